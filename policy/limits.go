@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Duration is a span of time whose text form carries its unit ("2s").
+type Duration time.Duration
+
+// ParseDuration reads a span with its unit.
+func ParseDuration(text string) (Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration: write a number and a unit, like 500ms, 2s or 1m30s", text)
+	}
+	if d < 0 {
+		return 0, fmt.Errorf("%q is negative: a duration is zero or more", text)
+	}
+	return Duration(d), nil
+}
+
+// Std is the standard library's view of it.
+func (d Duration) Std() time.Duration { return time.Duration(d) }
+
+// String is the form that ParseDuration reads.
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// MarshalText lets a span stand in JSON and YAML with its unit.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText refuses a span without a unit.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := ParseDuration(string(text))
+	if err != nil {
+		return err
+	}
+	*d = v
+	return nil
+}
+
+// Limits bound what one run may use. In a request, a zero field means "the
+// policy's default"; it never means "no limit".
+type Limits struct {
+	// WallTime is how long a run may take by the clock on the wall.
+	WallTime Duration `json:"wall_time,omitempty" yaml:"wall_time,omitempty"`
+	// CPUTime is how much processor time all threads of a run may use.
+	CPUTime Duration `json:"cpu_time,omitempty" yaml:"cpu_time,omitempty"`
+	// Memory is what the guest may use above the bare interpreter.
+	Memory Bytes `json:"memory,omitempty" yaml:"memory,omitempty"`
+	// Output bounds stdout and stderr, each for itself.
+	Output Bytes `json:"output,omitempty" yaml:"output,omitempty"`
+	// Scratch is the size of the private /tmp.
+	Scratch Bytes `json:"scratch,omitempty" yaml:"scratch,omitempty"`
+	// OpenFiles bounds descriptors, the standard streams included.
+	OpenFiles int `json:"open_files,omitempty" yaml:"open_files,omitempty"`
+	// Threads bounds the threads of a run, the main one included.
+	Threads int `json:"threads,omitempty" yaml:"threads,omitempty"`
+}
+
+// DefaultLimits is what a run gets when nobody says otherwise.
+var DefaultLimits = Limits{
+	WallTime:  Duration(30 * time.Second),
+	CPUTime:   Duration(10 * time.Second),
+	Memory:    256 * MiB,
+	Output:    64 * KiB,
+	Scratch:   16 * MiB,
+	OpenFiles: 64,
+	Threads:   16,
+}
+
+// DefaultMaxima is how far a request may go when the operator does not say.
+var DefaultMaxima = Limits{
+	WallTime:  Duration(60 * time.Second),
+	CPUTime:   Duration(60 * time.Second),
+	Memory:    1 * GiB,
+	Output:    256 * KiB,
+	Scratch:   64 * MiB,
+	OpenFiles: 64,
+	Threads:   16,
+}
+
+// MaxOpenFiles is the highest open_files a policy may grant. Descriptors above
+// it belong to the host side of the fork server and must never be a guest's.
+const MaxOpenFiles = 1000
+
+// Or fills the zero fields of l from fallback.
+func (l Limits) Or(fallback Limits) Limits {
+	merged := reflect.ValueOf(&l).Elem()
+	other := reflect.ValueOf(fallback)
+	for i := range merged.NumField() {
+		if merged.Field(i).IsZero() {
+			merged.Field(i).Set(other.Field(i))
+		}
+	}
+	return l
+}
+
+// Above names the first field of l that exceeds max, in its text form.
+func (l Limits) Above(max Limits) (field string, got, limit any, above bool) {
+	mine, theirs := reflect.ValueOf(l), reflect.ValueOf(max)
+	for i := range mine.NumField() {
+		if mine.Field(i).Int() > theirs.Field(i).Int() {
+			return jsonName(mine.Type().Field(i)), mine.Field(i).Interface(), theirs.Field(i).Interface(), true
+		}
+	}
+	return "", nil, nil, false
+}
+
+// Negative names the first field below zero.
+func (l Limits) Negative() (field string, negative bool) {
+	v := reflect.ValueOf(l)
+	for i := range v.NumField() {
+		if v.Field(i).Int() < 0 {
+			return jsonName(v.Type().Field(i)), true
+		}
+	}
+	return "", false
+}
+
+func jsonName(f reflect.StructField) string {
+	tag := f.Tag.Get("json")
+	for i := range tag {
+		if tag[i] == ',' {
+			return tag[:i]
+		}
+	}
+	return tag
+}

@@ -1,0 +1,59 @@
+package policy
+
+import "slices"
+
+// Wall names one mechanism that stands between a guest and its host.
+type Wall string
+
+// The walls of the Linux tiers.
+const (
+	WallNoNewPrivs   Wall = "no_new_privs" // exec can gain nothing
+	WallCapabilities Wall = "capabilities" // none held, none to be had
+	WallUID          Wall = "uid"          // never uid 0 in the host's eyes
+	WallUser         Wall = "userns"       // a user namespace of its own
+	WallMount        Wall = "mount"        // a root built from nothing, a private /tmp
+	WallPID          Wall = "pid"          // sees and signals nobody else
+	WallNet          Wall = "net"          // no interface that is up
+	WallIPC          Wall = "ipc"          // no shared System V or POSIX queues
+	WallUTS          Wall = "uts"          // a host name of its own
+	WallCgroupNS     Wall = "cgroupns"     // no sight of the cgroup tree
+	WallLandlock     Wall = "landlock"     // paths, TCP, signals and abstract sockets by the LSM
+	WallSeccomp      Wall = "seccomp"      // an allowlist of system calls
+	WallRlimit       Wall = "rlimit"       // per-process limits
+	WallCgroup       Wall = "cgroup"       // memory by what is really used
+	WallEnvironment  Wall = "environment"  // a built environment, no inherited descriptors
+)
+
+// Two needs can be met by either of two walls.
+const (
+	WallFilesystem Wall = "filesystem" // mount or landlock
+	WallNetwork    Wall = "network"    // net, or no sockets by seccomp
+)
+
+// Walls lists the mechanisms in the order in which reports show them.
+var Walls = []Wall{
+	WallNoNewPrivs, WallCapabilities, WallUID, WallUser, WallMount, WallPID, WallNet, WallIPC,
+	WallUTS, WallCgroupNS, WallLandlock, WallSeccomp, WallRlimit, WallCgroup, WallEnvironment,
+}
+
+// Alternatives lists the walls of which one is enough to meet w.
+func (w Wall) Alternatives() []Wall {
+	switch w {
+	case WallFilesystem:
+		return []Wall{WallMount, WallLandlock}
+	case WallNetwork:
+		return []Wall{WallNet, WallSeccomp}
+	}
+	return []Wall{w}
+}
+
+// Known reports whether w names a wall or a need.
+func (w Wall) Known() bool {
+	return w == WallFilesystem || w == WallNetwork || slices.Contains(Walls, w)
+}
+
+// DefaultRequired is what must hold, or nothing runs.
+var DefaultRequired = []Wall{
+	WallNoNewPrivs, WallCapabilities, WallUID, WallFilesystem, WallNetwork,
+	WallSeccomp, WallRlimit, WallEnvironment,
+}

@@ -1,0 +1,150 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Request says what to run. It carries no permissions: those are the policy's,
+// and a request can only narrow them.
+type Request struct {
+	// ID comes back in the Result, so that answers can be told apart.
+	ID string `json:"id,omitempty"`
+	// Script is Python source.
+	Script string `json:"script,omitempty"`
+	// Name is shown in tracebacks instead of "<script>".
+	Name string `json:"name,omitempty"`
+	// Context is any JSON value; the guest finds it in `context`.
+	Context any `json:"context,omitempty"`
+	// Stdin is what the guest reads from its standard input.
+	Stdin string `json:"stdin,omitempty"`
+	// Variables names globals of the guest to report after the run.
+	Variables []string `json:"variables,omitempty"`
+	// Tier asks for a kind of isolation; empty lets cordon choose.
+	Tier policy.Tier `json:"tier,omitempty"`
+	// Trust says where the code comes from; empty means a user.
+	Trust policy.Trust `json:"trust,omitempty"`
+	// Limits narrow the policy's; zero fields mean its defaults.
+	Limits policy.Limits `json:"limits,omitzero"`
+	// OnOutputLimit overrides the policy's choice.
+	OnOutputLimit policy.OutputAction `json:"on_output_limit,omitempty"`
+
+	// Streams pass the guest's standard streams through while it runs.
+	Streams Streams `json:"-"`
+}
+
+// Streams are the live ends of a guest's standard streams. What passes
+// through a writer is in the Result too, within the output limit.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// The most that a request may carry.
+const (
+	MaxScript  = 16 << 20
+	MaxPayload = 64 << 20
+	MaxDepth   = 500
+)
+
+// ParseRequest reads one request from JSON. Unknown fields, trailing data and
+// values of the wrong type are errors that name the field.
+func ParseRequest(data []byte) (Request, error) {
+	if len(data) > MaxPayload {
+		return Request{}, Errorf(Invalid, "request of %d bytes is above the maximum of %d", len(data), MaxPayload)
+	}
+	if !utf8.Valid(data) {
+		return Request{}, Errorf(Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", firstInvalid(data))
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	d.UseNumber()
+	var req Request
+	if err := d.Decode(&req); err != nil {
+		return Request{}, Errorf(Invalid, "request: %s", explainJSON(err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Request{}, Errorf(Invalid, "request: more data after the JSON object (at byte %d)", d.InputOffset())
+	}
+	return req, nil
+}
+
+// Validate checks what can be checked without a policy.
+func (r Request) Validate() error {
+	switch {
+	case strings.TrimSpace(r.Script) == "":
+		return Errorf(Invalid, "script is empty: there is nothing to run")
+	case len(r.Script) > MaxScript:
+		return Errorf(Invalid, "script of %d bytes is above the maximum of %d", len(r.Script), MaxScript)
+	case !utf8.ValidString(r.Script):
+		return Errorf(Invalid, "script is not valid UTF-8 (first bad byte at offset %d)", firstInvalid([]byte(r.Script)))
+	case strings.ContainsRune(r.Script, 0):
+		return Errorf(Invalid, "script has a NUL byte at offset %d: Python source cannot contain one", strings.IndexByte(r.Script, 0))
+	case strings.ContainsAny(r.Name, "\x00\n\r"):
+		return Errorf(Invalid, "name has a control character: it is shown in tracebacks")
+	case len(r.Stdin) > MaxPayload:
+		return Errorf(Invalid, "stdin of %d bytes is above the maximum of %d", len(r.Stdin), MaxPayload)
+	}
+	for _, v := range r.Variables {
+		if !isIdentifier(v) {
+			return Errorf(Invalid, "variable %q is not a name", v)
+		}
+	}
+	if _, err := policy.ParseTier(string(r.Tier)); err != nil {
+		return Wrap(Invalid, err)
+	}
+	if _, err := policy.ParseTrust(string(r.Trust)); err != nil {
+		return Wrap(Invalid, err)
+	}
+	if _, err := policy.ParseOutputAction(string(r.OnOutputLimit)); err != nil {
+		return Wrap(Invalid, err)
+	}
+	return nil
+}
+
+func isIdentifier(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 127
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 256 && utf8.ValidString(s)
+}
+
+func firstInvalid(b []byte) int {
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+	return len(b)
+}
+
+// explainJSON turns the decoder's errors into words for whoever wrote the JSON.
+func explainJSON(err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return "empty: expected a JSON object"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the JSON ends too early"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("not valid JSON at byte %d: %s", syntax.Offset, syntax.Error())
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Sprintf("field %q cannot be a JSON %s", kind.Field, kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Sprintf("expected a JSON object, got a JSON %s", kind.Value)
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}

@@ -1,0 +1,145 @@
+package run
+
+import (
+	"encoding/json"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Status is the one-word summary of a Result.
+type Status string
+
+// Every Result has one of these.
+const (
+	StatusOK    Status = "ok"
+	StatusError Status = "error"
+)
+
+// Outcome says how a run ended, from evidence: our timer fired, the kernel's
+// counter rose, our filter answered. It is never guessed from a signal.
+type Outcome string
+
+// The ways in which a run can end.
+const (
+	Succeeded     Outcome = "succeeded"      // the script ran to its end
+	Exited        Outcome = "exited"         // it left with a code that is not 0
+	Raised        Outcome = "raised"         // an exception that nobody caught
+	Malformed     Outcome = "malformed"      // the source does not compile
+	Refused       Outcome = "refused"        // the language rules refuse it
+	TimedOut      Outcome = "timed_out"      // the wall clock limit
+	OutOfCPU      Outcome = "out_of_cpu"     // the processor time limit
+	OutOfMemory   Outcome = "out_of_memory"  // the memory limit
+	OutOfOutput   Outcome = "out_of_output"  // the output limit, where it kills
+	Signaled      Outcome = "signaled"       // it crashed, or killed itself
+	Denied        Outcome = "denied"         // it kept hammering at a wall
+	InvalidOutput Outcome = "invalid_output" // its result is not a JSON value
+	Canceled      Outcome = "canceled"       // the caller gave up
+)
+
+// ErrorType is the closed set of words for what went wrong.
+type ErrorType string
+
+// ErrorTypes of the outcomes; an outcome that is missing here did not fail.
+var errorTypes = map[Outcome]ErrorType{
+	Exited:        "exception",
+	Raised:        "exception",
+	Malformed:     "syntax",
+	Refused:       "policy",
+	TimedOut:      "timeout",
+	OutOfCPU:      "cpu_limit",
+	OutOfMemory:   "memory_limit",
+	OutOfOutput:   "output_limit",
+	Signaled:      "crashed",
+	Denied:        "denied",
+	InvalidOutput: "invalid_output",
+	Canceled:      "canceled",
+}
+
+// Outcomes lists every way a run can end.
+var Outcomes = []Outcome{
+	Succeeded, Exited, Raised, Malformed, Refused, TimedOut, OutOfCPU,
+	OutOfMemory, OutOfOutput, Signaled, Denied, InvalidOutput, Canceled,
+}
+
+// ErrorType gives the word for an outcome, empty for success.
+func (o Outcome) ErrorType() ErrorType { return errorTypes[o] }
+
+// Status gives the summary of an outcome.
+func (o Outcome) Status() Status {
+	if o == Succeeded {
+		return StatusOK
+	}
+	return StatusError
+}
+
+// Result is what every door gives back for a guest that was started.
+type Result struct {
+	ID      string  `json:"id,omitempty"`
+	Status  Status  `json:"status"`
+	Outcome Outcome `json:"outcome"`
+	// Value is the guest's `result` as JSON; null when it set none.
+	Value     json.RawMessage `json:"result"`
+	Error     string          `json:"error,omitempty"`
+	ErrorType ErrorType       `json:"error_type,omitempty"`
+	Exception *Exception      `json:"exception,omitempty"`
+	// ExitCode is null for a guest that a signal ended.
+	ExitCode *int   `json:"exit_code"`
+	Signal   string `json:"signal,omitempty"`
+
+	Stdout string `json:"stdout"`
+	Stderr string `json:"stderr"`
+	// The sizes are what the guest wrote; the texts are cut at the limit.
+	StdoutSize      policy.Bytes `json:"stdout_size"`
+	StderrSize      policy.Bytes `json:"stderr_size"`
+	StdoutTruncated bool         `json:"stdout_truncated"`
+	StderrTruncated bool         `json:"stderr_truncated"`
+
+	// Variables holds JSON values, or {"$type": …, "$repr": …} for the rest.
+	Variables map[string]json.RawMessage `json:"variables,omitempty"`
+
+	Usage       Usage       `json:"usage"`
+	Violations  []Violation `json:"violations"`
+	Enforcement Enforcement `json:"enforcement"`
+}
+
+// OK reports whether the guest ran to its end.
+func (r Result) OK() bool { return r.Outcome == Succeeded }
+
+// Decode reads the guest's value into v, as encoding/json does.
+func (r Result) Decode(v any) error { return json.Unmarshal(r.Value, v) }
+
+// Exception is what a guest raised and nobody caught.
+type Exception struct {
+	Type      string `json:"type"`
+	Message   string `json:"message"`
+	Traceback string `json:"traceback,omitempty"`
+	// Line is the guest's own line, 0 when it has none.
+	Line int `json:"line,omitempty"`
+}
+
+// Usage is what a run used; its fields are named like those of Limits.
+type Usage struct {
+	WallTime policy.Duration `json:"wall_time"`
+	CPUTime  policy.Duration `json:"cpu_time"`
+	Memory   policy.Bytes    `json:"memory"`
+	Output   policy.Bytes    `json:"output"`
+}
+
+// Violation is an attempt that a wall stopped and that we saw.
+type Violation struct {
+	Wall   policy.Wall `json:"wall"`
+	Op     string      `json:"op"`
+	Detail string      `json:"detail,omitempty"`
+	Line   int         `json:"line,omitempty"`
+	Count  int         `json:"count"`
+	Hint   string      `json:"hint,omitempty"`
+}
+
+// Enforcement says what really stood between this guest and its host.
+type Enforcement struct {
+	Tier policy.Tier `json:"tier"`
+	// Walls maps each wall to "enforced", with details, or "missing: why".
+	Walls map[policy.Wall]string `json:"walls"`
+	// ViolationsObserved is false where the kernel denies without telling us.
+	ViolationsObserved bool `json:"violations_observed"`
+}
