@@ -2,7 +2,7 @@ package policy
 
 import (
 	"fmt"
-	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -19,51 +19,71 @@ const (
 	GiB        = 1024 * MiB
 )
 
-// units in the order in which suffixes are tried: the longest first, so that
-// "MiB" is not read as "B". A bare K, M or G means the binary unit, as in the
+// units that are read. A bare K, M or G means the binary unit, as in the
 // memory flags of every container tool.
-var units = []struct {
+var units = map[string]Bytes{
+	"B":   Byte,
+	"KiB": KiB, "MiB": MiB, "GiB": GiB,
+	"kB": 1000, "KB": 1000, "MB": 1000 * 1000, "GB": 1000 * 1000 * 1000,
+	"K": KiB, "M": MiB, "G": GiB, "k": KiB, "m": MiB, "g": GiB,
+}
+
+// binaryUnits are the ones that are written, the largest first.
+var binaryUnits = []struct {
 	suffix string
 	size   Bytes
-}{
-	{"KiB", KiB}, {"MiB", MiB}, {"GiB", GiB},
-	{"kB", 1000}, {"KB", 1000}, {"MB", 1000 * 1000}, {"GB", 1000 * 1000 * 1000},
-	{"K", KiB}, {"M", MiB}, {"G", GiB}, {"k", KiB}, {"m", MiB}, {"g", GiB},
-	{"B", Byte},
-}
+}{{"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}}
 
 // ParseBytes reads a size with its unit.
 func ParseBytes(text string) (Bytes, error) {
 	s := strings.TrimSpace(text)
-	for _, u := range units {
-		number, ok := strings.CutSuffix(s, u.suffix)
-		if !ok {
-			continue
-		}
-		f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-			return 0, fmt.Errorf("%q is not a size: write a number and a unit, like 64MiB", text)
-		}
-		if f < 0 {
-			return 0, fmt.Errorf("%q is negative: a size is zero or more", text)
-		}
-		if f*float64(u.size) >= math.MaxInt64 {
-			return 0, fmt.Errorf("%q is too large for a size", text)
-		}
-		return Bytes(f * float64(u.size)), nil
+	positive := strings.TrimPrefix(s, "-")
+	unit := strings.TrimLeft(positive, "0123456789.")
+	number := strings.TrimSuffix(positive, unit)
+	unit = strings.TrimSpace(unit)
+	size, known := units[unit]
+	switch {
+	case !isDecimal(number):
+		return 0, fmt.Errorf("%s is not a size: write a number and a unit, like 64MiB", quote(text))
+	case unit == "":
+		return 0, fmt.Errorf("%s has no unit: write %sB, %[2]sKiB, %[2]sMiB or %[2]sGiB", quote(text), positive)
+	case !known:
+		return 0, fmt.Errorf("%s has the unit %s, which is not known: write B, KiB, MiB or GiB", quote(text), quote(unit))
+	case positive != s:
+		return 0, fmt.Errorf("%s is negative: a size is zero or more", quote(text))
 	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		return 0, fmt.Errorf("%q has no unit: write %sB, %sKiB, %sMiB or %sGiB", text, s, s, s, s)
+	// A rational, because a float loses bytes above 2^53.
+	exact, _ := new(big.Rat).SetString(number)
+	exact.Mul(exact, new(big.Rat).SetInt64(int64(size)))
+	whole := new(big.Int).Quo(exact.Num(), exact.Denom())
+	switch {
+	case !whole.IsInt64():
+		return 0, fmt.Errorf("%s is too large for a size", quote(text))
+	case whole.Sign() == 0 && exact.Sign() != 0:
+		return 0, fmt.Errorf("%s is less than one byte", quote(text))
 	}
-	return 0, fmt.Errorf("%q is not a size: write a number and a unit, like 64MiB", text)
+	return Bytes(whole.Int64()), nil
 }
 
-// String gives the shortest exact or nearly exact form: "64MiB", "1.5GiB".
+// String is the shortest exact form ("64MiB", "1.5GiB", "1000B"): a size that
+// is printed and read again, in a policy or a request, is still the same.
 func (b Bytes) String() string {
-	for _, u := range []struct {
-		suffix string
-		size   Bytes
-	}{{"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}} {
+	for _, u := range binaryUnits {
+		switch {
+		case b < u.size:
+		case b%u.size == 0:
+			return strconv.FormatInt(int64(b/u.size), 10) + u.suffix
+		case b%(u.size/2) == 0:
+			return strconv.FormatInt(int64(b/u.size), 10) + ".5" + u.suffix
+		}
+	}
+	return strconv.FormatInt(int64(b), 10) + "B"
+}
+
+// Rounded is the form for measured amounts, where nobody wants to read every
+// byte: "31.2MiB".
+func (b Bytes) Rounded() string {
+	for _, u := range binaryUnits {
 		if b >= u.size {
 			return strings.TrimSuffix(strconv.FormatFloat(float64(b)/float64(u.size), 'f', 1, 64), ".0") + u.suffix
 		}
@@ -82,4 +102,25 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	}
 	*b = v
 	return nil
+}
+
+// isDecimal accepts "64" and "1.5" and nothing else that Go would read as a
+// number: no exponents, no hexadecimal, no underscores, no infinity. The
+// length is bounded because what follows is arithmetic without bounds.
+func isDecimal(s string) bool {
+	whole, fraction, dotted := strings.Cut(s, ".")
+	return len(s) <= 40 && isDigits(whole) && (!dotted || isDigits(fraction))
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// quote shows what was written, cut where a whole file was put into a field.
+func quote(s string) string {
+	const most = 60
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return strconv.Quote(s)
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -11,12 +12,16 @@ type Duration time.Duration
 
 // ParseDuration reads a span with its unit.
 func ParseDuration(text string) (Duration, error) {
-	d, err := time.ParseDuration(text)
+	s := strings.TrimSpace(text)
+	if positive := strings.TrimPrefix(s, "-"); isDecimal(positive) {
+		return 0, fmt.Errorf("%s has no unit: write %ss, %[2]sms or %[2]sm", quote(text), positive)
+	}
+	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a duration: write a number and a unit, like 500ms, 2s or 1m30s", text)
+		return 0, fmt.Errorf("%s is not a duration: write a number and a unit, like 500ms, 2s or 1m30s", quote(text))
 	}
 	if d < 0 {
-		return 0, fmt.Errorf("%q is negative: a duration is zero or more", text)
+		return 0, fmt.Errorf("%s is negative: a duration is zero or more", quote(text))
 	}
 	return Duration(d), nil
 }
@@ -24,8 +29,18 @@ func ParseDuration(text string) (Duration, error) {
 // Std is the standard library's view of it.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
-// String is the form that ParseDuration reads.
-func (d Duration) String() string { return time.Duration(d).String() }
+// String is the form that ParseDuration reads, without the zeros that
+// time.Duration leaves at the end: "1m", not "1m0s".
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
 
 // MarshalText lets a span stand in JSON and YAML with its unit.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
@@ -119,12 +134,37 @@ func (l Limits) Negative() (field string, negative bool) {
 	return "", false
 }
 
-func jsonName(f reflect.StructField) string {
-	tag := f.Tag.Get("json")
-	for i := range tag {
-		if tag[i] == ',' {
-			return tag[:i]
+// capped lowers each field of l to max, so that an operator who sets a low
+// maximum need not repeat it as the default.
+func (l Limits) capped(max Limits) Limits {
+	mine, theirs := reflect.ValueOf(&l).Elem(), reflect.ValueOf(max)
+	for i := range mine.NumField() {
+		if mine.Field(i).Int() > theirs.Field(i).Int() {
+			mine.Field(i).Set(theirs.Field(i))
 		}
 	}
-	return tag
+	return l
+}
+
+// The least that an interpreter can start with. Below it a run would die with
+// words that blame the script.
+const (
+	minOpenFiles = 8
+	minMemory    = 1 * MiB
+)
+
+// belowFloor names the first field of l that no interpreter could live with.
+func (l Limits) belowFloor() (field string, err error) {
+	switch {
+	case l.OpenFiles < minOpenFiles:
+		return "open_files", fmt.Errorf("%d is too few for an interpreter: give at least %d", l.OpenFiles, minOpenFiles)
+	case l.Memory < minMemory:
+		return "memory", fmt.Errorf("%v is too little for any script: give at least %v", l.Memory, minMemory)
+	}
+	return "", nil
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }

@@ -9,7 +9,7 @@ import (
 // a Result.
 type Class string
 
-// The classes. ExitCodes must know each of them.
+// The classes. ExitCodes and HTTPStatus must know each of them.
 const (
 	Invalid       Class = "invalid"        // the request or the policy is wrong
 	Unsupported   Class = "unsupported"    // this host cannot give what the policy requires
@@ -58,10 +58,9 @@ var (
 	ErrClosed      error = &Error{Class: Closed}
 )
 
-// Errorf makes an Error; %w keeps the cause.
+// Errorf makes an Error; each %w keeps a cause.
 func Errorf(class Class, format string, args ...any) *Error {
-	err := fmt.Errorf(format, args...)
-	return &Error{Class: class, Message: err.Error(), Err: errors.Unwrap(err)}
+	return Wrap(class, fmt.Errorf(format, args...))
 }
 
 // Wrap gives err a class.

@@ -1,12 +1,9 @@
 package run
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/cordon-sandbox/cordon/policy"
@@ -54,28 +51,6 @@ const (
 	MaxDepth   = 500
 )
 
-// ParseRequest reads one request from JSON. Unknown fields, trailing data and
-// values of the wrong type are errors that name the field.
-func ParseRequest(data []byte) (Request, error) {
-	if len(data) > MaxPayload {
-		return Request{}, Errorf(Invalid, "request of %d bytes is above the maximum of %d", len(data), MaxPayload)
-	}
-	if !utf8.Valid(data) {
-		return Request{}, Errorf(Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", firstInvalid(data))
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	d.UseNumber()
-	var req Request
-	if err := d.Decode(&req); err != nil {
-		return Request{}, Errorf(Invalid, "request: %s", explainJSON(err))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Request{}, Errorf(Invalid, "request: more data after the JSON object (at byte %d)", d.InputOffset())
-	}
-	return req, nil
-}
-
 // Validate checks what can be checked without a policy.
 func (r Request) Validate() error {
 	switch {
@@ -87,8 +62,8 @@ func (r Request) Validate() error {
 		return Errorf(Invalid, "script is not valid UTF-8 (first bad byte at offset %d)", firstInvalid([]byte(r.Script)))
 	case strings.ContainsRune(r.Script, 0):
 		return Errorf(Invalid, "script has a NUL byte at offset %d: Python source cannot contain one", strings.IndexByte(r.Script, 0))
-	case strings.ContainsAny(r.Name, "\x00\n\r"):
-		return Errorf(Invalid, "name has a control character: it is shown in tracebacks")
+	case strings.ContainsFunc(r.Name, unicode.IsControl) || !utf8.ValidString(r.Name):
+		return Errorf(Invalid, "name %q is not printable text: it is shown in tracebacks", r.Name)
 	case len(r.Stdin) > MaxPayload:
 		return Errorf(Invalid, "stdin of %d bytes is above the maximum of %d", len(r.Stdin), MaxPayload)
 	}
@@ -128,23 +103,4 @@ func firstInvalid(b []byte) int {
 		i += size
 	}
 	return len(b)
-}
-
-// explainJSON turns the decoder's errors into words for whoever wrote the JSON.
-func explainJSON(err error) string {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.Is(err, io.EOF):
-		return "empty: expected a JSON object"
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "the JSON ends too early"
-	case errors.As(err, &syntax):
-		return fmt.Sprintf("not valid JSON at byte %d: %s", syntax.Offset, syntax.Error())
-	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Sprintf("field %q cannot be a JSON %s", kind.Field, kind.Value)
-	case errors.As(err, &kind):
-		return fmt.Sprintf("expected a JSON object, got a JSON %s", kind.Value)
-	}
-	return strings.TrimPrefix(err.Error(), "json: ")
 }

@@ -39,7 +39,7 @@ const (
 // ErrorType is the closed set of words for what went wrong.
 type ErrorType string
 
-// ErrorTypes of the outcomes; an outcome that is missing here did not fail.
+// errorTypes of the outcomes; an outcome that is missing here did not fail.
 var errorTypes = map[Outcome]ErrorType{
 	Exited:        "exception",
 	Raised:        "exception",
@@ -79,12 +79,12 @@ type Result struct {
 	Outcome Outcome `json:"outcome"`
 	// Value is the guest's `result` as JSON; null when it set none.
 	Value     json.RawMessage `json:"result"`
-	Error     string          `json:"error,omitempty"`
-	ErrorType ErrorType       `json:"error_type,omitempty"`
-	Exception *Exception      `json:"exception,omitempty"`
+	Error     string          `json:"error"`
+	ErrorType ErrorType       `json:"error_type"`
+	Exception *Exception      `json:"exception"`
 	// ExitCode is null for a guest that a signal ended.
 	ExitCode *int   `json:"exit_code"`
-	Signal   string `json:"signal,omitempty"`
+	Signal   string `json:"signal"`
 
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
@@ -95,7 +95,7 @@ type Result struct {
 	StderrTruncated bool         `json:"stderr_truncated"`
 
 	// Variables holds JSON values, or {"$type": …, "$repr": …} for the rest.
-	Variables map[string]json.RawMessage `json:"variables,omitempty"`
+	Variables map[string]json.RawMessage `json:"variables"`
 
 	Usage       Usage       `json:"usage"`
 	Violations  []Violation `json:"violations"`
@@ -105,8 +105,9 @@ type Result struct {
 // OK reports whether the guest ran to its end.
 func (r Result) OK() bool { return r.Outcome == Succeeded }
 
-// Decode reads the guest's value into v, as encoding/json does.
-func (r Result) Decode(v any) error { return json.Unmarshal(r.Value, v) }
+// Decode reads the guest's value into v, as encoding/json does. A guest that
+// set none gave null.
+func (r Result) Decode(v any) error { return json.Unmarshal(orNull(r.Value), v) }
 
 // Exception is what a guest raised and nobody caught.
 type Exception struct {

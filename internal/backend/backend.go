@@ -5,6 +5,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -18,11 +19,15 @@ type Job struct {
 	OnOutputLimit policy.OutputAction
 }
 
+// ErrNotStarted: the place was gone before the guest was handed over.
+var ErrNotStarted = errors.New("the guest was not started")
+
 // Backend implements one tier under one policy.
 type Backend interface {
 	Tier() policy.Tier
-	// Open leases one confined place. It waits for one while ctx lasts.
-	Open(ctx context.Context) (Sandbox, error)
+	// Open leases one confined place that can give the limits. It waits for
+	// one while ctx lasts.
+	Open(ctx context.Context, limits policy.Limits) (Sandbox, error)
 	// Close ends every guest and leaves nothing behind.
 	Close() error
 }
@@ -30,7 +35,8 @@ type Backend interface {
 // Sandbox is one confined place, for one run.
 type Sandbox interface {
 	// Run gives the guest's end as a Result, and an error only for a failure
-	// of ours. ErrNotStarted among its causes says that no guest code ran.
+	// of ours. ErrNotStarted among its causes says that no guest code ran, so
+	// that the job can be given to another Sandbox.
 	Run(ctx context.Context, job Job) (run.Result, error)
 	Close() error
 }

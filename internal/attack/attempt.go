@@ -1,0 +1,232 @@
+package attack
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+//go:embed scripts scripts/_prelude.py scripts/_syscall.py
+var scripts embed.FS
+
+// Held stands in Attempt.Expect for a run that came to its end and found that
+// it had gained nothing.
+const Held run.Outcome = "held"
+
+// Attempt is one try at one promise.
+type Attempt struct {
+	// Name is "area/name"; Title is the attack in one line.
+	Name, Area, Title string
+	// Class is the number of the failure class in the field's record, or 0.
+	Class int
+	// Walls holds the walls any one of which is enough to stop it.
+	Walls []policy.Wall
+	// Needs names helpers and conditions: scratch, syscall, threads.
+	Needs []string
+	// Expect lists the ends that are fine: Held, or outcomes.
+	Expect []run.Outcome
+	// Limits are the run's; zero fields mean the policy's.
+	Limits policy.Limits
+	// Alone keeps other attempts away while this one runs: its evidence, or
+	// its load, belongs to the whole host process.
+	Alone bool
+	// Naked says how it may be run with no walls, to show that it can succeed.
+	Naked Naked
+	// Script is the source as written, header and all runs of it.
+	Script string
+}
+
+// Naked is how a test may run an attempt without any sandbox.
+type Naked struct {
+	// As is "yes" for an unprivileged uid, "same-uid" for that of the host
+	// process, "root", or "no".
+	As string
+	// Maybe allows the attempt to fail: the kernel may lack the feature.
+	Maybe bool
+	// Reason goes with "no" and "maybe".
+	Reason string
+}
+
+// nextRun splits a script into runs.
+const nextRun = "# --- next run ---\n"
+
+var knownNeeds = []string{"scratch", "syscall", "threads"}
+
+// All reads every embedded attempt, in the order of their names.
+func All() ([]Attempt, error) {
+	var all []Attempt
+	err := fs.WalkDir(scripts, "scripts", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), "_") || path.Ext(file) != ".py" {
+			return err
+		}
+		source, err := scripts.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "scripts/"), ".py")
+		a, err := parse(name, string(source))
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, a)
+		return nil
+	})
+	return all, err
+}
+
+// Runs gives the programs to run one after the other, helpers included.
+func (a Attempt) Runs() ([]string, error) {
+	prelude, err := scripts.ReadFile("scripts/_prelude.py")
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(a.Needs, "syscall") {
+		more, err := scripts.ReadFile("scripts/_syscall.py")
+		if err != nil {
+			return nil, err
+		}
+		prelude = append(prelude, more...)
+	}
+	var programs []string
+	for part := range strings.SplitSeq(a.Script, nextRun) {
+		programs = append(programs, string(prelude)+part)
+	}
+	return programs, nil
+}
+
+// parse is strict: a mistyped key would otherwise quietly weaken a test.
+func parse(name, source string) (Attempt, error) {
+	a := Attempt{Name: name, Area: path.Dir(name), Script: source, Naked: Naked{As: "yes"}}
+	seen := map[string]bool{}
+	for line := range strings.Lines(source) {
+		text, comment := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "# ")
+		if !comment {
+			break
+		}
+		key, value, found := strings.Cut(text, ": ")
+		value = strings.TrimSpace(value)
+		if !found || value == "" {
+			return a, fmt.Errorf("header line %q is not \"key: value\"", text)
+		}
+		if seen[key] {
+			return a, fmt.Errorf("header has %q twice", key)
+		}
+		seen[key] = true
+		if err := a.set(key, value); err != nil {
+			return a, fmt.Errorf("header %s: %w", key, err)
+		}
+	}
+	for _, key := range []string{"attack", "class", "walls"} {
+		if !seen[key] {
+			return a, fmt.Errorf("header lacks %q", key)
+		}
+	}
+	if len(a.Expect) == 0 {
+		a.Expect = []run.Outcome{Held}
+	}
+	if !strings.Contains(source, "result = ") {
+		return a, fmt.Errorf("sets no result")
+	}
+	return a, nil
+}
+
+func (a *Attempt) set(key, value string) error {
+	switch key {
+	case "attack":
+		a.Title = value
+	case "class":
+		class, err := strconv.Atoi(value)
+		if err != nil || class < 0 || class > 23 {
+			return fmt.Errorf("%q is not a class: 0 to 23", value)
+		}
+		a.Class = class
+	case "walls":
+		for _, w := range strings.Fields(value) {
+			if !slices.Contains(policy.Walls, policy.Wall(w)) {
+				return fmt.Errorf("%q is not a wall", w)
+			}
+			a.Walls = append(a.Walls, policy.Wall(w))
+		}
+	case "needs":
+		a.Needs = strings.Fields(value)
+		for _, n := range a.Needs {
+			if !slices.Contains(knownNeeds, n) {
+				return fmt.Errorf("%q is not known: %v are", n, knownNeeds)
+			}
+		}
+	case "expect":
+		for _, word := range strings.Fields(value) {
+			outcome, isOutcome := strings.CutPrefix(word, "outcome:")
+			switch o := run.Outcome(outcome); {
+			case o == Held && !isOutcome:
+			case isOutcome && slices.Contains(run.Outcomes, o):
+			default:
+				return fmt.Errorf("%q is neither held nor outcome:NAME", word)
+			}
+			a.Expect = append(a.Expect, run.Outcome(outcome))
+		}
+	case "limits":
+		return a.setLimits(value)
+	case "alone":
+		a.Alone = value == "yes"
+		if !a.Alone {
+			return fmt.Errorf("%q: write yes or leave it out", value)
+		}
+	case "naked":
+		return a.Naked.parse(value)
+	default:
+		return fmt.Errorf("is not a key")
+	}
+	return nil
+}
+
+func (a *Attempt) setLimits(value string) error {
+	for _, pair := range strings.Fields(value) {
+		field, text, _ := strings.Cut(pair, "=")
+		var err error
+		switch field {
+		case "wall_time":
+			a.Limits.WallTime, err = policy.ParseDuration(text)
+		case "cpu_time":
+			a.Limits.CPUTime, err = policy.ParseDuration(text)
+		case "memory":
+			a.Limits.Memory, err = policy.ParseBytes(text)
+		case "output":
+			a.Limits.Output, err = policy.ParseBytes(text)
+		case "scratch":
+			a.Limits.Scratch, err = policy.ParseBytes(text)
+		case "open_files":
+			a.Limits.OpenFiles, err = strconv.Atoi(text)
+		case "threads":
+			a.Limits.Threads, err = strconv.Atoi(text)
+		default:
+			err = fmt.Errorf("%q is not a limit", field)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Naked) parse(value string) error {
+	n.As, n.Reason, _ = strings.Cut(value, " ")
+	if !slices.Contains([]string{"yes", "same-uid", "root", "no"}, n.As) {
+		return fmt.Errorf("%q is not yes, same-uid, root or no", n.As)
+	}
+	n.Reason, n.Maybe = strings.CutPrefix(n.Reason, "maybe ")
+	if n.Reason == "" && (n.As == "no" || n.Maybe) {
+		return fmt.Errorf("%q gives no reason", value)
+	}
+	if n.Reason != "" && n.As != "no" && !n.Maybe {
+		return fmt.Errorf("%q: only no and maybe take a reason", value)
+	}
+	return nil
+}

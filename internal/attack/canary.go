@@ -1,0 +1,224 @@
+package attack
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Canaries are things of the host that a guest must not reach: some with a
+// secret that must not be read, some that must not be touched. Context tells
+// the guest where they are, never what they say.
+type Canaries struct {
+	dir     string
+	context map[string]any
+	// mark begins every secret: a guest that sees it knows that it got through.
+	mark    string
+	secrets map[string]string
+	files   map[string]fileState
+	// checks look at what has no listener of its own.
+	checks []func() []string
+	closes []func()
+
+	mu      sync.Mutex
+	touched []string
+}
+
+// fileState is what chmod, chown, utime, truncate and write would change.
+type fileState struct {
+	text  string
+	mode  os.FileMode
+	mtime int64
+}
+
+// Plant puts canaries into dir, which it makes, and into this process: files,
+// an environment variable, and on Linux listeners, signals, shared memory,
+// queues and a leaked descriptor. What this host cannot have is left out.
+func Plant(dir string) (*Canaries, error) {
+	c := &Canaries{
+		dir: dir, mark: "cordon-canary-" + random(4),
+		secrets: map[string]string{}, files: map[string]fileState{},
+	}
+	c.context = map[string]any{
+		"mark": c.mark,
+		// Short enough to be the name of a process, which is how one that
+		// survives its run is found.
+		"marker": "cdn" + random(6),
+		// A program that replaces the script says this on its output.
+		"shout":    "cordon-escape-" + random(8),
+		"host_pid": os.Getpid(),
+	}
+	if err := c.plantFiles(); err != nil {
+		c.Close()
+		return nil, err
+	}
+	c.plantEnvironment()
+	if err := c.plantHost(); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// secret makes a text that names the canary it was read from.
+func (c *Canaries) secret(name string) string {
+	s := c.mark + "-" + name + "-" + random(8)
+	c.secrets[name] = s
+	return s
+}
+
+func (c *Canaries) plantFiles() error {
+	open := filepath.Join(c.dir, "open")
+	if err := os.MkdirAll(open, 0o755); err != nil {
+		return err
+	}
+	c.closes = append(c.closes, func() { os.RemoveAll(c.dir) })
+	for _, f := range []struct {
+		key, name string
+		mode      os.FileMode
+	}{
+		{"canary_file", "canary.txt", 0o644},
+		{"private_file", "private.txt", 0o600},
+		{"writable_file", "writable.txt", 0o666},
+	} {
+		path := filepath.Join(c.dir, f.name)
+		text := c.secret(f.key)
+		if err := os.WriteFile(path, []byte(text), f.mode); err != nil {
+			return err
+		}
+		// The umask must not stand in for a wall: modes are as written.
+		if err := os.Chmod(path, f.mode); err != nil {
+			return err
+		}
+		state, err := readState(path)
+		if err != nil {
+			return err
+		}
+		c.files[path], c.context[f.key] = state, path
+	}
+	for dir, mode := range map[string]os.FileMode{c.dir: 0o755, open: 0o777} {
+		if err := os.Chmod(dir, mode); err != nil {
+			return err
+		}
+	}
+	c.context["writable_dir"] = open
+	c.checks = append(c.checks, c.checkFiles)
+	return nil
+}
+
+func readState(path string) (fileState, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fileState{}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileState{}, err
+	}
+	return fileState{string(text), info.Mode(), info.ModTime().UnixNano()}, nil
+}
+
+func (c *Canaries) checkFiles() []string {
+	var touched []string
+	for path, was := range c.files {
+		if is, err := readState(path); err != nil || is != was {
+			touched = append(touched, "the host's file "+path+" was changed")
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(c.dir, "open"))
+	if err != nil {
+		return append(touched, "the host's folder was changed: "+err.Error())
+	}
+	for _, e := range entries {
+		touched = append(touched, "a file appeared in a folder of the host: "+e.Name())
+		os.RemoveAll(filepath.Join(c.dir, "open", e.Name()))
+	}
+	return touched
+}
+
+// plantEnvironment sets a variable in this process, and tells the guest the
+// names, not the values, of all others: none may be among its own.
+func (c *Canaries) plantEnvironment() {
+	var names []string
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	name := "CORDON_CANARY_" + strings.ToUpper(random(4))
+	os.Setenv(name, c.secret("environment"))
+	c.closes = append(c.closes, func() { os.Unsetenv(name) })
+	c.context["env_name"], c.context["env_names"] = name, names
+}
+
+// Context is what a guest is told. It is a copy: runs may add to it.
+func (c *Canaries) Context() map[string]any { return maps.Clone(c.context) }
+
+// Check says what was touched since the last call; anything at all means that
+// a guest got out.
+func (c *Canaries) Check() []string {
+	c.settle()
+	c.mu.Lock()
+	touched := c.touched
+	c.touched = nil
+	c.mu.Unlock()
+	for _, check := range c.checks {
+		touched = append(touched, check()...)
+	}
+	slices.Sort(touched)
+	return slices.Compact(touched)
+}
+
+// touch notes an event that a listener saw.
+func (c *Canaries) touch(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.touched = append(c.touched, fmt.Sprintf(format, args...))
+}
+
+// Spot looks for secrets and shouts in all that a run gave back.
+func (c *Canaries) Spot(res run.Result) []string {
+	all, err := json.Marshal(res)
+	if err != nil {
+		return []string{"the result cannot be written as JSON: " + err.Error()}
+	}
+	return c.spot(string(all))
+}
+
+func (c *Canaries) spot(text string) []string {
+	var spotted []string
+	for name, secret := range c.secrets {
+		if strings.Contains(text, secret) {
+			spotted = append(spotted, "the secret of "+name+" came out")
+		}
+	}
+	if strings.Contains(text, c.context["shout"].(string)) {
+		spotted = append(spotted, "a program of the guest's choice was executed")
+	}
+	slices.Sort(spotted)
+	return spotted
+}
+
+// Close takes everything away again, in reverse order.
+func (c *Canaries) Close() {
+	for _, undo := range slices.Backward(c.closes) {
+		undo()
+	}
+	c.closes = nil
+}
+
+// random gives 2n hex digits.
+func random(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) // never fails: see crypto/rand
+	return hex.EncodeToString(b)
+}

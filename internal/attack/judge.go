@@ -1,0 +1,133 @@
+package attack
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// The states of a Verdict.
+const (
+	StateHeld    = "held"    // tried, and nothing was gained
+	StateEscaped = "escaped" // a promise was broken
+	StateBroken  = "broken"  // the attempt itself went wrong: it shows nothing
+	StateSkipped = "skipped" // this host has none of the walls, or lacks what is attacked
+)
+
+// Verdict is what one attempt showed.
+type Verdict struct {
+	Attempt Attempt
+	State   string
+	Detail  string
+	Result  run.Result
+}
+
+// claim is what a script says of itself.
+type claim struct {
+	Escaped *bool  `json:"escaped"`
+	Detail  string `json:"detail"`
+	// Missing names what the script could not do without.
+	Missing string `json:"missing"`
+}
+
+// graceWall is how much later than its wall limit a run may be reported on a
+// busy machine before that counts as a limit that does not hold.
+const graceWall = 3 * time.Second
+
+// Judge decides from the evidence, the outside's first: what the host saw,
+// then how the run ended, and only then what the script says.
+func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
+	v := Verdict{Attempt: a, Result: res}
+	say := func(state, format string, args ...any) Verdict {
+		v.State, v.Detail = state, fmt.Sprintf(format, args...)
+		return v
+	}
+	var said claim
+	parsed := len(res.Value) > 0 && json.Unmarshal(res.Value, &said) == nil && said.Escaped != nil
+
+	gained := append(slices.Clone(touched), beyondLimits(a.Limits, res)...)
+	if parsed && *said.Escaped {
+		gained = append(gained, said.Detail)
+	}
+	if len(gained) > 0 {
+		if !anyEnforced(a.Walls, res.Enforcement) {
+			return say(StateSkipped, "needs one of %s, and none of them stands here: %s", join(a.Walls), strings.Join(gained, "; "))
+		}
+		return say(StateEscaped, "%s", strings.Join(gained, "; "))
+	}
+
+	switch {
+	case err != nil:
+		return say(StateBroken, "cordon failed: %v", err)
+	case res.Outcome == run.Denied:
+		return say(StateHeld, "ended for hammering at a wall")
+	case res.Outcome != run.Succeeded && slices.Contains(a.Expect, res.Outcome):
+		return say(StateHeld, "ended: %s", describe(res))
+	case res.Outcome != run.Succeeded:
+		return say(StateBroken, "ended unexpectedly: %s", describe(res))
+	case !parsed && slices.Contains(a.Expect, run.Succeeded):
+		return say(StateHeld, "came to its end")
+	case !parsed:
+		return say(StateBroken, "gave no verdict: %.200s", res.Value)
+	case said.Missing == "scratch" && enforced(policy.WallMount, res.Enforcement):
+		// A private /tmp comes with the mount wall: without it, all attempts
+		// that start there would be "held" for the wrong reason.
+		return say(StateBroken, "has no scratch space: %s", said.Detail)
+	case said.Missing != "":
+		return say(StateSkipped, "lacks %s: %s", said.Missing, said.Detail)
+	case !slices.Contains(a.Expect, Held):
+		return say(StateBroken, "came to its end, which was not expected: %s", said.Detail)
+	}
+	return say(StateHeld, "%s", said.Detail)
+}
+
+// beyondLimits compares what a run used and gave with the limits that the
+// attempt set; those that it left to the policy are not known here.
+func beyondLimits(l policy.Limits, res run.Result) []string {
+	var beyond []string
+	for _, out := range []struct{ name, text string }{{"stdout", res.Stdout}, {"stderr", res.Stderr}} {
+		if l.Output > 0 && policy.Bytes(len(out.text)) > l.Output {
+			beyond = append(beyond, fmt.Sprintf("%s of %d bytes passed the limit of %v", out.name, len(out.text), l.Output))
+		}
+	}
+	if l.WallTime > 0 && res.Usage.WallTime.Std() > l.WallTime.Std()+graceWall {
+		beyond = append(beyond, fmt.Sprintf("ran for %v with a wall limit of %v", res.Usage.WallTime, l.WallTime))
+	}
+	return beyond
+}
+
+// anyEnforced reports whether one of walls stands. A Result that does not say
+// what stood is no excuse.
+func anyEnforced(walls []policy.Wall, e run.Enforcement) bool {
+	return len(e.Walls) == 0 || slices.ContainsFunc(walls, func(w policy.Wall) bool { return enforced(w, e) })
+}
+
+func enforced(w policy.Wall, e run.Enforcement) bool {
+	return strings.HasPrefix(e.Walls[w], "enforced")
+}
+
+func describe(res run.Result) string {
+	text := string(res.Outcome)
+	if res.Signal != "" {
+		text += " by " + res.Signal
+	}
+	if res.Exception != nil {
+		text += fmt.Sprintf(": %s: %s (line %d)", res.Exception.Type, res.Exception.Message, res.Exception.Line)
+	} else if res.Error != "" {
+		text += ": " + res.Error
+	}
+	return text
+}
+
+func join(walls []policy.Wall) string {
+	names := make([]string, len(walls))
+	for i, w := range walls {
+		names[i] = string(w)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,21 @@
+# attack: find descriptors that the host left open, and read them
+# class: 11
+# walls: environment
+
+import fcntl
+
+# Only the standard streams and the channel of the result may be there.
+def attempt():
+    found = []
+    for fd in list(range(4, 1100)) + [2000, 4096, 65535, 100000]:
+        try:
+            fcntl.fcntl(fd, fcntl.F_GETFD)
+        except OSError:
+            continue
+        try:
+            found.append("%d says %r" % (fd, os.pread(fd, 200, 0)))
+        except OSError as e:
+            found.append("%d is open (%s)" % (fd, e))
+    return found and "descriptor " + ", ".join(found)
+
+result = judged(attempt)

@@ -1,0 +1,20 @@
+# attack: find the host's tree in the working folder that was inherited
+# class: 11
+# walls: mount landlock environment
+# naked: yes
+
+def attempt():
+    def by_name():
+        # A cwd outside of one's root shows as "(unreachable)".
+        here = os.getcwd()
+        return here.startswith("(unreachable)") and "the working folder is outside: " + here
+    def climb():
+        for depth in range(1, 30):
+            try:
+                if context["mark"] in read("../" * depth + context["canary_file"][1:]):
+                    return "read it %d folders up" % depth
+            except OSError:
+                pass
+    return any_of(by_name, climb)
+
+result = judged(attempt)

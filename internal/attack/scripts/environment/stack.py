@@ -1,0 +1,21 @@
+# attack: find the environment with which the interpreter was started, at the bottom of the stack
+# class: 10
+# walls: environment
+# needs: syscall
+# expect: held outcome:signaled
+
+# unsetenv leaves these strings where the kernel put them at exec.
+def attempt():
+    try:
+        bottom = ctypes.c_void_p.in_dll(libc(), "__libc_stack_end").value
+    except ValueError:
+        raise Missing("libc", "this libc does not say where the stack began")
+    words = ctypes.cast(bottom, ctypes.POINTER(ctypes.c_void_p))
+    i = 1 + (words[0] or 0) + 1
+    while words[i]:
+        text = ctypes.string_at(words[i])
+        if context["mark"].encode() in text or text.startswith(context["env_name"].encode()):
+            return "the stack has " + text.decode("utf-8", "replace")
+        i += 1
+
+result = judged(attempt)

@@ -1,0 +1,24 @@
+# attack: reach a file of the host relative to descriptors of folders, and by openat2
+# class: 20
+# walls: mount landlock
+# needs: syscall
+
+import struct
+
+def attempt():
+    path = context["canary_file"]
+    def from_folder(start):
+        root = os.open(start, os.O_RDONLY | os.O_DIRECTORY)
+        fd = os.open("../" * 40 + path[1:], os.O_RDONLY, dir_fd=root)
+        return os.read(fd, 200).decode()
+    def by_openat2():
+        how = struct.pack("QQQ", os.O_RDONLY, 0, 0)
+        return os.read(syscall("openat2", -100, path.encode(), how, len(how)), 200).decode()
+    def by_path_descriptor():
+        # O_PATH opens are not checked for reading; what comes from them is.
+        root = os.open(os.path.dirname(path), os.O_PATH)
+        os.fchdir(root)
+        return read(os.path.basename(path))
+    return any_of(lambda: from_folder("/"), lambda: from_folder(os.path.dirname(os.__file__)), by_openat2, by_path_descriptor)
+
+result = judged(attempt)

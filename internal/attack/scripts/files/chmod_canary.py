@@ -1,0 +1,27 @@
+# attack: change mode, times, owner and attributes of a file of the host
+# class: 9
+# walls: mount uid seccomp
+# needs: syscall
+# naked: same-uid
+
+# Landlock controls none of these, and an owner may always do them.
+def attempt():
+    path = context["writable_file"]
+    def chmod():
+        os.chmod(path, 0o4777)
+        return "made it setuid"
+    def by_fchmodat2():
+        syscall("fchmodat2", -100, path.encode(), 0o777, 0)
+        return "fchmodat2 changed its mode"
+    def utime():
+        os.utime(path, (0, 0))
+        return "changed its times"
+    def chown():
+        os.chown(path, os.getuid(), os.getgid() + 1)
+        return "changed its owner"
+    def xattr():
+        os.setxattr(path, "user.cordon", b"x")
+        return "set an attribute"
+    return any_of(chmod, by_fchmodat2, utime, chown, xattr)
+
+result = judged(attempt)

@@ -1,0 +1,15 @@
+# attack: chroot into a folder and climb out of it with a descriptor kept from before
+# class: 20
+# walls: capabilities seccomp
+# needs: scratch syscall
+# naked: root
+
+def attempt():
+    jail = scratch()
+    syscall("chroot", jail.encode())
+    for _ in range(64):
+        os.chdir("..")
+    syscall("chroot", b".")
+    return "changed the root, and now sees " + str(sorted(os.listdir("/"))[:6])
+
+result = judged(attempt)

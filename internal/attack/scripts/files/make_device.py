@@ -1,0 +1,24 @@
+# attack: make a device node of one's own for the disk or the kernel's memory
+# class: 20
+# walls: capabilities seccomp landlock
+# needs: scratch
+# naked: root
+
+import stat
+
+def attempt():
+    here = scratch()
+    def make(kind, major, minor):
+        path = os.path.join(here, "node-%d-%d" % (major, minor))
+        os.mknod(path, kind | 0o666, os.makedev(major, minor))
+        try:
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+            return "made and opened device %d:%d" % (major, minor)
+        except OSError as e:
+            # nodev stops the use; having made the node is a gain all the same.
+            return "made device %d:%d (opening it: %s)" % (major, minor, e)
+        finally:
+            os.unlink(path)
+    return any_of(lambda: make(stat.S_IFCHR, 1, 11), lambda: make(stat.S_IFCHR, 5, 0), lambda: make(stat.S_IFBLK, 254, 0))
+
+result = judged(attempt)

@@ -1,0 +1,14 @@
+# attack: read a file of mode 000 by the power to override permissions
+# class: 6
+# walls: capabilities uid
+# needs: scratch
+# naked: root
+
+def attempt():
+    path = os.path.join(scratch(), "shut")
+    with open(path, "w") as f:
+        f.write("x")
+    os.chmod(path, 0)
+    return read(path) and "permissions do not bind this process"
+
+result = judged(attempt)

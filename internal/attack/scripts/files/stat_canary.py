@@ -1,0 +1,19 @@
+# attack: learn by stat, access and statx that a file of the host exists and how large it is
+# class: 9
+# walls: mount
+# needs: syscall
+
+# Landlock does not see these calls: only a root of its own hides the host.
+def attempt():
+    path = context["canary_file"]
+    def by_statx():
+        syscall("statx", -100, path.encode(), 0, 0x7FF, ctypes.create_string_buffer(256))
+        return "statx sees it"
+    return any_of(
+        lambda: "it has %d bytes" % os.stat(path).st_size,
+        lambda: os.access(path, os.F_OK) and "it exists",
+        by_statx,
+        lambda: "readlink says it is no link: " + os.readlink(path) if os.path.lexists(path) else "",
+    )
+
+result = judged(attempt)

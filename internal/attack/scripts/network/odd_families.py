@@ -1,0 +1,23 @@
+# attack: open sockets of every family and type there is
+# class: 1
+# walls: seccomp
+# naked: yes
+
+import socket
+
+# Bluetooth, CAN, TIPC, RDS, SMC, XDP, QIPCRTR, ALG, KCM …: each is code of the
+# kernel that no script needs. Inside an own network namespace they would
+# still be an attack surface. AF_UNIX is not tried here.
+def attempt():
+    opened = []
+    for family in [f for f in range(2, 47) if f != 40]:
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+            try:
+                socket.socket(family, kind, 0).close()
+            except OSError:
+                continue
+            opened.append(family)
+            break
+    return opened and "opened sockets of families %s" % opened
+
+result = judged(attempt)

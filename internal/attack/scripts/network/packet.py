@@ -1,0 +1,12 @@
+# attack: listen to all traffic of the host with a packet socket
+# class: 9
+# walls: seccomp capabilities
+# naked: root
+
+import socket
+
+def attempt():
+    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    return "opened a packet socket: %s" % (s.getsockname(),)
+
+result = judged(attempt)

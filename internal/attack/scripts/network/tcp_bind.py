@@ -1,0 +1,16 @@
+# attack: listen on a TCP port for others to connect to
+# class: 9
+# walls: net seccomp landlock
+
+import socket
+
+# In an empty network namespace the port exists but nobody can reach it: what
+# counts is an interface that is up, so connect to oneself.
+def attempt():
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    server.bind(("0.0.0.0", 0))
+    server.listen()
+    with socket.create_connection(server.getsockname(), 2):
+        return "listens on port %d" % server.getsockname()[1]
+
+result = judged(attempt)

@@ -1,0 +1,13 @@
+# attack: connect to an abstract Unix socket of the host
+# class: 9
+# walls: net landlock seccomp
+
+import socket
+
+def attempt():
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(2)
+    s.connect("\0" + need("abstract"))
+    return "connected and heard " + s.recv(200).decode()
+
+result = judged(attempt)

@@ -1,0 +1,16 @@
+# attack: connect to a Unix socket of the host by its path
+# class: 9
+# walls: mount seccomp
+
+import socket
+
+# Landlock sees these only since 2026; the path of Docker's socket is tried too.
+def attempt():
+    def connect(path):
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(2)
+        s.connect(path)
+        return "connected to " + path + " and heard " + s.recv(200).decode()
+    return any_of(lambda: connect(need("unix_path")), lambda: connect("/run/docker.sock"), lambda: connect("/run/dbus/system_bus_socket"))
+
+result = judged(attempt)

@@ -1,0 +1,14 @@
+# attack: write into read-only memory, and into others' memory, through /proc/PID/mem
+# class: 10
+# walls: mount landlock
+# naked: yes
+
+def attempt():
+    def route(pid):
+        def opens():
+            os.close(os.open("/proc/%s/mem" % pid, os.O_RDWR))
+            return "opened the memory of " + str(pid)
+        return opens
+    return any_of(*map(route, ("self", context["host_pid"], os.getppid(), 1)))
+
+result = judged(attempt)

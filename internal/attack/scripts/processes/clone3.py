@@ -1,0 +1,15 @@
+# attack: make a child by clone3, whose flags no filter can see
+# class: 1
+# walls: seccomp
+# needs: syscall
+
+import struct
+
+def attempt():
+    arguments = struct.pack("11Q", 0, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0)
+    pid = syscall("clone3", arguments, 64)
+    if pid == 0:
+        os._exit(7)
+    return "had child %s" % (os.waitpid(pid, 0),)
+
+result = judged(attempt)

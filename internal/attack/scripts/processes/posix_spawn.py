@@ -1,0 +1,9 @@
+# attack: start a program by posix_spawn
+# class: 22
+# walls: seccomp
+
+def attempt():
+    pid = os.posix_spawn(sys.executable, [sys.executable, "-I", "-S", "-c", "print(%r)" % context["shout"]], {})
+    return os.waitpid(pid, 0)[1] == 0 and "started program %d" % pid
+
+result = judged(attempt)

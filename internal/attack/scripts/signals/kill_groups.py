@@ -1,0 +1,18 @@
+# attack: signal the host's process group, and one's own with the runner in it
+# class: 13
+# walls: pid seccomp landlock uid environment
+# alone: yes
+# naked: same-uid
+
+import signal
+
+# One's own group is no one else's: then the host receives nothing.
+def attempt():
+    def host_group():
+        os.killpg(context["host_pgid"], signal.SIGCONT)
+        return "signalled the host's group"
+    def own_group():
+        os.kill(0, signal.SIGCONT)
+    return any_of(host_group, own_group)
+
+result = judged(attempt)

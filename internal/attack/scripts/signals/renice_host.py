@@ -1,0 +1,22 @@
+# attack: slow the host down by its priority, affinity or limits
+# class: 13
+# walls: pid seccomp uid
+# needs: syscall
+# naked: no an unprivileged host could not undo it
+
+import struct
+
+def attempt():
+    pid = context["host_pid"]
+    def nice():
+        os.setpriority(os.PRIO_PROCESS, pid, 5)
+        return "reniced the host"
+    def everybody():
+        # Of the same user: in an own namespace that is the guest alone.
+        os.setpriority(os.PRIO_USER, 0, 5)
+    def affinity():
+        os.sched_setaffinity(pid, os.sched_getaffinity(pid))
+        return "set the host's affinity"
+    return any_of(nice, affinity, everybody)
+
+result = judged(attempt)

@@ -1,0 +1,15 @@
+# attack: end one's own process group and whatever of the runner is in it
+# class: 13
+# walls: environment pid seccomp
+# expect: held outcome:signaled outcome:exited outcome:raised
+# naked: no it would end the test
+# alone: yes
+
+import signal
+
+def attempt():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.kill(0, signal.SIGTERM)
+    os.kill(0, signal.SIGKILL)
+
+result = judged(attempt)

@@ -1,0 +1,236 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/zygote"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A fork server is replaced after so many workers or so much time, so that no
+// hash secret and no address layout lives for ever.
+const (
+	maxForks = 10_000
+	maxAge   = 15 * time.Minute
+)
+
+// fillers fork at the same time: while one worker warms up on one core, the
+// zygote forks the next on another.
+const fillers = 2
+
+// retryDelay keeps a host that cannot fork from being asked in a loop.
+const retryDelay = 100 * time.Millisecond
+
+// member is a worker with its cgroup.
+type member struct {
+	*zygote.Worker
+	group *cgroup.Group // nil without a cgroup
+}
+
+// pool keeps workers ready. A worker that is taken is replaced at once.
+type pool struct {
+	backend *Backend
+	limits  policy.Limits // of the workers that wait
+
+	idle  chan *member
+	wants chan struct{} // one token for each place in idle that is not filled
+	slots chan struct{} // one token for each run under way
+	fails chan error    // why no worker came, for one who waits for it
+
+	mu      sync.Mutex
+	zygote  *zygote.Zygote
+	started time.Time
+	waiting int
+
+	ctx  context.Context
+	stop context.CancelFunc
+	work sync.WaitGroup // fillers, and burials of workers with a cgroup
+	old  sync.WaitGroup // fork servers that are being replaced
+}
+
+func newPool(b *Backend, first *zygote.Zygote) *pool {
+	o := b.options
+	p := &pool{
+		backend: b, limits: o.Policy.Limits, zygote: first, started: time.Now(),
+		idle: make(chan *member, o.Idle), wants: make(chan struct{}, o.Idle),
+		slots: make(chan struct{}, o.Concurrent), fails: make(chan error),
+	}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	for range o.Idle {
+		p.wants <- struct{}{}
+	}
+	for range min(fillers, o.Idle) {
+		p.work.Go(p.fill)
+	}
+	return p
+}
+
+func (p *pool) fill() {
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.wants:
+		}
+		m, err := p.fork(p.ctx, p.limits)
+		if err == nil {
+			p.idle <- m // never blocks: a token is a place
+			continue
+		}
+		p.wants <- struct{}{}
+		select {
+		case <-p.ctx.Done():
+			return
+		case p.fails <- err:
+		case <-time.After(retryDelay):
+		}
+	}
+}
+
+// fork gives a checked worker in its cgroup.
+func (p *pool) fork(ctx context.Context, limits policy.Limits) (*member, error) {
+	z, err := p.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w, err := z.Fork(ctx, limits)
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "%w", err)
+	}
+	m := &member{Worker: w}
+	if p.backend.groups == nil {
+		return m, nil
+	}
+	// Ahead of demand: joining a cgroup may wait for all cores.
+	m.group, err = p.backend.groups.Lease(int64(limits.Memory))
+	if err == nil {
+		err = m.group.Add(w.PID)
+	}
+	if err != nil {
+		p.bury(m)
+		return nil, run.Errorf(run.Internal, "cgroup: %w", err)
+	}
+	return m, nil
+}
+
+// current gives the fork server, a new one when the old one is dead or due.
+func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	dead := false
+	select {
+	case <-p.zygote.Done():
+		dead = true
+	default:
+	}
+	if !dead && p.zygote.Forks() < maxForks && time.Since(p.started) < maxAge {
+		return p.zygote, nil
+	}
+	z, err := p.backend.startZygote(ctx)
+	if err != nil {
+		return nil, err
+	}
+	old := p.zygote
+	old.Retire()
+	p.old.Go(func() { <-old.Done() })
+	p.zygote, p.started = z, time.Now()
+	return z, nil
+}
+
+// lease waits for a free slot and a worker.
+func (p *pool) lease(ctx context.Context, limits policy.Limits) (*member, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-p.ctx.Done():
+		return nil, errClosed()
+	}
+	m, err := p.take(ctx, limits)
+	if err != nil {
+		<-p.slots
+	}
+	return m, err
+}
+
+func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) {
+	if _, _, _, wider := limits.Above(p.limits); wider || limits.Scratch != p.limits.Scratch {
+		return p.fork(ctx, limits)
+	}
+	select {
+	case m := <-p.idle:
+		p.wants <- struct{}{}
+		return m, nil
+	case err := <-p.fails:
+		return nil, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-p.ctx.Done():
+		return nil, errClosed()
+	}
+}
+
+// enter bounds the queue: what cannot be served soon is better told now.
+func (p *pool) enter() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting >= p.backend.options.Queue {
+		return run.Errorf(run.Busy, "%d runs are waiting already; try again later", p.waiting)
+	}
+	p.waiting++
+	return nil
+}
+
+func (p *pool) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting--
+}
+
+// giveBack ends a lease. The worker has had its guest: it dies.
+func (p *pool) giveBack(m *member) {
+	p.bury(m)
+	<-p.slots
+}
+
+// bury kills a worker, and frees its cgroup when it is dead.
+func (p *pool) bury(m *member) {
+	m.Close()
+	if m.group != nil {
+		p.work.Go(func() {
+			<-m.Buried()
+			m.group.Return()
+		})
+	}
+}
+
+// close ends the fork servers, and with them every worker.
+func (p *pool) close() {
+	p.stop()
+	p.mu.Lock()
+	z := p.zygote
+	p.mu.Unlock()
+	_ = z.Close() // it reports nothing but its end
+	for {
+		select {
+		case m := <-p.idle:
+			p.bury(m)
+			continue
+		default:
+		}
+		break
+	}
+	p.work.Wait()
+	p.old.Wait()
+}
+
+func errClosed() error { return run.Wrap(run.Closed, errors.New("the Runner is closed")) }

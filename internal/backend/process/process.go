@@ -1,0 +1,41 @@
+// Package process is the `process` tier: each script runs in a CPython of its
+// own, forked ahead of demand behind all the walls that the host can give.
+package process
+
+import (
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Options say how the tier is run.
+type Options struct {
+	Policy policy.Policy
+	// Idle is how many workers wait for a request; 0 means DefaultIdle.
+	Idle int
+	// Concurrent bounds the runs under way; 0 means DefaultConcurrent.
+	Concurrent int
+	// Queue bounds the requests that wait; 0 means DefaultQueue.
+	Queue int
+	// Without takes walls away. Tests use it to show that each one matters.
+	Without []policy.Wall
+}
+
+// Defaults of Options.
+const (
+	DefaultIdle       = 8
+	DefaultConcurrent = 64
+	DefaultQueue      = 4096
+)
+
+func (o Options) resolved() Options {
+	o.Policy = o.Policy.Resolved()
+	if o.Idle <= 0 {
+		o.Idle = DefaultIdle
+	}
+	if o.Concurrent <= 0 {
+		o.Concurrent = DefaultConcurrent
+	}
+	if o.Queue <= 0 {
+		o.Queue = DefaultQueue
+	}
+	return o
+}

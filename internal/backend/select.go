@@ -1,0 +1,95 @@
+package backend
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// allowed lists, for each origin of code, the tiers that are strong enough,
+// the lowest one first.
+//
+// A hook is for platform code alone: it stands behind the walls of a process,
+// but one worker serves many calls, and what one call leaves there the next
+// one meets.
+//
+// wasm is enough for user code, because such a guest has no system calls at
+// all. It is not enough for third-party code: it runs inside the Runner's own
+// process, so a single bug in the WASM compiler gives a stranger everything
+// that cordon holds, with no kernel wall behind it.
+var allowed = map[policy.Trust][]policy.Tier{
+	policy.TrustPlatform:   {policy.TierHook, policy.TierWasm, policy.TierProcess, policy.TierJail, policy.TierGVisor},
+	policy.TrustUser:       {policy.TierProcess, policy.TierWasm, policy.TierJail, policy.TierGVisor},
+	policy.TrustThirdParty: {policy.TierJail, policy.TierGVisor},
+}
+
+// chosen lists what cordon takes for a script when nobody names a tier, the
+// first that is there. A script is neither a hook call nor a WASM module, so
+// those two are never chosen; and user code does not move to a jail in
+// silence where the process tier is missing, because a jail runs commands.
+var chosen = map[policy.Trust][]policy.Tier{
+	policy.TrustPlatform:   {policy.TierProcess},
+	policy.TrustUser:       {policy.TierProcess},
+	policy.TrustThirdParty: {policy.TierJail, policy.TierGVisor},
+}
+
+// Select picks the tier for one script: pure, from what the policy grants,
+// what the request asks for and what this build can do on this host.
+//
+// An empty trust claims nothing. It means user code, or less where the policy
+// grants less, so that an operator can lower the trust of every request
+// without a change to any.
+func Select(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
+	for _, check := range []func() error{
+		func() error { _, err := policy.ParseTrust(string(p.Trust)); return err },
+		func() error { _, err := policy.ParseTrust(string(trust)); return err },
+		func() error { _, err := policy.ParseTier(string(tier)); return err },
+	} {
+		if err := check(); err != nil {
+			return "", run.Wrap(run.Invalid, err)
+		}
+	}
+
+	granted := p.Trust.OrUser()
+	if trust == "" {
+		trust = policy.TrustUser
+		if trust.Exceeds(granted) {
+			trust = granted
+		}
+	}
+	if trust.Exceeds(granted) {
+		return "", run.Errorf(run.Invalid,
+			"trust %q is more than the policy grants: it trusts code no further than %q", trust, granted)
+	}
+
+	if tier == "" {
+		for _, t := range chosen[trust] {
+			if slices.Contains(available, t) {
+				return t, nil
+			}
+		}
+		return "", unavailable(chosen[trust][0], available)
+	}
+	if !slices.Contains(allowed[trust], tier) {
+		return "", run.Errorf(run.Invalid,
+			"tier %q is below what %s code needs: the lowest allowed is %q", tier, trust, allowed[trust][0])
+	}
+	if !slices.Contains(available, tier) {
+		return "", unavailable(tier, available)
+	}
+	return tier, nil
+}
+
+func unavailable(tier policy.Tier, available []policy.Tier) error {
+	names := make([]string, len(available))
+	for i, t := range available {
+		names[i] = string(t)
+	}
+	if len(names) == 0 {
+		names = []string{"none"}
+	}
+	return run.Errorf(run.Unsupported,
+		"tier %q is not available in this build or on this host: available: %s", tier, strings.Join(names, ", "))
+}

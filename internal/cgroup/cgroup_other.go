@@ -1,0 +1,30 @@
+//go:build !linux
+
+package cgroup
+
+// Probe says no: cgroups are Linux's.
+func Probe() Features {
+	return Features{
+		Reason: "cgroups exist on Linux only",
+		Remedy: "run cordon on Linux, or in a Linux virtual machine",
+	}
+}
+
+// Pool and Group exist so that callers compile. Nobody can have one: Open is
+// the only way to a Pool, and refuses.
+type (
+	Pool  struct{}
+	Group struct{}
+)
+
+func Open(Features) (*Pool, error)        { return nil, ErrUnsupported }
+func Sweep(string) int                    { return 0 }
+func (*Pool) Path() string                { return "" }
+func (*Pool) Lease(int64) (*Group, error) { return nil, ErrUnsupported }
+func (*Pool) Close() error                { return ErrUnsupported }
+func (*Group) Path() string               { return "" }
+func (*Group) Add(int) error              { return ErrUnsupported }
+func (*Group) SetLimit(int64) error       { return ErrUnsupported }
+func (*Group) OOMKills() (int, error)     { return 0, ErrUnsupported }
+func (*Group) Peak() (int64, error)       { return 0, ErrUnsupported }
+func (*Group) Return()                    {}

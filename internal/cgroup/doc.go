@@ -1,0 +1,60 @@
+// Package cgroup limits the memory of each worker by the kernel's own
+// accounting: what the worker really uses, tmpfs and page cache included, and
+// not the address space it has reserved, so that numpy works at 256 MiB.
+//
+// # Tasks
+//
+//	f := cgroup.Probe()              // what this host gives, and if nothing, why and what would help
+//	pool, err := cgroup.Open(f)      // one parent group per Runner; sweeps what a killed cordon left
+//	g, err := pool.Lease(256 << 20)  // a clean group with a limit, before the worker is needed
+//	err = g.Add(pid)                 // before the worker touches memory: charges never move
+//	err = g.SetLimit(64 << 20)       // when a request narrows the limit; free when it does not
+//	n, err := g.OOMKills()           // evidence for "memory_limit", where SIGKILL alone is none
+//	g.Return()                       // when the worker is dead
+//	err = pool.Close()               // leaves nothing behind
+//
+// # Where the groups are
+//
+// A pool owns one group, cordon-<pid>-<start>-<random>, and its workers' groups
+// w1, w2, … inside. On v1 it lies below the process's own memory group. On v2
+// the kernel's "no internal processes" rule forbids that: a group with
+// processes of its own cannot limit the memory of its children. Moving the
+// host application's processes out of the way would repair that, but they are
+// not ours to move. So on v2 the pool is made beside the process's own group,
+// where the group above both may be written and hands out the memory
+// controller (systemd's Delegate= with DelegateSubgroup=, a container whose
+// start script has gone into a subgroup, systemd --user), or below the own
+// group where that is the root of the hierarchy, to which the rule does not
+// apply. Everywhere else Probe says what is missing and what would help.
+//
+// # Why groups are reused
+//
+// Making a group, limiting and removing it cost about 0.3 ms, and a removed
+// v1 group lives on in the kernel as long as one page is charged to it. A
+// group that a worker has left is therefore cleaned and leased again; one that
+// cannot be cleaned (a process or memory is left in it) is not, since the next
+// guest would pay for the last one's memory.
+//
+// # Why not containerd/cgroups
+//
+// It puts 10 MB of protobuf and eBPF into the binary, for controllers, systemd
+// units and statistics that cordon does not use. What cordon needs of memory
+// groups is mkdir, rmdir and some small files, and the parts that matter here
+// (leasing, cleaning, sweeping, no moving of the host's processes) would be
+// ours in any case.
+//
+// # What this does not stop
+//
+//   - Memory charged before Add, such as the zygote's shared pages: it belongs
+//     to the zygote's group until the worker writes to it.
+//   - A host that runs out of memory as a whole. The kernel then kills whom it
+//     likes, and OOMKills counts that too: compare Peak with the limit.
+//   - Processes that outlive a killed cordon: Sweep removes their group once
+//     they are gone and kills nobody.
+//   - A manager that takes the memory controller away from the parent while a
+//     guest runs. systemd does not, as long as it accounts for the memory of
+//     the unit cordon runs in, which is its default; the next Lease or SetLimit
+//     fails when it happened.
+//   - Processor time and numbers of processes: seccomp and the Runner's clock
+//     do that.
+package cgroup

@@ -1,0 +1,281 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// files are the names under which the two versions keep the same things.
+type files struct{ limit, swap, usage, peak, events, reclaim string }
+
+var (
+	filesV1 = files{
+		limit: "memory.limit_in_bytes", swap: "memory.memsw.limit_in_bytes",
+		usage: "memory.usage_in_bytes", peak: "memory.max_usage_in_bytes",
+		events: "memory.oom_control", reclaim: "memory.force_empty",
+	}
+	filesV2 = files{
+		limit: "memory.max", swap: "memory.swap.max",
+		usage: "memory.current", peak: "memory.peak",
+		events: "memory.events", reclaim: "memory.reclaim",
+	}
+)
+
+// A node is one directory, which outlives its leases. Two of its files stay
+// open (three on v2 from Linux 6.12 on): those written for every worker.
+type node struct {
+	dir     string
+	version int
+	files
+	procs, max int
+	peakFD     int  // v2: a descriptor whose peak can be reset, or -1
+	swapOn     bool // v1: memory.memsw.* is there
+	limitNow   int64
+	// spoiled nodes are removed and not leased again: what is in their files
+	// is not known, or cannot be set back.
+	spoiled bool
+}
+
+func newNode(dir string, version int) (n *node, err error) {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, err
+	}
+	n = &node{dir: dir, version: version, files: filesV1, procs: -1, max: -1, peakFD: -1}
+	if version == 2 {
+		n.files = filesV2
+	}
+	defer func() {
+		if err != nil {
+			n.closeFiles()
+			err = errors.Join(err, remove(dir))
+			n = nil
+		}
+	}()
+	if n.procs, err = open(dir+"/cgroup.procs", unix.O_WRONLY); err != nil {
+		return n, err
+	}
+	if n.max, err = open(n.path(n.limit), unix.O_WRONLY); err != nil {
+		return n, err
+	}
+	if version == 2 {
+		return n, n.prepareV2()
+	}
+	return n, n.prepareV1()
+}
+
+func (n *node) path(name string) string { return n.dir + "/" + name }
+
+func (n *node) prepareV1() error {
+	n.swapOn = unix.Access(n.path(n.swap), unix.F_OK) == nil
+	if !n.swapOn {
+		// Without swap accounting a limit on memory only pushes the guest
+		// into swap, unless it may not be swapped.
+		if err := write(n.path("memory.swappiness"), "0"); err != nil {
+			return err
+		}
+	}
+	// Inherited from the parent. With it on, a guest at its limit would stop
+	// for ever instead of being killed.
+	if off, err := field(n.path(n.events), "oom_kill_disable"); err == nil && off != 0 {
+		return write(n.path(n.events), "0")
+	}
+	return nil
+}
+
+func (n *node) prepareV2() error {
+	// Kernels without swap, or older than 4.19, lack these files.
+	for name, value := range map[string]string{n.swap: "0", "memory.oom.group": "1"} {
+		if err := write(n.path(name), value); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	// Before 6.12 the file cannot be written, so a peak can never be reset.
+	// Such a group serves once: 0.2 ms are a fair price for a true number.
+	fd, err := open(n.path(n.peak), unix.O_RDWR)
+	switch {
+	case err == nil:
+		n.peakFD = fd
+	case !errors.Is(err, fs.ErrNotExist):
+		n.spoiled = true
+	}
+	return nil
+}
+
+func (n *node) closeFiles() {
+	for _, fd := range []*int{&n.procs, &n.max, &n.peakFD} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+			*fd = -1
+		}
+	}
+}
+
+// leftover is how much may stay charged to a group that is leased again. The
+// kernel hands out charges in batches of 64 pages per processor and takes them
+// back late, so it is never zero.
+const leftover = 1 << 20
+
+// clean prepares a node that has had a worker for the next, or says no.
+func (n *node) clean() bool {
+	left, err := number(read(n.path(n.usage)))
+	if err == nil && left > leftover {
+		// Page cache of the files the last guest read: give it back. What
+		// cannot be given back, such as a tmpfs somebody still holds, would
+		// count against the next guest.
+		amount := "0"
+		if n.version == 2 {
+			amount = strconv.FormatInt(left, 10)
+		}
+		// v2 reports EAGAIN when it got less; the number read next decides.
+		_ = write(n.path(n.reclaim), amount)
+		left, err = number(read(n.path(n.usage)))
+	}
+	return err == nil && left <= leftover
+}
+
+// begin notes the counters a lease starts from.
+func (n *node) begin() (kills int64, err error) {
+	if n.version == 1 {
+		err = write(n.path(n.peak), "0")
+	} else if n.peakFD >= 0 {
+		err = writeFD(n.peakFD, "reset")
+	}
+	if err != nil {
+		return 0, err
+	}
+	kills, err = field(n.path(n.events), "oom_kill")
+	if errors.Is(err, ErrUnsupported) {
+		err = nil // OOMKills will say so.
+	}
+	return kills, err
+}
+
+func (n *node) setLimit(bytes int64) error {
+	if bytes < int64(os.Getpagesize()) {
+		return fmt.Errorf("cgroup: a memory limit of %d bytes is less than a page", bytes)
+	}
+	if bytes == n.limitNow {
+		return nil
+	}
+	value := strconv.FormatInt(bytes, 10)
+	// v1 insists on memory ≤ memory and swap at every moment, so the order
+	// depends on the direction. Equal limits mean no swap.
+	steps := []func() error{func() error { return writeFD(n.max, value) }}
+	if n.swapOn {
+		steps = append(steps, func() error { return write(n.path(n.swap), value) })
+		if n.limitNow != 0 && bytes > n.limitNow {
+			steps[0], steps[1] = steps[1], steps[0]
+		}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			n.spoiled = true
+			return fmt.Errorf("cgroup: limit the memory of %s to %d bytes: %w", n.dir, bytes, err)
+		}
+	}
+	n.limitNow = bytes
+	return nil
+}
+
+// A Group is the lease of one group for one worker. Its methods may be called
+// from several goroutines, and Return more than once.
+type Group struct {
+	pool  *Pool
+	dir   string
+	kills int64
+
+	mu   sync.Mutex // held during a call: Return must not close files in use
+	node *node      // nil after Return
+}
+
+// hold gives the node and keeps Return away until release is called.
+func (g *Group) hold() (n *node, release func(), err error) {
+	g.mu.Lock()
+	if g.node == nil {
+		g.mu.Unlock()
+		return nil, nil, ErrReturned
+	}
+	return g.node, g.mu.Unlock, nil
+}
+
+// Path is the group's directory. On v2 a descriptor of it can be given to
+// SysProcAttr.CgroupFD, which starts a process inside.
+func (g *Group) Path() string { return g.dir }
+
+// Add puts a process, with all its threads, into the group. Only memory it
+// touches from then on is charged to the group.
+func (g *Group) Add(pid int) error {
+	n, release, err := g.hold()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if pid <= 0 {
+		// The kernel reads 0 as the writer, which is the Runner.
+		return fmt.Errorf("cgroup: %d is not a process", pid)
+	}
+	if err := writeFD(n.procs, strconv.Itoa(pid)); err != nil {
+		return fmt.Errorf("cgroup: add process %d to %s: %w", pid, n.dir, err)
+	}
+	return nil
+}
+
+// SetLimit changes the memory limit, and costs nothing when it is the one that
+// holds already. A limit below what the worker uses by now is refused with
+// EBUSY on v1; v2 kills the worker.
+func (g *Group) SetLimit(bytes int64) error {
+	n, release, err := g.hold()
+	if err != nil {
+		return err
+	}
+	defer release()
+	return n.setLimit(bytes)
+}
+
+// OOMKills counts the processes of the group that the kernel has killed for
+// want of memory since Lease. It is complete once the worker is seen dead.
+func (g *Group) OOMKills() (int, error) {
+	n, release, err := g.hold()
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	kills, err := field(n.path(n.events), "oom_kill")
+	return int(kills - g.kills), err
+}
+
+// Peak is the most memory the group has had since Lease. Kernels without
+// memory.peak (v2 before Linux 5.19) answer ErrUnsupported.
+func (g *Group) Peak() (int64, error) {
+	n, release, err := g.hold()
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	if n.peakFD >= 0 {
+		return number(readFD(n.peakFD))
+	}
+	peak, err := number(read(n.path(n.peak)))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	return peak, err
+}
+
+// Return gives the group back when its worker is dead. A group that still has
+// a process is not leased again, and removed when the process is gone.
+func (g *Group) Return() {
+	g.mu.Lock()
+	n := g.node
+	g.node = nil
+	g.mu.Unlock()
+	if n != nil {
+		g.pool.takeBack(g, n)
+	}
+}

@@ -1,0 +1,376 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const mib = 1 << 20
+
+func TestOOMKill(t *testing.T) {
+	for _, command := range []string{"touch", "share"} {
+		t.Run(command, func(t *testing.T) {
+			p := openPool(t)
+			g := lease(t, p, 32*mib)
+			c := startChild(t)
+			add(t, g, c)
+			if answer := c.ask(command, 64*mib); answer != "" {
+				t.Fatalf("64 MiB fitted into 32: %q", answer)
+			}
+			if sig := c.wait(); sig != syscall.SIGKILL {
+				t.Errorf("ended by %v, want SIGKILL", sig)
+			}
+			if n := kills(t, g); n != 1 {
+				t.Errorf("OOMKills = %d, want 1", n)
+			}
+			g.Return()
+		})
+	}
+}
+
+func TestPlainKillIsNoOOMKill(t *testing.T) {
+	p := openPool(t)
+	g := lease(t, p, 32*mib)
+	c := startChild(t)
+	add(t, g, c)
+	c.must("touch", 4*mib)
+	c.kill()
+	if n := kills(t, g); n != 0 {
+		t.Errorf("OOMKills = %d, want 0", n)
+	}
+}
+
+func TestPeak(t *testing.T) {
+	p := openPool(t)
+	g := lease(t, p, 64*mib)
+	c := startChild(t)
+	add(t, g, c)
+	c.must("touch", 16*mib)
+	c.must("share", 8*mib)
+	got, err := g.Peak()
+	if errors.Is(err, ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What the Go runtime of the child touches meanwhile comes on top.
+	if got < 24*mib || got > 32*mib {
+		t.Errorf("Peak = %d, want about 24 MiB", got)
+	}
+}
+
+func TestReuseStartsClean(t *testing.T) {
+	p := openPool(t)
+	g := lease(t, p, 32*mib)
+	c := startChild(t)
+	add(t, g, c)
+	c.ask("touch", 64*mib)
+	c.wait()
+	if n := kills(t, g); n != 1 {
+		t.Fatalf("OOMKills = %d, want 1", n)
+	}
+	once := g.node.spoiled // a kernel that cannot reset peaks
+	g.Return()
+
+	second := lease(t, p, 64*mib)
+	if same := second.Path() == g.Path(); same == once {
+		t.Errorf("%s was followed by %s", g.Path(), second.Path())
+	}
+	if n := kills(t, second); n != 0 {
+		t.Errorf("OOMKills = %d before anything ran", n)
+	}
+	if peak, err := second.Peak(); err == nil && peak > leftover {
+		t.Errorf("Peak = %d before anything ran", peak)
+	}
+	// The limit is the new one too.
+	c = startChild(t)
+	add(t, second, c)
+	c.must("touch", 48*mib)
+	c.kill()
+	if n := kills(t, second); n != 0 {
+		t.Errorf("OOMKills = %d", n)
+	}
+	if !once {
+		// Dead or not: the first lease must not reach the second one's group.
+		for name, err := range map[string]error{"Add": g.Add(os.Getpid()), "SetLimit": g.SetLimit(mib)} {
+			if !errors.Is(err, ErrReturned) {
+				t.Errorf("%s after Return: %v", name, err)
+			}
+		}
+	}
+	second.Return()
+	second.Return()
+}
+
+func TestMemoryLeftBehindIsNotInherited(t *testing.T) {
+	p := openPool(t)
+	g := lease(t, p, 32*mib)
+	c := startChild(t)
+	add(t, g, c)
+	c.must("share", 8*mib)
+	// Hold the guest's tmpfs file beyond its death, as a leaked mount would.
+	held, err := os.Open(fmt.Sprintf("/proc/%d/fd/%s", c.pid(), memfdOf(t, c.pid())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	c.kill()
+	g.Return()
+	if second := lease(t, p, 32*mib); second.Path() == g.Path() {
+		t.Error("a group with 8 MiB of somebody else's memory was leased again")
+	}
+}
+
+func memfdOf(t *testing.T, pid int) string {
+	t.Helper()
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if link, _ := os.Readlink(dir + "/" + e.Name()); strings.HasPrefix(link, "/memfd:share") {
+			return e.Name()
+		}
+	}
+	t.Fatal("the child has no memfd")
+	return ""
+}
+
+func TestSetLimit(t *testing.T) {
+	p := openPool(t)
+	g := lease(t, p, 64*mib)
+	for _, limit := range []int64{16 * mib, 16 * mib, 128 * mib, 32 * mib} {
+		if err := g.SetLimit(limit); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := number(read(g.node.path(g.node.limit))); err != nil || got != limit {
+			t.Errorf("limit = %d, %v, want %d", got, err, limit)
+		}
+		if g.node.swapOn {
+			if got, err := number(read(g.node.path(g.node.swap))); err != nil || got != limit {
+				t.Errorf("limit with swap = %d, %v, want %d", got, err, limit)
+			}
+		}
+	}
+	c := startChild(t)
+	add(t, g, c)
+	if answer := c.ask("touch", 64*mib); answer != "" {
+		t.Errorf("the narrowed limit did not hold: %q", answer)
+	}
+	// Zero must not come out as "no limit", nor as one that kills at once.
+	for _, limit := range []int64{0, -1, 4095} {
+		if g.SetLimit(limit) == nil {
+			t.Errorf("a limit of %d was accepted", limit)
+		}
+		if _, err := p.Lease(limit); err == nil {
+			t.Errorf("a lease with limit %d was given", limit)
+		}
+	}
+}
+
+func TestAddRefuses(t *testing.T) {
+	g := lease(t, openPool(t), 64*mib)
+	for _, pid := range []int{0, -1} {
+		if g.Add(pid) == nil {
+			t.Errorf("Add(%d) was accepted", pid)
+		}
+	}
+	c := startChild(t)
+	c.kill()
+	if err := g.Add(c.pid()); !errors.Is(err, unix.ESRCH) {
+		t.Errorf("Add of a dead process: %v, want ESRCH", err)
+	}
+}
+
+func TestReturnOfAGroupInUse(t *testing.T) {
+	p := openPool(t)
+	g := lease(t, p, 64*mib)
+	c := startChild(t)
+	add(t, g, c)
+	g.Return()
+	second := lease(t, p, 64*mib)
+	if second.Path() == g.Path() {
+		t.Fatal("a group with a process in it was leased again")
+	}
+	c.kill()
+	// It goes with the next one that is discarded.
+	second.node.spoiled = true
+	second.Return()
+	if left := groupsIn(t, p.Path()); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	f := testParent(t)
+	p, err := Open(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	returned, held := lease(t, p, 64*mib), lease(t, p, 64*mib)
+	inUse := startChild(t)
+	add(t, held, inUse)
+	returned.Return()
+	// Killed but not waited for: Close meets a process on its way out.
+	if err := inUse.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := groupsIn(t, f.Parent); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+	if err := held.Add(os.Getpid()); !errors.Is(err, ErrReturned) {
+		t.Errorf("Add after Close: %v", err)
+	}
+	if _, err := p.Lease(64 * mib); !errors.Is(err, ErrClosed) {
+		t.Errorf("Lease after Close: %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+}
+
+func TestCloseIsBoundedAndMayBeRepeated(t *testing.T) {
+	p := openPool(t)
+	p.drain = 20 * time.Millisecond
+	c := startChild(t)
+	add(t, lease(t, p, 64*mib), c)
+	err := p.Close()
+	if !errors.Is(err, unix.EBUSY) || !strings.Contains(err.Error(), fmt.Sprint(c.pid())) {
+		t.Fatalf("Close with a live process: %v, want EBUSY and its pid", err)
+	}
+	c.kill()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFilesAreClosed(t *testing.T) {
+	p := openPool(t)
+	before := openFiles(t)
+	var groups []*Group
+	for range 20 {
+		groups = append(groups, lease(t, p, 64*mib))
+	}
+	if each := (openFiles(t) - before) / len(groups); each > 3 {
+		t.Errorf("%d descriptors per group", each)
+	}
+	for _, g := range groups[:10] {
+		g.Return()
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after := openFiles(t); after >= before {
+		t.Errorf("%d descriptors open before the pool was used and %d after Close", before, after)
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+func TestHammerLease(t *testing.T) {
+	const workers, rounds = 50, 4
+	p := openPool(t)
+	children := make([]*child, workers)
+	for i := range children {
+		children[i] = startChild(t)
+	}
+	var mu sync.Mutex
+	inUse := map[string]bool{}
+	mark := func(path string, on bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if on && inUse[path] {
+			t.Errorf("%s is leased twice", path)
+		}
+		inUse[path] = on
+	}
+	var all sync.WaitGroup
+	for i, c := range children {
+		all.Go(func() {
+			for round := range rounds {
+				g, err := p.Lease(int64(16+i) * mib)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mark(g.Path(), true)
+				if err := g.SetLimit(int64(8+round) * mib); err != nil {
+					t.Error(err)
+				}
+				if round == rounds-1 {
+					if err := g.Add(c.pid()); err != nil {
+						t.Error(err)
+					}
+					if i%2 == 0 {
+						c.ask("touch", 32*mib)
+					}
+					c.kill()
+					if n, err := g.OOMKills(); err != nil || n != (i+1)%2 {
+						t.Errorf("worker %d: OOMKills = %d, %v", i, n, err)
+					}
+				}
+				mark(g.Path(), false)
+				g.Return()
+			}
+		})
+	}
+	all.Wait()
+	if made := len(groupsIn(t, p.Path())); made > workers {
+		t.Errorf("%d groups for %d workers", made, workers)
+	}
+}
+
+func TestHammerCloseDuringLeases(t *testing.T) {
+	f := testParent(t)
+	p, err := Open(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	started := make(chan struct{}, 16)
+	for range cap(started) {
+		all.Go(func() {
+			for {
+				g, err := p.Lease(64 * mib)
+				if err != nil {
+					return // closed, or its directory gone under its hands
+				}
+				select {
+				case started <- struct{}{}:
+				default:
+				}
+				g.Return()
+			}
+		})
+	}
+	for range cap(started) {
+		<-started
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	all.Wait()
+	if left := groupsIn(t, f.Parent); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}

@@ -1,0 +1,84 @@
+package cgroup
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// poolName is cordon-<pid>-<start time of that process>-<random>.
+var poolName = regexp.MustCompile(`^cordon-([1-9][0-9]*)-([0-9]+)-[0-9a-f]{8}$`)
+
+func ownName() (string, error) {
+	pid := os.Getpid()
+	start, err := startTime(pid)
+	if err != nil {
+		return "", err
+	}
+	var random [4]byte
+	rand.Read(random[:])
+	return fmt.Sprintf("cordon-%d-%d-%s", pid, start, hex.EncodeToString(random[:])), nil
+}
+
+// startTime is when a process was started, in clock ticks since the boot: with
+// it a pid names one process for as long as the machine runs.
+func startTime(pid int) (uint64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The second column is the program's name, in parentheses and with
+	// anything inside. Start time is the 22nd.
+	columns := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(columns) < 20 {
+		return 0, fmt.Errorf("cgroup: /proc/%d/stat has too few columns", pid)
+	}
+	return strconv.ParseUint(string(columns[19]), 10, 64)
+}
+
+// Sweep removes the groups of pools whose owner is dead, and tells how many. A
+// group that still has a process is left to the next Sweep. Open calls it, so
+// that a cordon that was killed leaves no group for ever.
+func Sweep(parent string) (removed int) {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		m := poolName.FindStringSubmatch(e.Name())
+		if m != nil && e.IsDir() && !alive(m[1], m[2]) && sweepUnlocked(parent+"/"+e.Name()) {
+			removed++
+		}
+	}
+	return removed
+}
+
+func alive(pid, start string) bool {
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		return false
+	}
+	now, err := startTime(n)
+	return err == nil && strconv.FormatUint(now, 10) == start
+}
+
+// sweepUnlocked removes a group that nobody holds. The pid in its name is not
+// enough: the owner may live in another pid namespace or be hidden by hidepid.
+// Nor is the lock: the owner makes the group before it can lock it.
+func sweepUnlocked(dir string) bool {
+	lock, err := open(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(lock)
+	if unix.Flock(lock, unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return false
+	}
+	return removeTree(dir) == nil
+}

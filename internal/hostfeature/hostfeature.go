@@ -1,0 +1,37 @@
+// Package hostfeature says what a host can enforce. Quick looks at what is
+// free to look at; Probe tries for real. Neither decides what to do about it.
+package hostfeature
+
+// Support is the answer about one feature, with the words for people.
+type Support struct {
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"`
+	// Reason and Remedy say why it is missing and what would help.
+	Reason string `json:"reason,omitempty"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// Yes is a feature that is there.
+func Yes(detail string) Support { return Support{OK: true, Detail: detail} }
+
+// No is a feature that is not.
+func No(reason, remedy string) Support { return Support{Reason: reason, Remedy: remedy} }
+
+// Features is what a host can do for a jail.
+type Features struct {
+	Kernel   string
+	UID, GID int
+	// SetUID: the process may change to another user.
+	SetUID Support
+	// UserNS: user namespaces, and all others with them.
+	UserNS Support
+	// Landlock, with its ABI.
+	Landlock    Support
+	LandlockABI int
+	// Seccomp filters, and denials that are reported to the Runner.
+	Seccomp, SeccompNotify Support
+	// Cgroup: a memory cgroup can be made.
+	Cgroup Support
+	// PlainFiles are those of the granted paths that are not folders.
+	PlainFiles []string
+}

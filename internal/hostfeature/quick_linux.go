@@ -1,0 +1,114 @@
+package hostfeature
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Quick looks at system calls and settings that answer at once. User
+// namespaces are believed where no setting forbids them: whoever needs them
+// tries, and falls back on what is left.
+func Quick() Features {
+	f := Features{UID: os.Geteuid(), GID: os.Getegid(), Kernel: kernel()}
+	f.UserNS = userNamespaces()
+	f.LandlockABI = landlockABI()
+	f.Landlock = No("the kernel has no Landlock, or it is switched off", "use Linux 5.13 or newer with landlock in the lsm= list")
+	if f.LandlockABI > 0 {
+		f.Landlock = Yes(fmt.Sprintf("ABI %d", f.LandlockABI))
+	}
+	f.Seccomp, f.SeccompNotify = seccomp()
+	f.SetUID = setUID(f.UID)
+	return f
+}
+
+func kernel() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return "unknown"
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+func userNamespaces() Support {
+	if sysctl("user/max_user_namespaces") == "0" {
+		return No("user namespaces are switched off (user.max_user_namespaces is 0)", "sysctl -w user.max_user_namespaces=10000")
+	}
+	if os.Geteuid() != 0 && sysctl("kernel/unprivileged_userns_clone") == "0" {
+		return No("only root may make user namespaces (kernel.unprivileged_userns_clone is 0)", "sysctl -w kernel.unprivileged_userns_clone=1")
+	}
+	return Yes("")
+}
+
+// DeniedUserNS explains a failed attempt to set up namespaces.
+func DeniedUserNS(err error) Support {
+	remedy := "outside a container nothing should forbid them; inside one, allow unshare, clone and mount in its seccomp profile"
+	if sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" {
+		remedy = "AppArmor forbids them to unknown programs: add a profile with `userns,` for cordon, or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+	}
+	return No(fmt.Sprintf("namespaces cannot be set up here (%v)", err), remedy)
+}
+
+func sysctl(name string) string {
+	data, err := os.ReadFile("/proc/sys/" + name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// landlockABI asks for the version; the call makes nothing.
+func landlockABI() int {
+	const createRulesetVersion = 1
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, createRulesetVersion)
+	if errno != 0 {
+		return 0
+	}
+	return int(abi)
+}
+
+func seccomp() (filter, notify Support) {
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		s := No("there is no seccomp profile for "+runtime.GOARCH, "use amd64 or arm64")
+		return s, s
+	}
+	if !actionAvailable(unix.SECCOMP_RET_ERRNO) || !actionAvailable(unix.SECCOMP_RET_KILL_PROCESS) {
+		s := No("the kernel has no seccomp filters", "use Linux 4.14 or newer with CONFIG_SECCOMP_FILTER")
+		return s, s
+	}
+	// SECCOMP_USER_NOTIF_FLAG_CONTINUE came with 5.5, after the action itself,
+	// and cannot be asked for; the version can.
+	if !actionAvailable(unix.SECCOMP_RET_USER_NOTIF) || !kernelAtLeast(5, 5) {
+		return Yes("violations are not observed"), No("the kernel does not report denied system calls", "use Linux 5.5 or newer")
+	}
+	return Yes("violations are observed"), Yes("")
+}
+
+func kernelAtLeast(major, minor int) bool {
+	var a, b int
+	if _, err := fmt.Sscanf(kernel(), "%d.%d", &a, &b); err != nil {
+		return false
+	}
+	return a > major || a == major && b >= minor
+}
+
+// setUID: root can become somebody else only while it holds the capability;
+// some containers take it away.
+func setUID(uid int) Support {
+	if uid != 0 {
+		return No("only root can change to another user", "")
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return No(fmt.Sprintf("capabilities cannot be read (%v)", err), "")
+	}
+	const needed = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
+	if data[0].Effective&needed != needed {
+		return No("cordon runs as root but may not change to another user", "keep CAP_SETUID and CAP_SETGID, or start cordon as an ordinary user")
+	}
+	return Yes("")
+}

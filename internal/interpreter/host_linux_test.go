@@ -1,0 +1,198 @@
+package interpreter
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// theirs is what an interpreter says with its site module on.
+type theirs struct {
+	Version  [2]int
+	Prefix   string
+	OS       string
+	Packages []string
+	Path     []string
+}
+
+func askFully(t *testing.T, python string) theirs {
+	t.Helper()
+	out, err := exec.Command(python, "-I", "-c", `import sys, os, json, site
+print(json.dumps({"Version": list(sys.version_info[:2]), "Prefix": sys.base_prefix, "OS": os.__file__,
+  "Packages": [p for p in site.getsitepackages() if os.path.isdir(p)], "Path": [p for p in sys.path if os.path.exists(p)]}))`).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", python, err)
+	}
+	var got theirs
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// installedHere lists this machine's interpreters, and virtual environments of
+// the two kinds made from each.
+func installedHere(t *testing.T) []string {
+	bases, _ := filepath.Glob("/root/.pyenv/versions/3.*/bin/python3")
+	for _, name := range []string{"/usr/bin/python3", "/usr/local/bin/python3"} {
+		if _, err := os.Stat(name); err == nil {
+			bases = append(bases, name)
+		}
+	}
+	bases = slices.DeleteFunc(bases, func(name string) bool {
+		real, _ := filepath.EvalSymlinks(name)
+		n, ok := parseName(path.Base(real))
+		return !ok || n.minor < Oldest
+	})
+	if len(bases) == 0 && os.Getenv("CORDON_REQUIRE_HOST") == "1" {
+		t.Fatal("no Python on this host")
+	}
+	all := slices.Clone(bases)
+	for _, base := range bases {
+		for _, how := range []string{"--symlinks", "--copies", "--system-site-packages"} {
+			dir := filepath.Join(t.TempDir(), "venv")
+			if out, err := exec.Command(base, "-m", "venv", "--without-pip", how, dir).CombinedOutput(); err != nil {
+				t.Logf("%s makes no environment %s: %s", base, how, out)
+				continue
+			}
+			all = append(all, filepath.Join(dir, "bin/python3"))
+		}
+	}
+	return all
+}
+
+// TestHost compares what we read with what each interpreter says of itself,
+// and looks for every library that its binary and modules need.
+func TestHost(t *testing.T) {
+	for _, python := range installedHere(t) {
+		t.Run(strings.ReplaceAll(strings.Trim(python, "/"), "/", "_"), func(t *testing.T) {
+			got, err := fakeHost(t, "/", nil).find(t.Context(), python)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := askFully(t, python)
+			if diff := cmp.Diff(want, theirs{got.Version, got.Prefix, path.Join(got.Stdlib, "os.py"), want.Packages, got.SysPath}); diff != "" {
+				t.Error("the interpreter (-), we (+):\n", diff)
+			}
+			if !got.venvOnly() && !cmp.Equal(want.Packages, got.Packages) {
+				t.Errorf("packages are %v, want %v", got.Packages, want.Packages)
+			}
+			checkMounts(t, got)
+		})
+	}
+}
+
+// venvOnly: getsitepackages leaves the base's out or in by other rules there.
+func (i Interpreter) venvOnly() bool { return i.VirtualEnv != "" }
+
+func checkMounts(t *testing.T, i Interpreter) {
+	t.Helper()
+	mounts, err := i.Mounts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hostFS := os.DirFS("/")
+	inside := onlyMounted{hostFS, mounts}
+	for _, m := range mounts {
+		if real, _, err := resolve(hostFS, path.Dir(m.Path)); err != nil || real != path.Dir(m.Path) {
+			t.Errorf("%s has a link in its path", m.Path)
+		}
+		if m.Kind == Dir && (under(i.Prefix, m.Path) || m.Path == "/usr/lib" || m.Path == "/etc" || under("/root", m.Path)) {
+			t.Errorf("%s shows too much of the host", m.Path)
+		}
+	}
+	objects := []string{i.Path}
+	modules, _ := filepath.Glob(filepath.Join(i.Stdlib, "lib-dynload", "*.so"))
+	read := elfReader(inside)
+	for _, name := range append(objects, modules...) {
+		o, err := read(name)
+		if err != nil {
+			t.Errorf("%s is not to be seen inside: %v", name, err)
+			continue
+		}
+		if o.loader != "" && !isFile(inside, o.loader) {
+			t.Errorf("the loader %s is not to be seen inside", o.loader)
+		}
+		s := &librarySearch{planner: &planner{fsys: inside, readELF: read}, dirs: []string{"/lib/" + o.triplet, "/usr/lib/" + o.triplet, "/lib64", "/usr/lib64", "/lib", "/usr/lib"}}
+		for _, lib := range o.needed {
+			if s.locate(lib, o.runpath) == "" {
+				t.Errorf("%s needs %s, which is not to be seen inside", name, lib)
+			}
+		}
+	}
+	for _, dir := range i.SysPath {
+		if _, err := stat(inside, dir); err != nil {
+			t.Errorf("%s of sys.path is not to be seen inside: %v", dir, err)
+		}
+	}
+}
+
+// onlyMounted is the host as a guest would see it.
+type onlyMounted struct {
+	fs.FS
+	mounts []Mount
+}
+
+func (o onlyMounted) visible(name string) bool {
+	return slices.ContainsFunc(o.mounts, func(m Mount) bool {
+		return under(m.Path, "/"+name) || m.Kind == Dir && under("/"+name, m.Path)
+	})
+}
+
+func (o onlyMounted) Open(name string) (fs.File, error) {
+	if !o.visible(name) {
+		return nil, fs.ErrNotExist
+	}
+	return o.FS.Open(name)
+}
+
+func (o onlyMounted) Lstat(name string) (fs.FileInfo, error) {
+	if !o.visible(name) {
+		return nil, fs.ErrNotExist
+	}
+	return fs.Lstat(o.FS, name)
+}
+
+func (o onlyMounted) ReadLink(name string) (string, error) { return fs.ReadLink(o.FS, name) }
+
+// TestDefaultIsTheShells: the search finds what python3 means in this shell.
+func TestDefaultIsTheShells(t *testing.T) {
+	out, err := exec.Command("python3", "-I", "-S", "-c", "import sys, os; print(os.path.realpath(sys.executable))").Output()
+	if err != nil {
+		t.Skipf("python3 does not run here: %v", err)
+	}
+	got, err := Find(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.TrimSpace(string(out)); got.Path != want {
+		t.Errorf("found %s, the shell runs %s", got.Path, want)
+	}
+}
+
+func BenchmarkFindAndMounts(b *testing.B) {
+	for _, python := range []string{"/usr/bin/python3", "/root/.pyenv/shims/python3"} {
+		if _, err := os.Stat(python); err != nil {
+			continue
+		}
+		b.Run(strings.ReplaceAll(python[1:], "/", "_"), func(b *testing.B) {
+			for b.Loop() {
+				i, err := Find(b.Context(), python)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := i.Mounts(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

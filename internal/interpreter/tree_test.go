@@ -1,0 +1,68 @@
+//go:build !windows
+
+package interpreter
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tree makes files below a fresh folder and returns it. The text says what
+// each is: "->x" a link to x ("->/x" to x below the folder itself), "ELF" a
+// program, "#!…" an executable script, "/" a folder, else a plain file.
+func tree(t testing.TB, files map[string]string) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		target, isLink := strings.CutPrefix(text, "->")
+		switch {
+		case isLink && strings.HasPrefix(target, "/"):
+			err = os.Symlink(filepath.Join(root, target), name)
+		case isLink:
+			err = os.Symlink(target, name)
+		case text == "/":
+			err = os.MkdirAll(name, 0o755)
+		case text == "ELF":
+			err = os.WriteFile(name, []byte("\x7fELF\x02\x01\x01 not really"), 0o755)
+		case strings.HasPrefix(text, "#!"):
+			err = os.WriteFile(name, []byte(strings.ReplaceAll(text, "ROOT", root)), 0o755)
+		default:
+			err = os.WriteFile(name, []byte(strings.ReplaceAll(text, "ROOT", root)), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// fakeHost looks at the real file system with an environment of the test's.
+// It fails the test when a candidate is started that no test expects.
+func fakeHost(t testing.TB, cwd string, env map[string]string) *host {
+	return &host{
+		fsys: remember(os.DirFS("/")), cwd: cwd,
+		getenv: func(key string) string { return env[key] },
+		ask: func(_ context.Context, name string) (facts, error) {
+			t.Errorf("%s was started; its files tell enough", name)
+			return facts{}, errors.New("not started")
+		},
+	}
+}
+
+// askReally lets a host start candidates, with little patience.
+func askReally(h *host, env ...string) *host {
+	h.ask = asker{dir: h.cwd, environ: env, limit: 400 * time.Millisecond}.ask
+	return h
+}

@@ -1,0 +1,253 @@
+package jail
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/hostfeature"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Plan says, step by step, how one place is confined. It is a plain value:
+// made from a policy and the host's features, sent to the child as JSON, and
+// compared with what the child reports.
+type Plan struct {
+	// Namespaces are the clone(2) flags of the namespaces around the place.
+	Namespaces uintptr
+	// UID and GID are the ids that the host's kernel sees.
+	UID, GID int
+	// SwitchID says that the child must change to UID and GID itself.
+	SwitchID bool
+	// DropGroups says that supplementary groups can be and are dropped.
+	DropGroups bool
+	// Root is what the private root contains; nil means no private root.
+	Root []Mount
+	// Readable are the host paths that stay readable; Landlock enforces them
+	// where there is no private root, and repeats them where there is one.
+	Readable []string
+	// Landlock is the ABI to use, 0 for none.
+	Landlock int
+	// Seccomp tells how denials are answered.
+	Seccomp SeccompMode
+	// NoNewPrivs, Capabilities, Rlimits and Environment are on except in
+	// tests that take one wall away.
+	NoNewPrivs, Capabilities, Rlimits, Environment bool
+	// Cgroup says that each worker gets a memory cgroup.
+	Cgroup bool
+	// Walls reports every wall of the tier: "enforced…" or "missing: why".
+	Walls map[policy.Wall]string
+	// Missing has the reason and the remedy for each wall that does not stand.
+	Missing map[policy.Wall]hostfeature.Support `json:"-"`
+}
+
+// SeccompMode says who answers a denied system call.
+type SeccompMode string
+
+// The modes. With SeccompNotify the Runner answers and keeps count; with
+// SeccompErrno the kernel answers EPERM by itself and nobody is told.
+const (
+	SeccompOff    SeccompMode = ""
+	SeccompNotify SeccompMode = "notify"
+	SeccompErrno  SeccompMode = "errno"
+)
+
+// Mount is one entry of the private root.
+type Mount struct {
+	Path   string    `json:"path"`
+	Kind   MountKind `json:"kind"`
+	Target string    `json:"target,omitempty"` // of a symlink, or the text of a file
+}
+
+// MountKind tells how an entry comes to be.
+type MountKind string
+
+// The kinds of entries.
+const (
+	BindDir    MountKind = "dir"     // the host's folder, read-only
+	BindFile   MountKind = "file"    // the host's file, read-only
+	BindDevice MountKind = "device"  // a harmless device node
+	Symlink    MountKind = "symlink" // made anew
+	TextFile   MountKind = "text"    // made anew
+	EmptyDir   MountKind = "empty"   // a mount point
+)
+
+// Scratch is where the guest may write.
+const Scratch = "/tmp"
+
+// Devices that a guest gets: sources and sinks without state.
+var Devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+
+// Nobody is the id that a guest has inside, and outside too when cordon runs
+// as root.
+const Nobody = 65534
+
+// Inputs are what a plan is made from.
+type Inputs struct {
+	Policy   policy.Policy
+	Features hostfeature.Features
+	// Interpreter lists the files of the interpreter.
+	Interpreter []Mount
+	// Without takes walls away. Tests use it to show that each one matters.
+	Without []policy.Wall
+}
+
+// Make decides which walls stand. It touches nothing. A wall that the policy
+// requires and the host cannot give is an error that names the wall, why it
+// is missing and what would help.
+func Make(in Inputs) (Plan, error) {
+	f := in.Features
+	without := func(w policy.Wall) bool { return slices.Contains(in.Without, w) }
+	p := Plan{
+		UID: f.UID, GID: f.GID,
+		NoNewPrivs: !without(policy.WallNoNewPrivs), Capabilities: !without(policy.WallCapabilities),
+		Rlimits: !without(policy.WallRlimit), Environment: !without(policy.WallEnvironment),
+		Walls: map[policy.Wall]string{}, Missing: map[policy.Wall]hostfeature.Support{},
+	}
+	wall := func(w policy.Wall, s hostfeature.Support, apply func()) {
+		if without(w) {
+			s = hostfeature.Support{Reason: "taken away by a test"}
+		}
+		if !s.OK {
+			p.Missing[w] = s
+			p.Walls[w] = "missing: " + s.Reason
+			return
+		}
+		apply()
+		p.Walls[w] = strings.TrimSuffix("enforced ("+s.Detail+")", " ()")
+	}
+
+	wall(policy.WallNoNewPrivs, hostfeature.Yes(""), func() {})
+	wall(policy.WallCapabilities, hostfeature.Yes("none held, none to be had"), func() {})
+	wall(policy.WallEnvironment, hostfeature.Yes("built, no inherited descriptors"), func() {})
+	wall(policy.WallRlimit, hostfeature.Yes(""), func() {})
+
+	if !without(policy.WallUser) && f.UserNS.OK {
+		p.Namespaces = CloneNewUser
+	}
+	ns := func(w policy.Wall, flag uintptr, detail string) {
+		s := f.UserNS
+		if s.OK {
+			s.Detail = detail
+		}
+		wall(w, s, func() { p.Namespaces |= flag })
+	}
+	ns(policy.WallUser, CloneNewUser, "")
+	ns(policy.WallMount, CloneNewNS, "private root and "+Scratch)
+	ns(policy.WallPID, CloneNewPID, "a namespace for each run")
+	ns(policy.WallNet, CloneNewNet, "no interface is up")
+	ns(policy.WallIPC, CloneNewIPC, "")
+	ns(policy.WallUTS, CloneNewUTS, "")
+	ns(policy.WallCgroupNS, CloneNewCgroup, "")
+	if p.Namespaces&CloneNewUser == 0 {
+		p.Namespaces = 0 // the others need the user namespace
+	}
+
+	wall(policy.WallUID, p.planID(f, without(policy.WallUID)), func() {})
+	if p.Namespaces&CloneNewNS != 0 {
+		p.Root = rootOf(in)
+	}
+	p.Readable = readable(in)
+	wall(policy.WallLandlock, f.Landlock, func() { p.Landlock = f.LandlockABI })
+	wall(policy.WallSeccomp, f.Seccomp, func() {
+		p.Seccomp = SeccompErrno
+		if f.SeccompNotify.OK {
+			p.Seccomp = SeccompNotify
+		}
+	})
+	wall(policy.WallCgroup, f.Cgroup, func() { p.Cgroup = true })
+
+	if len(in.Without) > 0 {
+		return p, nil // a test took walls away on purpose
+	}
+	return p, refuse(in.Policy.Required(), p.Missing)
+}
+
+// planID decides how the guest comes to be an unprivileged user.
+func (p *Plan) planID(f hostfeature.Features, keepRoot bool) hostfeature.Support {
+	switch {
+	case keepRoot:
+		return hostfeature.Support{}
+	case f.UID != 0:
+		return hostfeature.Yes(fmt.Sprintf("uid %d, the caller's own", f.UID))
+	case !f.SetUID.OK:
+		return f.SetUID
+	}
+	p.UID, p.GID, p.SwitchID, p.DropGroups = Nobody, Nobody, true, true
+	return hostfeature.Yes(fmt.Sprintf("uid %d", Nobody))
+}
+
+// refuse is the fail-closed step.
+func refuse(required []policy.Wall, missing map[policy.Wall]hostfeature.Support) error {
+	var lines []string
+	for _, need := range required {
+		held := slices.ContainsFunc(need.Alternatives(), func(w policy.Wall) bool {
+			_, gone := missing[w]
+			return !gone
+		})
+		if held {
+			continue
+		}
+		var why []string
+		for _, w := range need.Alternatives() {
+			s := missing[w]
+			why = append(why, strings.TrimSuffix(fmt.Sprintf("%s: %s; %s", w, s.Reason, s.Remedy), "; "))
+		}
+		lines = append(lines, fmt.Sprintf("%s (%s)", need, strings.Join(why, ", ")))
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return run.Errorf(run.Unsupported, "this host cannot give a wall that the policy requires: %s", strings.Join(lines, "; "))
+}
+
+// rootOf lists what the private root contains: what the interpreter needs,
+// what the policy grants, and the few things that programs expect.
+func rootOf(in Inputs) []Mount {
+	root := slices.Clone(in.Interpreter)
+	for _, path := range in.Policy.Read {
+		root = append(root, Mount{Path: path, Kind: grantKind(in.Features, path)})
+	}
+	for _, dev := range Devices {
+		root = append(root, Mount{Path: dev, Kind: BindDevice})
+	}
+	return append(root,
+		Mount{Path: Scratch, Kind: EmptyDir},
+		// The host's user list is nobody's business, but getpass.getuser and
+		// os.path.expanduser should find somebody.
+		Mount{Path: "/etc/passwd", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:%d::%s:/bin/false\n", Nobody, Nobody, Scratch)},
+		Mount{Path: "/etc/group", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:\n", Nobody)},
+	)
+}
+
+func grantKind(f hostfeature.Features, path string) MountKind {
+	if slices.Contains(f.PlainFiles, path) {
+		return BindFile
+	}
+	return BindDir
+}
+
+// readable lists the paths for Landlock, without those below another.
+func readable(in Inputs) []string {
+	paths := slices.Clone(in.Policy.Read)
+	for _, m := range in.Interpreter {
+		if m.Kind == BindDir || m.Kind == BindFile {
+			paths = append(paths, m.Path)
+		}
+	}
+	paths = append(paths, Devices...)
+	slices.Sort(paths)
+	var top []string
+	for _, path := range slices.Compact(paths) {
+		below := slices.ContainsFunc(top, func(parent string) bool {
+			rel, err := filepath.Rel(parent, path)
+			return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+		})
+		if !below {
+			top = append(top, path)
+		}
+	}
+	return top
+}

@@ -1,0 +1,19 @@
+//go:build !linux
+
+package jail
+
+import (
+	"os"
+	"runtime"
+)
+
+// Process is a program behind its walls.
+type Process struct {
+	*os.Process
+	Control int
+}
+
+// Start refuses: these walls are Linux's.
+func Start(Spec) (*Process, error) {
+	return nil, &SetupError{Step: "clone", Cause: "there are no namespaces on " + runtime.GOOS}
+}

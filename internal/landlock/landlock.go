@@ -1,0 +1,102 @@
+// Package landlock decides what a Landlock domain of a guest looks like: a
+// pure function of the kernel's ABI and the paths that stay open. The worker
+// makes the three system calls itself, with the numbers from here.
+//
+// Landlock is never the only wall. It does not see stat, chmod or utime, and
+// its network rules know TCP alone.
+package landlock
+
+// Access is a set of file system rights, as in <linux/landlock.h>.
+type Access uint64
+
+// The rights, by the ABI that brought them.
+const (
+	Execute Access = 1 << iota
+	WriteFile
+	ReadFile
+	ReadDir
+	RemoveDir
+	RemoveFile
+	MakeChar
+	MakeDir
+	MakeReg
+	MakeSock
+	MakeFifo
+	MakeBlock
+	MakeSym
+	Refer    // ABI 2
+	Truncate // ABI 3
+	IoctlDev // ABI 5
+)
+
+const (
+	abi1 = Refer - 1
+
+	// Read is what a guest may do with the interpreter's files.
+	Read = ReadFile | ReadDir
+	// Sink is what it may do with /dev/null and its like.
+	Sink = ReadFile | WriteFile | Truncate
+	// Scratch is what it may do in its private /tmp: all but devices.
+	Scratch = Read | WriteFile | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock | MakeFifo | MakeSym | Refer | Truncate
+
+	// onFiles are the rights that make sense on something that is no folder;
+	// the kernel refuses the others there.
+	onFiles = Execute | WriteFile | ReadFile | Truncate | IoctlDev
+)
+
+const (
+	bindTCP, connectTCP         = 1, 2 // ABI 4
+	scopeAbstract, scopeSignals = 1, 2 // ABI 6
+)
+
+// Rule opens one path.
+type Rule struct {
+	Path   string
+	Access Access
+	// File says that the path is no folder.
+	File bool
+}
+
+// Ruleset is what the worker hands to the kernel.
+type Ruleset struct {
+	// Handled is struct landlock_ruleset_attr, as long as the ABI knows it:
+	// everything in it is denied unless a rule opens it.
+	Handled []uint64
+	Rules   []Rule
+}
+
+// Compile fits rules to an ABI: rights that the kernel does not know are left
+// out of the rules, since it would refuse them.
+func Compile(abi int, rules []Rule) Ruleset {
+	handled := Known(abi)
+	set := Ruleset{Handled: []uint64{uint64(handled)}}
+	if abi >= 4 {
+		set.Handled = append(set.Handled, bindTCP|connectTCP)
+	}
+	if abi >= 6 {
+		set.Handled = append(set.Handled, scopeAbstract|scopeSignals)
+	}
+	for _, r := range rules {
+		r.Access &= handled
+		if r.File {
+			r.Access &= onFiles
+		}
+		set.Rules = append(set.Rules, r)
+	}
+	return set
+}
+
+// Known gives the file system rights of an ABI.
+func Known(abi int) Access {
+	known := abi1
+	if abi >= 2 {
+		known |= Refer
+	}
+	if abi >= 3 {
+		known |= Truncate
+	}
+	if abi >= 5 {
+		known |= IoctlDev
+	}
+	return known
+}

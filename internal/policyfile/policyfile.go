@@ -1,0 +1,138 @@
+// Package policyfile reads and writes policies as YAML files. It is the only
+// place that knows YAML; what a policy means is the policy package's business.
+//
+// Reading is strict, because a policy with a typing error in it is a wall with
+// a hole: each problem is reported with its line and with what would be right,
+// all of them at once.
+package policyfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// MaxSize bounds a policy file. With no nesting beyond what the document has,
+// it also bounds what aliases can expand to.
+const MaxSize = 1 << 20
+
+// Load reads a policy from a file.
+func Load(path string) (policy.Policy, error) {
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return policy.Policy{}, run.Errorf(run.Invalid,
+			"policy file %s does not exist: name a YAML file, or a preset (%s) where one is accepted%w", path, presetNames(), silent{err})
+	case err != nil:
+		return policy.Policy{}, run.Errorf(run.Invalid, "policy file cannot be opened: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return policy.Policy{}, run.Errorf(run.Invalid, "%s is a directory: name a policy file in it", path)
+	}
+	// One byte more than allowed, so that Parse can tell; never all of a
+	// device or a pipe that does not end.
+	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil {
+		return policy.Policy{}, run.Errorf(run.Invalid, "policy file cannot be read: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse reads a policy from YAML. The name stands before each line number and
+// becomes the policy's Name.
+func Parse(name string, data []byte) (policy.Policy, error) {
+	root, err := parseTree(data)
+	if err != nil {
+		return policy.Policy{}, report(name, []problem{*err})
+	}
+	r := reader{lines: map[place]int{}}
+	var doc policy.Document
+	r.fill("", root, reflect.ValueOf(&doc).Elem())
+	p, docErr := doc.Policy()
+	r.misread = slices.Clone(r.problems)
+	r.locate(docErr)
+	if len(r.problems) > 0 {
+		return policy.Policy{}, report(name, r.problems)
+	}
+	p.Name = name
+	return p, nil
+}
+
+// Format writes p in full, every default filled in. Parse gives it back, as
+// p.Resolved() has it.
+func Format(p policy.Policy) ([]byte, error) {
+	if err := p.Validate(); err != nil {
+		return nil, run.Wrap(run.Invalid, err)
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(policy.FromPolicy(p)); err != nil {
+		return nil, run.Errorf(run.Internal, "policy cannot be written as YAML: %w", err)
+	}
+	if err := e.Close(); err != nil {
+		return nil, run.Errorf(run.Internal, "policy cannot be written as YAML: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// problem is one thing that is wrong, and where. Line 0 means the whole file.
+type problem struct {
+	line  int
+	field string // empty for what is not one field's
+	words string
+}
+
+func (p problem) String() string {
+	if p.field == "" {
+		return p.words
+	}
+	return p.field + ": " + p.words
+}
+
+// maxProblems is what one reads before mending the first of them.
+const maxProblems = 50
+
+// report makes one error of them, in the order of the file.
+func report(name string, problems []problem) error {
+	slices.SortStableFunc(problems, func(a, b problem) int { return a.line - b.line })
+	var lines []string
+	for i, p := range problems {
+		switch {
+		case i == maxProblems:
+			lines = append(lines, fmt.Sprintf("%s: and %d more", name, len(problems)-i))
+		case i > maxProblems:
+		case p.line > 0:
+			lines = append(lines, fmt.Sprintf("%s:%d: %s", name, p.line, p))
+		default:
+			lines = append(lines, fmt.Sprintf("%s: %s", name, p))
+		}
+	}
+	return run.Errorf(run.Invalid, "%s", strings.Join(lines, "\n"))
+}
+
+func presetNames() string {
+	var names []string
+	for _, info := range policy.Presets() {
+		names = append(names, info.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// silent keeps a cause for errors.Is whose words have been said better.
+type silent struct{ error }
+
+func (silent) Error() string   { return "" }
+func (s silent) Unwrap() error { return s.error }

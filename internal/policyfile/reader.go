@@ -1,0 +1,229 @@
+package policyfile
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// reader fills a policy.Document from YAML nodes and remembers the line of
+// each field, for what only the policy package can judge. The decoder of the
+// YAML library would lose the lines, and read 256 as a string without a word.
+type reader struct {
+	problems []problem
+	misread  []problem // those of them that came before the policy's own checks
+	lines    map[place]int
+}
+
+// place is a field, or one element of a field that is a list.
+type place struct{ field, item string }
+
+// examples of what is right, for fields that hold nothing or something else.
+var examples = map[string]string{
+	"":       "preset: default",
+	"preset": "preset: default", "trust": "trust: user", "python": "python: /usr/bin/python3",
+	"preload": "preload: [json, re]", "on_output_limit": "on_output_limit: truncate",
+	"limits": "limits: {memory: 256MiB}", "maxima": "maxima: {memory: 1GiB}",
+	"walls": "walls: {require: [landlock]}", "require": "require: [landlock]", "prefer": "prefer: [cgroup]",
+	"read": "read: [/data/models]", "wall_time": "wall_time: 30s", "cpu_time": "cpu_time: 10s",
+	"memory": "memory: 256MiB", "output": "output: 64KiB", "scratch": "scratch: 16MiB",
+	"open_files": "open_files: 64", "threads": "threads: 16",
+}
+
+func example(field string) string {
+	return examples[field[strings.LastIndexByte(field, '.')+1:]]
+}
+
+func (r *reader) add(line int, field, format string, args ...any) {
+	r.problems = append(r.problems, problem{line, field, fmt.Sprintf(format, args...)})
+}
+
+// known are the tags that plain YAML gives by itself.
+var known = []string{"!!map", "!!seq", "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp"}
+
+// tagged refuses all others: a policy is data, and asks nobody to build
+// objects from it.
+func (r *reader) tagged(field string, line int, node *yaml.Node) bool {
+	if slices.Contains(known, node.ShortTag()) {
+		return false
+	}
+	r.add(line, field, "the tag %s means nothing here: remove it", node.ShortTag())
+	return true
+}
+
+// fill reads node into v, a field of the Document. It descends no deeper than
+// the Document does, so an alias that contains itself ends at a wrong kind.
+func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
+	line := node.Line
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	if r.tagged(field, line, node) {
+		return
+	}
+	if node.Kind == yaml.ScalarNode && (node.ShortTag() == "!!null" || node.Value == "") {
+		r.add(line, field, "has no value: write %q, or leave the line out", example(field))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		r.fillStruct(field, line, node, v)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		r.fill(field, node, v.Elem())
+	case reflect.Slice:
+		r.fillList(field, line, node, v)
+	case reflect.Int:
+		n, err := strconv.Atoi(node.Value)
+		if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!int" || err != nil {
+			r.add(line, field, "expected a whole number, got %s: write %q", kindOf(node), example(field))
+			return
+		}
+		v.SetInt(int64(n))
+	case reflect.String:
+		if text, ok := r.text(field, line, node); ok {
+			v.SetString(text)
+		}
+	}
+}
+
+func (r *reader) fillStruct(field string, line int, node *yaml.Node, v reflect.Value) {
+	if node.Kind != yaml.MappingNode {
+		r.add(line, field, "expected keys and values, got %s: write %q", kindOf(node), example(field))
+		return
+	}
+	first := map[string]int{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		name := key.Value
+		target, names := fieldNamed(v, name)
+		path := strings.TrimPrefix(field+"."+name, ".")
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			r.add(key.Line, field, "a key cannot be %s: the keys here are %s", kindOf(key), strings.Join(names, ", "))
+		case !target.IsValid():
+			// The message is the key's own, not its parent's, so that it
+			// hides nothing else that is wrong beside it.
+			r.add(key.Line, shorten(path), "unknown key: the keys here are %s", strings.Join(names, ", "))
+		case first[name] > 0:
+			r.add(key.Line, path, "is there twice: it was said in line %d already", first[name])
+		default:
+			first[name] = key.Line
+			r.lines[place{path, ""}] = value.Line
+			r.fill(path, value, target)
+		}
+	}
+}
+
+func (r *reader) fillList(field string, line int, node *yaml.Node, v reflect.Value) {
+	if node.Kind != yaml.SequenceNode {
+		r.add(line, field, "expected a list, got %s: write %q", kindOf(node), example(field))
+		return
+	}
+	list := reflect.MakeSlice(v.Type(), 0, len(node.Content))
+	for _, item := range node.Content {
+		line := item.Line
+		if item.Kind == yaml.AliasNode {
+			item = item.Alias
+		}
+		if text, ok := r.text(field, line, item); ok {
+			if _, known := r.lines[place{field, text}]; !known {
+				r.lines[place{field, text}] = line
+			}
+			list = reflect.Append(list, reflect.ValueOf(text))
+		}
+	}
+	v.Set(list)
+}
+
+// text reads a scalar that the Document keeps as text. Numbers pass as they
+// are written: the parser of the unit has better words for a bare 256.
+func (r *reader) text(field string, line int, node *yaml.Node) (string, bool) {
+	if r.tagged(field, line, node) {
+		return "", false
+	}
+	if node.Kind != yaml.ScalarNode || node.Value == "" || slices.Contains([]string{"!!bool", "!!null"}, node.ShortTag()) {
+		r.add(line, field, "expected text, got %s: write %q", kindOf(node), example(field))
+		return "", false
+	}
+	return node.Value, true
+}
+
+// locate gives the policy package's findings their lines.
+func (r *reader) locate(err error) {
+	switch e := err.(type) {
+	case nil:
+	case interface{ Unwrap() []error }:
+		for _, each := range e.Unwrap() {
+			r.locate(each)
+		}
+	case *policy.FieldError:
+		echo := func(p problem) bool { return p.field != "" && policy.Echoes(e.Field, p.field) }
+		if !slices.ContainsFunc(r.misread, echo) {
+			r.add(r.line(e), e.Field, "%v", e.Err)
+		}
+	default:
+		r.add(0, "", "%s", err.Error())
+	}
+}
+
+// line finds the nearest thing that the file does say: a default above a
+// maximum may be in the file by its group or its preset alone.
+func (r *reader) line(e *policy.FieldError) int {
+	group, name, _ := strings.Cut(e.Field, ".")
+	for _, p := range []place{
+		{e.Field, e.Item}, {e.Field, ""}, {"maxima." + name, ""}, {group, ""}, {"preset", ""},
+	} {
+		if line, ok := r.lines[p]; ok {
+			return line
+		}
+	}
+	return 1
+}
+
+// fieldNamed finds the field of a struct by its exact name in YAML.
+func fieldNamed(v reflect.Value, name string) (field reflect.Value, names []string) {
+	for i := range v.NumField() {
+		tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if tag == name {
+			return v.Field(i), nil
+		}
+		names = append(names, tag)
+	}
+	return reflect.Value{}, names
+}
+
+// shorten keeps messages readable when a value is a whole file.
+func shorten(s string) string {
+	const most = 60
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+func kindOf(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "keys and values"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias"
+	}
+	switch node.ShortTag() {
+	case "!!null":
+		return "nothing"
+	case "!!bool":
+		return "the truth value " + node.Value
+	case "!!int", "!!float":
+		return "the number " + shorten(node.Value)
+	}
+	return "the text " + strconv.Quote(shorten(node.Value))
+}

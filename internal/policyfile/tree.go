@@ -1,0 +1,99 @@
+package policyfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parseTree reads exactly one YAML document.
+func parseTree(data []byte) (*yaml.Node, *problem) {
+	if p := checkText(data); p != nil {
+		return nil, p
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	err := d.Decode(&doc)
+	switch {
+	case errors.Is(err, io.EOF) || err == nil && isNothing(&doc):
+		return nil, &problem{line: 1, words: fmt.Sprintf("says nothing: write at least %q (the presets are %s)", "preset: default", presetNames())}
+	case err != nil:
+		return nil, explain(data, err)
+	}
+	err = d.Decode(&second)
+	switch {
+	case errors.Is(err, io.EOF):
+		return doc.Content[0], nil
+	case err != nil:
+		return nil, explain(data, err)
+	}
+	return nil, &problem{line: second.Line, words: "a second document begins here: a policy file holds one, so remove the --- and what is not meant"}
+}
+
+func isNothing(doc *yaml.Node) bool {
+	return len(doc.Content) == 0 || doc.Content[0].Kind == yaml.ScalarNode && doc.Content[0].ShortTag() == "!!null"
+}
+
+// checkText refuses what is no text before the YAML library sees it: its own
+// words for these name a byte, not a line.
+func checkText(data []byte) *problem {
+	if len(data) > MaxSize {
+		return &problem{words: fmt.Sprintf("is larger than %d bytes: a policy takes a page", MaxSize)}
+	}
+	line := 1
+	for i := 0; i < len(data); {
+		c, size := utf8.DecodeRune(data[i:])
+		switch {
+		case c == '\n':
+			line++
+		case c == utf8.RuneError && size <= 1:
+			return &problem{line: line, words: fmt.Sprintf("byte %#02x is not valid UTF-8: save the file as UTF-8", data[i])}
+		case c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f:
+			return &problem{line: line, words: fmt.Sprintf("has the control character %#02x: a policy is plain text", c)}
+		}
+		i += size
+	}
+	return nil
+}
+
+var (
+	yamlLine      = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
+	// What the library's parser says, as opposed to its scanner.
+	fromParser = regexp.MustCompile(`did not find expected (<|key|node content|'-'|',')|tag handle|YAML d`)
+)
+
+// explain turns a syntax error of the YAML library into a line and words. The
+// library counts lines from 0 in its parser and from 1 in its scanner, may
+// stand behind the last line, and knows nothing of tabs.
+func explain(data []byte, err error) *problem {
+	words := err.Error()
+	line := 1
+	if m := yamlLine.FindStringSubmatch(words); m != nil {
+		words = words[len(m[0]):]
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			line = n
+			if fromParser.MatchString(words) {
+				line++
+			}
+		}
+	}
+	line = min(line, 1+strings.Count(strings.TrimSpace(string(data)), "\n"))
+	for i, text := range strings.Split(string(data), "\n") {
+		indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+		if strings.Contains(indent, "\t") {
+			return &problem{line: i + 1, words: "is indented with a tab: YAML wants spaces"}
+		}
+		if m := unknownAnchor.FindStringSubmatch(words); m != nil && strings.Contains(text, "*"+m[1]) {
+			return &problem{line: i + 1, words: fmt.Sprintf("*%s stands for nothing: no &%s comes before it", m[1], m[1])}
+		}
+	}
+	return &problem{line: line, words: "is not valid YAML, here or a little further down: " + words}
+}

@@ -1,0 +1,91 @@
+//go:build linux && (amd64 || arm64)
+
+package compile
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"gvisor.dev/gvisor/pkg/abi/linux"
+	"gvisor.dev/gvisor/pkg/bpf"
+
+	"github.com/cordon-sandbox/cordon/internal/seccomp"
+)
+
+// Files compiles everything: name, relative to internal/seccomp, to content.
+func Files() (map[string][]byte, error) {
+	files := make(map[string][]byte)
+	for _, arch := range seccomp.Arches() {
+		for _, mode := range []seccomp.Mode{seccomp.Notify, seccomp.Errno} {
+			insns, err := Compile(arch, mode, seccomp.Rules(), seccomp.Hot())
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", arch, mode, err)
+			}
+			listing, err := Listing(arch, mode, insns)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", arch, mode, err)
+			}
+			name := fmt.Sprintf("%s-%s", arch, mode)
+			files[path.Join("program", name+".bin")] = Encode(insns)
+			files[path.Join("testdata", name+".golden")] = []byte(listing)
+		}
+	}
+	return files, nil
+}
+
+// Listing is a program for people: one line an instruction, returns by name,
+// and the call's name wherever the number in A is compared.
+func Listing(arch string, mode seccomp.Mode, insns []bpf.Instruction) (string, error) {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# %s %s: %d instructions, digest %s\n", arch, mode, len(insns), seccomp.Digest(Encode(insns)))
+	holdsNR := numberInA(insns)
+	text, err := bpf.DecodeInstructions(insns)
+	if err != nil {
+		return "", err
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		ins := insns[i]
+		out.WriteString(line)
+		switch {
+		case ins.OpCode == bpf.Ret|bpf.K:
+			fmt.Fprintf(&out, "  # %s", linux.BPFAction(ins.K))
+		case ins.OpCode == jeq && holdsNR[i]:
+			fmt.Fprintf(&out, "  # %s", seccomp.NameOn(arch, int(ins.K)))
+		}
+		out.WriteByte('\n')
+	}
+	return out.String(), nil
+}
+
+// numberInA finds where A holds the call's number on every way there. BPF only
+// jumps forward, so one pass suffices.
+func numberInA(insns []bpf.Instruction) []bool {
+	reached := make([]bool, len(insns)+1)
+	holds := make([]bool, len(insns)+1)
+	arrive := func(at int, nr bool) {
+		if at < len(holds) {
+			holds[at] = nr && (holds[at] || !reached[at])
+			reached[at] = true
+		}
+	}
+	arrive(0, false)
+	for i, ins := range insns {
+		nr := holds[i]
+		switch {
+		case ins.IsReturn():
+			continue
+		case ins.IsJump():
+			for _, jump := range ins.JumpOffsets() {
+				arrive(i+1+int(jump.Offset), nr)
+			}
+			continue
+		case ins.Equal(loadNR):
+			nr = true
+		case ins.ModifiesRegisterA():
+			nr = false
+		}
+		arrive(i+1, nr)
+	}
+	return holds
+}

@@ -1,0 +1,232 @@
+package seccomp
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Describe decodes a denied call of this machine for people: its name, and what
+// its arguments say ("AF_INET, SOCK_STREAM"), "" where they say nothing. It looks
+// at numbers only. Pointers are never followed: they lead into the guest's
+// memory, which the guest can change while we read.
+func Describe(nr int, args [6]uint64) (op, detail string) {
+	op = Name(nr)
+	if describe := details[op]; describe != nil {
+		detail = describe(args)
+	}
+	return op, detail
+}
+
+// field decodes one argument.
+type field func(arg uint64) string
+
+// in applies a field to an argument.
+func in(arg int, f field) func([6]uint64) string {
+	return func(args [6]uint64) string { return f(args[arg]) }
+}
+
+// list joins what several fields say, without those that say nothing.
+func list(parts ...func([6]uint64) string) func([6]uint64) string {
+	return func(args [6]uint64) string {
+		var said []string
+		for _, part := range parts {
+			if s := part(args); s != "" {
+				said = append(said, s)
+			}
+		}
+		return strings.Join(said, ", ")
+	}
+}
+
+// details says how to decode the arguments of calls that can be denied.
+var details = map[string]func([6]uint64) string{
+	"socket":      list(in(0, family), in(1, socketType), in(2, protocol)),
+	"socketpair":  list(in(0, family), in(1, socketType), in(2, protocol)),
+	"connect":     in(0, fd),
+	"bind":        in(0, fd),
+	"listen":      in(0, fd),
+	"accept":      in(0, fd),
+	"accept4":     in(0, fd),
+	"sendto":      in(0, fd),
+	"recvfrom":    in(0, fd),
+	"sendmsg":     in(0, fd),
+	"recvmsg":     in(0, fd),
+	"sendmmsg":    in(0, fd),
+	"recvmmsg":    in(0, fd),
+	"setsockopt":  list(in(0, fd), in(1, numbered("level ")), in(2, numbered("option "))),
+	"getsockopt":  list(in(0, fd), in(1, numbered("level ")), in(2, numbered("option "))),
+	"clone":       in(0, cloneDetail),
+	"unshare":     in(0, namespaceFlags),
+	"setns":       list(in(0, fd), in(1, namespaceFlags)),
+	"execveat":    in(0, fd),
+	"ptrace":      list(in(0, one(ptraceRequests)), in(1, pid)),
+	"kill":        list(in(0, pid), in(1, signal)),
+	"tkill":       list(in(0, pid), in(1, signal)),
+	"tgkill":      list(in(0, pid), in(1, numbered("tid ")), in(2, signal)),
+	"fcntl":       list(in(0, fd), in(1, one(fcntlCommands))),
+	"ioctl":       list(in(0, fd), in(1, one(ioctlRequests))),
+	"prctl":       prctlDetail,
+	"arch_prctl":  in(0, one(nil)),
+	"prlimit64":   prlimitDetail,
+	"setrlimit":   in(0, one(resources)),
+	"mmap":        list(in(2, flags(protections, "PROT_NONE")), in(3, flags(mapFlags, ""))),
+	"mprotect":    in(2, flags(protections, "PROT_NONE")),
+	"personality": in(0, one(nil)),
+	"mknod":       in(1, fileType),
+	"mknodat":     in(2, fileType),
+	"seccomp":     in(0, numbered("operation ")),
+	"bpf":         in(0, numbered("command ")),
+	"keyctl":      in(0, numbered("operation ")),
+	"setuid":      in(0, numbered("uid ")),
+	"setgid":      in(0, numbered("gid ")),
+	"setreuid":    list(in(0, numbered("uid ")), in(1, numbered("euid "))),
+	"setregid":    list(in(0, numbered("gid ")), in(1, numbered("egid "))),
+	"setresuid":   list(in(0, numbered("uid ")), in(1, numbered("euid ")), in(2, numbered("suid "))),
+	"setresgid":   list(in(0, numbered("gid ")), in(1, numbered("egid ")), in(2, numbered("sgid "))),
+	"setpgid":     in(0, pid),
+
+	"rt_sigqueueinfo":    list(in(0, pid), in(1, signal)),
+	"rt_tgsigqueueinfo":  list(in(0, pid), in(1, numbered("tid ")), in(2, signal)),
+	"pidfd_open":         in(0, pid),
+	"pidfd_getfd":        list(in(0, fd), in(1, numbered("target "))),
+	"pidfd_send_signal":  list(in(0, fd), in(1, signal)),
+	"process_vm_readv":   in(0, pid),
+	"process_vm_writev":  in(0, pid),
+	"perf_event_open":    in(1, pid),
+	"memfd_create":       in(1, flags(memfdFlags, "")),
+	"io_uring_setup":     in(0, numbered("entries ")),
+	"setpriority":        list(in(1, numbered("who ")), in(2, numbered("priority "))),
+	"sched_setaffinity":  in(0, pid),
+	"sched_setscheduler": list(in(0, pid), in(1, numbered("policy "))),
+	"sched_setparam":     in(0, pid),
+}
+
+// number is an argument that the kernel reads as an int: the low half, signed.
+func number(arg uint64) string { return strconv.Itoa(int(int32(uint32(arg)))) }
+
+func fd(arg uint64) string  { return "fd " + number(arg) }
+func pid(arg uint64) string { return "pid " + number(arg) }
+
+func numbered(what string) field {
+	return func(arg uint64) string { return what + number(arg) }
+}
+
+// one names a value of a closed set, in hexadecimal if it is not in it.
+func one(set map[uint32]string) field {
+	return func(arg uint64) string {
+		if name, ok := set[uint32(arg)]; ok {
+			return name
+		}
+		return fmt.Sprintf("%#x", uint32(arg))
+	}
+}
+
+// bit is a flag with its name. Flags are slices, to be printed in order.
+type bit struct {
+	mask uint64
+	name string
+}
+
+// flags names the bits that are set; what has no name stays a number.
+func flags(set []bit, none string) field {
+	return func(arg uint64) string {
+		var said []string
+		for _, b := range set {
+			if arg&b.mask == b.mask {
+				said = append(said, b.name)
+				arg &^= b.mask
+			}
+		}
+		if arg != 0 {
+			said = append(said, fmt.Sprintf("%#x", arg))
+		}
+		if len(said) == 0 {
+			return none
+		}
+		return strings.Join(said, "|")
+	}
+}
+
+func family(arg uint64) string {
+	if name, ok := families[uint32(arg)]; ok {
+		return name
+	}
+	return "family " + number(arg)
+}
+
+// socketType leaves out SOCK_CLOEXEC and SOCK_NONBLOCK: every runtime sets
+// them, and they say nothing about what the guest wanted.
+func socketType(arg uint64) string {
+	if name, ok := socketTypes[uint32(arg)&sockTypeMask]; ok {
+		return name
+	}
+	return "type " + number(arg)
+}
+
+func protocol(arg uint64) string {
+	if uint32(arg) == 0 {
+		return ""
+	}
+	if name, ok := protocols[uint32(arg)]; ok {
+		return name
+	}
+	return "protocol " + number(arg)
+}
+
+func signal(arg uint64) string {
+	if name, ok := signals[uint32(arg)]; ok {
+		return name
+	}
+	return "signal " + number(arg)
+}
+
+// cloneDetail names the flags and then, as the kernel packs it, the signal that
+// the parent would get at the child's end.
+func cloneDetail(arg uint64) string {
+	said := flags(cloneFlags, "")(arg &^ cloneSignalMask)
+	if exit := arg & cloneSignalMask; exit != 0 {
+		if said != "" {
+			said += "|"
+		}
+		said += signal(exit)
+	}
+	return said
+}
+
+func namespaceFlags(arg uint64) string {
+	return flags(append([]bit{{cloneNewTime, "CLONE_NEWTIME"}}, cloneFlags...), "")(arg)
+}
+
+func prctlDetail(args [6]uint64) string {
+	option := one(prctlOptions)(args[0])
+	if uint32(args[0]) == prSetPDeathSig {
+		return option + ", " + signal(args[1])
+	}
+	return option
+}
+
+func prlimitDetail(args [6]uint64) string {
+	verb := "read"
+	if args[2] != 0 {
+		verb = "set"
+	}
+	return fmt.Sprintf("%s %s, %s", verb, one(resources)(args[1]), pid(args[0]))
+}
+
+func fileType(arg uint64) string {
+	const formatMask = 0o170000
+	switch arg & formatMask {
+	case 0o010000:
+		return "FIFO"
+	case 0o020000:
+		return "character device"
+	case 0o060000:
+		return "block device"
+	case 0o140000:
+		return "socket"
+	case 0, 0o100000:
+		return "regular file"
+	}
+	return fmt.Sprintf("mode %#o", uint32(arg))
+}

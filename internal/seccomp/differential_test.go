@@ -1,0 +1,135 @@
+//go:build linux && (amd64 || arm64)
+
+package seccomp_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/cordon-sandbox/cordon/internal/seccomp"
+)
+
+// interesting are the values that rules compare with, for random arguments that
+// come near them.
+var interesting = func() []uint64 {
+	values := []uint64{0, 1, 2, 9, ^uint64(0), 0xffffffff, 1 << 31, 1 << 32, 1 << 63, seccomp.ControlFD}
+	for _, g := range seccomp.Rules() {
+		for _, r := range g.Rules {
+			if where, ok := r.When.(seccomp.Where); ok {
+				for _, check := range where {
+					values = append(values, check.Values...)
+				}
+			}
+		}
+	}
+	return values
+}()
+
+// drawArgs draws arguments: rule values, and rule values with a bit flipped.
+func drawArgs(t *rapid.T) (args [6]uint64) {
+	for i := range args {
+		switch rapid.IntRange(0, 3).Draw(t, "kind") {
+		case 0, 1:
+			args[i] = rapid.SampledFrom(interesting).Draw(t, "value")
+		case 2:
+			args[i] = rapid.SampledFrom(interesting).Draw(t, "value") ^ 1<<rapid.IntRange(0, 63).Draw(t, "bit")
+		case 3:
+			args[i] = rapid.Uint64().Draw(t, "any")
+		}
+	}
+	return args
+}
+
+// agree compares the compiled program with the plain meaning of the rules.
+func agree(t testing.TB, m machine, groups []seccomp.Group, nr uint32, args [6]uint64) {
+	t.Helper()
+	got := m.ask(t, nr, m.audit, args)
+	want := m.want(seccomp.Decide(groups, seccomp.NameOn(m.arch, int(nr)), args))
+	if m.arch == "amd64" && nr&0x40000000 != 0 {
+		want = killed
+	}
+	if got != want {
+		t.Fatalf("%s %s: number %d (%s) %#x: program says %v, rules say %v",
+			m.arch, m.mode, nr, seccomp.NameOn(m.arch, int(nr)), args, got, want)
+	}
+}
+
+func TestProgramMeansTheRules(t *testing.T) {
+	all, groups := machines(t), seccomp.Rules()
+	var conditional []seccomp.Rule
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			if _, always := r.When.(seccomp.Always); !always {
+				conditional = append(conditional, r)
+			}
+		}
+	}
+	// Every number, with nothing in its arguments.
+	for _, m := range all {
+		for nr := range uint32(1000) {
+			agree(t, m, groups, nr, [6]uint64{})
+		}
+	}
+	// Any number; and every call whose arguments matter, with arguments that are
+	// random, that satisfy the rule, and that miss it by one bit.
+	rapid.Check(t, func(rt *rapid.T) {
+		args, other := drawArgs(rt), rapid.Uint32().Draw(rt, "number")
+		for _, m := range all {
+			agree(t, m, groups, other, args)
+		}
+		for _, r := range conditional {
+			good := satisfy(rt, r.When.(seccomp.Where), args)
+			near := good
+			near[rapid.IntRange(0, 5).Draw(rt, "arg")] ^= 1 << rapid.IntRange(0, 63).Draw(rt, "bit")
+			if seccomp.Decide(groups, r.Call, good) == seccomp.Deny {
+				rt.Fatalf("%s%#x satisfies a rule and is denied", r.Call, good)
+			}
+			for _, m := range all {
+				if nr, ok := seccomp.NumberOn(m.arch, r.Call); ok {
+					agree(t, m, groups, uint32(nr), args)
+					agree(t, m, groups, uint32(nr), good)
+					agree(t, m, groups, uint32(nr), near)
+				}
+			}
+		}
+	})
+}
+
+// satisfy changes those arguments that a condition looks at so that it holds.
+func satisfy(t *rapid.T, where seccomp.Where, args [6]uint64) [6]uint64 {
+	for _, check := range where {
+		args[check.Arg] = args[check.Arg]&^check.Mask | rapid.SampledFrom(check.Values).Draw(t, "value")
+	}
+	return args
+}
+
+func FuzzProgramMeansTheRules(f *testing.F) {
+	all, groups := machines(f), seccomp.Rules()
+	f.Add(uint32(56), uint64(0x3d0f00), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0))
+	f.Add(uint32(16), uint64(0), uint64(0x5412|1<<32), uint64(0), uint64(0), uint64(0), uint64(0))
+	f.Add(uint32(157), uint64(1), uint64(9), uint64(0), uint64(0), uint64(0), uint64(0))
+	f.Fuzz(func(t *testing.T, nr uint32, a, b, c, d, e, g uint64) {
+		for _, m := range all {
+			agree(t, m, groups, nr, [6]uint64{a, b, c, d, e, g})
+		}
+	})
+}
+
+func TestIsThreadIsTheRule(t *testing.T) {
+	clone, _ := seccomp.Number("clone")
+	groups := seccomp.Rules()
+	rapid.Check(t, func(rt *rapid.T) {
+		args := drawArgs(rt)
+		got := seccomp.IsThread(clone, args)
+		if want := seccomp.Decide(groups, "clone", args) == seccomp.Thread; got != want {
+			rt.Fatalf("clone%#x: %v, the rules say %v", args, got, want)
+		}
+		if seccomp.IsThread(clone+1, args) {
+			rt.Fatalf("number %d is no clone", clone+1)
+		}
+	})
+	if !seccomp.IsThread(clone, [6]uint64{threadGlibc}) || !seccomp.IsThread(clone, [6]uint64{threadMusl}) {
+		t.Error("pthread_create is not recognised")
+	}
+}

@@ -1,0 +1,38 @@
+// Package seccomp is the wall of system calls: what untrusted CPython may ask
+// of the kernel, as typed data, compiled ahead of time into BPF and embedded.
+//
+// Tasks:
+//
+//   - Install the wall: [Program] gives the bytes for this machine and a [Mode];
+//     hand them to whoever calls seccomp(2). [Digest] names them in a report.
+//   - Answer a notification: [IsThread] says whether a clone is the creation of
+//     a thread (count it, let it continue); anything else that arrives is a
+//     denial. [Describe] decodes it and [Hint] tells its author what to do.
+//   - Change the wall: edit [Rules] in rules.go, run go generate, and read the
+//     difference of testdata/*.golden. Tests fail until both are done.
+//
+// How it is built. [Rules] is an allowlist; what it does not name is denied,
+// including every call that kernels will invent. The compile package turns it
+// into BPF with gVisor's compiler. That takes tens of milliseconds and links
+// many packages, so only the generator and the tests do it; this package
+// imports the standard library alone.
+//
+// What a program answers:
+//
+//	foreign ABI (i386, x32, AArch32)  the process is killed
+//	a call the rules allow            the kernel goes on
+//	a probe for a newer interface     ENOSYS, so that libc takes its older road
+//	clone that makes a thread         Notify: the host decides; Errno: allowed
+//	everything else                   Notify: the host decides; Errno: EPERM
+//
+// What this does not stop. A filter sees numbers, never memory: it cannot judge
+// paths (Landlock and the mounts do), nor how much memory, time or output a
+// guest uses (limits do), nor bugs in the calls that are allowed. PROT_EXEC
+// stays possible, because loading a compiled module needs it. Signals to other
+// processes of the same user are stopped by the pid namespace or Landlock, not
+// here. The rules on sendmsg and recvmsg hold only while no guest can own
+// descriptor [ControlFD]: whoever starts a guest must keep RLIMIT_NOFILE at or
+// below it, and close it first.
+package seccomp
+
+//go:generate go run github.com/cordon-sandbox/cordon/internal/seccomp/gen

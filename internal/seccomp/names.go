@@ -1,0 +1,56 @@
+package seccomp
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+)
+
+// Arches are the architectures that have rules and programs.
+func Arches() []string { return []string{"amd64", "arm64"} }
+
+// names is indexed by number; "" is a hole. Nil for an unknown architecture.
+func names(arch string) []string {
+	switch arch {
+	case "amd64":
+		return namesAMD64[:]
+	case "arm64":
+		return namesARM64[:]
+	}
+	return nil
+}
+
+// numbers inverts names. Built once, on first use: most runs have no violation.
+var numbers = sync.OnceValue(func() map[string]map[string]int {
+	all := make(map[string]map[string]int)
+	for _, arch := range Arches() {
+		all[arch] = make(map[string]int)
+		for nr, name := range names(arch) {
+			if name != "" {
+				all[arch][name] = nr
+			}
+		}
+	}
+	return all
+})
+
+// Name is the kernel's name of a system call of this machine, "syscall_N" for a
+// number that the tables do not know.
+func Name(nr int) string { return NameOn(runtime.GOARCH, nr) }
+
+// Number is the inverse of [Name].
+func Number(name string) (int, bool) { return NumberOn(runtime.GOARCH, name) }
+
+// NameOn is [Name] for a given architecture.
+func NameOn(arch string, nr int) string {
+	if table := names(arch); nr >= 0 && nr < len(table) && table[nr] != "" {
+		return table[nr]
+	}
+	return fmt.Sprintf("syscall_%d", nr)
+}
+
+// NumberOn is [Number] for a given architecture.
+func NumberOn(arch, name string) (int, bool) {
+	nr, ok := numbers()[arch][name]
+	return nr, ok
+}

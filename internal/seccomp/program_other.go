@@ -1,0 +1,9 @@
+//go:build !linux || (!amd64 && !arm64)
+
+package seccomp
+
+// No program: [Program] refuses.
+const (
+	notifyProgram = ""
+	errnoProgram  = ""
+)

@@ -1,0 +1,60 @@
+package seccomp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"runtime"
+)
+
+// Mode says who answers a denied call.
+type Mode string
+
+const (
+	// Notify hands denied calls, and the creation of threads, to the host
+	// through a seccomp listener. Needs Linux 5.0, and 5.5 to let threads
+	// continue. The guest waits until the host answers.
+	Notify Mode = "notify"
+	// Errno answers EPERM in the kernel: nobody sees the attempt, and threads
+	// are bounded by limits alone.
+	Errno Mode = "errno"
+)
+
+// ControlFD is the one descriptor on which sendmsg and recvmsg are allowed:
+// they pass descriptors between processes, which the fork server needs and a
+// guest must not have.
+const ControlFD = 1020
+
+// instructionSize is sizeof(struct sock_filter).
+const instructionSize = 8
+
+// maxInstructions is the kernel's BPF_MAXINSNS.
+const maxInstructions = 4096
+
+// Program returns the filter for this machine: an array of struct sock_filter,
+// little-endian, eight bytes each. The caller owns the bytes.
+func Program(mode Mode) ([]byte, error) {
+	var prog string
+	switch mode {
+	case Notify:
+		prog = notifyProgram
+	case Errno:
+		prog = errnoProgram
+	default:
+		return nil, fmt.Errorf("seccomp: unknown mode %q (want %q or %q)", mode, Notify, Errno)
+	}
+	if prog == "" {
+		return nil, fmt.Errorf("seccomp: no program for %s/%s (there is one for linux/amd64 and linux/arm64)", runtime.GOOS, runtime.GOARCH)
+	}
+	if len(prog)%instructionSize != 0 || len(prog)/instructionSize > maxInstructions {
+		return nil, fmt.Errorf("seccomp: the embedded program of %d bytes is damaged; run go generate ./internal/seccomp", len(prog))
+	}
+	return []byte(prog), nil
+}
+
+// Digest is a short name for a program, so that a report can say which one was
+// installed and the host can compare it with the one it planned.
+func Digest(prog []byte) string {
+	sum := sha256.Sum256(prog)
+	return hex.EncodeToString(sum[:8])
+}

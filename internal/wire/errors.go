@@ -1,0 +1,153 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The classes of errors, for errors.Is.
+var (
+	ErrMalformed = errors.New("malformed message")
+	ErrTooLarge  = errors.New("too large")
+	ErrTooDeep   = errors.New("nested too deep")
+	ErrValue     = errors.New("not a JSON value")
+)
+
+// Error says what is wrong with a value, and where.
+type Error struct {
+	Where   string // context.a[3].b on the way in, result['a'][3] on the way out
+	Problem string
+	Class   error // one of the sentinels
+}
+
+func (e *Error) Error() string {
+	if e.Where == "" {
+		return e.Problem
+	}
+	return e.Where + " " + e.Problem
+}
+
+func (e *Error) Unwrap() error { return e.Class }
+
+// TypeError is a guest's value of a type that JSON does not have.
+type TypeError struct {
+	Type  string // as Python calls it: bytes, set, complex
+	Where string // result['a'][3]
+	Key   bool   // it is a key of the dict at Where
+}
+
+func (e *TypeError) Error() string {
+	article := "a"
+	if strings.ContainsRune("aeiouAEIOU", rune((e.Type + " ")[0])) {
+		article = "an"
+	}
+	if e.Key {
+		return fmt.Sprintf("%s has %s %s object as a key, which is not a JSON value (use keys of these types: str, int, float, bool, None)",
+			e.Where, article, e.Type)
+	}
+	return fmt.Sprintf("%s is %s %s object, which is not a JSON value (convert it: str, int, float, bool, None, list, tuple, dict)",
+		e.Where, article, e.Type)
+}
+
+// Is makes errors.Is(err, ErrValue) work.
+func (e *TypeError) Is(target error) bool { return target == ErrValue }
+
+func malformed(format string, args ...any) error {
+	return &Error{Problem: fmt.Sprintf(format, args...), Class: ErrMalformed}
+}
+
+// path collects the steps to an error while the calls return, innermost
+// first. A value without an error pays nothing for it.
+type path []string
+
+// locate puts root and the collected steps into err.
+func (p path) locate(root string, err error) error {
+	where := p.join(root)
+	switch e := err.(type) {
+	case *Error:
+		e.Where = where
+	case *TypeError:
+		e.Where = where
+	}
+	return err
+}
+
+// maxSteps is how many steps an error shows at each end of a long path: a
+// value that is nested too deep would otherwise fill the screen.
+const maxSteps = 8
+
+func (p path) join(root string) string {
+	var b strings.Builder
+	b.WriteString(root)
+	for i := len(p) - 1; i >= 0; i-- {
+		if len(p) > 2*maxSteps && i == len(p)-1-maxSteps {
+			b.WriteString("…")
+			i = maxSteps
+			continue
+		}
+		b.WriteString(p[i])
+	}
+	return strings.TrimPrefix(b.String(), ".")
+}
+
+func indexStep(i int) string { return "[" + strconv.Itoa(i) + "]" }
+
+// hostStep spells a key on the way in: .name, or ["any other text"].
+func hostStep(key string) string {
+	if isName(key) {
+		return "." + key
+	}
+	return "[" + strconv.Quote(shorten(key)) + "]"
+}
+
+// guestStep spells a str key as the guest would write it: ['name'].
+func guestStep(key string) string {
+	var b strings.Builder
+	b.WriteString("['")
+	for _, r := range shorten(key) {
+		switch {
+		case r == '\'':
+			b.WriteString(`\'`)
+		case r == '"' || unicode.IsPrint(r) && r != '\\':
+			b.WriteRune(r)
+		default:
+			// Escape what could redraw the terminal of who reads the error.
+			q := strconv.QuoteRune(r)
+			b.WriteString(q[1 : len(q)-1])
+		}
+	}
+	b.WriteString("']")
+	return b.String()
+}
+
+func isName(s string) bool {
+	if s == "" || len(s) > maxKey {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// maxKey bounds how much of a key an error repeats.
+const maxKey = 48
+
+func shorten(s string) string {
+	if len(s) <= maxKey {
+		return s
+	}
+	cut := maxKey
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}

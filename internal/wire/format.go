@@ -1,0 +1,79 @@
+package wire
+
+// marshal version 2, as far as we write it and read it. Sizes are signed
+// 32-bit, little-endian; "value" is any row again.
+//
+//	N F T       None, False, True
+//	i           int: 4 bytes
+//	l           int: count, 16-bit digits (long.go)
+//	g           float: 8 bytes, IEEE 754
+//	u           str: size, UTF-8 in which surrogates are allowed
+//	s           bytes: size, bytes
+//	( [ < >     tuple, list, set, frozenset: count, values
+//	{           dict: key value key value … 0
+//	y           complex: 16 bytes
+//	. S         Ellipsis, StopIteration
+//	c           code: a layout of its own in each Python
+//
+// The rest is left out on purpose, though some of it would be easy to read.
+// It belongs to other versions, which the worker does not use: whether
+// version 4 marks an object as shared (bit 0x80) depends on how many
+// references it happens to have, so a half-reader would work now and then.
+const (
+	typeNone      = 'N'
+	typeFalse     = 'F'
+	typeTrue      = 'T'
+	typeInt       = 'i'
+	typeLong      = 'l'
+	typeFloat     = 'g'
+	typeStr       = 'u'
+	typeBytes     = 's'
+	typeTuple     = '('
+	typeList      = '['
+	typeSet       = '<'
+	typeFrozenset = '>'
+	typeDict      = '{'
+	typeEnd       = '0' // ends a dict
+	typeComplex   = 'y'
+	typeEllipsis  = '.'
+	typeStop      = 'S'
+	typeCode      = 'c'
+)
+
+// pythonType is what Python calls a type, or "" for a byte that no version 2
+// value begins with.
+func pythonType(t byte) string {
+	switch t {
+	case typeNone:
+		return "None"
+	case typeFalse, typeTrue:
+		return "bool"
+	case typeInt, typeLong:
+		return "int"
+	case typeFloat:
+		return "float"
+	case typeStr:
+		return "str"
+	case typeBytes:
+		return "bytes"
+	case typeTuple:
+		return "tuple"
+	case typeList:
+		return "list"
+	case typeSet:
+		return "set"
+	case typeFrozenset:
+		return "frozenset"
+	case typeDict:
+		return "dict"
+	case typeComplex:
+		return "complex"
+	case typeEllipsis:
+		return "ellipsis"
+	case typeStop:
+		return "StopIteration"
+	case typeCode:
+		return "code"
+	}
+	return ""
+}

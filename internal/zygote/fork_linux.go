@@ -1,0 +1,276 @@
+package zygote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// forkTimeout bounds the wait for one worker; a fork takes about 1 ms.
+const forkTimeout = 30 * time.Second
+
+// Worker is one confined CPython that waits for its only guest.
+type Worker struct {
+	// PID is the worker's in our namespace.
+	PID int
+	// Limits are those it was forked with; a run can only narrow them.
+	Limits policy.Limits
+
+	zygote                         *Zygote
+	channel, stdin, stdout, stderr *os.File
+	pidfd                          *os.File
+	cpu                            time.Duration // used before its guest came
+
+	exited   chan struct{} // closed when the zygote has buried it
+	exit     Exit
+	orphaned bool // it died with its zygote
+
+	threads atomic.Int32 // how many its guest may have
+
+	denials denials
+	kill    killOnce
+}
+
+// Fork gives a worker that is walled in, warmed up and checked.
+func (z *Zygote) Fork(ctx context.Context, limits policy.Limits) (*Worker, error) {
+	w := &Worker{zygote: z, Limits: limits, exited: make(chan struct{})}
+	theirs, err := w.openStreams()
+	defer func() {
+		for _, fd := range theirs {
+			unix.Close(fd)
+		}
+	}()
+	if err == nil {
+		err = z.order(w, theirs)
+	}
+	if err != nil {
+		w.closeStreams()
+		return nil, err
+	}
+	if err := w.awaitReady(ctx); err != nil {
+		w.Kill(KilledDone)
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// order asks for the fork. The queue is extended under the same lock as the
+// message is sent, so that answers come back in its order.
+func (z *Zygote) order(w *Worker, theirs []int) error {
+	wanted, err := wire.AppendValue(nil, map[string]any{
+		"scratch": int64(w.Limits.Scratch), "limits": z.rlimits(w.Limits),
+	})
+	if err != nil {
+		return err
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.closed {
+		return fmt.Errorf("no worker can be forked: %w", z.err)
+	}
+	raw, err := z.control.SyscallConn()
+	if err != nil {
+		return err
+	}
+	writeErr := raw.Write(func(fd uintptr) bool {
+		err = unix.Sendmsg(int(fd), wanted, unix.UnixRights(theirs...), nil, unix.MSG_NOSIGNAL)
+		return err != unix.EAGAIN
+	})
+	if err := errors.Join(writeErr, err); err != nil {
+		return fmt.Errorf("no worker can be forked: %w", err)
+	}
+	z.spawning = append(z.spawning, w)
+	z.forks++
+	return nil
+}
+
+// openStreams makes the worker's four descriptors and ours.
+func (w *Worker) openStreams() (theirs []int, err error) {
+	channel, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("channel: %w", err)
+	}
+	theirs = append(theirs, channel[1])
+	w.channel, err = pollable(channel[0], "channel")
+	if err != nil {
+		return theirs, err
+	}
+	if err := unix.SetsockoptInt(channel[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
+		return theirs, err
+	}
+	for _, stream := range []struct {
+		file  **os.File
+		name  string
+		write bool
+	}{{&w.stdin, "stdin", true}, {&w.stdout, "stdout", false}, {&w.stderr, "stderr", false}} {
+		var pipe [2]int
+		if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+			return theirs, fmt.Errorf("%s: %w", stream.name, err)
+		}
+		ours, other := pipe[0], pipe[1]
+		if stream.write {
+			ours, other = other, ours
+		}
+		theirs = append(theirs, other)
+		if *stream.file, err = pollable(ours, stream.name); err != nil {
+			return theirs, err
+		}
+	}
+	return theirs, nil
+}
+
+// pollable hands a descriptor to Go's poller, so that waiting for it costs
+// a goroutine and no thread.
+func pollable(fd int, name string) (*os.File, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// awaitReady waits for the worker's own word that its walls stand, learns its
+// pid from the kernel, and checks from outside what can be checked.
+func (w *Worker) awaitReady(ctx context.Context) error {
+	if err := w.channel.SetReadDeadline(time.Now().Add(forkTimeout)); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = w.channel.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	m, err := receive(w.channel)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("the worker died while its walls went up")
+	case err != nil:
+		return fmt.Errorf("the worker is not ready: %w", err)
+	}
+	w.PID = m.pid
+	kind, report, err := wire.ReadFrame(bytes.NewReader(m.data), nil, len(m.data))
+	if err != nil || kind != wire.KindReady {
+		return fmt.Errorf("the worker's report is not one (%v)", err)
+	}
+	if len(report) > 0 {
+		return setupFailure(report)
+	}
+	fd, err := unix.PidfdOpen(w.PID, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return fmt.Errorf("the worker is gone: %w", err)
+	}
+	w.pidfd = os.NewFile(uintptr(fd), "pidfd")
+	if err := w.verify(); err != nil {
+		return err
+	}
+	if w.cpu, err = cpuTime(w.PID); err != nil {
+		return fmt.Errorf("processor clock: %w", err)
+	}
+	if !w.zygote.seal(w) {
+		return errors.New("the worker is gone")
+	}
+	return w.channel.SetReadDeadline(time.Time{})
+}
+
+// seal puts the worker under the rules for guests. From here on the kernel's
+// questions about it are answered with no.
+func (z *Zygote) seal(w *Worker) bool {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.closed {
+		return false
+	}
+	z.sealed[w.PID] = w
+	return true
+}
+
+// end is called once, with the zygote's lock held or its loops stopped.
+func (w *Worker) end(exit Exit) {
+	w.exit = exit
+	close(w.exited)
+}
+
+// Kill ends the worker at once. The first reason given is the one that counts.
+func (w *Worker) Kill(why Reason) {
+	w.kill.because(why)
+	if w.pidfd == nil {
+		return // not ready yet: it ends when its channel closes
+	}
+	raw, err := w.pidfd.SyscallConn()
+	if err != nil {
+		return // closed: it is dead already
+	}
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) // ESRCH: dead already
+	})
+}
+
+// Close kills the worker and lets go of its descriptors. It does not wait for
+// its burial; Buried does.
+func (w *Worker) Close() {
+	w.Kill(KilledDone)
+	w.closeStreams()
+	if w.pidfd != nil {
+		w.pidfd.Close()
+	}
+}
+
+// Buried is closed when the worker is dead and its parent has collected it.
+func (w *Worker) Buried() <-chan struct{} { return w.exited }
+
+func (w *Worker) closeStreams() {
+	for _, f := range []*os.File{w.channel, w.stdin, w.stdout, w.stderr} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// killOnce remembers the first reason.
+type killOnce struct {
+	mu  sync.Mutex
+	why Reason
+}
+
+func (k *killOnce) because(why Reason) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.why == "" {
+		k.why = why
+	}
+}
+
+func (k *killOnce) reason() Reason {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.why
+}
+
+// setupFailure reads a worker's word that a wall could not be put up.
+func setupFailure(report []byte) error {
+	fields, err := wire.DecodeDict(report)
+	if err != nil {
+		return fmt.Errorf("the worker's report is not one: %w", err)
+	}
+	step, err := fields.Get("step").Text()
+	if err != nil {
+		return fmt.Errorf("the worker's report is not one: %w", err)
+	}
+	cause, err := fields.Get("error").Text()
+	if err != nil {
+		return fmt.Errorf("the worker's report is not one: %w", err)
+	}
+	return &jail.SetupError{Step: "worker: " + step, Cause: cause}
+}

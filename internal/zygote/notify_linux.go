@@ -1,0 +1,169 @@
+package zygote
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/seccomp"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// The zygote and all of its workers share one filter, installed once: a
+// filter costs 0.4 ms to install and nothing to inherit. What only the zygote
+// may do is decided here, by who asks: the kernel stops the caller and tells
+// us its pid, which it cannot choose.
+var zygoteMay = []string{"clone", "fork", "vfork", "unshare", "setns", "mount"}
+
+// hammering is how many denials a guest may collect before it is ended: far
+// above what a library's retries make, far below what a loop makes.
+const hammering = 10_000
+
+// answer answers the kernel's questions until nobody is left to ask.
+func (z *Zygote) answer() {
+	allowed := numbers(zygoteMay)
+	threads := numbers([]string{"clone"})
+	raw, err := z.listener.SyscallConn()
+	if err != nil {
+		return
+	}
+	for {
+		var q notification
+		waitErr := raw.Read(func(fd uintptr) bool {
+			q, err = nextNotification(int(fd))
+			return !errors.Is(err, unix.EAGAIN)
+		})
+		switch {
+		case waitErr != nil, errors.Is(err, errNobodyLeft):
+			return
+		case err != nil:
+			continue // the caller died while it waited
+		}
+		_ = raw.Control(func(fd uintptr) {
+			z.decide(int(fd), q, allowed, threads)
+		})
+	}
+}
+
+func numbers(names []string) []int {
+	var known []int
+	for _, name := range names {
+		if nr, ok := seccomp.Number(name); ok {
+			known = append(known, nr)
+		}
+	}
+	return known
+}
+
+func (z *Zygote) decide(fd int, q notification, allowed, threads []int) {
+	if q.pid == z.process.Pid && slices.Contains(allowed, q.nr) {
+		_ = letContinue(fd, q.id) // ENOENT: it died meanwhile
+		return
+	}
+	w := z.guestOf(q.pid)
+	// The pid was looked up after the question came: it must still be the
+	// same process that waits for the answer.
+	if !stillValid(fd, q.id) {
+		return
+	}
+	switch {
+	case w == nil:
+		_ = refuse(fd, q.id, unix.EPERM)
+	case slices.Contains(threads, q.nr) && q.args[0]&unix.CLONE_THREAD != 0:
+		w.decideThread(fd, q)
+	default:
+		w.deny(fd, q, unix.EPERM, run.Violation{Wall: policy.WallSeccomp})
+	}
+}
+
+// decideThread counts live threads. The flags are in a register and cannot
+// change while we think, and CLONE_THREAD makes nothing but a thread.
+func (w *Worker) decideThread(fd int, q notification) {
+	n, err := threadCount(w.PID)
+	if err == nil && n < w.threadLimit() {
+		_ = letContinue(fd, q.id)
+		return
+	}
+	w.deny(fd, q, unix.EAGAIN, run.Violation{
+		Wall: policy.WallRlimit, Op: "thread", Detail: "more than " + strconv.Itoa(w.threadLimit()) + " threads",
+		Hint: "raise limits.threads in the policy, or use fewer threads",
+	})
+}
+
+func (w *Worker) deny(fd int, q notification, errno unix.Errno, v run.Violation) {
+	if v.Op == "" {
+		v.Op, v.Detail = seccomp.Describe(q.nr, q.args)
+		v.Hint = seccomp.Hint(v.Op)
+	}
+	total := w.denials.add(v)
+	_ = refuse(fd, q.id, errno)
+	if total == hammering {
+		w.Kill(KilledHammering)
+	}
+}
+
+// guestOf finds the worker to which a thread belongs.
+func (z *Zygote) guestOf(tid int) *Worker {
+	z.mu.Lock()
+	w := z.sealed[tid]
+	z.mu.Unlock()
+	if w != nil {
+		return w
+	}
+	status, err := procStatus(tid)
+	if err != nil {
+		return nil
+	}
+	tgid, err := strconv.Atoi(status["Tgid"])
+	if err != nil {
+		return nil
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.sealed[tgid]
+}
+
+// denials counts what a guest tried.
+type denials struct {
+	mu    sync.Mutex
+	seen  []run.Violation
+	total int
+}
+
+// maxViolations bounds the report; the rest is only counted.
+const maxViolations = 32
+
+func (d *denials) add(v run.Violation) (total int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.total++
+	for i := range d.seen {
+		if d.seen[i].Op == v.Op && d.seen[i].Detail == v.Detail {
+			d.seen[i].Count++
+			return d.total
+		}
+	}
+	if len(d.seen) < maxViolations {
+		v.Count = 1
+		d.seen = append(d.seen, v)
+	}
+	return d.total
+}
+
+func (d *denials) list() []run.Violation {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.seen)
+}
+
+// Observed says whether denials are reported to us.
+func (z *Zygote) Observed() bool { return z.config.Plan.Seccomp == jail.SeccompNotify }
+
+// errNobodyLeft: no process has the filter any more.
+var errNobodyLeft = os.ErrClosed

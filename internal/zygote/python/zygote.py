@@ -1,0 +1,504 @@
+"""The guest side of the fork server. See docs/architecture.md.
+
+This file is started as `python -I -S -c`, behind the walls of the jail, with
+one descriptor: the control socket. It imports what scripts use most, then
+forks a worker for each request that the Runner will have, ahead of time. It
+never runs guest code; a worker runs exactly one guest and dies.
+
+Everything it uses is built into the interpreter: an import here is paid by
+every start, a page touched here by every fork.
+"""
+import gc
+import marshal
+import posix
+import sys
+
+CONTROL, CHANNEL = 1020, 3
+
+# From <linux/...>: system calls that no module wraps go through libc's
+# syscall(). Their numbers come from the Runner, which knows the architecture.
+CLONE_NEWNS, CLONE_NEWPID = 0x00020000, 0x20000000
+MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+PR_SET_PDEATHSIG, SIGKILL = 1, 9
+SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
+LANDLOCK_RULE_PATH_BENEATH = 1
+O_PATH, O_CLOEXEC = 0o10000000, 0o2000000
+
+
+class SetupFailure(Exception):
+    """A step that did not work; nothing of the guest's has run."""
+
+
+def syscaller(numbers):
+    """Binds libc's syscall() with _ctypes alone: ctypes itself would add a
+    third to the start of the interpreter."""
+    import _ctypes
+
+    class Long(_ctypes._SimpleCData):
+        _type_ = "l"
+
+    class Function(_ctypes.CFuncPtr):
+        _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+        _restype_ = Long
+
+    function = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))
+
+    def syscall(name, *args):
+        # Integers must be passed as longs: as C ints, their upper halves
+        # would be whatever the registers held.
+        out = function(Long(numbers[name]), *[a if isinstance(a, bytes) else Long(a) for a in args])
+        if out < 0:
+            errno = _ctypes.get_errno()
+            raise SetupFailure("%s: %s" % (name, posix.strerror(errno)))
+        return out
+
+    return syscall
+
+
+def u16(n):
+    return n.to_bytes(2, sys.byteorder)
+
+
+def u64(n):
+    return n.to_bytes(8, sys.byteorder)
+
+
+def address(data):
+    """Where a bytes object keeps its bytes; CPython's layout since 3.3."""
+    return id(data) + bytes.__basicsize__ - 1
+
+
+def install_filter(syscall, program, flags):
+    """Installs a compiled seccomp program and gives what the kernel answers:
+    the listener, when flags ask for one."""
+    header = u16(len(program) // 8) + bytes(6) + u64(address(program))
+    return syscall("seccomp", SECCOMP_SET_MODE_FILTER, flags, header)
+
+
+def limit(syscall, limits):
+    """Lowers limits for good: without capabilities none can be raised again."""
+    for resource, value in limits:
+        syscall("prlimit64", 0, resource, u64(value) + u64(value), 0)
+
+
+def restrict_paths(syscall, plan):
+    """Landlock: what the plan grants, and nothing else, for good."""
+    attr = b"".join(u64(n) for n in plan["handled"])
+    ruleset = syscall("landlock_create_ruleset", attr, len(attr), 0)
+    for path, access in plan["rules"]:
+        fd = posix.open(path, O_PATH | O_CLOEXEC)
+        # struct landlock_path_beneath_attr is packed.
+        rule = u64(access) + fd.to_bytes(4, sys.byteorder)
+        syscall("landlock_add_rule", ruleset, LANDLOCK_RULE_PATH_BENEATH, rule, 0)
+        posix.close(fd)
+    syscall("landlock_restrict_self", ruleset, 0)
+    posix.close(ruleset)
+
+
+# --- the worker ------------------------------------------------------------
+
+
+def send(kind, payload):
+    """One frame: kind, length, payload. See internal/wire."""
+    data = memoryview(kind + len(payload).to_bytes(4, "little") + payload)
+    while data:
+        data = data[posix.write(CHANNEL, data):]
+
+
+def receive():
+    """Reads the start frame; an end of file means that nobody needs us."""
+    data = posix.read(CHANNEL, 65536)
+    while data and len(data) < 5:
+        more = posix.read(CHANNEL, 65536)
+        data = data + more if more else b""
+    if not data:
+        posix._exit(0)
+    length = int.from_bytes(data[1:5], "little") + 5
+    if len(data) < length:
+        chunks, have = [data], len(data)
+        while have < length:
+            chunk = posix.read(CHANNEL, min(length - have, 1 << 20))
+            if not chunk:
+                posix._exit(0)
+            chunks.append(chunk)
+            have += len(chunk)
+        data = b"".join(chunks)
+    return marshal.loads(memoryview(data)[5:length])
+
+
+def bounded(make, value, limit):
+    """str() or repr() of something hostile: short, and never an exception."""
+    try:
+        text = make(value)
+        return text if len(text) <= limit else text[:limit] + "…"
+    except BaseException:
+        return "<%s that cannot be shown>" % type(value).__name__
+
+
+def plain(value, where, depth=0):
+    """Rebuilds subclasses of JSON's types as those types, or says where the
+    first thing is that is none."""
+    if value is None or value is True or value is False:
+        return value
+    if depth > 500:
+        raise TypeError("%s is nested deeper than 500 levels, or contains itself" % where[:200])
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind.__str__(value) if kind is str else kind.__pos__(value)
+    if isinstance(value, dict):
+        return {
+            plain_key(k, where): plain(v, "%s[%r]" % (where, k) if isinstance(k, (str, int)) else where, depth + 1)
+            for k, v in dict.items(value)
+        }
+    if isinstance(value, (list, tuple)):
+        return [plain(v, "%s[%d]" % (where, i), depth + 1) for i, v in enumerate(value)]
+    raise TypeError(
+        "%s is a %s object, which is not a JSON value (convert it to str, int, float, bool, None, list or dict)"
+        % (where, type(value).__name__)
+    )
+
+
+def plain_key(key, where):
+    if key is None or isinstance(key, (str, int, float)):
+        return plain(key, where)
+    raise TypeError("%s has a key that is a %s object; JSON keys are strings" % (where, type(key).__name__))
+
+
+def variables(names, space):
+    found = {}
+    for name in names:
+        if name not in space:
+            continue
+        value = space[name]
+        try:
+            found[name] = plain(value, name)
+            marshal.dumps(found[name], 2)
+            if contains_nan(found[name]):
+                raise ValueError
+        except BaseException:
+            found[name] = {"$type": type(value).__name__, "$repr": bounded(repr, value, 1000)}
+    return found
+
+
+def contains_nan(value):
+    if isinstance(value, float):
+        return value != value or value in (float("inf"), float("-inf"))
+    if isinstance(value, dict):
+        return any(map(contains_nan, value.values())) or any(map(contains_nan, value))
+    return isinstance(value, list) and any(map(contains_nan, value))
+
+
+def describe(error, name, script):
+    """What an uncaught exception looks like to its author: our own frames
+    left out, the script's lines shown."""
+    tb = error.__traceback__
+    while tb is not None and tb.tb_frame.f_globals is globals():
+        tb = tb.tb_next
+    line, at = 0, tb
+    while at is not None:
+        if at.tb_frame.f_code.co_filename == name:
+            line = at.tb_lineno
+        at = at.tb_next
+    if isinstance(error, SyntaxError) and error.filename == name:
+        line = error.lineno or 0
+    report = {"type": type(error).__name__, "message": bounded(str, error, 4000), "line": line, "traceback": ""}
+    if isinstance(error, OSError):
+        report["errno"] = error.errno if isinstance(error.errno, int) else 0
+        report["filename"] = error.filename if isinstance(error.filename, str) else ""
+    try:
+        import linecache
+        import traceback
+
+        linecache.cache[name] = (len(script), None, script.splitlines(True), name)
+        text = "".join(traceback.format_exception(type(error), error, tb))
+        report["traceback"] = text if len(text) <= 20000 else text[:10000] + "\n…\n" + text[-10000:]
+    except BaseException:
+        report["traceback"] = "%s: %s\n" % (report["type"], report["message"])
+    try:
+        sys.stderr.write(report["traceback"])
+    except BaseException:
+        pass  # the guest closed or replaced its stderr
+    return report
+
+
+def finish_threads():
+    """What the interpreter does at its own end: threads that are not daemons
+    are waited for, exit handlers run, and what was printed is written."""
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading._shutdown()
+    atexit = sys.modules.get("atexit")
+    if atexit is not None:
+        atexit._run_exitfuncs()
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        try:
+            stream.flush()
+        except BaseException:
+            pass  # closed or replaced by the guest: nothing is left to save
+
+
+def run(start, last=True):
+    """Runs one guest and gives the report of its end. A warm-up is not the
+    last thing to run: it must leave threads and exit handlers alone."""
+    script, name = start["script"], start["name"]
+    module = type(sys)("__main__")
+    space = module.__dict__
+    space["__builtins__"] = sys.modules["builtins"]
+    space["__file__"] = name
+    space["context"] = start["context"]
+    space["result"] = None
+    sys.modules["__main__"] = module
+    sys.argv = [name]
+    code = 0
+    try:
+        compiled = compile(script, name, "exec", 0, True)
+    except MemoryError as error:
+        return {"end": "raised", "code": 1, "exception": describe(error, name, script)}
+    except (SyntaxError, ValueError, OverflowError, RecursionError) as error:
+        return {"end": "syntax", "code": 1, "exception": describe(error, name, script)}
+    try:
+        try:
+            exec(compiled, space)
+        finally:
+            if last:
+                finish_threads()
+    except SystemExit as leaving:
+        code = leaving.code
+        if code is None or code is False:
+            code = 0
+        elif not isinstance(code, int):
+            print(bounded(str, code, 4000), file=sys.stderr)
+            code = 1
+        code &= 0xFF
+        if code:
+            return {"end": "exit", "code": code, "variables": variables(start["variables"], space)}
+    except BaseException as error:
+        report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
+        report["variables"] = variables(start["variables"], space)
+        return report
+    report = {"end": "ok", "code": 0, "value": space.get("result")}
+    if start["variables"]:
+        report["variables"] = variables(start["variables"], space)
+    return report
+
+
+def pack(report):
+    """Values that marshal takes go out as they are; the Runner judges them.
+    What it does not take is rebuilt, or named."""
+    try:
+        return marshal.dumps(report, 2)
+    except ValueError:
+        pass
+    try:
+        report["value"] = plain(report["value"], "result")
+        return marshal.dumps(report, 2)
+    except (TypeError, ValueError, RecursionError) as error:
+        report["value"] = None
+        report["end"] = "invalid"
+        report["message"] = bounded(str, error, 1000)
+        return marshal.dumps(report, 2)
+
+
+# Made before memory can run out.
+OUT_OF_MEMORY = marshal.dumps(
+    {"end": "raised", "code": 1, "exception": {"type": "MemoryError", "message": "", "line": 0, "traceback": ""}}, 2
+)
+
+
+def worker(syscall, config, fds, limits, parent):
+    """The straight line from fork to the one guest. Each wall is put up by
+    its own name, in an order that the next one does not undo."""
+    step = "streams"
+    try:
+        channel, stdin, stdout, stderr = fds
+        # The received descriptors are above the standard ones, so no dup2
+        # can overwrite one that is still needed.
+        for fd, target in ((stdin, 0), (stdout, 1), (stderr, 2), (channel, CHANNEL)):
+            if fd != target:
+                posix.dup2(fd, target)
+        for fd in fds:
+            if fd > CHANNEL:
+                posix.close(fd)
+        for fd in [CONTROL] + config["namespaces"]:
+            posix.close(fd)
+        posix.setsid()
+        posix.chdir(config["home"])
+        step = "limits"
+        limit(syscall, limits)
+        step = "landlock"
+        if config["landlock"]:
+            restrict_paths(syscall, config["landlock"])
+        step = "capabilities"
+        if config["drop"]:
+            syscall("capset", b"\x22\x05\x08\x20" + bytes(4), bytes(24))
+        # After the last change of credentials, which would clear it.
+        step = "parent death signal"
+        syscall("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+        if parent and posix.getppid() != parent:
+            posix._exit(0)
+        step = "seccomp"
+        if config["filter"]:
+            install_filter(syscall, config["filter"], 0)
+        step = "warm up"
+        # Everything that the guest will make us touch is touched once before
+        # it arrives: pages are copied and caches filled off the clock.
+        pack(run(marshal.loads(config["warmup"]), last=False))
+        gc.enable()
+        send(b"R", b"")
+        start = receive()
+        step = "narrow limits"
+        limit(syscall, start["limits"])
+    except BaseException as error:
+        try:
+            send(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2))
+        finally:
+            posix._exit(1)
+    try:
+        report = run(start)
+        flush()
+        payload = pack(report)
+    except MemoryError:
+        report, payload = {"code": 1}, OUT_OF_MEMORY
+        flush()
+    send(b"D", payload)
+    # The Runner looks at what we used before it kills us.
+    posix.read(CHANNEL, 1)
+    posix._exit(report["code"])
+
+
+# --- the fork server -------------------------------------------------------
+
+
+def prepare(config):
+    """Makes the interpreter look as a script expects, and imports what the
+    policy names. site is not run: it would execute .pth files."""
+    import builtins
+
+    import _sitebuiltins
+
+    builtins.exit = _sitebuiltins.Quitter("exit", "Ctrl-D")
+    builtins.quit = _sitebuiltins.Quitter("quit", "Ctrl-D")
+    builtins.help = _sitebuiltins._Helper()
+    sys.path[:] = config["path"]
+    missing = []
+    for name in config["preload"]:
+        try:
+            __import__(name)
+        except ImportError as error:
+            missing.append("%s (%s)" % (name, error))
+    if missing:
+        raise SetupFailure("preload: cannot import " + ", ".join(missing))
+    # A line at a time: what a guest printed before it was killed is there.
+    sys.stdout.reconfigure(line_buffering=True)
+
+
+def main():
+    import _signal
+    import _socket
+
+    control = _socket.socket(fileno=CONTROL)
+    SCM = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS)
+    syscall = None
+    try:
+        config = marshal.loads(control.recv(1 << 18))
+        syscall = syscaller(config["numbers"])
+        prepare(config)
+        pack(run(marshal.loads(config["warmup"]), last=False))
+        gc.collect()
+        gc.disable()
+        gc.freeze()
+        children, wakeup = posix.pipe()
+        posix.set_blocking(children, False)
+        posix.set_blocking(wakeup, False)
+        _signal.signal(_signal.SIGCHLD, lambda *_: None)
+        _signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+        import select
+
+        poll = select.poll()
+        poll.register(control, select.POLLIN)
+        poll.register(children, select.POLLIN)
+        ready, ancillary = b"Z", []
+        if config["notify"]:
+            listener = install_filter(syscall, config["notify"], SECCOMP_FILTER_FLAG_NEW_LISTENER)
+            ancillary = [SCM + (listener.to_bytes(4, sys.byteorder),)]
+        control.sendmsg([ready], ancillary)
+        if config["notify"]:
+            posix.close(listener)
+    except BaseException as error:
+        control.send(b"E" + bounded(str, error, 1000).encode("utf-8", "replace"))
+        posix._exit(1)
+
+    fresh = 0
+    if config["unshare_mount"]:
+        fresh |= CLONE_NEWNS
+    if config["unshare_pid"]:
+        fresh |= CLONE_NEWPID
+    # Without a pid namespace a worker must notice by itself that it outlived us.
+    parent = 0 if config["unshare_pid"] else posix.getpid()
+
+    while True:
+        for fd, _ in poll.poll():
+            if fd == children:
+                posix.read(children, 4096)
+                reap(control)
+                continue
+            message, parts, _, _ = control.recvmsg(4096, 256)
+            if not message:
+                posix._exit(0)  # the Runner is gone: everything ends with us
+            fds = []
+            for _, _, data in parts:
+                fds += [int.from_bytes(data[i:i + 4], sys.byteorder) for i in range(0, len(data), 4)]
+            fork(syscall, config, control, fds, marshal.loads(message), fresh, parent, (children, wakeup))
+
+
+def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
+    """Forks one worker into namespaces of its own. The mount is made here and
+    not in the worker, so that the Runner lets one process mount, and only it."""
+    pid = -1
+    try:
+        if fresh:
+            syscall("unshare", fresh)
+        if fresh & CLONE_NEWNS:
+            options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
+            syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
+        pid = posix.fork()
+        if pid == 0:
+            import _signal
+
+            _signal.set_wakeup_fd(-1)
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+            for fd in pipe:
+                posix.close(fd)
+            control.detach()
+            worker(syscall, config, fds, wanted["limits"], parent)
+        if fresh & CLONE_NEWNS:
+            syscall("setns", config["namespaces"][0], CLONE_NEWNS)
+        if fresh & CLONE_NEWPID:
+            syscall("setns", config["namespaces"][-1], CLONE_NEWPID)
+        control.send(b"F" + str(pid).encode())
+    except BaseException as error:
+        if pid == 0:
+            posix._exit(1)
+        control.send(b"X" + bounded(str, error, 500).encode("utf-8", "replace"))
+        posix._exit(1)  # half-way through namespaces: a new fork server is safer
+    for fd in fds:
+        posix.close(fd)
+
+
+def reap(control):
+    """Tells the Runner how each worker ended; it alone draws conclusions."""
+    while True:
+        try:
+            pid, status, usage = posix.wait4(-1, posix.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        cpu = int((usage.ru_utime + usage.ru_stime) * 1e6)
+        control.send(b"D%d %d %d %d" % (pid, status, cpu, usage.ru_maxrss))
+
+
+main()

@@ -1,0 +1,59 @@
+package zygote
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// message is one packet or chunk with what the kernel says of it.
+type message struct {
+	data []byte
+	fds  []int
+	// pid of the sender in our own namespace, where the socket asks for it.
+	// The kernel fills it in: it cannot be forged.
+	pid int
+}
+
+func receive(f *os.File) (message, error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return message{}, err
+	}
+	data := make([]byte, 4096)
+	ancillary := make([]byte, unix.CmsgSpace(4*4)+unix.CmsgSpace(unix.SizeofUcred))
+	var n, size int
+	waitErr := raw.Read(func(fd uintptr) bool {
+		n, size, _, _, err = unix.Recvmsg(int(fd), data, ancillary, unix.MSG_CMSG_CLOEXEC)
+		return err != unix.EAGAIN
+	})
+	switch {
+	case waitErr != nil:
+		return message{}, waitErr
+	case err != nil:
+		return message{}, err
+	case n == 0:
+		return message{}, io.EOF
+	}
+	m := message{data: data[:n]}
+	parts, err := unix.ParseSocketControlMessage(ancillary[:size])
+	if err != nil {
+		return message{}, err
+	}
+	for _, part := range parts {
+		switch part.Header.Type {
+		case unix.SCM_RIGHTS:
+			if m.fds, err = unix.ParseUnixRights(&part); err != nil {
+				return message{}, err
+			}
+		case unix.SCM_CREDENTIALS:
+			credentials, err := unix.ParseUnixCredentials(&part)
+			if err != nil {
+				return message{}, err
+			}
+			m.pid = int(credentials.Pid)
+		}
+	}
+	return m, nil
+}

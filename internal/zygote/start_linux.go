@@ -1,0 +1,379 @@
+package zygote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/landlock"
+	"github.com/cordon-sandbox/cordon/internal/seccomp"
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// startTimeout is generous: an interpreter with large preloads on a busy
+// machine may take seconds, one that takes longer never comes.
+const startTimeout = 60 * time.Second
+
+// Zygote is one fork server.
+type Zygote struct {
+	config   Config
+	process  *jail.Process
+	control  *os.File
+	listener *os.File // nil where denials are not reported
+
+	// Baseline is the memory that the interpreter itself has.
+	Baseline Baseline
+
+	mu       sync.Mutex
+	spawning []*Worker       // told to fork, in order, not yet confirmed
+	workers  map[int]*Worker // by pid, as the zygote sees it
+	sealed   map[int]*Worker // by pid, as we see it
+	exits    map[int]Exit    // of workers that died before they were confirmed
+	forks    int
+	closed   bool
+	retired  bool // ends with its last worker
+
+	done chan struct{} // closed when the zygote is gone and reaped
+	err  error         // why it went, set before done is closed
+	wait sync.WaitGroup
+}
+
+// Start gives a zygote that is ready to fork. A *jail.SetupError says which
+// wall could not be put up.
+func Start(ctx context.Context, config Config) (*Zygote, error) {
+	message, err := configure(config)
+	if err != nil {
+		return nil, err
+	}
+	environment := Environment()
+	if !config.Plan.Environment {
+		environment = os.Environ()
+	}
+	process, err := jail.Start(jail.Spec{
+		Plan: config.Plan,
+		Argv: []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", bootstrap},
+		Env:  environment,
+	})
+	if err != nil {
+		return nil, err
+	}
+	z := &Zygote{
+		config: config, process: process,
+		workers: map[int]*Worker{}, sealed: map[int]*Worker{}, exits: map[int]Exit{},
+		done: make(chan struct{}),
+	}
+	if err := z.greet(ctx, message); err != nil {
+		_ = process.Kill() // it may be gone already
+		_, _ = process.Wait()
+		if z.control != nil {
+			z.control.Close()
+		}
+		if z.listener != nil {
+			z.listener.Close()
+		}
+		return nil, err
+	}
+	if z.listener != nil {
+		z.wait.Go(z.answer)
+	}
+	z.wait.Go(z.listen)
+	go z.reap()
+	return z, nil
+}
+
+// configure packs everything that the Python side needs to know.
+func configure(c Config) ([]byte, error) {
+	p := c.Plan
+	var notify, filter []byte
+	var err error
+	switch p.Seccomp {
+	case jail.SeccompNotify:
+		notify, err = seccomp.Program(seccomp.Notify)
+	case jail.SeccompErrno:
+		filter, err = seccomp.Program(seccomp.Errno)
+	}
+	if err != nil {
+		return nil, err
+	}
+	warmup, err := wire.AppendDict(nil, startFields(Guest{
+		Script: "result = context['a'] + 1", Name: "<script>", Context: map[string]any{"a": 41},
+	}, []any{})...)
+	if err != nil {
+		return nil, err
+	}
+	namespaces := []any{}
+	if p.Namespaces&jail.CloneNewNS != 0 {
+		namespaces = append(namespaces, jail.MountNSFD)
+	}
+	if p.Namespaces&jail.CloneNewPID != 0 {
+		namespaces = append(namespaces, jail.PIDNSFD)
+	}
+	home := jail.Scratch
+	if p.Root == nil {
+		home = "/"
+	}
+	return wire.AppendValue(nil, map[string]any{
+		"numbers": map[string]any{
+			"unshare": unix.SYS_UNSHARE, "setns": unix.SYS_SETNS, "mount": unix.SYS_MOUNT, "prctl": unix.SYS_PRCTL,
+			"capset": unix.SYS_CAPSET, "prlimit64": unix.SYS_PRLIMIT64, "seccomp": unix.SYS_SECCOMP,
+			"landlock_create_ruleset": unix.SYS_LANDLOCK_CREATE_RULESET,
+			"landlock_add_rule":       unix.SYS_LANDLOCK_ADD_RULE,
+			"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
+		},
+		"path": c.Interpreter.SysPath, "preload": c.Preload, "warmup": warmup,
+		"notify": notify, "filter": filter, "landlock": landlockFields(p),
+		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
+		"unshare_mount": p.Root != nil, "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
+	})
+}
+
+// landlockFields are the rules of the plan. In a private root everything that
+// is there may be read; elsewhere each path is named.
+func landlockFields(p jail.Plan) any {
+	if p.Landlock == 0 {
+		return nil
+	}
+	var rules []landlock.Rule
+	if p.Root != nil {
+		rules = []landlock.Rule{
+			{Path: "/", Access: landlock.Read},
+			{Path: "/dev", Access: landlock.Read | landlock.Sink},
+			{Path: jail.Scratch, Access: landlock.Scratch},
+		}
+	} else {
+		for _, path := range p.Readable {
+			info, err := os.Stat(path)
+			if err != nil {
+				continue // a file that is gone needs no right
+			}
+			rule := landlock.Rule{Path: path, Access: landlock.Read, File: !info.IsDir()}
+			if slices.Contains(jail.Devices, path) {
+				rule.Access = landlock.Sink
+			}
+			rules = append(rules, rule)
+		}
+	}
+	set := landlock.Compile(p.Landlock, rules)
+	handled, opened := []any{}, []any{}
+	for _, h := range set.Handled {
+		handled = append(handled, h)
+	}
+	for _, r := range set.Rules {
+		opened = append(opened, []any{r.Path, uint64(r.Access)})
+	}
+	return map[string]any{"handled": handled, "rules": opened}
+}
+
+// greet sends the configuration and waits until the zygote is ready, or says
+// why it never will be.
+func (z *Zygote) greet(ctx context.Context, config []byte) error {
+	if err := unix.Send(z.process.Control, config, unix.MSG_NOSIGNAL); err != nil {
+		return fmt.Errorf("configure the fork server: %w", err)
+	}
+	if err := unix.SetNonblock(z.process.Control, true); err != nil {
+		return err
+	}
+	z.control = os.NewFile(uintptr(z.process.Control), "zygote")
+	deadline := time.Now().Add(startTimeout)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	if err := z.control.SetReadDeadline(deadline); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = z.control.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+
+	m, err := receive(z.control)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("the interpreter did not start within %v", startTimeout)
+	case err != nil:
+		return fmt.Errorf("the interpreter ended while it started: %w", err)
+	}
+	if failure, ok := jail.ParseFailure(m.data); ok {
+		return failure
+	}
+	if m.data[0] == 'E' {
+		return &jail.SetupError{Step: "start the interpreter", Cause: string(m.data[1:])}
+	}
+	if string(m.data) != "Z" {
+		return fmt.Errorf("the fork server greets with %q", m.data)
+	}
+	if len(m.fds) == 1 {
+		if err := unix.SetNonblock(m.fds[0], true); err != nil {
+			return err
+		}
+		z.listener = os.NewFile(uintptr(m.fds[0]), "seccomp")
+	}
+	if (z.listener != nil) != (z.config.Plan.Seccomp == jail.SeccompNotify) {
+		return errors.New("the fork server's report does not match the plan: seccomp notification")
+	}
+	z.Baseline, err = baselineOf(z.process.Pid)
+	if err != nil {
+		return err
+	}
+	return z.control.SetReadDeadline(time.Time{})
+}
+
+// listen follows what the zygote says until it is gone.
+func (z *Zygote) listen() {
+	for {
+		m, err := receive(z.control)
+		if err != nil {
+			z.fail(errors.New("the fork server is gone"))
+			return
+		}
+		switch {
+		case m.data[0] == 'F':
+			pid, err := strconv.Atoi(string(m.data[1:]))
+			if err != nil {
+				z.fail(fmt.Errorf("the fork server says %q", m.data))
+				return
+			}
+			z.confirm(pid)
+		case m.data[0] == 'D':
+			var pid, status, micros, kib int
+			if _, err := fmt.Sscanf(string(m.data[1:]), "%d %d %d %d", &pid, &status, &micros, &kib); err != nil {
+				z.fail(fmt.Errorf("the fork server says %q", m.data))
+				return
+			}
+			z.buried(pid, exitOf(unix.WaitStatus(status), micros, kib))
+		default:
+			z.fail(fmt.Errorf("the fork server fails: %s", m.data))
+			return
+		}
+	}
+}
+
+func exitOf(status unix.WaitStatus, micros, kib int) Exit {
+	exit := Exit{Code: status.ExitStatus(), CPUTime: time.Duration(micros) * time.Microsecond, Memory: policy.Bytes(kib) * policy.KiB}
+	if status.Signaled() {
+		exit.Code, exit.Signal = -1, unix.SignalName(status.Signal())
+	}
+	return exit
+}
+
+// confirm gives the oldest worker that was asked for its pid.
+func (z *Zygote) confirm(pid int) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if len(z.spawning) == 0 {
+		return
+	}
+	w := z.spawning[0]
+	z.spawning = z.spawning[1:]
+	z.workers[pid] = w
+	if exit, dead := z.exits[pid]; dead {
+		delete(z.exits, pid)
+		delete(z.workers, pid)
+		w.end(exit)
+	}
+}
+
+func (z *Zygote) buried(pid int, exit Exit) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	w, ok := z.workers[pid]
+	if !ok {
+		z.exits[pid] = exit
+		return
+	}
+	delete(z.workers, pid)
+	delete(z.sealed, w.PID)
+	w.end(exit)
+	z.endIfUnused()
+}
+
+// Retire lets the zygote end when its last worker has.
+func (z *Zygote) Retire() {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.retired = true
+	z.endIfUnused()
+}
+
+func (z *Zygote) endIfUnused() {
+	if z.retired && len(z.workers) == 0 && len(z.spawning) == 0 {
+		z.closed, z.err = true, errors.New("retired")
+		_ = z.process.Kill() // gone already, or about to be
+	}
+}
+
+// fail ends the zygote and tells everybody who waits for a worker of its.
+func (z *Zygote) fail(err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.err == nil {
+		z.err = err
+	}
+	z.closed = true
+	_ = z.process.Kill() // gone already, or about to be
+}
+
+// reap waits for the zygote's death, after which none of its workers lives:
+// they die with it, by their pid namespace or by their death signal.
+func (z *Zygote) reap() {
+	_, _ = z.process.Wait()
+	z.fail(errors.New("the fork server is gone"))
+	z.mu.Lock()
+	orphans := slices.Clone(z.spawning)
+	for _, w := range z.workers {
+		orphans = append(orphans, w)
+	}
+	z.spawning, z.workers, z.sealed = nil, map[int]*Worker{}, map[int]*Worker{}
+	z.mu.Unlock()
+	for _, w := range orphans {
+		w.orphaned = true
+		w.end(Exit{Code: -1, Signal: "SIGKILL"})
+	}
+	// Deadlines wake the loops; closing alone would leave a reader behind.
+	_ = z.control.SetDeadline(time.Unix(1, 0))
+	if z.listener != nil {
+		_ = z.listener.SetDeadline(time.Unix(1, 0))
+	}
+	z.wait.Wait()
+	z.control.Close()
+	if z.listener != nil {
+		z.listener.Close()
+	}
+	close(z.done)
+}
+
+// Done is closed when the zygote and all of its workers are gone.
+func (z *Zygote) Done() <-chan struct{} { return z.done }
+
+// Err says why the zygote went; ask after Done.
+func (z *Zygote) Err() error {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.err
+}
+
+// Forks counts the workers so far.
+func (z *Zygote) Forks() int {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.forks
+}
+
+// Close kills the zygote and all of its workers, and returns when they are
+// gone.
+func (z *Zygote) Close() error {
+	z.fail(errors.New("closed"))
+	<-z.done
+	runtime.KeepAlive(z)
+	return nil
+}

@@ -1,0 +1,53 @@
+// Package zygote is the host side of the fork server: it starts a CPython
+// behind the walls of a jail, has it fork workers ahead of demand, answers
+// for them when the kernel asks about a system call, and runs one guest in
+// each.
+//
+//	Runner ── control socket ──> zygote      "fork", with four descriptors
+//	       <── "forked PID", "exited PID STATUS …" ──
+//	       <── seccomp notifications ── zygote and all workers
+//	       ── channel ──> worker             start frame (internal/wire)
+//	       <── ready, done ──
+//
+// The zygote is trusted: it never runs guest code. A worker is trusted until
+// it is sent its guest, and never after.
+package zygote
+
+import (
+	_ "embed"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+//go:embed python/zygote.py
+var bootstrap string
+
+// Config is what a zygote is started with.
+type Config struct {
+	Plan        jail.Plan
+	Interpreter interpreter.Interpreter
+	Preload     []string
+}
+
+// Exit is how a worker ended, as its parent saw it.
+type Exit struct {
+	// Code is the exit code, or -1 for a signal.
+	Code int
+	// Signal is its name ("SIGSEGV"), empty when there was none.
+	Signal  string
+	CPUTime time.Duration
+	Memory  policy.Bytes
+}
+
+// Environment is what a guest finds in os.environ, and all of it. Libraries
+// that start a thread for each core would meet the thread limit: they get one.
+func Environment() []string {
+	return []string{
+		"HOME=" + jail.Scratch, "TMPDIR=" + jail.Scratch, "LANG=C.UTF-8", "PATH=",
+		"PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1",
+		"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
+	}
+}

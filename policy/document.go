@@ -1,0 +1,198 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Document is what a policy file or flags say, before anybody has checked it:
+// text with units, and empty or nil for what is not said. What it says wins
+// over its preset; what it does not say is the preset's, or the default.
+type Document struct {
+	// Preset is the policy to start from, by name.
+	Preset string `json:"preset,omitempty" yaml:"preset,omitempty"`
+	Trust  string `json:"trust,omitempty" yaml:"trust,omitempty"`
+	Python string `json:"python,omitempty" yaml:"python,omitempty"`
+	// Preload is a pointer because an empty list says "none" and a missing
+	// one says nothing.
+	Preload       *[]string      `json:"preload,omitempty" yaml:"preload,omitempty,flow"`
+	Limits        DocumentLimits `json:"limits,omitzero" yaml:"limits,omitempty"`
+	Maxima        DocumentLimits `json:"maxima,omitzero" yaml:"maxima,omitempty"`
+	OnOutputLimit string         `json:"on_output_limit,omitempty" yaml:"on_output_limit,omitempty"`
+	Walls         DocumentWalls  `json:"walls,omitzero" yaml:"walls,omitempty"`
+	Read          []string       `json:"read,omitempty" yaml:"read,omitempty"`
+}
+
+// DocumentLimits are Limits as text; the fields have the same names.
+type DocumentLimits struct {
+	WallTime  string `json:"wall_time,omitempty" yaml:"wall_time,omitempty"`
+	CPUTime   string `json:"cpu_time,omitempty" yaml:"cpu_time,omitempty"`
+	Memory    string `json:"memory,omitempty" yaml:"memory,omitempty"`
+	Output    string `json:"output,omitempty" yaml:"output,omitempty"`
+	Scratch   string `json:"scratch,omitempty" yaml:"scratch,omitempty"`
+	OpenFiles *int   `json:"open_files,omitempty" yaml:"open_files,omitempty"`
+	Threads   *int   `json:"threads,omitempty" yaml:"threads,omitempty"`
+}
+
+// DocumentWalls say which walls must hold and which only should.
+type DocumentWalls struct {
+	Require []string `json:"require,omitempty" yaml:"require,omitempty,flow"`
+	Prefer  []string `json:"prefer,omitempty" yaml:"prefer,omitempty,flow"`
+}
+
+// Policy checks the document and gives the policy that it means, or every
+// problem at once as joined FieldErrors.
+func (d Document) Policy() (Policy, error) {
+	var found problems
+	var p Policy
+	if d.Preset != "" {
+		base, err := Preset(d.Preset)
+		found.add("preset", err)
+		p = base
+	}
+	if d.Trust != "" {
+		p.Trust = Trust(d.Trust)
+	}
+	if d.Python != "" {
+		p.Python = d.Python
+	}
+	if d.Preload != nil {
+		// Not Clone alone: of an empty list it could give nil, the default.
+		p.Preload = append([]string{}, *d.Preload...)
+	}
+	if d.OnOutputLimit != "" {
+		p.OnOutputLimit = OutputAction(d.OnOutputLimit)
+	}
+	if len(d.Read) > 0 {
+		p.Read = slices.Clone(d.Read)
+	}
+
+	p.Maxima = d.Maxima.limits("maxima", &found).Or(p.Maxima)
+	// A maximum that the document lowers takes the preset's default with it,
+	// as it does with cordon's own.
+	p.Limits = d.Limits.limits("limits", &found).Or(p.Limits.capped(p.Maxima.Or(DefaultMaxima)))
+
+	// What the document says of a wall replaces what the preset said of it.
+	p.Require = override(p.Require, d.Walls.Prefer, d.Walls.Require)
+	p.Prefer = override(p.Prefer, d.Walls.Require, d.Walls.Prefer)
+
+	return p, found.withoutEchoes(p.problems()).err()
+}
+
+// override drops from base what the document put on the other list, and adds
+// what it put on this one.
+func override(base []Wall, other, own []string) []Wall {
+	var walls []Wall
+	for _, w := range base {
+		if !slices.Contains(other, string(w)) {
+			walls = append(walls, w)
+		}
+	}
+	for _, name := range own {
+		if w := Wall(name); !slices.Contains(walls, w) {
+			walls = append(walls, w)
+		}
+	}
+	return walls
+}
+
+// withoutEchoes adds later problems, except where an earlier one may be their
+// cause: a maximum that could not be read must not be compared with a limit.
+func (ps problems) withoutEchoes(later problems) problems {
+	all := slices.Clone(ps)
+	for _, e := range later {
+		if !slices.ContainsFunc(ps, func(earlier *FieldError) bool { return Echoes(e.Field, earlier.Field) }) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Echoes reports whether a problem with field may be there only because cause
+// could not be read. Whoever reads documents needs it to tell the one from
+// the other.
+func Echoes(field, cause string) bool {
+	group, name, _ := strings.Cut(field, ".")
+	causeGroup, causeName, _ := strings.Cut(cause, ".")
+	compared := []string{"limits", "maxima", "preset"}
+	if slices.Contains(compared, group) && slices.Contains(compared, causeGroup) {
+		return causeName == "" || causeName == name
+	}
+	return field == cause
+}
+
+// limits reads each field by the type that Limits has under the same name.
+func (d DocumentLimits) limits(group string, found *problems) Limits {
+	var l Limits
+	said, out := reflect.ValueOf(d), reflect.ValueOf(&l).Elem()
+	for i := range said.NumField() {
+		if said.Field(i).IsZero() {
+			continue
+		}
+		field := group + "." + jsonName(said.Type().Field(i))
+		var n int64
+		var err error
+		switch target := out.FieldByName(said.Type().Field(i).Name); target.Interface().(type) {
+		case Duration:
+			var v Duration
+			v, err = ParseDuration(said.Field(i).String())
+			n = int64(v)
+		case Bytes:
+			var v Bytes
+			v, err = ParseBytes(said.Field(i).String())
+			n = int64(v)
+		default:
+			n = said.Field(i).Elem().Int()
+		}
+		// Zero means "not said" in a Policy. Who writes it means something
+		// else, most likely "no limit", which there is none of.
+		switch {
+		case err == nil && n == 0:
+			err = errors.New("is zero: leave it out for the default, or give a positive one (there is no \"no limit\")")
+		case err == nil && n < 0:
+			err = fmt.Errorf("%d is negative: leave it out for the default, or give a positive one", n)
+		}
+		if err != nil {
+			found.add(field, err)
+			continue
+		}
+		out.FieldByName(said.Type().Field(i).Name).SetInt(n)
+	}
+	return l
+}
+
+// FromPolicy says p in full, every default filled in, so that what is printed
+// is what is used and means the same under a later cordon's defaults.
+func FromPolicy(p Policy) Document {
+	p = p.Resolved()
+	preload := append([]string{}, p.Preload...)
+	return Document{
+		Trust:         string(p.Trust),
+		Python:        p.Python,
+		Preload:       &preload,
+		Limits:        documentLimits(p.Limits),
+		Maxima:        documentLimits(p.Maxima),
+		OnOutputLimit: string(p.OnOutputLimit),
+		Walls:         DocumentWalls{Require: texts(p.Require), Prefer: texts(p.Prefer)},
+		Read:          slices.Clone(p.Read),
+	}
+}
+
+func documentLimits(l Limits) DocumentLimits {
+	return DocumentLimits{
+		WallTime: l.WallTime.String(), CPUTime: l.CPUTime.String(),
+		Memory: l.Memory.String(), Output: l.Output.String(), Scratch: l.Scratch.String(),
+		OpenFiles: &l.OpenFiles, Threads: &l.Threads,
+	}
+}
+
+func texts(walls []Wall) []string {
+	var s []string
+	for _, w := range walls {
+		s = append(s, string(w))
+	}
+	return s
+}

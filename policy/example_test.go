@@ -1,0 +1,34 @@
+package policy_test
+
+import (
+	"fmt"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// A request can ask for less than the policy's default, or for more within
+// its maxima; never for more than those.
+func ExamplePolicy_Narrow() {
+	p := policy.Policy{Maxima: policy.Limits{Memory: 512 * policy.MiB}}
+
+	limits, err := p.Narrow(policy.Limits{Memory: 128 * policy.MiB})
+	fmt.Println(limits.Memory, limits.WallTime, err)
+
+	_, err = p.Narrow(policy.Limits{Memory: 2 * policy.GiB})
+	fmt.Println(err)
+	// Output:
+	// 128MiB 30s <nil>
+	// limits.memory is 2GiB, above the policy's maximum of 512MiB
+}
+
+// Every problem is told at once, by the name of its field.
+func ExampleDocument_Policy() {
+	_, err := policy.Document{
+		Trust:  "root",
+		Limits: policy.DocumentLimits{Memory: "256"},
+	}.Policy()
+	fmt.Println(err)
+	// Output:
+	// limits.memory: "256" has no unit: write 256B, 256KiB, 256MiB or 256GiB
+	// trust: trust "root" does not exist: the origins are platform, user, third-party
+}

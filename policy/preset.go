@@ -1,0 +1,81 @@
+package policy
+
+import (
+	"fmt"
+	"time"
+)
+
+// PresetInfo names a preset and says in a line what it is for.
+type PresetInfo struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// There is no preset for containers: the default prefers namespaces and
+// already does without them where a container forbids them. A second name for
+// the same policy would make people wonder which of the two is safe.
+var presets = []struct {
+	PresetInfo
+	policy func() Policy
+}{
+	{
+		PresetInfo{"default", "what runs when nobody says otherwise: 30s, 256MiB, the required walls, no grants"},
+		func() Policy { return Policy{} },
+	},
+	{
+		PresetInfo{"strict", "also requires namespaces and Landlock; 5s, 128MiB, and no request may have more"},
+		strict,
+	},
+	{
+		PresetInfo{"data", "for numpy and pandas: 1GiB (up to 4GiB), 60s (up to 2m), 64MiB of scratch space"},
+		data,
+	},
+}
+
+func strict() Policy {
+	limits := DefaultLimits
+	limits.WallTime = Duration(5 * time.Second)
+	limits.CPUTime = Duration(5 * time.Second)
+	limits.Memory = 128 * MiB
+	return Policy{
+		Limits:  limits,
+		Maxima:  limits,
+		Require: []Wall{WallUser, WallMount, WallPID, WallNet, WallLandlock},
+	}
+}
+
+func data() Policy {
+	return Policy{
+		// CPU time as well as wall time: such work keeps the processor busy
+		// from its first to its last second.
+		Limits: Limits{
+			WallTime: Duration(time.Minute), CPUTime: Duration(time.Minute), Memory: 1 * GiB, Scratch: 64 * MiB,
+		},
+		Maxima: Limits{
+			WallTime: Duration(2 * time.Minute), CPUTime: Duration(2 * time.Minute), Memory: 4 * GiB,
+		},
+	}
+}
+
+// Presets lists the presets, the default first.
+func Presets() []PresetInfo {
+	infos := make([]PresetInfo, len(presets))
+	for i, p := range presets {
+		infos[i] = p.PresetInfo
+	}
+	return infos
+}
+
+// Preset gives the policy of that name, every default filled in.
+func Preset(name string) (Policy, error) {
+	var names []string
+	for _, preset := range presets {
+		if preset.Name == name {
+			p := preset.policy()
+			p.Name = name
+			return p.Resolved(), nil
+		}
+		names = append(names, preset.Name)
+	}
+	return Policy{}, fmt.Errorf("preset %s does not exist: the presets are %s", quote(name), join(names))
+}

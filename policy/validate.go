@@ -1,0 +1,176 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// FieldError says which field of a Policy or Document is wrong, in the names
+// of the policy file, so that whoever read the file can give the line.
+type FieldError struct {
+	// Field is a path like "limits.memory" or "walls.require".
+	Field string
+	// Item is the element at fault where the field is a list.
+	Item string
+	Err  error
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// problems collects what is wrong, to be told all at once.
+type problems []*FieldError
+
+func (ps *problems) add(field string, err error) {
+	if err != nil {
+		*ps = append(*ps, &FieldError{Field: field, Err: err})
+	}
+}
+
+func (ps *problems) addItem(field, item, format string, args ...any) {
+	*ps = append(*ps, &FieldError{Field: field, Item: item, Err: fmt.Errorf(format, args...)})
+}
+
+// err joins them; errors.Join because its Unwrap gives each one back.
+func (ps problems) err() error {
+	errs := make([]error, len(ps))
+	for i, p := range ps {
+		errs[i] = p
+	}
+	return errors.Join(errs...)
+}
+
+// Validate runs every check and reports all that fail, as joined FieldErrors.
+func (p Policy) Validate() error { return p.problems().err() }
+
+func (p Policy) problems() problems {
+	var found problems
+	resolved := p.Resolved()
+	for _, check := range checks {
+		check.run(resolved, &found)
+	}
+	return found
+}
+
+var checks = []struct {
+	name string
+	run  func(Policy, *problems)
+}{
+	{"trust", func(p Policy, found *problems) {
+		_, err := ParseTrust(string(p.Trust))
+		found.add("trust", err)
+	}},
+	{"on_output_limit", func(p Policy, found *problems) {
+		_, err := ParseOutputAction(string(p.OnOutputLimit))
+		found.add("on_output_limit", err)
+	}},
+	{"limits", func(p Policy, found *problems) {
+		if field, negative := p.Limits.Negative(); negative {
+			found.add("limits."+field, errors.New("is negative"))
+		} else if field, got, limit, above := p.Limits.Above(p.Maxima); above {
+			found.add("limits."+field, fmt.Errorf("the default of %v is above the maximum of %v: lower it, or raise maxima.%s too", got, limit, field))
+		}
+	}},
+	{"maxima", func(p Policy, found *problems) {
+		if field, negative := p.Maxima.Negative(); negative {
+			found.add("maxima."+field, errors.New("is negative"))
+		} else if p.Maxima.OpenFiles > MaxOpenFiles {
+			found.add("maxima.open_files", fmt.Errorf("%d is above %d, the most that can be granted", p.Maxima.OpenFiles, MaxOpenFiles))
+		}
+	}},
+	{"floor", func(p Policy, found *problems) {
+		if _, negative := p.Limits.Negative(); negative {
+			return // said above
+		}
+		field, err := p.Limits.belowFloor()
+		found.add("limits."+field, err)
+	}},
+	{"walls", func(p Policy, found *problems) {
+		for _, list := range []struct {
+			field string
+			walls []Wall
+		}{{"walls.require", p.Require}, {"walls.prefer", p.Prefer}} {
+			for _, w := range list.walls {
+				if !w.Known() {
+					found.addItem(list.field, string(w), "%s is not a wall: the walls are %s, %s, %s",
+						quote(string(w)), join(Walls), WallFilesystem, WallNetwork)
+				}
+			}
+		}
+		for _, w := range p.Prefer {
+			if slices.Contains(p.Require, w) {
+				found.addItem("walls.prefer", string(w), "%s is both required and preferred: keep one", quote(string(w)))
+			}
+		}
+	}},
+	{"read", func(p Policy, found *problems) {
+		for _, path := range p.Read {
+			if err := checkPath(path); err != nil {
+				found.addItem("read", path, "%w", err)
+			} else if opensWall(path) {
+				found.addItem("read", path, "%s cannot be granted: it would open a wall, not a folder", quote(path))
+			}
+		}
+	}},
+	{"python", func(p Policy, found *problems) {
+		if p.Python != "" {
+			found.add("python", checkPath(p.Python))
+		}
+	}},
+	{"preload", func(p Policy, found *problems) {
+		for _, m := range p.Preload {
+			if !isModuleName(m) {
+				found.addItem("preload", m, "%s is not a module's name: write it as after import, like os.path", quote(m))
+			}
+		}
+	}},
+}
+
+// checkPath wants one spelling of each path, so that a grant, a mount and a
+// Landlock rule can be compared as text, and no byte that a message or a YAML
+// file would show wrongly.
+func checkPath(path string) error {
+	switch {
+	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
+		return fmt.Errorf("%s has bytes that are not printable text", quote(path))
+	case !filepath.IsAbs(path):
+		return fmt.Errorf("%s is not an absolute path: begin it with /", quote(path))
+	case filepath.Clean(path) != path:
+		return fmt.Errorf("%s is not a clean path: write %s", quote(path), quote(filepath.Clean(path)))
+	}
+	return nil
+}
+
+// opensWall names the paths that undo a wall: the whole host, the kernel's
+// own trees, and the place where each guest has a /tmp of its own.
+func opensWall(path string) bool {
+	for _, tree := range []string{"/proc", "/sys", "/dev"} {
+		if path == tree || strings.HasPrefix(path, tree+"/") {
+			return true
+		}
+	}
+	return path == "/" || path == "/tmp"
+}
+
+func isModuleName(s string) bool {
+	if s == "" {
+		return false
+	}
+	for part := range strings.SplitSeq(s, ".") {
+		for i, r := range part {
+			letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+			if !letter && (i == 0 || r < '0' || r > '9') {
+				return false
+			}
+		}
+		if part == "" {
+			return false
+		}
+	}
+	return true
+}

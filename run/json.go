@@ -1,0 +1,105 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// wireResult is a Result as JSON shows it: the same keys in the same order
+// (a test compares them), but null where a Result has an empty text.
+type wireResult struct {
+	ID              string                     `json:"id,omitempty"`
+	Status          Status                     `json:"status"`
+	Outcome         Outcome                    `json:"outcome"`
+	Value           json.RawMessage            `json:"result"`
+	Error           *string                    `json:"error"`
+	ErrorType       *ErrorType                 `json:"error_type"`
+	Exception       *Exception                 `json:"exception"`
+	ExitCode        *int                       `json:"exit_code"`
+	Signal          *string                    `json:"signal"`
+	Stdout          string                     `json:"stdout"`
+	Stderr          string                     `json:"stderr"`
+	StdoutSize      policy.Bytes               `json:"stdout_size"`
+	StderrSize      policy.Bytes               `json:"stderr_size"`
+	StdoutTruncated bool                       `json:"stdout_truncated"`
+	StderrTruncated bool                       `json:"stderr_truncated"`
+	Variables       map[string]json.RawMessage `json:"variables"`
+	Usage           Usage                      `json:"usage"`
+	Violations      []Violation                `json:"violations"`
+	Enforcement     Enforcement                `json:"enforcement"`
+}
+
+// MarshalJSON writes every key every time, so that no client has to ask which
+// are there: null for what there is none of, and never null for a list or a
+// map. (The id is the caller's: it comes back when there was one.)
+//
+// A struct that embeds a Result inherits this method and with it loses its
+// own fields in JSON: give it a Result as a field instead.
+func (r Result) MarshalJSON() ([]byte, error) {
+	w := wireResult{
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome, Value: orNull(r.Value),
+		Error: orNil(r.Error), ErrorType: orNil(r.ErrorType), Exception: r.Exception,
+		ExitCode: r.ExitCode, Signal: orNil(r.Signal),
+		Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: r.StdoutSize, StderrSize: r.StderrSize,
+		StdoutTruncated: r.StdoutTruncated, StderrTruncated: r.StderrTruncated,
+		Variables: make(map[string]json.RawMessage, len(r.Variables)),
+		Usage:     r.Usage, Violations: r.Violations, Enforcement: r.Enforcement,
+	}
+	for name, value := range r.Variables {
+		w.Variables[name] = orNull(value)
+	}
+	if w.Violations == nil {
+		w.Violations = []Violation{}
+	}
+	if w.Enforcement.Walls == nil {
+		w.Enforcement.Walls = map[policy.Wall]string{}
+	}
+	return marshalPlainly(w)
+}
+
+// MarshalJSON rounds to what was measured: nobody wants nanoseconds of a
+// clock or single bytes of a resident set.
+func (u Usage) MarshalJSON() ([]byte, error) {
+	return marshalPlainly(struct {
+		WallTime policy.Duration `json:"wall_time"`
+		CPUTime  policy.Duration `json:"cpu_time"`
+		Memory   string          `json:"memory"`
+		Output   string          `json:"output"`
+	}{
+		policy.Duration(u.WallTime.Std().Round(time.Microsecond)),
+		policy.Duration(u.CPUTime.Std().Round(time.Microsecond)),
+		u.Memory.Rounded(),
+		u.Output.Rounded(),
+	})
+}
+
+// marshalPlainly leaves <, > and & as they are. Whoever encodes the Result
+// chooses: escaping here would take the choice away.
+func marshalPlainly(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// orNull turns "no value" into JSON: an empty RawMessage that is not nil would
+// make the whole Result impossible to encode.
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+func orNil[T ~string](s T) *T {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,218 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// ParseRequest reads one request from JSON. Unknown and repeated fields,
+// trailing data and values of the wrong type are errors that name the field.
+//
+// It walks the object itself, because encoding/json takes "SCRIPT" for
+// "script" and the last of two equal fields: a gateway that checked the first
+// one would have let the second one pass.
+func ParseRequest(data []byte) (Request, error) {
+	if len(data) > MaxPayload {
+		return Request{}, Errorf(Invalid, "request of %d bytes is above the maximum of %d", len(data), MaxPayload)
+	}
+	if !utf8.Valid(data) {
+		return Request{}, Errorf(Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", firstInvalid(data))
+	}
+	// Windows editors begin files with a byte order mark; RFC 8259 lets a
+	// reader ignore it.
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var req Request
+	err := readObject(d, "", reflect.ValueOf(&req).Elem())
+	if err == nil {
+		if _, end := d.Token(); errors.Is(end, io.EOF) {
+			return req, nil
+		}
+		err = fmt.Errorf("more data after the JSON object (at byte %d)", d.InputOffset())
+	}
+	return Request{}, Errorf(Invalid, "request: %s", explainJSON(data, err))
+}
+
+// readObject fills a struct from the next JSON object, field by field.
+func readObject(d *json.Decoder, path string, into reflect.Value) error {
+	start, err := d.Token()
+	switch {
+	case err != nil:
+		return err
+	case start == nil && path != "":
+		return nil // null says nothing, as everywhere in encoding/json
+	case start != json.Delim('{'):
+		return wrongKind(path, "an object", start)
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := token.(string)
+		field, names := fieldNamed(into, name)
+		switch {
+		case !field.IsValid():
+			return fmt.Errorf("unknown field %q: the fields %sare %s", path+shorten(name), within(path), strings.Join(names, ", "))
+		case seen[name]:
+			return fmt.Errorf("field %q is there twice", path+name)
+		}
+		seen[name] = true
+		if err := readField(d, path+name, field); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+func readField(d *json.Decoder, path string, field reflect.Value) error {
+	switch target := field.Addr().Interface().(type) {
+	case *policy.Limits:
+		return readObject(d, path+".", field)
+	case *policy.Duration:
+		return readText(d, path, target, func(n string) error { _, err := policy.ParseDuration(n); return err })
+	case *policy.Bytes:
+		return readText(d, path, target, func(n string) error { _, err := policy.ParseBytes(n); return err })
+	default:
+		err := d.Decode(target)
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &kind) {
+			return fmt.Errorf("field %q: expected %s, got a JSON %s", path, kindWords(field.Kind()), kind.Value)
+		}
+		return err
+	}
+}
+
+// readText reads a value whose text form carries a unit. A bare number is the
+// commonest mistake here: parse has the words for it.
+func readText(d *json.Decoder, path string, target interface{ UnmarshalText([]byte) error }, parse func(string) error) error {
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return err
+	}
+	var err error
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case string:
+		err = target.UnmarshalText([]byte(v))
+	case json.Number:
+		err = parse(v.String())
+		if err == nil {
+			err = errors.New("write it as text with a unit")
+		}
+	default:
+		return wrongKind(path, "text with a unit", value)
+	}
+	if err != nil {
+		return fmt.Errorf("field %q: %w", path, err)
+	}
+	return nil
+}
+
+// fieldNamed finds the field of a struct by its exact JSON name.
+func fieldNamed(v reflect.Value, name string) (field reflect.Value, names []string) {
+	for i := range v.NumField() {
+		tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		switch tag {
+		case "-":
+		case name:
+			return v.Field(i), nil
+		default:
+			names = append(names, tag)
+		}
+	}
+	return reflect.Value{}, names
+}
+
+// shorten keeps a field's name that is a whole novel out of the message.
+func shorten(name string) string {
+	const most = 60
+	if len(name) > most {
+		return strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return name
+}
+
+func within(path string) string {
+	if path == "" {
+		return ""
+	}
+	return "of " + strings.TrimSuffix(path, ".") + " "
+}
+
+// wrongKind names what stands where something else should.
+func wrongKind(path, want string, got any) error {
+	var kind string
+	switch g := got.(type) {
+	case nil:
+		kind = "null"
+	case json.Delim:
+		kind = "array"
+	case string:
+		kind = "string"
+	case json.Number:
+		kind = "number"
+	case bool:
+		kind = "bool"
+	case []any:
+		kind = "array"
+	case map[string]any:
+		kind = "object"
+	default:
+		kind = fmt.Sprintf("%T", g)
+	}
+	if path == "" {
+		return fmt.Errorf("expected a JSON object, got a JSON %s", kind)
+	}
+	return fmt.Errorf("field %q: expected %s, got a JSON %s", strings.TrimSuffix(path, "."), want, kind)
+}
+
+func kindWords(k reflect.Kind) string {
+	switch k {
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list of strings"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "another kind"
+}
+
+// explainJSON prefers the syntax error of the whole text to what the walk saw
+// of it: its offset counts from the beginning, and it is the cause where both
+// are there. This second reading is paid by wrong requests alone.
+func explainJSON(data []byte, err error) string {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return "empty: expected a JSON object"
+	}
+	var raw json.RawMessage
+	var syntax *json.SyntaxError
+	if whole := json.Unmarshal(data, &raw); errors.As(whole, &syntax) {
+		words := syntax.Error()
+		switch {
+		case strings.Contains(words, "unexpected end"):
+			return "the JSON ends too early"
+		case strings.Contains(words, "max depth"):
+			return fmt.Sprintf("nested too deeply at byte %d", syntax.Offset)
+		case strings.Contains(words, "after top-level value"):
+			return fmt.Sprintf("more data after the JSON object (at byte %d)", syntax.Offset)
+		}
+		return fmt.Sprintf("not valid JSON at byte %d: %s", syntax.Offset, words)
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}

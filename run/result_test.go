@@ -1,0 +1,240 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+func TestClasses(t *testing.T) {
+	for _, c := range Classes {
+		if ExitCodes[c] == 0 {
+			t.Errorf("%s has no exit code", c)
+		}
+		if status := HTTPStatus[c]; status < 400 || status > 599 {
+			t.Errorf("%s has the HTTP status %d", c, status)
+		}
+		if !errors.Is(Errorf(c, "words"), &Error{Class: c}) || ClassOf(fmt.Errorf("around: %w", Errorf(c, "words"))) != c {
+			t.Errorf("%s is not found again", c)
+		}
+	}
+	if len(ExitCodes) != len(Classes) || len(HTTPStatus) != len(Classes) {
+		t.Error("a table knows a class that does not exist")
+	}
+	if ClassOf(errors.New("x")) != Internal {
+		t.Error("an error without a class is not ours")
+	}
+	if errors.Is(Errorf(Busy, "words"), ErrInvalid) || errors.Is(Errorf(Busy, "a"), Errorf(Busy, "b")) {
+		t.Error("errors that differ are taken for the same")
+	}
+	if err := Errorf(NotFound, "%w and %w", fs.ErrNotExist, fs.ErrPermission); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, fs.ErrPermission) {
+		t.Error("a cause is lost")
+	}
+}
+
+// The closed set, as DESIGN.md has it.
+var closedSet = strings.Fields("syntax policy exception timeout cpu_limit memory_limit output_limit crashed denied invalid_output canceled")
+
+func TestOutcomes(t *testing.T) {
+	used := map[string]bool{}
+	for _, o := range Outcomes {
+		word := string(o.ErrorType())
+		if o == Succeeded {
+			if word != "" || o.Status() != StatusOK {
+				t.Errorf("%s is %s, %q", o, o.Status(), word)
+			}
+			continue
+		}
+		if !slices.Contains(closedSet, word) || o.Status() != StatusError {
+			t.Errorf("%s is %s, %q", o, o.Status(), word)
+		}
+		used[word] = true
+	}
+	if len(used) != len(closedSet) {
+		t.Errorf("of %v only %v are used", closedSet, used)
+	}
+}
+
+func TestUsageIsNamedLikeLimits(t *testing.T) {
+	limits := reflect.TypeFor[policy.Limits]()
+	for f := range reflect.TypeFor[Usage]().Fields() {
+		twin, ok := limits.FieldByName(f.Name)
+		if !ok || twin.Type != f.Type || jsonName(twin) != jsonName(f) {
+			t.Errorf("Usage.%s has no twin in Limits", f.Name)
+		}
+	}
+}
+
+func TestWireResultMirrorsResult(t *testing.T) {
+	result, wire := reflect.TypeFor[Result](), reflect.TypeFor[wireResult]()
+	if result.NumField() != wire.NumField() {
+		t.Fatalf("%d fields against %d", result.NumField(), wire.NumField())
+	}
+	for i := range result.NumField() {
+		if a, b := result.Field(i), wire.Field(i); a.Name != b.Name || a.Tag != b.Tag {
+			t.Errorf("%s `%s` against %s `%s`", a.Name, a.Tag, b.Name, b.Tag)
+		}
+	}
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+func timedOut() Result {
+	return Result{
+		ID: "r1", Status: StatusError, Outcome: TimedOut, Error: "wall time limit of 2s reached", ErrorType: TimedOut.ErrorType(),
+		Signal: "SIGKILL", Stdout: "<tick> & tock", StdoutSize: 1537, StdoutTruncated: true,
+		Variables: map[string]json.RawMessage{"x": json.RawMessage("42")},
+		Usage: Usage{
+			WallTime: policy.Duration(2001234567), CPUTime: policy.Duration(1980 * time.Millisecond),
+			Memory: 31*policy.MiB + 1, Output: 1537,
+		},
+		Violations:  []Violation{{Wall: policy.WallSeccomp, Op: "socket", Detail: "AF_INET, SOCK_STREAM", Line: 3, Count: 1, Hint: "no network"}},
+		Enforcement: Enforcement{Tier: policy.TierProcess, Walls: map[policy.Wall]string{policy.WallSeccomp: "enforced"}, ViolationsObserved: true},
+	}
+}
+
+func TestResultJSON(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		result Result
+		want   string
+	}{
+		{"timed out", timedOut(), `{
+  "id": "r1",
+  "status": "error",
+  "outcome": "timed_out",
+  "result": null,
+  "error": "wall time limit of 2s reached",
+  "error_type": "timeout",
+  "exception": null,
+  "exit_code": null,
+  "signal": "SIGKILL",
+  "stdout": "<tick> & tock",
+  "stderr": "",
+  "stdout_size": "1537B",
+  "stderr_size": "0B",
+  "stdout_truncated": true,
+  "stderr_truncated": false,
+  "variables": {
+    "x": 42
+  },
+  "usage": {
+    "wall_time": "2.001235s",
+    "cpu_time": "1.98s",
+    "memory": "31MiB",
+    "output": "1.5KiB"
+  },
+  "violations": [
+    {
+      "wall": "seccomp",
+      "op": "socket",
+      "detail": "AF_INET, SOCK_STREAM",
+      "line": 3,
+      "count": 1,
+      "hint": "no network"
+    }
+  ],
+  "enforcement": {
+    "tier": "process",
+    "walls": {
+      "seccomp": "enforced"
+    },
+    "violations_observed": true
+  }
+}
+`},
+		{"bare", Result{Status: StatusOK, Outcome: Succeeded, Value: json.RawMessage{}, ExitCode: new(0), Variables: map[string]json.RawMessage{"x": nil}}, `{
+  "status": "ok",
+  "outcome": "succeeded",
+  "result": null,
+  "error": null,
+  "error_type": null,
+  "exception": null,
+  "exit_code": 0,
+  "signal": null,
+  "stdout": "",
+  "stderr": "",
+  "stdout_size": "0B",
+  "stderr_size": "0B",
+  "stdout_truncated": false,
+  "stderr_truncated": false,
+  "variables": {
+    "x": null
+  },
+  "usage": {
+    "wall_time": "0s",
+    "cpu_time": "0s",
+    "memory": "0B",
+    "output": "0B"
+  },
+  "violations": [],
+  "enforcement": {
+    "tier": "",
+    "walls": {},
+    "violations_observed": false
+  }
+}
+`},
+	} {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		if err := e.Encode(tt.result); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, &b, tt.want)
+		}
+	}
+	if text, _ := json.Marshal(Result{}); !bytes.Contains(text, []byte(`"variables":{}`)) || !bytes.Contains(text, []byte(`"violations":[]`)) {
+		t.Errorf("the zero Result is %s", text)
+	}
+	if text, _ := json.Marshal(timedOut()); !bytes.Contains(text, []byte(`\u003ctick\u003e`)) {
+		t.Errorf("the caller's choice to escape is lost: %s", text)
+	}
+}
+
+// A client in Go reads back what the service wrote.
+func TestResultRoundTrip(t *testing.T) {
+	want := timedOut()
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Result
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	want.Value = json.RawMessage("null")
+	want.Usage = Usage{WallTime: policy.Duration(2001235 * time.Microsecond), CPUTime: want.Usage.CPUTime, Memory: 31 * policy.MiB, Output: 1536}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestResultDecode(t *testing.T) {
+	var n int
+	if err := (Result{Value: json.RawMessage("42")}).Decode(&n); err != nil || n != 42 {
+		t.Errorf("%d, %v", n, err)
+	}
+	var v any = "before"
+	if err := (Result{}).Decode(&v); err != nil || v != nil {
+		t.Errorf("no value decodes to %v, %v", v, err)
+	}
+	if (Result{Outcome: Raised}).OK() || !(Result{Outcome: Succeeded}).OK() {
+		t.Error("OK is not success alone")
+	}
+}

@@ -1,0 +1,134 @@
+package cordon
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/process"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Options configure a Runner. The zero value is the strict default.
+type Options struct {
+	// Policy says what guests may do.
+	Policy policy.Policy
+	// Idle is how many workers wait for a request; 0 means 8. Each costs
+	// about 3 MiB.
+	Idle int
+	// Concurrent bounds the runs under way; 0 means 64.
+	Concurrent int
+	// Queue bounds the requests that wait for their turn; 0 means 4096. Above
+	// it Run answers run.ErrBusy at once.
+	Queue int
+}
+
+// Runner runs guests. It owns fork servers and pools of workers, is safe for
+// concurrent use, and must be closed. Several Runners can live in one process.
+type Runner struct {
+	policy   policy.Policy
+	backends map[policy.Tier]backend.Backend
+	process  *process.Backend
+
+	closing sync.Once
+	err     error
+}
+
+// NewRunner checks the policy and puts up the walls. What the policy requires
+// and this host cannot give is run.ErrUnsupported, before anything runs.
+func NewRunner(options Options) (*Runner, error) {
+	return NewRunnerContext(context.Background(), options)
+}
+
+// NewRunnerContext is NewRunner with a bound on how long the start may take.
+func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
+	if err := options.Policy.Validate(); err != nil {
+		return nil, run.Errorf(run.Invalid, "policy: %w", err)
+	}
+	b, err := process.New(ctx, process.Options{
+		Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Runner{
+		policy:   options.Policy.Resolved(),
+		process:  b,
+		backends: map[policy.Tier]backend.Backend{b.Tier(): b},
+	}, nil
+}
+
+// Run runs one request. Whatever the guest does is a Result; an error means
+// that the request is wrong, that the host cannot run it, or that cordon
+// failed.
+func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
+	tier, job, err := r.admit(req)
+	if err != nil {
+		return run.Result{}, err
+	}
+	for {
+		result, err := r.attempt(ctx, r.backends[tier], job)
+		// A worker can die while it waits. Its guest had not started, so
+		// another one may have it.
+		if errors.Is(err, backend.ErrNotStarted) && ctx.Err() == nil {
+			continue
+		}
+		result.ID = req.ID
+		return result, err
+	}
+}
+
+// admit checks a request against the policy.
+func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
+	if err := req.Validate(); err != nil {
+		return "", backend.Job{}, err
+	}
+	tier, err := backend.Select(r.policy, req.Tier, req.Trust, r.Tiers())
+	if err != nil {
+		return "", backend.Job{}, err
+	}
+	limits, err := r.policy.Narrow(req.Limits)
+	if err != nil {
+		return "", backend.Job{}, run.Wrap(run.Invalid, err)
+	}
+	job := backend.Job{Request: req, Limits: limits, OnOutputLimit: req.OnOutputLimit}
+	if job.OnOutputLimit == "" {
+		job.OnOutputLimit = r.policy.OnOutputLimit
+	}
+	return tier, job, nil
+}
+
+func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job) (run.Result, error) {
+	sandbox, err := b.Open(ctx, job.Limits)
+	if err != nil {
+		return run.Result{}, err
+	}
+	result, err := sandbox.Run(ctx, job)
+	return result, errors.Join(err, sandbox.Close())
+}
+
+// Tiers lists the tiers that this Runner has.
+func (r *Runner) Tiers() []policy.Tier {
+	var tiers []policy.Tier
+	for _, t := range policy.Tiers {
+		if r.backends[t] != nil {
+			tiers = append(tiers, t)
+		}
+	}
+	return tiers
+}
+
+// Enforcement says which walls stand between guests and this host.
+func (r *Runner) Enforcement() run.Enforcement { return r.process.Enforcement() }
+
+// Close ends every guest, and returns when nothing is left of them.
+func (r *Runner) Close() error {
+	r.closing.Do(func() {
+		for _, b := range r.backends {
+			r.err = errors.Join(r.err, b.Close())
+		}
+	})
+	return r.err
+}
