@@ -95,15 +95,21 @@ func (n *node) prepareV2() error {
 			return err
 		}
 	}
-	// Before 6.12 the file cannot be written, so a peak can never be reset.
-	// Such a group serves once: 0.2 ms are a fair price for a true number.
+	// Before 6.12 a peak can never be reset. Such a group serves once: a
+	// mkdir and an rmdir are a fair price for a true number. Only a write
+	// tells: root may open the file on kernels that then answer EINVAL.
 	fd, err := open(n.path(n.peak), unix.O_RDWR)
-	switch {
-	case err == nil:
-		n.peakFD = fd
-	case !errors.Is(err, fs.ErrNotExist):
-		n.spoiled = true
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // Before 5.19: no peaks at all.
 	}
+	if err == nil && writeFD(fd, "reset") == nil {
+		n.peakFD = fd
+		return nil
+	}
+	if err == nil {
+		unix.Close(fd)
+	}
+	n.spoiled = true
 	return nil
 }
 
@@ -209,7 +215,8 @@ func (g *Group) hold() (n *node, release func(), err error) {
 func (g *Group) Path() string { return g.dir }
 
 // Add puts a process, with all its threads, into the group. Only memory it
-// touches from then on is charged to the group.
+// touches from then on is charged to the group. Call it ahead of demand: it
+// may wait for the kernel's RCU, 20 µs as a rule but 10 ms now and then.
 func (g *Group) Add(pid int) error {
 	n, release, err := g.hold()
 	if err != nil {
@@ -238,8 +245,10 @@ func (g *Group) SetLimit(bytes int64) error {
 	return n.setLimit(bytes)
 }
 
-// OOMKills counts the processes of the group that the kernel has killed for
-// want of memory since Lease. It is complete once the worker is seen dead.
+// OOMKills counts the kernel's kills for want of memory in the group since
+// Lease. More than none is the evidence, and is there before the worker is seen
+// dead. It is not a number of processes: v2 counts the victim once as such and
+// once more with its group (memory.oom.group).
 func (g *Group) OOMKills() (int, error) {
 	n, release, err := g.hold()
 	if err != nil {

@@ -32,7 +32,8 @@
 // processes of the same user are stopped by the pid namespace or Landlock, not
 // here. The rules on sendmsg and recvmsg hold only while no guest can own
 // descriptor [ControlFD]: whoever starts a guest must keep RLIMIT_NOFILE at or
-// below it, and close it first.
+// below it (the hard limit too), and close it first. A guest may set its own
+// limits, so only hard limits without CAP_SYS_RESOURCE bind it.
 package seccomp
 
 //go:generate go run github.com/cordon-sandbox/cordon/internal/seccomp/gen

@@ -38,10 +38,10 @@ var advices = []advice{
 	{"devices, FIFOs and extended attributes cannot be created in this sandbox: use plain files under /tmp, or os.pipe()",
 		`mknod mknodat setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr
 		fremovexattr removexattrat file_setattr`},
-	{"limits and priorities are set by whoever runs this sandbox and can only be read: do with what is granted, or ask for more in the request",
+	{"limits and priorities are set by whoever runs this sandbox and cannot be changed from inside: do with what is granted, or ask for more in the request",
 		`setrlimit prlimit64 setpriority sched_setscheduler sched_setparam sched_setattr
 		sched_setaffinity ioprio_set mlock mlock2 mlockall munlock munlockall
-		mbind set_mempolicy set_mempolicy_home_node migrate_pages move_pages`},
+		set_mempolicy set_mempolicy_home_node migrate_pages move_pages`},
 	{"shared memory between processes is not available in this sandbox: threads share memory anyway; use plain objects, mmap of a file under /tmp, or numpy arrays",
 		`memfd_create memfd_secret shmget shmat shmctl shmdt semget semop semctl semtimedop
 		msgget msgsnd msgrcv msgctl mq_open mq_unlink mq_timedsend mq_timedreceive

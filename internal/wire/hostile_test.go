@@ -135,7 +135,8 @@ func TestEveryPrefix(t *testing.T) {
 	}
 }
 
-// Small messages that claim much take little memory.
+// Memory follows what was sent, not what it claims (with room for the race
+// detector, under which append allocates more).
 func TestHostileMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	for name, value := range hostile {
@@ -145,7 +146,7 @@ func TestHostileMemory(t *testing.T) {
 		_, _ = raw.AppendJSON(nil, "result", 64<<20)
 		_, _ = raw.List()
 		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(2*len(value)+256<<10) {
+		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(4*len(value)+256<<10) {
 			t.Errorf("%s: %d bytes allocated", name, got)
 		}
 	}

@@ -47,13 +47,13 @@ type Worker struct {
 func (z *Zygote) Fork(ctx context.Context, limits policy.Limits) (*Worker, error) {
 	w := &Worker{zygote: z, Limits: limits, exited: make(chan struct{})}
 	theirs, err := w.openStreams()
-	defer func() {
-		for _, fd := range theirs {
-			unix.Close(fd)
-		}
-	}()
 	if err == nil {
 		err = z.order(w, theirs)
+	}
+	// Before the wait: while we hold the worker's end of its channel, its
+	// death would go unnoticed.
+	for _, fd := range theirs {
+		unix.Close(fd)
 	}
 	if err != nil {
 		w.closeStreams()
@@ -178,22 +178,22 @@ func (w *Worker) awaitReady(ctx context.Context) error {
 	if w.cpu, err = cpuTime(w.PID); err != nil {
 		return fmt.Errorf("processor clock: %w", err)
 	}
-	if !w.zygote.seal(w) {
-		return errors.New("the worker is gone")
+	if err := w.zygote.seal(w); err != nil {
+		return err
 	}
 	return w.channel.SetReadDeadline(time.Time{})
 }
 
 // seal puts the worker under the rules for guests. From here on the kernel's
 // questions about it are answered with no.
-func (z *Zygote) seal(w *Worker) bool {
+func (z *Zygote) seal(w *Worker) error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if z.closed {
-		return false
+		return fmt.Errorf("the worker died with its fork server: %w", z.err)
 	}
 	z.sealed[w.PID] = w
-	return true
+	return nil
 }
 
 // end is called once, with the zygote's lock held or its loops stopped.

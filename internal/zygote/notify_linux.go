@@ -28,7 +28,6 @@ const hammering = 10_000
 // answer answers the kernel's questions until nobody is left to ask.
 func (z *Zygote) answer() {
 	allowed := numbers(zygoteMay)
-	threads := numbers([]string{"clone"})
 	raw, err := z.listener.SyscallConn()
 	if err != nil {
 		return
@@ -46,7 +45,7 @@ func (z *Zygote) answer() {
 			continue // the caller died while it waited
 		}
 		_ = raw.Control(func(fd uintptr) {
-			z.decide(int(fd), q, allowed, threads)
+			z.decide(int(fd), q, allowed)
 		})
 	}
 }
@@ -61,7 +60,7 @@ func numbers(names []string) []int {
 	return known
 }
 
-func (z *Zygote) decide(fd int, q notification, allowed, threads []int) {
+func (z *Zygote) decide(fd int, q notification, allowed []int) {
 	if q.pid == z.process.Pid && slices.Contains(allowed, q.nr) {
 		_ = letContinue(fd, q.id) // ENOENT: it died meanwhile
 		return
@@ -75,7 +74,7 @@ func (z *Zygote) decide(fd int, q notification, allowed, threads []int) {
 	switch {
 	case w == nil:
 		_ = refuse(fd, q.id, unix.EPERM)
-	case slices.Contains(threads, q.nr) && q.args[0]&unix.CLONE_THREAD != 0:
+	case seccomp.IsThread(q.nr, q.args):
 		w.decideThread(fd, q)
 	default:
 		w.deny(fd, q, unix.EPERM, run.Violation{Wall: policy.WallSeccomp})
@@ -83,7 +82,7 @@ func (z *Zygote) decide(fd int, q notification, allowed, threads []int) {
 }
 
 // decideThread counts live threads. The flags are in a register and cannot
-// change while we think, and CLONE_THREAD makes nothing but a thread.
+// change while we think.
 func (w *Worker) decideThread(fd int, q notification) {
 	n, err := threadCount(w.PID)
 	if err == nil && n < w.threadLimit() {

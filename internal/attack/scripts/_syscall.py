@@ -11,7 +11,7 @@ _NUMBERS = {
     "fanotify_mark": (301, 263), "fchmodat2": (452, 452), "finit_module": (313, 273),
     "fsconfig": (431, 431), "fsmount": (432, 432), "fsopen": (430, 430), "getpid": (39, 172),
     "init_module": (175, 105), "inotify_add_watch": (254, 27), "inotify_init1": (294, 26),
-    "io_uring_setup": (425, 425), "ioperm": (173, None), "kcmp": (312, 272),
+    "io_uring_setup": (425, 425), "ioctl": (16, 29), "ioperm": (173, None), "kcmp": (312, 272),
     "kexec_load": (246, 104), "keyctl": (250, 219), "memfd_create": (319, 279),
     "memfd_secret": (447, 447), "modify_ldt": (154, None), "mount": (165, 40),
     "mount_setattr": (442, 442), "move_mount": (429, 429), "move_pages": (279, 239),

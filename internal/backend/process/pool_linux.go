@@ -23,16 +23,27 @@ const (
 // zygote forks the next on another.
 const fillers = 2
 
+// patience is how often a fork may fail before those who wait are told.
+const patience = 3
+
 // retryDelay keeps a host that cannot fork from being asked in a loop.
 const retryDelay = 100 * time.Millisecond
+
+// refillDelay is how long a replacement waits for the run to end. A fork takes
+// the better part of a core for a millisecond, which a short run on a small
+// machine would feel.
+const refillDelay = 2 * time.Millisecond
 
 // member is a worker with its cgroup.
 type member struct {
 	*zygote.Worker
 	group *cgroup.Group // nil without a cgroup
+	// replace asks for a successor, once; nil where none is due.
+	replace func()
 }
 
-// pool keeps workers ready. A worker that is taken is replaced at once.
+// pool keeps workers ready. A worker that is taken is replaced as soon as its
+// run is over, or earlier when the run is long or few are left.
 type pool struct {
 	backend *Backend
 	limits  policy.Limits // of the workers that wait
@@ -71,6 +82,7 @@ func newPool(b *Backend, first *zygote.Zygote) *pool {
 }
 
 func (p *pool) fill() {
+	failures := 0
 	for {
 		select {
 		case <-p.ctx.Done():
@@ -80,9 +92,15 @@ func (p *pool) fill() {
 		m, err := p.fork(p.ctx, p.limits)
 		if err == nil {
 			p.idle <- m // never blocks: a token is a place
+			failures = 0
 			continue
 		}
 		p.wants <- struct{}{}
+		// A fork server that died is replaced by the next attempt; only what
+		// fails again and again is somebody's business.
+		if failures++; failures < patience {
+			continue
+		}
 		select {
 		case <-p.ctx.Done():
 			return
@@ -168,7 +186,7 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 	}
 	select {
 	case m := <-p.idle:
-		p.wants <- struct{}{}
+		p.replace(m)
 		return m, nil
 	case err := <-p.fails:
 		return nil, err
@@ -177,6 +195,16 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 	case <-p.ctx.Done():
 		return nil, errClosed()
 	}
+}
+
+// replace sees to a successor for a worker that was just taken.
+func (p *pool) replace(m *member) {
+	if len(p.idle) <= cap(p.idle)/2 {
+		p.wants <- struct{}{}
+		return
+	}
+	m.replace = sync.OnceFunc(func() { p.wants <- struct{}{} })
+	time.AfterFunc(refillDelay, m.replace)
 }
 
 // enter bounds the queue: what cannot be served soon is better told now.
@@ -200,6 +228,9 @@ func (p *pool) leave() {
 func (p *pool) giveBack(m *member) {
 	p.bury(m)
 	<-p.slots
+	if m.replace != nil {
+		m.replace()
+	}
 }
 
 // bury kills a worker, and frees its cgroup when it is dead.

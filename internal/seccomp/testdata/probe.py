@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory() as tmp:
     with tarfile.open(root / "t.tgz", "w:gz") as t:
         t.add(root / "a", "a")
     with tarfile.open(root / "t.tgz") as t:
-        t.extractall(root / "out")
+        t.extract("a", root / "out", **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     with zipfile.ZipFile(root / "z.zip", "w", zipfile.ZIP_DEFLATED) as z:
         z.write(root / "a", "a")
     db = sqlite3.connect(str(root / "db"))
@@ -145,9 +145,4 @@ refused(lambda: os.setpriority(os.PRIO_PROCESS, 0, 5))
 refused(lambda: os.mkfifo("/tmp/cordon-probe-fifo"))
 refused(lambda: os.memfd_create("x"))
 refused(lambda: os.sched_setaffinity(0, {0}))
-try:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (10, 10))
-except (OSError, ValueError):
-    pass
-else:
-    raise AssertionError("a limit was set")
+refused(lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE))

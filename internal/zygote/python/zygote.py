@@ -457,7 +457,12 @@ def main():
 def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
     """Forks one worker into namespaces of its own. The mount is made here and
     not in the worker, so that the Runner lets one process mount, and only it."""
+    import _signal
+
     pid = -1
+    # A system call that waits for the Runner's answer would be interrupted by
+    # the death of another worker.
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGCHLD])
     try:
         if fresh:
             syscall("unshare", fresh)
@@ -466,10 +471,9 @@ def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
             syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
         pid = posix.fork()
         if pid == 0:
-            import _signal
-
             _signal.set_wakeup_fd(-1)
             _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
             for fd in pipe:
                 posix.close(fd)
             control.detach()
@@ -486,6 +490,7 @@ def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
         posix._exit(1)  # half-way through namespaces: a new fork server is safer
     for fd in fds:
         posix.close(fd)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
 
 
 def reap(control):

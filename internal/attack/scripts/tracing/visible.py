@@ -1,6 +1,6 @@
 # attack: see by harmless questions that a process of the host exists
 # class: 13
-# walls: pid seccomp
+# walls: pid
 # naked: yes
 
 import errno

@@ -1,0 +1,84 @@
+# cordon's own commands. `make help` lists them; `make run` and `make test`
+# bring what they need (see scripts/setup), on a fresh machine too.
+#
+# Variables that you may set:
+#   RUNS=20000    how many runs `make soak` does
+#   FUZZTIME=20s  how long `make fuzz` stays with each target
+#   TESTFLAGS=    more flags for go test: make test TESTFLAGS='-run Wall -v'
+#   BENCHFLAGS=   flags of the bench: -quick, -strict, -json FILE
+#
+# What the tests find in their environment (set by scripts/test, or by you):
+#   CORDON_TEST_VENV       a virtual environment with numpy and pandas
+#   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
+#   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
+#                          it; .ci/run sets it, so that no skip hides a hole
+
+RUNS       ?= 20000
+FUZZTIME   ?= 20s
+TESTFLAGS  ?=
+BENCHFLAGS ?=
+
+# Static and without paths of the machine that built it: one binary runs on
+# every distribution, and the same source gives the same bytes.
+BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test race check lint cross bench soak fuzz generate fmt clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## run examples/untrusted.py behind the walls
+	@scripts/setup run
+	bin/cordon run examples/untrusted.py
+
+build: ## build bin/cordon
+	@mkdir -p bin
+	$(BUILD) -o bin/cordon ./cmd/cordon
+
+test: ## run every test
+	@scripts/setup test
+	go vet ./...
+	scripts/test -timeout 15m $(TESTFLAGS) ./...
+
+# The race detector needs a C compiler, which cordon itself never does.
+race: ## run the short tests under the race detector, where gcc is installed
+	@if command -v gcc >/dev/null; then \
+	  echo 'CGO_ENABLED=1 go test -race -short ./...'; \
+	  CGO_ENABLED=1 scripts/test -race -short -timeout 15m ./...; \
+	else echo 'race: no gcc, skipped'; fi
+
+check: lint cross race ## formatting, linters, all platforms, the race detector
+
+lint: ## formatting, vet, staticcheck, golangci-lint, the dependency tests
+	@scripts/tools
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w needed: $$unformatted"; exit 1; }
+	go vet ./...
+	.cache/bin/staticcheck ./...
+	.cache/bin/golangci-lint run
+	go test ./internal/arch
+
+cross: ## compile for linux, darwin and windows on amd64 and arm64
+	scripts/cross
+
+# Compiled, not `go run`: the compiler must not share the cores with the clock.
+bench: build ## measure against plain Python and bubblewrap, side by side
+	@scripts/setup bench
+	@go build -o bin/bench ./bench
+	bin/bench -cordon bin/cordon $(BENCHFLAGS)
+
+soak: ## many runs of every bad kind in one Runner; fails when anything is left
+	@scripts/setup run
+	go run ./bench/soak -runs $(RUNS)
+
+fuzz: ## give every fuzz target its time
+	scripts/fuzz $(FUZZTIME)
+
+generate: ## make the generated files anew: seccomp programs and tables
+	go generate ./...
+
+fmt: ## format all Go files
+	gofmt -w .
+
+clean: ## remove what was built, the linters and the virtual environment too
+	rm -rf bin dist .cache

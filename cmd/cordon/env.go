@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const envPrefix = "CORDON_"
+
+// envName is the twin of a flag.
+func envName(flag string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// readEnvironment sets each flag that the command line does not from its twin.
+// A variable that is empty says nothing.
+func readEnvironment(flags *pflag.FlagSet, environ []string) error {
+	var err error
+	var names []string
+	given := map[string]string{}
+	for _, entry := range environ {
+		if name, value, _ := strings.Cut(entry, "="); strings.HasPrefix(name, envPrefix) && value != "" {
+			given[name] = value
+		}
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := envName(f.Name)
+		names = append(names, name)
+		value, said := given[name]
+		if !said || f.Changed || f.Name == "help" || err != nil {
+			return
+		}
+		delete(given, name)
+		values := []string{value}
+		if _, list := f.Value.(pflag.SliceValue); list {
+			values = strings.Split(value, ",")
+		}
+		for _, v := range values {
+			if problem := f.Value.Set(v); problem != nil {
+				err = run.Errorf(run.Invalid, "%s: %w", name, problem)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	// A typing error in a variable must not quietly leave a limit out. Names
+	// that are like none of ours are somebody else's.
+	for name := range given {
+		if likely := nearest(name, names); likely != "" && likely != name {
+			return run.Errorf(run.Invalid, "%s means nothing: did you mean %s?", name, likely)
+		}
+	}
+	return nil
+}
+
+// explainFlagError says what would have been right.
+func explainFlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &value):
+		flag := "--" + value.GetFlag().Name
+		return run.Errorf(run.Invalid, "%s: %w", flag, value.Unwrap())
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if likely := nearest(name, names); likely != "" {
+			return run.Errorf(run.Invalid, "%w: did you mean --%s?", err, likely)
+		}
+	}
+	return run.Errorf(run.Invalid, "%w (see %s --help)", err, cmd.CommandPath())
+}
+
+// nearest gives the name that is most like what was written, if any is like
+// it: at most a third of the letters differ.
+func nearest(written string, names []string) string {
+	best, least := "", min(3, 1+len(strings.TrimPrefix(written, envPrefix))/3)
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if d := distance(written, name); d < least || d == least && best == "" {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions and replacements, and the swaps
+// of neighbours, that turn a into b.
+func distance(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		older := before
+		before, row = row, make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(before[j+1]+1, row[j]+1, before[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], older[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

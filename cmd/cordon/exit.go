@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"syscall"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// exitHelp is the table that help texts show. A test holds it to the codes
+// below.
+const exitHelp = `Exit codes:
+  0         the script came to its end
+  1 … 255   the script's own: 1 for an exception that nobody caught
+  2         bad usage, request or policy: nothing ran
+  75        busy: try again
+  124       the wall time limit
+  125       this host cannot run it, or cordon failed
+  126, 127  the interpreter cannot be executed, or is not there
+  128 + n   the script crashed with signal n: 139 is a segmentation fault
+  130, 143  cordon was ended by SIGINT or SIGTERM
+  137       killed: out of memory, processor time or output, or for hammering
+            at a wall; the message (or --json) says which
+  141       whoever read the output has gone
+`
+
+// exitCode is an error that says all with its code: what happened has been
+// printed already.
+type exitCode int
+
+func (c exitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
+
+// Two outcomes have no code of their own.
+const (
+	guestsOwn = -1 // what the guest left with
+	bySignal  = -2 // 128 and the number of the signal, as in a shell
+)
+
+const (
+	codeTimeout     = 124
+	codeInterrupted = 130
+	codeKilled      = 137
+	codePipe        = 141
+)
+
+// outcomeCodes has an entry for each run.Outcome; run.ExitCodes has one for
+// each run.Class.
+var outcomeCodes = map[run.Outcome]int{
+	run.Succeeded:     0,
+	run.Exited:        guestsOwn,
+	run.Raised:        guestsOwn,
+	run.Malformed:     guestsOwn,
+	run.Refused:       guestsOwn,
+	run.InvalidOutput: 1, // its own would be 0, and callers would read a result that is not there
+	run.TimedOut:      codeTimeout,
+	run.OutOfCPU:      codeKilled,
+	run.OutOfMemory:   codeKilled,
+	run.OutOfOutput:   codeKilled,
+	run.Denied:        codeKilled,
+	run.Signaled:      bySignal,
+	run.Canceled:      codeInterrupted,
+}
+
+// resultCode is the exit code for a guest's end. The cause of ctx tells which
+// signal canceled it.
+func resultCode(ctx context.Context, res run.Result) int {
+	if res.Outcome == run.Canceled && ctx.Err() != nil {
+		return causeCode(ctx)
+	}
+	switch code := outcomeCodes[res.Outcome]; code {
+	case guestsOwn:
+		if res.ExitCode == nil || *res.ExitCode == 0 {
+			return 1 // it failed, whatever it says
+		}
+		return *res.ExitCode
+	case bySignal:
+		if n, known := signalNumbers[res.Signal]; known {
+			return 128 + n
+		}
+		return codeKilled
+	default:
+		return code
+	}
+}
+
+// exitCodeOf is the exit code for what a command returned.
+func exitCodeOf(ctx context.Context, err error) int {
+	var code exitCode
+	var classed *run.Error
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	case ctx.Err() != nil:
+		return causeCode(ctx)
+	case errors.As(err, &classed):
+		return run.ExitCodes[classed.Class]
+	default:
+		// Commands classify their errors; what is left is cobra's own, about
+		// the command line.
+		return run.ExitCodes[run.Invalid]
+	}
+}
+
+// messageOf is what to say about it, empty when all is said.
+func messageOf(ctx context.Context, err error) string {
+	var code exitCode
+	switch {
+	case err == nil, errors.As(err, &code):
+		return ""
+	case errors.Is(context.Cause(ctx), errPipe):
+		return ""
+	case ctx.Err() != nil:
+		return context.Cause(ctx).Error()
+	default:
+		return err.Error()
+	}
+}
+
+func causeCode(ctx context.Context) int {
+	cause := context.Cause(ctx)
+	var s errSignal
+	switch {
+	case errors.As(cause, &s):
+		return 128 + int(s.signal)
+	case errors.Is(cause, errPipe):
+		return codePipe
+	}
+	return codeInterrupted
+}
+
+// signalNumbers are Linux's, on every architecture that guests run on; the
+// names are those of a Result.
+var signalNumbers = map[string]int{
+	"SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGILL": 4, "SIGTRAP": 5, "SIGABRT": 6, "SIGBUS": 7, "SIGFPE": 8,
+	"SIGKILL": 9, "SIGUSR1": 10, "SIGSEGV": 11, "SIGUSR2": 12, "SIGPIPE": 13, "SIGALRM": 14, "SIGTERM": 15,
+	"SIGSTKFLT": 16, "SIGXCPU": 24, "SIGXFSZ": 25, "SIGVTALRM": 26, "SIGPROF": 27, "SIGIO": 29, "SIGPWR": 30, "SIGSYS": 31,
+}
+
+func signalName(s syscall.Signal) string {
+	for name, n := range signalNumbers {
+		if n == int(s) {
+			return name
+		}
+	}
+	return s.String()
+}

@@ -1,0 +1,130 @@
+// Command cordon runs code that you do not trust.
+//
+// Each command is a file with the same parts: a constructor with the help
+// text, an options struct with its flags, and a function that does the work.
+// exit.go is the one place that knows exit codes; env.go gives every flag its
+// twin in the environment.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func main() {
+	os.Exit(cordonMain())
+}
+
+// cordonMain is main with its exit code, for the tests.
+func cordonMain() int {
+	ctx, stop := signalContext()
+	defer stop(nil)
+	root := newRootCommand()
+	err := root.ExecuteContext(ctx)
+	code := exitCodeOf(ctx, err)
+	if message := messageOf(ctx, err); message != "" {
+		for line := range strings.SplitSeq(message, "\n") {
+			fmt.Fprintln(os.Stderr, "cordon: "+line)
+		}
+	}
+	return code
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cordon",
+		Short: "Run code that you do not trust",
+		Long: `cordon runs code that you do not trust behind the strongest walls that this
+machine offers, and says in plain words what was blocked and why.
+
+  cordon run -c 'print(6 * 7)'    run a script
+  cordon doctor                   see what this host can enforce
+  cordon doctor --prove           try to break out, for real
+  cordon policy list              see what may be allowed
+
+Every flag has a twin in the environment: CORDON_TIMEOUT is --timeout,
+CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetFlagErrorFunc(explainFlagError)
+	root.AddCommand(newRunCommand(), newDoctorCommand(), newPolicyCommand(), newVersionCommand())
+	return root
+}
+
+// action makes a cobra function of a command's work: the environment's twins
+// are read first, and an error without a class is ours to mend.
+func action(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := readEnvironment(cmd.Flags(), os.Environ()); err != nil {
+			return err
+		}
+		err := work(cmd, args)
+		var classed *run.Error
+		var code exitCode
+		if err == nil || errors.As(err, &classed) || errors.As(err, &code) || cmd.Context().Err() != nil {
+			return err
+		}
+		return run.Wrap(run.Internal, err)
+	}
+}
+
+// errSignal is why the context ended.
+type errSignal struct{ signal syscall.Signal }
+
+func (e errSignal) Error() string { return "ended by " + signalName(e.signal) }
+
+// errPipe: whoever read our output has gone.
+var errPipe = errors.New("the output is closed")
+
+type stopKey struct{}
+
+// signalContext ends with the first SIGINT or SIGTERM, so that guests end and
+// nothing is left; the second one ends cordon itself, and the kernel takes
+// the guests with it.
+func signalContext() (context.Context, context.CancelCauseFunc) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// Taken, so that a broken pipe is an error where we write, and not our
+	// death in the middle of things. Not ignored: children would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	go func() {
+		for {
+			s, _ := (<-signals).(syscall.Signal)
+			if ctx.Err() != nil {
+				os.Exit(128 + int(s))
+			}
+			stop(errSignal{s})
+		}
+	}()
+	return context.WithValue(ctx, stopKey{}, stop), stop
+}
+
+// stopWith ends ctx for a reason that exit.go knows.
+func stopWith(ctx context.Context, cause error) {
+	if stop, ok := ctx.Value(stopKey{}).(context.CancelCauseFunc); ok {
+		stop(cause)
+	}
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// coloured says whether f may have escape sequences; https://no-color.org.
+func coloured(f *os.File) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(f)
+}

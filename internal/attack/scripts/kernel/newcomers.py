@@ -1,0 +1,22 @@
+# attack: make every system call that the filter's author had not heard of
+# class: 1
+# walls: seccomp
+# needs: syscall
+# naked: no the numbers beyond the kernel's last are unknown everywhere
+
+import errno
+
+# Denied or unknown: both are fine. Anything else means that a number from
+# beyond the list got through to the kernel.
+def attempt():
+    reached = []
+    for number in (424, 425, 428, 430, 438, 440, 442, 443, 447, 448, 453, 457, 458, 459, 460, 461, 463, 467, 500, 600, 1 << 20):
+        try:
+            syscall(number, -1, 0, 0, 0, 0, 0)
+            reached.append(str(number))
+        except OSError as e:
+            if e.errno not in (errno.EPERM, errno.ENOSYS):
+                reached.append("%d (%s)" % (number, e.strerror))
+    return reached and "the kernel answers to " + ", ".join(reached)
+
+result = judged(attempt)

@@ -1,0 +1,19 @@
+# attack: change the limits of the host's processes by prlimit
+# class: 13
+# walls: seccomp pid uid
+# needs: syscall
+# naked: same-uid
+
+import resource
+
+# Read only: that the kernel tells them is gain enough.
+def attempt():
+    def ask(pid):
+        def route():
+            buffer = ctypes.create_string_buffer(16)
+            syscall("prlimit64", pid, resource.RLIMIT_NOFILE, None, buffer)
+            return "knows the limits of process %d: %s" % (pid, buffer.raw.hex())
+        return route
+    return any_of(*[ask(p) for p in (context["host_pid"], os.getppid()) if p])
+
+result = judged(attempt)

@@ -1,0 +1,20 @@
+# attack: raise the limit of open files, and open them
+# class: 7
+# walls: rlimit seccomp
+# limits: open_files=64
+
+import resource
+
+def attempt():
+    for wanted in ((1 << 20, 1 << 20), (1000, 1000), (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2):
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, wanted)
+        except (OSError, ValueError):
+            pass
+    opened = 0
+    while opened < 200:
+        os.dup(0)
+        opened += 1
+    return "holds %d descriptors" % opened
+
+result = judged(attempt)

@@ -1,0 +1,18 @@
+# attack: make a child in new namespaces by clone, with bits that the kernel cuts off
+# class: 3
+# walls: seccomp
+# needs: syscall
+
+CLONE_NEWUSER, CLONE_NEWNS, SIGCHLD = 0x10000000, 0x20000, 17
+
+def attempt():
+    def clone(flags):
+        def route():
+            pid = syscall("clone", flags, 0, 0, 0, 0)
+            if pid == 0:
+                os._exit(7)
+            return "had child %s in a namespace of its own" % (os.waitpid(pid, 0),)
+        return route
+    return any_of(clone(CLONE_NEWUSER | SIGCHLD), clone(CLONE_NEWUSER | SIGCHLD | 1 << 36), clone(CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD | 1 << 63))
+
+result = judged(attempt)

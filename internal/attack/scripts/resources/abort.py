@@ -1,0 +1,15 @@
+# attack: kill oneself, so that the end looks like one of the host's making
+# class: 16
+# walls: pid seccomp rlimit
+# expect: outcome:signaled outcome:exited
+
+import signal
+
+# SIGKILL alone must not be reported as out of memory or out of time. The
+# first process of a namespace is immune to it, so abort follows.
+try:
+    os.kill(os.getpid(), signal.SIGKILL)
+except OSError:
+    pass
+os.abort()
+result = None

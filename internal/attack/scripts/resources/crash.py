@@ -1,0 +1,9 @@
+# attack: crash the interpreter by a null pointer
+# class: 16
+# walls: pid seccomp rlimit
+# needs: syscall
+# expect: outcome:signaled
+
+libc()
+ctypes.string_at(0)
+result = None

@@ -1,0 +1,13 @@
+# attack: wait for a lock that nobody releases, with signals blocked
+# class: 16
+# walls: pid seccomp rlimit
+# limits: wall_time=500ms
+# expect: outcome:timed_out
+
+import signal, threading
+
+signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+lock = threading.Lock()
+lock.acquire()
+lock.acquire()
+result = None

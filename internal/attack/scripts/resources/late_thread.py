@@ -1,0 +1,16 @@
+# attack: go on in a thread after the script's end
+# class: 17
+# walls: pid seccomp rlimit
+# needs: syscall threads
+# limits: wall_time=700ms
+# expect: held outcome:timed_out outcome:out_of_cpu
+
+import threading, time
+
+# The process carries the marker: the host looks whether it is still there.
+try:
+    libc().prctl(15, context["marker"].encode(), 0, 0, 0)
+except Missing:
+    pass
+threading.Thread(target=time.sleep, args=(3600,)).start()
+result = {"escaped": False, "detail": "the thread did not hold up the run"}

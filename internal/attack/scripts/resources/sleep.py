@@ -1,0 +1,10 @@
+# attack: sleep for ever, which no limit of processor time sees
+# class: 16
+# walls: pid seccomp rlimit
+# limits: wall_time=500ms
+# expect: outcome:timed_out
+
+import time
+
+time.sleep(3600)
+result = None

@@ -1,0 +1,10 @@
+# attack: print without end in small pieces
+# class: 18
+# walls: rlimit pid seccomp
+# limits: wall_time=3s output=64KiB
+# expect: held outcome:out_of_output outcome:out_of_cpu
+
+# The host compares what came out with the limit.
+for n in range(60000):
+    print("flood", n, "x" * 100)
+result = {"escaped": False, "detail": "all was printed; the host decides how much of it came out"}

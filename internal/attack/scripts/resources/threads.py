@@ -1,0 +1,22 @@
+# attack: start 300 threads
+# class: 6
+# walls: rlimit cgroup seccomp
+# needs: threads
+# limits: threads=16
+
+import threading
+
+def attempt():
+    stop, alive = threading.Event(), 0
+    threading.stack_size(65536)
+    try:
+        while alive < 300:
+            threading.Thread(target=stop.wait, args=(5,), daemon=True).start()
+            alive += 1
+    finally:
+        stop.set()
+        if alive > 32:
+            return "had %d threads" % alive
+    raise Held("had %d threads" % alive)
+
+result = judged(attempt, RuntimeError, MemoryError)

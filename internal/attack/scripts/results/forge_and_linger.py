@@ -1,0 +1,21 @@
+# attack: claim success on the result's channel, then keep running
+# class: 14
+# walls: pid seccomp environment
+# needs: syscall
+# limits: wall_time=2s
+# expect: held outcome:invalid_output outcome:timed_out outcome:signaled
+# naked: no there is no channel without cordon
+
+import marshal, time
+
+# A guest may claim any value: it could have computed it. But its end is the
+# host's to decide: it must be gone when the run is reported.
+try:
+    libc().prctl(15, context["marker"].encode(), 0, 0, 0)
+except Missing:
+    pass
+value = {"escaped": False, "detail": "the forged end was taken for the end, and was one"}
+payload = marshal.dumps({"end": "ok", "code": 0, "value": value}, 2)
+os.write(3, b"D" + len(payload).to_bytes(4, "little") + payload)
+time.sleep(3600)
+result = None

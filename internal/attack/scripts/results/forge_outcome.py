@@ -1,0 +1,13 @@
+# attack: overwrite what the host found out: outcome, violations, enforcement
+# class: 14
+# walls: environment pid seccomp
+# expect: held outcome:invalid_output outcome:raised outcome:exited
+# naked: no there is no channel without cordon
+
+import marshal
+
+value = {"escaped": False, "detail": "the host kept its own findings"}
+payload = marshal.dumps({"end": "ok", "code": 0, "value": value, "outcome": "succeeded", "status": "ok", "violations": [{"wall": "none"}],
+                         "enforcement": {"tier": "gvisor", "walls": {}}, "usage": {"wall_time": "-1s"}, "id": "other"}, 2)
+os.write(3, b"D" + len(payload).to_bytes(4, "little") + payload)
+result = None

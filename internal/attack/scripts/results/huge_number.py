@@ -1,0 +1,8 @@
+# attack: return a number of 100,000 digits, which takes for ever to write
+# class: 14
+# walls: environment pid seccomp
+# limits: wall_time=5s
+# expect: outcome:invalid_output outcome:succeeded outcome:raised
+# naked: no the harness would fail by itself
+
+result = 1 << 332000

@@ -1,0 +1,7 @@
+# attack: return numbers that are none: NaN and infinity
+# class: 14
+# walls: environment pid seccomp
+# expect: outcome:invalid_output
+# naked: no the harness would take it
+
+result = {"a": [float("nan"), float("inf")]}

@@ -1,0 +1,8 @@
+# attack: write rubbish to the result's channel
+# class: 14
+# walls: environment pid seccomp
+# expect: held outcome:invalid_output
+# naked: no there is no channel without cordon
+
+os.write(3, os.urandom(4096))
+result = {"escaped": False, "detail": "the rubbish was ignored"}

@@ -1,0 +1,118 @@
+package seccomp
+
+import (
+	"strings"
+	"testing"
+)
+
+// details are asked by name, so that the table runs on every architecture.
+func TestDetails(t *testing.T) {
+	a := func(args ...uint64) (out [6]uint64) { copy(out[:], args); return out }
+	tests := []struct {
+		op   string
+		args [6]uint64
+		want string
+	}{
+		{"socket", a(2, 1), "AF_INET, SOCK_STREAM"},
+		{"socket", a(2|1<<32, 1|sockCloexec), "AF_INET, SOCK_STREAM"},
+		{"socket", a(10, 2|sockCloexec, 17), "AF_INET6, SOCK_DGRAM, IPPROTO_UDP"},
+		{"socket", a(16, 3, 999), "AF_NETLINK, SOCK_RAW, protocol 999"},
+		{"socket", a(99, 7), "family 99, type 7"},
+		{"socketpair", a(2, 1), "AF_INET, SOCK_STREAM"},
+		{"clone", a(17), "SIGCHLD"},
+		{"clone", a(0x1200011), "CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD"},
+		{"clone", a(cloneNewUser | 17), "CLONE_NEWUSER|SIGCHLD"},
+		{"clone", a(1<<36 | cloneVM), "CLONE_VM|0x1000000000"},
+		{"unshare", a(cloneNewUser | cloneNewTime), "CLONE_NEWTIME|CLONE_NEWUSER"},
+		{"kill", a(^uint64(0), 9), "pid -1, SIGKILL"},
+		{"kill", a(0xffffffff, 64), "pid -1, signal 64"},
+		{"prctl", a(22), "PR_SET_SECCOMP"},
+		{"prctl", a(1, 15), "PR_SET_PDEATHSIG, SIGTERM"},
+		{"prctl", a(0x12345), "0x12345"},
+		{"ioctl", a(0, tiocSTI|1<<32), "fd 0, TIOCSTI"},
+		{"ioctl", a(3, 0xdead), "fd 3, 0xdead"},
+		{"fcntl", a(3, fSetOwn), "fd 3, F_SETOWN"},
+		{"prlimit64", a(7, 9, 0x7fff), "set RLIMIT_AS, pid 7"},
+		{"prlimit64", a(7, 6), "read RLIMIT_NPROC, pid 7"},
+		{"mmap", a(0, 4096, 7, 0x22), "PROT_READ|PROT_WRITE|PROT_EXEC, MAP_PRIVATE|MAP_ANONYMOUS"},
+		{"mprotect", a(0, 4096, 0), "PROT_NONE"},
+		{"ptrace", a(16, 1), "PTRACE_ATTACH, pid 1"},
+		{"mknodat", a(0, 0, 0o010644), "FIFO"},
+		{"memfd_create", a(0xdead, 3), "MFD_CLOEXEC|MFD_ALLOW_SEALING"},
+		{"setuid", a(0), "uid 0"},
+	}
+	for _, test := range tests {
+		if got := details[test.op](test.args); got != test.want {
+			t.Errorf("%s%#x: %q, want %q", test.op, test.args, got, test.want)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	if op, detail := Describe(9999, [6]uint64{1}); op != "syscall_9999" || detail != "" {
+		t.Errorf("an unknown number: %q, %q", op, detail)
+	}
+	nr, ok := Number("socket")
+	if !ok {
+		return // no names for this architecture
+	}
+	if op, detail := Describe(nr, [6]uint64{2, 1}); op != "socket" || detail != "AF_INET, SOCK_STREAM" {
+		t.Errorf("socket: %q, %q", op, detail)
+	}
+}
+
+// Every decoder bears every argument: a guest chooses them.
+func FuzzDetails(f *testing.F) {
+	f.Add(uint64(0), ^uint64(0), uint64(1)<<63)
+	f.Fuzz(func(t *testing.T, a, b, c uint64) {
+		for op, describe := range details {
+			if got := describe([6]uint64{a, b, c, a, b, c}); len(got) > 1000 || strings.ContainsAny(got, "\n\x00") {
+				t.Errorf("%s: %q", op, got)
+			}
+		}
+	})
+}
+
+func TestDetailsNameRealCalls(t *testing.T) {
+	for op := range details {
+		if !known(op) {
+			t.Errorf("no architecture has a call named %q", op)
+		}
+	}
+}
+
+func TestHints(t *testing.T) {
+	for op, part := range map[string]string{
+		"socket": "network", "clone": "threads", "fork": "threads", "execve": "Python",
+		"ptrace": "inspected", "mount": "namespaces", "prlimit64": "limits", "memfd_create": "shared memory",
+		"kill": "signals", "bpf": "kernel feature", "syscall_999": "not on the list",
+	} {
+		if got := Hint(op); !strings.Contains(got, part) {
+			t.Errorf("%s: %q says nothing of %q", op, got, part)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, a := range advices {
+		if strings.ContainsAny(a.hint, "\n") || !strings.Contains(a.hint, ":") {
+			t.Errorf("%q: want one line, what it means and then what to do", a.hint)
+		}
+		for _, call := range strings.Fields(a.calls) {
+			if !known(call) {
+				t.Errorf("no architecture has a call named %q", call)
+			}
+			if seen[call] {
+				t.Errorf("%s has two hints", call)
+			}
+			seen[call] = true
+		}
+	}
+	// What depends on arguments, or is refused with ENOSYS only at times, is
+	// denied to somebody, who must not read the last resort.
+	for _, g := range Rules() {
+		for _, r := range g.Rules {
+			if _, always := r.When.(Always); !always && !seen[r.Call] {
+				t.Errorf("%s can be denied and has no hint of its own", r.Call)
+			}
+		}
+	}
+}
