@@ -39,6 +39,9 @@ type claim struct {
 // busy machine before that counts as a limit that does not hold.
 const graceWall = 3 * time.Second
 
+// graceCPU covers that the kernel counts whole seconds.
+const graceCPU = 2 * time.Second
+
 // Judge decides from the evidence, the outside's first: what the host saw,
 // then how the run ended, and only then what the script says.
 func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
@@ -97,6 +100,9 @@ func beyondLimits(l policy.Limits, res run.Result) []string {
 	}
 	if l.WallTime > 0 && res.Usage.WallTime.Std() > l.WallTime.Std()+graceWall {
 		beyond = append(beyond, fmt.Sprintf("ran for %v with a wall limit of %v", res.Usage.WallTime, l.WallTime))
+	}
+	if l.CPUTime > 0 && res.Usage.CPUTime.Std() > l.CPUTime.Std()+graceCPU {
+		beyond = append(beyond, fmt.Sprintf("used %v of processor time with a limit of %v", res.Usage.CPUTime, l.CPUTime))
 	}
 	return beyond
 }

@@ -111,10 +111,14 @@ func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
 
 func (b *Backend) startZygote(ctx context.Context) (*zygote.Zygote, error) {
 	z, err := zygote.Start(ctx, zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: b.options.Policy.Preload})
-	if err != nil && ctx.Err() == nil {
-		return nil, &run.Error{Class: run.Unsupported, Message: fmt.Sprintf("the sandbox cannot be set up: %v", err), Err: err}
+	if err == nil || ctx.Err() != nil {
+		return z, err
 	}
-	return z, err
+	message := fmt.Sprintf("the sandbox cannot be set up: %v", err)
+	if b.plan.SwitchID && b.plan.Root == nil {
+		message += fmt.Sprintf("; without a private root the interpreter must be readable by uid %d: choose one with --python, such as /usr/bin/python3", b.plan.UID)
+	}
+	return nil, &run.Error{Class: run.Unsupported, Message: message, Err: err}
 }
 
 // Tier is `process`.

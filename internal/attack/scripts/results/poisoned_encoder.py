@@ -11,5 +11,5 @@ import json, marshal
 json.dumps = lambda *a, **k: '{"escaped": true, "detail": "json.dumps was believed"}'
 json.JSONEncoder.default = lambda self, o: {"escaped": True}
 marshal.dumps = lambda *a: b"\xff\xff"
-sys.stdout.write = None
+sys.stdout = None
 result = {"escaped": False, "detail": "the host got a value"}

@@ -1,6 +1,6 @@
 # attack: find the previous run's context and source in memory
 # class: 19
-# walls: pid
+# walls: environment
 
 # The text is made here, so that it stands in no source.
 own = "-".join(["left", "behind", context["marker"]])

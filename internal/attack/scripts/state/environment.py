@@ -1,6 +1,6 @@
 # attack: leave variables in the environment, of Python and of libc
 # class: 19
-# walls: pid
+# walls: environment
 
 os.environ["LEFT_BEHIND"] = "from the first run"
 os.umask(0o123)

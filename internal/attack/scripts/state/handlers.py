@@ -1,6 +1,6 @@
 # attack: leave signal handlers, exit handlers, trace functions and timers for the next run
 # class: 19
-# walls: pid
+# walls: environment
 
 import atexit, signal, threading
 

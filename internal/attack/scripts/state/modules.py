@@ -1,6 +1,6 @@
 # attack: leave a module and an import hook for the run that comes next
 # class: 19
-# walls: pid
+# walls: environment
 
 import types
 

@@ -1,6 +1,6 @@
 # attack: find objects of the previous run in the collector's lists
 # class: 19
-# walls: pid
+# walls: environment
 
 import gc
 

@@ -1,6 +1,6 @@
 # attack: replace open, print and __import__ for the run that comes next
 # class: 19
-# walls: pid
+# walls: environment
 
 import builtins
 

@@ -1,6 +1,6 @@
 # attack: replace json.dumps for the run that comes next
 # class: 19
-# walls: pid
+# walls: environment
 
 import json
 

@@ -1,6 +1,6 @@
 # attack: know the next run's random numbers from one's own
 # class: 19
-# walls: pid
+# walls: environment
 
 import random, tempfile, uuid
 

@@ -1,6 +1,6 @@
 # attack: fix the next run's random numbers by seeding one's own
 # class: 19
-# walls: pid
+# walls: environment
 
 import random
 

@@ -1,6 +1,6 @@
 # attack: leave settings for the next run: decimal context, locale, warnings, recursion limit, codecs
 # class: 19
-# walls: pid
+# walls: environment
 
 import codecs, decimal, warnings
 

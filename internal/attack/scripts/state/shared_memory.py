@@ -19,16 +19,17 @@ KEY = 0x1EF7BE1D
 
 # What is found is also taken away.
 def attempt():
-    def segment():
-        n = syscall("shmget", KEY, 0, 0)
-        libc().shmctl(n, 0, None)
-        return "found the segment"
-    def queue():
-        n = syscall("msgget", KEY, 0)
-        libc().msgctl(n, 0, None)
-        return "found the queue"
-    def key():
-        return "found key %d" % syscall("request_key", b"user", b"left_behind", 0, 0)
-    return any_of(segment, queue, key)
+    found = []
+    for name, get, remove in (
+        ("segment", lambda: syscall("shmget", KEY, 0, 0), lambda n: libc().shmctl(n, 0, None)),
+        ("queue", lambda: syscall("msgget", KEY, 0), lambda n: libc().msgctl(n, 0, None)),
+        ("key", lambda: syscall("request_key", b"user", b"left_behind", 0, 0), lambda n: syscall("keyctl", 9, n, -4, 0, 0)),
+    ):
+        try:
+            remove(get())
+            found.append(name)
+        except OSError:
+            pass
+    return found and "found " + ", ".join(found)
 
 result = judged(attempt)

@@ -1,6 +1,6 @@
 # attack: leave variables in the modules that every script shares
 # class: 19
-# walls: pid
+# walls: environment
 
 import builtins, __main__
 

@@ -1,0 +1,147 @@
+// Command bench measures cordon beside what a reader would use instead, in one
+// run on one machine, and holds the ratios to the promises of
+// SPECIFICATION.md. Numbers of two runs, let alone of two machines, say little
+// beside each other; the ratios of one run do.
+//
+// Everything is measured in short turns, one after another and over again, so
+// that a noisy minute hits all measures alike.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/bench/proc"
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+type options struct {
+	cordon string // the binary, for cold starts; empty leaves them out
+	python string // the interpreter of all measures; empty means cordon's choice
+	json   string
+	quick  bool
+	strict bool
+}
+
+func main() {
+	var opts options
+	flag.StringVar(&opts.cordon, "cordon", "", "the cordon binary, to measure cold starts")
+	flag.StringVar(&opts.python, "python", "", "the interpreter to measure with (default: the one that cordon finds)")
+	flag.StringVar(&opts.json, "json", "", "write the table to this file too")
+	flag.BoolVar(&opts.quick, "quick", false, "measure shortly and judge nothing: a smoke test")
+	flag.BoolVar(&opts.strict, "strict", false, "exit with 1 when a promise is missed")
+	flag.Parse()
+	missed, err := runBench(context.Background(), opts)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	if missed && opts.strict {
+		os.Exit(1)
+	}
+}
+
+// bench is what all measures share.
+type bench struct {
+	options
+	python string // the real binary, not a shim: a shim's start is not Python's
+	cores  int
+	runner *cordon.Runner
+	bwrap  []string // command line up to the interpreter; empty where it does not work
+}
+
+func runBench(ctx context.Context, opts options) (missed bool, err error) {
+	if runtime.GOOS != "linux" {
+		return false, errors.New("the process tier, and so this bench, is for Linux")
+	}
+	found, err := interpreter.Find(ctx, opts.python)
+	if err != nil {
+		return false, err
+	}
+	b := &bench{options: opts, python: found.Path, cores: runtime.NumCPU()}
+	if opts.cordon != "" {
+		if b.cordon, err = filepath.Abs(opts.cordon); err != nil {
+			return false, err
+		}
+	}
+	b.bwrap = findBubblewrap(b.python)
+	b.runner, err = cordon.NewRunnerContext(ctx, cordon.Options{Policy: policy.Policy{Python: b.python}})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, b.runner.Close()) }()
+
+	t := table{
+		Machine: fmt.Sprintf("%s, %d cores, load %s, uid %d", proc.Machine(), b.cores, proc.Load(), os.Getuid()),
+		Python:  found.String(), Go: runtime.Version(), Judged: !opts.quick,
+	}
+	for _, w := range policy.Walls {
+		if state, ok := b.runner.Enforcement().Walls[w]; ok {
+			t.Walls = append(t.Walls, fmt.Sprintf("%s: %s", w, state))
+		}
+	}
+	for _, phase := range []struct {
+		name    string
+		measure func(context.Context, *table) error
+	}{
+		// Memory first: it is the state of a Runner that has not run yet.
+		{"memory", b.memory}, {"starts", b.starts}, {"throughput", b.throughput}, {"processor", b.processor},
+	} {
+		fmt.Fprintf(os.Stderr, "measuring: %s\n", phase.name)
+		if err := phase.measure(ctx, &t); err != nil {
+			return false, fmt.Errorf("%s: %w", phase.name, err)
+		}
+	}
+	t.sort()
+	if err := t.write(os.Stdout); err != nil {
+		return false, err
+	}
+	if opts.json != "" {
+		text, err := json.MarshalIndent(t, "", "  ")
+		if err != nil {
+			return false, err
+		}
+		if err := os.WriteFile(opts.json, append(text, '\n'), 0o644); err != nil {
+			return false, err
+		}
+	}
+	return t.missed(), nil
+}
+
+// few gives the number of rounds: n, or as many as a smoke test needs.
+func (b *bench) few(n, quick int) int {
+	if b.quick {
+		return quick
+	}
+	return n
+}
+
+// findBubblewrap gives the recipe that its documentation begins with: the
+// whole file system read-only, all namespaces new. Fewer walls than cordon's
+// (no filter, no limits), so its time is flattered.
+func findBubblewrap(python string) []string {
+	path, err := exec.LookPath("bwrap")
+	if err != nil {
+		return nil
+	}
+	for _, recipe := range []string{
+		"--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-all --die-with-parent",
+		"--ro-bind / / --tmpfs /tmp --unshare-all --die-with-parent", // where a container forbids a new /proc
+	} {
+		line := append([]string{path}, strings.Fields(recipe)...)
+		if exec.Command(line[0], append(line[1:], python, "-I", "-S", "-c", "pass")...).Run() == nil {
+			return line
+		}
+	}
+	return nil
+}

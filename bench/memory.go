@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/cordon-sandbox/cordon/bench/proc"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// memory looks at workers that wait. PSS divides what they share with each
+// other and with the fork server, so it is what one more of them costs.
+func (b *bench) memory(_ context.Context, t *table) error {
+	settle()
+	workers, err := proc.Leaves(os.Getpid())
+	if err != nil {
+		return err
+	}
+	all, err := proc.Descendants(os.Getpid())
+	if err != nil {
+		return err
+	}
+	if len(workers) == 0 || len(workers) == len(all) {
+		return fmt.Errorf("no waiting workers: processes %v, without children %v", all, workers)
+	}
+	r := row{
+		place: placeMemory, Measure: fmt.Sprintf("idle worker (%d of them), PSS", len(workers)),
+		Must: promise{AtMost: 3 * float64(policy.MiB), Text: "≤ 3 MiB", OnValue: true},
+	}
+	sizes, err := pss(workers)
+	if err != nil {
+		// Workers are not dumpable: an ordinary user may not look into his own.
+		r.Value, r.Must, r.Note = "unknown", promise{}, "only root may look"
+		t.add(r)
+		return nil
+	}
+	// The largest, so that no worker hides behind the others.
+	largest := slices.Max(sizes)
+	r.Value, r.Number = mebibytes(largest), float64(largest)
+	t.add(r)
+
+	servers := slices.DeleteFunc(all, func(pid int) bool { return slices.Contains(workers, pid) })
+	if sizes, err = pss(servers); err != nil {
+		return err
+	}
+	t.add(row{place: placeZygote, Measure: "fork server, PSS", Value: mebibytes(slices.Max(sizes)), Number: float64(slices.Max(sizes))})
+	return nil
+}
+
+func pss(pids []int) ([]int64, error) {
+	var sizes []int64
+	for _, pid := range pids {
+		n, err := proc.PSS(pid)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // ended, and another one takes its place
+		}
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, n)
+	}
+	if len(sizes) == 0 {
+		return nil, errors.New("all workers ended while we looked")
+	}
+	return sizes, nil
+}

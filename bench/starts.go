@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// pace is one run each 10 ms: a busy service, whose pool has time to refill.
+const pace = 10 * time.Millisecond
+
+// subprocess is what people write without a sandbox: one process a run, JSON
+// in and out.
+const subprocess = `import json, sys
+context = json.load(sys.stdin)
+script = "result = context['a'] + 1"
+scope = {"context": context}
+exec(script, scope)
+json.dump({"result": scope["result"]}, sys.stdout)`
+
+var (
+	warmRequest = run.Request{Script: `result = context["a"] + 1`, Context: map[string]any{"a": 41}}
+	wantWarm    = "42"
+)
+
+// starts measures everything that is a matter of milliseconds.
+func (b *bench) starts(ctx context.Context, t *table) error {
+	plainLine := []string{b.python, "-I", "-S", "-c", "pass"}
+	var plain, child, bwrap, cold, paced, chased samples
+	rounds := b.few(20, 2)
+	for range rounds {
+		for _, m := range []struct {
+			into  *samples
+			line  []string
+			stdin string
+			want  string
+		}{
+			{&plain, plainLine, "", ""},
+			{&child, []string{b.python, "-I", "-S", "-c", subprocess}, `{"a": 41}`, `{"result": 42}`},
+			{&bwrap, appendIf(b.bwrap, plainLine...), "", ""},
+			{&cold, b.coldLine(), "", ""},
+		} {
+			if len(m.line) == 0 {
+				continue
+			}
+			// Not the first: the files of the last one's turn fill the caches.
+			for i := range 11 {
+				d, err := start(ctx, m.line, m.stdin, m.want)
+				if err != nil {
+					return err
+				}
+				if i > 0 {
+					*m.into = append(*m.into, d)
+				}
+			}
+		}
+		if err := b.paced(ctx, &paced, 100); err != nil {
+			return err
+		}
+		if err := b.backToBack(ctx, &chased, 100); err != nil {
+			return err
+		}
+		settle()
+	}
+
+	base := plain.p50()
+	t.add(row{place: placePlain, Measure: "plain python3 -I -S -c pass, p50", Value: milliseconds(base), Number: base.Seconds(), Ratio: 1})
+	t.add(row{
+		place: placeWarm, Measure: "warm Runner.Run, 100 runs/s, p50", Value: milliseconds(paced.p50()), Number: paced.p50().Seconds(),
+		Ratio: over(paced.p50(), base), Must: atMost(1.0/25, "1/25"), Aim: atMost(1.0/60, "1/60"),
+	})
+	t.add(row{
+		place: placePaced, Measure: fmt.Sprintf("the same, p99 of %d", len(paced)), Value: milliseconds(paced.p99()), Number: paced.p99().Seconds(),
+		Ratio: over(paced.p99(), base), Must: atMost(1.0/8, "1/8"), Aim: atMost(1.0/20, "1/20"),
+	})
+	t.add(row{
+		place: placeBackToBack, Measure: "Runner.Run, one after another without pause, p50", Value: milliseconds(chased.p50()),
+		Number: chased.p50().Seconds(), Ratio: over(chased.p50(), base),
+	})
+	t.add(row{
+		place: placeSubprocess, Measure: "a plain subprocess per run, JSON in and out, p50", Value: milliseconds(child.p50()),
+		Number: child.p50().Seconds(), Ratio: over(child.p50(), base),
+	})
+	if len(bwrap) > 0 {
+		t.add(row{
+			place: placeBubblewrap, Measure: "bubblewrap with Python, p50", Value: milliseconds(bwrap.p50()),
+			Number: bwrap.p50().Seconds(), Ratio: over(bwrap.p50(), base),
+		})
+	} else {
+		t.add(row{place: placeBubblewrap, Measure: "bubblewrap with Python, p50", Value: "not installed"})
+	}
+	if len(cold) > 0 {
+		t.add(row{
+			place: placeCold, Measure: "cordon run -c pass from cold, p50", Value: milliseconds(cold.p50()), Number: cold.p50().Seconds(),
+			Ratio: over(cold.p50(), base), Must: atMost(2, "2 ×"), Aim: atMost(1.3, "1.3 ×"),
+		})
+	} else {
+		t.add(row{place: placeCold, Measure: "cordon run -c pass from cold, p50", Value: "no -cordon given"})
+	}
+	return nil
+}
+
+// coldLine leaves the interpreter to cordon to find, as a user would: to find
+// it is part of a cold start.
+func (b *bench) coldLine() []string {
+	switch {
+	case b.cordon == "":
+		return nil
+	case b.options.python != "":
+		return []string{b.cordon, "run", "--python", b.options.python, "-c", "pass"}
+	}
+	return []string{b.cordon, "run", "-c", "pass"}
+}
+
+func appendIf(head []string, tail ...string) []string {
+	if len(head) == 0 {
+		return nil
+	}
+	return append(head[:len(head):len(head)], tail...)
+}
+
+// start runs one process from its fork to its end.
+func start(ctx context.Context, line []string, stdin, want string) (time.Duration, error) {
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	var out, problem bytes.Buffer
+	// Pipes and their readers only where they are needed: a plain start must
+	// not pay for them.
+	if want != "" {
+		cmd.Stdin, cmd.Stdout = strings.NewReader(stdin), &out
+	}
+	begin := time.Now()
+	err := cmd.Run()
+	d := time.Since(begin)
+	if err != nil {
+		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+		cmd.Stdin, cmd.Stderr = strings.NewReader(stdin), &problem
+		_ = cmd.Run() // once more, for what it says
+		return 0, fmt.Errorf("%s: %w: %s", strings.Join(line, " "), err, bytes.TrimSpace(problem.Bytes()))
+	}
+	if out.String() != want {
+		return 0, fmt.Errorf("%s: wrote %q", line[0], out.String())
+	}
+	return d, nil
+}
+
+// paced starts a run each tick, and measures from the call to the answer.
+func (b *bench) paced(ctx context.Context, into *samples, n int) error {
+	settle()
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for range n {
+		<-tick.C
+		d, err := b.warm(ctx)
+		if err != nil {
+			return err
+		}
+		*into = append(*into, d)
+	}
+	return nil
+}
+
+// backToBack shows what a lone caller in a hurry sees: the pool runs dry, and
+// each run waits for a fork.
+func (b *bench) backToBack(ctx context.Context, into *samples, n int) error {
+	for range n {
+		d, err := b.warm(ctx)
+		if err != nil {
+			return err
+		}
+		*into = append(*into, d)
+	}
+	return nil
+}
+
+func (b *bench) warm(ctx context.Context) (time.Duration, error) {
+	begin := time.Now()
+	result, err := b.runner.Run(ctx, warmRequest)
+	d := time.Since(begin)
+	return d, errors.Join(err, wants(result, wantWarm))
+}
+
+// wants holds a result against its value: a fast wrong answer is none.
+func wants(result run.Result, value string) error {
+	if string(result.Value) != value {
+		return fmt.Errorf("%s: result %s, %s", result.Outcome, result.Value, result.Error)
+	}
+	return nil
+}
+
+// settle lets the pool refill, so that its forks are not counted against the
+// measure that comes next.
+func settle() { time.Sleep(100 * time.Millisecond) }

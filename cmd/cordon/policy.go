@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/policyfile"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const policyExitHelp = `Exit codes:
+  0  all is well
+  2  bad usage, or a policy with something wrong in it`
+
+func newPolicyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Show policies: what guests may do",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(newPolicyShowCommand(), newPolicyListCommand())
+	return cmd
+}
+
+func newPolicyShowCommand() *cobra.Command {
+	var opts policyShowOptions
+	cmd := &cobra.Command{
+		Use:   "show [PRESET | FILE]",
+		Short: "Print a policy in full, every default filled in",
+		Long: `Print a policy in full, every default filled in: what is printed is what is
+used, and can be used as a policy file. Without an argument it is the default.
+
+` + policyExitHelp,
+		Example: "  cordon policy show strict\n  cordon policy show team.yaml --json",
+		Args:    cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, info := range policy.Presets() {
+				names = append(names, info.Name)
+			}
+			return names, cobra.ShellCompDirectiveDefault
+		},
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				opts.policy = args[0]
+			}
+			return runPolicyShow(cmd.Context(), opts)
+		}),
+	}
+	cmd.Flags().StringVar(&opts.policy, "policy", "", "the same as the argument")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON instead of YAML")
+	return cmd
+}
+
+type policyShowOptions struct {
+	policy string
+	json   bool
+}
+
+func runPolicyShow(ctx context.Context, opts policyShowOptions) error {
+	p, err := loadPolicy(opts.policy)
+	if err != nil {
+		return err
+	}
+	if err := p.Validate(); err != nil {
+		return run.Wrap(run.Invalid, err)
+	}
+	out := &tap{ctx: ctx, to: os.Stdout}
+	if opts.json {
+		return printJSON(out, policy.FromPolicy(p), isTerminal(os.Stdout))
+	}
+	text, err := policyfile.Format(p)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
+	return err
+}
+
+func newPolicyListCommand() *cobra.Command {
+	var opts policyListOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the presets",
+		Long:  "List the presets that --policy knows by name.\n\n" + policyExitHelp,
+		Args:  cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			return runPolicyList(cmd.Context(), opts)
+		}),
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+type policyListOptions struct{ json bool }
+
+func runPolicyList(ctx context.Context, opts policyListOptions) error {
+	out := &tap{ctx: ctx, to: os.Stdout}
+	if opts.json {
+		return printJSON(out, policy.Presets(), isTerminal(os.Stdout))
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, info := range policy.Presets() {
+		fmt.Fprintf(table, "%s\t%s\n", info.Name, info.Description)
+	}
+	return table.Flush()
+}

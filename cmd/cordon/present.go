@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// tap passes a stream through. It remembers whether a line is open, so that
+// what cordon says begins on a line of its own, and ends the run when nobody
+// reads any more.
+type tap struct {
+	ctx  context.Context
+	to   io.Writer
+	open bool
+}
+
+func (t *tap) Write(p []byte) (int, error) {
+	n, err := t.to.Write(p)
+	if n > 0 {
+		t.open = p[n-1] != '\n'
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		stopWith(t.ctx, errPipe)
+	}
+	return n, err
+}
+
+// line writes one line, on its own.
+func (t *tap) line(text string) error {
+	if t.open {
+		text = "\n" + text
+	}
+	_, err := io.WriteString(t, text+"\n")
+	return err
+}
+
+// presentation says how a Result is shown to people.
+type presentation struct {
+	variables []string
+	quiet     bool
+	colour    bool
+	person    bool // somebody is looking at standard error
+}
+
+// present shows what the streams have not shown already.
+func present(stdout, stderr *tap, res run.Result, how presentation) error {
+	for _, name := range how.variables {
+		if value, set := res.Variables[name]; set {
+			if err := stdout.line(name + " = " + showValue(value)); err != nil {
+				return err
+			}
+		}
+	}
+	if how.quiet {
+		return nil
+	}
+	for _, line := range block(res, how) {
+		head, rest, _ := strings.Cut(line, ": ")
+		if how.colour {
+			head = "\x1b[1;31m" + head + "\x1b[0m"
+		}
+		if err := stderr.line("cordon: " + head + ": " + rest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// headings say in a word or two how a run ended. An exit code of its own is
+// the script's business: the shell shows it.
+var headings = map[run.Outcome]string{
+	run.Raised:        "exception",
+	run.Malformed:     "syntax error",
+	run.Refused:       "refused",
+	run.TimedOut:      "timed out",
+	run.OutOfCPU:      "killed",
+	run.OutOfMemory:   "killed",
+	run.OutOfOutput:   "killed",
+	run.Signaled:      "crashed",
+	run.Denied:        "killed",
+	run.InvalidOutput: "invalid result",
+	run.Canceled:      "canceled",
+}
+
+const maxViolations = 5
+
+// block is what is said after a run: nothing after one that went well, unless
+// something was lost.
+func block(res run.Result, how presentation) []string {
+	var lines []string
+	if heading := headings[res.Outcome]; heading != "" {
+		lines = append(lines, heading+": "+oneLine(res.Error))
+	}
+	if !res.OK() {
+		for i, v := range res.Violations {
+			if i == maxViolations {
+				lines = append(lines, fmt.Sprintf("blocked: and %d more (--json shows all)", len(res.Violations)-i))
+				break
+			}
+			lines = append(lines, "blocked: "+showViolation(v))
+		}
+	}
+	for _, s := range []struct {
+		name string
+		cut  bool
+		kept int
+		size fmt.Stringer
+	}{{"stdout", res.StdoutTruncated, len(res.Stdout), res.StdoutSize}, {"stderr", res.StderrTruncated, len(res.Stderr), res.StderrSize}} {
+		if s.cut {
+			lines = append(lines, fmt.Sprintf("truncated: %s was cut at %d bytes of %v; -o allows more, up to the policy's maximum", s.name, s.kept, s.size))
+		}
+	}
+	for _, name := range how.variables {
+		if _, set := res.Variables[name]; !set && res.OK() {
+			lines = append(lines, "not set: the script has no variable "+name)
+		}
+	}
+	if how.person && res.OK() && !slices.Contains(how.variables, "result") && len(res.Value) > 0 && !bytes.Equal(res.Value, []byte("null")) {
+		lines = append(lines, "result: "+oneLine(string(res.Value)))
+	}
+	return lines
+}
+
+func showViolation(v run.Violation) string {
+	text := v.Op
+	if v.Detail != "" {
+		text += " (" + v.Detail + ")"
+	}
+	if v.Line > 0 {
+		text += fmt.Sprintf(" at line %d", v.Line)
+	}
+	switch {
+	case v.Count == 1:
+		text += ", once"
+	case v.Count > 1:
+		text += fmt.Sprintf(", %d times", v.Count)
+	}
+	if v.Hint != "" {
+		text += " — " + v.Hint
+	}
+	return oneLine(text)
+}
+
+// showValue is the JSON text, or for what is no JSON value its repr and type.
+func showValue(value json.RawMessage) string {
+	var other struct {
+		Type *string `json:"$type"`
+		Repr *string `json:"$repr"`
+	}
+	if bytes.HasPrefix(value, []byte(`{"$`)) && json.Unmarshal(value, &other) == nil && other.Type != nil && other.Repr != nil {
+		return printable(fmt.Sprintf("%s  # %s", *other.Repr, *other.Type))
+	}
+	return printable(string(value))
+}
+
+// oneLine keeps words that a guest may have chosen to one line of bounded
+// length.
+func oneLine(s string) string {
+	const most = 600
+	s = printable(strings.Join(strings.Fields(s), " "))
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// printable keeps a guest from writing to the terminal in cordon's name.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '.'
+	}, s)
+}

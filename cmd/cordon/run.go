@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func newRunCommand() *cobra.Command {
+	var opts runOptions
+	cmd := &cobra.Command{
+		Use:   "run {SCRIPT | -c CODE | - | --json-lines}",
+		Short: "Run a Python script behind the walls",
+		Long: `Run a Python script in a CPython of its own, behind every wall that the policy
+requires and all others that this host can give.
+
+The script finds the value of --context in ` + "`context`" + `. What it leaves in
+` + "`result`" + ` is its result: any JSON value.
+
+Standard output and standard error are the script's own and pass through while
+it runs. Behind the output come the variables that -v asks for, one line each
+("x = 42"); -v result shows the result. After a failure, a short block on
+standard error says what happened, and which setting would allow what was
+blocked. With --json, standard output is the whole Result and nothing else.
+
+Standard input is passed on to the script, unless it is a terminal (say
+--stdin - to pass that on too) or the script itself came from there. It is
+read ahead: in a shell's "while read" loop, say --stdin /dev/null.
+
+Limits, --tier, --trust and --on-output-limit narrow the policy and never
+widen it. With --json-lines they bind every request.
+
+` + exitHelp + `
+With --json-lines the code is 0 when every line was answered, whatever the
+answers are.`,
+		Example: `  cordon run script.py
+  cordon run --context '{"a": 41}' -c 'result = context["a"] + 1' --json
+  cordon run -t 10s -m 128MiB -v x -v y -c 'x = 42; y = [1, 2, 3]'
+  echo 'print(6 * 7)' | cordon run -
+  cordon run --json-lines < requests.jsonl`,
+		Args: atMostOneScript,
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			if err := opts.settle(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if opts.jsonLines {
+				return runLines(cmd.Context(), opts, os.Stdin, os.Stdout)
+			}
+			return runRun(cmd.Context(), opts)
+		}),
+	}
+	opts.addTo(cmd)
+	return cmd
+}
+
+type runOptions struct {
+	policyOptions
+	limitOptions
+
+	script      string // a path, or "-"
+	code        string
+	context     string
+	contextFile string
+	stdin       string
+	variables   []string
+
+	onOutputLimit string
+	tier, trust   string
+
+	json, jsonLines bool
+	concurrency     int
+	quiet           bool
+}
+
+func (o *runOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.code, "code", "c", "", "run `CODE`")
+	f.StringVar(&o.context, "context", "", "a `JSON` value for the script's context, or @FILE")
+	f.StringVar(&o.contextFile, "context-file", "", "read the context from `FILE` (- is standard input)")
+	f.StringVar(&o.stdin, "stdin", "", "the script's standard input: a `FILE`, or - to pass on cordon's own")
+	f.StringArrayVarP(&o.variables, "variable", "v", nil, "show the global variable `NAME` after the run (repeatable)")
+	o.limitOptions.addTo(f)
+	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a script that writes too much: truncate or kill")
+	o.policyOptions.addTo(cmd)
+	f.StringVar(&o.tier, "tier", "", "the kind of isolation: process (wasm, hook, jail and gvisor where this build has them)")
+	f.StringVar(&o.trust, "trust", "", "where the code comes from: platform, user or third-party (user)")
+	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
+	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print a Result for each as soon as it is there")
+	f.Var(&count{&o.concurrency}, "concurrency", "how many requests of --json-lines may run at once (twice the cores)")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing after a failure: the exit code tells")
+	complete(cmd, "tier", names(policy.Tiers))
+	complete(cmd, "trust", names(policy.Trusts))
+	complete(cmd, "on-output-limit", names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
+}
+
+// runRun runs one script.
+func runRun(ctx context.Context, opts runOptions) error {
+	req, err := opts.request(os.Stdin)
+	if err != nil {
+		return err
+	}
+	p, err := opts.load(ctx)
+	if err != nil {
+		return err
+	}
+	if p, err = forOneRun(p, opts.limitOptions); err != nil {
+		return err
+	}
+	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
+	if !opts.json {
+		req.Streams.Out, req.Streams.Err = stdout, stderr
+	}
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, Idle: 1, Concurrent: 1})
+	if err != nil {
+		return err
+	}
+	defer runner.Close()
+	res, err := runner.Run(ctx, req)
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		err = printJSON(stdout, res, isTerminal(os.Stdout))
+	} else {
+		err = present(stdout, stderr, res, presentation{
+			variables: opts.variables, quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if code := resultCode(ctx, res); code != 0 {
+		return exitCode(code)
+	}
+	return nil
+}
+
+// forOneRun makes p cheap to start for a single run: the worker that is
+// forked ahead has this run's limits, and no module is imported that the
+// script may not want.
+func forOneRun(p policy.Policy, limits limitOptions) (policy.Policy, error) {
+	narrowed, err := limits.narrow(p)
+	if err != nil {
+		return p, err
+	}
+	p.Limits = narrowed
+	// Presets fill in the default list: only another one was somebody's wish.
+	if p.Preload == nil || slices.Equal(p.Preload, policy.DefaultPreload) {
+		p.Preload = []string{}
+	}
+	return p, nil
+}
+
+// printJSON writes one value: a line, or several for a person.
+func printJSON(w io.Writer, v any, indent bool) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if indent {
+		e.SetIndent("", "  ")
+	}
+	if err := e.Encode(v); err != nil {
+		return run.Errorf(run.Internal, "%w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,22 @@
+// Package compat has no code. Its tests show that what ordinary scripts do
+// works behind the walls: a sandbox that blocks too much is as useless as one
+// that blocks too little.
+//
+//   - scripts: the standard library, what a script may return, how it may end
+//     (scripts_test.go and the tables in the other files), on every CPython
+//     that is found;
+//   - numpy and pandas from a virtual environment (venv_test.go);
+//   - CPython's own tests (cpython_test.go, testdata/cpython.txt).
+//
+// What the tests find in their environment:
+//
+//	CORDON_TEST_PYTHONS      a colon-separated list of interpreters, instead of
+//	                         those on PATH and of pyenv
+//	CORDON_TEST_VENV         a virtual environment with numpy and pandas
+//	CORDON_TEST_SUITE        the folder of CPython's own tests
+//	CORDON_TEST_CPYTHON=all  run all of testdata/cpython.txt, not the short set
+//	CORDON_REQUIRE_HOST=1    what is missing is a failure, not a skip
+//
+// An allowlist that lacks a call which one run in a thousand makes is found by
+// repetition: go test ./compat -run Scripts -count=20.
+package compat

@@ -1,0 +1,105 @@
+package compat_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// python is one interpreter to test on.
+type python struct {
+	interpreter.Interpreter
+	name string // unique, for subtests
+}
+
+// minor is the 11 of 3.11.
+func (p python) minor() int { return p.Version[1] }
+
+// pythons gives every interpreter that CORDON_TEST_PYTHONS names, else all
+// that PATH and pyenv have and cordon supports.
+func pythons(t *testing.T) []python {
+	named := filepath.SplitList(os.Getenv("CORDON_TEST_PYTHONS"))
+	candidates := named
+	if len(named) == 0 {
+		candidates = installed(t)
+	}
+	var all []python
+	for _, path := range candidates {
+		i, err := interpreter.Find(t.Context(), path)
+		if err != nil {
+			if len(named) > 0 {
+				t.Errorf("CORDON_TEST_PYTHONS: %v", err)
+			}
+			continue // too old, or a shim that leads nowhere
+		}
+		known := slices.ContainsFunc(all, func(p python) bool { return p.Path == i.Path && p.VirtualEnv == i.VirtualEnv })
+		if !known {
+			all = append(all, python{i, filepath.Base(i.Prefix) + "-" + filepath.Base(i.Path)})
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("no CPython 3.9 or newer was found, so nothing was tested: install one, or name one in CORDON_TEST_PYTHONS")
+	}
+	if testing.Short() {
+		all = all[:1]
+	}
+	return all
+}
+
+// installed lists candidates: the system's own first, so that -short tests it.
+func installed(t *testing.T) []string {
+	var found []string
+	for _, dir := range append([]string{"/usr/bin", "/usr/local/bin"}, filepath.SplitList(os.Getenv("PATH"))...) {
+		if path := filepath.Join(dir, "python3"); isFile(path) {
+			found = append(found, path)
+		}
+	}
+	roots := []string{os.Getenv("PYENV_ROOT")}
+	if home, err := os.UserHomeDir(); err == nil {
+		roots = append(roots, filepath.Join(home, ".pyenv"))
+	}
+	for _, root := range roots {
+		versions, err := filepath.Glob(filepath.Join(root, "versions", "3.*", "bin", "python3"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if root != "" {
+			found = append(found, versions...)
+		}
+	}
+	return found
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// newRunner starts a Runner that is closed with the test.
+func newRunner(t *testing.T, p policy.Policy) *cordon.Runner {
+	t.Helper()
+	r, err := cordon.NewRunnerContext(t.Context(), cordon.Options{Policy: p, Idle: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return r
+}
+
+// missing ends a test for which the host lacks something.
+func missing(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}

@@ -1,0 +1,174 @@
+package compat_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// script is something that people write, and what must come of it. Zero fields
+// of the second part mean: it succeeds, with no result, no output and no
+// violation.
+type script struct {
+	name   string
+	source string
+	// What goes in.
+	context   any
+	stdin     string
+	variables []string
+	limits    policy.Limits
+	since     int // the first 3.N that has what it uses
+
+	// What must come out.
+	result    string      // JSON; empty means null
+	outcome   run.Outcome // empty means succeeded
+	exception string      // the type of the exception
+	error     []string    // what Error must contain
+	exit      int
+	stdout    string
+	stderr    []string // what stderr must contain, in this order
+	violation []string // the operations that must be reported, no others
+	variable  string   // JSON of the reported variables
+	check     func(*testing.T, run.Result)
+}
+
+// tables are all scripts; each table has its own file.
+var tables = map[string][]script{}
+
+func table(name string, scripts ...script) bool {
+	tables[name] = append(tables[name], scripts...)
+	return true
+}
+
+// maxima are the operator's: wide enough for the tests that need more than the
+// default, which those ask for by themselves.
+var maxima = policy.Limits{
+	WallTime: policy.Duration(2 * time.Minute), CPUTime: policy.Duration(2 * time.Minute),
+	Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB,
+}
+
+func TestScripts(t *testing.T) {
+	for _, p := range pythons(t) {
+		t.Run(p.name, func(t *testing.T) {
+			r := newRunner(t, policy.Policy{Python: p.Found, Maxima: maxima})
+			for name, scripts := range tables {
+				t.Run(name, func(t *testing.T) {
+					for _, s := range scripts {
+						t.Run(s.name, func(t *testing.T) {
+							if p.minor() < s.since {
+								t.Skipf("needs Python 3.%d", s.since)
+							}
+							t.Parallel()
+							s.test(t, r)
+						})
+					}
+				})
+			}
+		})
+	}
+}
+
+func (s script) test(t *testing.T, r *cordon.Runner) {
+	res, err := r.Run(t.Context(), run.Request{
+		Script: s.source, Context: s.context, Stdin: s.stdin, Variables: s.variables, Limits: s.limits,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.judge(t, res)
+	if t.Failed() {
+		t.Logf("error: %s\nresult: %.2000s\nstdout: %.2000s\nstderr: %.4000s\nviolations: %+v",
+			res.Error, res.Value, res.Stdout, res.Stderr, res.Violations)
+	}
+}
+
+func (s script) judge(t *testing.T, res run.Result) {
+	if want := or(s.outcome, run.Succeeded); res.Outcome != want {
+		t.Errorf("outcome %s, want %s", res.Outcome, want)
+	}
+	if s.exception != "" && (res.Exception == nil || res.Exception.Type != s.exception) {
+		t.Errorf("exception %+v, want %s", res.Exception, s.exception)
+	}
+	for _, part := range s.error {
+		if !strings.Contains(res.Error, part) {
+			t.Errorf("error %q lacks %q", res.Error, part)
+		}
+	}
+	if s.exit != 0 && (res.ExitCode == nil || *res.ExitCode != s.exit) {
+		t.Errorf("exit code %v, want %d", res.ExitCode, s.exit)
+	}
+	sameJSON(t, "result", string(res.Value), or(s.result, "null"))
+	if res.Stdout != s.stdout {
+		t.Errorf("stdout %.500q, want %.500q", res.Stdout, s.stdout)
+	}
+	if s.stderr == nil && s.exception == "" && res.Stderr != "" {
+		t.Error("stderr is not empty")
+	}
+	rest := res.Stderr
+	for _, part := range s.stderr {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			t.Errorf("stderr lacks %q, or has it too early", part)
+			continue
+		}
+		rest = after
+	}
+	if s.variable != "" {
+		got, err := json.Marshal(res.Variables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameJSON(t, "variables", string(got), s.variable)
+	}
+	s.judgeViolations(t, res)
+	if s.check != nil {
+		s.check(t, res)
+	}
+}
+
+// judgeViolations: what a script did not do must not be held against it, and
+// what it was refused must be told.
+func (s script) judgeViolations(t *testing.T, res run.Result) {
+	var got []string
+	for _, v := range res.Violations {
+		if op := string(v.Wall) + " " + v.Op; !slices.Contains(got, op) {
+			got = append(got, op)
+		}
+	}
+	slices.Sort(got)
+	want := slices.Sorted(slices.Values(s.violation))
+	if res.Enforcement.ViolationsObserved && !slices.Equal(got, want) {
+		t.Errorf("violations %q, want %q", got, want)
+	}
+}
+
+// sameJSON compares values, numbers by their text: 10**5000 is no float64.
+func sameJSON(t *testing.T, what, got, want string) {
+	t.Helper()
+	decode := func(text string) (v any) {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&v); err != nil {
+			t.Errorf("%s %.200q: %v", what, text, err)
+		}
+		return v
+	}
+	if !reflect.DeepEqual(decode(or(got, "null")), decode(want)) {
+		t.Errorf("%s %.1000s, want %.1000s", what, got, want)
+	}
+}
+
+func or[T comparable](v, fallback T) T {
+	var zero T
+	if v == zero {
+		return fallback
+	}
+	return v
+}

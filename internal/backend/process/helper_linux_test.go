@@ -1,0 +1,68 @@
+package process
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// open starts a backend that ends with the test.
+func open(t testing.TB, o Options) *Backend {
+	t.Helper()
+	b, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// jobOf gives a script the limits of its policy.
+func jobOf(b *Backend, script string, context any) backend.Job {
+	p := b.options.Policy
+	return backend.Job{
+		Request: run.Request{Script: script, Context: context}, Limits: p.Limits, OnOutputLimit: p.OnOutputLimit,
+	}
+}
+
+func runJob(t testing.TB, b *Backend, job backend.Job) run.Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	s, err := b.Open(ctx, job.Limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	result, err := s.Run(ctx, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// requireHost skips where the host lacks a wall, and fails where the tests
+// were told that it has them all.
+func requireHost(t testing.TB, b *Backend, walls ...policy.Wall) {
+	t.Helper()
+	for _, w := range walls {
+		if missing, gone := b.plan.Missing[w]; gone {
+			if os.Getenv("CORDON_REQUIRE_HOST") != "" {
+				t.Fatalf("%s is missing: %s", w, missing.Reason)
+			}
+			t.Skipf("%s is missing: %s", w, missing.Reason)
+		}
+	}
+}
+
+func lines(data []byte) []string { return strings.Split(string(data), "\n") }

@@ -1,0 +1,91 @@
+// Package hosttest makes poorer hosts for tests: places where cordon finds
+// less than it would like.
+package hosttest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const degradedVariable = "CORDON_TEST_DEGRADED"
+
+// The calls that container runtimes deny by default, and that namespaces and
+// private roots need.
+var deniedInContainers = []uint32{
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT,
+	unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_MOUNT_SETATTR,
+}
+
+// Enter turns the process into one inside an unprivileged container when the
+// test that started it asked for that. Call it first in TestMain.
+func Enter() {
+	if os.Getenv(degradedVariable) != "enter" {
+		return
+	}
+	runtime.LockOSThread()
+	if err := install(program()); err != nil {
+		fmt.Fprintln(os.Stderr, "cannot degrade the host:", err)
+		os.Exit(1)
+	}
+	os.Setenv(degradedVariable, "inside")
+	err := syscall.Exec("/proc/self/exe", os.Args, os.Environ())
+	fmt.Fprintln(os.Stderr, "cannot go on in the degraded host:", err)
+	os.Exit(1)
+}
+
+// Degraded reports whether Enter has done its work.
+func Degraded() bool { return os.Getenv(degradedVariable) == "inside" }
+
+// RunDegraded runs one test of the current binary again, inside an
+// unprivileged container, as the given user. That test must begin with
+// `if !hosttest.Degraded() { t.Skip(…) }`.
+func RunDegraded(t *testing.T, name string, uid int) {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+name+"$", "-test.v")
+	cmd.Env = append(os.Environ(), degradedVariable+"=enter", "TMPDIR="+os.TempDir())
+	if uid != os.Geteuid() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+name+" ") {
+		t.Errorf("%s in a degraded host as uid %d: %v\n%s", name, uid, err, out)
+	}
+}
+
+// program: EPERM for the calls above and for clone with a namespace flag,
+// ENOSYS for clone3, whose flags a filter cannot see. Everything else passes.
+func program() []unix.SockFilter {
+	const (
+		loadNumber = 0  // offsetof(struct seccomp_data, nr)
+		loadFlags  = 16 // offsetof(struct seccomp_data, args[0]), low half
+		newFlags   = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	)
+	load := func(offset uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+	}
+	unlessEqual := func(value uint32, skip uint8) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value, Jf: skip}
+	}
+	answer := func(action uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+	}
+	denied := answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
+	p := []unix.SockFilter{load(loadNumber)}
+	for _, nr := range deniedInContainers {
+		p = append(p, unlessEqual(nr, 1), denied)
+	}
+	return append(p,
+		unlessEqual(unix.SYS_CLONE3, 1), answer(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)),
+		unlessEqual(unix.SYS_CLONE, 3), load(loadFlags),
+		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: newFlags, Jf: 1}, denied,
+		answer(unix.SECCOMP_RET_ALLOW),
+	)
+}
