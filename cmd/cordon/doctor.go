@@ -1,3 +1,91 @@
 package main
-import "github.com/spf13/cobra"
-func newDoctorCommand() *cobra.Command { return &cobra.Command{Use: "doctor"} }
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/doctor"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func newDoctorCommand() *cobra.Command {
+	var opts doctorOptions
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this host can enforce, and what would help",
+		Long: `Start the sandbox under a policy, run a few scripts in it, and say which walls
+stand on this host: one line a wall, with the reason and the remedy for what is
+missing.
+
+With --prove, real attempts at every wall are made from inside a guest: one
+line each, as it ends. "held" gained nothing, "ESCAPED" broke a promise,
+"broken" went wrong in itself and shows nothing, "skipped" needs a wall that
+this host does not have.
+
+Exit codes:
+  0         the walls that the policy requires stand; with --prove, all held
+  1         with --prove: an attempt escaped, or showed nothing
+  2         bad usage or policy
+  125       a required wall is missing, or the sandbox does not start
+  126, 127  the interpreter cannot be executed, or is not there
+  130, 143  cordon was ended by SIGINT or SIGTERM`,
+		Example: "  cordon doctor\n  cordon doctor --policy strict --json\n  cordon doctor --prove --junit report.xml",
+		Args:    cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case opts.prove:
+				return runProve(cmd.Context(), opts)
+			case cmd.Flags().Changed("junit"):
+				return run.Errorf(run.Invalid, "--junit is for --prove")
+			}
+			return runDoctor(cmd.Context(), opts)
+		}),
+	}
+	opts.addTo(cmd)
+	return cmd
+}
+
+type doctorOptions struct {
+	policyOptions
+	json  bool
+	prove bool
+	junit string
+}
+
+func (o *doctorOptions) addTo(cmd *cobra.Command) {
+	o.policyOptions.addTo(cmd)
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.prove, "prove", false, "try to break out, for real")
+	cmd.Flags().StringVar(&o.junit, "junit", "", "write what --prove found to `FILE`, as JUnit XML")
+}
+
+func runDoctor(ctx context.Context, opts doctorOptions) error {
+	p, err := opts.load(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.Validate(); err != nil {
+		return run.Errorf(run.Invalid, "policy: %w", err)
+	}
+	report := doctor.Examine(ctx, p)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	out := &tap{ctx: ctx, to: os.Stdout}
+	if opts.json {
+		err = printJSON(out, report, isTerminal(os.Stdout))
+	} else {
+		err = doctor.Format(out, report, coloured(os.Stdout))
+	}
+	switch {
+	case err != nil:
+		return err
+	case report.OK:
+		return nil
+	case report.Class != "":
+		return exitCode(run.ExitCodes[report.Class])
+	}
+	return exitCode(run.ExitCodes[run.Unsupported])
+}

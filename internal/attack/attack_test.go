@@ -169,7 +169,7 @@ func TestJudge(t *testing.T) {
 		{"malformed", attempt, run.Result{Outcome: run.Malformed}, nil, nil, StateBroken, "malformed"},
 		{"no value", attempt, value(`null`), nil, nil, StateBroken, "no verdict"},
 		{"other value", attempt, value(`{"held": true}`), nil, nil, StateBroken, "no verdict"},
-		{"hammered", attempt, run.Result{Outcome: run.Denied}, nil, nil, StateHeld, "hammering"},
+		{"hammered", attempt, run.Result{Outcome: run.Denied}, nil, nil, StateHeld, "by a wall"},
 		{"timed out unexpectedly", attempt, run.Result{Outcome: run.TimedOut}, nil, nil, StateBroken, "timed_out"},
 		{"bomb ended", bomb, run.Result{Outcome: run.OutOfCPU}, nil, nil, StateHeld, "out_of_cpu"},
 		{"bomb not ended", bomb, value(held), nil, nil, StateBroken, "not expected"},

@@ -68,7 +68,7 @@ func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
 	case err != nil:
 		return say(StateBroken, "cordon failed: %v", err)
 	case res.Outcome == run.Denied:
-		return say(StateHeld, "ended for hammering at a wall")
+		return say(StateHeld, "ended by a wall: %s", describe(res))
 	case res.Outcome != run.Succeeded && slices.Contains(a.Expect, res.Outcome):
 		return say(StateHeld, "ended: %s", describe(res))
 	case res.Outcome != run.Succeeded:

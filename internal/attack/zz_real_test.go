@@ -8,7 +8,14 @@ import (
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/attack"
+"github.com/cordon-sandbox/cordon/internal/hosttest"
+"github.com/cordon-sandbox/cordon/policy"
 )
+
+func TestMain(m *testing.M) {
+	hosttest.Enter()
+	os.Exit(m.Run())
+}
 
 func TestReal(t *testing.T) {
 	dir, _ := os.MkdirTemp("", "cdr")
@@ -17,7 +24,7 @@ func TestReal(t *testing.T) {
 	s, err := attack.NewSuite(dir)
 	if err != nil { t.Fatal(err) }
 	defer s.Close()
-	r, err := cordon.NewRunner(cordon.Options{})
+	r, err := cordon.NewRunner(cordon.Options{Policy: policy.Policy{Python: "/usr/bin/python3"}})
 	if err != nil { t.Fatal(err) }
 	defer r.Close()
 	fmt.Println(r.Enforcement())

@@ -90,6 +90,7 @@ func (z *Zygote) order(w *Worker, theirs []int) error {
 		return err != unix.EAGAIN
 	})
 	if err := errors.Join(writeErr, err); err != nil {
+		z.failLocked(err) // it is dead, and we are the first to notice
 		return fmt.Errorf("no worker can be forked: %w", err)
 	}
 	z.spawning = append(z.spawning, w)

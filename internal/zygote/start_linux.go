@@ -307,8 +307,7 @@ func (z *Zygote) Retire() {
 
 func (z *Zygote) endIfUnused() {
 	if z.retired && len(z.workers) == 0 && len(z.spawning) == 0 {
-		z.closed, z.err = true, errors.New("retired")
-		_ = z.process.Kill() // gone already, or about to be
+		z.failLocked(errors.New("retired"))
 	}
 }
 
@@ -316,6 +315,10 @@ func (z *Zygote) endIfUnused() {
 func (z *Zygote) fail(err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
+	z.failLocked(err)
+}
+
+func (z *Zygote) failLocked(err error) {
 	if z.err == nil {
 		z.err = err
 	}
@@ -355,11 +358,11 @@ func (z *Zygote) reap() {
 // Done is closed when the zygote and all of its workers are gone.
 func (z *Zygote) Done() <-chan struct{} { return z.done }
 
-// Err says why the zygote went; ask after Done.
-func (z *Zygote) Err() error {
+// Alive says whether the zygote can still be asked for workers.
+func (z *Zygote) Alive() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	return z.err
+	return !z.closed
 }
 
 // Forks counts the workers so far.

@@ -140,13 +140,7 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits) (*member, error) 
 func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	dead := false
-	select {
-	case <-p.zygote.Done():
-		dead = true
-	default:
-	}
-	if !dead && p.zygote.Forks() < maxForks && time.Since(p.started) < maxAge {
+	if p.zygote.Alive() && p.zygote.Forks() < maxForks && time.Since(p.started) < maxAge {
 		return p.zygote, nil
 	}
 	z, err := p.backend.startZygote(ctx)
@@ -162,6 +156,9 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 
 // lease waits for a free slot and a worker.
 func (p *pool) lease(ctx context.Context, limits policy.Limits) (*member, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := p.enter(); err != nil {
 		return nil, err
 	}

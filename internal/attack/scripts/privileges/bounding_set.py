@@ -1,6 +1,6 @@
 # attack: find capabilities left in the bounding set, for a program to gain
 # class: 6
-# walls: capabilities
+# walls: capabilities seccomp
 # needs: syscall
 
 def attempt():

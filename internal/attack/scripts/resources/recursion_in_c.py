@@ -9,7 +9,7 @@ import json
 
 sys.setrecursionlimit(10**6)
 deep = []
-for _ in range(200000):
+for _ in range(50000):
     deep = [deep]
 for act in (lambda: repr(deep), lambda: json.dumps(deep), lambda: compile("-" * 100000 + "1", "x", "eval"), lambda: deep == [deep]):
     try:

@@ -1,7 +1,7 @@
 # attack: close the result's channel, or point it elsewhere
 # class: 14
 # walls: environment pid seccomp
-# expect: outcome:invalid_output outcome:exited outcome:signaled outcome:raised
+# expect: outcome:invalid_output outcome:exited outcome:signaled outcome:raised outcome:succeeded
 # limits: wall_time=3s
 # naked: no there is no channel without cordon
 

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/attack"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// proof is a verdict as --json shows it.
+type proof struct {
+	Name   string `json:"name"`
+	Attack string `json:"attack"`
+	State  string `json:"state"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// runProve makes the attempts of `cordon doctor --prove`.
+func runProve(ctx context.Context, opts doctorOptions) (err error) {
+	p, err := opts.load(ctx)
+	if err != nil {
+		return err
+	}
+	var report *os.File
+	if opts.junit != "" {
+		// Before minutes of work, not after.
+		if report, err = os.Create(opts.junit); err != nil {
+			return run.Errorf(run.Invalid, "--junit: %w", err)
+		}
+		defer func() { err = errors.Join(err, report.Close()) }()
+	}
+	// Canaries first: what a host may leak must be there when the first
+	// process of the sandbox starts.
+	dir, err := os.MkdirTemp("", "cordon-prove-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	// Only the walls may keep a guest out, not the mode of this folder.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	suite, err := attack.NewSuite(dir)
+	if err != nil {
+		return err
+	}
+	defer suite.Close()
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p})
+	if err != nil {
+		return err
+	}
+	defer runner.Close()
+
+	out := &tap{ctx: ctx, to: os.Stdout}
+	colour := coloured(os.Stdout)
+	verdicts, err := suite.Prove(ctx, runner, func(v attack.Verdict) {
+		if opts.json {
+			_ = printJSON(out, proof{v.Attempt.Name, v.Attempt.Title, v.State, v.Detail}, false)
+			return
+		}
+		_ = out.line(showVerdict(v, colour))
+	})
+	if report != nil {
+		if err := attack.JUnit(report, verdicts); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if !opts.json {
+		if err := out.line("\n" + summary(verdicts)); err != nil {
+			return err
+		}
+	}
+	if len(attack.Failed(verdicts)) > 0 {
+		return exitCode(1)
+	}
+	return nil
+}
+
+// stateColours: what needs to be looked at is not green.
+var stateColours = map[string]string{
+	attack.StateHeld: "\x1b[32m", attack.StateEscaped: "\x1b[1;31m", attack.StateBroken: "\x1b[33m", attack.StateSkipped: "\x1b[2m",
+}
+
+func showVerdict(v attack.Verdict, colour bool) string {
+	state := v.State
+	if state == attack.StateEscaped {
+		state = strings.ToUpper(state)
+	}
+	padded := fmt.Sprintf("%-7s", state)
+	if colour {
+		padded = stateColours[v.State] + padded + "\x1b[0m"
+	}
+	text := fmt.Sprintf("%s  %-28s  %s", padded, v.Attempt.Name, v.Attempt.Title)
+	if v.State != attack.StateHeld {
+		text += "\n" + strings.Repeat(" ", 9) + oneLine(v.Detail)
+	}
+	return text
+}
+
+func summary(verdicts []attack.Verdict) string {
+	counts := attack.Counts(verdicts)
+	return fmt.Sprintf("%d attempts: %d held, %d escaped, %d broken, %d skipped", len(verdicts),
+		counts[attack.StateHeld], counts[attack.StateEscaped], counts[attack.StateBroken], counts[attack.StateSkipped])
+}

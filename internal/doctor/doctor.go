@@ -1,0 +1,290 @@
+// Package doctor says what this host can enforce under a policy.
+//
+// It does not guess: Examine starts the real backend and runs scripts in it.
+// Where the policy requires a wall that the host cannot give, the backend
+// refuses to start; Examine then starts it once more under a policy that
+// prefers what it required, to see what does stand, and still says no.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/process"
+	"github.com/cordon-sandbox/cordon/internal/hostfeature"
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Report is the answer, as JSON shows it.
+type Report struct {
+	// OK: scripts run here under this policy.
+	OK      bool   `json:"ok"`
+	Verdict string `json:"verdict"`
+	// Problem is why not, and Class its class.
+	Problem string    `json:"problem,omitempty"`
+	Class   run.Class `json:"class,omitempty"`
+
+	Policy      string       `json:"policy"`
+	Tier        policy.Tier  `json:"tier"`
+	Kernel      string       `json:"kernel"`
+	Platform    string       `json:"platform"`
+	User        User         `json:"user"`
+	Interpreter *Interpreter `json:"interpreter"`
+	Latency     *Latency     `json:"latency"`
+	Walls       []Wall       `json:"walls"`
+	// ViolationsObserved is false where the kernel denies without telling us.
+	ViolationsObserved bool `json:"violations_observed"`
+}
+
+// User is who cordon is and who guests are.
+type User struct {
+	UID      int `json:"uid"`
+	GuestUID int `json:"guest_uid"`
+}
+
+// Interpreter is what guests run on.
+type Interpreter struct {
+	// Found is what was asked for or met first; Path is the real binary.
+	Found   string `json:"found"`
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	// Shim: a script or link of a version manager stood before it.
+	Shim       bool   `json:"shim"`
+	VirtualEnv string `json:"virtual_env,omitempty"`
+}
+
+// Latency is what runs cost here, measured.
+type Latency struct {
+	// Start is the time from nothing to the first worker that waits.
+	Start policy.Duration `json:"start"`
+	Runs  int             `json:"runs"`
+	P50   policy.Duration `json:"p50"`
+	Max   policy.Duration `json:"max"`
+}
+
+// State of a wall.
+type State string
+
+// The states. A weaker wall stands, but an older kernel leaves gaps in it.
+const (
+	Enforced State = "enforced"
+	Weaker   State = "weaker"
+	Missing  State = "missing"
+)
+
+// Wall is one mechanism on this host.
+type Wall struct {
+	Name policy.Wall `json:"name"`
+	// State is empty where it could not be found out.
+	State State `json:"state"`
+	// Required: the policy runs nothing without it.
+	Required bool   `json:"required"`
+	Detail   string `json:"detail,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Remedy   string `json:"remedy,omitempty"`
+}
+
+// warmRuns is how many runs are measured.
+const warmRuns = 20
+
+// probeScript asks the guest's own interpreter, and needs a result to come
+// back.
+const probeScript = "import sys\nresult = {'sum': context['a'] + 1, 'version': sys.version.split()[0]}"
+
+// Examine starts the tier under p and looks at what stands.
+func Examine(ctx context.Context, p policy.Policy) Report {
+	report := begin(p)
+	// Workers forked one ahead: what is measured is a run, not a pool.
+	b, err := process.New(ctx, process.Options{Policy: p, Idle: 2, Concurrent: 1})
+	if errors.Is(err, run.ErrUnsupported) {
+		report.fail(err)
+		if b, err = process.New(ctx, process.Options{Policy: relaxed(p), Idle: 2, Concurrent: 1}); err != nil {
+			return report.judged(p)
+		}
+	} else if err != nil {
+		report.fail(err)
+		return report.judged(p)
+	}
+	defer b.Close()
+	report.see(b.Plan(), b.Interpreter(), p)
+	if err := report.measure(ctx, b, p); err != nil {
+		report.fail(err)
+	}
+	return report.judged(p)
+}
+
+// begin holds what is known before anything is started.
+func begin(p policy.Policy) Report {
+	f := hostfeature.Quick()
+	r := Report{
+		Policy: p.Name, Tier: policy.TierProcess, Kernel: f.Kernel, Platform: platform,
+		User: User{UID: f.UID, GuestUID: f.UID},
+	}
+	if r.Policy == "" {
+		r.Policy = "default"
+	}
+	for _, w := range policy.Walls {
+		r.Walls = append(r.Walls, Wall{Name: w, Required: slices.Contains(p.Required(), w)})
+	}
+	return r
+}
+
+func (r *Report) fail(err error) {
+	if r.Problem == "" {
+		r.Problem, r.Class = err.Error(), run.ClassOf(err)
+	}
+}
+
+// relaxed prefers what p requires.
+func relaxed(p policy.Policy) policy.Policy {
+	p.Prefer, p.Require = p.Required(), nil
+	return p
+}
+
+// see takes down what the backend built.
+func (r *Report) see(plan jail.Plan, python interpreter.Interpreter, p policy.Policy) {
+	r.User.GuestUID = plan.UID
+	r.ViolationsObserved = plan.Seccomp == jail.SeccompNotify
+	r.Interpreter = &Interpreter{
+		Found: python.Found, Path: python.Path, Version: fmt.Sprintf("%d.%d", python.Version[0], python.Version[1]),
+		Shim: isShim(python), VirtualEnv: python.VirtualEnv,
+	}
+	r.Walls = walls(plan, p, hostfeature.Quick().SeccompNotify)
+}
+
+// isShim: what was found is neither the binary nor a plain link beside it.
+func isShim(python interpreter.Interpreter) bool {
+	return strings.Contains(python.Found, "/shims/")
+}
+
+// walls is pure: the plan's report in the order and the words of ours.
+func walls(plan jail.Plan, p policy.Policy, notify hostfeature.Support) []Wall {
+	required := p.Required()
+	var all []Wall
+	for _, name := range policy.Walls {
+		w := Wall{Name: name, Required: slices.Contains(required, name)}
+		if s, gone := plan.Missing[name]; gone {
+			w.State, w.Reason, w.Remedy = Missing, s.Reason, s.Remedy
+		} else if text, known := plan.Walls[name]; known && strings.HasPrefix(text, string(Enforced)) {
+			w.State = Enforced
+			w.Detail = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, string(Enforced)), " ("), ")")
+		}
+		w.weaken(plan, notify)
+		all = append(all, w)
+	}
+	return all
+}
+
+// weaken knows what older kernels leave out of a wall.
+func (w *Wall) weaken(plan jail.Plan, notify hostfeature.Support) {
+	if w.State != Enforced {
+		return
+	}
+	switch {
+	case w.Name == policy.WallSeccomp && plan.Seccomp == jail.SeccompErrno:
+		w.State, w.Reason, w.Remedy = Weaker, "calls are denied, but nobody is told which", notify.Remedy
+	case w.Name == policy.WallLandlock && plan.Landlock < 3:
+		w.State, w.Reason, w.Remedy = Weaker, "truncating files is not covered", "use Linux 6.2 or newer"
+	case w.Name == policy.WallLandlock && plan.Landlock < 6:
+		w.State, w.Reason, w.Remedy = Weaker, "signals and abstract sockets are not covered", "use Linux 6.12 or newer"
+	}
+}
+
+// measure runs scripts, one after the other.
+func (r *Report) measure(ctx context.Context, b *process.Backend, p policy.Policy) error {
+	limits := p.Resolved().Limits
+	var took []time.Duration
+	started := time.Now()
+	for i := range warmRuns + 1 {
+		if i > 0 {
+			started = time.Now()
+		}
+		version, err := once(ctx, b, limits)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			r.Interpreter.Version = version
+			r.Latency = &Latency{Start: policy.Duration(time.Since(started))}
+			continue
+		}
+		took = append(took, time.Since(started))
+	}
+	slices.Sort(took)
+	r.Latency.Runs, r.Latency.P50, r.Latency.Max = len(took), policy.Duration(took[len(took)/2]), policy.Duration(took[len(took)-1])
+	return nil
+}
+
+// once runs the probe and checks that its answer is right.
+func once(ctx context.Context, b *process.Backend, limits policy.Limits) (version string, err error) {
+	sandbox, err := b.Open(ctx, limits)
+	if err != nil {
+		return "", err
+	}
+	defer sandbox.Close()
+	res, err := sandbox.Run(ctx, backend.Job{
+		Request: run.Request{Script: probeScript, Context: map[string]any{"a": 41}}, Limits: limits, OnOutputLimit: policy.OutputTruncate,
+	})
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Sum     int    `json:"sum"`
+		Version string `json:"version"`
+	}
+	if !res.OK() {
+		return "", run.Errorf(run.Unsupported, "a script of three lines does not run here: %s: %s", res.Outcome, res.Error)
+	}
+	if err := res.Decode(&answer); err != nil || answer.Sum != 42 {
+		return "", run.Errorf(run.Unsupported, "a script of three lines gave the wrong answer: %s", res.Value)
+	}
+	return answer.Version, nil
+}
+
+// judged draws the conclusion.
+func (r Report) judged(p policy.Policy) Report {
+	standing := 0
+	for _, w := range r.Walls {
+		if w.State == Enforced || w.State == Weaker {
+			standing++
+		}
+	}
+	unmet := r.unmet(p)
+	switch {
+	case r.Problem != "" && standing == 0:
+		r.Verdict = "the process tier does not work here: " + r.Problem
+	case len(unmet) > 0:
+		r.Verdict = fmt.Sprintf("the process tier is refused under this policy: it requires %s, and %d of %d walls stand here",
+			strings.Join(unmet, ", "), standing, len(r.Walls))
+	case r.Problem != "":
+		r.Verdict = "the process tier does not work here: " + r.Problem
+	default:
+		r.OK = true
+		r.Verdict = fmt.Sprintf("the process tier works here with %d of %d walls", standing, len(r.Walls))
+	}
+	return r
+}
+
+// unmet lists what the policy requires and nothing here gives.
+func (r Report) unmet(p policy.Policy) []string {
+	var unmet []string
+	for _, need := range p.Required() {
+		met := slices.ContainsFunc(need.Alternatives(), func(alternative policy.Wall) bool {
+			return slices.ContainsFunc(r.Walls, func(w Wall) bool {
+				return w.Name == alternative && (w.State == Enforced || w.State == Weaker)
+			})
+		})
+		if !met {
+			unmet = append(unmet, string(need))
+		}
+	}
+	return unmet
+}

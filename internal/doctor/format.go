@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+const platform = runtime.GOOS + "/" + runtime.GOARCH
+
+var colours = map[State]string{Enforced: "\x1b[32m", Weaker: "\x1b[33m", Missing: "\x1b[31m"}
+
+// Format writes the report for people: facts, one line a wall with the
+// remedy beneath what is missing, and the verdict.
+func Format(w io.Writer, r Report, colour bool) error {
+	var b strings.Builder
+	facts := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fact := func(name, format string, args ...any) {
+		fmt.Fprintf(facts, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	fact("kernel", "%s (%s)", r.Kernel, r.Platform)
+	fact("user", "%s", r.User)
+	fact("policy", "%s", r.Policy)
+	fact("python", "%s", r.Interpreter)
+	fact("latency", "%s", r.Latency)
+	facts.Flush()
+	b.WriteString("\n")
+
+	// Aligned by hand: a tabwriter counts the bytes of a colour.
+	for _, wall := range r.Walls {
+		state := string(wall.State)
+		if state == "" {
+			state = "unknown"
+		}
+		padded := fmt.Sprintf("%-8s", state)
+		if colour {
+			padded = colours[wall.State] + padded + "\x1b[0m"
+		}
+		fmt.Fprintf(&b, "%s\n", strings.TrimRight(fmt.Sprintf("%-12s  %s  %s", wall.Name, padded, wall.note()), " "))
+		if wall.Remedy != "" && wall.State != Enforced {
+			fmt.Fprintf(&b, "%-12s  %-8s  to mend it: %s\n", "", "", wall.Remedy)
+		}
+	}
+	fmt.Fprintf(&b, "\n%s\n", r.Verdict)
+	if r.Problem != "" && !strings.Contains(r.Verdict, r.Problem) {
+		fmt.Fprintf(&b, "%s\n", r.Problem)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// note is what stands behind a wall's state.
+func (w Wall) note() string {
+	var parts []string
+	if w.Detail != "" {
+		parts = append(parts, w.Detail)
+	}
+	if w.Reason != "" {
+		parts = append(parts, w.Reason)
+	}
+	if w.Name == policy.WallCgroup && w.State == Missing {
+		parts = append(parts, "memory is limited by address space instead")
+	}
+	if w.Required && w.State == Missing {
+		parts = append(parts, "required by the policy")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (u User) String() string {
+	switch {
+	case u.UID < 0:
+		return "unknown"
+	case u.UID == u.GuestUID:
+		return fmt.Sprintf("uid %d; guests have it too", u.UID)
+	}
+	return fmt.Sprintf("uid %d; guests run as uid %d", u.UID, u.GuestUID)
+}
+
+func (i *Interpreter) String() string {
+	if i == nil {
+		return "none"
+	}
+	text := "CPython " + i.Version + " at " + i.Path
+	switch {
+	case i.Shim:
+		text = "CPython " + i.Version + " at " + i.Path + ", behind the shim " + i.Found
+	case i.Found != i.Path && i.Found != "":
+		text = "CPython " + i.Version + " at " + i.Path + ", found as " + i.Found
+	}
+	if i.VirtualEnv != "" {
+		text += ", virtual environment " + i.VirtualEnv
+	}
+	return text
+}
+
+func (l *Latency) String() string {
+	if l == nil || l.Runs == 0 {
+		return "not measured"
+	}
+	return fmt.Sprintf("%v a run (median of %d, slowest %v)", rounded(l.P50), l.Runs, rounded(l.Max))
+}
+
+func rounded(d policy.Duration) policy.Duration {
+	return policy.Duration(d.Std().Round(10 * time.Microsecond))
+}
