@@ -91,19 +91,10 @@ func (c *Canaries) plantFiles() error {
 		{"writable_file", "writable.txt", 0o666},
 	} {
 		path := filepath.Join(c.dir, f.name)
-		text := c.secret(f.key)
-		if err := os.WriteFile(path, []byte(text), f.mode); err != nil {
+		if err := c.plantFile(path, c.secret(f.key), f.mode); err != nil {
 			return err
 		}
-		// The umask must not stand in for a wall: modes are as written.
-		if err := os.Chmod(path, f.mode); err != nil {
-			return err
-		}
-		state, err := readState(path)
-		if err != nil {
-			return err
-		}
-		c.files[path], c.context[f.key] = state, path
+		c.context[f.key] = path
 	}
 	for dir, mode := range map[string]os.FileMode{c.dir: 0o755, open: 0o777} {
 		if err := os.Chmod(dir, mode); err != nil {
@@ -113,6 +104,23 @@ func (c *Canaries) plantFiles() error {
 	c.context["writable_dir"] = open
 	c.checks = append(c.checks, c.checkFiles)
 	return nil
+}
+
+// plantFile makes a file anew and remembers how it looks.
+func (c *Canaries) plantFile(path, text string, mode os.FileMode) error {
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		return err
+	}
+	// The umask must not stand in for a wall: modes are as written.
+	if err := os.Chmod(path, mode); err != nil {
+		return err
+	}
+	state, err := readState(path)
+	c.files[path] = state
+	return err
 }
 
 func readState(path string) (fileState, error) {
@@ -132,6 +140,10 @@ func (c *Canaries) checkFiles() []string {
 	for path, was := range c.files {
 		if is, err := readState(path); err != nil || is != was {
 			touched = append(touched, "the host's file "+path+" was changed")
+			// Put back, or the attempts that follow would be blamed for it.
+			if err := c.plantFile(path, was.text, was.mode); err != nil {
+				touched = append(touched, "and cannot be put back: "+err.Error())
+			}
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(c.dir, "open"))

@@ -62,6 +62,9 @@ func TestCheckSeesFiles(t *testing.T) {
 		if touched := c.Check(); len(touched) != 1 {
 			t.Errorf("%s: touched %v", name, touched)
 		}
+		if touched := c.Check(); len(touched) != 0 {
+			t.Errorf("%s: the next attempt would be blamed: %v", name, touched)
+		}
 	}
 	c := plant(t)
 	if err := os.Mkdir(filepath.Join(c.Context()["writable_dir"].(string), "x"), 0o755); err != nil {

@@ -63,11 +63,12 @@ type Interpreter struct {
 
 // Latency is what runs cost here, measured.
 type Latency struct {
-	// Start is the time from nothing to the first worker that waits.
+	// Start is the time from nothing to the end of the first run.
 	Start policy.Duration `json:"start"`
 	Runs  int             `json:"runs"`
-	P50   policy.Duration `json:"p50"`
-	Max   policy.Duration `json:"max"`
+	// P50 and Max are of runs in a worker that was forked ahead.
+	P50 policy.Duration `json:"p50"`
+	Max policy.Duration `json:"max"`
 }
 
 // State of a wall.
@@ -102,10 +103,12 @@ const probeScript = "import sys\nresult = {'sum': context['a'] + 1, 'version': s
 // Examine starts the tier under p and looks at what stands.
 func Examine(ctx context.Context, p policy.Policy) Report {
 	report := begin(p)
+	began := time.Now()
 	// Workers forked one ahead: what is measured is a run, not a pool.
 	b, err := process.New(ctx, process.Options{Policy: p, Idle: 2, Concurrent: 1})
 	if errors.Is(err, run.ErrUnsupported) {
 		report.fail(err)
+		began = time.Now()
 		if b, err = process.New(ctx, process.Options{Policy: relaxed(p), Idle: 2, Concurrent: 1}); err != nil {
 			return report.judged(p)
 		}
@@ -115,7 +118,7 @@ func Examine(ctx context.Context, p policy.Policy) Report {
 	}
 	defer b.Close()
 	report.see(b.Plan(), b.Interpreter(), p)
-	if err := report.measure(ctx, b, p); err != nil {
+	if err := report.measure(ctx, b, p, began); err != nil {
 		report.fail(err)
 	}
 	return report.judged(p)
@@ -199,54 +202,53 @@ func (w *Wall) weaken(plan jail.Plan, notify hostfeature.Support) {
 }
 
 // measure runs scripts, one after the other.
-func (r *Report) measure(ctx context.Context, b *process.Backend, p policy.Policy) error {
+func (r *Report) measure(ctx context.Context, b *process.Backend, p policy.Policy, began time.Time) error {
 	limits := p.Resolved().Limits
-	var took []time.Duration
-	started := time.Now()
-	for i := range warmRuns + 1 {
-		if i > 0 {
-			started = time.Now()
-		}
-		version, err := once(ctx, b, limits)
+	var times []time.Duration
+	for range warmRuns {
+		version, took, err := once(ctx, b, limits)
 		if err != nil {
 			return err
 		}
-		if i == 0 {
+		if r.Latency == nil {
+			r.Latency = &Latency{Start: policy.Duration(time.Since(began))}
 			r.Interpreter.Version = version
-			r.Latency = &Latency{Start: policy.Duration(time.Since(started))}
-			continue
 		}
-		took = append(took, time.Since(started))
+		times = append(times, took)
 	}
-	slices.Sort(took)
-	r.Latency.Runs, r.Latency.P50, r.Latency.Max = len(took), policy.Duration(took[len(took)/2]), policy.Duration(took[len(took)-1])
+	slices.Sort(times)
+	r.Latency.Runs = len(times)
+	r.Latency.P50, r.Latency.Max = policy.Duration(times[len(times)/2]), policy.Duration(times[len(times)-1])
 	return nil
 }
 
-// once runs the probe and checks that its answer is right.
-func once(ctx context.Context, b *process.Backend, limits policy.Limits) (version string, err error) {
+// once runs the probe and checks that its answer is right. The clock starts
+// when a worker is there: a busy host keeps some waiting.
+func once(ctx context.Context, b *process.Backend, limits policy.Limits) (version string, took time.Duration, err error) {
 	sandbox, err := b.Open(ctx, limits)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	defer sandbox.Close()
+	started := time.Now()
 	res, err := sandbox.Run(ctx, backend.Job{
 		Request: run.Request{Script: probeScript, Context: map[string]any{"a": 41}}, Limits: limits, OnOutputLimit: policy.OutputTruncate,
 	})
+	took = time.Since(started)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	var answer struct {
 		Sum     int    `json:"sum"`
 		Version string `json:"version"`
 	}
 	if !res.OK() {
-		return "", run.Errorf(run.Unsupported, "a script of three lines does not run here: %s: %s", res.Outcome, res.Error)
+		return "", 0, run.Errorf(run.Unsupported, "a script of three lines does not run here: %s: %s", res.Outcome, res.Error)
 	}
 	if err := res.Decode(&answer); err != nil || answer.Sum != 42 {
-		return "", run.Errorf(run.Unsupported, "a script of three lines gave the wrong answer: %s", res.Value)
+		return "", 0, run.Errorf(run.Unsupported, "a script of three lines gave the wrong answer: %s", res.Value)
 	}
-	return answer.Version, nil
+	return answer.Version, took, nil
 }
 
 // judged draws the conclusion.

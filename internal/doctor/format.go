@@ -32,7 +32,7 @@ func Format(w io.Writer, r Report, colour bool) error {
 	b.WriteString("\n")
 
 	// Aligned by hand: a tabwriter counts the bytes of a colour.
-	for _, wall := range r.Walls {
+	for i, wall := range r.Walls {
 		state := string(wall.State)
 		if state == "" {
 			state = "unknown"
@@ -41,8 +41,13 @@ func Format(w io.Writer, r Report, colour bool) error {
 		if colour {
 			padded = colours[wall.State] + padded + "\x1b[0m"
 		}
-		fmt.Fprintf(&b, "%s\n", strings.TrimRight(fmt.Sprintf("%-12s  %s  %s", wall.Name, padded, wall.note()), " "))
-		if wall.Remedy != "" && wall.State != Enforced {
+		note := wall.note()
+		cause := r.sameCause(i)
+		if cause != "" {
+			note = "for the same reason as " + cause
+		}
+		fmt.Fprintf(&b, "%s\n", strings.TrimRight(fmt.Sprintf("%-12s  %s  %s", wall.Name, padded, note), " "))
+		if wall.Remedy != "" && wall.State != Enforced && cause == "" {
 			fmt.Fprintf(&b, "%-12s  %-8s  to mend it: %s\n", "", "", wall.Remedy)
 		}
 	}
@@ -52,6 +57,17 @@ func Format(w io.Writer, r Report, colour bool) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// sameCause names the first wall that is missing for the reason that wall i
+// is missing for: seven namespaces fail together, and one remedy is enough.
+func (r Report) sameCause(i int) string {
+	for _, before := range r.Walls[:i] {
+		if w := r.Walls[i]; w.State == Missing && w.note() == before.note() && w.Remedy == before.Remedy {
+			return string(before.Name)
+		}
+	}
+	return ""
 }
 
 // note is what stands behind a wall's state.
@@ -103,7 +119,8 @@ func (l *Latency) String() string {
 	if l == nil || l.Runs == 0 {
 		return "not measured"
 	}
-	return fmt.Sprintf("%v a run (median of %d, slowest %v)", rounded(l.P50), l.Runs, rounded(l.Max))
+	return fmt.Sprintf("%v a run in a worker that waits (median of %d, slowest %v); %v from a cold start",
+		rounded(l.P50), l.Runs, rounded(l.Max), rounded(l.Start))
 }
 
 func rounded(d policy.Duration) policy.Duration {

@@ -46,6 +46,8 @@ var advices = []advice{
 		`memfd_create memfd_secret shmget shmat shmctl shmdt semget semop semctl semtimedop
 		msgget msgsnd msgrcv msgctl mq_open mq_unlink mq_timedsend mq_timedreceive
 		mq_notify mq_getsetattr`},
+	{"whole-file locks reach other runs through shared files and are not available in this sandbox: use fcntl.lockf, or a lock of the threading module",
+		`flock`},
 	{"watching files is not available in this sandbox: look at the file again (os.stat) when its state matters",
 		`inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
 		fanotify_init fanotify_mark`},

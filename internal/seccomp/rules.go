@@ -10,13 +10,15 @@ func Rules() []Group {
 	return []Group{
 		// Descriptors that exist. Whatever a guest holds, it may use.
 		// Not here: splice, tee, vmsplice (page-cache bugs such as Dirty Pipe;
-		// nothing in the standard library calls them on its own).
+		// nothing in the standard library calls them on its own), nor flock: an
+		// exclusive lock needs no right to write, so that a guest could hold one
+		// on a file that it shares with other runs. fcntl's locks need the right.
 		{"data", Allow, calls(
 			"read", "write", "readv", "writev", "pread64", "pwrite64",
 			"preadv", "pwritev", "preadv2", "pwritev2", "lseek",
 			"close", "close_range", "dup", "dup2", "dup3", "pipe", "pipe2",
 			"sendfile", "copy_file_range", // shutil, pathlib
-			"fsync", "fdatasync", "fadvise64", "flock",
+			"fsync", "fdatasync", "fadvise64",
 		)},
 
 		// Paths. The filter cannot read them; Landlock and the mounts decide

@@ -52,6 +52,14 @@ def scratch():
     return path
 
 
+def somewhere():
+    """A folder to try things on: the guest's own, or else one of the host's."""
+    try:
+        return scratch()
+    except Missing:
+        return "/tmp"
+
+
 def read(path):
     with open(path, "rb") as f:
         return f.read(4096).decode("utf-8", "replace")

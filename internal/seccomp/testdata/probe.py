@@ -66,7 +66,7 @@ with tempfile.TemporaryDirectory() as tmp:
         f.flush()
         os.fsync(f.fileno())
         os.posix_fallocate(f.fileno(), 0, 16384)
-        fcntl.flock(f, fcntl.LOCK_EX)
+        fcntl.lockf(f, fcntl.LOCK_EX)
         fcntl.lockf(f, fcntl.LOCK_EX)
         with mmap.mmap(f.fileno(), 8192) as m:
             m[0:5] = b"hello"

@@ -1,11 +1,11 @@
 # attack: chroot into a folder and climb out of it with a descriptor kept from before
 # class: 20
 # walls: capabilities seccomp
-# needs: scratch syscall
+# needs: syscall
 # naked: root
 
 def attempt():
-    jail = scratch()
+    jail = somewhere()
     syscall("chroot", jail.encode())
     for _ in range(64):
         os.chdir("..")

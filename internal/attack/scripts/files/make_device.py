@@ -1,13 +1,12 @@
 # attack: make a device node of one's own for the disk or the kernel's memory
 # class: 20
 # walls: capabilities seccomp landlock
-# needs: scratch
 # naked: root
 
 import stat
 
 def attempt():
-    here = scratch()
+    here = somewhere()
     def make(kind, major, minor):
         path = os.path.join(here, "node-%d-%d" % (major, minor))
         os.mknod(path, kind | 0o666, os.makedev(major, minor))

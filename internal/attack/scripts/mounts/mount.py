@@ -1,11 +1,11 @@
 # attack: mount a file system, a copy of the root, or proc
 # class: 1
 # walls: seccomp capabilities landlock
-# needs: scratch syscall
+# needs: syscall
 # naked: root
 
 def attempt():
-    here = scratch().encode()
+    here = somewhere().encode()
     def mount(source, kind, flags):
         def route():
             before = os.stat(here).st_dev, os.listdir(here)
