@@ -28,9 +28,12 @@ BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## run examples/untrusted.py behind the walls
+run: build ## run two scripts behind the walls: a result, and what was blocked
 	@scripts/setup run
-	bin/cordon run examples/untrusted.py
+	bin/cordon run -v result examples/untrusted.py
+	@# The second one does not catch its denials: it fails, and cordon says why.
+	@echo 'bin/cordon run examples/hostile.py'; bin/cordon run examples/hostile.py; \
+	  code=$$?; echo "exit code $$code"; test $$code -eq 1
 
 build: ## build bin/cordon
 	@mkdir -p bin

@@ -95,12 +95,12 @@ result = asyncio.run(main())
 import asyncio, socket
 async def main():
     left, right = socket.socketpair()
-    reader, _ = await asyncio.open_connection(sock=left)
-    _, writer = await asyncio.open_connection(sock=right)
+    reader, back = await asyncio.open_connection(sock=left)
+    other, writer = await asyncio.open_connection(sock=right)
     writer.write(b"hello\n")
     await writer.drain()
     line = await reader.readline()
-    writer.close()
+    writer.close(); back.close()
     return line.decode().strip()
 result = asyncio.run(main())
 `},
@@ -207,7 +207,7 @@ result = "rang"
 	// The main thread counts: 4 means 3 more.
 	script{name: "above the limit", limits: policy.Limits{Threads: 4},
 		outcome: run.Raised, exception: "RuntimeError", error: []string{"can't start new thread"},
-		stderr: []string{"can't start new thread"}, source: `
+		violation: []string{"rlimit thread"}, stderr: []string{"can't start new thread"}, source: `
 import threading
 stop = threading.Event()
 try:
@@ -284,9 +284,17 @@ result = seen
 import signal
 result = [signal.getsignal(signal.SIGINT).__name__, signal.getsignal(signal.SIGTERM) == signal.SIG_DFL]
 `},
-	script{name: "kills itself", outcome: run.Signaled, error: []string{"SIGTERM"}, source: `
+	script{name: "interrupts itself", outcome: run.Raised, exception: "KeyboardInterrupt", source: `
 import os, signal
-os.kill(os.getpid(), signal.SIGTERM)
+os.kill(os.getpid(), signal.SIGINT)
+`},
+	script{name: "aborts", outcome: run.Signaled, source: `
+import os
+os.abort()
+`},
+	script{name: "crashes", outcome: run.Signaled, error: []string{"SIGSEGV"}, source: `
+import ctypes
+ctypes.string_at(0)
 `},
 )
 

@@ -7,17 +7,13 @@ import (
 // What the walls refuse must be refused at once and in words that say so: an
 // agent that reads "PermissionError" stops, one that hangs tries again.
 
-// processes are the calls that a new process can be made with; libraries
-// differ in which one they take.
-const forkOp = "seccomp clone"
-
 var _ = table("processes are refused",
 	script{name: "subprocess.run", outcome: run.Raised, exception: "PermissionError",
-		error: []string{"Operation not permitted"}, violation: []string{"seccomp vfork"}, source: `
+		error: []string{"Operation not permitted"}, violation: []string{newProcess}, source: `
 import subprocess
 subprocess.run(["ls"])
 `},
-	script{name: "subprocess with a pipe", result: `"PermissionError"`, violation: []string{"seccomp vfork"}, source: `
+	script{name: "subprocess with a pipe", result: `"PermissionError"`, violation: []string{newProcess}, source: `
 import subprocess
 try:
     subprocess.check_output(["/bin/echo", "hi"], stderr=subprocess.STDOUT, timeout=5)
@@ -25,28 +21,28 @@ except OSError as e:
     result = type(e).__name__
 `},
 	script{name: "subprocess with a shell", outcome: run.Raised, exception: "PermissionError",
-		violation: []string{"seccomp vfork"}, source: `
+		violation: []string{newProcess}, source: `
 import subprocess
 subprocess.Popen("echo hi", shell=True).wait()
 `},
 	script{name: "subprocess with preexec_fn", outcome: run.Raised, exception: "PermissionError",
-		violation: []string{forkOp}, source: `
+		violation: []string{newProcess}, source: `
 import subprocess
 subprocess.run(["ls"], preexec_fn=lambda: None)
 `},
-	script{name: "os.fork", outcome: run.Raised, exception: "PermissionError", violation: []string{forkOp}, source: `
+	script{name: "os.fork", outcome: run.Raised, exception: "PermissionError", violation: []string{newProcess}, source: `
 import os
 os.fork()
 `},
-	script{name: "os.system", violation: []string{forkOp}, result: `true`, source: `
+	script{name: "os.system", violation: []string{newProcess}, result: `true`, source: `
 import os
 result = os.system("true") != 0
 `},
-	script{name: "os.popen", outcome: run.Raised, exception: "PermissionError", violation: []string{"seccomp vfork"}, source: `
+	script{name: "os.popen", outcome: run.Raised, exception: "PermissionError", violation: []string{newProcess}, source: `
 import os
 os.popen("true").read()
 `},
-	script{name: "os.posix_spawn", outcome: run.Raised, exception: "PermissionError", violation: []string{forkOp}, source: `
+	script{name: "os.posix_spawn", outcome: run.Raised, exception: "PermissionError", violation: []string{newProcess}, source: `
 import os
 os.posix_spawn("/bin/true", ["true"], {})
 `},
@@ -55,24 +51,24 @@ import os, sys
 os.execv("/bin/true", ["true"])
 `},
 	script{name: "asyncio subprocess", outcome: run.Raised, exception: "PermissionError",
-		violation: []string{"seccomp vfork"}, source: `
+		violation: []string{newProcess}, source: `
 import asyncio
 async def main():
     await asyncio.create_subprocess_exec("ls")
 asyncio.run(main())
 `},
-	script{name: "multiprocessing.Process", outcome: run.Raised, exception: "PermissionError", violation: []string{forkOp}, source: `
+	script{name: "multiprocessing.Process", outcome: run.Raised, exception: "PermissionError", violation: []string{newProcess}, source: `
 import multiprocessing
 p = multiprocessing.get_context("fork").Process(target=print)
 p.start()
 p.join()
 `},
-	script{name: "pty", outcome: run.Raised, check: nil, exception: "OSError", source: `
+	script{name: "pty", outcome: run.Raised, exception: "OSError", source: `
 import pty
 pty.openpty()
 `},
 	// Whatever else goes wrong on the way, it ends, and with an error.
-	script{name: "multiprocessing.Pool", result: `true`, check: ignoreViolations, source: `
+	script{name: "multiprocessing.Pool", result: `true`, violation: anyViolation, source: `
 import multiprocessing
 try:
     with multiprocessing.Pool(2) as pool:
@@ -80,7 +76,7 @@ try:
 except OSError as e:
     result = isinstance(e, PermissionError) or str(e)
 `},
-	script{name: "ProcessPoolExecutor", result: `true`, check: ignoreViolations, source: `
+	script{name: "ProcessPoolExecutor", result: `true`, violation: anyViolation, source: `
 from concurrent.futures import ProcessPoolExecutor
 try:
     with ProcessPoolExecutor(2) as pool:
@@ -112,7 +108,7 @@ import urllib.request
 urllib.request.urlopen("http://127.0.0.1/", timeout=5)
 `},
 	// Names cannot be looked up either; the resolver says so in its own words.
-	script{name: "urllib by name", outcome: run.Raised, exception: "URLError", check: ignoreViolations, source: `
+	script{name: "urllib by name", outcome: run.Raised, exception: "URLError", violation: anyViolation, source: `
 import urllib.request
 urllib.request.urlopen("https://example.com/", timeout=5)
 `},
@@ -128,9 +124,17 @@ http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
 import asyncio
 asyncio.run(asyncio.open_connection("127.0.0.1", 80))
 `},
-	script{name: "asyncio server", outcome: run.Raised, exception: "PermissionError", violation: []string{"seccomp socket"}, source: `
+	// asyncio takes a refused socket for an address family that the host lacks
+	// and goes on with the next one, so that a server may listen nowhere.
+	script{name: "asyncio server", result: `0`, violation: []string{"seccomp socket"}, source: `
 import asyncio
-asyncio.run(asyncio.start_server(lambda r, w: None, "127.0.0.1", 0))
+async def main():
+    try:
+        server = await asyncio.start_server(lambda r, w: None, "127.0.0.1", 0)
+    except OSError:
+        return 0
+    return len(server.sockets)
+result = asyncio.run(main())
 `},
 )
 
@@ -149,19 +153,27 @@ import os
 open("f", "w").close()
 os.chown("f", 0, 0)
 `},
+	// A whole-file lock needs no right to write: one run could hold up others
+	// through the interpreter's own files.
+	script{name: "flock", outcome: run.Raised, exception: "PermissionError", violation: []string{"seccomp flock"}, source: `
+import fcntl
+with open("lock", "w") as f:
+    fcntl.flock(f, fcntl.LOCK_EX)
+`},
 	// Exec permission is refused by the tmpfs; nothing here may hang.
 	script{name: "ctypes of an own library", outcome: run.Raised, exception: "OSError", source: `
 import ctypes, pathlib
 pathlib.Path("mine.so").write_bytes(b"\x7fELF" + bytes(60))
 ctypes.CDLL("/tmp/mine.so")
 `},
-	script{name: "scratch is full", result: `28`, source: `
+	// EFBIG or ENOSPC: one file as large as the scratch reaches both limits.
+	script{name: "scratch is full", result: `true`, source: `
 try:
     with open("big", "wb", buffering=0) as f:
         while True:
             if f.write(bytes(1 << 20)) < 1 << 20: f.write(bytes(1 << 20))
 except OSError as e:
-    result = e.errno
+    result = e.errno in (27, 28)
 `},
 	script{name: "too many open files", result: `24`, source: `
 import os

@@ -134,12 +134,26 @@ func (s script) judge(t *testing.T, res run.Result) {
 	}
 }
 
+// newProcess stands for fork, vfork and clone: which of them a library takes is
+// a matter of its version and of the architecture.
+const newProcess = "seccomp new process"
+
+// anyViolation is for scripts of which only the end matters.
+var anyViolation = []string{"any"}
+
 // judgeViolations: what a script did not do must not be held against it, and
 // what it was refused must be told.
 func (s script) judgeViolations(t *testing.T, res run.Result) {
+	if slices.Equal(s.violation, anyViolation) {
+		return
+	}
 	var got []string
 	for _, v := range res.Violations {
-		if op := string(v.Wall) + " " + v.Op; !slices.Contains(got, op) {
+		op := string(v.Wall) + " " + v.Op
+		if slices.Contains([]string{"fork", "vfork", "clone"}, v.Op) {
+			op = newProcess
+		}
+		if !slices.Contains(got, op) {
 			got = append(got, op)
 		}
 	}
@@ -165,6 +179,3 @@ func sameJSON(t *testing.T, what, got, want string) {
 		t.Errorf("%s %.1000s, want %.1000s", what, got, want)
 	}
 }
-
-// ignoreViolations is for scripts of which only the end matters.
-func ignoreViolations(*testing.T, run.Result) {}

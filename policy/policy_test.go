@@ -56,7 +56,7 @@ func TestValidate(t *testing.T) {
 		{"read", Policy{Read: []string{"/data/"}}, `write "/data"`},
 		{"read", Policy{Read: []string{"/a\x00b"}}, "not printable text"},
 		{"read", Policy{Read: []string{"/a\xff"}}, "not printable text"},
-		{"read", Policy{Read: []string{"/"}}, `read: "/" cannot be granted: it would open a wall, not a folder`},
+		{"read", Policy{Read: []string{"/"}}, `read: "/" cannot be granted: /, /proc, /sys, /dev and /tmp are the sandbox's own`},
 		{"read", Policy{Read: []string{"/proc/1"}}, "cannot be granted"},
 		{"read", Policy{Read: []string{"/dev"}}, "cannot be granted"},
 		{"read", Policy{Read: []string{"/sys/kernel"}}, "cannot be granted"},
@@ -105,7 +105,7 @@ func TestValidateTellsAll(t *testing.T) {
 
 func TestValidateAccepts(t *testing.T) {
 	for _, p := range []Policy{
-		{Read: []string{"/data", "/devices", "/process", "/tmp/x"}},
+		{Read: []string{"/data", "/devices", "/process", "/tmpfiles"}},
 		{Python: "/opt/venv/bin/python3", Preload: []string{"os.path", "_json", "numpy"}},
 		{Preload: []string{}},
 		{Maxima: Limits{Memory: 64 * MiB}}, // the default of 256MiB follows

@@ -113,7 +113,7 @@ var checks = []struct {
 			if err := checkPath(path); err != nil {
 				found.addItem("read", path, "%w", err)
 			} else if opensWall(path) {
-				found.addItem("read", path, "%s cannot be granted: it would open a wall, not a folder", quote(path))
+				found.addItem("read", path, "%s cannot be granted: /, /proc, /sys, /dev and /tmp are the sandbox's own", quote(path))
 			}
 		}
 	}},
@@ -147,14 +147,14 @@ func checkPath(path string) error {
 }
 
 // opensWall names the paths that undo a wall: the whole host, the kernel's
-// own trees, and the place where each guest has a /tmp of its own.
+// own trees, and what the guest's own /tmp would hide.
 func opensWall(path string) bool {
-	for _, tree := range []string{"/proc", "/sys", "/dev"} {
+	for _, tree := range []string{"/proc", "/sys", "/dev", "/tmp"} {
 		if path == tree || strings.HasPrefix(path, tree+"/") {
 			return true
 		}
 	}
-	return path == "/" || path == "/tmp"
+	return path == "/"
 }
 
 func isModuleName(s string) bool {

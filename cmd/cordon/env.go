@@ -20,18 +20,16 @@ func envName(flag string) string {
 
 // readEnvironment sets each flag that the command line does not from its twin.
 // A variable that is empty says nothing.
-func readEnvironment(flags *pflag.FlagSet, environ []string) error {
+func readEnvironment(cmd *cobra.Command, environ []string) error {
 	var err error
-	var names []string
 	given := map[string]string{}
 	for _, entry := range environ {
 		if name, value, _ := strings.Cut(entry, "="); strings.HasPrefix(name, envPrefix) && value != "" {
 			given[name] = value
 		}
 	}
-	flags.VisitAll(func(f *pflag.Flag) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		name := envName(f.Name)
-		names = append(names, name)
 		value, said := given[name]
 		if !said || f.Changed || f.Name == "help" || err != nil {
 			return
@@ -51,13 +49,27 @@ func readEnvironment(flags *pflag.FlagSet, environ []string) error {
 		return err
 	}
 	// A typing error in a variable must not quietly leave a limit out. Names
-	// that are like none of ours are somebody else's.
+	// that are like none of any command's are somebody else's.
+	if len(given) == 0 {
+		return nil
+	}
+	twins := allTwins(cmd.Root())
 	for name := range given {
-		if likely := nearest(name, names); likely != "" && likely != name {
+		if likely := nearest(name, twins); likely != "" && likely != name {
 			return run.Errorf(run.Invalid, "%s means nothing: did you mean %s?", name, likely)
 		}
 	}
 	return nil
+}
+
+// allTwins lists the variables of a command and all beneath it.
+func allTwins(cmd *cobra.Command) []string {
+	var all []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, envName(f.Name)) })
+	for _, c := range cmd.Commands() {
+		all = append(all, allTwins(c)...)
+	}
+	return all
 }
 
 // explainFlagError says what would have been right.

@@ -28,7 +28,7 @@ type failure struct {
 
 // runLines answers each line of in with a line of out, in the order in which
 // the runs end.
-func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer) error {
+func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer) (err error) {
 	p, err := opts.load(ctx)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer)
 	if err != nil {
 		return err
 	}
-	defer runner.Close()
+	defer func() { err = errors.Join(err, runner.Close()) }()
 
 	answers := &tap{ctx: ctx, to: out}
 	var writing sync.Mutex
@@ -101,11 +101,11 @@ func (o *runOptions) serve(ctx context.Context, runner *cordon.Runner, l line) a
 			return res
 		}
 	}
-	message := err.Error()
 	if ctx.Err() != nil {
-		message = context.Cause(ctx).Error()
+		// It was still waiting for its turn.
+		err = run.Wrap(run.Closed, context.Cause(ctx))
 	}
-	return failure{ID: l.id(), Status: run.StatusError, Error: message, Class: run.ClassOf(err)}
+	return failure{ID: l.id(), Status: run.StatusError, Error: err.Error(), Class: run.ClassOf(err)}
 }
 
 // bind applies the flags that a request can only repeat.

@@ -56,7 +56,7 @@ Every flag has a twin in the environment: CORDON_TIMEOUT is --timeout,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -66,11 +66,27 @@ CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
 	return root
 }
 
+// noSuchCommand is what a command that only has others beneath it says to an
+// argument.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	if likely := nearest(args[0], names); likely != "" {
+		return run.Errorf(run.Invalid, "unknown command %q: did you mean %s %s?", args[0], cmd.CommandPath(), likely)
+	}
+	return run.Errorf(run.Invalid, "unknown command %q (see %s --help)", args[0], cmd.CommandPath())
+}
+
 // action makes a cobra function of a command's work: the environment's twins
 // are read first, and an error without a class is ours to mend.
 func action(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := readEnvironment(cmd.Flags(), os.Environ()); err != nil {
+		if err := readEnvironment(cmd, os.Environ()); err != nil {
 			return err
 		}
 		err := work(cmd, args)

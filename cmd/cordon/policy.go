@@ -21,7 +21,7 @@ func newPolicyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Show policies: what guests may do",
-		Args:  cobra.NoArgs,
+		Args:  noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},

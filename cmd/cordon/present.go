@@ -22,6 +22,7 @@ type tap struct {
 	ctx  context.Context
 	to   io.Writer
 	open bool
+	err  error // the first
 }
 
 func (t *tap) Write(p []byte) (int, error) {
@@ -31,6 +32,9 @@ func (t *tap) Write(p []byte) (int, error) {
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		stopWith(t.ctx, errPipe)
+	}
+	if t.err == nil {
+		t.err = err
 	}
 	return n, err
 }
@@ -66,7 +70,7 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 	}
 	for _, line := range block(res, how) {
 		head, rest, _ := strings.Cut(line, ": ")
-		if how.colour {
+		if how.colour && head != "result" {
 			head = "\x1b[1;31m" + head + "\x1b[0m"
 		}
 		if err := stderr.line("cordon: " + head + ": " + rest); err != nil {

@@ -32,7 +32,7 @@ func (o *runOptions) settle(flags *pflag.FlagSet, args []string) error {
 	}
 	said := func(flag string) bool { return flags.Changed(flag) }
 	if o.jsonLines {
-		for _, one := range []string{"code", "context", "context-file", "stdin", "variable", "json", "quiet"} {
+		for _, one := range []string{"code", "file", "context", "context-file", "stdin", "variable", "json", "quiet"} {
 			if said(one) {
 				return run.Errorf(run.Invalid, "--%s and --json-lines exclude each other: each line is a request of its own", one)
 			}
@@ -45,16 +45,8 @@ func (o *runOptions) settle(flags *pflag.FlagSet, args []string) error {
 	if said("concurrency") {
 		return run.Errorf(run.Invalid, "--concurrency is for --json-lines")
 	}
-	switch {
-	case o.script != "" && said("code"):
-		return run.Errorf(run.Invalid, "-c and the script %q exclude each other", o.script)
-	case o.script != "":
-		o.code = ""
-	case said("code") || o.code != "":
-	case len(args) == 1:
-		return run.Errorf(run.Invalid, "the script's path is empty")
-	default:
-		return run.Errorf(run.Invalid, "nothing to run: name a script, or say -c CODE, or - for standard input (see cordon run --help)")
+	if err := o.settleScript(said, len(args) == 1); err != nil {
+		return err
 	}
 	switch {
 	case said("context") && said("context-file"):
@@ -75,6 +67,31 @@ func (o *runOptions) settle(flags *pflag.FlagSet, args []string) error {
 	}
 	if len(claims) > 1 {
 		return run.Errorf(run.Invalid, "%s both want standard input", strings.Join(claims, " and "))
+	}
+	return nil
+}
+
+// settleScript leaves one of script and code: the argument, or what a flag
+// says, or what the environment says.
+func (o *runOptions) settleScript(said func(string) bool, argument bool) error {
+	switch {
+	case argument && said("code"):
+		return run.Errorf(run.Invalid, "-c and the script %q exclude each other", o.script)
+	case argument && said("file"):
+		return run.Errorf(run.Invalid, "-f and the script %q exclude each other", o.script)
+	case said("code") && said("file"):
+		return run.Errorf(run.Invalid, "-c and -f exclude each other")
+	case argument:
+		o.code = ""
+	case said("file"), o.file != "" && !said("code"):
+		o.script, o.code = o.file, ""
+	case said("code"), o.code != "":
+		return nil
+	default:
+		return run.Errorf(run.Invalid, "nothing to run: name a script, or say -c CODE, or - for standard input (see cordon run --help)")
+	}
+	if o.script == "" {
+		return run.Errorf(run.Invalid, "the script's path is empty")
 	}
 	return nil
 }

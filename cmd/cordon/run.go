@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -67,6 +69,7 @@ type runOptions struct {
 	limitOptions
 
 	script      string // a path, or "-"
+	file        string // the same by -f
 	code        string
 	context     string
 	contextFile string
@@ -85,15 +88,16 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.code, "code", "c", "", "run `CODE`")
+	f.StringVarP(&o.file, "file", "f", "", "run the script in `FILE`: another way to name it")
 	f.StringVar(&o.context, "context", "", "a `JSON` value for the script's context, or @FILE")
 	f.StringVar(&o.contextFile, "context-file", "", "read the context from `FILE` (- is standard input)")
 	f.StringVar(&o.stdin, "stdin", "", "the script's standard input: a `FILE`, or - to pass on cordon's own")
 	f.StringArrayVarP(&o.variables, "variable", "v", nil, "show the global variable `NAME` after the run (repeatable)")
 	o.limitOptions.addTo(f)
-	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a script that writes too much: truncate or kill")
+	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a script that writes too much: `ACTION` is truncate or kill")
 	o.policyOptions.addTo(cmd)
-	f.StringVar(&o.tier, "tier", "", "the kind of isolation: process (wasm, hook, jail and gvisor where this build has them)")
-	f.StringVar(&o.trust, "trust", "", "where the code comes from: platform, user or third-party (user)")
+	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is wasm, hook, process, jail or gvisor, where this build has it")
+	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print a Result for each as soon as it is there")
 	f.Var(&count{&o.concurrency}, "concurrency", "how many requests of --json-lines may run at once (twice the cores)")
@@ -104,7 +108,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 }
 
 // runRun runs one script.
-func runRun(ctx context.Context, opts runOptions) error {
+func runRun(ctx context.Context, opts runOptions) (err error) {
 	req, err := opts.request(os.Stdin)
 	if err != nil {
 		return err
@@ -124,10 +128,13 @@ func runRun(ctx context.Context, opts runOptions) error {
 	if err != nil {
 		return err
 	}
-	defer runner.Close()
+	defer func() { err = errors.Join(err, runner.Close()) }()
 	res, err := runner.Run(ctx, req)
 	if err != nil {
 		return err
+	}
+	if errors.Is(context.Cause(ctx), errPipe) {
+		return errPipe // nobody is there to be told
 	}
 	if opts.json {
 		err = printJSON(stdout, res, isTerminal(os.Stdout))
@@ -136,8 +143,9 @@ func runRun(ctx context.Context, opts runOptions) error {
 			variables: opts.variables, quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
 		})
 	}
-	if err != nil {
-		return err
+	// What was written while the script ran may have been lost too.
+	if err = cmp.Or(err, stdout.err, stderr.err); err != nil {
+		return run.Errorf(run.Internal, "the output is lost: %w", err)
 	}
 	if code := resultCode(ctx, res); code != 0 {
 		return exitCode(code)

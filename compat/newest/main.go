@@ -25,9 +25,10 @@ import (
 // source that a machine which builds cordon surely has. It is not in go.mod:
 // a hundred megabytes are not for everyone who imports cordon.
 const (
-	module = "github.com/kluctl/go-embed-python@v0.0.0-3.14.6-20260610-1"
-	sum    = "h1:oGUS7++Wm3LgxUfD6AmJgKbKQD2wdQFO9PzyJv6T+E4="
-	binary = "bin/python3.14"
+	module  = "github.com/kluctl/go-embed-python@v0.0.0-3.14.6-20260610-1"
+	sum     = "h1:oGUS7++Wm3LgxUfD6AmJgKbKQD2wdQFO9PzyJv6T+E4="
+	binary  = "bin/python3.14"
+	library = "lib/python3.14"
 )
 
 func main() {
@@ -73,7 +74,17 @@ func install(dir string) (string, error) {
 	if err := extract(source, half); err != nil {
 		return "", err
 	}
-	return python, os.Rename(half, dir)
+	if err := os.Rename(half, dir); err != nil {
+		return "", err
+	}
+	// Guests cannot write the compiled files beside the sources, so that each
+	// run would compile what it imports.
+	compile := exec.Command(python, "-I", "-m", "compileall", "-q", "-j0", "-x", "/(idlelib|lib2to3|tkinter|turtledemo|ensurepip)/", "--", filepath.Join(dir, library))
+	compile.Stdout, compile.Stderr = os.Stderr, os.Stderr
+	if err := compile.Run(); err != nil {
+		return "", fmt.Errorf("compiling the standard library: %w", err)
+	}
+	return python, nil
 }
 
 // download gives the folder of this platform's files.

@@ -191,7 +191,6 @@ func TestJudge(t *testing.T) {
 // fakeRunner answers as a sandbox would that holds everything, or leaks.
 type fakeRunner struct {
 	mu     sync.Mutex
-	leak   string
 	seen   []string
 	answer func(run.Request) (run.Result, error)
 }

@@ -116,9 +116,8 @@ func Examine(ctx context.Context, p policy.Policy) Report {
 		report.fail(err)
 		return report.judged(p)
 	}
-	defer b.Close()
 	report.see(b.Plan(), b.Interpreter(), p)
-	if err := report.measure(ctx, b, p, began); err != nil {
+	if err := errors.Join(report.measure(ctx, b, p, began), b.Close()); err != nil {
 		report.fail(err)
 	}
 	return report.judged(p)
@@ -229,7 +228,7 @@ func once(ctx context.Context, b *process.Backend, limits policy.Limits) (versio
 	if err != nil {
 		return "", 0, err
 	}
-	defer sandbox.Close()
+	defer func() { err = errors.Join(err, sandbox.Close()) }()
 	started := time.Now()
 	res, err := sandbox.Run(ctx, backend.Job{
 		Request: run.Request{Script: probeScript, Context: map[string]any{"a": 41}}, Limits: limits, OnOutputLimit: policy.OutputTruncate,

@@ -28,7 +28,9 @@ func Format(w io.Writer, r Report, colour bool) error {
 	fact("policy", "%s", r.Policy)
 	fact("python", "%s", r.Interpreter)
 	fact("latency", "%s", r.Latency)
-	facts.Flush()
+	if err := facts.Flush(); err != nil {
+		return err
+	}
 	b.WriteString("\n")
 
 	// Aligned by hand: a tabwriter counts the bytes of a colour.
@@ -38,7 +40,7 @@ func Format(w io.Writer, r Report, colour bool) error {
 			state = "unknown"
 		}
 		padded := fmt.Sprintf("%-8s", state)
-		if colour {
+		if colour && wall.State != "" {
 			padded = colours[wall.State] + padded + "\x1b[0m"
 		}
 		note := wall.note()

@@ -28,10 +28,12 @@ type Worker struct {
 	// Limits are those it was forked with; a run can only narrow them.
 	Limits policy.Limits
 
-	zygote                         *Zygote
-	channel, stdin, stdout, stderr *os.File
-	pidfd                          *os.File
-	cpu                            time.Duration // used before its guest came
+	zygote  *Zygote
+	channel *os.File
+	// The other descriptors are plain numbers: Go's poller hears of them only
+	// when somebody has to wait for them, which a short run never does.
+	stdin, stdout, stderr, pidfd descriptor
+	cpu                          time.Duration // used before its guest came
 
 	exited   chan struct{} // closed when the zygote has buried it
 	exit     Exit
@@ -105,42 +107,30 @@ func (w *Worker) openStreams() (theirs []int, err error) {
 		return nil, fmt.Errorf("channel: %w", err)
 	}
 	theirs = append(theirs, channel[1])
-	w.channel, err = pollable(channel[0], "channel")
-	if err != nil {
+	if err := unix.SetNonblock(channel[0], true); err != nil {
+		unix.Close(channel[0])
 		return theirs, err
 	}
+	w.channel = os.NewFile(uintptr(channel[0]), "channel")
 	if err := unix.SetsockoptInt(channel[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
 		return theirs, err
 	}
 	for _, stream := range []struct {
-		file  **os.File
+		ours  *descriptor
 		name  string
-		write bool
-	}{{&w.stdin, "stdin", true}, {&w.stdout, "stdout", false}, {&w.stderr, "stderr", false}} {
+		write int // which end of the pipe is the guest's
+	}{{&w.stdin, "stdin", 0}, {&w.stdout, "stdout", 1}, {&w.stderr, "stderr", 1}} {
 		var pipe [2]int
 		if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
 			return theirs, fmt.Errorf("%s: %w", stream.name, err)
 		}
-		ours, other := pipe[0], pipe[1]
-		if stream.write {
-			ours, other = other, ours
-		}
-		theirs = append(theirs, other)
-		if *stream.file, err = pollable(ours, stream.name); err != nil {
-			return theirs, err
+		theirs = append(theirs, pipe[stream.write])
+		stream.ours.set(pipe[1-stream.write])
+		if err := unix.SetNonblock(pipe[1-stream.write], true); err != nil {
+			return theirs, fmt.Errorf("%s: %w", stream.name, err)
 		}
 	}
 	return theirs, nil
-}
-
-// pollable hands a descriptor to Go's poller, so that waiting for it costs
-// a goroutine and no thread.
-func pollable(fd int, name string) (*os.File, error) {
-	if err := unix.SetNonblock(fd, true); err != nil {
-		unix.Close(fd)
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), name), nil
 }
 
 // awaitReady waits for the worker's own word that its walls stand, learns its
@@ -168,11 +158,11 @@ func (w *Worker) awaitReady(ctx context.Context) error {
 	if len(report) > 0 {
 		return setupFailure(report)
 	}
-	fd, err := unix.PidfdOpen(w.PID, unix.PIDFD_NONBLOCK)
+	fd, err := unix.PidfdOpen(w.PID, 0)
 	if err != nil {
 		return fmt.Errorf("the worker is gone: %w", err)
 	}
-	w.pidfd = os.NewFile(uintptr(fd), "pidfd")
+	w.pidfd.set(fd)
 	if err := w.verify(); err != nil {
 		return err
 	}
@@ -206,15 +196,8 @@ func (w *Worker) end(exit Exit) {
 // Kill ends the worker at once. The first reason given is the one that counts.
 func (w *Worker) Kill(why Reason) {
 	w.kill.because(why)
-	if w.pidfd == nil {
-		return // not ready yet: it ends when its channel closes
-	}
-	raw, err := w.pidfd.SyscallConn()
-	if err != nil {
-		return // closed: it is dead already
-	}
-	_ = raw.Control(func(fd uintptr) {
-		_ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) // ESRCH: dead already
+	w.pidfd.use(func(fd int) { // not there before it is ready: then it ends when its channel closes
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: dead already
 	})
 }
 
@@ -223,19 +206,18 @@ func (w *Worker) Kill(why Reason) {
 func (w *Worker) Close() {
 	w.Kill(KilledDone)
 	w.closeStreams()
-	if w.pidfd != nil {
-		w.pidfd.Close()
-	}
+	w.pidfd.close()
 }
 
 // Buried is closed when the worker is dead and its parent has collected it.
 func (w *Worker) Buried() <-chan struct{} { return w.exited }
 
 func (w *Worker) closeStreams() {
-	for _, f := range []*os.File{w.channel, w.stdin, w.stdout, w.stderr} {
-		if f != nil {
-			f.Close()
-		}
+	if w.channel != nil {
+		w.channel.Close()
+	}
+	for _, d := range []*descriptor{&w.stdin, &w.stdout, &w.stderr} {
+		d.close()
 	}
 }
 

@@ -3,7 +3,6 @@ package zygote
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -17,53 +16,68 @@ import (
 // verify looks at the worker from outside, in the kernel's own words. A
 // worker that says it is walled in and is not gets no guest.
 func (w *Worker) verify() error {
-	status, err := procStatus(w.PID)
+	status, err := statusOf(w.PID)
 	if err != nil {
 		return fmt.Errorf("the worker cannot be inspected: %w", err)
 	}
-	p := w.zygote.config.Plan
-	expect := map[string]string{}
-	if p.Capabilities {
-		for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapAmb"} {
-			expect[set] = "0000000000000000"
-		}
-	}
-	if p.NoNewPrivs {
-		expect["NoNewPrivs"] = "1"
-	}
-	if p.Seccomp != jail.SeccompOff {
-		expect["Seccomp"] = "2"
-	}
-	uid, gid := strconv.Itoa(p.UID), strconv.Itoa(p.GID)
-	expect["Uid"] = strings.Join([]string{uid, uid, uid, uid}, "\t")
-	expect["Gid"] = strings.Join([]string{gid, gid, gid, gid}, "\t")
-	for field, want := range expect {
-		if got := status[field]; got != want {
-			return fmt.Errorf("the worker's walls do not match the plan: %s is %q, not %q", field, got, want)
+	for _, want := range w.zygote.expect {
+		if !bytes.Contains(status, want) {
+			return fmt.Errorf("the worker's walls do not match the plan: /proc says nothing like %q", want)
 		}
 	}
 	// "NSpid: 4711 12 1": its pid in each namespace from ours inward.
-	if p.Namespaces&jail.CloneNewPID != 0 {
-		if pids := strings.Fields(status["NSpid"]); len(pids) != 3 || pids[2] != "1" {
-			return fmt.Errorf("the worker's walls do not match the plan: NSpid is %q", status["NSpid"])
+	if w.zygote.config.Plan.Namespaces&jail.CloneNewPID != 0 {
+		if pids := strings.Fields(status.field("NSpid")); len(pids) != 3 || pids[2] != "1" {
+			return fmt.Errorf("the worker's walls do not match the plan: NSpid is %q", pids)
 		}
 	}
 	return nil
 }
 
-// procStatus reads /proc/PID/status.
-func procStatus(pid int) (map[string]string, error) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+// expectations are the lines that /proc/PID/status must have for a worker
+// that is walled in as planned.
+func expectations(p jail.Plan) [][]byte {
+	ids := func(id int) string { return strings.Repeat("\t"+strconv.Itoa(id), 4) }
+	lines := []string{"Uid:" + ids(p.UID), "Gid:" + ids(p.GID)}
+	if p.Capabilities {
+		const none = ":\t0000000000000000"
+		lines = append(lines, "CapInh"+none, "CapPrm"+none, "CapEff"+none, "CapAmb"+none)
+	}
+	if p.NoNewPrivs {
+		lines = append(lines, "NoNewPrivs:\t1")
+	}
+	if p.Seccomp != jail.SeccompOff {
+		lines = append(lines, "Seccomp:\t2")
+	}
+	expect := make([][]byte, len(lines))
+	for i, line := range lines {
+		expect[i] = []byte("\n" + line + "\n")
+	}
+	return expect
+}
+
+// status is the text of /proc/PID/status. It is read for every worker and
+// again for every run, so it is searched and not parsed.
+type status []byte
+
+func statusOf(pid int) (status, error) {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	status := make(map[string]string, 64)
-	for line := range bytes.Lines(data) {
-		if field, value, ok := bytes.Cut(line, []byte(":")); ok {
-			status[string(field)] = string(bytes.TrimSpace(value))
-		}
+	defer unix.Close(fd)
+	buffer := make([]byte, 4096)
+	n, err := unix.Read(fd, buffer)
+	if err != nil {
+		return nil, err
 	}
-	return status, nil
+	return buffer[:n], nil
+}
+
+func (s status) field(name string) string {
+	_, rest, _ := bytes.Cut(s, []byte("\n"+name+":"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	return string(bytes.TrimSpace(line))
 }
 
 // Baseline is what an interpreter takes before any guest.
@@ -72,15 +86,15 @@ type Baseline struct {
 }
 
 func baselineOf(pid int) (Baseline, error) {
-	status, err := procStatus(pid)
+	status, err := statusOf(pid)
 	if err != nil {
 		return Baseline{}, fmt.Errorf("the fork server cannot be inspected: %w", err)
 	}
-	size, err := kib(status["VmSize"])
+	size, err := kib(status.field("VmSize"))
 	if err != nil {
 		return Baseline{}, err
 	}
-	data, err := kib(status["VmData"])
+	data, err := kib(status.field("VmData"))
 	return Baseline{AddressSpace: size, Data: data}, err
 }
 
@@ -103,22 +117,13 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// peakMemory is the most that the process ever had resident. It is on the
-// path of every run, so it looks for its one line and for nothing else.
+// peakMemory is the most that the process ever had resident.
 func peakMemory(pid int) policy.Bytes {
-	var buffer [4096]byte
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	status, err := statusOf(pid)
 	if err != nil {
 		return 0
 	}
-	n, err := unix.Read(fd, buffer[:])
-	unix.Close(fd)
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := bytes.Cut(buffer[:n], []byte("VmHWM:"))
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	peak, err := kib(string(bytes.TrimSpace(line)))
+	peak, err := kib(status.field("VmHWM"))
 	if err != nil {
 		return 0
 	}

@@ -115,11 +115,11 @@ func (z *Zygote) guestOf(tid int) *Worker {
 	if w != nil {
 		return w
 	}
-	status, err := procStatus(tid)
+	status, err := statusOf(tid)
 	if err != nil {
 		return nil
 	}
-	tgid, err := strconv.Atoi(status["Tgid"])
+	tgid, err := strconv.Atoi(status.field("Tgid"))
 	if err != nil {
 		return nil
 	}

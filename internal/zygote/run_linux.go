@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -39,8 +38,8 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 			return Ending{}, fmt.Errorf("%w: %w", ErrNotStarted, err)
 		}
 	}
-	out := w.collect(w.stdout, g.Streams.Out, g)
-	errs := w.collect(w.stderr, g.Streams.Err, g)
+	out := w.collect(&w.stdout, g.Streams.Out, g)
+	errs := w.collect(&w.stderr, g.Streams.Err, g)
 	feeding := w.feed(g)
 
 	var e Ending
@@ -158,92 +157,25 @@ func (w *Worker) feed(g Guest) func() {
 	case g.Stdin != "":
 		input = strings.NewReader(g.Stdin)
 	default:
-		w.stdin.Close()
+		w.stdin.close()
+		return func() {}
+	}
+	pipe := w.stdin.file("stdin")
+	if pipe == nil {
 		return func() {}
 	}
 	var feeder sync.WaitGroup
 	feeder.Go(func() {
 		// A guest that does not read, or dies, breaks the pipe: its choice.
-		_, _ = io.Copy(w.stdin, input)
-		w.stdin.Close()
+		_, _ = io.Copy(pipe, input)
+		pipe.Close()
 	})
 	return func() {
-		_ = w.stdin.SetWriteDeadline(time.Unix(1, 0))
+		_ = pipe.SetWriteDeadline(time.Unix(1, 0))
 		if g.Streams.In == nil {
 			feeder.Wait()
 		}
 		// A caller's reader may block for ever in its Read: it is left alone,
 		// and ends with the reader.
 	}
-}
-
-// collector reads one stream while the guest runs. What goes over the limit
-// is counted and dropped, before it can take any memory.
-type collector struct {
-	worker  *Worker
-	file    *os.File
-	live    io.Writer
-	limit   int64
-	onLimit policy.OutputAction
-	capture Capture
-	done    sync.WaitGroup
-}
-
-var buffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
-
-func (w *Worker) collect(file *os.File, live io.Writer, g Guest) *collector {
-	c := &collector{worker: w, file: file, live: live, limit: int64(g.Limits.Output), onLimit: g.OnOutputLimit}
-	c.done.Go(func() { c.copy(c.file.Read) })
-	return c
-}
-
-func (c *collector) copy(read func([]byte) (int, error)) {
-	buffer := buffers.Get().(*[16 << 10]byte)
-	defer buffers.Put(buffer)
-	for {
-		n, err := read(buffer[:])
-		if n > 0 {
-			c.take(buffer[:n])
-		}
-		if err != nil || n == 0 {
-			return
-		}
-	}
-}
-
-func (c *collector) take(data []byte) {
-	c.capture.Size += int64(len(data))
-	if room := c.limit - int64(len(c.capture.Data)); int64(len(data)) > room {
-		data = data[:max(0, room)]
-		if c.onLimit == policy.OutputKill {
-			c.worker.Kill(KilledOutput)
-		}
-	}
-	c.capture.Data = append(c.capture.Data, data...)
-	if c.live != nil && len(data) > 0 {
-		if _, err := c.live.Write(data); err != nil {
-			c.live = nil // the caller went away; the Result still has it
-		}
-	}
-}
-
-// finish takes what is left in the pipe. All that the guest wrote before its
-// report is there by now; nobody waits for what comes after.
-func (c *collector) finish() Capture {
-	_ = c.file.SetReadDeadline(time.Unix(1, 0))
-	c.done.Wait()
-	raw, err := c.file.SyscallConn()
-	if err != nil {
-		return c.capture
-	}
-	_ = raw.Control(func(fd uintptr) {
-		left := 64 // bounded: other threads of the guest may still be writing
-		c.copy(func(b []byte) (int, error) {
-			if left--; left < 0 {
-				return 0, io.EOF
-			}
-			return unix.Read(int(fd), b)
-		})
-	})
-	return c.capture
 }

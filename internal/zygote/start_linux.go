@@ -33,6 +33,7 @@ type Zygote struct {
 
 	// Baseline is the memory that the interpreter itself has.
 	Baseline Baseline
+	expect   [][]byte // what /proc must say of each worker
 
 	mu       sync.Mutex
 	spawning []*Worker       // told to fork, in order, not yet confirmed
@@ -68,7 +69,7 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 		return nil, err
 	}
 	z := &Zygote{
-		config: config, process: process,
+		config: config, process: process, expect: expectations(config.Plan),
 		workers: map[int]*Worker{}, sealed: map[int]*Worker{}, exits: map[int]Exit{},
 		done: make(chan struct{}),
 	}
@@ -94,8 +95,13 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 // configure packs everything that the Python side needs to know.
 func configure(c Config) ([]byte, error) {
 	p := c.Plan
-	var notify, filter []byte
+	var notify, filter, exposed []byte
 	var err error
+	if p.Seccomp != jail.SeccompOff && p.Root == nil {
+		if exposed, err = seccomp.Exposed(); err != nil {
+			return nil, err
+		}
+	}
 	switch p.Seccomp {
 	case jail.SeccompNotify:
 		notify, err = seccomp.Program(seccomp.Notify)
@@ -131,7 +137,7 @@ func configure(c Config) ([]byte, error) {
 			"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
 		},
 		"path": c.Interpreter.SysPath, "preload": c.Preload, "warmup": warmup,
-		"notify": notify, "filter": filter, "landlock": landlockFields(p),
+		"notify": notify, "filter": filter, "exposed": exposed, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
 		"unshare_mount": p.Root != nil, "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
 	})

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,20 +55,27 @@ func TestInsideDegradedHost(t *testing.T) {
 		}
 	}
 
+	// A file of the same user: its owner's right is all that these need.
+	mine := filepath.Join(t.TempDir(), "mine")
+	if err := os.WriteFile(mine, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct{ script, want string }{
-		"it works":      {"result = context + 1", "42"},
+		"it works":      {"result = context['a'] + 1", "42"},
 		"modules":       {"import json, sqlite3, decimal\nresult = json.loads('[1]')", "[1]"},
 		"threads":       {"import threading\nr = []\nt = threading.Thread(target=lambda: r.append(1)); t.start(); t.join()\nresult = r", "[1]"},
 		"read":          {act("open('/etc/passwd').read()"), `"PermissionError"`},
 		"environment":   {act("open('/proc/self/environ').read()"), `"PermissionError"`},
 		"list":          {act("__import__('os').listdir('/')"), `"PermissionError"`},
 		"write":         {act("open('/tmp/cordon-was-here', 'w')"), `"PermissionError"`},
+		"chmod":         {act("__import__('os').chmod(context['mine'], 0o777)"), `"PermissionError"`},
+		"utime":         {act("__import__('os').utime(context['mine'])"), `"PermissionError"`},
 		"connect":       {act("__import__('socket').socket()"), `"PermissionError"`},
 		"fork":          {act("__import__('os').fork()"), `"PermissionError"`},
 		"signal parent": {act("__import__('os').kill(__import__('os').getppid(), 0)"), `"PermissionError"`},
 		"unshare":       {act("__import__('ctypes').CDLL(None, use_errno=True).unshare(0x10000000) == 0 or (_ for _ in ()).throw(PermissionError())"), `"PermissionError"`},
 	} {
-		job := jobOf(b, test.script, 41)
+		job := jobOf(b, test.script, map[string]any{"a": 41, "mine": mine})
 		if r := runJob(t, b, job); string(r.Value) != test.want {
 			t.Errorf("%s: %s %s, want %s\n%s", name, r.Value, r.Error, test.want, r.Stderr)
 		}

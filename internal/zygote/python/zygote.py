@@ -140,8 +140,8 @@ def plain(value, where, depth=0):
     first thing is that is none."""
     if value is None or value is True or value is False:
         return value
-    if depth > 500:
-        raise TypeError("%s is nested deeper than 500 levels, or contains itself" % where[:200])
+    if depth > 400:
+        raise TypeError("%s is nested deeper than 400 levels, or contains itself" % (where[:60] + "…"))
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind.__str__(value) if kind is str else kind.__pos__(value)
@@ -295,11 +295,15 @@ def pack(report):
     try:
         report["value"] = plain(report["value"], "result")
         return marshal.dumps(report, 2)
-    except (TypeError, ValueError, RecursionError) as error:
-        report["value"] = None
-        report["end"] = "invalid"
-        report["message"] = bounded(str, error, 1000)
-        return marshal.dumps(report, 2)
+    except RecursionError:
+        message = "result is nested too deeply, or contains itself"
+    except TypeError as error:
+        message = bounded(str, error, 1000)
+    except BaseException as error:
+        # A guest's own objects may raise anything when they are looked at.
+        message = "result cannot be read: %s" % bounded(str, error, 900)
+    report.update(value=None, end="invalid", message=message)
+    return marshal.dumps(report, 2)
 
 
 # Made before memory can run out.
@@ -364,9 +368,10 @@ def worker(syscall, config, fds, limits, parent):
         report, payload = {"code": 1}, OUT_OF_MEMORY
         flush()
     send(b"D", payload)
-    # The Runner looks at what we used before it kills us.
+    # The Runner looks at what we used, and kills us. Whoever comes past this
+    # has replaced its channel: its result went nowhere.
     posix.read(CHANNEL, 1)
-    posix._exit(report["code"])
+    posix._exit(1)
 
 
 # --- the fork server -------------------------------------------------------
@@ -421,6 +426,8 @@ def main():
         poll.register(control, select.POLLIN)
         poll.register(children, select.POLLIN)
         ready, ancillary = b"Z", []
+        if config["exposed"]:
+            install_filter(syscall, config["exposed"], 0)
         if config["notify"]:
             listener = install_filter(syscall, config["notify"], SECCOMP_FILTER_FLAG_NEW_LISTENER)
             ancillary = [SCM + (listener.to_bytes(4, sys.byteorder),)]

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// kind is one way in which a run goes.
+type kind struct {
+	name   string
+	weight int
+	// request is given a number, to tell one run's answer from another's.
+	request func(n int) run.Request
+	// cancel is how long the caller waits before giving up; 0 means for ever.
+	cancel time.Duration
+	// want are the outcomes that are right; several where two limits race.
+	want []run.Outcome
+	// check looks at the rest of the result.
+	check func(n int, result run.Result) error
+}
+
+func script(source string) func(int) run.Request {
+	return func(int) run.Request { return run.Request{Script: source} }
+}
+
+// kinds cover every way in which a worker can end, since each has a road of
+// its own through the code that cleans up.
+var kinds = []kind{
+	{
+		name: "ok", weight: 50, want: []run.Outcome{run.Succeeded},
+		request: func(n int) run.Request {
+			return run.Request{Script: "result = context['n'] * 2", Context: map[string]any{"n": n}}
+		},
+		check: func(n int, result run.Result) error {
+			if string(result.Value) != strconv.Itoa(2*n) {
+				return fmt.Errorf("result %s of %d: answers are mixed up", result.Value, n)
+			}
+			return nil
+		},
+	},
+	{
+		name: "exception", weight: 10, want: []run.Outcome{run.Raised},
+		request: script("import json\njson.loads('{')"),
+	},
+	{
+		name: "exit code", weight: 4, want: []run.Outcome{run.Exited},
+		request: script("import sys\nsys.exit(3)"),
+	},
+	{
+		name: "timeout", weight: 5, want: []run.Outcome{run.TimedOut},
+		request: func(int) run.Request {
+			return run.Request{
+				Script: "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass",
+				Limits: policy.Limits{WallTime: policy.Duration(50 * time.Millisecond)},
+			}
+		},
+	},
+	{
+		name: "memory bomb", weight: 5, want: []run.Outcome{run.OutOfMemory},
+		request: func(int) run.Request {
+			return run.Request{
+				Script: "hoard = []\nwhile True: hoard.append(bytearray(1 << 20))",
+				Limits: policy.Limits{Memory: 32 * policy.MiB},
+			}
+		},
+	},
+	{
+		name: "crash", weight: 5, want: []run.Outcome{run.Signaled},
+		request: script("import ctypes\nctypes.string_at(0)"),
+	},
+	{
+		name: "cancelled", weight: 8, want: []run.Outcome{run.Canceled},
+		request: script("import time\ntime.sleep(20)"), cancel: 15 * time.Millisecond,
+	},
+	{
+		// At any moment: before it has a worker, while it starts, when it ends.
+		name: "cancelled early", weight: 4, want: []run.Outcome{run.Canceled, run.Succeeded},
+		request: script("result = 1"), cancel: 300 * time.Microsecond,
+	},
+	{
+		name: "output flood", weight: 4, want: []run.Outcome{run.Succeeded},
+		request: script("for i in range(64): print('x' * 65536)"),
+		check: func(_ int, result run.Result) error {
+			if !result.StdoutTruncated {
+				return errors.New("the output was not cut")
+			}
+			return nil
+		},
+	},
+	{
+		name: "output flood, killed", weight: 2, want: []run.Outcome{run.OutOfOutput},
+		request: func(int) run.Request {
+			return run.Request{Script: "while True: print('x' * 65536)", OnOutputLimit: policy.OutputKill}
+		},
+	},
+	{
+		name: "denied", weight: 3, want: []run.Outcome{run.Raised},
+		request: script("import socket\nsocket.socket()"),
+	},
+	{
+		// Files on its own /tmp and threads that still run when it ends.
+		name: "leftovers", weight: 4, want: []run.Outcome{run.Succeeded},
+		request: script(`import threading, time
+open('/tmp/left', 'w').write('x' * 100000)
+for _ in range(3): threading.Thread(target=time.sleep, args=(20,), daemon=True).start()`),
+	},
+}
+
+// job is one run to do.
+type job struct {
+	kind kind
+	n    int
+}
+
+func pick(random *rand.Rand) job {
+	total := 0
+	for _, k := range kinds {
+		total += k.weight
+	}
+	at := random.IntN(total)
+	for _, k := range kinds {
+		if at -= k.weight; at < 0 {
+			return job{k, random.IntN(1 << 30)}
+		}
+	}
+	panic("unreachable")
+}
+
+// do runs the job and says what is wrong with its end.
+func (j job) do(ctx context.Context, runner *cordon.Runner) error {
+	inner := ctx
+	if j.kind.cancel > 0 {
+		var cancel context.CancelFunc
+		inner, cancel = context.WithTimeout(ctx, j.kind.cancel)
+		defer cancel()
+	}
+	result, err := runner.Run(inner, j.kind.request(j.n))
+	switch {
+	case ctx.Err() != nil:
+		return nil // the soak itself was interrupted
+	case err != nil && j.kind.cancel > 0 && errors.Is(err, context.DeadlineExceeded):
+		return nil // gave up while it waited for a worker
+	case err != nil:
+		return err
+	case !slices.Contains(j.kind.want, result.Outcome):
+		return fmt.Errorf("%s (%s), not %v", result.Outcome, result.Error, j.kind.want)
+	case j.kind.check != nil:
+		return j.kind.check(j.n, result)
+	}
+	return nil
+}

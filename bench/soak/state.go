@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/bench/proc"
+)
+
+// state is what could be left behind.
+type state struct {
+	processes  int
+	files      int
+	goroutines int
+	mounts     string
+	groups     []string
+	scratch    []string
+	rss        int64
+	open       bool // a bound for a Runner that is not closed: it has cgroups
+}
+
+func (s state) String() string {
+	return fmt.Sprintf("%d processes, %d descriptors, %d goroutines, %d mounts, %d cgroups, %d files, %.1f MiB",
+		s.processes, s.files, s.goroutines, strings.Count(s.mounts, "\n"), len(s.groups), len(s.scratch), float64(s.rss)/(1<<20))
+}
+
+// while is what an open Runner may have more than a closed one: fork servers,
+// the workers that wait, and for each of those descriptors and goroutines. It
+// is a bound against growth; the exact comparison is after Close.
+func (s state) while(concurrency int) state {
+	workers := 8 + concurrency + 4 // that wait, that were just leased, two generations of servers
+	s.processes += workers
+	s.files += 16 * workers
+	s.goroutines += 8 * workers
+	s.open = true
+	return s
+}
+
+func look(scratch string) (state, error) {
+	// So that memory is what is in use, not what was.
+	debug.FreeOSMemory()
+	s := state{goroutines: runtime.NumGoroutine()}
+	var problems [6]error
+	processes, err := proc.Descendants(os.Getpid())
+	s.processes, problems[0] = len(processes), err
+	s.files, problems[1] = proc.Files()
+	s.mounts, problems[2] = proc.Mounts()
+	// Those of other cordons on this machine are not ours to judge.
+	s.groups, problems[3] = proc.Groups(fmt.Sprintf("cordon-%d-", os.Getpid()))
+	s.rss, problems[4] = proc.RSS()
+	s.scratch, problems[5] = filepath.Glob(filepath.Join(scratch, "*"))
+	return s, errors.Join(problems[:]...)
+}
+
+// settled looks until nothing is above the bound, since the last workers are
+// buried while the next thing goes on; or says what stays above it.
+func settled(scratch string, bound state) (state, error) {
+	pause := time.Millisecond
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		now, err := look(scratch)
+		if err != nil {
+			return now, err
+		}
+		if err = now.above(bound); err == nil || time.Now().After(deadline) {
+			return now, err
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, 200*time.Millisecond)
+	}
+}
+
+func (s state) above(bound state) error {
+	var problems []error
+	for _, c := range []struct {
+		what       string
+		now, limit int
+	}{
+		{"processes", s.processes, bound.processes},
+		{"descriptors", s.files, bound.files},
+		{"goroutines", s.goroutines, bound.goroutines},
+	} {
+		if c.now > c.limit {
+			problems = append(problems, fmt.Errorf("%d %s, not %d", c.now, c.what, c.limit))
+		}
+	}
+	if s.mounts != bound.mounts {
+		problems = append(problems, errors.New("the mount table has changed"))
+	}
+	if !bound.open && len(s.groups) > len(bound.groups) {
+		problems = append(problems, fmt.Errorf("cgroups are left: %v", s.groups))
+	}
+	if len(s.scratch) > len(bound.scratch) {
+		problems = append(problems, fmt.Errorf("temporary files are left: %v", s.scratch))
+	}
+	return errors.Join(problems...)
+}

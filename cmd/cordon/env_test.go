@@ -1,0 +1,59 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Every flag of every command has a twin, and no two share one.
+func TestEveryFlagHasATwin(t *testing.T) {
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		twins := map[string]string{}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			name := envName(f.Name)
+			if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" || twins[name] != "" {
+				t.Errorf("%s: the twin of --%s is %s", cmd.CommandPath(), f.Name, name)
+			}
+			twins[name] = f.Name
+		})
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(newRootCommand())
+}
+
+func TestReadEnvironment(t *testing.T) {
+	for _, tt := range []struct {
+		args, environ []string
+		words         string // of the error
+		check         func(runOptions) bool
+	}{
+		{nil, []string{"CORDON_TIMEOUT=2s"}, "", func(o runOptions) bool { return o.WallTime.String() == "2s" }},
+		{[]string{"-t", "3s"}, []string{"CORDON_TIMEOUT=2s"}, "", func(o runOptions) bool { return o.WallTime.String() == "3s" }},
+		{nil, []string{"CORDON_VARIABLE=x,y"}, "", func(o runOptions) bool { return strings.Join(o.variables, " ") == "x y" }},
+		{nil, []string{"CORDON_JSON=true"}, "", func(o runOptions) bool { return o.json }},
+		{nil, []string{"CORDON_TIMEOUT="}, "", func(o runOptions) bool { return o.WallTime == 0 }},
+		{nil, []string{"CORDON_TIMEOUT=2"}, `CORDON_TIMEOUT: "2" has no unit`, nil},
+		{nil, []string{"CORDON_MEMROY=1GiB"}, "CORDON_MEMROY means nothing: did you mean CORDON_MEMORY?", nil},
+		{nil, []string{"CORDON_REQUIRE_HOST=1", "OTHER=x"}, "", func(runOptions) bool { return true }},
+	} {
+		var opts runOptions
+		cmd := &cobra.Command{}
+		opts.addTo(cmd)
+		if err := cmd.ParseFlags(tt.args); err != nil {
+			t.Fatal(err)
+		}
+		err := readEnvironment(cmd, tt.environ)
+		switch {
+		case tt.words == "" && (err != nil || !tt.check(opts)):
+			t.Errorf("%v %v: %v, %+v", tt.args, tt.environ, err, opts)
+		case tt.words != "" && (err == nil || !strings.Contains(err.Error(), tt.words)):
+			t.Errorf("%v: error %v; want %q", tt.environ, err, tt.words)
+		}
+	}
+}

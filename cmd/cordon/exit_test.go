@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func TestEveryOutcomeAndClassHasACode(t *testing.T) {
+	for _, o := range run.Outcomes {
+		if _, known := outcomeCodes[o]; !known {
+			t.Errorf("outcomeCodes lacks %q", o)
+		}
+		code := resultCode(context.Background(), run.Result{Outcome: o})
+		if (code == 0) != (o == run.Succeeded) || code < 0 || code > 255 {
+			t.Errorf("%s gives exit code %d", o, code)
+		}
+	}
+	if len(outcomeCodes) != len(run.Outcomes) {
+		t.Error("outcomeCodes has outcomes that do not exist")
+	}
+	for _, c := range run.Classes {
+		code, known := run.ExitCodes[c]
+		if !known || code == 0 {
+			t.Errorf("class %q has no exit code", c)
+		}
+		if got := exitCodeOf(context.Background(), fmt.Errorf("wrapped: %w", run.Errorf(c, "x"))); got != code {
+			t.Errorf("class %q exits with %d instead of %d", c, got, code)
+		}
+		if !strings.Contains(exitHelp, fmt.Sprint(code)) {
+			t.Errorf("the help does not know exit code %d", code)
+		}
+	}
+	for _, code := range outcomeCodes {
+		if code >= 0 && !strings.Contains(exitHelp, fmt.Sprint(code)) {
+			t.Errorf("the help does not know exit code %d", code)
+		}
+	}
+}
+
+func TestEveryFailureHasAHeading(t *testing.T) {
+	for _, o := range run.Outcomes {
+		silent := o == run.Succeeded || o == run.Exited
+		if _, known := headings[o]; known == silent {
+			t.Errorf("headings: %s is there: %v", o, known)
+		}
+	}
+}
+
+func TestResultCode(t *testing.T) {
+	ended := func(cause error) context.Context {
+		ctx, stop := context.WithCancelCause(context.Background())
+		stop(cause)
+		return ctx
+	}
+	seven, zero := 7, 0
+	for _, tt := range []struct {
+		name string
+		ctx  context.Context
+		res  run.Result
+		want int
+	}{
+		{"success", context.Background(), run.Result{Outcome: run.Succeeded}, 0},
+		{"sys.exit(7)", context.Background(), run.Result{Outcome: run.Exited, ExitCode: &seven}, 7},
+		{"failed with code 0", context.Background(), run.Result{Outcome: run.Raised, ExitCode: &zero}, 1},
+		{"segmentation fault", context.Background(), run.Result{Outcome: run.Signaled, Signal: "SIGSEGV"}, 139},
+		{"abort", context.Background(), run.Result{Outcome: run.Signaled, Signal: "SIGABRT"}, 134},
+		{"a real-time signal", context.Background(), run.Result{Outcome: run.Signaled, Signal: "SIGRTMIN+3"}, 137},
+		{"canceled", context.Background(), run.Result{Outcome: run.Canceled}, 130},
+		{"SIGTERM", ended(errSignal{syscall.SIGTERM}), run.Result{Outcome: run.Canceled}, 143},
+		{"SIGTERM after the end", ended(errSignal{syscall.SIGTERM}), run.Result{Outcome: run.Succeeded}, 0},
+		{"broken pipe", ended(errPipe), run.Result{Outcome: run.Canceled}, 141},
+	} {
+		if got := resultCode(tt.ctx, tt.res); got != tt.want {
+			t.Errorf("%s: %d instead of %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestErrorsOfTheCommandLineAreUsage(t *testing.T) {
+	if got := exitCodeOf(context.Background(), errors.New("unknown command")); got != 2 {
+		t.Errorf("exit code %d", got)
+	}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"cordon":    func() { os.Exit(cordonMain()) },
+		"exits":     helper(exits),
+		"make-file": helper(makeFile),
+		"field":     helper(field),
+		"signal":    helper(sendSignal),
+		"converse":  helper(converse),
+		"hang-up":   helper(hangUp),
+	})
+}
+
+func TestScript(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the process tier needs Linux")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Condition: func(name string) (bool, error) {
+			if name == "degradable" {
+				return exec.Command("unshare", "-Ur", "sh", "-c", "echo 1 > /proc/sys/user/max_user_namespaces").Run() == nil, nil
+			}
+			return false, fmt.Errorf("there is no condition %q", name)
+		},
+	})
+}
+
+// helper makes a command of a function that takes its arguments.
+func helper(work func(args []string) error) func() {
+	return func() {
+		if err := work(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// exits CODE[,CODE] COMMAND…: runs the command, and succeeds if that is its
+// code.
+func exits(args []string) error {
+	cmd := exec.Command(args[1], args[2:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return expectCode(cmd.Run(), cmd, args[0])
+}
+
+func expectCode(err error, cmd *exec.Cmd, want string) error {
+	if cmd.ProcessState == nil {
+		return err
+	}
+	if got := strconv.Itoa(cmd.ProcessState.ExitCode()); !slices.Contains(strings.Split(want, ","), got) {
+		return fmt.Errorf("exit code %s instead of %s (%v)", got, want, cmd.ProcessState)
+	}
+	return nil
+}
+
+// make-file FILE SIZE BYTE: a file of one byte again and again.
+func makeFile(args []string) error {
+	size, err := policy.ParseBytes(args[1])
+	if err != nil {
+		return err
+	}
+	b, err := strconv.ParseUint(args[2], 0, 8)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(args[0], bytes.Repeat([]byte{byte(b)}, int(size)), 0o644)
+}
+
+// field NAME…: reads one JSON value a line, all of which must be objects, and
+// prints those fields of each.
+func field(names []string) error {
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(lines.Bytes(), &object); err != nil {
+			return fmt.Errorf("%q: %w", lines.Text(), err)
+		}
+		for i, name := range names {
+			if i > 0 {
+				fmt.Print(" ")
+			}
+			fmt.Printf("%s", object[name])
+		}
+		fmt.Println()
+	}
+	return lines.Err()
+}
+
+// signal NAME CODE COMMAND…: waits for the command's first line of output,
+// sends it the signal and wants to see that code.
+func sendSignal(args []string) error {
+	number, known := signalNumbers[args[0]]
+	if !known {
+		return fmt.Errorf("%s is not a signal", args[0])
+	}
+	cmd := exec.Command(args[2], args[3:]...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	// Left open: a command that reads requests must not end by itself.
+	go func() { _, _ = io.Copy(in, os.Stdin) }()
+	lines := bufio.NewReader(out)
+	first, err := lines.ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("no line came before the end: %w", err)
+	}
+	fmt.Print(first)
+	if err := cmd.Process.Signal(syscall.Signal(number)); err != nil {
+		return err
+	}
+	if _, err := io.Copy(os.Stdout, lines); err != nil {
+		return err
+	}
+	return expectCode(cmd.Wait(), cmd, args[1])
+}
+
+// converse COMMAND…: prints the first line of the command, and only then
+// gives it a line to read. It hangs if either stream is not live.
+func converse(args []string) error {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewReader(out)
+	question, err := lines.ReadString('\n')
+	if err != nil {
+		return err
+	}
+	fmt.Print(question)
+	if _, err := io.WriteString(in, "the answer\n"); err != nil {
+		return err
+	}
+	if _, err := io.Copy(os.Stdout, lines); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// hang-up CODE COMMAND…: reads one line of the command's output and goes away.
+func hangUp(args []string) error {
+	cmd := exec.Command(args[1], args[2:]...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if _, err := bufio.NewReaderSize(out, 16).ReadString('\n'); err != nil {
+		return err
+	}
+	out.Close()
+	return expectCode(cmd.Wait(), cmd, args[0])
+}

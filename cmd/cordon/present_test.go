@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func TestPresent(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		res            run.Result
+		how            presentation
+		open           bool
+		stdout, stderr string
+	}{
+		{"nothing to say", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("42")}, presentation{}, false, "", ""},
+		{"somebody is looking", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("42")}, presentation{person: true}, false, "", "cordon: result: 42\n"},
+		{"no result", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("null")}, presentation{person: true}, false, "", ""},
+		{"its own exit code", run.Result{Outcome: run.Exited, Error: "left with 7"}, presentation{}, false, "", ""},
+		{"timeout", run.Result{Outcome: run.TimedOut, Error: "wall time limit of 2s reached"}, presentation{}, false, "", "cordon: timed out: wall time limit of 2s reached\n"},
+		{"quiet", run.Result{Outcome: run.TimedOut, Error: "wall time limit of 2s reached"}, presentation{quiet: true}, false, "", ""},
+		{"an open line", run.Result{Outcome: run.TimedOut, Error: "late"}, presentation{}, true, "", "\ncordon: timed out: late\n"},
+		{"colours", run.Result{Outcome: run.TimedOut, Error: "late"}, presentation{colour: true}, false, "", "cordon: \x1b[1;31mtimed out\x1b[0m: late\n"},
+		{
+			"violations", run.Result{Outcome: run.Raised, Error: "PermissionError (line 3)", Violations: []run.Violation{
+				{Op: "socket", Detail: "AF_INET, SOCK_STREAM", Line: 3, Count: 1, Hint: "no network"}, {Op: "fork", Count: 4},
+			}},
+			presentation{}, false, "",
+			"cordon: exception: PermissionError (line 3)\ncordon: blocked: socket (AF_INET, SOCK_STREAM) at line 3, once — no network\ncordon: blocked: fork, 4 times\n",
+		},
+		{"violations that did no harm", run.Result{Outcome: run.Succeeded, Violations: []run.Violation{{Op: "fork", Count: 4}}}, presentation{}, false, "", ""},
+		{
+			"variables", run.Result{Outcome: run.Succeeded, Variables: map[string]json.RawMessage{
+				"x": json.RawMessage("42"), "s": json.RawMessage(`{"$type":"set","$repr":"{1, 2}"}`),
+			}},
+			presentation{variables: []string{"x", "s", "z"}}, true, "\nx = 42\ns = {1, 2}  # set\n", "cordon: not set: the script has no variable z\n",
+		},
+		{
+			"words in cordon's name", run.Result{Outcome: run.Raised, Error: "E: a\ncordon: all is well\x1b[2J"}, presentation{}, false, "",
+			"cordon: exception: E: a cordon: all is well.[2J\n",
+		},
+		{
+			"truncated", run.Result{Outcome: run.Succeeded, Stdout: "abc", StdoutSize: 1000, StdoutTruncated: true}, presentation{}, false, "",
+			"cordon: truncated: stdout was cut at 3 bytes of 1000B; -o allows more, up to the policy's maximum\n",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			stdout := &tap{ctx: context.Background(), to: &out, open: tt.open && len(tt.how.variables) > 0}
+			stderr := &tap{ctx: context.Background(), to: &errs, open: tt.open && len(tt.how.variables) == 0}
+			if err := present(stdout, stderr, tt.res, tt.how); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.stdout, out.String()); diff != "" {
+				t.Error("stdout", diff)
+			}
+			if diff := cmp.Diff(tt.stderr, errs.String()); diff != "" {
+				t.Error("stderr", diff)
+			}
+		})
+	}
+}
+
+func TestOneLineIsBounded(t *testing.T) {
+	if n := len(oneLine(strings.Repeat("é ", 10_000))); n > 700 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"timeout", "memory", "trust", "tier", "json", "json-lines", "CORDON_TIMEOUT", "CORDON_PYTHON"}
+	for written, want := range map[string]string{
+		"timout": "timeout", "memroy": "memory", "jsn": "json", "teir": "tier", "frobnicate": "", "x": "",
+		"CORDON_TIMOUT": "CORDON_TIMEOUT", "CORDON_REQUIRE_HOST": "", "CORDON_PTYHON": "CORDON_PYTHON",
+	} {
+		if got := nearest(written, names); got != want {
+			t.Errorf("nearest(%q) = %q; want %q", written, got, want)
+		}
+	}
+}

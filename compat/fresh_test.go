@@ -1,0 +1,39 @@
+package compat_test
+
+import (
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Workers are forked from one process: what it had drawn from its random
+// sources must not come out of all of them.
+func TestRandomDiffersInEachRun(t *testing.T) {
+	const source = `
+import random, secrets, tempfile, uuid
+result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), tempfile.mktemp(), random.SystemRandom().random()]
+`
+	for _, p := range pythons(t) {
+		t.Run(p.name, func(t *testing.T) {
+			r := newRunner(t, policy.Policy{Python: p.Found, Preload: []string{"random", "secrets", "tempfile", "uuid"}})
+			seen := map[any]bool{}
+			for range 20 {
+				res, err := r.Run(t.Context(), run.Request{Script: source})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var values []any
+				if err := res.Decode(&values); err != nil || len(values) != 5 {
+					t.Fatalf("%v %s %s", err, res.Value, res.Error)
+				}
+				for _, v := range values {
+					if seen[v] {
+						t.Errorf("%v came twice", v)
+					}
+					seen[v] = true
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package compat_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Root and an ordinary user get their walls by different roads. Above all, an
+// ordinary user seldom has a cgroup: then memory is limited by addresses, which
+// is where numpy breaks in other sandboxes.
+func TestAsOrdinaryUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("this is an ordinary user: the other tests are what this one would start")
+	}
+	// Not t.TempDir: its parent is closed to others.
+	dir, err := os.MkdirTemp("", "cordon-compat-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	const uid = 1000
+	if err := os.Chown(dir, uid, uid); err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(dir, "compat.test")
+	if err := copyExecutable(binary); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), binary, "-test.short", "-test.v", "-test.run=^(TestScripts|TestVirtualEnvironment)$")
+	cmd.Dir = dir
+	// A system PATH: the interpreters below our home are closed to others.
+	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "PATH=/usr/local/bin:/usr/bin:/bin"}
+	for _, name := range []string{"CORDON_TEST_VENV", "CORDON_TEST_PYTHONS", "CORDON_REQUIRE_HOST"} {
+		if value, set := os.LookupEnv(name); set {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Credential: &syscall.Credential{Uid: uid, Gid: uid}, Pdeathsig: syscall.SIGKILL,
+	}
+	out, err := cmd.CombinedOutput()
+	text := string(out)
+	if err != nil {
+		t.Errorf("as uid %d: %v\n%s", uid, err, withoutPasses(text))
+	}
+	t.Logf("as uid %d: %d tests passed", uid, strings.Count(text, "--- PASS"))
+}
+
+func copyExecutable(target string) error {
+	from, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(to, from); err != nil {
+		to.Close()
+		return err
+	}
+	return to.Close()
+}
+
+// withoutPasses leaves what one wants to read of a long log.
+func withoutPasses(log string) string {
+	var kept []string
+	for line := range strings.Lines(log) {
+		if trimmed := strings.TrimSpace(line); !strings.HasPrefix(trimmed, "=== ") && !strings.HasPrefix(trimmed, "--- PASS") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}

@@ -1,0 +1,188 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The file's name tells the danger: a reviewer looks at *_unsafe.go first, and
+// need not look for it anywhere else.
+func TestUnsafeIsInItsFiles(t *testing.T) {
+	unsafe := regexp.MustCompile(`_unsafe(_test)?\.go$`)
+	files := 0
+	sources(t, ".go", func(name string, text []byte) {
+		files++
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		imports := slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == strconv.Quote("unsafe") })
+		switch {
+		case imports && !unsafe.MatchString(name):
+			t.Errorf("%s imports unsafe: move that part to a file named *_unsafe.go", name)
+		case !imports && unsafe.MatchString(name):
+			t.Errorf("%s does not import unsafe: the name cries wolf", name)
+		}
+		for _, group := range file.Comments {
+			if strings.Contains(group.Text(), "go:linkname") {
+				t.Errorf("%s uses go:linkname, which the next Go release may break", name)
+			}
+		}
+	})
+	if files < 50 {
+		t.Fatalf("saw %d Go files only: the walk is wrong", files)
+	}
+}
+
+// document reads a file that must be there. While the repository is young it
+// may not be; the CI does not take that for an answer.
+func document(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if os.IsNotExist(err) && os.Getenv("CORDON_REQUIRE_HOST") != "1" {
+		t.Skipf("%s is not written yet", name)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var quoted = regexp.MustCompile("`([^`\n]+)`")
+
+// pathsIn gives what a document writes as a path of this repository: in
+// backquotes, and beginning with a folder or file that is in its root.
+func pathsIn(text string, inRoot []string) []string {
+	var paths []string
+	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+		p := strings.TrimPrefix(strings.TrimSuffix(m[1], "/"), "./")
+		first, _, below := strings.Cut(p, "/")
+		if strings.ContainsAny(p, " …<>$=(){}") || path.IsAbs(p) {
+			continue
+		}
+		if slices.Contains(inRoot, first) && (below || strings.Contains(p, ".")) || regexp.MustCompile(`^(internal|cmd|policy|run|bench|docs|scripts|examples)/`).MatchString(p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+func TestPathsInDocumentsExist(t *testing.T) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inRoot []string
+	for _, e := range entries {
+		inRoot = append(inRoot, e.Name())
+	}
+	for _, name := range []string{
+		"docs/architecture.md", "README.md", "CONTRIBUTING.md", "RATIONALE.md", "SPECIFICATION.md", "SECURITY.md",
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range pathsIn(document(t, name), inRoot) {
+				if strings.HasPrefix(p, "bin/") {
+					continue // built, not kept
+				}
+				found, err := filepath.Glob(filepath.Join(root, p))
+				if err != nil || len(found) == 0 {
+					t.Errorf("%s names %s, which does not exist", name, p)
+				}
+			}
+		})
+	}
+}
+
+func TestPathsIn(t *testing.T) {
+	text := "See `runner.go`, `internal/gone/x.go`, `policy/`, `os.Exit`, `make run`, `/etc/passwd`, `a/b`, `cmd/cordon/*.go`."
+	got := pathsIn(text, []string{"runner.go", "policy", "cmd", "internal"})
+	if want := []string{"runner.go", "internal/gone/x.go", "cmd/cordon/*.go"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
+var (
+	target  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
+	command = regexp.MustCompile("(?m)(?:^\\s*(?:\\$ )?|`|&& )make ([a-z][a-z -]*)")
+)
+
+// makeCommands gives the targets that a document tells people to make.
+func makeCommands(text string) []string {
+	var targets []string
+	for _, m := range command.FindAllStringSubmatch(text, -1) {
+		targets = append(targets, strings.Fields(m[1])[0])
+	}
+	return targets
+}
+
+func TestMakeCommandsInDocumentsExist(t *testing.T) {
+	var targets []string
+	for _, m := range target.FindAllStringSubmatch(document(t, "Makefile"), -1) {
+		targets = append(targets, m[1])
+	}
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "docs/architecture.md", "SPECIFICATION.md", ".ci/run"} {
+		t.Run(name, func(t *testing.T) {
+			text := document(t, name)
+			// Prose such as "make sure" is at the beginning of a line too.
+			if path.Ext(name) == ".md" {
+				text = onlyCode(text)
+			}
+			for _, c := range makeCommands(text) {
+				if !slices.Contains(targets, c) {
+					t.Errorf("%s says `make %s`, which is no target of the Makefile", name, c)
+				}
+			}
+		})
+	}
+}
+
+// onlyCode leaves fenced blocks and what is in backquotes.
+func onlyCode(text string) string {
+	var code strings.Builder
+	fenced := false
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+			fenced = !fenced
+		case fenced:
+			code.WriteString(line)
+		default:
+			for _, m := range quoted.FindAllString(line, -1) {
+				code.WriteString(m + "\n")
+			}
+		}
+	}
+	return code.String()
+}
+
+func TestMakeCommands(t *testing.T) {
+	text := "Make sure, then `make run` or\nmake sure of it:\n```\n$ make test RUNS=3\nmake clean && make gone\n```\n"
+	got := makeCommands(onlyCode(text))
+	if want := []string{"run", "test", "clean", "gone"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
+// What is in the Makefile's help works: each script that it or the CI calls is
+// there and may be executed.
+func TestScriptsExist(t *testing.T) {
+	script := regexp.MustCompile(`\bscripts/[a-z-]+`)
+	for _, name := range []string{"Makefile", ".ci/run"} {
+		for _, s := range append(script.FindAllString(document(t, name), -1), ".ci/run") {
+			info, err := os.Stat(filepath.Join(root, s))
+			if err != nil || info.Mode()&0o111 == 0 {
+				t.Errorf("%s calls %s: %v, or it may not be executed", name, s, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package arch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const module = "github.com/cordon-sandbox/cordon"
+
+// root is the checkout, seen from this package's folder.
+const root = "../.."
+
+// listed is what these tests read of `go list -json`.
+type listed struct {
+	ImportPath   string
+	Name         string
+	Standard     bool
+	Imports      []string // of the package itself, without its tests
+	TestImports  []string
+	XTestImports []string
+	Deps         []string // all that it links
+}
+
+// systems are the ones that cordon is built for: a banned import must not hide
+// in a file for another one.
+var systems = []string{"linux", "darwin", "windows"}
+
+var packages = sync.OnceValues(func() (map[string][]listed, error) {
+	all := map[string][]listed{}
+	for _, system := range systems {
+		cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Standard,Imports,TestImports,XTestImports,Deps", "./...")
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return nil, errors.New("go list: " + string(exit.Stderr))
+		}
+		if err != nil {
+			return nil, err
+		}
+		for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+			var p listed
+			if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return nil, err
+			}
+			all[system] = append(all[system], p)
+		}
+	}
+	return all, nil
+})
+
+// each calls f for every package on every system, ours and others'.
+func each(t *testing.T, f func(system string, p listed)) {
+	t.Helper()
+	all, err := packages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, system := range systems {
+		for _, p := range all[system] {
+			f(system, p)
+		}
+	}
+}
+
+// local gives the name of a package of ours inside the module, "." for its
+// root.
+func local(importPath string) (name string, ours bool) {
+	if importPath == module {
+		return ".", true
+	}
+	return strings.CutPrefix(importPath, module+"/")
+}
+
+// isOrBelow reports whether p is the package or one in a folder of it.
+func isOrBelow(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
+
+// links are what a program must not contain, and why not.
+var links = []struct{ program, banned, why string }{
+	{"cmd/cordon", "gvisor.dev/gvisor", "filters are compiled ahead and embedded; the compiler costs 4 MB and every start of the jail's child"},
+	{"cmd/cordon", "testing", "it registers flags and shows that test code is shipped"},
+	{"cmd/cordon", "pgregory.net/rapid", "it is for tests"},
+	{"cmd/cordon", "github.com/google/go-cmp", "it is for tests"},
+	{"cmd/cordon", "go.uber.org/goleak", "it is for tests"},
+	{"cmd/cordon", "net/http/pprof", "it puts handlers onto the default mux, where everybody who can connect may use them"},
+	{"cmd/cordon", "plugin", "the binary is static"},
+	{".", "github.com/spf13", "whoever embeds cordon has a command line of his own"},
+	{".", "gvisor.dev/gvisor", "whoever embeds cordon would link a kernel"},
+	{".", "go.yaml.in/yaml", "the Go API takes a policy.Policy, not a file"},
+}
+
+func TestLinks(t *testing.T) {
+	seen := map[string]bool{}
+	each(t, func(system string, p listed) {
+		name, ours := local(p.ImportPath)
+		if !ours {
+			return
+		}
+		seen[name] = true
+		for _, l := range links {
+			if l.program != name {
+				continue
+			}
+			for _, dep := range p.Deps {
+				if isOrBelow(dep, l.banned) {
+					t.Errorf("%s links %s on %s: %s", name, dep, system, l.why)
+					break
+				}
+			}
+		}
+	})
+	for _, l := range links {
+		if !seen[l.program] {
+			t.Errorf("%s does not exist any more: mend the table", l.program)
+		}
+	}
+}
+
+// homes are the modules that have one place only, and why.
+var homes = []struct {
+	imported string
+	home     []string
+	why      string
+	tests    bool // whether tests may import it anywhere
+}{
+	{"gvisor.dev/gvisor", []string{"internal/seccomp/compile", "internal/seccomp/gen"}, "its API has no promise: one file of ours knows it", true},
+	{"github.com/spf13/cobra", []string{"cmd"}, "flags are one door's business", false},
+	{"go.yaml.in/yaml", []string{"internal/policyfile"}, "one reader gives every error its line", true},
+	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", false},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one door's protocol", true},
+	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
+	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},
+	{"C", nil, "cordon is one static binary", false},
+}
+
+func TestHomes(t *testing.T) {
+	each(t, func(system string, p listed) {
+		name, ours := local(p.ImportPath)
+		if !ours {
+			return
+		}
+		for _, h := range homes {
+			imports := p.Imports
+			if !h.tests {
+				imports = slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+			}
+			at := func(home string) bool { return isOrBelow(name, home) }
+			if slices.ContainsFunc(imports, func(i string) bool { return isOrBelow(i, h.imported) }) && !slices.ContainsFunc(h.home, at) {
+				t.Errorf("%s imports %s on %s; only %v may: %s", name, h.imported, system, h.home, h.why)
+			}
+		}
+	})
+}
+
+// layers, the outermost first. A package imports from layers below its own,
+// never from beside it. A new package has to be put into one.
+var layers = [][]string{
+	{"cmd/cordon", "bench", "bench/soak", "compat", "compat/newest"},
+	{"internal/doctor", "internal/httpapi", "internal/mcpserver", "internal/hosttest", "internal/backend/backendtest"},
+	{"."},
+	{"internal/attack", "internal/audit", "internal/metrics", "internal/policyfile"},
+	{"internal/backend/process", "internal/backend/hook", "internal/backend/jail", "internal/backend/wasm", "internal/backend/gvisor", "internal/backend/fake"},
+	{"internal/backend"},
+	{"internal/egress", "internal/zygote"},
+	{"internal/wire", "internal/jail", "internal/interpreter"},
+	{"internal/seccomp/gen"},
+	{"internal/seccomp/compile"},
+	{"internal/seccomp", "internal/landlock", "internal/cgroup", "internal/seatbelt", "internal/jobobject"},
+	{"internal/hostfeature"},
+	{"run"},
+	{"policy"},
+	{"bench/proc", "internal/arch"},
+}
+
+func layerOf(name string) int {
+	return slices.IndexFunc(layers, func(layer []string) bool { return slices.Contains(layer, name) })
+}
+
+func TestArrowsGoDown(t *testing.T) {
+	each(t, func(system string, p listed) {
+		from, ours := local(p.ImportPath)
+		if !ours {
+			return
+		}
+		if layerOf(from) < 0 {
+			t.Errorf("%s is in no layer: put it into one, in internal/arch and docs/architecture.md", from)
+			return
+		}
+		for _, imported := range p.Imports {
+			to, ours := local(imported)
+			if ours && layerOf(to) >= 0 && layerOf(to) <= layerOf(from) {
+				t.Errorf("%s imports %s on %s: arrows go down only", from, to, system)
+			}
+		}
+	})
+}
+
+// leaves are what every door and every user of the API imports: they bring
+// nothing with them.
+var leaves = map[string][]string{
+	"policy":     nil,
+	"run":        {"policy"},
+	"bench/proc": nil,
+}
+
+func TestLeaves(t *testing.T) {
+	each(t, func(system string, p listed) {
+		name, ours := local(p.ImportPath)
+		allowed, leaf := leaves[name]
+		if !ours || !leaf {
+			return
+		}
+		for _, imported := range p.Imports {
+			to, ours := local(imported)
+			if ours && slices.Contains(allowed, to) {
+				continue
+			}
+			if ours || strings.Contains(strings.Split(imported, "/")[0], ".") {
+				t.Errorf("%s imports %s on %s: it may import the standard library and %v, because everybody imports it", name, imported, system, allowed)
+			}
+		}
+	})
+}
+
+// helpers of tests must not find their way into anything that is shipped.
+func TestTestHelpersStayInTests(t *testing.T) {
+	each(t, func(system string, p listed) {
+		for _, imported := range p.Imports {
+			to, _ := local(imported)
+			if _, ours := local(p.ImportPath); ours && slices.Contains([]string{"internal/hosttest", "internal/backend/backendtest"}, to) {
+				t.Errorf("%s imports %s on %s outside of its tests", p.ImportPath, to, system)
+			}
+		}
+	})
+}
+
+// sources calls f for each file of the checkout whose name ends in suffix,
+// with its path from the root. That these tests open all files themselves has
+// a use: go test sees it, and does not answer from its cache after a change.
+func sources(t *testing.T, suffix string, f func(name string, text []byte)) {
+	t.Helper()
+	checkout := os.DirFS(root)
+	err := fs.WalkDir(checkout, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains([]string{"bin", "dist", "testdata"}, entry.Name())):
+			return fs.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(name, suffix):
+			return nil
+		}
+		text, err := fs.ReadFile(checkout, name)
+		if err != nil {
+			return err
+		}
+		f(name, text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,151 @@
+// Package backendtest is the suite that every backend passes: the contract of
+// the seam in small, and every containment attempt for real.
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/attack"
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Open starts the backend under test; it ends with the test.
+type Open func(t *testing.T, p policy.Policy) backend.Backend
+
+// runner gives requests the limits of a policy, as the Runner does.
+type runner struct {
+	backend.Backend
+	policy policy.Policy
+}
+
+func (r runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
+	limits, err := r.policy.Narrow(req.Limits)
+	if err != nil {
+		return run.Result{}, run.Wrap(run.Invalid, err)
+	}
+	job := backend.Job{Request: req, Limits: limits, OnOutputLimit: req.OnOutputLimit}
+	if job.OnOutputLimit == "" {
+		job.OnOutputLimit = r.policy.OnOutputLimit
+	}
+	s, err := r.Open(ctx, limits)
+	if err != nil {
+		return run.Result{}, err
+	}
+	result, err := s.Run(ctx, job)
+	return result, errors.Join(err, s.Close())
+}
+
+// Contract checks that a backend ends guests as the seam says.
+func Contract(t *testing.T, open Open, p policy.Policy) {
+	p = p.Resolved()
+	r := runner{open(t, p), p}
+	second := policy.Duration(time.Second)
+	for _, test := range []struct {
+		name    string
+		request run.Request
+		outcome run.Outcome
+		value   string
+		stdout  string
+		message string // part of Error
+	}{
+		{"value", run.Request{Script: "result = context['a'] + 1", Context: map[string]any{"a": 41}}, run.Succeeded, "42", "", ""},
+		{"no value", run.Request{Script: "pass"}, run.Succeeded, "", "", ""},
+		{"output", run.Request{Script: "print('hello')"}, run.Succeeded, "", "hello\n", ""},
+		{"stdin", run.Request{Script: "result = input()", Stdin: "typed\n"}, run.Succeeded, `"typed"`, "", ""},
+		{"exception", run.Request{Script: "x = 1\nraise ValueError('no')"}, run.Raised, "", "", "ValueError: no (line 2)"},
+		{"syntax", run.Request{Script: "x ="}, run.Malformed, "", "", "line 1"},
+		{"exit", run.Request{Script: "raise SystemExit(7)"}, run.Exited, "", "", "exit code 7"},
+		{"wall time", run.Request{Script: "print('before')\nimport time; time.sleep(60)", Limits: policy.Limits{WallTime: second / 5}}, run.TimedOut, "", "before\n", "200ms"},
+		{"cpu time", run.Request{Script: "while True: pass", Limits: policy.Limits{CPUTime: second / 5}}, run.OutOfCPU, "", "", "200ms"},
+		{"memory", run.Request{Script: "x = bytearray(10**9)"}, run.OutOfMemory, "", "", "256MiB"},
+		{"output limit", run.Request{Script: "print('x' * 100000)", OnOutputLimit: policy.OutputKill}, run.OutOfOutput, "", strings.Repeat("x", 65536), "64KiB"},
+		{"crash", run.Request{Script: "import ctypes; ctypes.string_at(0)"}, run.Signaled, "", "", "SIGSEGV"},
+		{"no JSON", run.Request{Script: "result = {'a': [1, {2}]}"}, run.InvalidOutput, "", "", "result['a'][1]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			res, err := r.Run(t.Context(), test.request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.Outcome != test.outcome || string(res.Value) != strings.ReplaceAll(test.value, "null", "") && string(res.Value) != "null" ||
+				res.Stdout != test.stdout || !strings.Contains(res.Error, test.message) {
+				t.Errorf("%s, value %s, stdout %.60q, error %q\n%s", res.Outcome, res.Value, res.Stdout, res.Error, res.Stderr)
+			}
+			if res.Enforcement.Tier != r.Tier() || len(res.Enforcement.Walls) == 0 {
+				t.Errorf("enforcement is not reported: %+v", res.Enforcement)
+			}
+			if res.Status != res.Outcome.Status() || res.ErrorType != res.Outcome.ErrorType() {
+				t.Errorf("status %q and error type %q do not fit %q", res.Status, res.ErrorType, res.Outcome)
+			}
+		})
+	}
+	t.Run("canceled before the start", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := r.Run(ctx, run.Request{Script: "pass"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// Containment runs every attempt to get out. An attempt may be skipped only
+// where this host lacks all of the walls that would hold it; a host that is
+// supposed to have them all may skip none.
+func Containment(t *testing.T, open Open, p policy.Policy) {
+	// The canaries come first, so that the backend starts in a host that has
+	// something to leak. Only walls may keep a guest out, not a folder's mode.
+	dir := t.TempDir()
+	for path := dir; len(path) > len(os.TempDir()); path = path[:strings.LastIndexByte(path, '/')] {
+		if err := os.Chmod(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	suite, err := attack.NewSuite(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer suite.Close()
+	suite.Tier = ""
+	p = p.Resolved()
+	r := runner{open(t, p), p}
+	verdicts, err := suite.Prove(t.Context(), r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for _, v := range verdicts {
+		switch v.State {
+		case attack.StateHeld:
+			held++
+		case attack.StateSkipped:
+			t.Logf("skipped %s: %s", v.Attempt.Name, v.Detail)
+			if missing := missingWalls(v); len(missing) == 0 && os.Getenv("CORDON_REQUIRE_HOST") != "" {
+				t.Errorf("%s was skipped although its walls stand: %s", v.Attempt.Name, v.Detail)
+			}
+		default:
+			t.Errorf("%s %s (%s): %s", v.State, v.Attempt.Name, v.Attempt.Title, v.Detail)
+		}
+	}
+	const fewest = 60
+	if held < fewest {
+		t.Errorf("only %d attempts were made and held", held)
+	}
+}
+
+// missingWalls are those of an attempt that do not stand here.
+func missingWalls(v attack.Verdict) []policy.Wall {
+	var missing []policy.Wall
+	for wall, state := range v.Result.Enforcement.Walls {
+		if !strings.HasPrefix(state, "enforced") {
+			missing = append(missing, wall)
+		}
+	}
+	return missing
+}

@@ -1,0 +1,52 @@
+package zygote
+
+import (
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// descriptor is an open file without a poller behind it. Its zero value is
+// closed. A timer may use it while its owner closes it: a number that was
+// closed could belong to somebody else by then.
+type descriptor struct {
+	mu   sync.Mutex
+	fd   int
+	open bool
+}
+
+func (d *descriptor) set(fd int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fd, d.open = fd, true
+}
+
+// use calls f with the number while it is open.
+func (d *descriptor) use(f func(fd int)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open {
+		f(d.fd)
+	}
+}
+
+// file hands the descriptor over to Go's poller, and is closed itself.
+func (d *descriptor) file(name string) *os.File {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.open {
+		return nil
+	}
+	d.open = false
+	return os.NewFile(uintptr(d.fd), name)
+}
+
+func (d *descriptor) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open {
+		d.open = false
+		unix.Close(d.fd)
+	}
+}
