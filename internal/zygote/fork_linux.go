@@ -72,9 +72,9 @@ func (z *Zygote) Fork(ctx context.Context, limits policy.Limits) (*Worker, error
 // order asks for the fork. The queue is extended under the same lock as the
 // message is sent, so that answers come back in its order.
 func (z *Zygote) order(w *Worker, theirs []int) error {
-	wanted, err := wire.AppendValue(nil, map[string]any{
-		"scratch": int64(w.Limits.Scratch), "limits": z.rlimits(w.Limits),
-	})
+	wanted, err := wire.AppendDict(nil,
+		wire.Field{Name: "scratch", Value: int64(w.Limits.Scratch)},
+		wire.Field{Name: "limits", Value: z.rlimits(w.Limits)})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (w *Worker) openStreams() (theirs []int, err error) {
 		return nil, fmt.Errorf("channel: %w", err)
 	}
 	theirs = append(theirs, channel[1])
-	if err := unix.SetNonblock(channel[0], true); err != nil {
+	if err := nonblocking(channel[0]); err != nil {
 		unix.Close(channel[0])
 		return theirs, err
 	}
@@ -126,11 +126,18 @@ func (w *Worker) openStreams() (theirs []int, err error) {
 		}
 		theirs = append(theirs, pipe[stream.write])
 		stream.ours.set(pipe[1-stream.write])
-		if err := unix.SetNonblock(pipe[1-stream.write], true); err != nil {
+		if err := nonblocking(pipe[1-stream.write]); err != nil {
 			return theirs, fmt.Errorf("%s: %w", stream.name, err)
 		}
 	}
 	return theirs, nil
+}
+
+// nonblocking changes our end alone; the guest's must wait. The descriptor is
+// new, so that its other flags need not be asked for.
+func nonblocking(fd int) error {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, unix.O_NONBLOCK)
+	return err
 }
 
 // awaitReady waits for the worker's own word that its walls stand, learns its

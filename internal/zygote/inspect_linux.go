@@ -145,14 +145,13 @@ func (z *Zygote) rlimits(l policy.Limits) []any {
 	if !p.Rlimits {
 		return []any{}
 	}
-	pair := func(resource int, value int64) any { return []any{resource, value} }
 	seconds := int64((l.CPUTime.Std() + time.Second - 1) / time.Second)
 	limits := []any{
-		pair(unix.RLIMIT_NOFILE, int64(l.OpenFiles)),
-		pair(unix.RLIMIT_FSIZE, int64(l.Scratch)),
 		// The Runner's clock is exact and comes first; this one holds should
 		// the Runner be stopped.
 		pair(unix.RLIMIT_CPU, seconds+2),
+		pair(unix.RLIMIT_NOFILE, int64(l.OpenFiles)),
+		pair(unix.RLIMIT_FSIZE, int64(l.Scratch)),
 		// What can be written to: the measure that counts, whoever reserves
 		// address space without using it.
 		pair(unix.RLIMIT_DATA, int64(z.Baseline.Data+l.Memory)),
@@ -164,3 +163,5 @@ func (z *Zygote) rlimits(l policy.Limits) []any {
 	}
 	return limits
 }
+
+func pair(resource int, value int64) any { return []any{resource, value} }

@@ -181,7 +181,7 @@ func (e evidence) raised(r *run.Result, ending string) error {
 	x.Line = int(line)
 	r.Exception = x
 	text := strings.TrimSuffix(x.Type+": "+x.Message, ": ")
-	if x.Line > 0 {
+	if x.Line > 0 && ending != "syntax" { // which names its line already
 		text += fmt.Sprintf(" (line %d)", x.Line)
 	}
 	switch {

@@ -107,9 +107,9 @@ def send(kind, payload):
 
 def receive():
     """Reads the start frame; an end of file means that nobody needs us."""
-    data = posix.read(CHANNEL, 65536)
+    data = posix.read(CHANNEL, 4096)
     while data and len(data) < 5:
-        more = posix.read(CHANNEL, 65536)
+        more = posix.read(CHANNEL, 4096)
         data = data + more if more else b""
     if not data:
         posix._exit(0)
@@ -209,7 +209,8 @@ def describe(error, name, script):
         import linecache
         import traceback
 
-        linecache.cache[name] = (len(script), None, script.splitlines(True), name)
+        lines = [line + "\n" for line in script.splitlines()]
+        linecache.cache[name] = (len(script), None, lines, name)
         text = "".join(traceback.format_exception(type(error), error, tb))
         report["traceback"] = text if len(text) <= 20000 else text[:10000] + "\n…\n" + text[-10000:]
     except BaseException:
@@ -338,11 +339,14 @@ def worker(syscall, config, fds, limits, parent):
         step = "capabilities"
         if config["drop"]:
             syscall("capset", b"\x22\x05\x08\x20" + bytes(4), bytes(24))
-        # After the last change of credentials, which would clear it.
+        # A pid namespace dies with its fork server. Without one, a worker must
+        # ask for that; after the last change of credentials, which would
+        # clear the wish, and with a look at whether it comes too late.
         step = "parent death signal"
-        syscall("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
-        if parent and posix.getppid() != parent:
-            posix._exit(0)
+        if parent:
+            syscall("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+            if posix.getppid() != parent:
+                posix._exit(0)
         step = "seccomp"
         if config["filter"]:
             install_filter(syscall, config["filter"], 0)

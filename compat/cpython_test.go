@@ -1,0 +1,164 @@
+package compat_test
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+var (
+	//go:embed testdata/cpython.py
+	cpythonRunner string
+	//go:embed testdata/cpython.txt
+	cpythonList string
+)
+
+// listedMinor is the 3.N that testdata/cpython.txt was made with. On others,
+// differences are told and are no failure.
+const listedMinor = 11
+
+// suiteModule is one module of CPython's own tests, and what cannot pass.
+type suiteModule struct {
+	name    string
+	short   bool              // in the short set
+	fails   map[string]string // test, or Class.*, → why
+	leftOut []string          // what would end the whole module
+}
+
+// Nobody knows better what CPython needs from a kernel than its own tests.
+func TestCPythonSuite(t *testing.T) {
+	modules, err := parseSuite(cpythonList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := suitePython(t)
+	limits := policy.Limits{
+		WallTime: policy.Duration(2 * time.Minute), CPUTime: policy.Duration(2 * time.Minute),
+		Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB,
+	}
+	r := newRunner(t, policy.Policy{Python: p.Found, Limits: limits, Maxima: limits, Preload: []string{}})
+	for _, m := range modules {
+		if !m.short && os.Getenv("CORDON_TEST_CPYTHON") != "all" {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			differences := m.run(t, r)
+			switch {
+			case p.minor() == listedMinor:
+				for _, d := range differences {
+					t.Error(d)
+				}
+			case len(differences) > 0:
+				t.Logf("the list is for 3.%d, so these are no failures:\n%s", listedMinor, strings.Join(differences, "\n"))
+			}
+		})
+	}
+}
+
+// suitePython gives the first interpreter that has its tests installed, or the
+// one that CORDON_TEST_SUITE belongs to.
+func suitePython(t *testing.T) python {
+	suite := os.Getenv("CORDON_TEST_SUITE")
+	for _, p := range pythons(t) {
+		has := isFile(filepath.Join(p.Stdlib, "test", "test_json", "__init__.py"))
+		if has && (suite == "" || filepath.Clean(suite) == filepath.Join(p.Stdlib, "test")) {
+			return p
+		}
+	}
+	missing(t, "no interpreter here has CPython's own tests: apt-get install libpython3-testsuite, or CORDON_TEST_SUITE (%q) belongs to none that was found", suite)
+	return python{}
+}
+
+// run gives what differs from the list.
+func (m suiteModule) run(t *testing.T, r *cordon.Runner) (differences []string) {
+	res, err := r.Run(t.Context(), run.Request{
+		Script: cpythonRunner, Name: m.name,
+		Context: map[string]any{"module": m.name, "left_out": m.leftOut},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Ran, Skipped int
+		Failed       map[string]string
+	}
+	if !res.OK() {
+		return []string{fmt.Sprintf("%s: %s: %s\n%s\n%+v", m.name, res.Outcome, res.Error, res.Stderr, res.Violations)}
+	}
+	if err := res.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for test, why := range got.Failed {
+		if entry := m.entry(test); entry != "" {
+			used[entry] = true
+			continue
+		}
+		differences = append(differences, fmt.Sprintf("%s: %s failed: %s", m.name, test, why))
+	}
+	for entry, why := range m.fails {
+		if !used[entry] && !slices.Contains(m.leftOut, entry) {
+			// Good news, which must not break a build.
+			t.Logf("%s: %s passes: it was expected to fail (%s)", m.name, entry, why)
+		}
+	}
+	if got.Ran == 0 {
+		differences = append(differences, m.name+": no test was run")
+	}
+	slices.Sort(differences)
+	if len(differences) > 0 {
+		for _, v := range res.Violations {
+			differences = append(differences, fmt.Sprintf("%s: blocked: %s %s(%s) × %d", m.name, v.Wall, v.Op, v.Detail, v.Count))
+		}
+	}
+	t.Logf("%d run, %d skipped, %d failed, %v", got.Ran, got.Skipped, len(got.Failed), res.Usage.WallTime)
+	return differences
+}
+
+// entry gives the line of the list that covers a test.
+func (m suiteModule) entry(test string) string {
+	class, _, _ := strings.Cut(test, ".")
+	for _, name := range []string{test, class + ".*"} {
+		if _, listed := m.fails[name]; listed {
+			return name
+		}
+	}
+	return ""
+}
+
+// parseSuite reads testdata/cpython.txt; its format is at its top.
+func parseSuite(text string) ([]suiteModule, error) {
+	var modules []suiteModule
+	for n, line := range strings.Split(text, "\n") {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 0 || strings.HasPrefix(fields[0], "#"):
+		case strings.HasPrefix(line, "test_"):
+			m := suiteModule{name: fields[0], fails: map[string]string{}, leftOut: []string{}}
+			m.short = len(fields) == 2 && fields[1] == "short"
+			if len(fields) > 1 && !m.short {
+				return nil, fmt.Errorf("line %d: %q is not `short`", n+1, fields[1])
+			}
+			modules = append(modules, m)
+		case len(modules) == 0 || len(fields) < 3 || fields[0] != "fails" && fields[0] != "skips":
+			return nil, fmt.Errorf("line %d: want `fails TEST reason` or `skips TEST reason` below a module, have %q", n+1, line)
+		default:
+			m := &modules[len(modules)-1]
+			m.fails[fields[1]] = strings.Join(fields[2:], " ")
+			if fields[0] == "skips" {
+				m.leftOut = append(m.leftOut, fields[1])
+			}
+		}
+	}
+	return modules, nil
+}
