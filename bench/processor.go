@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os/exec"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/policy"
@@ -52,12 +51,14 @@ def work():
 var sizes = []int{11_000_000, 4_000_000, 2_400}
 
 // clock is around the work alone, inside and outside: the start has its own
-// measure, and would flatter the walls here.
+// measure, and would flatter the walls here. Processor time is judged, since
+// neighbours add to it little; wall time is shown beside it, so that nothing
+// hides in waiting.
 const clock = `
 import time
-begin = time.perf_counter()
+wall, cpu = time.perf_counter(), time.process_time()
 value = work()
-took = time.perf_counter() - begin
+wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 `
 
 // processor compares the speed of long scripts behind the walls with that of
@@ -67,68 +68,75 @@ func (b *bench) processor(ctx context.Context, t *table) error {
 		size := b.few(sizes[i], sizes[i]/20)
 		in, out, err := b.compare(ctx, p.name, fmt.Sprintf(p.work, size))
 		// Short scripts measure the clock; a faster machine gets more to do.
-		for err == nil && !b.quick && out < time.Second {
-			size = int(float64(size) * 1.2 * float64(time.Second) / float64(out))
+		for err == nil && !b.quick && out.cpu < time.Second {
+			size = int(float64(size) * 1.2 * float64(time.Second) / float64(out.cpu))
 			in, out, err = b.compare(ctx, p.name, fmt.Sprintf(p.work, size))
 		}
 		if err != nil {
 			return err
 		}
 		t.add(row{
-			place: placeProcessor, Measure: "speed of a long script: " + p.name, Value: fmt.Sprintf("%.3f s", in.Seconds()),
-			Number: in.Seconds(), Ratio: over(out, in), Must: atLeast(0.97, "0.97 ×"),
+			place: placeProcessor, Measure: "speed of a long script: " + p.name, Value: fmt.Sprintf("%.3f s", in.cpu.Seconds()),
+			Number: in.cpu.Seconds(), Ratio: over(out.cpu, in.cpu), Must: atLeast(0.97, "0.97 ×"),
+			Note: fmt.Sprintf("(by the clock on the wall %s)", ratioText(over(out.wall, in.wall))),
 		})
 	}
 	return nil
 }
 
-// compare takes turns, and gives the best time of each side: noise only ever
-// adds.
-func (b *bench) compare(ctx context.Context, name, source string) (in, out time.Duration, err error) {
-	in, out = math.MaxInt64, math.MaxInt64
+// times are what one script says of itself.
+type times struct{ wall, cpu time.Duration }
+
+// best keeps the smaller of each: noise only ever adds.
+func (t times) best(other times) times { return times{min(t.wall, other.wall), min(t.cpu, other.cpu)} }
+
+// compare takes turns, and gives the best of each side.
+func (b *bench) compare(ctx context.Context, name, source string) (in, out times, err error) {
+	in, out = times{math.MaxInt64, math.MaxInt64}, times{math.MaxInt64, math.MaxInt64}
 	for range b.few(5, 1) {
-		d, want, err := b.outside(ctx, source)
+		took, want, err := b.outside(ctx, source)
 		if err != nil {
-			return 0, 0, err
+			return in, out, err
 		}
-		out = min(out, d)
-		d, got, err := b.inside(ctx, source)
+		out = out.best(took)
+		took, got, err := b.inside(ctx, source)
 		if err != nil {
-			return 0, 0, err
+			return in, out, err
 		}
-		in = min(in, d)
+		in = in.best(took)
 		if got != want {
-			return 0, 0, fmt.Errorf("%s: %s inside, %s outside", name, got, want)
+			return in, out, fmt.Errorf("%s: %s inside, %s outside", name, got, want)
 		}
 	}
 	return in, out, nil
 }
 
-func (b *bench) outside(ctx context.Context, source string) (time.Duration, string, error) {
-	out, err := exec.CommandContext(ctx, b.python, "-I", "-S", "-X", "utf8", "-c", source+clock+"print(took, value)").Output()
+func (b *bench) outside(ctx context.Context, source string) (times, string, error) {
+	line := []string{"-I", "-S", "-X", "utf8", "-c", source + clock + "import json\nprint(json.dumps([wall, cpu, str(value)]))"}
+	out, err := exec.CommandContext(ctx, b.python, line...).Output()
 	if err != nil {
-		return 0, "", err
+		return times{}, "", err
 	}
-	took, value, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	seconds, err := strconv.ParseFloat(took, 64)
-	return time.Duration(seconds * float64(time.Second)), value, err
+	return parseTimes(out)
 }
 
-func (b *bench) inside(ctx context.Context, source string) (time.Duration, string, error) {
+func (b *bench) inside(ctx context.Context, source string) (times, string, error) {
 	result, err := b.runner.Run(ctx, run.Request{
-		Script: source + clock + "result = [took, str(value)]",
+		Script: source + clock + "result = [wall, cpu, str(value)]",
 		Limits: policy.Limits{CPUTime: policy.Duration(10 * time.Second)},
 	})
 	if err != nil {
-		return 0, "", err
+		return times{}, "", err
 	}
 	if !result.OK() {
-		return 0, "", fmt.Errorf("%s: %s", result.Outcome, result.Error)
+		return times{}, "", fmt.Errorf("%s: %s", result.Outcome, result.Error)
 	}
-	var seconds float64
+	return parseTimes(result.Value)
+}
+
+func parseTimes(text []byte) (times, string, error) {
+	var wall, cpu float64
 	var value string
-	if err := result.Decode(&[]any{&seconds, &value}); err != nil {
-		return 0, "", err
-	}
-	return time.Duration(seconds * float64(time.Second)), value, nil
+	err := json.Unmarshal(text, &[]any{&wall, &cpu, &value})
+	return times{time.Duration(wall * float64(time.Second)), time.Duration(cpu * float64(time.Second))}, value, err
 }

@@ -126,13 +126,11 @@ func pick(random *rand.Rand) job {
 	for _, k := range kinds {
 		total += k.weight
 	}
-	at := random.IntN(total)
-	for _, k := range kinds {
-		if at -= k.weight; at < 0 {
-			return job{k, random.IntN(1 << 30)}
-		}
+	at, i := random.IntN(total), 0
+	for ; at >= kinds[i].weight; i++ {
+		at -= kinds[i].weight
 	}
-	panic("unreachable")
+	return job{kinds[i], random.IntN(1 << 30)}
 }
 
 // do runs the job and says what is wrong with its end.

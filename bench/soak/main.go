@@ -39,8 +39,9 @@ func main() {
 	flag.StringVar(&opts.python, "python", "", "the interpreter (default: the one that cordon finds)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := soak(ctx, opts, os.Stdout); err != nil {
+	err := soak(ctx, opts, os.Stdout)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(1)
 	}

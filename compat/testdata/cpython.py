@@ -1,8 +1,9 @@
 """Runs one module of CPython's own tests in this very process.
 
-regrtest would start a process for each module and write beside it; unittest's
-loader needs neither.
+regrtest would start a process for each module and write beside it; unittest
+needs neither.
 """
+import importlib
 import io
 import re
 import sys
@@ -10,7 +11,7 @@ import unittest
 
 from test import support
 
-# Tests find their data and themselves by the module that started them.
+# Some tests look for their data beside the program that started them.
 sys.argv = ["python"]
 support.verbose = False
 support.use_resources = []  # no network, no display, nothing that takes minutes
@@ -18,13 +19,22 @@ support.use_resources = []  # no network, no display, nothing that takes minutes
 # some, and skip those.
 support.has_subprocess_support = support.has_fork_support = False
 
+module = "test." + context["module"]
+left_out = context["left_out"]
+result = {"ran": 0, "skipped": 0, "failed": {}}
+
 
 def name_of(test):
     """The test's name within its module, without its subtest: subtests carry
     values that differ from machine to machine."""
-    setup = re.fullmatch(r"(\w+) \((.*)\)", test.id())
-    name = "%s.%s" % (setup[2], setup[1]) if setup else test.id().split(" ")[0]
+    fixture = re.fullmatch(r"(\w+) \((.*)\)", test.id())
+    name = "%s.%s" % (fixture[2], fixture[1]) if fixture else test.id().split(" ")[0]
     return name[len(module) + 1:] if name.startswith(module + ".") else name
+
+
+def wanted(name):
+    """Whether a name is not on the list, neither by itself nor by a Class.*"""
+    return not any(name == out or out.endswith(".*") and name.startswith(out[:-1]) for out in left_out)
 
 
 def flat(suite):
@@ -35,17 +45,24 @@ def flat(suite):
             yield test
 
 
-module = "test." + context["module"]
-left_out = set(context["left_out"])
-suite = unittest.TestSuite()
-suite.addTests(
-    test for test in flat(unittest.defaultTestLoader.loadTestsFromName(module))
-    if name_of(test) not in left_out and name_of(test).split(".")[0] + ".*" not in left_out
-)
-outcome = unittest.TextTestRunner(stream=io.StringIO(), verbosity=0).run(suite)
-failed = {}
-for test, text in outcome.errors + outcome.failures:
-    failed.setdefault(name_of(test), text.strip().splitlines()[-1][:300])
-for test in outcome.unexpectedSuccesses:
-    failed.setdefault(name_of(test), "unexpected success")
-result = {"ran": outcome.testsRun, "skipped": len(outcome.skipped), "failed": failed}
+def run(suite):
+    suite = unittest.TestSuite(test for test in flat(suite) if wanted(name_of(test)))
+    outcome = unittest.TextTestRunner(stream=io.StringIO(), verbosity=0).run(suite)
+    result["ran"] += outcome.testsRun
+    result["skipped"] += len(outcome.skipped)
+    for test, text in outcome.errors + outcome.failures:
+        result["failed"].setdefault(name_of(test), text.strip().splitlines()[-1][:300])
+    for test in outcome.unexpectedSuccesses:
+        result["failed"].setdefault(name_of(test), "unexpected success")
+
+
+# Modules that choose their tests by themselves end here, too.
+support._run_suite = run
+try:
+    choose = getattr(importlib.import_module(module), "test_main", None)
+    if choose is None:
+        run(unittest.defaultTestLoader.loadTestsFromName(module))
+    else:
+        choose()
+except unittest.SkipTest as reason:
+    result["failed"][module] = "skipped as a whole: %s" % reason

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// ErrUnsupported is what Open, and Peak and OOMKills on old kernels,
+	// ErrUnsupported is what Open, and OOMKills on old kernels,
 	// return when the host cannot do what is asked.
 	ErrUnsupported = errors.New("cgroup: not supported on this host")
 	// ErrReturned is what a Group's methods return after Return: by then its

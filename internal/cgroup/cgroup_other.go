@@ -26,5 +26,5 @@ func (*Group) Path() string               { return "" }
 func (*Group) Add(int) error              { return ErrUnsupported }
 func (*Group) SetLimit(int64) error       { return ErrUnsupported }
 func (*Group) OOMKills() (int, error)     { return 0, ErrUnsupported }
-func (*Group) Peak() (int64, error)       { return 0, ErrUnsupported }
+func (*Group) JoinFD() int                { return -1 }
 func (*Group) Return()                    {}

@@ -49,7 +49,7 @@
 //   - Memory charged before Add, such as the zygote's shared pages: it belongs
 //     to the zygote's group until the worker writes to it.
 //   - A host that runs out of memory as a whole. The kernel then kills whom it
-//     likes, and OOMKills counts that too: compare Peak with the limit.
+//     likes, and OOMKills counts that too.
 //   - Processes that outlive a killed cordon: Sweep removes their group once
 //     they are gone and kills nobody.
 //   - A manager that takes the memory controller away from the parent while a

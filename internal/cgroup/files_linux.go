@@ -88,6 +88,10 @@ func field(path, name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return fieldOf(b, path, name)
+}
+
+func fieldOf(b []byte, path, name string) (int64, error) {
 	for line := range strings.Lines(string(b)) {
 		if value, ok := strings.CutPrefix(line, name+" "); ok {
 			return number([]byte(value), nil)

@@ -12,31 +12,30 @@ import (
 )
 
 // files are the names under which the two versions keep the same things.
-type files struct{ limit, swap, usage, peak, events, reclaim string }
+type files struct{ limit, swap, usage, events, reclaim, join string }
 
 var (
 	filesV1 = files{
 		limit: "memory.limit_in_bytes", swap: "memory.memsw.limit_in_bytes",
-		usage: "memory.usage_in_bytes", peak: "memory.max_usage_in_bytes",
-		events: "memory.oom_control", reclaim: "memory.force_empty",
+		usage: "memory.usage_in_bytes", events: "memory.oom_control", reclaim: "memory.force_empty",
+		join: "tasks",
 	}
 	filesV2 = files{
 		limit: "memory.max", swap: "memory.swap.max",
-		usage: "memory.current", peak: "memory.peak",
-		events: "memory.events", reclaim: "memory.reclaim",
+		usage: "memory.current", events: "memory.events", reclaim: "memory.reclaim",
 	}
 )
 
-// A node is one directory, which outlives its leases. Two of its files stay
-// open (three on v2 from Linux 6.12 on): those written for every worker.
+// A node is one directory, which outlives its leases. The files that are used
+// for every worker stay open.
 type node struct {
 	dir     string
 	version int
 	files
-	procs, max int
-	peakFD     int  // v2: a descriptor whose peak can be reset, or -1
-	swapOn     bool // v1: memory.memsw.* is there
-	limitNow   int64
+	procs, max, usageFD, eventsFD int
+	joinFD                        int  // v1: where a process can put itself, or -1
+	swapOn                        bool // v1: memory.memsw.* is there
+	limitNow                      int64
 	// spoiled nodes are removed and not leased again: what is in their files
 	// is not known, or cannot be set back.
 	spoiled bool
@@ -46,7 +45,7 @@ func newNode(dir string, version int) (n *node, err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	n = &node{dir: dir, version: version, files: filesV1, procs: -1, max: -1, peakFD: -1}
+	n = &node{dir: dir, version: version, files: filesV1, procs: -1, max: -1, usageFD: -1, eventsFD: -1, joinFD: -1}
 	if version == 2 {
 		n.files = filesV2
 	}
@@ -57,11 +56,20 @@ func newNode(dir string, version int) (n *node, err error) {
 			n = nil
 		}
 	}()
-	if n.procs, err = open(dir+"/cgroup.procs", unix.O_WRONLY); err != nil {
-		return n, err
-	}
-	if n.max, err = open(n.path(n.limit), unix.O_WRONLY); err != nil {
-		return n, err
+	for _, f := range []struct {
+		fd    *int
+		name  string
+		flags int
+	}{
+		{&n.procs, "cgroup.procs", unix.O_WRONLY}, {&n.max, n.limit, unix.O_WRONLY},
+		{&n.usageFD, n.usage, unix.O_RDONLY}, {&n.eventsFD, n.events, unix.O_RDONLY}, {&n.joinFD, n.join, unix.O_WRONLY},
+	} {
+		if f.name == "" {
+			continue
+		}
+		if *f.fd, err = open(n.path(f.name), f.flags); err != nil {
+			return n, err
+		}
 	}
 	if version == 2 {
 		return n, n.prepareV2()
@@ -95,26 +103,11 @@ func (n *node) prepareV2() error {
 			return err
 		}
 	}
-	// Before 6.12 a peak can never be reset. Such a group serves once: a
-	// mkdir and an rmdir are a fair price for a true number. Only a write
-	// tells: root may open the file on kernels that then answer EINVAL.
-	fd, err := open(n.path(n.peak), unix.O_RDWR)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // Before 5.19: no peaks at all.
-	}
-	if err == nil && writeFD(fd, "reset") == nil {
-		n.peakFD = fd
-		return nil
-	}
-	if err == nil {
-		unix.Close(fd)
-	}
-	n.spoiled = true
 	return nil
 }
 
 func (n *node) closeFiles() {
-	for _, fd := range []*int{&n.procs, &n.max, &n.peakFD} {
+	for _, fd := range []*int{&n.procs, &n.max, &n.usageFD, &n.eventsFD, &n.joinFD} {
 		if *fd >= 0 {
 			unix.Close(*fd)
 			*fd = -1
@@ -129,7 +122,7 @@ const leftover = 1 << 20
 
 // clean prepares a node that has had a worker for the next, or says no.
 func (n *node) clean() bool {
-	left, err := number(read(n.path(n.usage)))
+	left, err := number(readFD(n.usageFD))
 	if err == nil && left > leftover {
 		// Page cache of the files the last guest read: give it back. What
 		// cannot be given back, such as a tmpfs somebody still holds, would
@@ -140,22 +133,23 @@ func (n *node) clean() bool {
 		}
 		// v2 reports EAGAIN when it got less; the number read next decides.
 		_ = write(n.path(n.reclaim), amount)
-		left, err = number(read(n.path(n.usage)))
+		left, err = number(readFD(n.usageFD))
 	}
 	return err == nil && left <= leftover
 }
 
-// begin notes the counters a lease starts from.
-func (n *node) begin() (kills int64, err error) {
-	if n.version == 1 {
-		err = write(n.path(n.peak), "0")
-	} else if n.peakFD >= 0 {
-		err = writeFD(n.peakFD, "reset")
-	}
+// kills is the kernel's count since the group was made.
+func (n *node) kills() (int64, error) {
+	b, err := readFD(n.eventsFD)
 	if err != nil {
 		return 0, err
 	}
-	kills, err = field(n.path(n.events), "oom_kill")
+	return fieldOf(b, n.path(n.events), "oom_kill")
+}
+
+// begin notes the counter a lease starts from.
+func (n *node) begin() (kills int64, err error) {
+	kills, err = n.kills()
 	if errors.Is(err, ErrUnsupported) {
 		err = nil // OOMKills will say so.
 	}
@@ -255,26 +249,21 @@ func (g *Group) OOMKills() (int, error) {
 		return 0, err
 	}
 	defer release()
-	kills, err := field(n.path(n.events), "oom_kill")
+	kills, err := n.kills()
 	return int(kills - g.kills), err
 }
 
-// Peak is the most memory the group has had since Lease. Kernels without
-// memory.peak (v2 before Linux 5.19) answer ErrUnsupported.
-func (g *Group) Peak() (int64, error) {
+// JoinFD is where a process puts itself into the group by writing "0", or -1
+// where it cannot (v2). Moving oneself takes no global lock, while Add waits
+// for all processors and keeps the whole machine from forking meanwhile. The
+// descriptor is the group's: pass it on, do not close it.
+func (g *Group) JoinFD() int {
 	n, release, err := g.hold()
 	if err != nil {
-		return 0, err
+		return -1
 	}
 	defer release()
-	if n.peakFD >= 0 {
-		return number(readFD(n.peakFD))
-	}
-	peak, err := number(read(n.path(n.peak)))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: %w", ErrUnsupported, err)
-	}
-	return peak, err
+	return n.joinFD
 }
 
 // Return gives the group back when its worker is dead. A group that still has

@@ -6,14 +6,28 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// poolName is cordon-<pid>-<start time of that process>-<random>.
-var poolName = regexp.MustCompile(`^cordon-([1-9][0-9]*)-([0-9]+)-[0-9a-f]{8}$`)
+// owner reads the name of a pool: cordon-<pid>-<its start time>-<random>.
+func owner(name string) (pid, start string, ok bool) {
+	parts := strings.Split(name, "-")
+	if len(parts) != 4 || parts[0] != "cordon" || len(parts[3]) != 8 {
+		return "", "", false
+	}
+	for _, part := range parts[1:3] {
+		if _, err := strconv.ParseUint(part, 10, 63); err != nil {
+			return "", "", false
+		}
+	}
+	if _, err := hex.DecodeString(parts[3]); err != nil {
+		return "", "", false
+	}
+	return parts[1], parts[2], true
+}
 
 func ownName() (string, error) {
 	pid := os.Getpid()
@@ -51,8 +65,8 @@ func Sweep(parent string) (removed int) {
 		return 0
 	}
 	for _, e := range entries {
-		m := poolName.FindStringSubmatch(e.Name())
-		if m != nil && e.IsDir() && !alive(m[1], m[2]) && sweepUnlocked(parent+"/"+e.Name()) {
+		pid, start, ok := owner(e.Name())
+		if ok && e.IsDir() && !alive(pid, start) && sweepUnlocked(parent+"/"+e.Name()) {
 			removed++
 		}
 	}

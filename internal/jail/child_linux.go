@@ -27,18 +27,17 @@ func init() {
 		return
 	}
 	runtime.LockOSThread() // credentials and capabilities belong to a thread
-	const inherited = 3
-	if failure := child(inherited); failure != nil {
+	if failure := child(); failure != nil {
 		message, _ := json.Marshal(struct{ Failure *SetupError }{failure})
-		_ = unix.Send(inherited, message, unix.MSG_NOSIGNAL) // nobody else is there to be told
+		_ = unix.Send(ControlFD, message, unix.MSG_NOSIGNAL) // nobody else is there to be told
 	}
 	os.Exit(1)
 }
 
 // child walks from the first instruction after clone to execve. The order of
 // the steps is the argument; each names what would go wrong elsewhere.
-func child(control int) *SetupError {
-	spec, err := receive(control)
+func child() *SetupError {
+	spec, err := receive()
 	if err != nil {
 		return &SetupError{Step: "receive the plan", Cause: cause(err)}
 	}
@@ -62,7 +61,7 @@ func child(control int) *SetupError {
 		// Descriptors: before the limit falls, and before the program could
 		// see any that we, or whoever started us, left open.
 		{"limits", false, func() error { return limits(p) }},
-		{"descriptors", false, func() error { return descriptors(control, p) }},
+		{"descriptors", false, func() error { return descriptors(p) }},
 		// Last, because every step above may need a capability.
 		{"capabilities", false, func() error { return capabilities(p) }},
 		{"no new privileges", false, func() error { return noNewPrivs(p) }},
@@ -75,9 +74,9 @@ func child(control int) *SetupError {
 	return &SetupError{Step: "execute " + spec.Argv[0], Cause: cause(err)}
 }
 
-func receive(control int) (Spec, error) {
+func receive() (Spec, error) {
 	buffer := make([]byte, 256<<10)
-	n, err := unix.Read(control, buffer)
+	n, err := unix.Read(ControlFD, buffer)
 	if err != nil {
 		return Spec{}, err
 	}
@@ -186,14 +185,13 @@ func buildRoot(p Plan, passed int) error {
 // rootTrees gives a mount tree for each bind: those that the parent opened,
 // or our own.
 func rootTrees(p Plan, passed int) (map[string]int, error) {
-	const firstPassed = 4
 	trees := map[string]int{}
 	for _, m := range p.Root {
 		if !m.bind() {
 			continue
 		}
 		if passed > 0 {
-			trees[m.Path] = firstPassed + len(trees)
+			trees[m.Path] = firstTree + len(trees)
 			continue
 		}
 		fd, err := openTree(m.Path)
@@ -277,10 +275,7 @@ func limits(p Plan) error {
 // descriptors leaves the standard streams (all /dev/null), the control socket
 // and the namespaces, and marks everything else to be closed by execve:
 // whoever leaked it, the program does not get it.
-func descriptors(control int, p Plan) error {
-	if err := unix.Dup3(control, ControlFD, 0); err != nil {
-		return err
-	}
+func descriptors(p Plan) error {
 	if !p.Environment {
 		return nil
 	}

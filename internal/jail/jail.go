@@ -31,6 +31,9 @@ const (
 	PIDNSFD   = 1022
 	// descriptorLimit makes room for them.
 	descriptorLimit = 1024
+	// firstTree is the first of the mount trees that a child is passed; below
+	// it are the standard streams.
+	firstTree = 3
 )
 
 // SetupError is a step that failed before anything ran.

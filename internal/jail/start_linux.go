@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -16,10 +18,37 @@ const childName = "cordon-jail"
 
 // Process is a program behind its walls, with its control socket.
 type Process struct {
-	*os.Process
+	Pid int
 	// Control is our end of a SOCK_SEQPACKET pair; the program has the other
 	// as ControlFD.
 	Control int
+
+	mu     sync.Mutex // guards against a signal to a pid that was reaped
+	reaped bool
+}
+
+// Kill ends the process at once, if it is still there.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		_ = unix.Kill(p.Pid, unix.SIGKILL) // ESRCH: it is a zombie
+	}
+}
+
+// Wait returns when the process is gone, once.
+func (p *Process) Wait() {
+	var info unix.Siginfo
+	for unix.Waitid(unix.P_PID, p.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reaped = true
+	for {
+		if _, err := unix.Wait4(p.Pid, nil, 0, nil); err != unix.EINTR {
+			return
+		}
+	}
 }
 
 // Start clones the current binary into the plan's namespaces, where it sets
@@ -31,47 +60,64 @@ func Start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	theirs := os.NewFile(uintptr(pair[1]), "control")
-	defer theirs.Close()
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	defer unix.Close(pair[1])
+	process, err := start(&spec, pair[1])
 	if err != nil {
 		unix.Close(pair[0])
 		return nil, err
 	}
-	defer null.Close()
-
-	files := []*os.File{null, null, null, theirs}
-	trees, err := openTrees(spec.Plan)
-	defer func() {
-		for _, t := range trees {
-			t.Close()
-		}
-	}()
-	if err != nil {
-		unix.Close(pair[0])
-		return nil, err
-	}
-	spec.Trees = len(trees)
-	files = append(files, trees...)
-
-	process, err := os.StartProcess("/proc/self/exe", []string{childName}, &os.ProcAttr{
-		Env: []string{}, Files: files, Sys: attributes(spec.Plan),
-	})
-	if err != nil {
-		unix.Close(pair[0])
-		return nil, &SetupError{Step: "clone", Cause: cause(err), Namespace: spec.Plan.Namespaces != 0}
-	}
+	process.Control = pair[0]
 	message, err := json.Marshal(spec)
 	if err == nil {
 		err = unix.Send(pair[0], message, unix.MSG_NOSIGNAL)
 	}
 	if err != nil {
 		unix.Close(pair[0])
-		_ = process.Kill() // it has nothing to do without a plan
-		_, _ = process.Wait()
+		process.Kill() // it has nothing to do without a plan
+		process.Wait()
 		return nil, fmt.Errorf("send the plan: %w", err)
 	}
-	return &Process{Process: process, Control: pair[0]}, nil
+	return process, nil
+}
+
+// start clones the child with its descriptors where they will stay. The
+// control socket has its final number from the beginning: to move it there
+// later, the kernel would have to enlarge the table of descriptors under the
+// child's threads, and wait milliseconds for all processors to agree.
+// syscall.StartProcess is enough: os.StartProcess tries out pidfds first, at
+// the price of another process.
+func start(spec *Spec, control int) (*Process, error) {
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	trees, err := openTrees(spec.Plan)
+	defer func() {
+		unix.Close(null)
+		for _, fd := range trees {
+			unix.Close(fd)
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	spec.Trees = len(trees)
+	const none = ^uintptr(0)
+	files := slices.Repeat([]uintptr{none}, ControlFD+1)
+	for i := range firstTree {
+		files[i] = uintptr(null)
+	}
+	for i, fd := range trees {
+		files[firstTree+i] = uintptr(fd)
+	}
+	files[ControlFD] = uintptr(control)
+	pid, _, err := syscall.StartProcess("/proc/self/exe", []string{childName}, &syscall.ProcAttr{
+		Env: []string{}, Files: files, Sys: attributes(spec.Plan),
+	})
+	if err != nil {
+		return nil, &SetupError{Step: "clone", Cause: cause(err), Namespace: spec.Plan.Namespaces != 0}
+	}
+	return &Process{Pid: pid}, nil
 }
 
 // attributes maps exactly one id, an unprivileged one, into the namespace.
@@ -91,11 +137,11 @@ func attributes(p Plan) *syscall.SysProcAttr {
 // openTrees opens the binds of the private root while we are still root: the
 // child will be nobody, and the interpreter may live below a folder that
 // nobody can enter. Other users have the same rights in the child as here.
-func openTrees(p Plan) ([]*os.File, error) {
+func openTrees(p Plan) ([]int, error) {
 	if !p.SwitchID || p.Namespaces&CloneNewNS == 0 {
 		return nil, nil
 	}
-	var trees []*os.File
+	var trees []int
 	for _, m := range p.Root {
 		if !m.bind() {
 			continue
@@ -104,7 +150,7 @@ func openTrees(p Plan) ([]*os.File, error) {
 		if err != nil {
 			return trees, &SetupError{Step: "open " + m.Path, Cause: cause(err), Namespace: !errors.Is(err, unix.ENOENT)}
 		}
-		trees = append(trees, os.NewFile(uintptr(fd), m.Path))
+		trees = append(trees, fd)
 	}
 	return trees, nil
 }

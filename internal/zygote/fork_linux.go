@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,11 +46,14 @@ type Worker struct {
 	kill    killOnce
 }
 
-// Fork gives a worker that is walled in, warmed up and checked.
-func (z *Zygote) Fork(ctx context.Context, limits policy.Limits) (*Worker, error) {
+// Fork gives a worker that is walled in, warmed up and checked. The worker
+// joins a cgroup through the descriptor join, unless that is negative.
+func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, join int) (*Worker, error) {
 	w := &Worker{zygote: z, Limits: limits, exited: make(chan struct{})}
 	theirs, err := w.openStreams()
-	if err == nil {
+	if err == nil && join >= 0 {
+		err = z.order(w, append(slices.Clip(theirs), join))
+	} else if err == nil {
 		err = z.order(w, theirs)
 	}
 	// Before the wait: while we hold the worker's end of its channel, its

@@ -74,8 +74,8 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 		done: make(chan struct{}),
 	}
 	if err := z.greet(ctx, message); err != nil {
-		_ = process.Kill() // it may be gone already
-		_, _ = process.Wait()
+		process.Kill()
+		process.Wait()
 		if z.control != nil {
 			z.control.Close()
 		}
@@ -329,13 +329,13 @@ func (z *Zygote) failLocked(err error) {
 		z.err = err
 	}
 	z.closed = true
-	_ = z.process.Kill() // gone already, or about to be
+	z.process.Kill()
 }
 
 // reap waits for the zygote's death, after which none of its workers lives:
 // they die with it, by their pid namespace or by their death signal.
 func (z *Zygote) reap() {
-	_, _ = z.process.Wait()
+	z.process.Wait()
 	z.fail(errors.New("the fork server is gone"))
 	z.mu.Lock()
 	orphans := slices.Clone(z.spawning)

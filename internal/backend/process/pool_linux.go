@@ -116,22 +116,28 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits) (*member, error) 
 	if err != nil {
 		return nil, err
 	}
-	w, err := z.Fork(ctx, limits)
+	m := &member{}
+	join := -1
+	if p.backend.groups != nil {
+		if m.group, err = p.backend.groups.Lease(int64(limits.Memory)); err != nil {
+			return nil, run.Errorf(run.Internal, "cgroup: %w", err)
+		}
+		join = m.group.JoinFD()
+	}
+	m.Worker, err = z.Fork(ctx, limits, join)
 	if err != nil {
+		if m.group != nil {
+			m.group.Return()
+		}
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}
-	m := &member{Worker: w}
-	if p.backend.groups == nil {
-		return m, nil
-	}
-	// Ahead of demand: joining a cgroup may wait for all cores.
-	m.group, err = p.backend.groups.Lease(int64(limits.Memory))
-	if err == nil {
-		err = m.group.Add(w.PID)
-	}
-	if err != nil {
-		p.bury(m)
-		return nil, run.Errorf(run.Internal, "cgroup: %w", err)
+	// A worker that could not join by itself is put there now, ahead of
+	// demand: that may wait for all cores.
+	if m.group != nil && join < 0 {
+		if err := m.group.Add(m.PID); err != nil {
+			p.bury(m)
+			return nil, run.Errorf(run.Internal, "cgroup: %w", err)
+		}
 	}
 	return m, nil
 }

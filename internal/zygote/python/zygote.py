@@ -318,7 +318,10 @@ def worker(syscall, config, fds, limits, parent):
     its own name, in an order that the next one does not undo."""
     step = "streams"
     try:
-        channel, stdin, stdout, stderr = fds
+        channel, stdin, stdout, stderr = fds[:4]
+        # First of all, so that every page we touch is counted.
+        for join in fds[4:]:
+            posix.write(join, b"0")
         # The received descriptors are above the standard ones, so no dup2
         # can overwrite one that is still needed.
         for fd, target in ((stdin, 0), (stdout, 1), (stderr, 2), (channel, CHANNEL)):

@@ -1,0 +1,81 @@
+// Package cordon runs Python code that you do not trust, each script in a
+// fresh CPython behind kernel walls, and gives back what it computed.
+//
+// # Tasks
+//
+// Run a script. A [Runner] owns fork servers and a pool of workers that wait,
+// warmed and walled in; make one and keep it:
+//
+//	r, err := cordon.NewRunner(cordon.Options{})
+//	defer r.Close()
+//	res, err := r.Run(ctx, run.Request{Script: src, Context: map[string]any{"a": 41}})
+//
+// The script finds its input in the global context, and what it leaves in the
+// global result comes back in [run.Result].Value, as JSON.
+//
+// Tell the guest's failures from ours. Whatever the guest does is a Result:
+// its Outcome says how it ended, from evidence. An error means that the request
+// is wrong ([run.ErrInvalid]), that this host cannot give a required wall
+// ([run.ErrUnsupported]), that too much is waiting ([run.ErrBusy]), or that
+// cordon itself failed.
+//
+// Narrow a run: [run.Request].Limits. Zero fields mean the policy's defaults,
+// and no request gets more than the policy's maxima.
+//
+// Say what guests may do: [Options].Policy. Its zero value is the
+// default: it requires the walls of [policy.DefaultRequired] and grants
+// nothing. A policy is set by whoever operates cordon; a request cannot widen
+// it.
+//
+// See what stood: [Runner.Enforcement], and Enforcement in each Result, name
+// every wall and say "enforced" or "missing" and why.
+//
+// See what was tried: Violations in a Result names what was blocked, with a
+// hint for whoever wrote the script. Denied system calls are counted by the
+// kernel's own report; files outside the walls are named when the exception
+// about them was not caught.
+//
+// Follow a run live: [run.Request].Streams. End it early: cancel its context;
+// the guest is killed at once, and the Outcome is [run.Canceled].
+//
+// # What happens to your program
+//
+// To put up walls, the Runner starts your own executable again, from
+// /proc/self/exe and under the name cordon-jail. An init function in this
+// module takes over before main in that process, and replaces it with the
+// Python interpreter. Nothing has to be called for this. Packages whose init
+// functions run earlier do so in that process too, for a moment and without
+// environment or arguments.
+//
+// # Limits
+//
+//   - The tier is `process`, the only one that exists: a script on CPython 3.9
+//     or newer, on Linux, amd64 or arm64. Elsewhere [NewRunner] refuses.
+//   - A worker runs one guest and dies. There are no sessions, and no files
+//     pass from one run to the next.
+//   - A guest has no network, starts no processes, sees no /proc, and writes
+//     to its own /tmp alone. Where the host allows no namespaces, it writes
+//     nowhere.
+//   - A request above the policy's default limits, or with another size of
+//     /tmp, is not served from the pool: its worker is forked while it waits.
+//   - Scripts are at most 16 MiB; requests and results 64 MiB.
+//   - Not all of [Options] is free: each waiting worker takes memory, up to
+//     3 MiB.
+//
+// # What this does not stop
+//
+//   - A bug in the kernel that can be reached by the system calls a guest may
+//     make. Guests share the host's kernel.
+//   - Side channels: timing, caches, load, and what the processor leaks.
+//   - Covert channels between guests that run at the same time and want to
+//     talk: load, and read locks on files that all of them may read.
+//   - A guest that uses all it is allowed to use. Limits bound one run;
+//     [Options].Concurrent bounds how many there are at once.
+//   - A guest that lies. Its result, its output, and an exception that it
+//     raises are its own words; treat them as you treat the code.
+//   - On a host without namespaces: that a guest sees the host's name, the
+//     numbers of processes, and which files exist and how large they are.
+//
+// SECURITY.md has the threat model, and SPECIFICATION.md the promises with the
+// tests that prove them.
+package cordon

@@ -1,0 +1,158 @@
+package cordon_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A Runner is made once and used for many runs.
+func Example() {
+	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+
+	res, err := r.Run(context.Background(), run.Request{
+		Script:  `result = {"sum": context["a"] + 1}`,
+		Context: map[string]any{"a": 41},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var value struct{ Sum int }
+	if err := res.Decode(&value); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(res.Outcome, value.Sum)
+	// Output: succeeded 42
+}
+
+// What a guest does wrong is a Result, never an error.
+func ExampleRunner_Run_failures() {
+	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+
+	for _, req := range []run.Request{
+		{Script: "x = 1\nraise ValueError('no')"},
+		{Script: "x ="},
+		{Script: "while True: pass", Limits: policy.Limits{WallTime: policy.Duration(100 * time.Millisecond)}},
+		{Script: "x = bytearray(10**9)"},
+		{Script: "import sys; sys.exit(7)"},
+		{Script: "result = {'a': [1, {2}]}"},
+	} {
+		res, err := r.Run(context.Background(), req)
+		fmt.Println(res.Outcome, res.ErrorType, err)
+	}
+	// Output:
+	// raised exception <nil>
+	// malformed syntax <nil>
+	// timed_out timeout <nil>
+	// out_of_memory memory_limit <nil>
+	// exited exception <nil>
+	// invalid_output invalid_output <nil>
+}
+
+// What was blocked is named, with a hint for whoever wrote the script.
+func ExampleRunner_Run_violations() {
+	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+
+	res, err := r.Run(context.Background(), run.Request{Script: "import socket\nsocket.socket()"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(res.Error)
+	for _, v := range res.Violations {
+		fmt.Println(v.Wall, v.Op, v.Detail, v.Line)
+	}
+	// Output:
+	// PermissionError: [Errno 1] Operation not permitted (line 2)
+	// seccomp socket AF_INET, SOCK_STREAM 2
+}
+
+// A request narrows the policy; it never widens it.
+func ExampleRunner_Run_limits() {
+	r, err := cordon.NewRunner(cordon.Options{
+		Policy: policy.Policy{Maxima: policy.Limits{Memory: 128 * policy.MiB}},
+		Idle:   1,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+
+	_, err = r.Run(context.Background(), run.Request{
+		Script: "pass",
+		Limits: policy.Limits{Memory: 1 * policy.GiB},
+	})
+	fmt.Println(errors.Is(err, run.ErrInvalid))
+	fmt.Println(err)
+	// Output:
+	// true
+	// limits.memory is 1GiB, above the policy's maximum of 128MiB
+}
+
+// The guest's output can be followed while it runs; it is in the Result too.
+func ExampleRunner_Run_streams() {
+	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+
+	res, err := r.Run(context.Background(), run.Request{
+		Script:  "print('hello', input())",
+		Stdin:   "world\n",
+		Streams: run.Streams{Out: os.Stdout},
+	})
+	fmt.Printf("%q %v\n", res.Stdout, err)
+	// Output:
+	// hello world
+	// "hello world\n" <nil>
+}
+
+// Globals of the script come back by name: JSON values as they are, others by
+// their type and repr.
+func ExampleRunner_Run_variables() {
+	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+
+	res, err := r.Run(context.Background(), run.Request{
+		Script:    "x = [1, 2]\ny = {3}",
+		Variables: []string{"x", "y"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s\n%s\n", res.Variables["x"], res.Variables["y"])
+	// Output:
+	// [1,2]
+	// {"$type":"set","$repr":"{3}"}
+}
