@@ -23,6 +23,9 @@ type Options struct {
 	// Queue bounds the requests that wait for their turn; 0 means 4096. Above
 	// it Run answers run.ErrBusy at once.
 	Queue int
+	// OneShot says that Run will be called once. The start is quicker then,
+	// and nothing is kept ready for a second run.
+	OneShot bool
 }
 
 // Runner runs guests. It owns fork servers and pools of workers, is safe for
@@ -49,6 +52,7 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	}
 	b, err := process.New(ctx, process.Options{
 		Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue,
+		OneShot: options.OneShot,
 	})
 	if err != nil {
 		return nil, err

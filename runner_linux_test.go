@@ -170,7 +170,7 @@ func TestKilledZygoteIsReplaced(t *testing.T) {
 func zygotes(pid int) []int {
 	var found []int
 	for _, child := range descendants(pid) {
-		if data, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/cmdline"); err == nil && strings.Contains(string(data), "The guest side of the fork server") {
+		if data, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/cmdline"); err == nil && strings.Contains(string(data), "MAGIC_NUMBER") {
 			if status, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/stat"); err == nil && strings.Fields(string(status[strings.LastIndexByte(string(status), ')')+1:]))[1] == strconv.Itoa(pid) {
 				found = append(found, child)
 			}

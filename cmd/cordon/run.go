@@ -124,7 +124,7 @@ func runRun(ctx context.Context, opts runOptions) (err error) {
 	if !opts.json {
 		req.Streams.Out, req.Streams.Err = stdout, stderr
 	}
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, Idle: 1, Concurrent: 1})
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true})
 	if err != nil {
 		return err
 	}

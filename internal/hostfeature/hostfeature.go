@@ -1,5 +1,5 @@
-// Package hostfeature says what a host can enforce. Quick looks at what is
-// free to look at; Probe tries for real. Neither decides what to do about it.
+// Package hostfeature says what a host can enforce, by looking at what is free
+// to look at. It does not decide what to do about it.
 package hostfeature
 
 // Support is the answer about one feature, with the words for people.

@@ -19,9 +19,7 @@ var (
 	keptCapabilities  = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
 )
 
-// A re-executed binary never reaches main: the child's line starts here,
-// before any other package has had a chance to open files or start threads
-// of its own.
+// A re-executed binary never reaches main: the child's line starts here.
 func init() {
 	if len(os.Args) != 1 || os.Args[0] != childName {
 		return

@@ -157,6 +157,10 @@ func Make(in Inputs) (Plan, error) {
 			p.Seccomp = SeccompNotify
 		}
 	})
+	// Threads are counted by the Runner, which must be asked for that.
+	if p.Seccomp != SeccompNotify && p.Rlimits {
+		p.Walls[policy.WallRlimit] = "enforced (threads are not limited: " + f.SeccompNotify.Reason + ")"
+	}
 	wall(policy.WallCgroup, f.Cgroup, func() { p.Cgroup = true })
 
 	if len(in.Without) > 0 {

@@ -40,7 +40,8 @@ type Worker struct {
 	exit     Exit
 	orphaned bool // it died with its zygote
 
-	threads atomic.Int32 // how many its guest may have
+	limits atomic.Pointer[policy.Limits] // of its guest
+	clones reservations
 
 	denials denials
 	kill    killOnce
@@ -50,6 +51,7 @@ type Worker struct {
 // joins a cgroup through the descriptor join, unless that is negative.
 func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, join int) (*Worker, error) {
 	w := &Worker{zygote: z, Limits: limits, exited: make(chan struct{})}
+	w.limits.Store(&w.Limits)
 	theirs, err := w.openStreams()
 	if err == nil && join >= 0 {
 		err = z.order(w, append(slices.Clip(theirs), join))
@@ -164,7 +166,7 @@ func (w *Worker) awaitReady(ctx context.Context) error {
 	w.PID = m.pid
 	kind, report, err := wire.ReadFrame(bytes.NewReader(m.data), nil, len(m.data))
 	if err != nil || kind != wire.KindReady {
-		return fmt.Errorf("the worker's report is not one (%v)", err)
+		return fmt.Errorf("the worker's report is not one (%w)", err)
 	}
 	if len(report) > 0 {
 		return setupFailure(report)

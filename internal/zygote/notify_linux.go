@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -84,8 +85,9 @@ func (z *Zygote) decide(fd int, q notification, allowed []int) {
 // decideThread counts live threads. The flags are in a register and cannot
 // change while we think.
 func (w *Worker) decideThread(fd int, q notification) {
-	n, err := threadCount(w.PID)
-	if err == nil && n < w.threadLimit() {
+	others := w.clones.others(q.pid, time.Now())
+	if n, err := threadCount(w.PID); err == nil && n+others < w.threadLimit() {
+		w.clones.grant(q.pid, time.Now())
 		_ = letContinue(fd, q.id)
 		return
 	}
@@ -105,6 +107,38 @@ func (w *Worker) deny(fd int, q notification, errno unix.Errno, v run.Violation)
 	if total == hammering {
 		w.Kill(KilledHammering)
 	}
+}
+
+// reservations are threads that were allowed and may not exist yet. A thread
+// makes one other at a time: what it was granted before is there when it asks
+// again.
+type reservations struct {
+	mu      sync.Mutex
+	granted map[int]time.Time // by the thread that asked
+}
+
+// grantLasts is far longer than a clone takes, so that a reservation is given
+// up only after the new thread has long been counted.
+const grantLasts = 50 * time.Millisecond
+
+func (r *reservations) others(tid int, now time.Time) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for other, at := range r.granted {
+		if other == tid || now.Sub(at) > grantLasts {
+			delete(r.granted, other)
+		}
+	}
+	return len(r.granted)
+}
+
+func (r *reservations) grant(tid int, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.granted == nil {
+		r.granted = map[int]time.Time{}
+	}
+	r.granted[tid] = now
 }
 
 // guestOf finds the worker to which a thread belongs.

@@ -28,7 +28,7 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
 	}
-	w.threads.Store(int32(g.Limits.Threads))
+	w.limits.Store(&g.Limits)
 
 	started := time.Now()
 	watch := w.watch(ctx, g.Limits)
@@ -85,7 +85,8 @@ func (w *Worker) narrow(l policy.Limits) []any {
 	return w.zygote.rlimits(l)
 }
 
-func (w *Worker) threadLimit() int { return int(w.threads.Load()) }
+func (w *Worker) threadLimit() int        { return w.limits.Load().Threads }
+func (w *Worker) cpuLimit() time.Duration { return w.limits.Load().CPUTime.Std() }
 
 // awaitDeath: the channel is closed, by death or by a guest that wants to be
 // clever. One without a channel has no way to give a result.
@@ -113,8 +114,12 @@ func (w *Worker) burial() (*Exit, bool) {
 
 // watchdog ends a guest by the clocks and by its caller's wish.
 type watchdog struct {
-	wall, cpu *time.Timer
-	cancel    func() bool
+	wall   *time.Timer
+	cancel func() bool
+
+	mu      sync.Mutex
+	cpu     *time.Timer
+	stopped bool
 }
 
 func (w *Worker) watch(ctx context.Context, l policy.Limits) *watchdog {
@@ -122,29 +127,38 @@ func (w *Worker) watch(ctx context.Context, l policy.Limits) *watchdog {
 		wall:   time.AfterFunc(l.WallTime.Std(), func() { w.Kill(KilledWall) }),
 		cancel: context.AfterFunc(ctx, func() { w.Kill(KilledCanceled) }),
 	}
-	// Processor time cannot run out before it could have been used on all
-	// cores: a short run is never asked.
-	cores := time.Duration(min(runtime.NumCPU(), max(1, l.Threads)))
-	limit := l.CPUTime.Std()
-	d.cpu = time.AfterFunc(limit/cores, func() {
+	d.watchCPU(w, l.CPUTime.Std(), time.Duration(min(runtime.NumCPU(), max(1, l.Threads))))
+	return d
+}
+
+// watchCPU looks again when the processor time could have run out at the
+// earliest, on all cores: a short run is never asked.
+func (d *watchdog) watchCPU(w *Worker, left, cores time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return
+	}
+	d.cpu = time.AfterFunc(max(left/cores, time.Millisecond), func() {
 		used, err := cpuTime(w.PID)
 		if err != nil {
 			return // it is gone
 		}
-		left := limit - (used - w.cpu)
-		if left <= 0 {
+		if left := w.cpuLimit() - (used - w.cpu); left > 0 {
+			d.watchCPU(w, left, cores)
+		} else {
 			w.Kill(KilledCPU)
-			return
 		}
-		d.cpu.Reset(max(left/cores, time.Millisecond))
 	})
-	return d
 }
 
 func (d *watchdog) stop() {
 	d.wall.Stop()
-	d.cpu.Stop()
 	d.cancel()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	d.cpu.Stop()
 }
 
 // feed gives the guest its standard input. The returned function waits until

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,17 +53,20 @@ type Zygote struct {
 // Start gives a zygote that is ready to fork. A *jail.SetupError says which
 // wall could not be put up.
 func Start(ctx context.Context, config Config) (*Zygote, error) {
-	message, err := configure(config)
+	settings, err := configure(config)
 	if err != nil {
 		return nil, err
 	}
+	// In the order in which the loader and the bootstrap read them. An empty
+	// packet would look like our end.
+	messages := [][]byte{append(bytecode(config.Interpreter.Version), 0), []byte(bootstrap), settings}
 	environment := Environment()
 	if !config.Plan.Environment {
 		environment = os.Environ()
 	}
 	process, err := jail.Start(jail.Spec{
 		Plan: config.Plan,
-		Argv: []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", bootstrap},
+		Argv: []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", loader},
 		Env:  environment,
 	})
 	if err != nil {
@@ -73,7 +77,7 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 		workers: map[int]*Worker{}, sealed: map[int]*Worker{}, exits: map[int]Exit{},
 		done: make(chan struct{}),
 	}
-	if err := z.greet(ctx, message); err != nil {
+	if err := z.greet(ctx, messages); err != nil {
 		process.Kill()
 		process.Wait()
 		if z.control != nil {
@@ -111,11 +115,14 @@ func configure(c Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	warmup, err := wire.AppendDict(nil, startFields(Guest{
-		Script: "result = context['a'] + 1", Name: "<script>", Context: map[string]any{"a": 41},
-	}, []any{})...)
-	if err != nil {
-		return nil, err
+	var warmup []byte
+	if !c.OneShot {
+		warmup, err = wire.AppendDict(nil, startFields(Guest{
+			Script: "result = context['a'] + 1", Name: "<script>", Context: map[string]any{"a": 41},
+		}, []any{})...)
+		if err != nil {
+			return nil, err
+		}
 	}
 	namespaces := []any{}
 	if p.Namespaces&jail.CloneNewNS != 0 {
@@ -180,11 +187,13 @@ func landlockFields(p jail.Plan) any {
 	return map[string]any{"handled": handled, "rules": opened}
 }
 
-// greet sends the configuration and waits until the zygote is ready, or says
+// greet sends what the zygote needs and waits until the zygote is ready, or says
 // why it never will be.
-func (z *Zygote) greet(ctx context.Context, config []byte) error {
-	if err := unix.Send(z.process.Control, config, unix.MSG_NOSIGNAL); err != nil {
-		return fmt.Errorf("configure the fork server: %w", err)
+func (z *Zygote) greet(ctx context.Context, messages [][]byte) error {
+	for _, message := range messages {
+		if err := unix.Send(z.process.Control, message, unix.MSG_NOSIGNAL); err != nil {
+			return fmt.Errorf("configure the fork server: %w", err)
+		}
 	}
 	if err := unix.SetNonblock(z.process.Control, true); err != nil {
 		return err
@@ -213,7 +222,8 @@ func (z *Zygote) greet(ctx context.Context, config []byte) error {
 		return failure
 	}
 	if m.data[0] == 'E' {
-		return &jail.SetupError{Step: "start the interpreter", Cause: string(m.data[1:])}
+		step, cause, _ := strings.Cut(string(m.data[1:]), "\x00")
+		return &jail.SetupError{Step: step, Cause: cause}
 	}
 	if string(m.data) != "Z" {
 		return fmt.Errorf("the fork server greets with %q", m.data)

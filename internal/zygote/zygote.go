@@ -30,6 +30,9 @@ type Config struct {
 	Plan        jail.Plan
 	Interpreter interpreter.Interpreter
 	Preload     []string
+	// OneShot says that there will be one guest: warming up for it would take
+	// longer than it saves.
+	OneShot bool
 }
 
 // Exit is how a worker ended, as its parent saw it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
@@ -41,18 +42,33 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The interpreter starts meanwhile.
+	groups := make(chan error, 1)
+	go func() { groups <- b.openGroups(features) }()
 	first, err := b.start(ctx, features)
-	if err != nil {
-		return nil, err
+	if groupErr := <-groups; err == nil && groupErr != nil {
+		_ = first.Close()
+		err = run.Errorf(run.Internal, "cgroup: %w", groupErr)
 	}
-	if b.plan.Cgroup {
-		if b.groups, err = cgroup.Open(cgroup.Probe()); err != nil {
-			_ = first.Close()
-			return nil, run.Errorf(run.Internal, "cgroup: %w", err)
-		}
+	if err != nil {
+		return nil, errors.Join(err, b.closeGroups())
 	}
 	b.pool = newPool(b, first)
 	return b, nil
+}
+
+func (b *Backend) openGroups(f hostfeature.Features) (err error) {
+	if f.Cgroup.OK && !slices.Contains(b.options.Without, policy.WallCgroup) {
+		b.groups, err = cgroup.Open(cgroup.Probe())
+	}
+	return err
+}
+
+func (b *Backend) closeGroups() error {
+	if b.groups == nil {
+		return nil
+	}
+	return b.groups.Close()
 }
 
 // featuresFor looks at the host and at the granted paths.
@@ -75,8 +91,8 @@ func featuresFor(p policy.Policy) (hostfeature.Features, error) {
 }
 
 // start plans with all that the host seems to have. Where it then refuses
-// namespaces after all, the plan is made again without them; whether that is
-// enough is the policy's decision.
+// after all, the plan is made again without; whether that is enough is the
+// policy's decision.
 func (b *Backend) start(ctx context.Context, f hostfeature.Features) (*zygote.Zygote, error) {
 	for {
 		plan, err := b.makePlan(f)
@@ -86,11 +102,19 @@ func (b *Backend) start(ctx context.Context, f hostfeature.Features) (*zygote.Zy
 		b.plan = plan
 		z, err := b.startZygote(ctx)
 		var setup *jail.SetupError
-		if f.UserNS.OK && errors.As(err, &setup) && setup.Namespace {
+		switch {
+		case !errors.As(err, &setup):
+			return z, err
+		case f.UserNS.OK && setup.Namespace:
 			f.UserNS = hostfeature.DeniedUserNS(setup)
-			continue
+		case f.SeccompNotify.OK && setup.Step == "seccomp":
+			// A container that listens to its own filter leaves no room for
+			// another listener.
+			f.Seccomp = hostfeature.Yes("violations are not observed")
+			f.SeccompNotify = hostfeature.No(setup.Error(), "")
+		default:
+			return z, err
 		}
-		return z, err
 	}
 }
 
@@ -110,7 +134,7 @@ func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
 }
 
 func (b *Backend) startZygote(ctx context.Context) (*zygote.Zygote, error) {
-	z, err := zygote.Start(ctx, zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: b.options.Policy.Preload})
+	z, err := zygote.Start(ctx, zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: b.options.Policy.Preload, OneShot: b.options.OneShot})
 	if err == nil || ctx.Err() != nil {
 		return z, err
 	}
@@ -151,10 +175,7 @@ func (b *Backend) Open(ctx context.Context, limits policy.Limits) (backend.Sandb
 // Close ends every guest and leaves nothing behind.
 func (b *Backend) Close() error {
 	b.pool.close()
-	if b.groups != nil {
-		return b.groups.Close()
-	}
-	return nil
+	return b.closeGroups()
 }
 
 // sandbox is one leased worker.

@@ -215,7 +215,7 @@ func (e evidence) explain(r *run.Result, errno int, filename string) {
 	v := run.Violation{Wall: wall, Op: "open", Detail: filename, Line: r.Exception.Line, Count: 1}
 	switch errno {
 	case enoent, eacces, eperm:
-		v.Hint = "the guest sees only the interpreter's files and its own " + jail.Scratch + "; grant the path with `read:` in the policy, or pass the data in context or stdin"
+		v.Hint = "the guest can use only " + e.places() + "; grant the path with `read:` in the policy, or pass the data in context or stdin"
 	case erofs:
 		v.Hint = "only " + jail.Scratch + " can be written to, and it is gone after the run: return the data in result instead"
 	default:
@@ -224,9 +224,21 @@ func (e evidence) explain(r *run.Result, errno int, filename string) {
 	r.Violations = append(r.Violations, v)
 }
 
+// places are the files of a guest, in words.
+func (e evidence) places() string {
+	if e.Plan.Root == nil {
+		return "the interpreter's files, to read, and has no " + jail.Scratch + " on this host"
+	}
+	return "the interpreter's files, to read, and its own " + jail.Scratch
+}
+
 func (e evidence) visible(filename string) bool {
 	clean := path.Clean(filename)
-	for _, root := range append([]string{jail.Scratch, "/dev"}, e.Plan.Readable...) {
+	roots := e.Plan.Readable
+	if e.Plan.Root != nil {
+		roots = append([]string{jail.Scratch, "/dev"}, roots...)
+	}
+	for _, root := range roots {
 		if clean == root || strings.HasPrefix(clean, root+"/") {
 			return true
 		}

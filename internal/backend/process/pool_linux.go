@@ -83,7 +83,7 @@ func newPool(b *Backend, first *zygote.Zygote) *pool {
 
 func (p *pool) fill() {
 	failures := 0
-	for {
+	for p.ctx.Err() == nil {
 		select {
 		case <-p.ctx.Done():
 			return
@@ -98,7 +98,7 @@ func (p *pool) fill() {
 		p.wants <- struct{}{}
 		// A fork server that died is replaced by the next attempt; only what
 		// fails again and again is somebody's business.
-		if failures++; failures < patience {
+		if failures++; failures < patience && p.ctx.Err() == nil {
 			continue
 		}
 		select {
@@ -148,6 +148,9 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	defer p.mu.Unlock()
 	if p.zygote.Alive() && p.zygote.Forks() < maxForks && time.Since(p.started) < maxAge {
 		return p.zygote, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // it was closed, and nobody wants another
 	}
 	z, err := p.backend.startZygote(ctx)
 	if err != nil {
@@ -202,6 +205,9 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 
 // replace sees to a successor for a worker that was just taken.
 func (p *pool) replace(m *member) {
+	if p.backend.options.OneShot {
+		return
+	}
 	if len(p.idle) <= cap(p.idle)/2 {
 		p.wants <- struct{}{}
 		return

@@ -15,6 +15,8 @@ type Options struct {
 	Concurrent int
 	// Queue bounds the requests that wait; 0 means DefaultQueue.
 	Queue int
+	// OneShot says that there will be one run: nothing is kept for a second.
+	OneShot bool
 	// Without takes walls away. Tests use it to show that each one matters.
 	Without []policy.Wall
 }
@@ -28,6 +30,9 @@ const (
 
 func (o Options) resolved() Options {
 	o.Policy = o.Policy.Resolved()
+	if o.OneShot {
+		o.Idle, o.Concurrent = 1, 1
+	}
 	if o.Idle <= 0 {
 		o.Idle = DefaultIdle
 	}

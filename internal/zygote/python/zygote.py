@@ -1,7 +1,7 @@
 """The guest side of the fork server. See docs/architecture.md.
 
-This file is started as `python -I -S -c`, behind the walls of the jail, with
-one descriptor: the control socket. It imports what scripts use most, then
+A loader of a few lines (bytecode.go) starts this as __main__, behind the walls
+of the jail, with one descriptor: the control socket. It imports what scripts use most, then
 forks a worker for each request that the Runner will have, ahead of time. It
 never runs guest code; a worker runs exactly one guest and dies.
 
@@ -356,7 +356,8 @@ def worker(syscall, config, fds, limits, parent):
         step = "warm up"
         # Everything that the guest will make us touch is touched once before
         # it arrives: pages are copied and caches filled off the clock.
-        pack(run(marshal.loads(config["warmup"]), last=False))
+        if config["warmup"]:
+            pack(run(marshal.loads(config["warmup"]), last=False))
         gc.enable()
         send(b"R", b"")
         start = receive()
@@ -402,7 +403,7 @@ def prepare(config):
         except ImportError as error:
             missing.append("%s (%s)" % (name, error))
     if missing:
-        raise SetupFailure("preload: cannot import " + ", ".join(missing))
+        raise SetupFailure("cannot import " + ", ".join(missing))
     # A line at a time: what a guest printed before it was killed is there.
     sys.stdout.reconfigure(line_buffering=True)
 
@@ -413,13 +414,16 @@ def main():
 
     control = _socket.socket(fileno=CONTROL)
     SCM = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS)
-    syscall = None
+    step = "configuration"
     try:
         config = marshal.loads(control.recv(1 << 18))
         syscall = syscaller(config["numbers"])
+        step = "preload"
         prepare(config)
-        pack(run(marshal.loads(config["warmup"]), last=False))
-        gc.collect()
+        step = "warm up"
+        if config["warmup"]:
+            pack(run(marshal.loads(config["warmup"]), last=False))
+            gc.collect()
         gc.disable()
         gc.freeze()
         children, wakeup = posix.pipe()
@@ -432,6 +436,7 @@ def main():
         poll = select.poll()
         poll.register(control, select.POLLIN)
         poll.register(children, select.POLLIN)
+        step = "seccomp"
         ready, ancillary = b"Z", []
         if config["exposed"]:
             install_filter(syscall, config["exposed"], 0)
@@ -442,7 +447,7 @@ def main():
         if config["notify"]:
             posix.close(listener)
     except BaseException as error:
-        control.send(b"E" + bounded(str, error, 1000).encode("utf-8", "replace"))
+        control.send(("E%s\0%s" % (step, bounded(str, error, 1000))).encode("utf-8", "replace"))
         posix._exit(1)
 
     fresh = 0

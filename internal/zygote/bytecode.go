@@ -1,0 +1,57 @@
+package zygote
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"fmt"
+)
+
+//go:generate go run github.com/cordon-sandbox/cordon/internal/zygote/gen
+
+// Compiling the bootstrap takes an interpreter half as long as starting. It is
+// compiled ahead for each minor version, whose bytecode never changes. See
+// RATIONALE.md, "Why does the binary carry bytecode?"
+//
+//	┌───────────────────────────┬───────────────────┬────────────────────────┐
+//	│ SHA-256 of the source: 32 │ magic number: 4   │ marshalled code object │
+//	└───────────────────────────┴───────────────────┴────────────────────────┘
+//
+//go:embed python/*.code
+var compiled embed.FS
+
+const magicSize = 4
+
+// BytecodeName is the file of one minor version.
+func BytecodeName(version [2]int) string {
+	return fmt.Sprintf("python/zygote-%d.%d.code", version[0], version[1])
+}
+
+// Source is the bootstrap's text.
+func Source() string { return bootstrap }
+
+// bytecode gives the magic number and the code for a version, or nothing when
+// there is none, or only one of an older source. The interpreter compares the
+// magic number with its own and falls back on the source.
+func bytecode(version [2]int) []byte {
+	file, err := compiled.ReadFile(BytecodeName(version))
+	if err != nil {
+		return nil
+	}
+	digest := sha256.Sum256([]byte(bootstrap))
+	if len(file) < sha256.Size+magicSize || !bytes.Equal(file[:sha256.Size], digest[:]) {
+		return nil
+	}
+	return file[sha256.Size:]
+}
+
+// loader is what the interpreter is started with. Two messages are waiting on
+// the control socket: the bytecode, and the source.
+const loader = `
+import _socket, marshal, sys
+s = _socket.socket(fileno=1020)
+code, source = s.recv(1 << 18), s.recv(1 << 18)
+s.detach()
+m = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
+exec(marshal.loads(code[4:]) if code[:4] == m else compile(source, "<cordon>", "exec"))
+`
