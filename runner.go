@@ -93,9 +93,11 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if err != nil {
 		return "", backend.Job{}, err
 	}
-	limits, err := r.policy.Narrow(req.Limits)
-	if err != nil {
-		return "", backend.Job{}, run.Wrap(run.Invalid, err)
+	limits := r.policy.Limits
+	if req.Limits != (policy.Limits{}) {
+		if limits, err = r.policy.Narrow(req.Limits); err != nil {
+			return "", backend.Job{}, run.Wrap(run.Invalid, err)
+		}
 	}
 	job := backend.Job{Request: req, Limits: limits, OnOutputLimit: req.OnOutputLimit}
 	if job.OnOutputLimit == "" {

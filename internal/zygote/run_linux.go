@@ -104,12 +104,7 @@ func (w *Worker) awaitDeath() {
 // burial gives the exit, and whether the fork server died too.
 func (w *Worker) burial() (*Exit, bool) {
 	exit := w.exit
-	select {
-	case <-w.zygote.done:
-		return &exit, true
-	default:
-		return &exit, w.orphaned
-	}
+	return &exit, w.orphaned
 }
 
 // watchdog ends a guest by the clocks and by its caller's wish.

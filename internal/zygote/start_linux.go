@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -371,8 +370,15 @@ func (z *Zygote) reap() {
 	close(z.done)
 }
 
-// Done is closed when the zygote and all of its workers are gone.
-func (z *Zygote) Done() <-chan struct{} { return z.done }
+// Gone says whether the zygote and all of its workers are.
+func (z *Zygote) Gone() bool {
+	select {
+	case <-z.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // Alive says whether the zygote can still be asked for workers.
 func (z *Zygote) Alive() bool {
@@ -390,9 +396,7 @@ func (z *Zygote) Forks() int {
 
 // Close kills the zygote and all of its workers, and returns when they are
 // gone.
-func (z *Zygote) Close() error {
+func (z *Zygote) Close() {
 	z.fail(errors.New("closed"))
 	<-z.done
-	runtime.KeepAlive(z)
-	return nil
 }

@@ -47,7 +47,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	go func() { groups <- b.openGroups(features) }()
 	first, err := b.start(ctx, features)
 	if groupErr := <-groups; err == nil && groupErr != nil {
-		_ = first.Close()
+		first.Close()
 		err = run.Errorf(run.Internal, "cgroup: %w", groupErr)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,16 +53,18 @@ type pool struct {
 	wants chan struct{} // one token for each place in idle that is not filled
 	slots chan struct{} // one token for each run under way
 	fails chan error    // why no worker came, for one who waits for it
+	used  chan *member  // those that have had their guest
 
 	mu      sync.Mutex
 	zygote  *zygote.Zygote
 	started time.Time
+	retired []*zygote.Zygote // replaced, and perhaps not done yet
 	waiting int
 
 	ctx  context.Context
 	stop context.CancelFunc
-	work sync.WaitGroup // fillers, and burials of workers with a cgroup
-	old  sync.WaitGroup // fork servers that are being replaced
+	work    sync.WaitGroup // fillers, and the cgroups of workers that die
+	burials sync.WaitGroup // the undertaker
 }
 
 func newPool(b *Backend, first *zygote.Zygote) *pool {
@@ -69,12 +72,13 @@ func newPool(b *Backend, first *zygote.Zygote) *pool {
 	p := &pool{
 		backend: b, limits: o.Policy.Limits, zygote: first, started: time.Now(),
 		idle: make(chan *member, o.Idle), wants: make(chan struct{}, o.Idle),
-		slots: make(chan struct{}, o.Concurrent), fails: make(chan error),
+		slots: make(chan struct{}, o.Concurrent), fails: make(chan error), used: make(chan *member, o.Concurrent),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for range o.Idle {
 		p.wants <- struct{}{}
 	}
+	p.burials.Go(p.undertake)
 	for range min(fillers, o.Idle) {
 		p.work.Go(p.fill)
 	}
@@ -156,9 +160,8 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	if err != nil {
 		return nil, err
 	}
-	old := p.zygote
-	old.Retire()
-	p.old.Go(func() { <-old.Done() })
+	p.retired = append(slices.DeleteFunc(p.retired, (*zygote.Zygote).Gone), p.zygote)
+	p.zygote.Retire()
 	p.zygote, p.started = z, time.Now()
 	return z, nil
 }
@@ -233,12 +236,20 @@ func (p *pool) leave() {
 	p.waiting--
 }
 
-// giveBack ends a lease. The worker has had its guest: it dies.
+// giveBack ends a lease. The worker has had its guest: it dies, but nobody
+// has to wait for that.
 func (p *pool) giveBack(m *member) {
-	p.bury(m)
+	p.used <- m // never blocks: a slot is a place
 	<-p.slots
-	if m.replace != nil {
-		m.replace()
+}
+
+// undertake buries the workers that were used, and asks for successors.
+func (p *pool) undertake() {
+	for m := range p.used {
+		p.bury(m)
+		if m.replace != nil {
+			m.replace()
+		}
 	}
 }
 
@@ -253,13 +264,21 @@ func (p *pool) bury(m *member) {
 	}
 }
 
-// close ends the fork servers, and with them every worker.
+// close ends the fork servers, and with them every worker. Runs under way end
+// too, and give their workers back before it returns.
 func (p *pool) close() {
 	p.stop()
 	p.mu.Lock()
-	z := p.zygote
+	zygotes := append(p.retired, p.zygote)
 	p.mu.Unlock()
-	_ = z.Close() // it reports nothing but its end
+	for _, z := range zygotes {
+		z.Close()
+	}
+	for range cap(p.slots) {
+		p.slots <- struct{}{} // taken for good: nobody comes after us
+	}
+	close(p.used)
+	p.burials.Wait()
 	for {
 		select {
 		case m := <-p.idle:
@@ -270,7 +289,6 @@ func (p *pool) close() {
 		break
 	}
 	p.work.Wait()
-	p.old.Wait()
 }
 
 func errClosed() error { return run.Wrap(run.Closed, errors.New("the Runner is closed")) }
