@@ -107,7 +107,7 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 }
 
 func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job) (run.Result, error) {
-	sandbox, err := b.Open(ctx, job.Limits)
+	sandbox, err := b.Open(ctx, job)
 	if err != nil {
 		return run.Result{}, err
 	}

@@ -113,7 +113,7 @@ func (m suiteModule) run(t *testing.T, r *cordon.Runner) (differences []string) 
 			t.Logf("%s: %s passes: it was expected to fail (%s)", m.name, entry, why)
 		}
 	}
-	if got.Ran == 0 {
+	if got.Ran == 0 && !used["(import)"] {
 		differences = append(differences, m.name+": no test was run")
 	}
 	slices.Sort(differences)

@@ -25,9 +25,9 @@ var ErrNotStarted = errors.New("the guest was not started")
 // Backend implements one tier under one policy.
 type Backend interface {
 	Tier() policy.Tier
-	// Open leases one confined place that can give the limits. It waits for
-	// one while ctx lasts.
-	Open(ctx context.Context, limits policy.Limits) (Sandbox, error)
+	// Open leases one confined place that fits the job. It waits for one
+	// while ctx lasts.
+	Open(ctx context.Context, job Job) (Sandbox, error)
 	// Close ends every guest and leaves nothing behind.
 	Close() error
 }

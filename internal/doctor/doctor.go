@@ -224,15 +224,16 @@ func (r *Report) measure(ctx context.Context, b *process.Backend, p policy.Polic
 // once runs the probe and checks that its answer is right. The clock starts
 // when a worker is there: a busy host keeps some waiting.
 func once(ctx context.Context, b *process.Backend, limits policy.Limits) (version string, took time.Duration, err error) {
-	sandbox, err := b.Open(ctx, limits)
+	job := backend.Job{
+		Request: run.Request{Script: probeScript, Context: map[string]any{"a": 41}}, Limits: limits, OnOutputLimit: policy.OutputTruncate,
+	}
+	sandbox, err := b.Open(ctx, job)
 	if err != nil {
 		return "", 0, err
 	}
 	defer func() { err = errors.Join(err, sandbox.Close()) }()
 	started := time.Now()
-	res, err := sandbox.Run(ctx, backend.Job{
-		Request: run.Request{Script: probeScript, Context: map[string]any{"a": 41}}, Limits: limits, OnOutputLimit: policy.OutputTruncate,
-	})
+	res, err := sandbox.Run(ctx, job)
 	took = time.Since(started)
 	if err != nil {
 		return "", 0, err

@@ -164,6 +164,14 @@ func Rules() []Group {
 			}},
 		)},
 
+		// The fork server's way back to its own namespaces after each fork. Like
+		// ControlFD, a guest cannot have these descriptors, and without
+		// capabilities the kernel would refuse it anyway.
+		{"own namespaces", Allow, []Rule{
+			{"setns", Where{is(0, MountNSFD), is(1, cloneNewNS)}},
+			{"setns", Where{is(0, PIDNSFD), is(1, cloneNewPID)}},
+		}},
+
 		// Newer doors to rooms that have an older one. What they ask is in memory,
 		// where a filter cannot see it (clone3, openat2, the *xattrat calls), or
 		// they are young code that a caller can do without. ENOSYS says "this

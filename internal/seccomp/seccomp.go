@@ -25,6 +25,12 @@ const (
 // guest must not have.
 const ControlFD = 1020
 
+// MountNSFD and PIDNSFD are the only descriptors that setns takes.
+const (
+	MountNSFD = 1021
+	PIDNSFD   = 1022
+)
+
 // instructionSize is sizeof(struct sock_filter).
 const instructionSize = 8
 

@@ -162,6 +162,13 @@ func TestVerdicts(t *testing.T) {
 		{"arch_prctl", a(0x1001, pointer), seccomp.Deny},  // ARCH_SET_GS
 		{"arch_prctl", a(0x1012, 0), seccomp.Deny},        // ARCH_SET_CPUID
 
+		{"setns", a(seccomp.MountNSFD, unix.CLONE_NEWNS), seccomp.Allow},
+		{"setns", a(seccomp.PIDNSFD, unix.CLONE_NEWPID), seccomp.Allow},
+		{"setns", a(seccomp.PIDNSFD, unix.CLONE_NEWNS), seccomp.Deny},
+		{"setns", a(seccomp.MountNSFD, 0), seccomp.Deny},
+		{"setns", a(3, unix.CLONE_NEWNS), seccomp.Deny},
+		{"setns", a(high|seccomp.MountNSFD, unix.CLONE_NEWNS), seccomp.Deny},
+		{"setns", a(seccomp.MountNSFD, high|unix.CLONE_NEWNS), seccomp.Deny},
 		{"prlimit64", a(0, unix.RLIMIT_AS, 0, pointer), seccomp.Allow},
 		{"prlimit64", a(0, unix.RLIMIT_NOFILE, pointer, 0), seccomp.Allow},
 		{"prlimit64", a(1, unix.RLIMIT_AS, 0, pointer), seccomp.Deny},
@@ -203,7 +210,7 @@ var never = []string{
 	"process_madvise", "process_mrelease", "kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal",
 	"io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit",
 	"bpf", "userfaultfd", "perf_event_open", "keyctl", "add_key", "request_key", "seccomp",
-	"unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount",
+	"unshare", "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount",
 	"fspick", "move_mount", "open_tree", "open_tree_attr", "mount_setattr", "statmount", "listmount",
 	"setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "setfsuid", "setfsgid",
 	"memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "semget", "semop", "msgget", "msgsnd", "mq_open",

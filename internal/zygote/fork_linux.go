@@ -33,8 +33,8 @@ type Worker struct {
 	channel *os.File
 	// The other descriptors are plain numbers: Go's poller hears of them only
 	// when somebody has to wait for them, which a short run never does.
-	stdin, stdout, stderr, pidfd descriptor
-	cpu                          time.Duration // used before its guest came
+	stdin, stdout, stderr, pidfd, status descriptor
+	cpu                                  time.Duration // used before its guest came
 
 	exited   chan struct{} // closed when the zygote has buried it
 	exit     Exit
@@ -220,6 +220,7 @@ func (w *Worker) Close() {
 	w.Kill(KilledDone)
 	w.closeStreams()
 	w.pidfd.close()
+	w.status.close()
 }
 
 // Buried is closed when the worker is dead and its parent has collected it.

@@ -16,7 +16,12 @@ import (
 // verify looks at the worker from outside, in the kernel's own words. A
 // worker that says it is walled in and is not gets no guest.
 func (w *Worker) verify() error {
-	status, err := statusOf(w.PID)
+	fd, err := openStatus(w.PID)
+	if err != nil {
+		return fmt.Errorf("the worker cannot be inspected: %w", err)
+	}
+	w.status.set(fd) // read again at the end of the run
+	status, err := readStatus(fd)
 	if err != nil {
 		return fmt.Errorf("the worker cannot be inspected: %w", err)
 	}
@@ -60,14 +65,22 @@ func expectations(p jail.Plan) [][]byte {
 // again for every run, so it is searched and not parsed.
 type status []byte
 
+func openStatus(pid int) (int, error) {
+	return unix.Open("/proc/"+strconv.Itoa(pid)+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+}
+
 func statusOf(pid int) (status, error) {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	fd, err := openStatus(pid)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
+	return readStatus(fd)
+}
+
+func readStatus(fd int) (status, error) {
 	buffer := make([]byte, 4096)
-	n, err := unix.Read(fd, buffer)
+	n, err := unix.Pread(fd, buffer, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -117,16 +130,13 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// peakMemory is the most that the process ever had resident.
-func peakMemory(pid int) policy.Bytes {
-	status, err := statusOf(pid)
-	if err != nil {
-		return 0
-	}
-	peak, err := kib(status.field("VmHWM"))
-	if err != nil {
-		return 0
-	}
+// peakMemory is the most that the worker ever had resident; 0 when it is gone.
+func (w *Worker) peakMemory() (peak policy.Bytes) {
+	w.status.use(func(fd int) {
+		if status, err := readStatus(fd); err == nil {
+			peak, _ = kib(status.field("VmHWM")) // a zombie has no such line
+		}
+	})
 	return peak
 }
 

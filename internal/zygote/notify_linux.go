@@ -20,7 +20,7 @@ import (
 // filter costs 0.4 ms to install and nothing to inherit. What only the zygote
 // may do is decided here, by who asks: the kernel stops the caller and tells
 // us its pid, which it cannot choose.
-var zygoteMay = []string{"clone", "fork", "vfork", "unshare", "setns", "mount"}
+var zygoteMay = []string{"clone", "fork", "vfork", "unshare", "mount"}
 
 // hammering is how many denials a guest may collect before it is ended: far
 // above what a library's retries make, far below what a loop makes.

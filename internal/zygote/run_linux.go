@@ -1,6 +1,7 @@
 package zygote
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -30,20 +31,23 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	}
 	w.limits.Store(&g.Limits)
 
+	// Everything is in place before the guest is woken: from then on nothing
+	// of ours competes with it until it answers.
 	started := time.Now()
 	watch := w.watch(ctx, g.Limits)
 	defer watch.stop()
-	if _, err := w.channel.Write(frame); err != nil {
-		if why := w.kill.reason(); why == "" || ctx.Err() == nil && why == KilledDone {
-			return Ending{}, fmt.Errorf("%w: %w", ErrNotStarted, err)
-		}
-	}
 	out := w.collect(&w.stdout, g.Streams.Out, g)
 	errs := w.collect(&w.stderr, g.Streams.Err, g)
 	feeding := w.feed(g)
+	if _, err := w.channel.Write(frame); err != nil && w.kill.reason() == "" {
+		out.finish()
+		errs.finish()
+		feeding()
+		return Ending{}, fmt.Errorf("%w: %w", ErrNotStarted, err)
+	}
 
 	var e Ending
-	kind, payload, err := wire.ReadFrame(w.channel, nil, run.MaxPayload)
+	kind, payload, err := wire.ReadFrame(bufio.NewReaderSize(w.channel, 512), nil, run.MaxPayload)
 	switch {
 	case err == nil && kind == wire.KindDone:
 		e.Report, e.Malformed = wire.DecodeDict(payload)
@@ -62,7 +66,7 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 		if used, err := cpuTime(w.PID); err == nil {
 			e.CPUTime = used - w.cpu
 		}
-		e.Memory = peakMemory(w.PID)
+		e.Memory = w.peakMemory()
 	} else {
 		e.CPUTime, e.Memory = max(0, e.Exit.CPUTime-w.cpu), e.Exit.Memory
 	}

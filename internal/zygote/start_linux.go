@@ -20,6 +20,9 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
+// The filter knows these descriptors by number.
+var _ = [1]struct{}{}[jail.ControlFD-seccomp.ControlFD|jail.MountNSFD-seccomp.MountNSFD|jail.PIDNSFD-seccomp.PIDNSFD]
+
 // startTimeout is generous: an interpreter with large preloads on a busy
 // machine may take seconds, one that takes longer never comes.
 const startTimeout = 60 * time.Second

@@ -34,7 +34,7 @@ func (r runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	if job.OnOutputLimit == "" {
 		job.OnOutputLimit = r.policy.OnOutputLimit
 	}
-	s, err := r.Open(ctx, limits)
+	s, err := r.Open(ctx, job)
 	if err != nil {
 		return run.Result{}, err
 	}

@@ -40,7 +40,7 @@ func (*Backend) Interpreter() interpreter.Interpreter { return interpreter.Inter
 func (*Backend) Enforcement() run.Enforcement { return run.Enforcement{Tier: policy.TierProcess} }
 
 // Open refuses.
-func (*Backend) Open(context.Context, policy.Limits) (backend.Sandbox, error) { return nil, refusal() }
+func (*Backend) Open(context.Context, backend.Job) (backend.Sandbox, error) { return nil, refusal() }
 
 // Close has nothing to close.
 func (*Backend) Close() error { return nil }

@@ -39,7 +39,7 @@ func runJob(t testing.TB, b *Backend, job backend.Job) run.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	s, err := b.Open(ctx, job.Limits)
+	s, err := b.Open(ctx, job)
 	if err != nil {
 		t.Fatal(err)
 	}

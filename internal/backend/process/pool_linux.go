@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -47,11 +46,11 @@ type member struct {
 // run is over, or earlier when the run is long or few are left.
 type pool struct {
 	backend *Backend
+	preload []string
 	limits  policy.Limits // of the workers that wait
 
 	idle  chan *member
 	wants chan struct{} // one token for each place in idle that is not filled
-	slots chan struct{} // one token for each run under way
 	fails chan error    // why no worker came, for one who waits for it
 	used  chan *member  // those that have had their guest
 
@@ -59,20 +58,19 @@ type pool struct {
 	zygote  *zygote.Zygote
 	started time.Time
 	retired []*zygote.Zygote // replaced, and perhaps not done yet
-	waiting int
 
-	ctx  context.Context
-	stop context.CancelFunc
+	ctx     context.Context
+	stop    context.CancelFunc
 	work    sync.WaitGroup // fillers, and the cgroups of workers that die
 	burials sync.WaitGroup // the undertaker
 }
 
-func newPool(b *Backend, first *zygote.Zygote) *pool {
+func newPool(b *Backend, first *zygote.Zygote, preload []string) *pool {
 	o := b.options
 	p := &pool{
-		backend: b, limits: o.Policy.Limits, zygote: first, started: time.Now(),
+		backend: b, preload: preload, limits: o.Policy.Limits, zygote: first, started: time.Now(),
 		idle: make(chan *member, o.Idle), wants: make(chan struct{}, o.Idle),
-		slots: make(chan struct{}, o.Concurrent), fails: make(chan error), used: make(chan *member, o.Concurrent),
+		fails: make(chan error), used: make(chan *member, o.Concurrent),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for range o.Idle {
@@ -156,7 +154,7 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err // it was closed, and nobody wants another
 	}
-	z, err := p.backend.startZygote(ctx)
+	z, err := p.backend.startZygote(ctx, p.preload)
 	if err != nil {
 		return nil, err
 	}
@@ -166,29 +164,9 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	return z, nil
 }
 
-// lease waits for a free slot and a worker.
-func (p *pool) lease(ctx context.Context, limits policy.Limits) (*member, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
-	defer p.leave()
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-p.ctx.Done():
-		return nil, errClosed()
-	}
-	m, err := p.take(ctx, limits)
-	if err != nil {
-		<-p.slots
-	}
-	return m, err
-}
-
+// take gives a worker that can have the limits. One with the policy's own is
+// ready; one with wider limits is forked for the purpose, since limits cannot
+// be raised.
 func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) {
 	if _, _, _, wider := limits.Above(p.limits); wider || limits.Scratch != p.limits.Scratch {
 		return p.fork(ctx, limits)
@@ -219,28 +197,10 @@ func (p *pool) replace(m *member) {
 	time.AfterFunc(refillDelay, m.replace)
 }
 
-// enter bounds the queue: what cannot be served soon is better told now.
-func (p *pool) enter() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.waiting >= p.backend.options.Queue {
-		return run.Errorf(run.Busy, "%d runs are waiting already; try again later", p.waiting)
-	}
-	p.waiting++
-	return nil
-}
-
-func (p *pool) leave() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.waiting--
-}
-
 // giveBack ends a lease. The worker has had its guest: it dies, but nobody
 // has to wait for that.
 func (p *pool) giveBack(m *member) {
-	p.used <- m // never blocks: a slot is a place
-	<-p.slots
+	p.used <- m // never blocks: there are no more than the gate lets in
 }
 
 // undertake buries the workers that were used, and asks for successors.
@@ -264,9 +224,8 @@ func (p *pool) bury(m *member) {
 	}
 }
 
-// close ends the fork servers, and with them every worker. Runs under way end
-// too, and give their workers back before it returns.
-func (p *pool) close() {
+// stopAll ends the fork servers, and with them every worker, busy or not.
+func (p *pool) stopAll() {
 	p.stop()
 	p.mu.Lock()
 	zygotes := append(p.retired, p.zygote)
@@ -274,9 +233,10 @@ func (p *pool) close() {
 	for _, z := range zygotes {
 		z.Close()
 	}
-	for range cap(p.slots) {
-		p.slots <- struct{}{} // taken for good: nobody comes after us
-	}
+}
+
+// clear buries all that is left, when nobody holds a worker any more.
+func (p *pool) clear() {
 	close(p.used)
 	p.burials.Wait()
 	for {
@@ -290,5 +250,3 @@ func (p *pool) close() {
 	}
 	p.work.Wait()
 }
-
-func errClosed() error { return run.Wrap(run.Closed, errors.New("the Runner is closed")) }

@@ -261,7 +261,7 @@ func plant(t *testing.T) map[string]any {
 func TestWorkersSeenFromOutside(t *testing.T) {
 	b := open(t, Options{Idle: 1})
 	requireHost(t, b, policy.WallUser)
-	s, err := b.Open(t.Context(), b.options.Policy.Limits)
+	s, err := b.Open(t.Context(), jobOf(b, "pass", nil))
 	if err != nil {
 		t.Fatal(err)
 	}

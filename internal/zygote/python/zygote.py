@@ -44,9 +44,9 @@ def syscaller(numbers):
     function = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))
 
     def syscall(name, *args):
-        # Integers must be passed as longs: as C ints, their upper halves
-        # would be whatever the registers held.
-        out = function(Long(numbers[name]), *[a if isinstance(a, bytes) else Long(a) for a in args])
+        # Integers go as C ints, which libffi extends to whole registers, and
+        # bytes as their address. No argument of ours needs more.
+        out = function(numbers[name], *args)
         if out < 0:
             errno = _ctypes.get_errno()
             raise SetupFailure("%s: %s" % (name, posix.strerror(errno)))
@@ -310,10 +310,9 @@ def pack(report):
 def warm_up(start):
     """Goes the way of a guest, with one of ours, but for what can be done
     only once."""
-    for _ in range(2):
-        report = run(marshal.loads(memoryview(start)), last=False)
-        flush()
-        memoryview(b"D" + pack(report)).release()
+    report = run(marshal.loads(memoryview(start)), last=False)
+    flush()
+    memoryview(b"D" + pack(report)).release()
 
 
 # Made before memory can run out.

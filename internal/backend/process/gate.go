@@ -1,0 +1,77 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// gate bounds the runs under way and those that wait for their turn.
+type gate struct {
+	slots  chan struct{} // one token for each run under way
+	queue  int
+	closed chan struct{}
+
+	mu      sync.Mutex
+	waiting int
+}
+
+func newGate(concurrent, queue int) *gate {
+	return &gate{slots: make(chan struct{}, concurrent), queue: queue, closed: make(chan struct{})}
+}
+
+// enter waits for a turn. What cannot be served soon is better told now: the
+// queue is bounded too.
+func (g *gate) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := g.enqueue(); err != nil {
+		return err
+	}
+	defer g.dequeue()
+	select {
+	case g.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-g.closed:
+		return errClosed()
+	}
+}
+
+func (g *gate) leave() { <-g.slots }
+
+// close turns away everybody who comes or waits, and returns when the last
+// run has left.
+func (g *gate) close() {
+	close(g.closed)
+	for range cap(g.slots) {
+		g.slots <- struct{}{} // taken for good
+	}
+}
+
+func (g *gate) enqueue() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-g.closed:
+		return errClosed()
+	default:
+	}
+	if g.waiting >= g.queue {
+		return run.Errorf(run.Busy, "%d runs are waiting already; try again later", g.waiting)
+	}
+	g.waiting++
+	return nil
+}
+
+func (g *gate) dequeue() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting--
+}
+
+func errClosed() error { return run.Wrap(run.Closed, errors.New("the Runner is closed")) }
