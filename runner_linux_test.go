@@ -181,6 +181,18 @@ func zygotes(pid int) []int {
 
 // victim is a host of guests that is going to be killed.
 func victim() {
+	if os.Getenv(victimVariable) == "one shot" {
+		r, err := cordon.NewRunner(cordon.Options{OneShot: true})
+		if err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		_, err = r.Run(context.Background(), run.Request{
+			Script: "print('ready', flush=True)\nwhile True: pass", Streams: run.Streams{Out: os.Stdout},
+		})
+		fmt.Println("not reached:", err)
+		os.Exit(1)
+	}
 	r, err := cordon.NewRunner(cordon.Options{Idle: 4})
 	if err != nil {
 		fmt.Println("error:", err)
@@ -207,7 +219,10 @@ func TestKilledRunnerLeavesNothing(t *testing.T) {
 	before := mounts(t)
 	for i := range 8 {
 		cmd := exec.Command("/proc/self/exe")
-		cmd.Env = append(os.Environ(), victimVariable+"=1")
+		cmd.Env = append(os.Environ(), victimVariable+"=many")
+		if i >= 4 {
+			cmd.Env = append(os.Environ(), victimVariable+"=one shot")
+		}
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -25,6 +26,9 @@ type Process struct {
 
 	mu     sync.Mutex // guards against a signal to a pid that was reaped
 	reaped bool
+	ended  chan struct{}
+	status unix.WaitStatus
+	usage  unix.Rusage
 }
 
 // Kill ends the process at once, if it is still there.
@@ -36,16 +40,21 @@ func (p *Process) Kill() {
 	}
 }
 
-// Wait returns when the process is gone, once.
-func (p *Process) Wait() {
-	var info unix.Siginfo
-	for unix.Waitid(unix.P_PID, p.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+// Wait returns when the process is gone.
+func (p *Process) Wait() (unix.WaitStatus, unix.Rusage) {
+	<-p.ended
+	return p.status, p.usage
+}
+
+func (p *Process) reap() {
+	for unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reaped = true
 	for {
-		if _, err := unix.Wait4(p.Pid, nil, 0, nil); err != unix.EINTR {
+		if _, err := unix.Wait4(p.Pid, &p.status, 0, &p.usage); err != unix.EINTR {
+			close(p.ended)
 			return
 		}
 	}
@@ -61,7 +70,7 @@ func Start(spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	defer unix.Close(pair[1])
-	process, err := start(&spec, pair[1])
+	process, err := startAndWatch(&spec, pair[1])
 	if err != nil {
 		unix.Close(pair[0])
 		return nil, err
@@ -78,6 +87,27 @@ func Start(spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("send the plan: %w", err)
 	}
 	return process, nil
+}
+
+// startAndWatch starts the child on a thread that lives as long as the child:
+// a death signal that the program asks for is sent when the thread that
+// started it ends, and Go may end any other.
+func startAndWatch(spec *Spec, control int) (*Process, error) {
+	type started struct {
+		process *Process
+		err     error
+	}
+	result := make(chan started)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends here
+		p, err := start(spec, control)
+		result <- started{p, err}
+		if err == nil {
+			p.reap()
+		}
+	}()
+	r := <-result
+	return r.process, r.err
 }
 
 // start clones the child with its descriptors where they will stay. The
@@ -117,7 +147,7 @@ func start(spec *Spec, control int) (*Process, error) {
 	if err != nil {
 		return nil, &SetupError{Step: "clone", Cause: cause(err), Namespace: spec.Plan.Namespaces != 0}
 	}
-	return &Process{Pid: pid}, nil
+	return &Process{Pid: pid, ended: make(chan struct{})}, nil
 }
 
 // attributes maps exactly one id, an unprivileged one, into the namespace.

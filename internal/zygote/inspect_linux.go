@@ -30,9 +30,14 @@ func (w *Worker) verify() error {
 			return fmt.Errorf("the worker's walls do not match the plan: /proc says nothing like %q", want)
 		}
 	}
-	// "NSpid: 4711 12 1": its pid in each namespace from ours inward.
+	// "NSpid: 4711 12 1": its pid in each namespace from ours inward. A zygote
+	// that became a worker has one less.
 	if w.zygote.config.Plan.Namespaces&jail.CloneNewPID != 0 {
-		if pids := strings.Fields(status.field("NSpid")); len(pids) != 3 || pids[2] != "1" {
+		levels := 3
+		if w.zygote.config.OneShot {
+			levels = 2
+		}
+		if pids := strings.Fields(status.field("NSpid")); len(pids) != levels || pids[levels-1] != "1" {
 			return fmt.Errorf("the worker's walls do not match the plan: NSpid is %q", pids)
 		}
 	}

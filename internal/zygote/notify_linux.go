@@ -62,11 +62,11 @@ func numbers(names []string) []int {
 }
 
 func (z *Zygote) decide(fd int, q notification, allowed []int) {
-	if q.pid == z.process.Pid && slices.Contains(allowed, q.nr) {
+	w := z.guestOf(q.pid)
+	if w == nil && q.pid == z.process.Pid && slices.Contains(allowed, q.nr) {
 		_ = letContinue(fd, q.id) // ENOENT: it died meanwhile
 		return
 	}
-	w := z.guestOf(q.pid)
 	// The pid was looked up after the question came: it must still be the
 	// same process that waits for the answer.
 	if !stillValid(fd, q.id) {
@@ -146,7 +146,7 @@ func (z *Zygote) guestOf(tid int) *Worker {
 	z.mu.Lock()
 	w := z.sealed[tid]
 	z.mu.Unlock()
-	if w != nil {
+	if w != nil || tid == z.process.Pid {
 		return w
 	}
 	status, err := statusOf(tid)

@@ -93,7 +93,9 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 	if z.listener != nil {
 		z.wait.Go(z.answer)
 	}
-	z.wait.Go(z.listen)
+	if !config.OneShot {
+		z.wait.Go(z.listen) // a worker closes its control socket and says nothing
+	}
 	go z.reap()
 	return z, nil
 }
@@ -149,6 +151,7 @@ func configure(c Config) ([]byte, error) {
 		"notify": notify, "filter": filter, "exposed": exposed, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
 		"unshare_mount": p.Root != nil, "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
+		"oneshot": c.OneShot,
 	})
 }
 
@@ -347,7 +350,7 @@ func (z *Zygote) failLocked(err error) {
 // reap waits for the zygote's death, after which none of its workers lives:
 // they die with it, by their pid namespace or by their death signal.
 func (z *Zygote) reap() {
-	z.process.Wait()
+	status, usage := z.process.Wait()
 	z.fail(errors.New("the fork server is gone"))
 	z.mu.Lock()
 	orphans := slices.Clone(z.spawning)
@@ -357,6 +360,12 @@ func (z *Zygote) reap() {
 	z.spawning, z.workers, z.sealed = nil, map[int]*Worker{}, map[int]*Worker{}
 	z.mu.Unlock()
 	for _, w := range orphans {
+		if z.config.OneShot {
+			// It was the worker itself.
+			micros := (usage.Utime.Nano() + usage.Stime.Nano()) / 1000
+			w.end(exitOf(status, int(micros), int(usage.Maxrss)))
+			continue
+		}
 		w.orphaned = true
 		w.end(Exit{Code: -1, Signal: "SIGKILL"})
 	}

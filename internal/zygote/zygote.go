@@ -30,8 +30,8 @@ type Config struct {
 	Plan        jail.Plan
 	Interpreter interpreter.Interpreter
 	Preload     []string
-	// OneShot says that there will be one guest: warming up for it would take
-	// longer than it saves.
+	// OneShot says that there will be one guest. The zygote becomes its worker
+	// then: a fork, and warming up, would take longer than they save.
 	OneShot bool
 }
 

@@ -73,10 +73,13 @@ func newPool(b *Backend, first *zygote.Zygote, preload []string) *pool {
 		fails: make(chan error), used: make(chan *member, o.Concurrent),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.burials.Go(p.undertake)
+	if o.OneShot {
+		return p // its only worker is made when its limits are known
+	}
 	for range o.Idle {
 		p.wants <- struct{}{}
 	}
-	p.burials.Go(p.undertake)
 	for range min(fillers, o.Idle) {
 		p.work.Go(p.fill)
 	}
@@ -168,7 +171,7 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 // ready; one with wider limits is forked for the purpose, since limits cannot
 // be raised.
 func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) {
-	if _, _, _, wider := limits.Above(p.limits); wider || limits.Scratch != p.limits.Scratch {
+	if _, _, _, wider := limits.Above(p.limits); wider || limits.Scratch != p.limits.Scratch || p.backend.options.OneShot {
 		return p.fork(ctx, limits)
 	}
 	select {
@@ -186,9 +189,6 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 
 // replace sees to a successor for a worker that was just taken.
 func (p *pool) replace(m *member) {
-	if p.backend.options.OneShot {
-		return
-	}
 	if len(p.idle) <= cap(p.idle)/2 {
 		p.wants <- struct{}{}
 		return

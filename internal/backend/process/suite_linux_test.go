@@ -1,6 +1,8 @@
 package process
 
 import (
+	"context"
+	"errors"
 	"os"
 	"testing"
 
@@ -16,6 +18,41 @@ func opener(t *testing.T, p policy.Policy) backend.Backend {
 
 func TestContract(t *testing.T)    { backendtest.Contract(t, opener, policy.Policy{}) }
 func TestContainment(t *testing.T) { backendtest.Containment(t, opener, policy.Policy{}) }
+
+// oneShots gives every job a backend of its own, as the command line does.
+type oneShots struct{ options Options }
+
+func (o oneShots) Tier() policy.Tier { return policy.TierProcess }
+func (o oneShots) Close() error      { return nil }
+
+func (o oneShots) Open(ctx context.Context, job backend.Job) (backend.Sandbox, error) {
+	b, err := New(ctx, o.options)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.Open(ctx, job)
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return &oneShot{s, b}, nil
+}
+
+type oneShot struct {
+	backend.Sandbox
+	backend *Backend
+}
+
+func (o *oneShot) Close() error { return errors.Join(o.Sandbox.Close(), o.backend.Close()) }
+
+func openOneShots(_ *testing.T, p policy.Policy) backend.Backend {
+	p.Preload = []string{}
+	return oneShots{Options{Policy: p, OneShot: true}}
+}
+
+func TestContractOfOneShots(t *testing.T) { backendtest.Contract(t, openOneShots, policy.Policy{}) }
+func TestContainmentOfOneShots(t *testing.T) {
+	backendtest.Containment(t, openOneShots, policy.Policy{})
+}
 
 // The same in an unprivileged container, as a user and as root.
 func TestContainmentInDegradedHost(t *testing.T) {

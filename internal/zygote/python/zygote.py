@@ -340,7 +340,8 @@ def worker(syscall, config, fds, limits, parent):
                 posix.close(fd)
         for fd in [CONTROL] + config["namespaces"]:
             posix.close(fd)
-        posix.setsid()
+        if not config["oneshot"]:  # which leads its session already
+            posix.setsid()
         posix.chdir(config["home"])
         step = "limits"
         limit(syscall, limits)
@@ -350,11 +351,10 @@ def worker(syscall, config, fds, limits, parent):
         step = "capabilities"
         if config["drop"]:
             syscall("capset", b"\x22\x05\x08\x20" + bytes(4), bytes(24))
-        # A pid namespace dies with its fork server. Without one, a worker must
-        # ask for that; after the last change of credentials, which would
-        # clear the wish, and with a look at whether it comes too late.
+        # After the last change of credentials, which would clear the wish, and
+        # with a look at whether it comes too late.
         step = "parent death signal"
-        if parent:
+        if parent is not None:
             syscall("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
             if posix.getppid() != parent:
                 posix._exit(0)
@@ -461,10 +461,15 @@ def main():
     fresh = 0
     if config["unshare_mount"]:
         fresh |= CLONE_NEWNS
-    if config["unshare_pid"]:
+    if config["unshare_pid"] and not config["oneshot"]:
         fresh |= CLONE_NEWPID
-    # Without a pid namespace a worker must notice by itself that it outlived us.
-    parent = 0 if config["unshare_pid"] else posix.getpid()
+    # With a pid namespace a worker dies with us. Without one, or when we are
+    # the worker ourselves, it must ask for that.
+    parent = None
+    if config["oneshot"]:
+        parent = posix.getppid()
+    elif not config["unshare_pid"]:
+        parent = posix.getpid()
 
     while True:
         for fd, _ in poll.poll():
@@ -496,7 +501,7 @@ def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
         if fresh & CLONE_NEWNS:
             options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
             syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
-        pid = posix.fork()
+        pid = 0 if config["oneshot"] else posix.fork()
         if pid == 0:
             _signal.set_wakeup_fd(-1)
             _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
