@@ -156,7 +156,7 @@ outer(7)
 try: {}["k"]
 except KeyError as e: raise RuntimeError("wrapped") from e
 `},
-	script{name: "syntax error", outcome: run.Malformed, exception: "SyntaxError", error: []string{"(line 2)"}, source: `
+	script{name: "syntax error", outcome: run.Malformed, exception: "SyntaxError", error: []string{"SyntaxError", "line 2"}, source: `
 x = = 1
 `},
 	script{name: "recursion", outcome: run.Raised, exception: "RecursionError",

@@ -134,9 +134,9 @@ func (l Limits) Negative() (field string, negative bool) {
 	return "", false
 }
 
-// capped lowers each field of l to max, so that an operator who sets a low
+// Capped lowers each field of l to max, so that an operator who sets a low
 // maximum need not repeat it as the default.
-func (l Limits) capped(max Limits) Limits {
+func (l Limits) Capped(max Limits) Limits {
 	mine, theirs := reflect.ValueOf(&l).Elem(), reflect.ValueOf(max)
 	for i := range mine.NumField() {
 		if mine.Field(i).Int() > theirs.Field(i).Int() {

@@ -78,7 +78,7 @@ func TestLimitsByField(t *testing.T) {
 		if field, is := negative.Negative(); !is || field != name {
 			t.Errorf("Negative = %q, %v", field, is)
 		}
-		if two.capped(one) != one || one.capped(two) != one {
+		if two.Capped(one) != one || one.Capped(two) != one {
 			t.Error("capped does not lower the field")
 		}
 		if field, _, _, above := DefaultLimits.Above(DefaultMaxima); above {

@@ -41,7 +41,7 @@ var DefaultPreload = []string{
 func (p Policy) Resolved() Policy {
 	p.Trust = p.Trust.OrUser()
 	p.Maxima = p.Maxima.Or(DefaultMaxima)
-	p.Limits = p.Limits.Or(DefaultLimits.capped(p.Maxima))
+	p.Limits = p.Limits.Or(DefaultLimits.Capped(p.Maxima))
 	if p.OnOutputLimit == "" {
 		p.OnOutputLimit = OutputTruncate
 	}

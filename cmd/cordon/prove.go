@@ -50,6 +50,7 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 		return err
 	}
 	defer suite.Close()
+	suite.Maxima = p.Resolved().Maxima
 	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p})
 	if err != nil {
 		return err

@@ -167,8 +167,10 @@ func (c *Canaries) plantEnvironment() {
 	}
 	slices.Sort(names)
 	name := "CORDON_CANARY_" + strings.ToUpper(random(4))
-	os.Setenv(name, c.secret("environment"))
-	c.closes = append(c.closes, func() { os.Unsetenv(name) })
+	if err := os.Setenv(name, c.secret("environment")); err != nil {
+		panic(err) // the name is ours and valid
+	}
+	c.closes = append(c.closes, func() { _ = os.Unsetenv(name) })
 	c.context["env_name"], c.context["env_names"] = name, names
 }
 

@@ -37,6 +37,8 @@ type Suite struct {
 	Attempts []Attempt
 	// Tier is asked for in each request; empty lets cordon choose.
 	Tier policy.Tier
+	// Maxima, where set, are those of the policy: no attempt asks for more.
+	Maxima policy.Limits
 
 	canaries []*Canaries
 }
@@ -147,6 +149,7 @@ func (s *Suite) attempt(ctx context.Context, r Runner, c *Canaries, a Attempt) V
 	if a.Limits.WallTime == 0 {
 		a.Limits.WallTime = defaultWall
 	}
+	a.Limits = a.Limits.Capped(s.Maxima.Or(policy.DefaultMaxima))
 	given := c.Context()
 	var v Verdict
 	for i, program := range programs {

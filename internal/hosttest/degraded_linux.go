@@ -34,8 +34,10 @@ func Enter() {
 		fmt.Fprintln(os.Stderr, "cannot degrade the host:", err)
 		os.Exit(1)
 	}
-	os.Setenv(degradedVariable, "inside")
-	err := syscall.Exec("/proc/self/exe", os.Args, os.Environ())
+	err := os.Setenv(degradedVariable, "inside")
+	if err == nil {
+		err = syscall.Exec("/proc/self/exe", os.Args, os.Environ())
+	}
 	fmt.Fprintln(os.Stderr, "cannot go on in the degraded host:", err)
 	os.Exit(1)
 }

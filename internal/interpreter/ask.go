@@ -99,7 +99,7 @@ func (a asker) askOnce(ctx context.Context, name string, env []string) (facts, e
 	case ctx.Err() != nil:
 		return facts{}, ctx.Err()
 	case err != nil:
-		return facts{}, fmt.Errorf("it failed (%v)%s", err, firstLine(errs.Bytes()))
+		return facts{}, fmt.Errorf("it failed (%w)%s", err, firstLine(errs.Bytes()))
 	}
 	return facts{}, errors.New("it ran, but did not answer as Python does")
 }

@@ -3,8 +3,7 @@
 //
 //	host (Go, trusted)                        worker (CPython, walled in)
 //	        │                                        │
-//	        │  ◀── 'R' ready: what was enforced ──── │  not sent by every worker;
-//	        │                                        │  no guest code has run yet
+//	        │  ◀── 'R' ready, or the step that failed│  no guest code has run yet
 //	        │  ─── 'S' start: script, context … ───▶ │
 //	        │                                        │  the guest runs: from here on
 //	        │                                        │  every byte may be the guest's

@@ -112,8 +112,8 @@ func Containment(t *testing.T, open Open, p policy.Policy) {
 		t.Fatal(err)
 	}
 	defer suite.Close()
-	suite.Tier = ""
 	p = p.Resolved()
+	suite.Maxima = p.Maxima
 	r := runner{open(t, p), p}
 	verdicts, err := suite.Prove(t.Context(), r, nil)
 	if err != nil {

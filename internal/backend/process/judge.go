@@ -40,6 +40,8 @@ func judge(e evidence) (run.Result, error) {
 	case e.Killed == zygote.KilledOutput:
 		end(&r, run.OutOfOutput, "SIGKILL", fmt.Sprintf("output limit of %v reached", e.Limits.Output))
 	case e.Report == nil && e.killed(&r), e.Report == nil && e.died(&r):
+	case errors.Is(e.Malformed, wire.ErrValue):
+		end(&r, run.InvalidOutput, "", e.Malformed.Error())
 	case e.Malformed != nil:
 		end(&r, run.InvalidOutput, "", "the guest wrote to its result channel: "+e.Malformed.Error())
 	default:
@@ -121,10 +123,9 @@ func (e evidence) reported(r *run.Result) error {
 	switch ending {
 	case "ok":
 		r.Outcome = run.Succeeded
-		value, err := e.Report.Get("value").AppendJSON(nil, "result", run.MaxPayload)
-		var wrongType *wire.TypeError
+		value, err := e.Report.Get("result").AppendJSON(nil, "result", run.MaxPayload)
 		switch {
-		case errors.As(err, &wrongType) || errors.Is(err, wire.ErrValue):
+		case errors.Is(err, wire.ErrValue), errors.Is(err, wire.ErrTooDeep), errors.Is(err, wire.ErrTooLarge):
 			end(r, run.InvalidOutput, "", err.Error())
 		case err != nil:
 			return err

@@ -280,9 +280,11 @@ def run(start, last=True):
         report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
         report["variables"] = variables(start["variables"], space)
         return report
-    report = {"end": "ok", "code": 0, "value": space.get("result")}
+    report = {"end": "ok", "code": 0}
     if start["variables"]:
         report["variables"] = variables(start["variables"], space)
+    # Last: a value that the Runner cannot skip hides nothing behind it.
+    report["result"] = space.get("result")
     return report
 
 
@@ -294,7 +296,7 @@ def pack(report):
     except ValueError:
         pass
     try:
-        report["value"] = plain(report["value"], "result")
+        report["result"] = plain(report["result"], "result")
         return marshal.dumps(report, 2)
     except RecursionError:
         message = "result is nested too deeply, or contains itself"
@@ -303,7 +305,7 @@ def pack(report):
     except BaseException as error:
         # A guest's own objects may raise anything when they are looked at.
         message = "result cannot be read: %s" % bounded(str, error, 900)
-    report.update(value=None, end="invalid", message=message)
+    report.update(result=None, end="invalid", message=message)
     return marshal.dumps(report, 2)
 
 
