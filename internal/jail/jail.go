@@ -15,6 +15,8 @@ type Spec struct {
 	Plan Plan
 	Argv []string
 	Env  []string
+	// Messages follow the plan on the control socket, for the program to read.
+	Messages [][]byte `json:"-"`
 	// Trees counts the mount trees that the parent opened and passed, one for
 	// each bind of Plan.Root; 0 means that the child opens them itself.
 	Trees int

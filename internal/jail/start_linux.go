@@ -70,29 +70,34 @@ func Start(spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	defer unix.Close(pair[1])
-	process, err := startAndWatch(&spec, pair[1])
+	process, err := startAndWatch(&spec, pair)
 	if err != nil {
 		unix.Close(pair[0])
 		return nil, err
 	}
 	process.Control = pair[0]
-	message, err := json.Marshal(spec)
-	if err == nil {
-		err = unix.Send(pair[0], message, unix.MSG_NOSIGNAL)
-	}
-	if err != nil {
-		unix.Close(pair[0])
-		process.Kill() // it has nothing to do without a plan
-		process.Wait()
-		return nil, fmt.Errorf("send the plan: %w", err)
-	}
 	return process, nil
+}
+
+// queue puts the plan and the messages into the socket before anybody is
+// there to read them: nobody has to wait for us later.
+func queue(spec *Spec, control int) error {
+	plan, err := json.Marshal(spec)
+	if err != nil {
+		return err
+	}
+	for _, message := range append([][]byte{plan}, spec.Messages...) {
+		if err := unix.Send(control, message, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT); err != nil {
+			return fmt.Errorf("send the plan: %w", err)
+		}
+	}
+	return nil
 }
 
 // startAndWatch starts the child on a thread that lives as long as the child:
 // a death signal that the program asks for is sent when the thread that
 // started it ends, and Go may end any other.
-func startAndWatch(spec *Spec, control int) (*Process, error) {
+func startAndWatch(spec *Spec, pair [2]int) (*Process, error) {
 	type started struct {
 		process *Process
 		err     error
@@ -100,7 +105,7 @@ func startAndWatch(spec *Spec, control int) (*Process, error) {
 	result := make(chan started)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends here
-		p, err := start(spec, control)
+		p, err := start(spec, pair)
 		result <- started{p, err}
 		if err == nil {
 			p.reap()
@@ -116,7 +121,7 @@ func startAndWatch(spec *Spec, control int) (*Process, error) {
 // child's threads, and wait milliseconds for all processors to agree.
 // syscall.StartProcess is enough: os.StartProcess tries out pidfds first, at
 // the price of another process.
-func start(spec *Spec, control int) (*Process, error) {
+func start(spec *Spec, pair [2]int) (*Process, error) {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -132,6 +137,9 @@ func start(spec *Spec, control int) (*Process, error) {
 		return nil, err
 	}
 	spec.Trees = len(trees)
+	if err := queue(spec, pair[0]); err != nil {
+		return nil, err
+	}
 	const none = ^uintptr(0)
 	files := slices.Repeat([]uintptr{none}, ControlFD+1)
 	for i := range firstTree {
@@ -140,7 +148,7 @@ func start(spec *Spec, control int) (*Process, error) {
 	for i, fd := range trees {
 		files[firstTree+i] = uintptr(fd)
 	}
-	files[ControlFD] = uintptr(control)
+	files[ControlFD] = uintptr(pair[1])
 	pid, _, err := syscall.StartProcess("/proc/self/exe", []string{childName}, &syscall.ProcAttr{
 		Env: []string{}, Files: files, Sys: attributes(spec.Plan),
 	})

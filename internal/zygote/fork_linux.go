@@ -75,19 +75,21 @@ func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, join int) (*Wor
 	return w, nil
 }
 
-// order asks for the fork. The queue is extended under the same lock as the
-// message is sent, so that answers come back in its order.
+// order asks for the fork, under a number by which the zygote will report the
+// worker's end.
 func (z *Zygote) order(w *Worker, theirs []int) error {
-	wanted, err := wire.AppendDict(nil,
-		wire.Field{Name: "scratch", Value: int64(w.Limits.Scratch)},
-		wire.Field{Name: "limits", Value: z.rlimits(w.Limits)})
-	if err != nil {
-		return err
-	}
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if z.closed {
 		return fmt.Errorf("no worker can be forked: %w", z.err)
+	}
+	number := z.forks
+	wanted, err := wire.AppendDict(nil,
+		wire.Field{Name: "number", Value: number},
+		wire.Field{Name: "scratch", Value: int64(w.Limits.Scratch)},
+		wire.Field{Name: "limits", Value: z.rlimits(w.Limits)})
+	if err != nil {
+		return err
 	}
 	raw, err := z.control.SyscallConn()
 	if err != nil {
@@ -101,7 +103,7 @@ func (z *Zygote) order(w *Worker, theirs []int) error {
 		z.failLocked(err) // it is dead, and we are the first to notice
 		return fmt.Errorf("no worker can be forked: %w", err)
 	}
-	z.spawning = append(z.spawning, w)
+	z.workers[number] = w
 	z.forks++
 	return nil
 }

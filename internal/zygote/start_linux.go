@@ -38,14 +38,12 @@ type Zygote struct {
 	Baseline Baseline
 	expect   [][]byte // what /proc must say of each worker
 
-	mu       sync.Mutex
-	spawning []*Worker       // told to fork, in order, not yet confirmed
-	workers  map[int]*Worker // by pid, as the zygote sees it
-	sealed   map[int]*Worker // by pid, as we see it
-	exits    map[int]Exit    // of workers that died before they were confirmed
-	forks    int
-	closed   bool
-	retired  bool // ends with its last worker
+	mu      sync.Mutex
+	workers map[int]*Worker // by number, from the order to the burial
+	sealed  map[int]*Worker // by pid
+	forks   int
+	closed  bool
+	retired bool // ends with its last worker
 
 	done chan struct{} // closed when the zygote is gone and reaped
 	err  error         // why it went, set before done is closed
@@ -59,9 +57,6 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 	if err != nil {
 		return nil, err
 	}
-	// In the order in which the loader and the bootstrap read them. An empty
-	// packet would look like our end.
-	messages := [][]byte{append(bytecode(config.Interpreter.Version), 0), []byte(bootstrap), settings}
 	environment := Environment()
 	if !config.Plan.Environment {
 		environment = os.Environ()
@@ -70,16 +65,19 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 		Plan: config.Plan,
 		Argv: []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", loader},
 		Env:  environment,
+		// In the order in which the loader and the bootstrap read them. An
+		// empty packet would look like our end.
+		Messages: [][]byte{append(bytecode(config.Interpreter.Version), 0), []byte(bootstrap), settings},
 	})
 	if err != nil {
 		return nil, err
 	}
 	z := &Zygote{
 		config: config, process: process, expect: expectations(config.Plan),
-		workers: map[int]*Worker{}, sealed: map[int]*Worker{}, exits: map[int]Exit{},
+		workers: map[int]*Worker{}, sealed: map[int]*Worker{},
 		done: make(chan struct{}),
 	}
-	if err := z.greet(ctx, messages); err != nil {
+	if err := z.greet(ctx); err != nil {
 		process.Kill()
 		process.Wait()
 		if z.control != nil {
@@ -192,14 +190,9 @@ func landlockFields(p jail.Plan) any {
 	return map[string]any{"handled": handled, "rules": opened}
 }
 
-// greet sends what the zygote needs and waits until the zygote is ready, or says
+// greet waits until the zygote is ready, or says
 // why it never will be.
-func (z *Zygote) greet(ctx context.Context, messages [][]byte) error {
-	for _, message := range messages {
-		if err := unix.Send(z.process.Control, message, unix.MSG_NOSIGNAL); err != nil {
-			return fmt.Errorf("configure the fork server: %w", err)
-		}
-	}
+func (z *Zygote) greet(ctx context.Context) error {
 	if err := unix.SetNonblock(z.process.Control, true); err != nil {
 		return err
 	}
@@ -257,26 +250,27 @@ func (z *Zygote) listen() {
 			z.fail(errors.New("the fork server is gone"))
 			return
 		}
-		switch {
-		case m.data[0] == 'F':
-			pid, err := strconv.Atoi(string(m.data[1:]))
-			if err != nil {
-				z.fail(fmt.Errorf("the fork server says %q", m.data))
-				return
-			}
-			z.confirm(pid)
-		case m.data[0] == 'D':
-			var pid, status, micros, kib int
-			if _, err := fmt.Sscanf(string(m.data[1:]), "%d %d %d %d", &pid, &status, &micros, &kib); err != nil {
-				z.fail(fmt.Errorf("the fork server says %q", m.data))
-				return
-			}
-			z.buried(pid, exitOf(unix.WaitStatus(status), micros, kib))
-		default:
+		var numbers [4]int
+		if m.data[0] != 'D' || parseInts(string(m.data[1:]), numbers[:]) != nil {
 			z.fail(fmt.Errorf("the fork server fails: %s", m.data))
 			return
 		}
+		z.buried(numbers[0], exitOf(unix.WaitStatus(numbers[1]), numbers[2], numbers[3]))
 	}
+}
+
+// parseInts reads as many numbers as there is room for, and no others.
+func parseInts(text string, numbers []int) (err error) {
+	words := strings.Fields(text)
+	if len(words) != len(numbers) {
+		return fmt.Errorf("%d numbers instead of %d", len(words), len(numbers))
+	}
+	for i, word := range words {
+		if numbers[i], err = strconv.Atoi(word); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func exitOf(status unix.WaitStatus, micros, kib int) Exit {
@@ -287,32 +281,14 @@ func exitOf(status unix.WaitStatus, micros, kib int) Exit {
 	return exit
 }
 
-// confirm gives the oldest worker that was asked for its pid.
-func (z *Zygote) confirm(pid int) {
+func (z *Zygote) buried(number int, exit Exit) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if len(z.spawning) == 0 {
-		return
-	}
-	w := z.spawning[0]
-	z.spawning = z.spawning[1:]
-	z.workers[pid] = w
-	if exit, dead := z.exits[pid]; dead {
-		delete(z.exits, pid)
-		delete(z.workers, pid)
-		w.end(exit)
-	}
-}
-
-func (z *Zygote) buried(pid int, exit Exit) {
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	w, ok := z.workers[pid]
+	w, ok := z.workers[number]
 	if !ok {
-		z.exits[pid] = exit
 		return
 	}
-	delete(z.workers, pid)
+	delete(z.workers, number)
 	delete(z.sealed, w.PID)
 	w.end(exit)
 	z.endIfUnused()
@@ -327,7 +303,7 @@ func (z *Zygote) Retire() {
 }
 
 func (z *Zygote) endIfUnused() {
-	if z.retired && len(z.workers) == 0 && len(z.spawning) == 0 {
+	if z.retired && len(z.workers) == 0 {
 		z.failLocked(errors.New("retired"))
 	}
 }
@@ -353,11 +329,8 @@ func (z *Zygote) reap() {
 	status, usage := z.process.Wait()
 	z.fail(errors.New("the fork server is gone"))
 	z.mu.Lock()
-	orphans := slices.Clone(z.spawning)
-	for _, w := range z.workers {
-		orphans = append(orphans, w)
-	}
-	z.spawning, z.workers, z.sealed = nil, map[int]*Worker{}, map[int]*Worker{}
+	orphans := z.workers
+	z.workers, z.sealed = map[int]*Worker{}, map[int]*Worker{}
 	z.mu.Unlock()
 	for _, w := range orphans {
 		if z.config.OneShot {

@@ -3,8 +3,8 @@
 // for them when the kernel asks about a system call, and runs one guest in
 // each.
 //
-//	Runner ── control socket ──> zygote      "fork", with four descriptors
-//	       <── "forked PID", "exited PID STATUS …" ──
+//	Runner ── control socket ──> zygote      "fork number N", with descriptors
+//	       <── "N ended with STATUS …" ──
 //	       <── seccomp notifications ── zygote and all workers
 //	       ── channel ──> worker             start frame (internal/wire)
 //	       <── ready, done ──

@@ -234,11 +234,17 @@ def finish_threads():
 
 
 def flush():
-    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+    streams = (sys.stdout, sys.stderr)
+    if streams != STREAMS:
+        streams += STREAMS  # the guest put its own in their place
+    for stream in streams:
         try:
             stream.flush()
         except BaseException:
-            pass  # closed or replaced by the guest: nothing is left to save
+            pass  # closed by the guest: nothing is left to save
+
+
+STREAMS = (sys.stdout, sys.stderr)
 
 
 def run(start, last=True):
@@ -473,11 +479,12 @@ def main():
     elif not config["unshare_pid"]:
         parent = posix.getpid()
 
+    numbers = {}  # of the workers, by pid
     while True:
         for fd, _ in poll.poll():
             if fd == children:
                 posix.read(children, 4096)
-                reap(control)
+                reap(control, numbers)
                 continue
             message, parts, _, _ = control.recvmsg(4096, 256)
             if not message:
@@ -485,7 +492,9 @@ def main():
             fds = []
             for _, _, data in parts:
                 fds += [int.from_bytes(data[i:i + 4], sys.byteorder) for i in range(0, len(data), 4)]
-            fork(syscall, config, control, fds, marshal.loads(message), fresh, parent, (children, wakeup))
+            wanted = marshal.loads(message)
+            pid = fork(syscall, config, control, fds, wanted, fresh, parent, (children, wakeup))
+            numbers[pid] = wanted["number"]
 
 
 def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
@@ -516,7 +525,6 @@ def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
             syscall("setns", config["namespaces"][0], CLONE_NEWNS)
         if fresh & CLONE_NEWPID:
             syscall("setns", config["namespaces"][-1], CLONE_NEWPID)
-        control.send(b"F" + str(pid).encode())
     except BaseException as error:
         if pid == 0:
             posix._exit(1)
@@ -525,9 +533,10 @@ def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
     for fd in fds:
         posix.close(fd)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
+    return pid
 
 
-def reap(control):
+def reap(control, numbers):
     """Tells the Runner how each worker ended; it alone draws conclusions."""
     while True:
         try:
@@ -537,7 +546,7 @@ def reap(control):
         if pid == 0:
             return
         cpu = int((usage.ru_utime + usage.ru_stime) * 1e6)
-        control.send(b"D%d %d %d %d" % (pid, status, cpu, usage.ru_maxrss))
+        control.send(b"D%d %d %d %d" % (numbers.pop(pid), status, cpu, usage.ru_maxrss))
 
 
 main()
