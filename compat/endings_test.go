@@ -195,7 +195,7 @@ getpass.getpass()
 var _ = table("surroundings",
 	script{name: "environment", result: `{"HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PATH": "",
  "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
- "MKL_NUM_THREADS": "1", "NUMEXPR_NUM_THREADS": "1"}`, source: `
+ "MKL_NUM_THREADS": "1", "NUMEXPR_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}`, source: `
 import os
 result = dict(os.environ)
 `},

@@ -19,6 +19,9 @@ var (
 	keptCapabilities  = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
 )
 
+// maxTrees is the kernel's SCM_MAX_FD.
+const maxTrees = 253
+
 // A re-executed binary never reaches main: the child's line starts here.
 func init() {
 	if len(os.Args) != 1 || os.Args[0] != childName {
@@ -35,7 +38,7 @@ func init() {
 // child walks from the first instruction after clone to execve. The order of
 // the steps is the argument; each names what would go wrong elsewhere.
 func child() *SetupError {
-	spec, err := receive()
+	spec, trees, err := receive()
 	if err != nil {
 		return &SetupError{Step: "receive the plan", Cause: cause(err)}
 	}
@@ -54,7 +57,7 @@ func child() *SetupError {
 		// that exists inside. Root becomes nobody here and never comes back.
 		{"switch user", false, func() error { return switchUser(p) }},
 		{"private mounts", true, func() error { return privateMounts(p) }},
-		{"build root", true, func() error { return buildRoot(p, spec.Trees) }},
+		{"build root", true, func() error { return buildRoot(p, trees) }},
 		{"set host name", true, func() error { return hostName(p) }},
 		// Descriptors: before the limit falls, and before the program could
 		// see any that we, or whoever started us, left open.
@@ -72,17 +75,26 @@ func child() *SetupError {
 	return &SetupError{Step: "execute " + spec.Argv[0], Cause: cause(err)}
 }
 
-func receive() (Spec, error) {
-	buffer := make([]byte, 256<<10)
-	n, err := unix.Read(ControlFD, buffer)
+// receive waits for the plan and the mount trees that come with it.
+func receive() (spec Spec, trees []int, err error) {
+	buffer, ancillary := make([]byte, 256<<10), make([]byte, unix.CmsgSpace(maxTrees*4))
+	n, size, _, _, err := unix.Recvmsg(ControlFD, buffer, ancillary, unix.MSG_CMSG_CLOEXEC)
 	if err != nil {
-		return Spec{}, err
+		return spec, nil, err
 	}
 	if n == 0 {
 		os.Exit(1) // the Runner is gone
 	}
-	var spec Spec
-	return spec, json.Unmarshal(buffer[:n], &spec)
+	parts, err := unix.ParseSocketControlMessage(ancillary[:size])
+	if err != nil {
+		return spec, nil, err
+	}
+	for _, part := range parts {
+		if trees, err = unix.ParseUnixRights(&part); err != nil {
+			return spec, nil, err
+		}
+	}
+	return spec, trees, json.Unmarshal(buffer[:n], &spec)
 }
 
 func keepNamespaces(p Plan) error {
@@ -144,7 +156,7 @@ func privateMounts(p Plan) error {
 // only after all binds have been opened.
 const staging = "/dev"
 
-func buildRoot(p Plan, passed int) error {
+func buildRoot(p Plan, passed []int) error {
 	if p.Root == nil {
 		return nil
 	}
@@ -182,14 +194,14 @@ func buildRoot(p Plan, passed int) error {
 
 // rootTrees gives a mount tree for each bind: those that the parent opened,
 // or our own.
-func rootTrees(p Plan, passed int) (map[string]int, error) {
+func rootTrees(p Plan, passed []int) (map[string]int, error) {
 	trees := map[string]int{}
 	for _, m := range p.Root {
 		if !m.bind() {
 			continue
 		}
-		if passed > 0 {
-			trees[m.Path] = firstTree + len(trees)
+		if len(passed) > len(trees) {
+			trees[m.Path] = passed[len(trees)]
 			continue
 		}
 		fd, err := openTree(m.Path)

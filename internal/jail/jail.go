@@ -1,8 +1,9 @@
 // Package jail is the Linux confinement of a process.
 //
 // A plan is made by a pure function (plan.go) from the policy and the host's
-// features. Start (start_linux.go) clones the current binary into the planned
-// namespaces, and the child (child_linux.go) walks one straight line: it
+// features. Conceive (clone_linux.go) clones the current binary into the
+// planned namespaces, Start sends it the plan, and the child (child_linux.go)
+// walks one straight line: it
 // builds a root from nothing, gives up what it must not keep, and executes
 // the program. Whatever fails on that line comes back as a SetupError with
 // the step's name; nothing has run by then.
@@ -17,9 +18,6 @@ type Spec struct {
 	Env  []string
 	// Messages follow the plan on the control socket, for the program to read.
 	Messages [][]byte `json:"-"`
-	// Trees counts the mount trees that the parent opened and passed, one for
-	// each bind of Plan.Root; 0 means that the child opens them itself.
-	Trees int
 }
 
 // Descriptors of the executed program. They are above every number that a
@@ -33,9 +31,6 @@ const (
 	PIDNSFD   = 1022
 	// descriptorLimit makes room for them.
 	descriptorLimit = 1024
-	// firstTree is the first of the mount trees that a child is passed; below
-	// it are the standard streams.
-	firstTree = 3
 )
 
 // SetupError is a step that failed before anything ran.

@@ -4,10 +4,10 @@ package jail
 
 import "runtime"
 
-// Process is a program behind its walls.
-type Process struct{ Pid, Control int }
+// Embryo is a child that waits for its plan.
+type Embryo struct{}
 
-// Start refuses: these walls are Linux's.
-func Start(Spec) (*Process, error) {
+// Conceive refuses: these walls are Linux's.
+func Conceive(struct{}) (*Embryo, error) {
 	return nil, &SetupError{Step: "clone", Cause: "there are no namespaces on " + runtime.GOOS}
 }

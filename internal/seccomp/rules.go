@@ -184,6 +184,8 @@ func Rules() []Group {
 			// Where memory lies on a machine of many nodes. OpenBLAS (numpy) asks
 			// for it on its own and does without, so it is no violation.
 			"get_mempolicy", "mbind",
+			// asyncio tries it out on 3.12 and 3.13 before it uses threads instead.
+			"pidfd_open",
 		)},
 
 		// The one socket that nobody asked for: glibc looks for its name service

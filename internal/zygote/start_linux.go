@@ -55,13 +55,18 @@ type Zygote struct {
 func Start(ctx context.Context, config Config) (*Zygote, error) {
 	settings, err := configure(config)
 	if err != nil {
+		config.abort()
 		return nil, err
 	}
 	environment := Environment()
 	if !config.Plan.Environment {
 		environment = os.Environ()
 	}
-	process, err := jail.Start(jail.Spec{
+	embryo, err := config.embryo()
+	if err != nil {
+		return nil, err
+	}
+	process, err := embryo.Start(jail.Spec{
 		Plan: config.Plan,
 		Argv: []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", loader},
 		Env:  environment,
@@ -96,6 +101,22 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 	}
 	go z.reap()
 	return z, nil
+}
+
+// embryo gives the child that was started ahead, if it fits the plan, or
+// another one.
+func (c Config) embryo() (*jail.Embryo, error) {
+	if c.Embryo != nil && c.Embryo.Birth == c.Plan.Birth() {
+		return c.Embryo, nil
+	}
+	c.abort()
+	return jail.Conceive(c.Plan.Birth())
+}
+
+func (c Config) abort() {
+	if c.Embryo != nil {
+		c.Embryo.Abort()
+	}
 }
 
 // configure packs everything that the Python side needs to know.

@@ -33,6 +33,8 @@ type Config struct {
 	// OneShot says that there will be one guest. The zygote becomes its worker
 	// then: a fork, and warming up, would take longer than they save.
 	OneShot bool
+	// Embryo is a child that was started ahead of its plan, or nil.
+	Embryo *jail.Embryo
 }
 
 // Exit is how a worker ended, as its parent saw it.
@@ -47,10 +49,13 @@ type Exit struct {
 
 // Environment is what a guest finds in os.environ, and all of it. Libraries
 // that start a thread for each core would meet the thread limit: they get one.
+// So does malloc get one arena: each thread's own would reserve 64 MiB of the
+// address space.
 func Environment() []string {
 	return []string{
 		"HOME=" + jail.Scratch, "TMPDIR=" + jail.Scratch, "LANG=C.UTF-8", "PATH=",
 		"PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1",
 		"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
+		"MALLOC_ARENA_MAX=1",
 	}
 }

@@ -46,18 +46,18 @@ var _ backend.Backend = (*Backend)(nil)
 func New(ctx context.Context, options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved()}
 	b.gate = newGate(b.options.Concurrent, b.options.Queue)
-	var err error
-	if b.python, err = interpreter.Find(ctx, b.options.Policy.Python); err != nil {
-		return nil, err
-	}
-	features, err := featuresFor(b.options.Policy)
-	if err != nil {
+	features := hostfeature.Quick()
+	early := b.conceive(features)
+	if err := b.look(ctx, &features); err != nil {
+		if e := <-early; e != nil {
+			e.Abort()
+		}
 		return nil, err
 	}
 	// The interpreter starts meanwhile.
 	groups := make(chan error, 1)
 	go func() { groups <- b.openGroups(features) }()
-	first, err := b.start(ctx, features)
+	first, err := b.start(ctx, features, <-early)
 	if groupErr := <-groups; err == nil && groupErr != nil {
 		first.Close()
 		err = run.Errorf(run.Internal, "cgroup: %w", groupErr)
@@ -93,7 +93,7 @@ func (b *Backend) openBare() {
 		case <-ctx.Done():
 		}
 	}()
-	first, err := b.startZygote(ctx, nil)
+	first, err := b.startZygote(ctx, nil, nil)
 	if err != nil {
 		return // the first pool serves all, a little slower
 	}
@@ -114,36 +114,60 @@ func (b *Backend) closeGroups() error {
 	return b.groups.Close()
 }
 
-// featuresFor looks at the host and at the granted paths.
-func featuresFor(p policy.Policy) (hostfeature.Features, error) {
-	f := hostfeature.Quick()
+// conceive starts the first child before all is known that it will need: its
+// namespaces do not depend on the rest. Whatever goes wrong will go wrong
+// again, and be told, when the real plan is carried out.
+func (b *Backend) conceive(f hostfeature.Features) <-chan *jail.Embryo {
+	early := make(chan *jail.Embryo, 1)
+	guess, err := jail.Make(jail.Inputs{Policy: b.options.Policy, Features: f, Without: b.options.Without})
+	if err != nil {
+		early <- nil
+		return early
+	}
+	go func() {
+		e, _ := jail.Conceive(guess.Birth()) // nil where it failed
+		early <- e
+	}()
+	return early
+}
+
+// look finds the interpreter, and looks at the parts of the host that take
+// time.
+func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error) {
+	if b.python, err = interpreter.Find(ctx, b.options.Policy.Python); err != nil {
+		return err
+	}
 	f.Cgroup = hostfeature.Yes("memory by what is really used")
 	if c := cgroup.Probe(); !c.Usable() {
 		f.Cgroup = hostfeature.No(c.Reason, c.Remedy)
 	}
-	for _, path := range p.Read {
+	for _, path := range b.options.Policy.Read {
 		info, err := os.Stat(path)
 		if err != nil {
-			return f, run.Errorf(run.Invalid, "policy grants read of %s, which cannot be: %w", path, err)
+			return run.Errorf(run.Invalid, "policy grants read of %s, which cannot be: %w", path, err)
 		}
 		if !info.IsDir() {
 			f.PlainFiles = append(f.PlainFiles, path)
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // start plans with all that the host seems to have. Where it then refuses
 // after all, the plan is made again without; whether that is enough is the
 // policy's decision.
-func (b *Backend) start(ctx context.Context, f hostfeature.Features) (*zygote.Zygote, error) {
+func (b *Backend) start(ctx context.Context, f hostfeature.Features, early *jail.Embryo) (*zygote.Zygote, error) {
 	for {
 		plan, err := b.makePlan(f)
 		if err != nil {
+			if early != nil {
+				early.Abort()
+			}
 			return nil, err
 		}
 		b.plan = plan
-		z, err := b.startZygote(ctx, b.options.Policy.Preload)
+		z, err := b.startZygote(ctx, b.options.Policy.Preload, early)
+		early = nil // used, or ended
 		var setup *jail.SetupError
 		switch {
 		case !errors.As(err, &setup):
@@ -173,11 +197,20 @@ func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
 		}[m.Kind]
 		files = append(files, jail.Mount{Path: m.Path, Kind: kind, Target: m.Target})
 	}
-	return jail.Make(jail.Inputs{Policy: b.options.Policy, Features: f, Interpreter: files, Without: b.options.Without})
+	plan, err := jail.Make(jail.Inputs{Policy: b.options.Policy, Features: f, Interpreter: files, Without: b.options.Without})
+	if err != nil || plan.Root == nil {
+		return plan, err
+	}
+	for _, m := range files {
+		if strings.HasPrefix(m.Path, jail.Scratch+"/") {
+			return plan, run.Errorf(run.Unsupported, "the interpreter %s needs %s, which the guest's own %s would hide: choose one that lies elsewhere", b.python.Path, m.Path, jail.Scratch)
+		}
+	}
+	return plan, nil
 }
 
-func (b *Backend) startZygote(ctx context.Context, preload []string) (*zygote.Zygote, error) {
-	z, err := zygote.Start(ctx, zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: preload, OneShot: b.options.OneShot})
+func (b *Backend) startZygote(ctx context.Context, preload []string, early *jail.Embryo) (*zygote.Zygote, error) {
+	z, err := zygote.Start(ctx, zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: preload, OneShot: b.options.OneShot, Embryo: early})
 	if err == nil || ctx.Err() != nil {
 		return z, err
 	}

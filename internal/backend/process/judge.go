@@ -203,8 +203,9 @@ func (e evidence) raised(r *run.Result, ending string) error {
 // gets its line, and a path that does not exist behind the walls is named.
 func (e evidence) explain(r *run.Result, errno int, filename string) {
 	const eperm, enoent, eacces, erofs = 1, 2, 13, 30
-	if n := len(r.Violations); n > 0 && errno == eperm && filename == "" {
+	if n := len(r.Violations); n > 0 && errno == eperm {
 		r.Violations[n-1].Line = r.Exception.Line
+		return
 	}
 	if !path.IsAbs(filename) || e.visible(filename) && errno != erofs {
 		return

@@ -157,7 +157,7 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err // it was closed, and nobody wants another
 	}
-	z, err := p.backend.startZygote(ctx, p.preload)
+	z, err := p.backend.startZygote(ctx, p.preload, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (p *pool) bury(m *member) {
 func (p *pool) stopAll() {
 	p.stop()
 	p.mu.Lock()
-	zygotes := append(p.retired, p.zygote)
+	zygotes := append(slices.Clone(p.retired), p.zygote)
 	p.mu.Unlock()
 	for _, z := range zygotes {
 		z.Close()

@@ -206,11 +206,9 @@ def describe(error, name, script):
         report["errno"] = error.errno if isinstance(error.errno, int) else 0
         report["filename"] = error.filename if isinstance(error.filename, str) else ""
     try:
-        import linecache
         import traceback
 
-        lines = [line + "\n" for line in script.splitlines()]
-        linecache.cache[name] = (len(script), None, lines, name)
+        show_lines(name, script)
         text = "".join(traceback.format_exception(type(error), error, tb))
         report["traceback"] = text if len(text) <= 20000 else text[:10000] + "\n…\n" + text[-10000:]
     except BaseException:
@@ -230,7 +228,10 @@ def finish_threads():
         threading._shutdown()
     atexit = sys.modules.get("atexit")
     if atexit is not None:
-        atexit._run_exitfuncs()
+        try:
+            atexit._run_exitfuncs()
+        except BaseException:
+            pass  # reported by then, and too late to matter; 3.9 raises it again
 
 
 def flush():
@@ -247,6 +248,16 @@ def flush():
 STREAMS = (sys.stdout, sys.stderr)
 
 
+# Modules that show a script its own lines, and find them in linecache alone.
+SHOWS_LINES = ("traceback", "inspect", "warnings", "logging", "doctest", "unittest", "linecache")
+
+
+def show_lines(name, script):
+    import linecache
+
+    linecache.cache[name] = (len(script), None, [line + "\n" for line in script.splitlines()], name)
+
+
 def run(start, last=True):
     """Runs one guest and gives the report of its end. A warm-up is not the
     last thing to run: it must leave threads and exit handlers alone."""
@@ -260,6 +271,8 @@ def run(start, last=True):
     sys.modules["__main__"] = module
     sys.argv = [name]
     code = 0
+    if "linecache" in sys.modules or any(word in script for word in SHOWS_LINES):
+        show_lines(name, script)
     try:
         compiled = compile(script, name, "exec", 0, True)
     except MemoryError as error:
@@ -298,11 +311,14 @@ def pack(report):
     """Values that marshal takes go out as they are; the Runner judges them.
     What it does not take is rebuilt, or named."""
     try:
-        return marshal.dumps(report, 2)
+        # marshal takes whatever has a buffer for bytes, numpy's numbers too.
+        if "numpy" not in sys.modules and "array" not in sys.modules:
+            return marshal.dumps(report, 2)
     except ValueError:
         pass
     try:
-        report["result"] = plain(report["result"], "result")
+        if "result" in report:
+            report["result"] = plain(report["result"], "result")
         return marshal.dumps(report, 2)
     except RecursionError:
         message = "result is nested too deeply, or contains itself"
@@ -329,7 +345,7 @@ OUT_OF_MEMORY = marshal.dumps(
 )
 
 
-def worker(syscall, config, fds, limits, parent):
+def worker(syscall, config, fds, limits):
     """The straight line from fork to the one guest. Each wall is put up by
     its own name, in an order that the next one does not undo."""
     step = "streams"
@@ -362,9 +378,9 @@ def worker(syscall, config, fds, limits, parent):
         # After the last change of credentials, which would clear the wish, and
         # with a look at whether it comes too late.
         step = "parent death signal"
-        if parent is not None:
+        if config["parent"] is not None:
             syscall("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
-            if posix.getppid() != parent:
+            if posix.getppid() != config["parent"]:
                 posix._exit(0)
         step = "seccomp"
         if config["filter"]:
@@ -425,7 +441,6 @@ def prepare(config):
 
 
 def main():
-    import _signal
     import _socket
 
     control = _socket.socket(fileno=CONTROL)
@@ -441,17 +456,6 @@ def main():
             warm_up(config["warmup"])
             gc.collect()
         gc.disable()
-        gc.freeze()
-        children, wakeup = posix.pipe()
-        posix.set_blocking(children, False)
-        posix.set_blocking(wakeup, False)
-        _signal.signal(_signal.SIGCHLD, lambda *_: None)
-        _signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
-        import select
-
-        poll = select.poll()
-        poll.register(control, select.POLLIN)
-        poll.register(children, select.POLLIN)
         step = "seccomp"
         ready, ancillary = b"Z", []
         if config["exposed"]:
@@ -466,43 +470,63 @@ def main():
         control.send(("E%s\0%s" % (step, bounded(str, error, 1000))).encode("utf-8", "replace"))
         posix._exit(1)
 
-    fresh = 0
-    if config["unshare_mount"]:
-        fresh |= CLONE_NEWNS
-    if config["unshare_pid"] and not config["oneshot"]:
-        fresh |= CLONE_NEWPID
     # With a pid namespace a worker dies with us. Without one, or when we are
     # the worker ourselves, it must ask for that.
-    parent = None
+    config["parent"] = None
+    config["fresh"] = CLONE_NEWNS if config["unshare_mount"] else 0
     if config["oneshot"]:
-        parent = posix.getppid()
-    elif not config["unshare_pid"]:
-        parent = posix.getpid()
+        config["parent"] = posix.getppid()
+        fds, wanted = next_order(control)
+        fork(syscall, config, control, fds, wanted, ())
+    if config["unshare_pid"]:
+        config["fresh"] |= CLONE_NEWPID
+    else:
+        config["parent"] = posix.getpid()
+    serve(syscall, config, control)
 
+
+def serve(syscall, config, control):
+    """Forks when told to, and tells when a worker is dead."""
+    import _signal
+    import select
+
+    children, wakeup = posix.pipe()
+    posix.set_blocking(children, False)
+    posix.set_blocking(wakeup, False)
+    _signal.signal(_signal.SIGCHLD, lambda *_: None)
+    _signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    poll.register(children, select.POLLIN)
+    gc.freeze()
     numbers = {}  # of the workers, by pid
     while True:
         for fd, _ in poll.poll():
             if fd == children:
                 posix.read(children, 4096)
                 reap(control, numbers)
-                continue
-            message, parts, _, _ = control.recvmsg(4096, 256)
-            if not message:
-                posix._exit(0)  # the Runner is gone: everything ends with us
-            fds = []
-            for _, _, data in parts:
-                fds += [int.from_bytes(data[i:i + 4], sys.byteorder) for i in range(0, len(data), 4)]
-            wanted = marshal.loads(message)
-            pid = fork(syscall, config, control, fds, wanted, fresh, parent, (children, wakeup))
-            numbers[pid] = wanted["number"]
+            else:
+                fds, wanted = next_order(control)
+                pid = fork(syscall, config, control, fds, wanted, (children, wakeup))
+                numbers[pid] = wanted["number"]
 
 
-def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
+def next_order(control):
+    message, parts, _, _ = control.recvmsg(4096, 256)
+    if not message:
+        posix._exit(0)  # the Runner is gone: everything ends with us
+    fds = []
+    for _, _, data in parts:
+        fds += [int.from_bytes(data[i:i + 4], sys.byteorder) for i in range(0, len(data), 4)]
+    return fds, marshal.loads(message)
+
+
+def fork(syscall, config, control, fds, wanted, pipe):
     """Forks one worker into namespaces of its own. The mount is made here and
     not in the worker, so that the Runner lets one process mount, and only it."""
     import _signal
 
-    pid = -1
+    pid, fresh = -1, config["fresh"]
     # A system call that waits for the Runner's answer would be interrupted by
     # the death of another worker.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGCHLD])
@@ -520,7 +544,7 @@ def fork(syscall, config, control, fds, wanted, fresh, parent, pipe):
             for fd in pipe:
                 posix.close(fd)
             control.detach()
-            worker(syscall, config, fds, wanted["limits"], parent)
+            worker(syscall, config, fds, wanted["limits"])
         if fresh & CLONE_NEWNS:
             syscall("setns", config["namespaces"][0], CLONE_NEWNS)
         if fresh & CLONE_NEWPID:
