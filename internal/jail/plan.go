@@ -224,8 +224,8 @@ func rootOf(in Inputs) []Mount {
 		Mount{Path: "/dev/shm", Kind: Symlink, Target: Scratch},
 		// The host's user list is nobody's business, but getpass.getuser and
 		// os.path.expanduser should find somebody.
-		Mount{Path: "/etc/passwd", Kind: TextFile, Target: fmt.Sprintf("root:x:0:0::/:/bin/false\nguest:x:%d:%d::%s:/bin/false\n", Nobody, Nobody, Scratch)},
-		Mount{Path: "/etc/group", Kind: TextFile, Target: fmt.Sprintf("root:x:0:\nguest:x:%d:\n", Nobody)},
+		Mount{Path: "/etc/passwd", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:%d::%s:/bin/false\n", Nobody, Nobody, Scratch)},
+		Mount{Path: "/etc/group", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:\n", Nobody)},
 	)
 }
 

@@ -37,6 +37,7 @@ type Worker struct {
 	cpu                                  time.Duration // used before its guest came
 
 	exited   chan struct{} // closed when the zygote has buried it
+	onEnd    func()
 	exit     Exit
 	orphaned bool // it died with its zygote
 
@@ -49,8 +50,10 @@ type Worker struct {
 
 // Fork gives a worker that is walled in, warmed up and checked. The worker
 // joins a cgroup through the descriptor join, unless that is negative.
-func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, join int) (*Worker, error) {
-	w := &Worker{zygote: z, Limits: limits, exited: make(chan struct{})}
+// onEnd is called when the worker is dead and its parent has collected it, or
+// was never there; nobody's lock is held then.
+func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, join int, onEnd func()) (*Worker, error) {
+	w := &Worker{zygote: z, Limits: limits, exited: make(chan struct{}), onEnd: onEnd}
 	w.limits.Store(&w.Limits)
 	theirs, err := w.openStreams()
 	if err == nil && join >= 0 {
@@ -65,6 +68,7 @@ func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, join int) (*Wor
 	}
 	if err != nil {
 		w.closeStreams()
+		w.end(Exit{})
 		return nil, err
 	}
 	if err := w.awaitReady(ctx); err != nil {
@@ -202,10 +206,13 @@ func (z *Zygote) seal(w *Worker) error {
 	return nil
 }
 
-// end is called once, with the zygote's lock held or its loops stopped.
+// end is called once.
 func (w *Worker) end(exit Exit) {
 	w.exit = exit
 	close(w.exited)
+	if w.onEnd != nil {
+		w.onEnd()
+	}
 }
 
 // Kill ends the worker at once. The first reason given is the one that counts.
@@ -217,16 +224,13 @@ func (w *Worker) Kill(why Reason) {
 }
 
 // Close kills the worker and lets go of its descriptors. It does not wait for
-// its burial; Buried does.
+// its burial.
 func (w *Worker) Close() {
 	w.Kill(KilledDone)
 	w.closeStreams()
 	w.pidfd.close()
 	w.status.close()
 }
-
-// Buried is closed when the worker is dead and its parent has collected it.
-func (w *Worker) Buried() <-chan struct{} { return w.exited }
 
 func (w *Worker) closeStreams() {
 	if w.channel != nil {

@@ -140,7 +140,7 @@ func configure(c Config) ([]byte, error) {
 	}
 	var warmup []byte
 	if !c.OneShot {
-		warmup, err = wire.AppendDict(nil, startFields(Guest{
+		warmup, err = wire.AppendDictFrame(nil, wire.KindStart, startFields(Guest{
 			Script: "result = context['a'] + 1", Name: "<script>", Context: map[string]any{"a": 41},
 		}, []any{})...)
 		if err != nil {
@@ -303,16 +303,21 @@ func exitOf(status unix.WaitStatus, micros, kib int) Exit {
 }
 
 func (z *Zygote) buried(number int, exit Exit) {
+	if w := z.forget(number); w != nil {
+		w.end(exit)
+	}
+}
+
+func (z *Zygote) forget(number int) *Worker {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	w, ok := z.workers[number]
-	if !ok {
-		return
+	w := z.workers[number]
+	if w != nil {
+		delete(z.workers, number)
+		delete(z.sealed, w.PID)
+		z.endIfUnused()
 	}
-	delete(z.workers, number)
-	delete(z.sealed, w.PID)
-	w.end(exit)
-	z.endIfUnused()
+	return w
 }
 
 // Retire lets the zygote end when its last worker has.

@@ -249,7 +249,7 @@ func (b *Backend) Open(ctx context.Context, job backend.Job) (backend.Sandbox, e
 		b.gate.leave()
 		return nil, err
 	}
-	return &sandbox{backend: b, pool: p, member: m}, nil
+	return &sandbox{backend: b, member: m}, nil
 }
 
 // Close ends every guest and leaves nothing behind.
@@ -278,7 +278,6 @@ func (b *Backend) Close() error {
 // sandbox is one leased worker.
 type sandbox struct {
 	backend *Backend
-	pool    *pool
 	member  *member
 }
 
@@ -315,7 +314,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 }
 
 func (s *sandbox) Close() error {
-	s.pool.giveBack(s.member)
+	s.member.Close() // it has had its guest
 	s.backend.gate.leave()
 	return nil
 }

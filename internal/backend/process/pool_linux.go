@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
@@ -19,9 +20,9 @@ const (
 	maxAge   = 15 * time.Minute
 )
 
-// fillers fork at the same time: while one worker warms up on one core, the
-// zygote forks the next on another.
-const fillers = 2
+// forkers ask for workers at the same time: while one warms up on one core,
+// the zygote forks the next on another.
+const forkers = 2
 
 // patience is how often a fork may fail before those who wait are told.
 const patience = 3
@@ -29,21 +30,35 @@ const patience = 3
 // retryDelay keeps a host that cannot fork from being asked in a loop.
 const retryDelay = 100 * time.Millisecond
 
-// refillDelay is how long a replacement waits for the run to end. A fork takes
-// the better part of a core for a millisecond, which a short run on a small
-// machine would feel.
+// refillDelay is how long a replacement may wait while more than half of the
+// pool is left. A fork takes the better part of a core for a millisecond, which
+// short runs on a small machine would feel.
 const refillDelay = 2 * time.Millisecond
 
 // member is a worker with its cgroup.
 type member struct {
 	*zygote.Worker
 	group *cgroup.Group // nil without a cgroup
-	// replace asks for a successor, once; nil where none is due.
-	replace func()
+	done  atomic.Int32  // of two: the worker is dead, and nobody asks about it
 }
 
-// pool keeps workers ready. A worker that is taken is replaced as soon as its
-// run is over, or earlier when the run is long or few are left.
+// letGo gives the cgroup back when it is called for the second time. No
+// goroutine has to wait for a worker's death: to start one costs more than
+// the rest of a burial.
+func (m *member) letGo() {
+	if m.done.Add(1) == 2 && m.group != nil {
+		m.group.Return()
+	}
+}
+
+// Close ends the worker; nobody asks about it after that.
+func (m *member) Close() {
+	m.Worker.Close()
+	m.letGo()
+}
+
+// pool keeps workers ready. A worker that is taken is replaced soon, or at once
+// when few are left.
 type pool struct {
 	backend *Backend
 	preload []string
@@ -52,7 +67,6 @@ type pool struct {
 	idle  chan *member
 	wants chan struct{} // one token for each place in idle that is not filled
 	fails chan error    // why no worker came, for one who waits for it
-	used  chan *member  // those that have had their guest
 
 	mu      sync.Mutex
 	zygote  *zygote.Zygote
@@ -61,8 +75,7 @@ type pool struct {
 
 	ctx     context.Context
 	stop    context.CancelFunc
-	work    sync.WaitGroup // fillers, and the cgroups of workers that die
-	burials sync.WaitGroup // the undertaker
+	fillers sync.WaitGroup
 }
 
 func newPool(b *Backend, first *zygote.Zygote, preload []string) *pool {
@@ -70,18 +83,17 @@ func newPool(b *Backend, first *zygote.Zygote, preload []string) *pool {
 	p := &pool{
 		backend: b, preload: preload, limits: o.Policy.Limits, zygote: first, started: time.Now(),
 		idle: make(chan *member, o.Idle), wants: make(chan struct{}, o.Idle),
-		fails: make(chan error), used: make(chan *member, o.Concurrent),
+		fails: make(chan error),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.burials.Go(p.undertake)
 	if o.OneShot {
 		return p // its only worker is made when its limits are known
 	}
 	for range o.Idle {
 		p.wants <- struct{}{}
 	}
-	for range min(fillers, o.Idle) {
-		p.work.Go(p.fill)
+	for range min(forkers, o.Idle) {
+		p.fillers.Go(p.fill)
 	}
 	return p
 }
@@ -129,18 +141,15 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits) (*member, error) 
 		}
 		join = m.group.JoinFD()
 	}
-	m.Worker, err = z.Fork(ctx, limits, join)
-	if err != nil {
-		if m.group != nil {
-			m.group.Return()
-		}
+	if m.Worker, err = z.Fork(ctx, limits, join, m.letGo); err != nil {
+		m.letGo()
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}
 	// A worker that could not join by itself is put there now, ahead of
 	// demand: that may wait for all cores.
 	if m.group != nil && join < 0 {
 		if err := m.group.Add(m.PID); err != nil {
-			p.bury(m)
+			m.Close()
 			return nil, run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 	}
@@ -176,7 +185,7 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 	}
 	select {
 	case m := <-p.idle:
-		p.replace(m)
+		p.replace()
 		return m, nil
 	case err := <-p.fails:
 		return nil, err
@@ -188,40 +197,12 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 }
 
 // replace sees to a successor for a worker that was just taken.
-func (p *pool) replace(m *member) {
+func (p *pool) replace() {
 	if len(p.idle) <= cap(p.idle)/2 {
 		p.wants <- struct{}{}
 		return
 	}
-	m.replace = sync.OnceFunc(func() { p.wants <- struct{}{} })
-	time.AfterFunc(refillDelay, m.replace)
-}
-
-// giveBack ends a lease. The worker has had its guest: it dies, but nobody
-// has to wait for that.
-func (p *pool) giveBack(m *member) {
-	p.used <- m // never blocks: there are no more than the gate lets in
-}
-
-// undertake buries the workers that were used, and asks for successors.
-func (p *pool) undertake() {
-	for m := range p.used {
-		p.bury(m)
-		if m.replace != nil {
-			m.replace()
-		}
-	}
-}
-
-// bury kills a worker, and frees its cgroup when it is dead.
-func (p *pool) bury(m *member) {
-	m.Close()
-	if m.group != nil {
-		p.work.Go(func() {
-			<-m.Buried()
-			m.group.Return()
-		})
-	}
+	time.AfterFunc(refillDelay, func() { p.wants <- struct{}{} })
 }
 
 // stopAll ends the fork servers, and with them every worker, busy or not.
@@ -235,18 +216,15 @@ func (p *pool) stopAll() {
 	}
 }
 
-// clear buries all that is left, when nobody holds a worker any more.
+// clear lets go of the workers that nobody wanted.
 func (p *pool) clear() {
-	close(p.used)
-	p.burials.Wait()
+	p.fillers.Wait()
 	for {
 		select {
 		case m := <-p.idle:
-			p.bury(m)
-			continue
+			m.Close()
 		default:
+			return
 		}
-		break
 	}
-	p.work.Wait()
 }

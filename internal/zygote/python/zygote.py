@@ -98,9 +98,13 @@ def restrict_paths(syscall, plan):
 # --- the worker ------------------------------------------------------------
 
 
-def send(kind, payload):
-    """One frame: kind, length, payload. See internal/wire."""
-    data = memoryview(kind + len(payload).to_bytes(4, "little") + payload)
+def frame(kind, payload):
+    """Kind, length, payload. See internal/wire."""
+    return kind + len(payload).to_bytes(4, "little") + payload
+
+
+def send(data):
+    data = memoryview(data)
     while data:
         data = data[posix.write(CHANNEL, data):]
 
@@ -108,22 +112,23 @@ def send(kind, payload):
 def receive():
     """Reads the start frame; an end of file means that nobody needs us."""
     data = posix.read(CHANNEL, 4096)
-    while data and len(data) < 5:
-        more = posix.read(CHANNEL, 4096)
-        data = data + more if more else b""
-    if not data:
-        posix._exit(0)
-    length = int.from_bytes(data[1:5], "little") + 5
-    if len(data) < length:
-        chunks, have = [data], len(data)
-        while have < length:
-            chunk = posix.read(CHANNEL, min(length - have, 1 << 20))
-            if not chunk:
-                posix._exit(0)
-            chunks.append(chunk)
-            have += len(chunk)
-        data = b"".join(chunks)
-    return marshal.loads(memoryview(data)[5:length])
+    while missing(data):
+        more = posix.read(CHANNEL, min(missing(data), 1 << 20))
+        if not more:
+            posix._exit(0)
+        data += more
+    return opened(data)
+
+
+def missing(data):
+    """How much of a frame is not there yet."""
+    if len(data) < 5:
+        return 5 - len(data)
+    return 5 + int.from_bytes(data[1:5], "little") - len(data)
+
+
+def opened(data):
+    return marshal.loads(memoryview(data)[5:])
 
 
 def bounded(make, value, limit):
@@ -334,15 +339,16 @@ def pack(report):
 def warm_up(start):
     """Goes the way of a guest, with one of ours, but for what can be done
     only once."""
-    report = run(marshal.loads(memoryview(start)), last=False)
-    flush()
-    memoryview(b"D" + pack(report)).release()
+    if not missing(start):
+        report = run(opened(start), last=False)
+        flush()
+        send(memoryview(frame(b"D", pack(report)))[:0])
 
 
 # Made before memory can run out.
-OUT_OF_MEMORY = marshal.dumps(
+OUT_OF_MEMORY = frame(b"D", marshal.dumps(
     {"end": "raised", "code": 1, "exception": {"type": "MemoryError", "message": "", "line": 0, "traceback": ""}}, 2
-)
+))
 
 
 def worker(syscall, config, fds, limits):
@@ -391,23 +397,23 @@ def worker(syscall, config, fds, limits):
         if config["warmup"]:
             warm_up(config["warmup"])
         gc.enable()
-        send(b"R", b"")
+        send(frame(b"R", b""))
         start = receive()
         step = "narrow limits"
         limit(syscall, start["limits"])
     except BaseException as error:
         try:
-            send(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2))
+            send(frame(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2)))
         finally:
             posix._exit(1)
     try:
         report = run(start)
         flush()
-        payload = pack(report)
+        last_words = frame(b"D", pack(report))
     except MemoryError:
-        report, payload = {"code": 1}, OUT_OF_MEMORY
+        last_words = OUT_OF_MEMORY
         flush()
-    send(b"D", payload)
+    send(last_words)
     # The Runner looks at what we used, and kills us. Whoever comes past this
     # has replaced its channel: its result went nowhere.
     posix.read(CHANNEL, 1)
