@@ -173,6 +173,7 @@ var layers = [][]string{
 	{"internal/attack", "internal/audit", "internal/metrics", "internal/policyfile"},
 	{"internal/backend/process", "internal/backend/hook", "internal/backend/jail", "internal/backend/wasm", "internal/backend/gvisor", "internal/backend/fake"},
 	{"internal/backend"},
+	{"internal/zygote/gen"},
 	{"internal/egress", "internal/zygote"},
 	{"internal/wire", "internal/jail", "internal/interpreter"},
 	{"internal/seccomp/gen"},
