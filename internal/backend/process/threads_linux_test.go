@@ -1,0 +1,70 @@
+package process
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Threads of native code hold no lock of the interpreter, so that many can
+// ask for another at the very same moment.
+func TestHammerThreads(t *testing.T) {
+	b := open(t, Options{Idle: 1})
+	requireHost(t, b, policy.WallSeccomp)
+	job := jobOf(b, `
+import ctypes, sys, threading
+libc = ctypes.CDLL(None)
+barrier = threading.Barrier(15)
+def more():
+    handle = ctypes.c_ulong()
+    barrier.wait()
+    for _ in range(4):
+        libc.pthread_create(ctypes.byref(handle), None, libc.sleep, ctypes.c_void_p(5))
+threads = [threading.Thread(target=more) for _ in range(15)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(0.5)
+print("made", flush=True)
+sys.stdin.read()
+import os
+os._exit(0)
+`, nil)
+	s, err := b.Open(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	in, input, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	most := 0
+	job.Streams.In = in
+	job.Streams.Out = writerFunc(func(p []byte) {
+		if strings.Contains(string(p), "made") {
+			tasks, err := os.ReadDir("/proc/" + strconv.Itoa(s.(*sandbox).member.PID) + "/task")
+			if err != nil {
+				t.Error(err)
+			}
+			most = len(tasks)
+			input.Close()
+		}
+	})
+	if r, err := s.Run(t.Context(), job); err != nil {
+		t.Fatal(err)
+	} else if most == 0 {
+		t.Fatalf("the attempt is broken: %s %s", r.Error, r.Stderr)
+	}
+	if most > job.Limits.Threads {
+		t.Errorf("%d threads, with a limit of %d", most, job.Limits.Threads)
+	}
+}
+
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }
