@@ -17,13 +17,13 @@ func TestHammerThreads(t *testing.T) {
 	job := jobOf(b, `
 import ctypes, sys, threading
 libc = ctypes.CDLL(None)
-barrier = threading.Barrier(15)
+barrier = threading.Barrier(12)
 def more():
     handle = ctypes.c_ulong()
     barrier.wait()
     for _ in range(4):
         libc.pthread_create(ctypes.byref(handle), None, libc.sleep, ctypes.c_void_p(5))
-threads = [threading.Thread(target=more) for _ in range(15)]
+threads = [threading.Thread(target=more) for _ in range(12)]
 for thread in threads:
     thread.start()
 for thread in threads:
