@@ -97,7 +97,13 @@ func (b *Backend) openBare() {
 	if err != nil {
 		return // the first pool serves all, a little slower
 	}
-	b.bare.Store(newPool(b, first, nil))
+	p := newPool(b, first, nil)
+	b.bare.Store(p)
+	select {
+	case <-b.gate.closed:
+		p.stopAll() // Close may have looked before it was there
+	default:
+	}
 }
 
 func (b *Backend) openGroups(f hostfeature.Features) (err error) {
@@ -252,6 +258,14 @@ func (b *Backend) Open(ctx context.Context, job backend.Job) (backend.Sandbox, e
 	return &sandbox{backend: b, member: m}, nil
 }
 
+func (b *Backend) pools() []*pool {
+	pools := []*pool{b.loaded}
+	if p := b.bare.Load(); p != nil {
+		pools = append(pools, p)
+	}
+	return pools
+}
+
 // Close ends every guest and leaves nothing behind.
 func (b *Backend) Close() error {
 	closed := make(chan struct{})
@@ -260,16 +274,13 @@ func (b *Backend) Close() error {
 		close(closed)
 	}()
 	<-b.gate.closed
-	b.starting.Wait()
-	pools := []*pool{b.loaded}
-	if p := b.bare.Load(); p != nil {
-		pools = append(pools, p)
-	}
-	for _, p := range pools {
-		p.stopAll()
+	for _, p := range b.pools() {
+		p.stopAll() // so that every run ends
 	}
 	<-closed
-	for _, p := range pools {
+	b.starting.Wait()
+	for _, p := range b.pools() {
+		p.stopAll()
 		p.clear()
 	}
 	return b.closeGroups()
@@ -288,7 +299,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	}
 	m := s.member
 	if m.group != nil {
-		if err := m.group.SetLimit(int64(job.Limits.Memory)); err != nil {
+		if err := m.group.SetLimit(groupLimit(job.Limits)); err != nil {
 			return run.Result{}, run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 	}

@@ -42,6 +42,12 @@ type member struct {
 	done  atomic.Int32  // of two: the worker is dead, and nobody asks about it
 }
 
+// interpreterShare is what a worker's own pages may take in its cgroup before
+// the guest has used anything: those that it copied from the fork server.
+const interpreterShare = 16 * policy.MiB
+
+func groupLimit(l policy.Limits) int64 { return int64(l.Memory + interpreterShare) }
+
 // letGo gives the cgroup back when it is called for the second time. No
 // goroutine has to wait for a worker's death: to start one costs more than
 // the rest of a burial.
@@ -136,13 +142,16 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits) (*member, error) 
 	m := &member{}
 	join := -1
 	if p.backend.groups != nil {
-		if m.group, err = p.backend.groups.Lease(int64(limits.Memory)); err != nil {
+		if m.group, err = p.backend.groups.Lease(groupLimit(limits)); err != nil {
 			return nil, run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 		join = m.group.JoinFD()
 	}
 	if m.Worker, err = z.Fork(ctx, limits, join, m.letGo); err != nil {
 		m.letGo()
+		if p.ctx.Err() != nil {
+			return nil, errClosed()
+		}
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}
 	// A worker that could not join by itself is put there now, ahead of

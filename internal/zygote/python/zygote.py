@@ -1,9 +1,9 @@
 """The guest side of the fork server. See docs/architecture.md.
 
 A loader of a few lines (bytecode.go) starts this as __main__, behind the walls
-of the jail, with one descriptor: the control socket. It imports what scripts use most, then
-forks a worker for each request that the Runner will have, ahead of time. It
-never runs guest code; a worker runs exactly one guest and dies.
+of the jail, with one descriptor: the control socket. It imports what scripts
+use most, then forks a worker for each request that the Runner will have, ahead
+of time. It never runs guest code; a worker runs exactly one guest and dies.
 
 Everything it uses is built into the interpreter: an import here is paid by
 every start, a page touched here by every fork.
