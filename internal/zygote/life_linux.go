@@ -1,0 +1,162 @@
+package zygote
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// listen follows what the zygote says until it is gone.
+func (z *Zygote) listen() {
+	for {
+		m, err := receive(z.control)
+		if err != nil {
+			z.fail(errors.New("the fork server is gone"))
+			return
+		}
+		var numbers [4]int
+		if m.data[0] != 'D' || parseInts(string(m.data[1:]), numbers[:]) != nil {
+			z.fail(fmt.Errorf("the fork server fails: %s", m.data))
+			return
+		}
+		z.buried(numbers[0], exitOf(unix.WaitStatus(numbers[1]), numbers[2], numbers[3]))
+	}
+}
+
+// parseInts reads as many numbers as there is room for, and no others.
+func parseInts(text string, numbers []int) (err error) {
+	words := strings.Fields(text)
+	if len(words) != len(numbers) {
+		return fmt.Errorf("%d numbers instead of %d", len(words), len(numbers))
+	}
+	for i, word := range words {
+		if numbers[i], err = strconv.Atoi(word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exitOf(status unix.WaitStatus, micros, kib int) Exit {
+	exit := Exit{Code: status.ExitStatus(), CPUTime: time.Duration(micros) * time.Microsecond, Memory: policy.Bytes(kib) * policy.KiB}
+	if status.Signaled() {
+		exit.Code, exit.Signal = -1, unix.SignalName(status.Signal())
+	}
+	return exit
+}
+
+func (z *Zygote) buried(number int, exit Exit) {
+	if w := z.forget(number); w != nil {
+		w.end(exit)
+	}
+}
+
+func (z *Zygote) forget(number int) *Worker {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	w := z.workers[number]
+	if w != nil {
+		delete(z.workers, number)
+		delete(z.sealed, w.PID)
+		z.endIfUnused()
+	}
+	return w
+}
+
+// Retire lets the zygote end when its last worker has.
+func (z *Zygote) Retire() {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.retired = true
+	z.endIfUnused()
+}
+
+func (z *Zygote) endIfUnused() {
+	if z.retired && len(z.workers) == 0 {
+		z.failLocked(errors.New("retired"))
+	}
+}
+
+// fail ends the zygote and tells everybody who waits for a worker of its.
+func (z *Zygote) fail(err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.failLocked(err)
+}
+
+func (z *Zygote) failLocked(err error) {
+	if z.err == nil {
+		z.err = err
+	}
+	z.closed = true
+	z.process.Kill()
+}
+
+// reap waits for the zygote's death, after which none of its workers lives:
+// they die with it, by their pid namespace or by their death signal.
+func (z *Zygote) reap() {
+	status, usage := z.process.Wait()
+	z.fail(errors.New("the fork server is gone"))
+	z.mu.Lock()
+	orphans := z.workers
+	z.workers, z.sealed = map[int]*Worker{}, map[int]*Worker{}
+	z.mu.Unlock()
+	for _, w := range orphans {
+		if z.config.OneShot {
+			// It was the worker itself.
+			micros := (usage.Utime.Nano() + usage.Stime.Nano()) / 1000
+			w.end(exitOf(status, int(micros), int(usage.Maxrss)))
+			continue
+		}
+		w.orphaned = true
+		w.end(Exit{Code: -1, Signal: "SIGKILL"})
+	}
+	// Deadlines wake the loops; closing alone would leave a reader behind.
+	_ = z.control.SetDeadline(time.Unix(1, 0))
+	if z.listener != nil {
+		_ = z.listener.SetDeadline(time.Unix(1, 0))
+	}
+	z.wait.Wait()
+	z.control.Close()
+	if z.listener != nil {
+		z.listener.Close()
+	}
+	close(z.done)
+}
+
+// Gone says whether the zygote and all of its workers are.
+func (z *Zygote) Gone() bool {
+	select {
+	case <-z.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Alive says whether the zygote can still be asked for workers.
+func (z *Zygote) Alive() bool {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return !z.closed
+}
+
+// Forks counts the workers so far.
+func (z *Zygote) Forks() int {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.forks
+}
+
+// Close kills the zygote and all of its workers, and returns when they are
+// gone.
+func (z *Zygote) Close() {
+	z.fail(errors.New("closed"))
+	<-z.done
+}
