@@ -1,0 +1,131 @@
+package process
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/internal/zygote"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// report is what a worker would send.
+func report(t *testing.T, fields ...wire.Field) wire.Dict {
+	t.Helper()
+	payload, err := wire.AppendDict(nil, fields...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dict, err := wire.DecodeDict(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dict
+}
+
+func raised(t *testing.T, end, kind, message string, more ...wire.Field) wire.Dict {
+	exception := map[string]any{"type": kind, "message": message, "line": 3, "traceback": "…"}
+	for _, f := range more {
+		exception[f.Name] = f.Value
+	}
+	return report(t, wire.Field{Name: "end", Value: end}, wire.Field{Name: "code", Value: 1}, wire.Field{Name: "exception", Value: exception})
+}
+
+func TestJudge(t *testing.T) {
+	limits := policy.DefaultLimits
+	ok := report(t, wire.Field{Name: "end", Value: "ok"}, wire.Field{Name: "code", Value: 0}, wire.Field{Name: "result", Value: 42})
+	killed := &zygote.Exit{Code: -1, Signal: "SIGKILL"}
+	for _, test := range []struct {
+		name     string
+		evidence evidence
+		outcome  run.Outcome
+		words    string
+	}{
+		{"a value", evidence{Ending: zygote.Ending{Report: ok}}, run.Succeeded, ""},
+		{"a clock that fires behind the report", evidence{Ending: zygote.Ending{Report: ok, Killed: zygote.KilledWall}}, run.Succeeded, ""},
+		{"too much output, whatever it reports", evidence{Ending: zygote.Ending{Report: ok, Killed: zygote.KilledOutput}}, run.OutOfOutput, "64KiB"},
+		{"wall time", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledWall}}, run.TimedOut, "30s"},
+		{"processor time", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledCPU}}, run.OutOfCPU, "10s"},
+		{"canceled", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledCanceled}}, run.Canceled, "caller"},
+		{"hammering", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledHammering}}, run.Denied, "kept trying"},
+		{"closed channel", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledChannel}}, run.InvalidOutput, "closed"},
+		{"the cgroup killed", evidence{Ending: zygote.Ending{Exit: killed}, OOMKills: 1}, run.OutOfMemory, "256MiB"},
+		{"the kernel's processor limit", evidence{Ending: zygote.Ending{Exit: killed, CPUTime: 11 * time.Second}}, run.OutOfCPU, "10s"},
+		{"killed, and nobody knows why", evidence{Ending: zygote.Ending{Exit: killed}}, run.Signaled, "SIGKILL"},
+		{"crash", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: -1, Signal: "SIGSEGV"}}}, run.Signaled, "SIGSEGV"},
+		{"foreign ABI", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: -1, Signal: "SIGSYS"}}}, run.Denied, "foreign ABI"},
+		{"os._exit(0)", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{}}}, run.Succeeded, ""},
+		{"os._exit(3)", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: 3}}}, run.Exited, "3"},
+		{"rubbish on the channel", evidence{Ending: zygote.Ending{Malformed: errors.New("rubbish")}}, run.InvalidOutput, "rubbish"},
+		{"a report without an end", evidence{Ending: zygote.Ending{Report: report(t, wire.Field{Name: "code", Value: 0})}}, run.InvalidOutput, "result channel"},
+		{"an end that is none", evidence{Ending: zygote.Ending{Report: report(t, wire.Field{Name: "end", Value: "won"}, wire.Field{Name: "code", Value: 0})}}, run.InvalidOutput, "won"},
+		{"a value that is no JSON", evidence{Ending: zygote.Ending{Report: report(t, wire.Field{Name: "end", Value: "ok"}, wire.Field{Name: "code", Value: 0}, wire.Field{Name: "result", Value: []byte("x")})}}, run.InvalidOutput, "bytes"},
+		{"exit", evidence{Ending: zygote.Ending{Report: report(t, wire.Field{Name: "end", Value: "exit"}, wire.Field{Name: "code", Value: 7})}}, run.Exited, "7"},
+		{"exception", evidence{Ending: zygote.Ending{Report: raised(t, "raised", "ValueError", "no")}}, run.Raised, "ValueError: no (line 3)"},
+		{"syntax", evidence{Ending: zygote.Ending{Report: raised(t, "syntax", "SyntaxError", "bad (line 3)")}}, run.Malformed, "bad (line 3)"},
+		{"MemoryError", evidence{Ending: zygote.Ending{Report: raised(t, "raised", "MemoryError", "")}}, run.OutOfMemory, "256MiB reached (line 3)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.evidence.Limits = limits
+			r, err := judge(test.evidence)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Outcome != test.outcome || !strings.Contains(r.Error, test.words) {
+				t.Errorf("%s %q, want %s with %q", r.Outcome, r.Error, test.outcome, test.words)
+			}
+			if r.Status != r.Outcome.Status() || r.ErrorType != r.Outcome.ErrorType() {
+				t.Errorf("%s is %s, %s", r.Outcome, r.Status, r.ErrorType)
+			}
+		})
+	}
+	if _, err := judge(evidence{Ending: zygote.Ending{Orphaned: true, Exit: killed}}); run.ClassOf(err) != run.Internal {
+		t.Errorf("a fork server that died is our failure: %v", err)
+	}
+}
+
+// An exception is connected with the wall behind it.
+func TestJudgeExplains(t *testing.T) {
+	rooted := jail.Plan{Root: []jail.Mount{}, Readable: []string{"/usr/lib/python3"}}
+	oserror := func(errno int, filename string) wire.Dict {
+		return raised(t, "raised", "OSError", "", wire.Field{Name: "errno", Value: errno}, wire.Field{Name: "filename", Value: filename})
+	}
+	for _, test := range []struct {
+		name   string
+		plan   jail.Plan
+		report wire.Dict
+		seen   []run.Violation
+		want   string // op and detail of the last violation, with its line
+	}{
+		{"a path outside", rooted, oserror(2, "/etc/passwd"), nil, "mount open /etc/passwd 3"},
+		{"a path outside, without a root", jail.Plan{}, oserror(13, "/etc/passwd"), nil, "landlock open /etc/passwd 3"},
+		{"a missing file in its own /tmp", rooted, oserror(2, "/tmp/x"), nil, ""},
+		{"a missing module file", rooted, oserror(2, "/usr/lib/python3/x.py"), nil, ""},
+		{"a write beside the library", rooted, oserror(30, "/usr/lib/python3/x.py"), nil, "mount open /usr/lib/python3/x.py 3"},
+		{"a relative path", rooted, oserror(2, "x"), nil, ""},
+		{"a denied call", rooted, oserror(1, ""), []run.Violation{{Wall: policy.WallSeccomp, Op: "socket"}}, "seccomp socket  3"},
+		{"a denied call with a file name", rooted, oserror(1, "/bin/ls"), []run.Violation{{Wall: policy.WallSeccomp, Op: "clone"}}, "seccomp clone  3"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := judge(evidence{Ending: zygote.Ending{Report: test.report, Violations: test.seen}, Limits: policy.DefaultLimits, Plan: test.plan})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if n := len(r.Violations); n > 0 {
+				v := r.Violations[n-1]
+				got = strings.Join([]string{string(v.Wall), v.Op, v.Detail, "3"}, " ")
+				if v.Line != 3 {
+					t.Errorf("line %d", v.Line)
+				}
+			}
+			if got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
