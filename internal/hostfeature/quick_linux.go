@@ -110,5 +110,25 @@ func setUID(uid int) Support {
 	if data[0].Effective&needed != needed {
 		return No("cordon runs as root but may not change to another user", "keep CAP_SETUID and CAP_SETGID, or start cordon as an ordinary user")
 	}
+	for _, file := range []string{"/proc/self/uid_map", "/proc/self/gid_map"} {
+		text, err := os.ReadFile(file)
+		if err == nil && !mapped(string(text), nobody) {
+			return No("cordon runs as the root of a user namespace that has no other user", fmt.Sprintf("map id %d into it too, or start cordon as an ordinary user", nobody))
+		}
+	}
 	return Yes("")
+}
+
+// nobody is the id that guests of root get.
+const nobody = 65534
+
+// mapped reads the lines of an id map: first inside, first outside, how many.
+func mapped(text string, id int) bool {
+	for line := range strings.Lines(text) {
+		var inside, outside, count int
+		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && id >= inside && id-inside < count {
+			return true
+		}
+	}
+	return false
 }

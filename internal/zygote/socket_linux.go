@@ -26,6 +26,11 @@ func receive(f *os.File) (message, error) {
 	var n, size int
 	waitErr := raw.Read(func(fd uintptr) bool {
 		n, size, _, _, err = unix.Recvmsg(int(fd), data, ancillary, unix.MSG_CMSG_CLOEXEC)
+		if err == unix.ECONNRESET {
+			// Said once, and before the last words of a peer that died with
+			// messages unread.
+			n, size, _, _, err = unix.Recvmsg(int(fd), data, ancillary, unix.MSG_CMSG_CLOEXEC)
+		}
 		return err != unix.EAGAIN
 	})
 	switch {
