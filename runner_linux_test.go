@@ -246,8 +246,12 @@ func TestKilledRunnerLeavesNothing(t *testing.T) {
 		_ = cmd.Wait() // it was killed
 		for pid, fd := range left {
 			poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-			if n, err := unix.Poll(poll, 30_000); n != 1 || err != nil {
-				t.Errorf("process %d outlives its Runner", pid)
+			n, err := unix.Poll(poll, 30_000)
+			for err == unix.EINTR {
+				n, err = unix.Poll(poll, 30_000)
+			}
+			if n != 1 || err != nil {
+				t.Errorf("process %d outlives its Runner (%v)", pid, err)
 			}
 			unix.Close(fd)
 		}
