@@ -182,7 +182,7 @@ result = "done"
 	script{name: "waited for", result: `null`, stdout: "main\nthread\n", source: `
 import threading, time
 def late():
-    time.sleep(0.02)
+    time.sleep(0.2)
     print("thread")
 threading.Thread(target=late).start()
 print("main")

@@ -74,7 +74,7 @@ result = [time.time() > 1.7e9, time.monotonic() > a, time.perf_counter_ns() > b,
 	script{name: "calendar, sched, timeit", result: `[29, "ab", true]`, source: `
 import calendar, sched, timeit
 out, s = [], sched.scheduler()
-s.enter(0.002, 1, out.append, "b"); s.enter(0.001, 1, out.append, "a"); s.run()
+s.enterabs(2, 1, out.append, "b"); s.enterabs(1, 1, out.append, "a"); s.run()
 result = [calendar.monthrange(2024, 2)[1], "".join(out), timeit.timeit("pass", number=10) >= 0]
 `},
 )
