@@ -102,10 +102,10 @@ var detectTests = []struct {
 		version: 1, reason: "not mounted", remedy: "mount",
 	}, {
 		name:    "hybrid: memory is on v1 and the unified tree lies idle",
-		cgroup:  "9:name=systemd:/\n4:memory:/process_api/e59f\n3:cpuset:/\n0::/\n",
+		cgroup:  "9:name=systemd:/\n4:memory:/service/e59f\n3:cpuset:/\n0::/\n",
 		mounts:  v1Memory + hybridV2,
-		fs:      v1group(sys + "/memory/process_api/e59f"),
-		version: 1, parent: sys + "/memory/process_api/e59f",
+		fs:      v1group(sys + "/memory/service/e59f"),
+		version: 1, parent: sys + "/memory/service/e59f",
 	}, {
 		name:   "hybrid: memory is on v2",
 		cgroup: "3:cpuset:/\n0::/\n",

@@ -41,7 +41,11 @@ print(json.dumps({"Version": list(sys.version_info[:2]), "Prefix": sys.base_pref
 // installedHere lists this machine's interpreters, and virtual environments of
 // the two kinds made from each.
 func installedHere(t *testing.T) []string {
-	bases, _ := filepath.Glob("/root/.pyenv/versions/3.*/bin/python3")
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bases, _ := filepath.Glob(filepath.Join(home, ".pyenv/versions/3.*/bin/python3"))
 	for _, name := range []string{"/usr/bin/python3", "/usr/local/bin/python3"} {
 		if _, err := os.Stat(name); err == nil {
 			bases = append(bases, name)
@@ -179,7 +183,11 @@ func TestDefaultIsTheShells(t *testing.T) {
 }
 
 func BenchmarkFindAndMounts(b *testing.B) {
-	for _, python := range []string{"/usr/bin/python3", "/root/.pyenv/shims/python3"} {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, python := range []string{"/usr/bin/python3", filepath.Join(home, ".pyenv/shims/python3")} {
 		if _, err := os.Stat(python); err != nil {
 			continue
 		}

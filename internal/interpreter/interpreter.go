@@ -20,7 +20,7 @@ type Interpreter struct {
 	Found string
 	// Version is {3, 11}.
 	Version [2]int
-	// Prefix is the base prefix: "/usr", "/root/.pyenv/versions/3.11.7".
+	// Prefix is the base prefix: "/usr", "/opt/python3.11".
 	Prefix string
 	// Stdlib is the standard library's folder.
 	Stdlib string

@@ -97,7 +97,11 @@ func interpreters() []string {
 			break
 		}
 	}
-	more, _ := filepath.Glob("/root/.pyenv/versions/*/bin/python3")
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return paths
+	}
+	more, _ := filepath.Glob(filepath.Join(home, ".pyenv/versions/*/bin/python3"))
 	return append(paths, more...)
 }
 
