@@ -85,9 +85,8 @@ func (z *Zygote) decide(fd int, q notification, allowed []int) {
 // decideThread counts live threads. The flags are in a register and cannot
 // change while we think.
 func (w *Worker) decideThread(fd int, q notification) {
-	others := w.clones.others(q.pid, time.Now())
-	if n, err := threadCount(w.PID); err == nil && n+others < w.threadLimit() {
-		w.clones.grant(q.pid, time.Now())
+	live, err := threadCount(w.PID)
+	if err == nil && w.clones.allow(q.pid, live, w.threadLimit(), time.Now()) {
 		_ = letContinue(fd, q.id)
 		return
 	}
@@ -121,7 +120,9 @@ type reservations struct {
 // up only after the new thread has long been counted.
 const grantLasts = 50 * time.Millisecond
 
-func (r *reservations) others(tid int, now time.Time) int {
+// allow decides whether a thread may make another beside the live ones, and
+// reserves its place.
+func (r *reservations) allow(tid, live, limit int, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for other, at := range r.granted {
@@ -129,16 +130,14 @@ func (r *reservations) others(tid int, now time.Time) int {
 			delete(r.granted, other)
 		}
 	}
-	return len(r.granted)
-}
-
-func (r *reservations) grant(tid int, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if live+len(r.granted) >= limit {
+		return false
+	}
 	if r.granted == nil {
 		r.granted = map[int]time.Time{}
 	}
 	r.granted[tid] = now
+	return true
 }
 
 // guestOf finds the worker to which a thread belongs.

@@ -5,22 +5,25 @@ import (
 	"time"
 )
 
-func TestReservations(t *testing.T) {
-	var r reservations
+// The kernel's count lags behind what was allowed: two threads that ask at the
+// same moment must not both get the last place.
+func TestThreadsAreReserved(t *testing.T) {
+	const live, limit = 15, 16
 	now := time.Unix(100, 0)
-	if n := r.others(1, now); n != 0 {
-		t.Errorf("nothing granted, %d reserved", n)
+	var r reservations
+	if !r.allow(1, live, limit, now) {
+		t.Fatal("the last place is refused")
 	}
-	r.grant(1, now)
-	r.grant(2, now)
-	if n := r.others(3, now); n != 2 {
-		t.Errorf("a third thread sees %d reserved, want 2", n)
+	if r.allow(2, live, limit, now) {
+		t.Error("the last place is given twice")
 	}
-	// A thread that asks again has made the one that it was granted.
-	if n := r.others(1, now); n != 1 {
-		t.Errorf("the first thread sees %d reserved, want 1", n)
+	if !r.allow(1, live, limit, now) {
+		t.Error("a thread that asks again has made the one it was granted, and its count is the kernel's")
 	}
-	if n := r.others(3, now.Add(2*grantLasts)); n != 0 {
-		t.Errorf("%d reserved for ever", n)
+	if !r.allow(2, live, limit, now.Add(2*grantLasts)) {
+		t.Error("a place is reserved for ever")
+	}
+	if r.allow(3, limit, limit, now.Add(4*grantLasts)) {
+		t.Error("more than the limit")
 	}
 }
