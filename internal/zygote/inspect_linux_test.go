@@ -11,6 +11,10 @@ import (
 // A process that has none of the walls, whatever it says of itself: this one.
 func TestAWorkerWithoutWallsIsRefused(t *testing.T) {
 	own := jail.Plan{UID: os.Getuid(), GID: os.Getgid()}
+	ours, err := statusOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		plan  jail.Plan
 		words string
@@ -25,6 +29,9 @@ func TestAWorkerWithoutWallsIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &Worker{PID: os.Getpid(), zygote: &Zygote{config: Config{Plan: test.plan}, expect: expectations(test.plan)}}
 			defer w.status.close()
+			if value := ours.field(test.words); test.words == "Seccomp" && value != "0" || test.words == "NoNewPrivs" && value != "0" {
+				t.Skipf("the tests themselves run with %s %s", test.words, value)
+			}
 			err := w.verify()
 			if test.words == "" {
 				if err != nil {
