@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -193,9 +192,6 @@ func (d *denials) list() []run.Violation {
 	defer d.mu.Unlock()
 	return slices.Clone(d.seen)
 }
-
-// Observed says whether denials are reported to us.
-func (z *Zygote) Observed() bool { return z.config.Plan.Seccomp == jail.SeccompNotify }
 
 // errNobodyLeft: no process has the filter any more.
 var errNobodyLeft = os.ErrClosed

@@ -26,6 +26,7 @@ type Backend struct {
 	options Options
 	python  interpreter.Interpreter
 	plan    jail.Plan
+	cgroups cgroup.Features
 	groups  *cgroup.Pool // nil without a cgroup
 
 	// loaded has the policy's modules imported. bare has none: its workers
@@ -108,7 +109,7 @@ func (b *Backend) openBare() {
 
 func (b *Backend) openGroups(f hostfeature.Features) (err error) {
 	if f.Cgroup.OK && !slices.Contains(b.options.Without, policy.WallCgroup) {
-		b.groups, err = cgroup.Open(cgroup.Probe())
+		b.groups, err = cgroup.Open(b.cgroups)
 	}
 	return err
 }
@@ -144,8 +145,8 @@ func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error)
 		return err
 	}
 	f.Cgroup = hostfeature.Yes("memory by what is really used")
-	if c := cgroup.Probe(); !c.Usable() {
-		f.Cgroup = hostfeature.No(c.Reason, c.Remedy)
+	if b.cgroups = cgroup.Probe(); !b.cgroups.Usable() {
+		f.Cgroup = hostfeature.No(b.cgroups.Reason, b.cgroups.Remedy)
 	}
 	for _, path := range b.options.Policy.Read {
 		info, err := os.Stat(path)
