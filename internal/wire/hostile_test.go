@@ -135,8 +135,9 @@ func TestEveryPrefix(t *testing.T) {
 	}
 }
 
-// Memory follows what was sent, not what it claims (with room for the race
-// detector, under which append allocates more).
+// Memory follows what was sent, not what it claims (with room for the path to
+// the deepest place allowed, which is twice as long under the race detector;
+// the claims are of gigabytes).
 func TestHostileMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	for name, value := range hostile {
@@ -146,7 +147,7 @@ func TestHostileMemory(t *testing.T) {
 		_, _ = raw.AppendJSON(nil, "result", 64<<20)
 		_, _ = raw.List()
 		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(4*len(value)+256<<10) {
+		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(4*len(value)+1<<20) {
 			t.Errorf("%s: %d bytes allocated", name, got)
 		}
 	}
