@@ -31,6 +31,14 @@ func (d *descriptor) use(f func(fd int)) {
 	}
 }
 
+// number is -1 when it is closed. Only its owner may ask.
+func (d *descriptor) number() int {
+	if !d.open {
+		return -1
+	}
+	return d.fd
+}
+
 // file hands the descriptor over to Go's poller, and is closed itself.
 func (d *descriptor) file(name string) *os.File {
 	d.mu.Lock()

@@ -19,6 +19,9 @@ type Guest struct {
 	// Limits are complete, and no wider than the worker's own.
 	Limits        policy.Limits
 	OnOutputLimit policy.OutputAction
+	// Patience is how long to look for the report without sleeping: a
+	// processor that sleeps takes longer to wake than a short guest to run.
+	Patience time.Duration
 }
 
 // Ending is the evidence of how a guest ended. It draws no conclusions.

@@ -29,12 +29,11 @@ type Worker struct {
 	// Limits are those it was forked with; a run can only narrow them.
 	Limits policy.Limits
 
-	zygote  *Zygote
-	channel *os.File
-	// The other descriptors are plain numbers: Go's poller hears of them only
-	// when somebody has to wait for them, which a short run never does.
-	stdin, stdout, stderr, pidfd, status descriptor
-	cpu                                  time.Duration // used before its guest came
+	zygote *Zygote
+	// Our ends. None of them blocks, and Go's poller does not know them.
+	channel, stdin, stdout, stderr descriptor
+	pidfd, status                  descriptor
+	cpu                            time.Duration // used before its guest came
 
 	exited   chan struct{} // closed when the zygote has buried it
 	onEnd    func()
@@ -123,7 +122,7 @@ func (w *Worker) openStreams() (theirs []int, err error) {
 		unix.Close(channel[0])
 		return theirs, err
 	}
-	w.channel = os.NewFile(uintptr(channel[0]), "channel")
+	w.channel.set(channel[0])
 	if err := unix.SetsockoptInt(channel[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
 		return theirs, err
 	}
@@ -155,12 +154,12 @@ func nonblocking(fd int) error {
 // awaitReady waits for the worker's own word that its walls stand, learns its
 // pid from the kernel, and checks from outside what can be checked.
 func (w *Worker) awaitReady(ctx context.Context) error {
-	if err := w.channel.SetReadDeadline(time.Now().Add(forkTimeout)); err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = w.channel.SetReadDeadline(time.Unix(1, 0)) })
+	// Our own end of the stream wakes us.
+	stop := context.AfterFunc(ctx, func() {
+		w.channel.use(func(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) })
+	})
 	defer stop()
-	m, err := receive(w.channel)
+	m, err := w.hear(time.Now().Add(forkTimeout))
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -188,10 +187,26 @@ func (w *Worker) awaitReady(ctx context.Context) error {
 	if w.cpu, err = cpuTime(w.PID); err != nil {
 		return fmt.Errorf("processor clock: %w", err)
 	}
-	if err := w.zygote.seal(w); err != nil {
-		return err
+	return w.zygote.seal(w)
+}
+
+// hear waits for one message on the channel.
+func (w *Worker) hear(deadline time.Time) (message, error) {
+	fds := []unix.PollFd{{Fd: int32(w.channel.number()), Events: unix.POLLIN}}
+	for {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return message{}, os.ErrDeadlineExceeded
+		}
+		timeout := unix.NsecToTimespec(int64(left))
+		if n, err := unix.Ppoll(fds, &timeout, nil); err == unix.EINTR || err == nil && n == 0 {
+			continue
+		}
+		m, err := receive(int(fds[0].Fd))
+		if err != unix.EAGAIN {
+			return m, err
+		}
 	}
-	return w.channel.SetReadDeadline(time.Time{})
 }
 
 // seal puts the worker under the rules for guests. From here on the kernel's
@@ -233,10 +248,7 @@ func (w *Worker) Close() {
 }
 
 func (w *Worker) closeStreams() {
-	if w.channel != nil {
-		w.channel.Close()
-	}
-	for _, d := range []*descriptor{&w.stdin, &w.stdout, &w.stderr} {
+	for _, d := range []*descriptor{&w.channel, &w.stdin, &w.stdout, &w.stderr} {
 		d.close()
 	}
 }

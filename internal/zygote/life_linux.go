@@ -15,7 +15,7 @@ import (
 // listen follows what the zygote says until it is gone.
 func (z *Zygote) listen() {
 	for {
-		m, err := receive(z.control)
+		m, err := await(z.control)
 		if err != nil {
 			z.fail(errors.New("the fork server is gone"))
 			return

@@ -11,11 +11,6 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// collectDelay is how long a guest may run before somebody reads its output.
-// A pipe holds 64 KiB: the output of a short run is taken in one go at its
-// end, and costs neither goroutines nor polling.
-const collectDelay = time.Millisecond
-
 // collector reads one stream of a guest. What goes over the limit is counted
 // and dropped, before it can take any memory.
 type collector struct {
@@ -25,37 +20,43 @@ type collector struct {
 	limit   int64
 	onLimit policy.OutputAction
 
-	mu       sync.Mutex // held by whoever reads
-	capture  Capture
-	file     *os.File // of the reader that waits, once it has started
-	finished bool
-	done     sync.WaitGroup
-	timer    *time.Timer
+	capture Capture
+	over    bool     // the guest has closed its end
+	file    *os.File // of the goroutine that serves a live stream
+	done    sync.WaitGroup
 }
 
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-func (w *Worker) collect(pipe *descriptor, live io.Writer, g Guest) *collector {
-	c := &collector{worker: w, pipe: pipe, live: live, limit: int64(g.Limits.Output), onLimit: g.OnOutputLimit}
-	if live != nil {
-		c.start()
-	} else {
-		c.timer = time.AfterFunc(collectDelay, c.start)
+// start begins to read a live stream: whoever takes it may block.
+func (c *collector) start() {
+	if c.live == nil {
+		return
 	}
-	return c
+	if c.file = c.pipe.file("output"); c.file != nil {
+		c.done.Go(func() { c.copy(c.file.Read) })
+	}
 }
 
-// start begins to read while the guest runs.
-func (c *collector) start() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.finished {
-		return
+// wants is the descriptor to wait for, -1 for none.
+func (c *collector) wants() int32 {
+	if c.over || c.file != nil || c.pipe == nil {
+		return -1
 	}
-	if c.file = c.pipe.file("output"); c.file == nil {
-		return
-	}
-	c.done.Go(func() { c.copy(c.file.Read) })
+	return int32(c.pipe.number())
+}
+
+// read takes what the pipe has now.
+func (c *collector) read() {
+	buffer := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buffer)
+	c.pipe.use(func(fd int) {
+		n, err := unix.Read(fd, buffer[:])
+		if n > 0 {
+			c.take(buffer[:n])
+		}
+		c.over = n == 0 && err == nil
+	})
 }
 
 func (c *collector) copy(read func([]byte) (int, error)) {
@@ -88,25 +89,20 @@ func (c *collector) take(data []byte) {
 	}
 }
 
-// finish takes what is left in the pipe. All that the guest wrote before its
-// report is there by now; nobody waits for what comes after.
+// finish takes what is left in the pipe, and closes it. All that the guest
+// wrote before its report is there by now; nobody waits for what comes after.
 func (c *collector) finish() Capture {
-	if c.timer != nil {
-		c.timer.Stop()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.finished = true
-	if c.file == nil {
+	if c.file != nil {
+		_ = c.file.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
+		c.done.Wait()
+		if raw, err := c.file.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) { c.drain(int(fd)) })
+		}
+		c.file.Close()
+	} else if c.pipe != nil && !c.over {
 		c.pipe.use(c.drain)
-		return c.capture
 	}
-	_ = c.file.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
-	c.done.Wait()
-	if raw, err := c.file.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { c.drain(int(fd)) })
-	}
-	c.file.Close()
+	c.file, c.pipe = nil, nil
 	return c.capture
 }
 

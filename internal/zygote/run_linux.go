@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,24 +27,23 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
 	}
 	w.limits.Store(&g.Limits)
-
-	// Everything is in place before the guest is woken: from then on nothing
-	// of ours competes with it until it answers.
-	started := time.Now()
-	watch := w.watch(ctx, g.Limits)
-	defer watch.stop()
-	out := w.collect(&w.stdout, g.Streams.Out, g)
-	errs := w.collect(&w.stderr, g.Streams.Err, g)
-	feeding := w.feed(g)
-	if _, err := w.channel.Write(frame); err != nil && w.kill.reason() == "" {
-		out.finish()
-		errs.finish()
-		feeding()
+	c := w.converse(g)
+	defer c.end()
+	frame, err = c.send(frame) // wakes the guest; all else can be done while it does
+	if ctx.Done() != nil {
+		defer context.AfterFunc(ctx, func() { w.Kill(KilledCanceled) })()
+	}
+	c.open(g)
+	for err == nil && len(frame) > 0 {
+		c.wait(unix.POLLOUT)
+		frame, err = c.send(frame)
+	}
+	if err != nil && w.kill.reason() == "" {
 		return Ending{}, fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
 
 	var e Ending
-	kind, payload, err := wire.ReadFrame(bufio.NewReaderSize(w.channel, 512), nil, run.MaxPayload)
+	kind, payload, err := wire.ReadFrame(bufio.NewReaderSize(c, 512), nil, run.MaxPayload)
 	switch {
 	case err == nil && kind == wire.KindDone:
 		e.Report, e.Malformed = wire.DecodeDict(payload)
@@ -59,8 +55,7 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	default:
 		e.Malformed = err
 	}
-	e.WallTime = time.Since(started)
-	watch.stop()
+	e.WallTime = time.Since(c.started)
 	if e.Exit == nil {
 		// Still there: it waits to be killed after its report.
 		if used, err := cpuTime(w.PID); err == nil {
@@ -71,12 +66,10 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 		e.CPUTime, e.Memory = max(0, e.Exit.CPUTime-w.cpu), e.Exit.Memory
 	}
 	e.Killed = w.kill.reason()
-	e.Stdout, e.Stderr = out.finish(), errs.finish()
+	e.Stdout, e.Stderr = c.stdout.finish(), c.stderr.finish()
 	if why := w.kill.reason(); why == KilledOutput {
 		e.Killed = why // found by the last look into the pipes
 	}
-	w.Kill(KilledDone)
-	feeding()
 	e.Violations = w.denials.list()
 	return e, nil
 }
@@ -89,8 +82,7 @@ func (w *Worker) narrow(l policy.Limits) []any {
 	return w.zygote.rlimits(l)
 }
 
-func (w *Worker) threadLimit() int        { return w.limits.Load().Threads }
-func (w *Worker) cpuLimit() time.Duration { return w.limits.Load().CPUTime.Std() }
+func (w *Worker) threadLimit() int { return w.limits.Load().Threads }
 
 // awaitDeath: the channel is closed, by death or by a guest that wants to be
 // clever. One without a channel has no way to give a result.
@@ -109,86 +101,4 @@ func (w *Worker) awaitDeath() {
 func (w *Worker) burial() (*Exit, bool) {
 	exit := w.exit
 	return &exit, w.orphaned
-}
-
-// watchdog ends a guest by the clocks and by its caller's wish.
-type watchdog struct {
-	wall   *time.Timer
-	cancel func() bool
-
-	mu      sync.Mutex
-	cpu     *time.Timer
-	stopped bool
-}
-
-func (w *Worker) watch(ctx context.Context, l policy.Limits) *watchdog {
-	d := &watchdog{
-		wall:   time.AfterFunc(l.WallTime.Std(), func() { w.Kill(KilledWall) }),
-		cancel: context.AfterFunc(ctx, func() { w.Kill(KilledCanceled) }),
-	}
-	d.watchCPU(w, l.CPUTime.Std(), time.Duration(min(runtime.NumCPU(), max(1, l.Threads))))
-	return d
-}
-
-// watchCPU looks again when the processor time could have run out at the
-// earliest, on all cores: a short run is never asked.
-func (d *watchdog) watchCPU(w *Worker, left, cores time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stopped {
-		return
-	}
-	d.cpu = time.AfterFunc(max(left/cores, time.Millisecond), func() {
-		used, err := cpuTime(w.PID)
-		if err != nil {
-			return // it is gone
-		}
-		if left := w.cpuLimit() - (used - w.cpu); left > 0 {
-			d.watchCPU(w, left, cores)
-		} else {
-			w.Kill(KilledCPU)
-		}
-	})
-}
-
-func (d *watchdog) stop() {
-	d.wall.Stop()
-	d.cancel()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.stopped = true
-	d.cpu.Stop()
-}
-
-// feed gives the guest its standard input. The returned function waits until
-// the feeder is gone; the guest must be dead by then, or it may never read.
-func (w *Worker) feed(g Guest) func() {
-	var input io.Reader
-	switch {
-	case g.Streams.In != nil:
-		input = g.Streams.In
-	case g.Stdin != "":
-		input = strings.NewReader(g.Stdin)
-	default:
-		w.stdin.close()
-		return func() {}
-	}
-	pipe := w.stdin.file("stdin")
-	if pipe == nil {
-		return func() {}
-	}
-	var feeder sync.WaitGroup
-	feeder.Go(func() {
-		// A guest that does not read, or dies, breaks the pipe: its choice.
-		_, _ = io.Copy(pipe, input)
-		pipe.Close()
-	})
-	return func() {
-		_ = pipe.SetWriteDeadline(time.Unix(1, 0))
-		if g.Streams.In == nil {
-			feeder.Wait()
-		}
-		// A caller's reader may block for ever in its Read: it is left alone,
-		// and ends with the reader.
-	}
 }

@@ -16,26 +16,33 @@ type message struct {
 	pid int
 }
 
-func receive(f *os.File) (message, error) {
+// await waits for a packet on a file that Go's poller knows.
+func await(f *os.File) (m message, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return message{}, err
 	}
-	data := make([]byte, 4096)
-	ancillary := make([]byte, unix.CmsgSpace(4*4)+unix.CmsgSpace(unix.SizeofUcred))
-	var n, size int
 	waitErr := raw.Read(func(fd uintptr) bool {
-		n, size, _, _, err = unix.Recvmsg(int(fd), data, ancillary, unix.MSG_CMSG_CLOEXEC)
-		if err == unix.ECONNRESET {
-			// Said once, and before the last words of a peer that died with
-			// messages unread.
-			n, size, _, _, err = unix.Recvmsg(int(fd), data, ancillary, unix.MSG_CMSG_CLOEXEC)
-		}
+		m, err = receive(int(fd))
 		return err != unix.EAGAIN
 	})
-	switch {
-	case waitErr != nil:
+	if waitErr != nil {
 		return message{}, waitErr
+	}
+	return m, err
+}
+
+// receive takes what has arrived; EAGAIN says that nothing has.
+func receive(fd int) (message, error) {
+	data := make([]byte, 4096)
+	ancillary := make([]byte, unix.CmsgSpace(4*4)+unix.CmsgSpace(unix.SizeofUcred))
+	n, size, _, _, err := unix.Recvmsg(fd, data, ancillary, unix.MSG_CMSG_CLOEXEC)
+	if err == unix.ECONNRESET {
+		// Said once, and before the last words of a peer that died with
+		// messages unread.
+		n, size, _, _, err = unix.Recvmsg(fd, data, ancillary, unix.MSG_CMSG_CLOEXEC)
+	}
+	switch {
 	case err != nil:
 		return message{}, err
 	case n == 0:

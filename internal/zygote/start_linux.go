@@ -226,7 +226,7 @@ func (z *Zygote) greet(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = z.control.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 
-	m, err := receive(z.control)
+	m, err := await(z.control)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

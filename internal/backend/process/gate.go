@@ -3,10 +3,16 @@ package process
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
+
+// maxPatience covers the shortest scripts; to wake a processor that sleeps
+// takes about a quarter of it.
+const maxPatience = 400 * time.Microsecond
 
 // gate bounds the runs under way and those that wait for their turn.
 type gate struct {
@@ -43,6 +49,15 @@ func (g *gate) enter(ctx context.Context) error {
 }
 
 func (g *gate) leave() { <-g.slots }
+
+// patience is how long a run may keep a processor to itself while it looks for
+// its result: none when others could use it.
+func (g *gate) patience() time.Duration {
+	if len(g.slots) > 1 || runtime.NumCPU() == 1 {
+		return 0
+	}
+	return maxPatience
+}
 
 // close turns away everybody who comes or waits, and returns when the last
 // run has left.
