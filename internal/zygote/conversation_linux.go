@@ -20,6 +20,7 @@ type conversation struct {
 	worker  *Worker
 	channel int
 	limits  policy.Limits
+	onWait  func()
 
 	started  time.Time
 	patience time.Time // until then it looks again and again, and does not sleep
@@ -35,7 +36,7 @@ type conversation struct {
 func (w *Worker) converse(g Guest) *conversation {
 	now := time.Now()
 	c := &conversation{
-		worker: w, channel: w.channel.number(), limits: g.Limits,
+		worker: w, channel: w.channel.number(), limits: g.Limits, onWait: g.OnWait,
 		started: now, patience: now.Add(g.Patience), deadline: now.Add(g.Limits.WallTime.Std()),
 	}
 	c.planLook(now, g.Limits.CPUTime.Std())
@@ -94,15 +95,18 @@ func (c *conversation) Read(b []byte) (int, error) {
 		case err != unix.EAGAIN && err != unix.EINTR:
 			return 0, err
 		}
-		if len(c.input) == 0 && time.Now().Before(c.patience) {
-			continue
+		if len(c.input) > 0 || !time.Now().Before(c.patience) {
+			c.wait(unix.POLLIN)
+		} else {
+			// The guest may have been woken on our own processor.
+			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 		}
-		c.wait(unix.POLLIN)
 	}
 }
 
 // wait serves everything else until the channel may be ready.
 func (c *conversation) wait(events int16) {
+	c.onWait()
 	fds := [...]unix.PollFd{
 		{Fd: int32(c.channel), Events: events},
 		{Fd: c.stdout.wants(), Events: unix.POLLIN},

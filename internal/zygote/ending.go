@@ -22,6 +22,8 @@ type Guest struct {
 	// Patience is how long to look for the report without sleeping: a
 	// processor that sleeps takes longer to wake than a short guest to run.
 	Patience time.Duration
+	// OnWait is called, perhaps more than once, when the guest takes longer.
+	OnWait func()
 }
 
 // Ending is the evidence of how a guest ended. It draws no conclusions.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -30,6 +29,7 @@ type Worker struct {
 	Limits policy.Limits
 
 	zygote *Zygote
+	warm   bool // it has gone the way of a guest once
 	// Our ends. None of them blocks, and Go's poller does not know them.
 	channel, stdin, stdout, stderr descriptor
 	pidfd, status                  descriptor
@@ -51,8 +51,9 @@ type Worker struct {
 // joins a cgroup through the descriptor join, unless that is negative.
 // onEnd is called when the worker is dead and its parent has collected it, or
 // was never there; nobody's lock is held then.
-func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, join int, onEnd func()) (*Worker, error) {
-	w := &Worker{zygote: z, Limits: limits, exited: make(chan struct{}), onEnd: onEnd}
+// One that is wanted at once is better not warmed up before.
+func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, warm bool, join int, onEnd func()) (*Worker, error) {
+	w := &Worker{zygote: z, Limits: limits, warm: warm && !z.config.OneShot, exited: make(chan struct{}), onEnd: onEnd}
 	w.limits.Store(&w.Limits)
 	theirs, err := w.openStreams()
 	if err == nil && join >= 0 {
@@ -90,19 +91,12 @@ func (z *Zygote) order(w *Worker, theirs []int) error {
 	wanted, err := wire.AppendDict(nil,
 		wire.Field{Name: "number", Value: number},
 		wire.Field{Name: "scratch", Value: int64(w.Limits.Scratch)},
-		wire.Field{Name: "limits", Value: z.rlimits(w.Limits)})
+		wire.Field{Name: "limits", Value: z.rlimits(w.Limits)},
+		wire.Field{Name: "warm", Value: w.warm})
 	if err != nil {
 		return err
 	}
-	raw, err := z.control.SyscallConn()
-	if err != nil {
-		return err
-	}
-	writeErr := raw.Write(func(fd uintptr) bool {
-		err = unix.Sendmsg(int(fd), wanted, unix.UnixRights(theirs...), nil, unix.MSG_NOSIGNAL)
-		return err != unix.EAGAIN
-	})
-	if err := errors.Join(writeErr, err); err != nil {
+	if err := say(z.control.number(), wanted, theirs...); err != nil {
 		z.failLocked(err) // it is dead, and we are the first to notice
 		return fmt.Errorf("no worker can be forked: %w", err)
 	}
@@ -159,7 +153,7 @@ func (w *Worker) awaitReady(ctx context.Context) error {
 		w.channel.use(func(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) })
 	})
 	defer stop()
-	m, err := w.hear(time.Now().Add(forkTimeout))
+	m, err := hear(w.channel.number(), time.Now().Add(forkTimeout))
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -188,25 +182,6 @@ func (w *Worker) awaitReady(ctx context.Context) error {
 		return fmt.Errorf("processor clock: %w", err)
 	}
 	return w.zygote.seal(w)
-}
-
-// hear waits for one message on the channel.
-func (w *Worker) hear(deadline time.Time) (message, error) {
-	fds := []unix.PollFd{{Fd: int32(w.channel.number()), Events: unix.POLLIN}}
-	for {
-		left := time.Until(deadline)
-		if left <= 0 {
-			return message{}, os.ErrDeadlineExceeded
-		}
-		timeout := unix.NsecToTimespec(int64(left))
-		if n, err := unix.Ppoll(fds, &timeout, nil); err == unix.EINTR || err == nil && n == 0 {
-			continue
-		}
-		m, err := receive(int(fds[0].Fd))
-		if err != unix.EAGAIN {
-			return m, err
-		}
-	}
 }
 
 // seal puts the worker under the rules for guests. From here on the kernel's

@@ -12,21 +12,46 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// listen follows what the zygote says until it is gone.
-func (z *Zygote) listen() {
-	for {
-		m, err := await(z.control)
-		if err != nil {
-			z.fail(errors.New("the fork server is gone"))
-			return
-		}
-		var numbers [4]int
-		if m.data[0] != 'D' || parseInts(string(m.data[1:]), numbers[:]) != nil {
-			z.fail(fmt.Errorf("the fork server fails: %s", m.data))
-			return
-		}
-		z.buried(numbers[0], exitOf(unix.WaitStatus(numbers[1]), numbers[2], numbers[3]))
+// attend hears what the zygote says, and answers the kernel's questions about
+// it and its workers, until it is gone. It has a thread of its own: a question
+// stops the one who asks until it is answered.
+func (z *Zygote) attend() {
+	control := unix.PollFd{Fd: int32(z.control.number()), Events: unix.POLLIN}
+	if z.config.OneShot {
+		control.Fd = -1 // a worker closes its control socket and says nothing
 	}
+	fds := []unix.PollFd{control, {Fd: int32(z.listener.number()), Events: unix.POLLIN}}
+	allowed := numbers(zygoteMay)
+	for fds[0].Fd >= 0 || fds[1].Fd >= 0 {
+		if _, err := unix.Ppoll(fds, nil, nil); err != nil {
+			continue // EINTR
+		}
+		if fds[1].Revents != 0 && !z.answer(fds[1], allowed) {
+			fds[1].Fd = -1
+		}
+		if fds[0].Revents != 0 && !z.listen(int(fds[0].Fd)) {
+			return
+		}
+	}
+}
+
+// listen hears one message, and says whether more may come.
+func (z *Zygote) listen(control int) bool {
+	m, err := receive(control)
+	if err == unix.EAGAIN {
+		return true
+	}
+	if err != nil {
+		z.fail(errors.New("the fork server is gone"))
+		return false
+	}
+	var numbers [4]int
+	if m.data[0] != 'D' || parseInts(string(m.data[1:]), numbers[:]) != nil {
+		z.fail(fmt.Errorf("the fork server fails: %s", m.data))
+		return false
+	}
+	z.buried(numbers[0], exitOf(unix.WaitStatus(numbers[1]), numbers[2], numbers[3]))
+	return true
 }
 
 // parseInts reads as many numbers as there is room for, and no others.
@@ -117,16 +142,9 @@ func (z *Zygote) reap() {
 		w.orphaned = true
 		w.end(Exit{Code: -1, Signal: "SIGKILL"})
 	}
-	// Deadlines wake the loops; closing alone would leave a reader behind.
-	_ = z.control.SetDeadline(time.Unix(1, 0))
-	if z.listener != nil {
-		_ = z.listener.SetDeadline(time.Unix(1, 0))
-	}
 	z.wait.Wait()
-	z.control.Close()
-	if z.listener != nil {
-		z.listener.Close()
-	}
+	z.control.close()
+	z.listener.close()
 	close(z.done)
 }
 

@@ -1,8 +1,6 @@
 package zygote
 
 import (
-	"errors"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -25,29 +23,16 @@ var zygoteMay = []string{"clone", "fork", "vfork", "unshare", "mount"}
 // above what a library's retries make, far below what a loop makes.
 const hammering = 10_000
 
-// answer answers the kernel's questions until nobody is left to ask.
-func (z *Zygote) answer() {
-	allowed := numbers(zygoteMay)
-	raw, err := z.listener.SyscallConn()
-	if err != nil {
-		return
+// answer answers one question of the kernel, and says whether more may come.
+func (z *Zygote) answer(ready unix.PollFd, allowed []int) bool {
+	if ready.Revents&unix.POLLIN == 0 {
+		return false // no process has the filter any more
 	}
-	for {
-		var q notification
-		waitErr := raw.Read(func(fd uintptr) bool {
-			q, err = nextNotification(int(fd))
-			return !errors.Is(err, unix.EAGAIN)
-		})
-		switch {
-		case waitErr != nil, errors.Is(err, errNobodyLeft):
-			return
-		case err != nil:
-			continue // the caller died while it waited
-		}
-		_ = raw.Control(func(fd uintptr) {
-			z.decide(int(fd), q, allowed)
-		})
+	fd := int(ready.Fd)
+	if q, err := nextNotification(fd); err == nil { // or the caller died while it waited
+		z.decide(fd, q, allowed)
 	}
+	return true
 }
 
 func numbers(names []string) []int {
@@ -192,6 +177,3 @@ func (d *denials) list() []run.Violation {
 	defer d.mu.Unlock()
 	return slices.Clone(d.seen)
 }
-
-// errNobodyLeft: no process has the filter any more.
-var errNobodyLeft = os.ErrClosed

@@ -46,19 +46,8 @@ type notification struct {
 	args [6]uint64
 }
 
-// nextNotification gives the next question, EAGAIN when there is none. The
-// ioctl would block, so the descriptor is asked first.
+// nextNotification gives the question that the descriptor has announced.
 func nextNotification(fd int) (notification, error) {
-	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	n, err := unix.Poll(poll, 0)
-	switch {
-	case err == unix.EINTR || err == nil && n == 0:
-		return notification{}, unix.EAGAIN
-	case err != nil:
-		return notification{}, err
-	case poll[0].Revents&unix.POLLIN == 0:
-		return notification{}, errNobodyLeft
-	}
 	var q seccompNotif // must be zero, or the kernel refuses
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlRecv, uintptr(unsafe.Pointer(&q))); errno != 0 {
 		return notification{}, errno

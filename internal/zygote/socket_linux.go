@@ -3,6 +3,7 @@ package zygote
 import (
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,20 +17,35 @@ type message struct {
 	pid int
 }
 
-// await waits for a packet on a file that Go's poller knows.
-func await(f *os.File) (m message, err error) {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return message{}, err
+// hear waits for one message on a socket that does not block.
+func hear(fd int, deadline time.Time) (message, error) {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return message{}, os.ErrDeadlineExceeded
+		}
+		timeout := unix.NsecToTimespec(int64(left))
+		if n, err := unix.Ppoll(fds, &timeout, nil); err == unix.EINTR || err == nil && n == 0 {
+			continue
+		}
+		if m, err := receive(fd); err != unix.EAGAIN {
+			return m, err
+		}
 	}
-	waitErr := raw.Read(func(fd uintptr) bool {
-		m, err = receive(int(fd))
-		return err != unix.EAGAIN
-	})
-	if waitErr != nil {
-		return message{}, waitErr
+}
+
+// say sends one message on a socket that does not block.
+func say(fd int, data []byte, descriptors ...int) error {
+	for {
+		err := unix.Sendmsg(fd, data, unix.UnixRights(descriptors...), nil, unix.MSG_NOSIGNAL)
+		if err != unix.EAGAIN && err != unix.EINTR {
+			return err
+		}
+		if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1); err != nil && err != unix.EINTR {
+			return err
+		}
 	}
-	return m, err
 }
 
 // receive takes what has arrived; EAGAIN says that nothing has.

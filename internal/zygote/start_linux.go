@@ -29,8 +29,8 @@ const startTimeout = 60 * time.Second
 type Zygote struct {
 	config   Config
 	process  *jail.Process
-	control  *os.File
-	listener *os.File // nil where denials are not reported
+	control  descriptor
+	listener descriptor // closed where denials are not reported
 
 	// Baseline is the memory that the interpreter itself has.
 	Baseline Baseline
@@ -83,20 +83,11 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 	if err := z.greet(ctx); err != nil {
 		process.Kill()
 		process.Wait()
-		if z.control != nil {
-			z.control.Close()
-		}
-		if z.listener != nil {
-			z.listener.Close()
-		}
+		z.control.close()
+		z.listener.close()
 		return nil, err
 	}
-	if z.listener != nil {
-		z.wait.Go(z.answer)
-	}
-	if !config.OneShot {
-		z.wait.Go(z.listen) // a worker closes its control socket and says nothing
-	}
+	z.wait.Go(z.attend)
 	go z.reap()
 	return z, nil
 }
@@ -160,6 +151,7 @@ func configure(c Config) ([]byte, error) {
 		"numbers": map[string]any{
 			"unshare": unix.SYS_UNSHARE, "setns": unix.SYS_SETNS, "mount": unix.SYS_MOUNT, "prctl": unix.SYS_PRCTL,
 			"capset": unix.SYS_CAPSET, "prlimit64": unix.SYS_PRLIMIT64, "seccomp": unix.SYS_SECCOMP,
+			"mmap": unix.SYS_MMAP, "madvise": unix.SYS_MADVISE, "mprotect": unix.SYS_MPROTECT, "mremap": unix.SYS_MREMAP, "munmap": unix.SYS_MUNMAP,
 			"landlock_create_ruleset": unix.SYS_LANDLOCK_CREATE_RULESET,
 			"landlock_add_rule":       unix.SYS_LANDLOCK_ADD_RULE,
 			"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
@@ -209,24 +201,26 @@ func landlockFields(p jail.Plan) any {
 	return map[string]any{"handled": handled, "rules": opened}
 }
 
-// greet waits until the zygote is ready, or says
-// why it never will be.
+// greet waits until the zygote is ready, or says why it never will be.
 func (z *Zygote) greet(ctx context.Context) error {
 	if err := unix.SetNonblock(z.process.Control, true); err != nil {
 		return err
 	}
-	z.control = os.NewFile(uintptr(z.process.Control), "zygote")
+	control := z.process.Control
+	z.control.set(control)
 	deadline := time.Now().Add(startTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
 	}
-	if err := z.control.SetReadDeadline(deadline); err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = z.control.SetReadDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, z.process.Kill)
 	defer stop()
 
-	m, err := await(z.control)
+	m, err := hear(control, deadline)
+	if err == nil && string(m.data) == "M" {
+		if err = z.describeCode(); err == nil {
+			m, err = hear(control, deadline)
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -246,17 +240,11 @@ func (z *Zygote) greet(ctx context.Context) error {
 		return fmt.Errorf("the fork server greets with %q", m.data)
 	}
 	if len(m.fds) == 1 {
-		if err := unix.SetNonblock(m.fds[0], true); err != nil {
-			return err
-		}
-		z.listener = os.NewFile(uintptr(m.fds[0]), "seccomp")
+		z.listener.set(m.fds[0])
 	}
-	if (z.listener != nil) != (z.config.Plan.Seccomp == jail.SeccompNotify) {
+	if z.listener.open != (z.config.Plan.Seccomp == jail.SeccompNotify) {
 		return errors.New("the fork server's report does not match the plan: seccomp notification")
 	}
 	z.Baseline, err = baselineOf(z.process.Pid)
-	if err != nil {
-		return err
-	}
-	return z.control.SetReadDeadline(time.Time{})
+	return err
 }

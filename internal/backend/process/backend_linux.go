@@ -306,7 +306,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	}
 	ending, err := m.Run(ctx, zygote.Guest{
 		Script: job.Script, Name: name, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
-		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.patience(),
+		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.patience(), OnWait: m.replace,
 	})
 	if errors.Is(err, zygote.ErrNotStarted) {
 		return run.Result{}, fmt.Errorf("%w: %w", backend.ErrNotStarted, err)

@@ -12,7 +12,7 @@ import (
 
 // maxPatience covers the shortest scripts; to wake a processor that sleeps
 // takes about a quarter of it.
-const maxPatience = 400 * time.Microsecond
+const maxPatience = 600 * time.Microsecond
 
 // gate bounds the runs under way and those that wait for their turn.
 type gate struct {

@@ -30,16 +30,13 @@ const patience = 3
 // retryDelay keeps a host that cannot fork from being asked in a loop.
 const retryDelay = 100 * time.Millisecond
 
-// refillDelay is how long a replacement may wait while more than half of the
-// pool is left. A fork takes the better part of a core for a millisecond, which
-// short runs on a small machine would feel.
-const refillDelay = 2 * time.Millisecond
-
 // member is a worker with its cgroup.
 type member struct {
 	*zygote.Worker
 	group *cgroup.Group // nil without a cgroup
 	done  atomic.Int32  // of two: the worker is dead, and nobody asks about it
+	// replace asks for a successor, once.
+	replace func()
 }
 
 // interpreterShare is what a worker's own pages may take in its cgroup before
@@ -61,20 +58,24 @@ func (m *member) letGo() {
 func (m *member) Close() {
 	m.Worker.Close()
 	m.letGo()
+	m.replace()
 }
 
-// pool keeps workers ready. A worker that is taken is replaced soon, or at once
-// when few are left.
+// pool keeps workers ready. One that is taken is replaced when its guest has
+// ended or takes long, or at once when few are left: a fork takes the better
+// part of a core for a millisecond, which a short run on a small machine would
+// feel.
 type pool struct {
 	backend *Backend
 	preload []string
 	limits  policy.Limits // of the workers that wait
 
-	idle  chan *member
+	ready chan struct{} // one token for each worker in idle
 	wants chan struct{} // one token for each place in idle that is not filled
 	fails chan error    // why no worker came, for one who waits for it
 
 	mu      sync.Mutex
+	idle    []*member // the newest is taken first: its memory is still in the caches
 	zygote  *zygote.Zygote
 	started time.Time
 	retired []*zygote.Zygote // replaced, and perhaps not done yet
@@ -88,7 +89,7 @@ func newPool(b *Backend, first *zygote.Zygote, preload []string) *pool {
 	o := b.options
 	p := &pool{
 		backend: b, preload: preload, limits: o.Policy.Limits, zygote: first, started: time.Now(),
-		idle: make(chan *member, o.Idle), wants: make(chan struct{}, o.Idle),
+		ready: make(chan struct{}, o.Idle), wants: make(chan struct{}, o.Idle),
 		fails: make(chan error),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
@@ -112,9 +113,10 @@ func (p *pool) fill() {
 			return
 		case <-p.wants:
 		}
-		m, err := p.fork(p.ctx, p.limits)
+		// When the pool is empty somebody waits, or will soon.
+		m, err := p.fork(p.ctx, p.limits, len(p.ready) > 0)
 		if err == nil {
-			p.idle <- m // never blocks: a token is a place
+			p.add(m)
 			failures = 0
 			continue
 		}
@@ -134,12 +136,12 @@ func (p *pool) fill() {
 }
 
 // fork gives a checked worker in its cgroup.
-func (p *pool) fork(ctx context.Context, limits policy.Limits) (*member, error) {
+func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*member, error) {
 	z, err := p.current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m := &member{}
+	m := &member{replace: func() {}}
 	join := -1
 	if p.backend.groups != nil {
 		if m.group, err = p.backend.groups.Lease(groupLimit(limits)); err != nil {
@@ -147,7 +149,7 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits) (*member, error) 
 		}
 		join = m.group.JoinFD()
 	}
-	if m.Worker, err = z.Fork(ctx, limits, join, m.letGo); err != nil {
+	if m.Worker, err = z.Fork(ctx, limits, warm, join, m.letGo); err != nil {
 		m.letGo()
 		if p.ctx.Err() != nil {
 			return nil, errClosed()
@@ -190,11 +192,15 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 // be raised.
 func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) {
 	if _, _, _, wider := limits.Above(p.limits); wider || limits.Scratch != p.limits.Scratch || p.backend.options.OneShot {
-		return p.fork(ctx, limits)
+		return p.fork(ctx, limits, false)
 	}
 	select {
-	case m := <-p.idle:
-		p.replace()
+	case <-p.ready:
+		m := p.newest()
+		m.replace = sync.OnceFunc(func() { p.wants <- struct{}{} })
+		if len(p.ready) <= cap(p.ready)/2 {
+			m.replace()
+		}
 		return m, nil
 	case err := <-p.fails:
 		return nil, err
@@ -205,13 +211,22 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 	}
 }
 
-// replace sees to a successor for a worker that was just taken.
-func (p *pool) replace() {
-	if len(p.idle) <= cap(p.idle)/2 {
-		p.wants <- struct{}{}
-		return
-	}
-	time.AfterFunc(refillDelay, func() { p.wants <- struct{}{} })
+func (p *pool) add(m *member) {
+	p.mu.Lock()
+	p.idle = append(p.idle, m)
+	p.mu.Unlock()
+	p.ready <- struct{}{} // never blocks: a want is a place
+}
+
+// newest gives the worker that a token of ready stands for.
+func (p *pool) newest() *member {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(p.idle) - 1
+	m := p.idle[last]
+	p.idle[last] = nil
+	p.idle = p.idle[:last]
+	return m
 }
 
 // stopAll ends the fork servers, and with them every worker, busy or not.
@@ -230,8 +245,8 @@ func (p *pool) clear() {
 	p.fillers.Wait()
 	for {
 		select {
-		case m := <-p.idle:
-			m.Close()
+		case <-p.ready:
+			p.newest().Close()
 		default:
 			return
 		}

@@ -23,6 +23,10 @@ PR_SET_PDEATHSIG, SIGKILL = 1, 9
 SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
 LANDLOCK_RULE_PATH_BENEATH = 1
 O_PATH, O_CLOEXEC = 0o10000000, 0o2000000
+PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
+MAP_PRIVATE, MAP_ANONYMOUS = 2, 0x20
+MREMAP_MAYMOVE, MREMAP_FIXED = 1, 2
+MADV_HUGEPAGE, LARGE_PAGE = 14, 2 << 20
 
 
 class SetupFailure(Exception):
@@ -55,6 +59,39 @@ def syscaller(numbers):
     return syscall
 
 
+def enlarge(numbers, ranges):
+    """Moves the interpreter's code into large pages, each of which a fork
+    copies with one entry of a table. Otherwise every worker finds the code
+    again page by page, at a tenth of its costs, and forgets it at its end."""
+    import _ctypes
+
+    class Word(_ctypes._SimpleCData):
+        _type_ = "l"
+
+    class Function(_ctypes.CFuncPtr):
+        _flags_ = _ctypes.FUNCFLAG_CDECL
+        _restype_ = Word
+
+    function = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))
+    copy = Function(_ctypes._memmove_addr)
+
+    def call(name, *args):
+        return function(Word(numbers[name]), *map(Word, args))
+
+    for start, end in ranges:
+        size = end - start
+        room = call("mmap", 0, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        if room < 0:
+            return  # nothing has changed, here and below
+        made = (room + LARGE_PAGE - 1) // LARGE_PAGE * LARGE_PAGE
+        if call("madvise", made, size, MADV_HUGEPAGE) == 0:
+            copy(Word(made), Word(start), Word(size))
+            if call("mprotect", made, size, PROT_READ | PROT_EXEC) == 0:
+                # In one step: there is no moment without code to run.
+                call("mremap", made, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, start)
+        call("munmap", room, size + LARGE_PAGE)  # what is left of it
+
+
 def u16(n):
     return n.to_bytes(2, sys.byteorder)
 
@@ -75,10 +112,12 @@ def install_filter(syscall, program, flags):
     return syscall("seccomp", SECCOMP_SET_MODE_FILTER, flags, header)
 
 
-def limit(syscall, limits):
+def limit(limits):
     """Lowers limits for good: without capabilities none can be raised again."""
-    for resource, value in limits:
-        syscall("prlimit64", 0, resource, u64(value) + u64(value), 0)
+    import resource
+
+    for which, value in limits:
+        resource.setrlimit(which, (value, value))
 
 
 def restrict_paths(syscall, plan):
@@ -351,7 +390,7 @@ OUT_OF_MEMORY = frame(b"D", marshal.dumps(
 ))
 
 
-def worker(syscall, config, fds, limits):
+def worker(syscall, config, fds, wanted):
     """The straight line from fork to the one guest. Each wall is put up by
     its own name, in an order that the next one does not undo."""
     step = "streams"
@@ -365,16 +404,14 @@ def worker(syscall, config, fds, limits):
         for fd, target in ((stdin, 0), (stdout, 1), (stderr, 2), (channel, CHANNEL)):
             if fd != target:
                 posix.dup2(fd, target)
-        for fd in fds:
-            if fd > CHANNEL:
-                posix.close(fd)
-        for fd in [CONTROL] + config["namespaces"]:
+        posix.closerange(CHANNEL + 1, max(fds) + 1)  # the fork server's own too
+        for fd in config["descriptors"]:
             posix.close(fd)
         if not config["oneshot"]:  # which leads its session already
             posix.setsid()
         posix.chdir(config["home"])
         step = "limits"
-        limit(syscall, limits)
+        limit(wanted["limits"])
         step = "landlock"
         if config["landlock"]:
             restrict_paths(syscall, config["landlock"])
@@ -394,13 +431,14 @@ def worker(syscall, config, fds, limits):
         step = "warm up"
         # Everything that the guest will make us touch is touched once before
         # it arrives: pages are copied and caches filled off the clock.
-        if config["warmup"]:
+        if wanted["warm"]:
             warm_up(config["warmup"])
         gc.enable()
         send(frame(b"R", b""))
         start = receive()
         step = "narrow limits"
-        limit(syscall, start["limits"])
+        if start["limits"]:
+            limit(start["limits"])
     except BaseException as error:
         try:
             send(frame(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2)))
@@ -457,6 +495,9 @@ def main():
         syscall = syscaller(config["numbers"])
         step = "preload"
         prepare(config)
+        if not config["oneshot"]:
+            control.send(b"M")
+            enlarge(config["numbers"], marshal.loads(control.recv(4096)))
         step = "warm up"
         if config["warmup"]:
             warm_up(config["warmup"])
@@ -479,11 +520,12 @@ def main():
     # With a pid namespace a worker dies with us. Without one, or when we are
     # the worker ourselves, it must ask for that.
     config["parent"] = None
+    config["descriptors"] = [CONTROL] + config["namespaces"]
     config["fresh"] = CLONE_NEWNS if config["unshare_mount"] else 0
     if config["oneshot"]:
         config["parent"] = posix.getppid()
         fds, wanted = next_order(control)
-        fork(syscall, config, control, fds, wanted, ())
+        fork(syscall, config, control, fds, wanted)
     if config["unshare_pid"]:
         config["fresh"] |= CLONE_NEWPID
     else:
@@ -494,6 +536,7 @@ def main():
 def serve(syscall, config, control):
     """Forks when told to, and tells when a worker is dead."""
     import _signal
+    import resource  # for the workers
     import select
 
     children, wakeup = posix.pipe()
@@ -513,7 +556,7 @@ def serve(syscall, config, control):
                 reap(control, numbers)
             else:
                 fds, wanted = next_order(control)
-                pid = fork(syscall, config, control, fds, wanted, (children, wakeup))
+                pid = fork(syscall, config, control, fds, wanted)
                 numbers[pid] = wanted["number"]
 
 
@@ -527,7 +570,7 @@ def next_order(control):
     return fds, marshal.loads(message)
 
 
-def fork(syscall, config, control, fds, wanted, pipe):
+def fork(syscall, config, control, fds, wanted):
     """Forks one worker into namespaces of its own. The mount is made here and
     not in the worker, so that the Runner lets one process mount, and only it."""
     import _signal
@@ -547,10 +590,8 @@ def fork(syscall, config, control, fds, wanted, pipe):
             _signal.set_wakeup_fd(-1)
             _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
             _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
-            for fd in pipe:
-                posix.close(fd)
             control.detach()
-            worker(syscall, config, fds, wanted["limits"])
+            worker(syscall, config, fds, wanted)
         if fresh & CLONE_NEWNS:
             syscall("setns", config["namespaces"][0], CLONE_NEWNS)
         if fresh & CLONE_NEWPID:

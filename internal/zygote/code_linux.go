@@ -1,0 +1,75 @@
+package zygote
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/wire"
+)
+
+// largePage is what one entry of the table above the last one maps.
+const largePage = 2 << 20
+
+// describeCode tells the zygote where its own code lies: behind its walls
+// there is no /proc to look into.
+func (z *Zygote) describeCode() error {
+	ranges := []any{}
+	if largePages() {
+		maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", z.process.Pid))
+		if err != nil {
+			return err
+		}
+		defer maps.Close()
+		ranges = codeRanges(maps)
+	}
+	answer, err := wire.AppendValue(nil, ranges)
+	if err != nil {
+		return err
+	}
+	return say(z.control.number(), answer)
+}
+
+// largePages says whether code can be moved into large pages, and whether
+// that was ever tried on such a processor: caches of instructions that do not
+// follow those of data need care.
+func largePages() bool {
+	setting, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
+	return err == nil && !strings.Contains(string(setting), "[never]") && runtime.GOARCH == "amd64"
+}
+
+// codeRanges finds the large pages that lie wholly within the code and the
+// constants of one file. Small files are not worth a large page.
+func codeRanges(maps io.Reader) []any {
+	ranges := []any{}
+	var start, end uint64
+	var file string
+	var code bool
+	finish := func() {
+		first, last := (start+largePage-1)/largePage*largePage, end/largePage*largePage
+		if code && first < last {
+			ranges = append(ranges, []any{int64(first), int64(last)})
+		}
+		file, code = "", false
+	}
+	lines := bufio.NewScanner(maps)
+	for lines.Scan() {
+		var from, to uint64
+		var mode, offset, device, inode, path string
+		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s %s %s %s %s", &from, &to, &mode, &offset, &device, &inode, &path); n < 7 || mode[1] == 'w' {
+			finish()
+			continue
+		}
+		if path != file || from != end {
+			finish()
+			start, file = from, path
+		}
+		end = to
+		code = code || mode[2] == 'x'
+	}
+	finish()
+	return ranges
+}
