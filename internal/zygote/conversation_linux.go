@@ -49,6 +49,7 @@ func (c *conversation) open(g Guest) {
 	c.stderr = collector{worker: c.worker, pipe: &c.worker.stderr, live: g.Streams.Err, limit: int64(g.Limits.Output), onLimit: g.OnOutputLimit}
 	c.stdout.start()
 	c.stderr.start()
+	c.rehearse()
 	if g.Streams.In == nil {
 		c.input = g.Stdin
 		c.feed()
@@ -62,6 +63,16 @@ func (c *conversation) open(g Guest) {
 			c.feeding.Close()
 		}()
 	}
+}
+
+// rehearse asks what will be asked at the end. There is time now, and then the
+// caches will have what the answers need.
+func (c *conversation) rehearse() {
+	if !c.patience.After(c.started) {
+		return
+	}
+	_, _ = cpuTime(c.worker.PID)
+	c.worker.peakMemory()
 }
 
 // end lets go of the guest.

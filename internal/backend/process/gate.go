@@ -34,6 +34,13 @@ func (g *gate) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	select {
+	case <-g.closed:
+		return errClosed()
+	case g.slots <- struct{}{}:
+		return nil
+	default:
+	}
 	if err := g.enqueue(); err != nil {
 		return err
 	}

@@ -45,24 +45,29 @@ const interpreterShare = 16 * policy.MiB
 
 func groupLimit(l policy.Limits) int64 { return int64(l.Memory + interpreterShare) }
 
-// letGo gives the cgroup back when it is called for the second time. No
-// goroutine has to wait for a worker's death: to start one costs more than
-// the rest of a burial.
+// letGo cleans up when it is called for the second time: as a rule by the
+// fork server's report, while the caller has its result already.
 func (m *member) letGo() {
-	if m.done.Add(1) == 2 && m.group != nil {
+	if m.done.Add(1) < 2 {
+		return
+	}
+	if m.Worker != nil {
+		m.Worker.Close()
+	}
+	if m.group != nil {
 		m.group.Return()
 	}
+	m.replace()
 }
 
 // Close ends the worker; nobody asks about it after that.
 func (m *member) Close() {
-	m.Worker.Close()
+	m.Worker.Kill(zygote.KilledDone)
 	m.letGo()
-	m.replace()
 }
 
-// pool keeps workers ready. One that is taken is replaced when its guest has
-// ended or takes long, or at once when few are left: a fork takes the better
+// pool keeps workers ready. One that is taken is replaced when it is dead, when
+// its guest takes long, or at once when few are left: a fork takes the better
 // part of a core for a millisecond, which a short run on a small machine would
 // feel.
 type pool struct {

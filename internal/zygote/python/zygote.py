@@ -264,14 +264,14 @@ def describe(error, name, script):
     return report
 
 
-def finish_threads():
+def finish_threads(last):
     """What the interpreter does at its own end: threads that are not daemons
     are waited for, exit handlers run, and what was printed is written."""
     threading = sys.modules.get("threading")
-    if threading is not None:
+    if threading is not None and last:
         threading._shutdown()
     atexit = sys.modules.get("atexit")
-    if atexit is not None:
+    if atexit is not None and last:
         try:
             atexit._run_exitfuncs()
         except BaseException:
@@ -304,7 +304,7 @@ def show_lines(name, script):
 
 def run(start, last=True):
     """Runs one guest and gives the report of its end. A warm-up is not the
-    last thing to run: it must leave threads and exit handlers alone."""
+    last thing to run: threads and exit handlers must survive it."""
     script, name = start["script"], start["name"]
     module = type(sys)("__main__")
     space = module.__dict__
@@ -315,7 +315,7 @@ def run(start, last=True):
     sys.modules["__main__"] = module
     sys.argv = [name]
     code = 0
-    if "linecache" in sys.modules or any(word in script for word in SHOWS_LINES):
+    if "import" in script and any(word in script for word in SHOWS_LINES):
         show_lines(name, script)
     try:
         compiled = compile(script, name, "exec", 0, True)
@@ -327,8 +327,7 @@ def run(start, last=True):
         try:
             exec(compiled, space)
         finally:
-            if last:
-                finish_threads()
+            finish_threads(last)
     except SystemExit as leaving:
         code = leaving.code
         if code is None or code is False:
