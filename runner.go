@@ -3,6 +3,7 @@ package cordon
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
@@ -34,6 +35,7 @@ type Runner struct {
 	policy   policy.Policy
 	backends map[policy.Tier]backend.Backend
 	process  *process.Backend
+	tiers    []policy.Tier // those of backends, the lowest first
 
 	closing sync.Once
 	err     error
@@ -61,6 +63,7 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 		policy:   options.Policy.Resolved(),
 		process:  b,
 		backends: map[policy.Tier]backend.Backend{b.Tier(): b},
+		tiers:    []policy.Tier{b.Tier()},
 	}, nil
 }
 
@@ -89,7 +92,7 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if err := req.Validate(); err != nil {
 		return "", backend.Job{}, err
 	}
-	tier, err := backend.Select(r.policy, req.Tier, req.Trust, r.Tiers())
+	tier, err := backend.Select(r.policy, req.Tier, req.Trust, r.tiers)
 	if err != nil {
 		return "", backend.Job{}, err
 	}
@@ -116,15 +119,7 @@ func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job
 }
 
 // Tiers lists the tiers that this Runner has.
-func (r *Runner) Tiers() []policy.Tier {
-	var tiers []policy.Tier
-	for _, t := range policy.Tiers {
-		if r.backends[t] != nil {
-			tiers = append(tiers, t)
-		}
-	}
-	return tiers
-}
+func (r *Runner) Tiers() []policy.Tier { return slices.Clone(r.tiers) }
 
 // Enforcement says which walls stand between guests and this host.
 func (r *Runner) Enforcement() run.Enforcement { return r.process.Enforcement() }

@@ -45,6 +45,7 @@ type Worker struct {
 
 	denials denials
 	kill    killOnce
+	killed  bool // guarded by pidfd
 }
 
 // Fork gives a worker that is walled in, warmed up and checked. The worker
@@ -209,7 +210,10 @@ func (w *Worker) end(exit Exit) {
 func (w *Worker) Kill(why Reason) {
 	w.kill.because(why)
 	w.pidfd.use(func(fd int) { // not there before it is ready: then it ends when its channel closes
-		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: dead already
+		if !w.killed {
+			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: dead already
+			w.killed = true
+		}
 	})
 }
 

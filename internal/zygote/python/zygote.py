@@ -14,6 +14,7 @@ import posix
 import sys
 
 CONTROL, CHANNEL = 1020, 3
+READ_AT_ONCE = 4096
 
 # From <linux/...>: system calls that no module wraps go through libc's
 # syscall(). Their numbers come from the Runner, which knows the architecture.
@@ -150,7 +151,7 @@ def send(data):
 
 def receive():
     """Reads the start frame; an end of file means that nobody needs us."""
-    data = posix.read(CHANNEL, 4096)
+    data = posix.read(CHANNEL, READ_AT_ONCE)
     while missing(data):
         more = posix.read(CHANNEL, min(missing(data), 1 << 20))
         if not more:
@@ -432,6 +433,7 @@ def worker(syscall, config, fds, wanted):
         # it arrives: pages are copied and caches filled off the clock.
         if wanted["warm"]:
             warm_up(config["warmup"])
+            posix.write(CHANNEL, bytes(READ_AT_ONCE)[:0])
         gc.enable()
         send(frame(b"R", b""))
         start = receive()
