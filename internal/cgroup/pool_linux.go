@@ -135,11 +135,14 @@ func (p *Pool) take() (n *node, fresh bool, err error) {
 	return n, true, err
 }
 
-func (p *Pool) takeBack(g *Group, n *node) {
-	left, err := pids(n.dir)
+func (p *Pool) takeBack(g *Group, n *node, empty bool) {
+	if !empty {
+		left, err := pids(n.dir)
+		empty = err == nil && len(left) == 0
+	}
 	p.mu.Lock()
 	delete(p.leased, g)
-	if err == nil && len(left) == 0 && !n.spoiled && !p.closed && len(p.idle) < idleMax {
+	if empty && !n.spoiled && !p.closed && len(p.idle) < idleMax {
 		p.idle = append(p.idle, n)
 		p.mu.Unlock()
 		return

@@ -197,6 +197,16 @@ func (z *Zygote) seal(w *Worker) error {
 	return nil
 }
 
+// Buried says whether the worker is dead and its parent has collected it.
+func (w *Worker) Buried() bool {
+	select {
+	case <-w.exited:
+		return !w.orphaned
+	default:
+		return false
+	}
+}
+
 // end is called once.
 func (w *Worker) end(exit Exit) {
 	w.exit = exit

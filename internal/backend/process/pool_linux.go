@@ -54,7 +54,11 @@ func (m *member) letGo() {
 	if m.Worker != nil {
 		m.Worker.Close()
 	}
-	if m.group != nil {
+	switch {
+	case m.group == nil:
+	case m.Worker != nil && m.Buried():
+		m.group.ReturnEmpty()
+	default:
 		m.group.Return()
 	}
 	m.replace()

@@ -121,18 +121,31 @@ def limit(limits):
         resource.setrlimit(which, (value, value))
 
 
+def rule_for(path, access):
+    """A struct landlock_path_beneath_attr, which is packed, with its open
+    descriptor in it."""
+    return u64(access) + posix.open(path, O_PATH | O_CLOEXEC).to_bytes(4, sys.byteorder)
+
+
+def prepare_rules(plan, home):
+    """What is the same for all workers is opened once, and not where a worker
+    will have its channel."""
+    while posix.open("/", O_PATH | O_CLOEXEC) < CHANNEL:
+        pass
+    plan["attr"] = b"".join(u64(n) for n in plan["handled"])
+    plan["common"] = [rule_for(path, access) for path, access in plan["rules"] if path != home]
+    plan["own"] = [rule for rule in plan["rules"] if rule[0] == home]
+
+
 def restrict_paths(syscall, plan):
-    """Landlock: what the plan grants, and nothing else, for good."""
-    attr = b"".join(u64(n) for n in plan["handled"])
-    ruleset = syscall("landlock_create_ruleset", attr, len(attr), 0)
-    for path, access in plan["rules"]:
-        fd = posix.open(path, O_PATH | O_CLOEXEC)
-        # struct landlock_path_beneath_attr is packed.
-        rule = u64(access) + fd.to_bytes(4, sys.byteorder)
+    """Landlock: what the plan grants, and nothing else, for good. The
+    descriptors are left open."""
+    ruleset = syscall("landlock_create_ruleset", plan["attr"], len(plan["attr"]), 0)
+    for rule in plan["common"]:
         syscall("landlock_add_rule", ruleset, LANDLOCK_RULE_PATH_BENEATH, rule, 0)
-        posix.close(fd)
+    for path, access in plan["own"]:
+        syscall("landlock_add_rule", ruleset, LANDLOCK_RULE_PATH_BENEATH, rule_for(path, access), 0)
     syscall("landlock_restrict_self", ruleset, 0)
-    posix.close(ruleset)
 
 
 # --- the worker ------------------------------------------------------------
@@ -404,9 +417,6 @@ def worker(syscall, config, fds, wanted):
         for fd, target in ((stdin, 0), (stdout, 1), (stderr, 2), (channel, CHANNEL)):
             if fd != target:
                 posix.dup2(fd, target)
-        posix.closerange(CHANNEL + 1, max(fds) + 1)  # the fork server's own too
-        for fd in config["descriptors"]:
-            posix.close(fd)
         if not config["oneshot"]:  # which leads its session already
             posix.setsid()
         posix.chdir(config["home"])
@@ -415,6 +425,10 @@ def worker(syscall, config, fds, wanted):
         step = "landlock"
         if config["landlock"]:
             restrict_paths(syscall, config["landlock"])
+        step = "descriptors"
+        posix.closerange(CHANNEL + 1, CONTROL)
+        for fd in config["descriptors"]:
+            posix.close(fd)
         step = "capabilities"
         if config["drop"]:
             syscall("capset", b"\x22\x05\x08\x20" + bytes(4), bytes(24))
@@ -522,6 +536,8 @@ def main():
     # the worker ourselves, it must ask for that.
     config["parent"] = None
     config["descriptors"] = [CONTROL] + config["namespaces"]
+    if config["landlock"]:
+        prepare_rules(config["landlock"], config["home"])
     config["fresh"] = CLONE_NEWNS if config["unshare_mount"] else 0
     if config["oneshot"]:
         config["parent"] = posix.getppid()
