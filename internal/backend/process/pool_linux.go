@@ -13,12 +13,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A fork server is replaced after so many workers or so much time, so that no
-// hash secret and no address layout lives for ever.
-const (
-	maxForks = 10_000
-	maxAge   = 15 * time.Minute
-)
+// maxAge is after how much time a fork server is replaced, if not by the count
+// of its workers before: no hash secret and no address layout lives for ever.
+const maxAge = 15 * time.Minute
 
 // forkers ask for workers at the same time: while one warms up on one core,
 // the zygote forks the next on another.
@@ -33,8 +30,9 @@ const retryDelay = 100 * time.Millisecond
 // member is a worker with its cgroup.
 type member struct {
 	*zygote.Worker
-	group *cgroup.Group // nil without a cgroup
-	done  atomic.Int32  // of two: the worker is dead, and nobody asks about it
+	server *zygote.Zygote
+	group  *cgroup.Group // nil without a cgroup
+	done   atomic.Int32  // of two: the worker is dead, and nobody asks about it
 	// replace asks for a successor, once.
 	replace func()
 }
@@ -150,7 +148,7 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 	if err != nil {
 		return nil, err
 	}
-	m := &member{replace: func() {}}
+	m := &member{server: z, replace: func() {}}
 	join := -1
 	if p.backend.groups != nil {
 		if m.group, err = p.backend.groups.Lease(groupLimit(limits)); err != nil {
@@ -180,7 +178,7 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.zygote.Alive() && p.zygote.Forks() < maxForks && time.Since(p.started) < maxAge {
+	if p.zygote.Alive() && p.zygote.Forks() < p.backend.options.MaxForks && time.Since(p.started) < maxAge {
 		return p.zygote, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -191,9 +189,25 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 		return nil, err
 	}
 	p.retired = append(slices.DeleteFunc(p.retired, (*zygote.Zygote).Gone), p.zygote)
+	p.dismiss()
 	p.zygote.Retire()
 	p.zygote, p.started = z, time.Now()
 	return z, nil
+}
+
+// dismiss sends away the workers of a fork server that is replaced: the oldest
+// are taken last, and might wait for ever. The lock is held.
+func (p *pool) dismiss() {
+	for {
+		select {
+		case <-p.ready: // the rest is promised to somebody
+			p.idle[0].Close()
+			p.idle = slices.Delete(p.idle, 0, 1)
+			p.wants <- struct{}{}
+		default:
+			return
+		}
+	}
 }
 
 // take gives a worker that can have the limits. One with the policy's own is
@@ -220,21 +234,31 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 	}
 }
 
+// add has the worker wait for its guest, unless its fork server was replaced
+// while it came. Neither send blocks: a want is a place.
 func (p *pool) add(m *member) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m.server != p.zygote {
+		m.Close()
+		p.wants <- struct{}{}
+		return
+	}
 	p.idle = append(p.idle, m)
-	p.mu.Unlock()
-	p.ready <- struct{}{} // never blocks: a want is a place
+	p.ready <- struct{}{}
 }
 
-// newest gives the worker that a token of ready stands for.
+// newest gives the worker that a token of ready stands for: one that a replaced
+// fork server has left, or else the newest.
 func (p *pool) newest() *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	last := len(p.idle) - 1
-	m := p.idle[last]
-	p.idle[last] = nil
-	p.idle = p.idle[:last]
+	i := 0
+	if p.idle[0].server == p.zygote {
+		i = len(p.idle) - 1
+	}
+	m := p.idle[i]
+	p.idle = slices.Delete(p.idle, i, i+1)
 	return m
 }
 

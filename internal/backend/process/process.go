@@ -15,6 +15,9 @@ type Options struct {
 	Concurrent int
 	// Queue bounds the requests that wait; 0 means DefaultQueue.
 	Queue int
+	// MaxForks is after how many workers a fork server is replaced; 0 means
+	// DefaultMaxForks.
+	MaxForks int
 	// OneShot says that there will be one run: nothing is kept for a second.
 	OneShot bool
 	// Without takes walls away. Tests use it to show that each one matters.
@@ -26,6 +29,7 @@ const (
 	DefaultIdle       = 8
 	DefaultConcurrent = 64
 	DefaultQueue      = 4096
+	DefaultMaxForks   = 10_000
 )
 
 func (o Options) resolved() Options {
@@ -41,6 +45,9 @@ func (o Options) resolved() Options {
 	}
 	if o.Queue <= 0 {
 		o.Queue = DefaultQueue
+	}
+	if o.MaxForks <= 0 {
+		o.MaxForks = DefaultMaxForks
 	}
 	return o
 }
