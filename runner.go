@@ -35,7 +35,8 @@ type Runner struct {
 	policy   policy.Policy
 	backends map[policy.Tier]backend.Backend
 	process  *process.Backend
-	tiers    []policy.Tier // those of backends, the lowest first
+	tiers    []policy.Tier               // those of backends, the lowest first
+	usual    func() (policy.Tier, error) // for requests that name neither tier nor trust
 
 	closing sync.Once
 	err     error
@@ -59,12 +60,14 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{
+	r := &Runner{
 		policy:   options.Policy.Resolved(),
 		process:  b,
 		backends: map[policy.Tier]backend.Backend{b.Tier(): b},
 		tiers:    []policy.Tier{b.Tier()},
-	}, nil
+	}
+	r.usual = sync.OnceValues(func() (policy.Tier, error) { return backend.Select(r.policy, "", "", r.tiers) })
+	return r, nil
 }
 
 // Run runs one request. Whatever the guest does is a Result; an error means
@@ -92,7 +95,7 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if err := req.Validate(); err != nil {
 		return "", backend.Job{}, err
 	}
-	tier, err := backend.Select(r.policy, req.Tier, req.Trust, r.tiers)
+	tier, err := r.choose(req)
 	if err != nil {
 		return "", backend.Job{}, err
 	}
@@ -107,6 +110,13 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 		job.OnOutputLimit = r.policy.OnOutputLimit
 	}
 	return tier, job, nil
+}
+
+func (r *Runner) choose(req run.Request) (policy.Tier, error) {
+	if req.Tier == "" && req.Trust == "" {
+		return r.usual()
+	}
+	return backend.Select(r.policy, req.Tier, req.Trust, r.tiers)
 }
 
 func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job) (run.Result, error) {

@@ -34,12 +34,12 @@ func (g *gate) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select {
-	case <-g.closed:
-		return errClosed()
-	case g.slots <- struct{}{}:
-		return nil
-	default:
+	if g.open() {
+		select { // at once, as a rule
+		case g.slots <- struct{}{}:
+			return nil
+		default:
+		}
 	}
 	if err := g.enqueue(); err != nil {
 		return err
@@ -75,13 +75,20 @@ func (g *gate) close() {
 	}
 }
 
+func (g *gate) open() bool {
+	select {
+	case <-g.closed:
+		return false
+	default:
+		return true
+	}
+}
+
 func (g *gate) enqueue() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	select {
-	case <-g.closed:
+	if !g.open() {
 		return errClosed()
-	default:
 	}
 	if g.waiting >= g.queue {
 		return run.Errorf(run.Busy, "%d runs are waiting already; try again later", g.waiting)

@@ -217,14 +217,14 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 	if _, _, _, wider := limits.Above(p.limits); wider || limits.Scratch != p.limits.Scratch || p.backend.options.OneShot {
 		return p.fork(ctx, limits, false)
 	}
+	select { // at once, as a rule
+	case <-p.ready:
+		return p.lease(), nil
+	default:
+	}
 	select {
 	case <-p.ready:
-		m := p.newest()
-		m.replace = sync.OnceFunc(func() { p.wants <- struct{}{} })
-		if len(p.ready) <= cap(p.ready)/2 {
-			m.replace()
-		}
-		return m, nil
+		return p.lease(), nil
 	case err := <-p.fails:
 		return nil, err
 	case <-ctx.Done():
@@ -248,8 +248,18 @@ func (p *pool) add(m *member) {
 	p.ready <- struct{}{}
 }
 
-// newest gives the worker that a token of ready stands for: one that a replaced
-// fork server has left, or else the newest.
+// lease gives the worker that a token of ready stands for.
+func (p *pool) lease() *member {
+	m := p.newest()
+	m.replace = sync.OnceFunc(func() { p.wants <- struct{}{} })
+	if len(p.ready) <= cap(p.ready)/2 {
+		m.replace()
+	}
+	return m
+}
+
+// newest gives a worker that a replaced fork server has left, or else the
+// newest.
 func (p *pool) newest() *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
