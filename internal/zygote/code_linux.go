@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -41,8 +42,9 @@ func largePages() bool {
 	return err == nil && !strings.Contains(string(setting), "[never]") && runtime.GOARCH == "amd64"
 }
 
-// codeRanges finds the large pages that lie wholly within the code and the
-// constants of one file. Small files are not worth a large page.
+// codeRanges finds the large pages that lie wholly within the interpreter's
+// own code and constants. The libraries of preloaded modules stay where they
+// are: they can be many times as large, and most guests use none of them.
 func codeRanges(maps io.Reader) []any {
 	ranges := []any{}
 	var start, end uint64
@@ -59,7 +61,7 @@ func codeRanges(maps io.Reader) []any {
 	for lines.Scan() {
 		var from, to uint64
 		var mode, offset, device, inode, path string
-		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s %s %s %s %s", &from, &to, &mode, &offset, &device, &inode, &path); n < 7 || mode[1] == 'w' {
+		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s %s %s %s %s", &from, &to, &mode, &offset, &device, &inode, &path); n < 7 || !strings.HasPrefix(mode, "r-") || !isInterpreter(path) {
 			finish()
 			continue
 		}
@@ -72,4 +74,9 @@ func codeRanges(maps io.Reader) []any {
 	}
 	finish()
 	return ranges
+}
+
+func isInterpreter(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasPrefix(name, "python") || strings.HasPrefix(name, "libpython")
 }

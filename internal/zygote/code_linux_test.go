@@ -26,25 +26,33 @@ func TestCodeRanges(t *testing.T) {
 7f0000123000-7f0000800000 r-xp 00000000 fd:00 13 /usr/lib/libpython3.11.so.1.0
 `, []any{[]any{int64(0x7f0000200000), int64(0x7f0000800000)}}},
 		{"too small", `
-7f0000000000-7f0000100000 r-xp 00000000 fd:00 14 /usr/lib/libc.so.6
+7f0000000000-7f0000100000 r-xp 00000000 fd:00 14 /usr/bin/python3
+`, []any{}},
+		{"a library that is not the interpreter", `
+7f0000000000-7f0000800000 r-xp 00000000 fd:00 14 /venv/numpy.libs/libopenblas.so
 `, []any{}},
 		{"data only", `
-7f0000000000-7f0000800000 r--p 00000000 fd:00 15 /usr/lib/locale/locale-archive
+7f0000000000-7f0000800000 r--p 00000000 fd:00 15 /usr/lib/libpython3.11.so.1.0
 `, []any{}},
 		{"two files side by side are not one", `
-7f0000000000-7f0000180000 r-xp 00000000 fd:00 16 /usr/lib/a.so
-7f0000180000-7f0000300000 r-xp 00000000 fd:00 17 /usr/lib/b.so
+7f0000000000-7f0000180000 r-xp 00000000 fd:00 16 /usr/bin/python3
+7f0000180000-7f0000300000 r-xp 00000000 fd:00 17 /usr/lib/libpython3.11.so.1.0
 `, []any{}},
 		{"a gap parts", `
-7f0000000000-7f0000100000 r-xp 00000000 fd:00 16 /usr/lib/a.so
-7f0000200000-7f0000500000 r--p 00200000 fd:00 16 /usr/lib/a.so
+7f0000000000-7f0000100000 r-xp 00000000 fd:00 16 /usr/bin/python3
+7f0000200000-7f0000500000 r--p 00200000 fd:00 16 /usr/bin/python3
 `, []any{}},
+		{"what cannot be read cannot be copied", `
+7f0000000000-7f0000200000 r-xp 00000000 fd:00 16 /usr/bin/python3
+7f0000200000-7f0000400000 ---p 00200000 fd:00 16 /usr/bin/python3
+7f0000400000-7f0000600000 r--p 00400000 fd:00 16 /usr/bin/python3
+`, []any{[]any{int64(0x7f0000000000), int64(0x7f0000200000)}}},
 		{"memory without a file", `
 7f0000000000-7f0000800000 r-xp 00000000 00:00 0
 7ffd00000000-7ffd00800000 r-xp 00000000 00:00 0
 `, []any{}},
 		{"what may be written is never code", `
-7f0000000000-7f0000800000 rwxp 00000000 fd:00 18 /usr/lib/odd.so
+7f0000000000-7f0000800000 rwxp 00000000 fd:00 18 /usr/bin/python3
 `, []any{}},
 	}
 	for _, tt := range tests {
