@@ -148,6 +148,9 @@ func (z *Zygote) reap() {
 	close(z.done)
 }
 
+// Done is closed when the zygote and all of its workers are gone.
+func (z *Zygote) Done() <-chan struct{} { return z.done }
+
 // Gone says whether the zygote and all of its workers are.
 func (z *Zygote) Gone() bool {
 	select {
