@@ -46,7 +46,9 @@ func TestOldWorkersAreDismissed(t *testing.T) {
 	b.loaded.mu.Lock()
 	first := b.loaded.zygote
 	b.loaded.mu.Unlock()
-	runJob(t, b, jobOf(b, "import sys", nil)) // its replacement is one too many
+	for range 1 + forkers { // who ask at the same time may all be served
+		runJob(t, b, jobOf(b, "import sys", nil))
+	}
 	awaitEnd(t, first)
 }
 
