@@ -20,11 +20,11 @@ type conversation struct {
 	worker  *Worker
 	channel int
 	limits  policy.Limits
-	onWait  func()
+	onWait  func() // nil when it was called
 
 	started  time.Time
 	patience time.Time // until then it looks again and again, and does not sleep
-	deadline time.Time // of the wall clock; zero when it has passed
+	deadline time.Time // of the wall clock
 	lookCPU  time.Time // when processor time could have run out at the earliest
 
 	stdout, stderr collector
@@ -78,10 +78,8 @@ func (c *conversation) rehearse() {
 // end lets go of the guest.
 func (c *conversation) end() {
 	c.worker.Kill(KilledDone)
-	c.stdout.finish()
-	c.stderr.finish()
 	if c.feeding != nil {
-		_ = c.feeding.SetWriteDeadline(time.Unix(1, 0))
+		_ = c.feeding.SetWriteDeadline(time.Unix(1, 0)) // wakes the feeder, unless it has closed the pipe already
 	}
 }
 
@@ -94,9 +92,12 @@ func (c *conversation) send(data []byte) (rest []byte, err error) {
 	return data[max(0, n):], err
 }
 
-// Read reads from the channel, however long that takes.
+// Read reads from the channel, however long that takes. It looks at the clocks
+// each time: a guest that never stops talking must not outlive its own.
 func (c *conversation) Read(b []byte) (int, error) {
 	for {
+		now := time.Now()
+		c.watch(now)
 		n, err := unix.Read(c.channel, b)
 		switch {
 		case n > 0:
@@ -106,10 +107,11 @@ func (c *conversation) Read(b []byte) (int, error) {
 		case err != unix.EAGAIN && err != unix.EINTR:
 			return 0, err
 		}
-		if len(c.input) > 0 || !time.Now().Before(c.patience) {
+		if len(c.input) > 0 || !now.Before(c.patience) {
 			c.wait(unix.POLLIN)
 		} else {
-			// The guest may have been woken on our own processor.
+			// The guest may have been woken on our own processor. The call
+			// cannot fail.
 			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 		}
 	}
@@ -117,7 +119,10 @@ func (c *conversation) Read(b []byte) (int, error) {
 
 // wait serves everything else until the channel may be ready.
 func (c *conversation) wait(events int16) {
-	c.onWait()
+	if c.onWait != nil {
+		c.onWait()
+		c.onWait = nil
+	}
 	fds := [...]unix.PollFd{
 		{Fd: int32(c.channel), Events: events},
 		{Fd: c.stdout.wants(), Events: unix.POLLIN},

@@ -22,7 +22,7 @@ type Guest struct {
 	// Patience is how long to look for the report without sleeping: a
 	// processor that sleeps takes longer to wake than a short guest to run.
 	Patience time.Duration
-	// OnWait is called, perhaps more than once, when the guest takes longer.
+	// OnWait, if there is one, is called when the guest takes longer.
 	OnWait func()
 }
 

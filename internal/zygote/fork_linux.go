@@ -151,7 +151,7 @@ func nonblocking(fd int) error {
 func (w *Worker) awaitReady(ctx context.Context) error {
 	// Our own end of the stream wakes us.
 	stop := context.AfterFunc(ctx, func() {
-		w.channel.use(func(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) })
+		w.channel.use(func(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) }) // ENOTCONN: the worker was first
 	})
 	defer stop()
 	m, err := hear(w.channel.number(), time.Now().Add(forkTimeout))

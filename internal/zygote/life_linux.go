@@ -23,8 +23,13 @@ func (z *Zygote) attend() {
 	fds := []unix.PollFd{control, {Fd: int32(z.listener.number()), Events: unix.POLLIN}}
 	allowed := numbers(zygoteMay)
 	for fds[0].Fd >= 0 || fds[1].Fd >= 0 {
-		if _, err := unix.Ppoll(fds, nil, nil); err != nil {
-			continue // EINTR
+		_, err := unix.Ppoll(fds, nil, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			z.fail(fmt.Errorf("the fork server cannot be attended to: %w", err))
+			return
 		}
 		if fds[1].Revents != 0 && !z.answer(fds[1], allowed) {
 			fds[1].Fd = -1
@@ -142,6 +147,9 @@ func (z *Zygote) reap() {
 		w.orphaned = true
 		w.end(Exit{Code: -1, Signal: "SIGKILL"})
 	}
+	z.control.use(func(fd int) {
+		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // wakes attend, whoever else still holds the other end
+	})
 	z.wait.Wait()
 	z.control.close()
 	z.listener.close()

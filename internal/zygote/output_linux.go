@@ -99,10 +99,9 @@ func (c *collector) finish() Capture {
 			_ = raw.Control(func(fd uintptr) { c.drain(int(fd)) })
 		}
 		c.file.Close()
-	} else if c.pipe != nil && !c.over {
+	} else if !c.over {
 		c.pipe.use(c.drain)
 	}
-	c.file, c.pipe = nil, nil
 	return c.capture
 }
 

@@ -33,7 +33,6 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, func() { w.Kill(KilledCanceled) })()
 	}
-	c.open(g)
 	for err == nil && len(frame) > 0 {
 		c.wait(unix.POLLOUT)
 		frame, err = c.send(frame)
@@ -41,6 +40,9 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	if err != nil && w.kill.reason() == "" {
 		return Ending{}, fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
+	// Not before the guest has all it needs to start: a caller's input that was
+	// read for one that never does would be lost to the next.
+	c.open(g)
 
 	var e Ending
 	kind, payload, err := wire.ReadFrame(bufio.NewReaderSize(c, 512), nil, run.MaxPayload)
