@@ -35,8 +35,7 @@ type Runner struct {
 	policy   policy.Policy
 	backends map[policy.Tier]backend.Backend
 	process  *process.Backend
-	tiers    []policy.Tier               // those of backends, the lowest first
-	usual    func() (policy.Tier, error) // for requests that name neither tier nor trust
+	tiers    []policy.Tier // those of backends, the lowest first
 
 	closing sync.Once
 	err     error
@@ -60,14 +59,12 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{
+	return &Runner{
 		policy:   options.Policy.Resolved(),
 		process:  b,
 		backends: map[policy.Tier]backend.Backend{b.Tier(): b},
 		tiers:    []policy.Tier{b.Tier()},
-	}
-	r.usual = sync.OnceValues(func() (policy.Tier, error) { return backend.Select(r.policy, "", "", r.tiers) })
-	return r, nil
+	}, nil
 }
 
 // Run runs one request. Whatever the guest does is a Result; an error means
@@ -95,7 +92,7 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if err := req.Validate(); err != nil {
 		return "", backend.Job{}, err
 	}
-	tier, err := r.choose(req)
+	tier, err := backend.Select(r.policy, req.Tier, req.Trust, r.tiers)
 	if err != nil {
 		return "", backend.Job{}, err
 	}
@@ -110,13 +107,6 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 		job.OnOutputLimit = r.policy.OnOutputLimit
 	}
 	return tier, job, nil
-}
-
-func (r *Runner) choose(req run.Request) (policy.Tier, error) {
-	if req.Tier == "" && req.Trust == "" {
-		return r.usual()
-	}
-	return backend.Select(r.policy, req.Tier, req.Trust, r.tiers)
 }
 
 func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job) (run.Result, error) {

@@ -42,14 +42,14 @@ var chosen = map[policy.Trust][]policy.Tier{
 // grants less, so that an operator can lower the trust of every request
 // without a change to any.
 func Select(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
-	for _, check := range []func() error{
-		func() error { _, err := policy.ParseTrust(string(p.Trust)); return err },
-		func() error { _, err := policy.ParseTrust(string(trust)); return err },
-		func() error { _, err := policy.ParseTier(string(tier)); return err },
-	} {
-		if err := check(); err != nil {
-			return "", run.Wrap(run.Invalid, err)
-		}
+	if _, err := policy.ParseTrust(string(p.Trust)); err != nil {
+		return "", run.Wrap(run.Invalid, err)
+	}
+	if _, err := policy.ParseTrust(string(trust)); err != nil {
+		return "", run.Wrap(run.Invalid, err)
+	}
+	if _, err := policy.ParseTier(string(tier)); err != nil {
+		return "", run.Wrap(run.Invalid, err)
 	}
 
 	granted := p.Trust.OrUser()

@@ -21,8 +21,8 @@ const maxAge = 15 * time.Minute
 // the zygote forks the next on another.
 const forkers = 2
 
-// patience is how often a fork may fail before those who wait are told.
-const patience = 3
+// maxFailures is how often a fork may fail before those who wait are told.
+const maxFailures = 3
 
 // retryDelay keeps a host that cannot fork from being asked in a loop.
 const retryDelay = 100 * time.Millisecond
@@ -81,8 +81,10 @@ type pool struct {
 	wants chan struct{} // one token for each place in idle that is not filled
 	fails chan error    // why no worker came, for one who waits for it
 
+	replacing sync.Mutex // held while a fork server starts, for tens of milliseconds
+
 	mu      sync.Mutex
-	idle    []*member // the newest is taken first: its memory is still in the caches
+	idle    []*member // those of a replaced fork server first, the newest last
 	zygote  *zygote.Zygote
 	started time.Time
 	retired []*zygote.Zygote // replaced, and perhaps not done yet
@@ -130,7 +132,7 @@ func (p *pool) fill() {
 		p.wants <- struct{}{}
 		// A fork server that died is replaced by the next attempt; only what
 		// fails again and again is somebody's business.
-		if failures++; failures < patience && p.ctx.Err() == nil {
+		if failures++; failures < maxFailures && p.ctx.Err() == nil {
 			continue
 		}
 		select {
@@ -175,39 +177,36 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 }
 
 // current gives the fork server, a new one when the old one is dead or due.
+// Who takes a worker meanwhile does not wait for it.
 func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.zygote.Alive() && p.zygote.Forks() < p.backend.options.MaxForks && time.Since(p.started) < maxAge {
-		return p.zygote, nil
+	p.replacing.Lock()
+	defer p.replacing.Unlock()
+	if z := p.server(); z != nil {
+		return z, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err // it was closed, and nobody wants another
+	if p.ctx.Err() != nil {
+		return nil, errClosed() // nobody would end another
 	}
 	z, err := p.backend.startZygote(ctx, p.preload, nil)
 	if err != nil {
 		return nil, err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.retired = append(slices.DeleteFunc(p.retired, (*zygote.Zygote).Gone), p.zygote)
-	p.dismiss()
 	p.zygote.Retire()
 	p.zygote, p.started = z, time.Now()
 	return z, nil
 }
 
-// dismiss sends away the workers of a fork server that is replaced: the oldest
-// are taken last, and might wait for ever. The lock is held.
-func (p *pool) dismiss() {
-	for {
-		select {
-		case <-p.ready: // the rest is promised to somebody
-			p.idle[0].Close()
-			p.idle = slices.Delete(p.idle, 0, 1)
-			p.wants <- struct{}{}
-		default:
-			return
-		}
+// server gives the fork server, nil when it is dead or due.
+func (p *pool) server() *zygote.Zygote {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.zygote.Alive() && p.zygote.Forks() < p.backend.options.MaxForks && time.Since(p.started) < maxAge {
+		return p.zygote
 	}
+	return nil
 }
 
 // take gives a worker that can have the limits. One with the policy's own is
@@ -234,23 +233,22 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 	}
 }
 
-// add has the worker wait for its guest, unless its fork server was replaced
-// while it came. Neither send blocks: a want is a place.
+// add has the worker wait for its guest: in front, if its fork server was
+// replaced while it came.
 func (p *pool) add(m *member) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if m.server != p.zygote {
-		m.Close()
-		p.wants <- struct{}{}
-		return
+	if m.server == p.zygote {
+		p.idle = append(p.idle, m)
+	} else {
+		p.idle = slices.Insert(p.idle, 0, m)
 	}
-	p.idle = append(p.idle, m)
-	p.ready <- struct{}{}
+	p.mu.Unlock()
+	p.ready <- struct{}{} // never blocks: a want is a place
 }
 
 // lease gives the worker that a token of ready stands for.
 func (p *pool) lease() *member {
-	m := p.newest()
+	m := p.next()
 	m.replace = sync.OnceFunc(func() { p.wants <- struct{}{} })
 	if len(p.ready) <= cap(p.ready)/2 {
 		m.replace()
@@ -258,9 +256,9 @@ func (p *pool) lease() *member {
 	return m
 }
 
-// newest gives a worker that a replaced fork server has left, or else the
-// newest.
-func (p *pool) newest() *member {
+// next gives the newest worker, whose memory is still in the caches. Those that
+// a replaced fork server has left go before, or they might wait for ever.
+func (p *pool) next() *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := 0
@@ -275,6 +273,8 @@ func (p *pool) newest() *member {
 // stopAll ends the fork servers, and with them every worker, busy or not.
 func (p *pool) stopAll() {
 	p.stop()
+	p.replacing.Lock() // one that starts is there by then, and none starts after
+	defer p.replacing.Unlock()
 	p.mu.Lock()
 	zygotes := append(slices.Clone(p.retired), p.zygote)
 	p.mu.Unlock()
@@ -289,7 +289,7 @@ func (p *pool) clear() {
 	for {
 		select {
 		case <-p.ready:
-			p.newest().Close()
+			p.next().Close()
 		default:
 			return
 		}

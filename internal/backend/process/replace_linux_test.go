@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A fork server is replaced after so many workers, those that wait go with it,
-// and no run notices.
+// A fork server is replaced after so many workers, it ends, and no run notices.
 func TestForkServerIsReplaced(t *testing.T) {
 	const each = 6
 	b := open(t, Options{Idle: 3, MaxForks: each})
@@ -26,7 +27,6 @@ func TestForkServerIsReplaced(t *testing.T) {
 		servers[b.loaded.zygote] = true
 		b.loaded.mu.Unlock()
 	}
-	// Workers that wait when their server goes are not used.
 	if len(servers) < runs/each {
 		t.Errorf("%d runs with %d workers a server made %d servers", runs, each, len(servers))
 	}
@@ -40,16 +40,27 @@ func TestForkServerIsReplaced(t *testing.T) {
 	}
 }
 
-// The workers that wait are always those of the current server.
-func TestOldWorkersAreDismissed(t *testing.T) {
-	b := open(t, Options{Idle: 4, MaxForks: 4})
+// What a replaced fork server has left is used first, so that it can go.
+func TestOldWorkersAreUsedUp(t *testing.T) {
+	const idle = 4
+	b := open(t, Options{Idle: idle, MaxForks: idle})
 	b.loaded.mu.Lock()
 	first := b.loaded.zygote
 	b.loaded.mu.Unlock()
-	for range 1 + forkers { // who ask at the same time may all be served
+	for range 2*idle + forkers { // who ask at the same time may all be served
 		runJob(t, b, jobOf(b, "import sys", nil))
 	}
 	awaitEnd(t, first)
+}
+
+// Nobody waits for a fork server that starts while a worker is there.
+func TestTakersDoNotWaitForAStart(t *testing.T) {
+	b := open(t, Options{Idle: 1})
+	<-b.loaded.ready // a worker is there
+	b.loaded.ready <- struct{}{}
+	b.loaded.replacing.Lock()
+	defer b.loaded.replacing.Unlock()
+	runJob(t, b, jobOf(b, "import sys", nil))
 }
 
 func awaitEnd(t *testing.T, z *zygote.Zygote) {
@@ -58,5 +69,34 @@ func awaitEnd(t *testing.T, z *zygote.Zygote) {
 	case <-z.Done():
 	case <-time.After(time.Minute):
 		t.Fatal("a replaced fork server is still there: somebody holds a worker of its")
+	}
+}
+
+// The order in which workers are taken, whenever their server is replaced.
+func TestOrderOfWorkers(t *testing.T) {
+	before, after := &zygote.Zygote{}, &zygote.Zygote{}
+	p := &pool{ready: make(chan struct{}, 6), zygote: before}
+	names := map[*member]string{}
+	add := func(name string, server *zygote.Zygote) {
+		m := &member{server: server}
+		names[m] = name
+		p.add(m)
+	}
+	add("old 1", before)
+	add("old 2", before)
+	if got := names[p.next()]; got != "old 2" {
+		t.Errorf("before it is replaced: %s, and not the newest", got)
+	}
+	add("old 3", before)
+	p.zygote = after
+	add("new 1", after)
+	add("late", before)
+	add("new 2", after)
+	var got []string
+	for len(p.idle) > 0 {
+		got = append(got, names[p.next()])
+	}
+	if diff := cmp.Diff([]string{"late", "old 1", "old 3", "new 2", "new 1"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
