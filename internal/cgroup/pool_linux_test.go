@@ -126,6 +126,25 @@ func TestReuseStartsClean(t *testing.T) {
 	second.Return()
 }
 
+// A group whose only process was collected is leased again without a look.
+func TestReturnEmpty(t *testing.T) {
+	p := openPool(t)
+	g := lease(t, p, 64*mib)
+	c := startChild(t)
+	add(t, g, c)
+	c.kill()
+	g.ReturnEmpty()
+	g.ReturnEmpty() // twice is once
+	second := lease(t, p, 64*mib)
+	defer second.Return()
+	if second.Path() != g.Path() {
+		t.Errorf("%s was followed by %s", g.Path(), second.Path())
+	}
+	if err := g.SetLimit(mib); !errors.Is(err, ErrReturned) {
+		t.Errorf("SetLimit after ReturnEmpty: %v", err)
+	}
+}
+
 func TestMemoryLeftBehindIsNotInherited(t *testing.T) {
 	p := openPool(t)
 	g := lease(t, p, 32*mib)

@@ -25,16 +25,21 @@ func (w *Worker) verify() error {
 	if err != nil {
 		return fmt.Errorf("the worker cannot be inspected: %w", err)
 	}
-	for _, want := range w.zygote.expect {
+	return w.zygote.expects(status)
+}
+
+// expects compares what the kernel says of a worker with the plan.
+func (z *Zygote) expects(status status) error {
+	for _, want := range z.expect {
 		if !bytes.Contains(status, want) {
 			return fmt.Errorf("the worker's walls do not match the plan: /proc says nothing like %q", want)
 		}
 	}
 	// "NSpid: 4711 12 1": its pid in each namespace from ours inward. A zygote
 	// that became a worker has one less.
-	if w.zygote.config.Plan.Namespaces&jail.CloneNewPID != 0 {
+	if z.config.Plan.Namespaces&jail.CloneNewPID != 0 {
 		levels := 3
-		if w.zygote.config.OneShot {
+		if z.config.OneShot {
 			levels = 2
 		}
 		if pids := strings.Fields(status.field("NSpid")); len(pids) != levels || pids[levels-1] != "1" {

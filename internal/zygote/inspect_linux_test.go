@@ -8,40 +8,56 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/jail"
 )
 
-// A process that has none of the walls, whatever it says of itself: this one.
+// walled is what /proc says of a worker that has all of its walls.
+const walled = "Name:\tpython3\nUid:\t65534\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\n" +
+	"NSpid:\t4711\t12\t1\nCapInh:\t0000000000000000\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n" +
+	"CapBnd:\t0000000000000000\nCapAmb:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"
+
+// A worker that lacks one wall, whatever it says of itself.
 func TestAWorkerWithoutWallsIsRefused(t *testing.T) {
-	own := jail.Plan{UID: os.Getuid(), GID: os.Getgid()}
-	ours, err := statusOf(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
+	plan := jail.Plan{UID: 65534, GID: 65534, Namespaces: jail.CloneNewPID, Capabilities: true, NoNewPrivs: true, Seccomp: jail.SeccompNotify}
+	z := &Zygote{config: Config{Plan: plan}, expect: expectations(plan)}
+	if err := z.expects(status(walled)); err != nil {
+		t.Errorf("one that has them all: %v", err)
 	}
-	for name, test := range map[string]struct {
-		plan  jail.Plan
-		words string
-	}{
-		"uid":                 {jail.Plan{UID: own.UID + 1, GID: own.GID}, "Uid"},
-		"gid":                 {jail.Plan{UID: own.UID, GID: own.GID + 1}, "Gid"},
-		"seccomp":             {jail.Plan{UID: own.UID, GID: own.GID, Seccomp: jail.SeccompNotify}, "Seccomp"},
-		"no new privileges":   {jail.Plan{UID: own.UID, GID: own.GID, NoNewPrivs: true}, "NoNewPrivs"},
-		"pid namespace":       {jail.Plan{UID: own.UID, GID: own.GID, Namespaces: jail.CloneNewPID}, "NSpid"},
-		"nothing is expected": {own, ""},
+	for name, change := range map[string][2]string{
+		"real uid":                 {"Uid:\t65534", "Uid:\t0"},
+		"saved uid":                {"65534\nGid", "0\nGid"},
+		"gid":                      {"Gid:\t65534", "Gid:\t0"},
+		"inheritable capabilities": {"CapInh:\t0000000000000000", "CapInh:\t0000000000200000"},
+		"permitted capabilities":   {"CapPrm:\t0000000000000000", "CapPrm:\t0000000000200000"},
+		"effective capabilities":   {"CapEff:\t0000000000000000", "CapEff:\t0000000000200000"},
+		"ambient capabilities":     {"CapAmb:\t0000000000000000", "CapAmb:\t0000000000200000"},
+		"no new privileges":        {"NoNewPrivs:\t1", "NoNewPrivs:\t0"},
+		"seccomp":                  {"Seccomp:\t2", "Seccomp:\t0"},
+		"strict seccomp":           {"Seccomp:\t2", "Seccomp:\t1"},
+		"no pid namespace":         {"\t4711\t12\t1\n", "\t4711\n"},
+		"the server's namespace":   {"\t4711\t12\t1\n", "\t4711\t12\n"},
+		"not alone in its own":     {"\t4711\t12\t1\n", "\t4711\t12\t2\n"},
+		"no line at all":           {"Seccomp:\t2\n", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := &Worker{PID: os.Getpid(), zygote: &Zygote{config: Config{Plan: test.plan}, expect: expectations(test.plan)}}
-			defer w.status.close()
-			if value := ours.field(test.words); test.words == "Seccomp" && value != "0" || test.words == "NoNewPrivs" && value != "0" {
-				t.Skipf("the tests themselves run with %s %s", test.words, value)
-			}
-			err := w.verify()
-			if test.words == "" {
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			if err == nil || !strings.Contains(err.Error(), test.words) {
-				t.Errorf("a process without it is accepted: %v", err)
-			}
-		})
+		text := strings.Replace(walled, change[0], change[1], 1)
+		if text == walled {
+			t.Fatalf("%s: nothing was changed", name)
+		}
+		if err := z.expects(status(text)); err == nil {
+			t.Errorf("%s: it is accepted", name)
+		}
+	}
+}
+
+// And it is the kernel that is asked: this process is no worker.
+func TestVerifyAsksTheKernel(t *testing.T) {
+	own := jail.Plan{UID: os.Getuid(), GID: os.Getgid()}
+	other := jail.Plan{UID: own.UID + 1, GID: own.GID}
+	for _, test := range []struct {
+		plan jail.Plan
+		ok   bool
+	}{{own, true}, {other, false}} {
+		w := &Worker{PID: os.Getpid(), zygote: &Zygote{config: Config{Plan: test.plan}, expect: expectations(test.plan)}}
+		if err := w.verify(); (err == nil) != test.ok {
+			t.Errorf("%+v: %v", test.plan, err)
+		}
+		w.status.close()
 	}
 }
