@@ -22,8 +22,18 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-//go:embed python/zygote.py
-var bootstrap string
+// The Python side is one program in three parts, which need each other and are
+// compiled as one.
+var (
+	//go:embed python/system.py
+	systemPart string
+	//go:embed python/guest.py
+	guestPart string
+	//go:embed python/server.py
+	serverPart string
+
+	bootstrap = systemPart + guestPart + serverPart
+)
 
 // Config is what a zygote is started with.
 type Config struct {

@@ -1,0 +1,331 @@
+"""Second part: the worker, which is walled in, runs exactly one guest and dies."""
+import gc
+import marshal
+import posix
+import sys
+
+READ_AT_ONCE = 4096
+
+
+def frame(kind, payload):
+    """Kind, length, payload. See internal/wire."""
+    return kind + len(payload).to_bytes(4, "little") + payload
+
+
+def send(data):
+    sent = posix.write(CHANNEL, data)
+    while sent < len(data):
+        data = memoryview(data)[sent:]
+        sent = posix.write(CHANNEL, data)
+
+
+def receive():
+    """Reads the start frame; an end of file means that nobody needs us."""
+    data = posix.read(CHANNEL, READ_AT_ONCE)
+    while missing(data):
+        more = posix.read(CHANNEL, min(missing(data), 1 << 20))
+        if not more:
+            posix._exit(0)
+        data += more
+    return opened(data)
+
+
+def missing(data):
+    """How much of a frame is not there yet."""
+    if len(data) < 5:
+        return 5 - len(data)
+    return 5 + int.from_bytes(data[1:5], "little") - len(data)
+
+
+def opened(data):
+    return marshal.loads(memoryview(data)[5:])
+
+
+def bounded(make, value, limit):
+    """str() or repr() of something hostile: short, and never an exception."""
+    try:
+        text = make(value)
+        return text if len(text) <= limit else text[:limit] + "…"
+    except BaseException:
+        return "<%s that cannot be shown>" % type(value).__name__
+
+
+def plain(value, where, depth=0):
+    """Rebuilds subclasses of JSON's types as those types, or says where the
+    first thing is that is none."""
+    if value is None or value is True or value is False:
+        return value
+    if depth > 400:
+        raise TypeError("%s is nested deeper than 400 levels, or contains itself" % (where[:60] + "…"))
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind.__str__(value) if kind is str else kind.__pos__(value)
+    if isinstance(value, dict):
+        return {
+            plain_key(k, where): plain(v, "%s[%r]" % (where, k) if isinstance(k, (str, int)) else where, depth + 1)
+            for k, v in dict.items(value)
+        }
+    if isinstance(value, (list, tuple)):
+        return [plain(v, "%s[%d]" % (where, i), depth + 1) for i, v in enumerate(value)]
+    raise TypeError(
+        "%s is a %s object, which is not a JSON value (convert it to str, int, float, bool, None, list or dict)"
+        % (where, type(value).__name__)
+    )
+
+
+def plain_key(key, where):
+    if key is None or isinstance(key, (str, int, float)):
+        return plain(key, where)
+    raise TypeError("%s has a key that is a %s object; JSON keys are strings" % (where, type(key).__name__))
+
+
+def variables(names, space):
+    found = {}
+    for name in names:
+        if name not in space:
+            continue
+        value = space[name]
+        try:
+            found[name] = plain(value, name)
+            marshal.dumps(found[name], 2)
+            if contains_nan(found[name]):
+                raise ValueError
+        except BaseException:
+            found[name] = {"$type": type(value).__name__, "$repr": bounded(repr, value, 1000)}
+    return found
+
+
+def contains_nan(value):
+    if isinstance(value, float):
+        return value != value or value in (float("inf"), float("-inf"))
+    if isinstance(value, dict):
+        return any(map(contains_nan, value.values())) or any(map(contains_nan, value))
+    return isinstance(value, list) and any(map(contains_nan, value))
+
+
+def describe(error, name, script):
+    """What an uncaught exception looks like to its author: our own frames
+    left out, the script's lines shown."""
+    tb = error.__traceback__
+    while tb is not None and tb.tb_frame.f_globals is globals():
+        tb = tb.tb_next
+    line, at = 0, tb
+    while at is not None:
+        if at.tb_frame.f_code.co_filename == name:
+            line = at.tb_lineno
+        at = at.tb_next
+    if isinstance(error, SyntaxError) and error.filename == name:
+        line = error.lineno or 0
+    report = {"type": type(error).__name__, "message": bounded(str, error, 4000), "line": line, "traceback": ""}
+    if isinstance(error, OSError):
+        report["errno"] = error.errno if isinstance(error.errno, int) else 0
+        report["filename"] = error.filename if isinstance(error.filename, str) else ""
+    try:
+        import traceback
+
+        show_lines(name, script)
+        text = "".join(traceback.format_exception(type(error), error, tb))
+        report["traceback"] = text if len(text) <= 20000 else text[:10000] + "\n…\n" + text[-10000:]
+    except BaseException:
+        report["traceback"] = "%s: %s\n" % (report["type"], report["message"])
+    try:
+        sys.stderr.write(report["traceback"])
+    except BaseException:
+        pass  # the guest closed or replaced its stderr
+    return report
+
+
+def finish_threads(last):
+    """What the interpreter does at its own end: threads that are not daemons
+    are waited for, exit handlers run, and what was printed is written."""
+    threading = sys.modules.get("threading")
+    if threading is not None and last:
+        threading._shutdown()
+    atexit = sys.modules.get("atexit")
+    if atexit is not None and last:
+        try:
+            atexit._run_exitfuncs()
+        except BaseException:
+            pass  # reported by then, and too late to matter; 3.9 raises it again
+
+
+def flush():
+    streams = (sys.stdout, sys.stderr)
+    if streams != STREAMS:
+        streams += STREAMS  # the guest put its own in their place
+    for stream in streams:
+        try:
+            stream.flush()
+        except BaseException:
+            pass  # closed by the guest: nothing is left to save
+
+
+STREAMS = (sys.stdout, sys.stderr)
+
+
+# Modules that show a script its own lines, and find them in linecache alone.
+SHOWS_LINES = ("traceback", "inspect", "warnings", "logging", "doctest", "unittest", "linecache")
+
+
+def show_lines(name, script):
+    import linecache
+
+    linecache.cache[name] = (len(script), None, [line + "\n" for line in script.splitlines()], name)
+
+
+def run(start, last=True):
+    """Runs one guest and gives the report of its end. A warm-up is not the
+    last thing to run: threads and exit handlers must survive it."""
+    script, name = start["script"], start["name"]
+    module = type(sys)("__main__")
+    space = module.__dict__
+    space["__builtins__"] = sys.modules["builtins"]
+    space["__file__"] = name
+    space["context"] = start["context"]
+    space["result"] = None
+    sys.modules["__main__"] = module
+    sys.argv = [name]
+    code = 0
+    if "import" in script and any(word in script for word in SHOWS_LINES):
+        show_lines(name, script)
+    try:
+        compiled = compile(script, name, "exec", 0, True)
+    except MemoryError as error:
+        return {"end": "raised", "code": 1, "exception": describe(error, name, script)}
+    except (SyntaxError, ValueError, OverflowError, RecursionError) as error:
+        return {"end": "syntax", "code": 1, "exception": describe(error, name, script)}
+    try:
+        try:
+            exec(compiled, space)
+        finally:
+            finish_threads(last)
+    except SystemExit as leaving:
+        code = leaving.code
+        if code is None or code is False:
+            code = 0
+        elif not isinstance(code, int):
+            print(bounded(str, code, 4000), file=sys.stderr)
+            code = 1
+        code &= 0xFF
+        if code:
+            return {"end": "exit", "code": code, "variables": variables(start["variables"], space)}
+    except BaseException as error:
+        report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
+        report["variables"] = variables(start["variables"], space)
+        return report
+    report = {"end": "ok", "code": 0}
+    if start["variables"]:
+        report["variables"] = variables(start["variables"], space)
+    # Last: a value that the Runner cannot skip hides nothing behind it.
+    report["result"] = space.get("result")
+    return report
+
+
+def pack(report):
+    """Values that marshal takes go out as they are; the Runner judges them.
+    What it does not take is rebuilt, or named."""
+    try:
+        # marshal takes whatever has a buffer for bytes, numpy's numbers too.
+        if "numpy" not in sys.modules and "array" not in sys.modules:
+            return marshal.dumps(report, 2)
+    except ValueError:
+        pass
+    try:
+        if "result" in report:
+            report["result"] = plain(report["result"], "result")
+        return marshal.dumps(report, 2)
+    except RecursionError:
+        message = "result is nested too deeply, or contains itself"
+    except TypeError as error:
+        message = bounded(str, error, 1000)
+    except BaseException as error:
+        # A guest's own objects may raise anything when they are looked at.
+        message = "result cannot be read: %s" % bounded(str, error, 900)
+    report.update(result=None, end="invalid", message=message)
+    return marshal.dumps(report, 2)
+
+
+def warm_up(start):
+    """Goes the way of a guest, with one of ours, but for what can be done
+    only once."""
+    if not missing(start):
+        report = run(opened(start), last=False)
+        flush()
+        frame(b"D", pack(report))
+
+
+# Made before memory can run out.
+OUT_OF_MEMORY = frame(b"D", marshal.dumps(
+    {"end": "raised", "code": 1, "exception": {"type": "MemoryError", "message": "", "line": 0, "traceback": ""}}, 2
+))
+
+
+def worker(syscall, config, fds, wanted):
+    """The straight line from fork to the one guest. Each wall is put up by
+    its own name, in an order that the next one does not undo."""
+    step = "streams"
+    try:
+        channel, stdin, stdout, stderr = fds[:4]
+        # First of all, so that every page we touch is counted.
+        for join in fds[4:]:
+            posix.write(join, b"0")
+        # The received descriptors are above the standard ones, so no dup2
+        # can overwrite one that is still needed.
+        for fd, target in ((stdin, 0), (stdout, 1), (stderr, 2), (channel, CHANNEL)):
+            if fd != target:
+                posix.dup2(fd, target)
+        if not config["oneshot"]:  # which leads its session already
+            posix.setsid()
+        posix.chdir(config["home"])
+        step = "limits"
+        limit = config["limit"]
+        limit(wanted["limits"])
+        step = "landlock"
+        if config["landlock"]:
+            restrict_paths(syscall, config["landlock"])
+        step = "descriptors"
+        posix.closerange(CHANNEL + 1, CONTROL)
+        for fd in config["descriptors"]:
+            posix.close(fd)
+        step = "capabilities"
+        if config["drop"]:
+            syscall("capset", b"\x22\x05\x08\x20" + bytes(4), bytes(24))
+        # After the last change of credentials, which would clear the wish, and
+        # with a look at whether it comes too late.
+        step = "parent death signal"
+        if config["parent"] is not None:
+            syscall("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+            if posix.getppid() != config["parent"]:
+                posix._exit(0)
+        step = "seccomp"
+        if config["filter"]:
+            install_filter(syscall, config["filter"], 0)
+        step = "warm up"
+        # Everything that the guest will make us touch is touched once before
+        # it arrives: pages are copied and caches filled off the clock.
+        if wanted["warm"]:
+            warm_up(config["warmup"])
+            send(bytes(READ_AT_ONCE)[:0])
+        gc.enable()
+        send(frame(b"R", b""))
+        start = receive()
+        step = "narrow limits"
+        if start["limits"]:
+            limit(start["limits"])
+    except BaseException as error:
+        try:
+            send(frame(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2)))
+        finally:
+            posix._exit(1)
+    try:
+        report = run(start)
+        flush()
+        last_words = frame(b"D", pack(report))
+    except MemoryError:
+        last_words = OUT_OF_MEMORY
+        flush()
+    send(last_words)
+    # The Runner looks at what we used, and kills us. Whoever comes past this
+    # has replaced its channel: its result went nowhere.
+    posix.read(CHANNEL, 1)
+    posix._exit(1)

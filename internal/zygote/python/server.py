@@ -1,0 +1,175 @@
+"""Third part: the fork server. See docs/architecture.md.
+
+A loader of a few lines (bytecode.go) starts this as __main__, behind the walls
+of the jail, with one descriptor: the control socket. It imports what scripts
+use most, then forks a worker for each request that the Runner will have, ahead
+of time. It never runs guest code.
+"""
+import gc
+import marshal
+import posix
+import sys
+
+
+def prepare(config):
+    """Makes the interpreter look as a script expects, and imports what the
+    policy names. site is not run: it would execute .pth files."""
+    import builtins
+
+    import _sitebuiltins
+
+    builtins.exit = _sitebuiltins.Quitter("exit", "Ctrl-D")
+    builtins.quit = _sitebuiltins.Quitter("quit", "Ctrl-D")
+    builtins.help = _sitebuiltins._Helper()
+    sys.path[:] = config["path"]
+    missing = []
+    for name in config["preload"]:
+        try:
+            __import__(name)
+        except ImportError as error:
+            missing.append("%s (%s)" % (name, error))
+    if missing:
+        raise SetupFailure("cannot import " + ", ".join(missing))
+    # A line at a time: what a guest printed before it was killed is there.
+    sys.stdout.reconfigure(line_buffering=True)
+
+
+def main():
+    import _socket
+
+    control = _socket.socket(fileno=CONTROL)
+    SCM = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS)
+    step = "configuration"
+    try:
+        config = marshal.loads(control.recv(1 << 18))
+        syscall, memmove, Word = libc(config["numbers"])
+        step = "preload"
+        prepare(config)
+        if not config["oneshot"]:
+            control.send(b"M")
+            enlarge(syscall, memmove, Word, marshal.loads(control.recv(4096)))
+        step = "warm up"
+        if config["warmup"]:
+            warm_up(config["warmup"])
+            gc.collect()
+        gc.disable()
+        step = "seccomp"
+        ready, ancillary = b"Z", []
+        if config["exposed"]:
+            install_filter(syscall, config["exposed"], 0)
+        if config["notify"]:
+            listener = install_filter(syscall, config["notify"], SECCOMP_FILTER_FLAG_NEW_LISTENER)
+            ancillary = [SCM + (listener.to_bytes(4, sys.byteorder),)]
+        control.sendmsg([ready], ancillary)
+        if config["notify"]:
+            posix.close(listener)
+    except BaseException as error:
+        control.send(("E%s\0%s" % (step, bounded(str, error, 1000))).encode("utf-8", "replace"))
+        posix._exit(1)
+
+    # With a pid namespace a worker dies with us. Without one, or when we are
+    # the worker ourselves, it must ask for that.
+    config["parent"] = None
+    config["limit"] = limiter(syscall, config["oneshot"])
+    config["descriptors"] = [CONTROL] + config["namespaces"]
+    if config["landlock"]:
+        prepare_rules(config["landlock"], config["home"])
+    config["fresh"] = CLONE_NEWNS if config["unshare_mount"] else 0
+    if config["oneshot"]:
+        config["parent"] = posix.getppid()
+        fds, wanted = next_order(control)
+        fork(syscall, config, control, fds, wanted)
+    if config["unshare_pid"]:
+        config["fresh"] |= CLONE_NEWPID
+    else:
+        config["parent"] = posix.getpid()
+    serve(syscall, config, control)
+
+
+def serve(syscall, config, control):
+    """Forks when told to, and tells when a worker is dead."""
+    import _signal
+    import select
+
+    children, wakeup = posix.pipe()
+    posix.set_blocking(children, False)
+    posix.set_blocking(wakeup, False)
+    _signal.signal(_signal.SIGCHLD, lambda *_: None)
+    _signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    poll.register(children, select.POLLIN)
+    gc.freeze()
+    numbers = {}  # of the workers, by pid
+    while True:
+        for fd, _ in poll.poll():
+            if fd == children:
+                posix.read(children, 4096)
+                reap(control, numbers)
+            else:
+                fds, wanted = next_order(control)
+                pid = fork(syscall, config, control, fds, wanted)
+                numbers[pid] = wanted["number"]
+
+
+def next_order(control):
+    message, parts, _, _ = control.recvmsg(4096, 256)
+    if not message:
+        posix._exit(0)  # the Runner is gone: everything ends with us
+    fds = []
+    for _, _, data in parts:
+        fds += [int.from_bytes(data[i:i + 4], sys.byteorder) for i in range(0, len(data), 4)]
+    return fds, marshal.loads(message)
+
+
+def fork(syscall, config, control, fds, wanted):
+    """Forks one worker into namespaces of its own. The mount is made here and
+    not in the worker, so that the Runner lets one process mount, and only it."""
+    import _signal
+
+    pid, fresh = -1, config["fresh"]
+    # A system call that waits for the Runner's answer would be interrupted by
+    # the death of another worker.
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGCHLD])
+    try:
+        if fresh:
+            syscall("unshare", fresh)
+        if fresh & CLONE_NEWNS:
+            options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
+            syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
+        pid = 0 if config["oneshot"] else posix.fork()
+        if pid == 0:
+            _signal.set_wakeup_fd(-1)
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
+            control.detach()
+            worker(syscall, config, fds, wanted)
+        if fresh & CLONE_NEWNS:
+            syscall("setns", config["namespaces"][0], CLONE_NEWNS)
+        if fresh & CLONE_NEWPID:
+            syscall("setns", config["namespaces"][-1], CLONE_NEWPID)
+    except BaseException as error:
+        if pid == 0:
+            posix._exit(1)
+        control.send(b"X" + bounded(str, error, 500).encode("utf-8", "replace"))
+        posix._exit(1)  # half-way through namespaces: a new fork server is safer
+    for fd in fds:
+        posix.close(fd)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
+    return pid
+
+
+def reap(control, numbers):
+    """Tells the Runner how each worker ended; it alone draws conclusions."""
+    while True:
+        try:
+            pid, status, usage = posix.wait4(-1, posix.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        cpu = int((usage.ru_utime + usage.ru_stime) * 1e6)
+        control.send(b"D%d %d %d %d" % (numbers.pop(pid), status, cpu, usage.ru_maxrss))
+
+
+main()

@@ -1,0 +1,141 @@
+"""The guest side of the fork server, first part: the kernel. system.py, guest.py
+and server.py are one program, put together in this order (zygote.go).
+
+Everything it uses is built into the interpreter: an import here is paid by
+every start, a page touched here by every fork.
+"""
+import posix
+import sys
+
+# From <linux/...>: system calls that no module wraps go through libc's
+# syscall(). Their numbers come from the Runner, which knows the architecture.
+CLONE_NEWNS, CLONE_NEWPID = 0x00020000, 0x20000000
+MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+PR_SET_PDEATHSIG, SIGKILL = 1, 9
+SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
+LANDLOCK_RULE_PATH_BENEATH = 1
+O_PATH, O_CLOEXEC = 0o10000000, 0o2000000
+PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
+MAP_PRIVATE, MAP_ANONYMOUS = 2, 0x20
+MREMAP_MAYMOVE, MREMAP_FIXED = 1, 2
+MADV_HUGEPAGE, LARGE_PAGE = 14, 2 << 20
+
+# The descriptors that the Runner knows by number.
+CONTROL, CHANNEL = 1020, 3
+
+
+class SetupFailure(Exception):
+    """A step that did not work; nothing of the guest's has run."""
+
+
+def libc(numbers):
+    """Gives libc's syscall() and memmove(), and the type of an argument that is
+    longer than a C int. Bound with _ctypes alone: ctypes itself would add a
+    third to the start of the interpreter."""
+    import _ctypes
+
+    class Word(_ctypes._SimpleCData):
+        _type_ = "l"
+
+    class Function(_ctypes.CFuncPtr):
+        _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+        _restype_ = Word
+
+    function = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))
+
+    def syscall(name, *args):
+        # Integers go as C ints, which libffi extends to whole registers, and
+        # bytes as their address.
+        out = function(numbers[name], *args)
+        if out < 0:
+            errno = _ctypes.get_errno()
+            raise SetupFailure("%s: %s" % (name, posix.strerror(errno)))
+        return out
+
+    return syscall, Function(_ctypes._memmove_addr), Word
+
+
+def enlarge(syscall, memmove, Word, ranges):
+    """Moves the interpreter's code into large pages, each of which a fork
+    copies with one entry of a table. Otherwise every worker finds the code
+    again page by page, at a tenth of its costs, and forgets it at its end."""
+    for start, end in ranges:
+        size = Word(end - start)
+        whole = Word(end - start + LARGE_PAGE)
+        try:
+            room = syscall("mmap", 0, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            made = Word((room + LARGE_PAGE - 1) // LARGE_PAGE * LARGE_PAGE)
+            try:
+                syscall("madvise", made, size, MADV_HUGEPAGE)
+                memmove(made, Word(start), size)
+                syscall("mprotect", made, size, PROT_READ | PROT_EXEC)
+                # In one step: there is no moment without code to run.
+                syscall("mremap", made, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, Word(start))
+            finally:
+                syscall("munmap", Word(room), whole)  # what is left of it
+        except SetupFailure:
+            return  # as slow as before, and as right
+
+
+def u16(n):
+    return n.to_bytes(2, sys.byteorder)
+
+
+def u64(n):
+    return n.to_bytes(8, sys.byteorder)
+
+
+def address(data):
+    """Where a bytes object keeps its bytes; CPython's layout since 3.3."""
+    return id(data) + bytes.__basicsize__ - 1
+
+
+def install_filter(syscall, program, flags):
+    """Installs a compiled seccomp program and gives what the kernel answers:
+    the listener, when flags ask for one."""
+    header = u16(len(program) // 8) + bytes(6) + u64(address(program))
+    return syscall("seccomp", SECCOMP_SET_MODE_FILTER, flags, header)
+
+
+def limiter(syscall, oneshot):
+    """Gives the function that lowers limits for good: without capabilities
+    none can be raised again. The module is quicker to call, and takes longer
+    to load than one run saves by it."""
+    if oneshot:
+        def setrlimit(which, pair):
+            syscall("prlimit64", 0, which, u64(pair[0]) + u64(pair[1]), 0)
+    else:
+        from resource import setrlimit
+
+    def limit(limits):
+        for which, value in limits:
+            setrlimit(which, (value, value))
+
+    return limit
+
+
+def rule_for(path, access):
+    """A struct landlock_path_beneath_attr, which is packed, with its open
+    descriptor in it."""
+    return u64(access) + posix.open(path, O_PATH | O_CLOEXEC).to_bytes(4, sys.byteorder)
+
+
+def prepare_rules(plan, home):
+    """What is the same for all workers is opened once, and not where a worker
+    will have its channel."""
+    while posix.open("/", O_PATH | O_CLOEXEC) < CHANNEL:
+        pass
+    plan["attr"] = b"".join(u64(n) for n in plan["handled"])
+    plan["common"] = [rule_for(path, access) for path, access in plan["rules"] if path != home]
+    plan["own"] = [rule for rule in plan["rules"] if rule[0] == home]
+
+
+def restrict_paths(syscall, plan):
+    """Landlock: what the plan grants, and nothing else, for good. The
+    descriptors are left open."""
+    ruleset = syscall("landlock_create_ruleset", plan["attr"], len(plan["attr"]), 0)
+    for rule in plan["common"]:
+        syscall("landlock_add_rule", ruleset, LANDLOCK_RULE_PATH_BENEATH, rule, 0)
+    for path, access in plan["own"]:
+        syscall("landlock_add_rule", ruleset, LANDLOCK_RULE_PATH_BENEATH, rule_for(path, access), 0)
+    syscall("landlock_restrict_self", ruleset, 0)
