@@ -141,23 +141,33 @@ func descendants(pid int) []int {
 }
 
 // A fork server that is killed is replaced. The run under way is an error of
-// ours; the ones that follow do not notice.
+// ours; the ones that follow do not notice, once its workers are dead.
 func TestKilledZygoteIsReplaced(t *testing.T) {
 	r := newRunner(t, cordon.Options{Idle: 2})
 	mustRun(t, r, run.Request{Script: "result = 1"})
+	var killed []int
 	var once sync.Once
 	_, err := r.Run(t.Context(), run.Request{
 		Script: "print('started', flush=True)\nimport time; time.sleep(60)",
 		Streams: run.Streams{Out: writer(func([]byte) {
 			once.Do(func() {
 				for _, pid := range zygotes(os.Getpid()) {
-					_ = unix.Kill(pid, unix.SIGKILL)
+					if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+						_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: one that had just started
+						killed = append(killed, fd)
+					}
 				}
 			})
 		})},
 	})
 	if run.ClassOf(err) != run.Internal || err == nil {
 		t.Errorf("the run under way: %v", err)
+	}
+	for _, fd := range killed {
+		if _, err := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, nil, nil); err != nil {
+			t.Error(err)
+		}
+		unix.Close(fd)
 	}
 	for i := range 20 {
 		if got := mustRun(t, r, run.Request{Script: "result = context", Context: i}); string(got.Value) != strconv.Itoa(i) {
@@ -349,4 +359,19 @@ func descriptors(t *testing.T) []string {
 		}
 	}
 	return open
+}
+
+// A run that needs a worker of its own asks the fork server itself, and may be
+// the first to find it dead.
+func TestDeadZygoteIsNotTheCallersProblem(t *testing.T) {
+	r := newRunner(t, cordon.Options{Idle: 1})
+	wider := policy.Limits{Scratch: 20 * policy.MiB}
+	for i := range 10 {
+		for _, pid := range zygotes(os.Getpid()) {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		if got := mustRun(t, r, run.Request{Script: "result = context", Context: i, Limits: wider}); string(got.Value) != strconv.Itoa(i) {
+			t.Errorf("run %d: %s %s", i, got.Value, got.Error)
+		}
+	}
 }

@@ -21,6 +21,10 @@ import (
 // forkTimeout bounds the wait for one worker; a fork takes about 1 ms.
 const forkTimeout = 30 * time.Second
 
+// autopsyTimeout bounds the wait for the end of a worker that has failed: one
+// that hangs before it is ready cannot be killed by its number.
+const autopsyTimeout = time.Second
+
 // Worker is one confined CPython that waits for its only guest.
 type Worker struct {
 	// PID is the worker's in our namespace.
@@ -69,13 +73,14 @@ func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, warm bool, join
 	}
 	if err != nil {
 		w.closeStreams()
-		w.end(Exit{})
+		if !w.ended() {
+			w.end(Exit{}) // it was never ordered
+		}
 		return nil, err
 	}
 	if err := w.awaitReady(ctx); err != nil {
-		w.Kill(KilledDone)
 		w.Close()
-		return nil, err
+		return nil, w.autopsy(ctx, err)
 	}
 	return w, nil
 }
@@ -83,27 +88,39 @@ func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, warm bool, join
 // order asks for the fork, under a number by which the zygote will report the
 // worker's end.
 func (z *Zygote) order(w *Worker, theirs []int) error {
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	if z.closed {
-		return fmt.Errorf("no worker can be forked: %w", z.err)
+	number, err := z.register(w)
+	if err != nil {
+		return err
 	}
-	number := z.forks
 	wanted, err := wire.AppendDict(nil,
 		wire.Field{Name: "number", Value: number},
 		wire.Field{Name: "scratch", Value: int64(w.Limits.Scratch)},
 		wire.Field{Name: "limits", Value: z.rlimits(w.Limits)},
 		wire.Field{Name: "warm", Value: w.warm})
-	if err != nil {
-		return err
+	if err == nil {
+		err = unix.EBADF // unless it is open
+		z.control.use(func(fd int) { err = say(fd, wanted, theirs...) })
 	}
-	if err := say(z.control.number(), wanted, theirs...); err != nil {
-		z.failLocked(err) // it is dead, and we are the first to notice
-		return fmt.Errorf("no worker can be forked: %w", err)
+	if err == nil {
+		return nil
 	}
+	// It is dead, and we are the first to notice. Its last words, which may
+	// tell more, are heard before it is done.
+	z.process.Kill()
+	<-z.done
+	return fmt.Errorf("no worker can be forked: %w (%w)", z.err, err)
+}
+
+func (z *Zygote) register(w *Worker) (number int, err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.closed {
+		return 0, fmt.Errorf("no worker can be forked: %w", z.err)
+	}
+	number = z.forks
 	z.workers[number] = w
 	z.forks++
-	return nil
+	return number, nil
 }
 
 // openStreams makes the worker's four descriptors and ours.
@@ -159,7 +176,7 @@ func (w *Worker) awaitReady(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("the worker died while its walls went up")
+		return errors.New("the worker died while its walls went up")
 	case err != nil:
 		return fmt.Errorf("the worker is not ready: %w", err)
 	}
@@ -185,6 +202,21 @@ func (w *Worker) awaitReady(ctx context.Context) error {
 	return w.zygote.seal(w)
 }
 
+// autopsy waits for the burial of a worker that never was ready. Then it is
+// known whether its fork server still lives, and could make another.
+func (w *Worker) autopsy(ctx context.Context, err error) error {
+	select {
+	case <-w.exited:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(autopsyTimeout):
+	}
+	if !w.zygote.Alive() {
+		return fmt.Errorf("%w: %w", err, w.zygote.err)
+	}
+	return err
+}
+
 // seal puts the worker under the rules for guests. From here on the kernel's
 // questions about it are answered with no.
 func (z *Zygote) seal(w *Worker) error {
@@ -198,10 +230,12 @@ func (z *Zygote) seal(w *Worker) error {
 }
 
 // Buried says whether the worker is dead and its parent has collected it.
-func (w *Worker) Buried() bool {
+func (w *Worker) Buried() bool { return w.ended() && !w.orphaned }
+
+func (w *Worker) ended() bool {
 	select {
 	case <-w.exited:
-		return !w.orphaned
+		return true
 	default:
 		return false
 	}

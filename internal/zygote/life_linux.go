@@ -132,6 +132,10 @@ func (z *Zygote) failLocked(err error) {
 // they die with it, by their pid namespace or by their death signal.
 func (z *Zygote) reap() {
 	status, usage := z.process.Wait()
+	z.control.use(func(fd int) {
+		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // wakes attend, whoever else still holds the other end
+	})
+	z.wait.Wait() // for its last words
 	z.fail(errors.New("the fork server is gone"))
 	z.mu.Lock()
 	orphans := z.workers
@@ -147,10 +151,6 @@ func (z *Zygote) reap() {
 		w.orphaned = true
 		w.end(Exit{Code: -1, Signal: "SIGKILL"})
 	}
-	z.control.use(func(fd int) {
-		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // wakes attend, whoever else still holds the other end
-	})
-	z.wait.Wait()
 	z.control.close()
 	z.listener.close()
 	close(z.done)

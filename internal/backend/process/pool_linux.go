@@ -21,8 +21,9 @@ const maxAge = 15 * time.Minute
 // the zygote forks the next on another.
 const forkers = 2
 
-// maxFailures is how often a fork may fail before those who wait are told.
-const maxFailures = 3
+// maxServers is how many fork servers may die under one who wants a worker
+// before he is told.
+const maxServers = 3
 
 // retryDelay keeps a host that cannot fork from being asked in a loop.
 const retryDelay = 100 * time.Millisecond
@@ -115,8 +116,7 @@ func newPool(b *Backend, first *zygote.Zygote, preload []string) *pool {
 }
 
 func (p *pool) fill() {
-	failures := 0
-	for p.ctx.Err() == nil {
+	for {
 		select {
 		case <-p.ctx.Done():
 			return
@@ -126,15 +126,9 @@ func (p *pool) fill() {
 		m, err := p.fork(p.ctx, p.limits, len(p.ready) > 0)
 		if err == nil {
 			p.add(m)
-			failures = 0
 			continue
 		}
 		p.wants <- struct{}{}
-		// A fork server that died is replaced by the next attempt; only what
-		// fails again and again is somebody's business.
-		if failures++; failures < maxFailures && p.ctx.Err() == nil {
-			continue
-		}
 		select {
 		case <-p.ctx.Done():
 			return
@@ -144,13 +138,28 @@ func (p *pool) fill() {
 	}
 }
 
-// fork gives a checked worker in its cgroup.
+// fork gives a checked worker in its cgroup. No guest has started yet: when the
+// fork server dies over it, the next one is asked.
 func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*member, error) {
-	z, err := p.current(ctx)
-	if err != nil {
-		return nil, err
+	for left := maxServers; ; left-- {
+		z, err := p.current(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m, err := p.forkFrom(ctx, z, limits, warm)
+		switch {
+		case err == nil:
+			return m, nil
+		case p.ctx.Err() != nil:
+			return nil, errClosed()
+		case z.Alive() || left == 1 || ctx.Err() != nil:
+			return nil, err
+		}
 	}
-	m := &member{server: z, replace: func() {}}
+}
+
+func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (m *member, err error) {
+	m = &member{server: z, replace: func() {}}
 	join := -1
 	if p.backend.groups != nil {
 		if m.group, err = p.backend.groups.Lease(groupLimit(limits)); err != nil {
@@ -160,9 +169,6 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 	}
 	if m.Worker, err = z.Fork(ctx, limits, warm, join, m.letGo); err != nil {
 		m.letGo()
-		if p.ctx.Err() != nil {
-			return nil, errClosed()
-		}
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}
 	// A worker that could not join by itself is put there now, ahead of
