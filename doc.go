@@ -40,12 +40,11 @@
 //
 // # What happens to your program
 //
-// To put up walls, the Runner starts your own executable again, from
-// /proc/self/exe and under the name cordon-jail. An init function in this
-// module takes over before main in that process, and replaces it with the
-// Python interpreter. Nothing has to be called for this. Packages whose init
-// functions run earlier do so in that process too, for a moment and without
-// environment or arguments.
+// The Runner forks it to start an interpreter behind walls, and again when it
+// replaces one. The fork is a copy for less than two milliseconds; it runs none
+// of your code. A thread of your program waits for each interpreter, and
+// one more attends to it. Signals, the working folder and the environment stay
+// as they are.
 //
 // # Limits
 //

@@ -1,23 +1,23 @@
 // Package jail is the Linux confinement of a process.
 //
 // A plan is made by a pure function (plan.go) from the policy and the host's
-// features. Conceive (clone_linux.go) clones the current binary into the
-// planned namespaces, Start sends it the plan, and the child (child_linux.go)
-// walks one straight line: it
-// builds a root from nothing, gives up what it must not keep, and executes
-// the program. Whatever fails on that line comes back as a SetupError with
-// the step's name; nothing has run by then.
+// features. It is written down as a list of system calls (walls_linux.go), one
+// straight line that builds a root from nothing, gives up what must not be
+// kept, and ends in the execution of a program. Start (start_linux.go) clones
+// this process into the planned namespaces, where the child (child_linux.go)
+// makes those calls and nothing else. Whatever fails comes back as a SetupError
+// with the step's name; nothing has run by then.
 package jail
 
 import "fmt"
 
-// Spec is what the child is told, in one message on its control socket.
+// Spec is a program and its confinement.
 type Spec struct {
 	Plan Plan
 	Argv []string
 	Env  []string
-	// Messages follow the plan on the control socket, for the program to read.
-	Messages [][]byte `json:"-"`
+	// Messages wait on the control socket for the program to read.
+	Messages [][]byte
 }
 
 // Descriptors of the executed program. They are above every number that a

@@ -12,8 +12,8 @@ import (
 )
 
 // Plan says, step by step, how one place is confined. It is a plain value:
-// made from a policy and the host's features, sent to the child as JSON, and
-// compared with what the child reports.
+// made from a policy and the host's features, and compared with what the
+// kernel says of each worker.
 type Plan struct {
 	// Namespaces are the clone(2) flags of the namespaces around the place.
 	Namespaces uintptr
@@ -40,7 +40,7 @@ type Plan struct {
 	// Walls reports every wall of the tier: "enforced…" or "missing: why".
 	Walls map[policy.Wall]string
 	// Missing has the reason and the remedy for each wall that does not stand.
-	Missing map[policy.Wall]hostfeature.Support `json:"-"`
+	Missing map[policy.Wall]hostfeature.Support
 }
 
 // SeccompMode says who answers a denied system call.
@@ -56,9 +56,9 @@ const (
 
 // Mount is one entry of the private root.
 type Mount struct {
-	Path   string    `json:"path"`
-	Kind   MountKind `json:"kind"`
-	Target string    `json:"target,omitempty"` // of a symlink, or the text of a file
+	Path   string
+	Kind   MountKind
+	Target string // of a symlink, or the text of a file
 }
 
 // MountKind tells how an entry comes to be.

@@ -13,6 +13,8 @@ type Process struct {
 	// as ControlFD.
 	Control int
 
+	program *program
+
 	mu     sync.Mutex // guards against a signal to a pid that was reaped
 	reaped bool
 	ended  chan struct{}
@@ -28,6 +30,10 @@ func (p *Process) Kill() {
 		_ = unix.Kill(p.Pid, unix.SIGKILL) // ESRCH: it is a zombie
 	}
 }
+
+// Failure reads the first message on Control, if it is the report of a wall
+// that could not be put up.
+func (p *Process) Failure(message []byte) (*SetupError, bool) { return p.program.failure(message) }
 
 // Wait returns when the process is gone.
 func (p *Process) Wait() (unix.WaitStatus, unix.Rusage) {

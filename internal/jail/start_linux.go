@@ -1,51 +1,115 @@
 package jail
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// Start sends the child on its way: it builds its walls and executes
-// spec.Argv. That goes on after Start returns: the first message on Control is
-// either a SetupError (see ParseFailure) or the program's own.
-func (e *Embryo) Start(spec Spec) (*Process, error) {
-	trees, err := openTrees(spec.Plan)
-	defer func() {
-		for _, fd := range trees {
-			unix.Close(fd)
-		}
-	}()
-	if err == nil {
-		err = e.send(spec, trees)
-	}
-	if err != nil {
-		e.Abort()
+// Start has a child build its walls and execute spec.Argv. That goes on after
+// Start returns: the first message on Control is either the report of a failure
+// (see Process.Failure) or the program's own.
+func Start(spec Spec) (*Process, error) {
+	var closing descriptorSet
+	defer closing.close()
+	have := belongings{}
+	var err error
+	if have.trees, err = openTrees(spec.Plan, &closing); err != nil {
 		return nil, err
 	}
-	return e.process, nil
+	if have.null, err = closing.add(unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)); err != nil {
+		return nil, err
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	if have.control, err = closing.add(pair[1], nil); err != nil {
+		unix.Close(pair[0])
+		return nil, err
+	}
+	process, err := cloneAndWatch(spec.Plan.Namespaces, compile(spec, have))
+	if err != nil {
+		unix.Close(pair[0])
+		return nil, &SetupError{Step: "clone", Cause: cause(err), Namespace: spec.Plan.Namespaces != 0}
+	}
+	process.Control = pair[0]
+	if err := process.release(spec); err != nil {
+		process.Kill()
+		process.Wait()
+		unix.Close(process.Control)
+		return nil, err
+	}
+	return process, nil
 }
 
-// send gives the child its plan with the mount trees, and queues behind it
+// cloneAndWatch starts the child on a thread that lives as long as the child:
+// a death signal that the program asks for is sent when the thread that
+// started it ends, and Go may end any other.
+func cloneAndWatch(namespaces uintptr, p *program) (*Process, error) {
+	type started struct {
+		process *Process
+		err     error
+	}
+	result := make(chan started)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends here
+		syscall.ForkLock.Lock()
+		pid, errno := fork(namespaces, p)
+		syscall.ForkLock.Unlock()
+		if errno != 0 {
+			result <- started{err: errno}
+			return
+		}
+		process := &Process{Pid: int(pid), program: p, ended: make(chan struct{})}
+		result <- started{process: process}
+		process.reap()
+	}()
+	r := <-result
+	return r.process, r.err
+}
+
+// release gives the child its ids, tells it to go on, and queues behind that
 // what the program will read.
-func (e *Embryo) send(spec Spec, trees []int) error {
-	plan, err := json.Marshal(spec)
-	if err != nil {
-		return err
+func (p *Process) release(spec Spec) error {
+	if err := p.mapIDs(spec.Plan); err != nil {
+		return &SetupError{Step: "clone", Cause: cause(err), Namespace: true}
 	}
-	var rights []byte
-	if len(trees) > 0 {
-		rights = unix.UnixRights(trees...)
+	for _, message := range append([][]byte{{0}}, spec.Messages...) {
+		if err := unix.Send(p.Control, message, unix.MSG_NOSIGNAL); err != nil {
+			return fmt.Errorf("control socket: %w", err)
+		}
 	}
-	if err := unix.Sendmsg(e.process.Control, plan, rights, nil, unix.MSG_NOSIGNAL); err != nil {
-		return fmt.Errorf("send the plan: %w", err)
+	return nil
+}
+
+// mapIDs maps exactly one id, an unprivileged one, into the user namespace.
+func (p *Process) mapIDs(plan Plan) error {
+	if plan.Namespaces == 0 {
+		return nil
 	}
-	for _, message := range spec.Messages {
-		if err := unix.Send(e.process.Control, message, unix.MSG_NOSIGNAL); err != nil {
-			return fmt.Errorf("send what follows the plan: %w", err)
+	setgroups := "deny" // or no map may be written by who is not root
+	if plan.DropGroups {
+		setgroups = "allow"
+	}
+	for _, file := range []struct{ name, text string }{
+		{"setgroups", setgroups},
+		{"uid_map", fmt.Sprintf("%d %d 1\n", Nobody, plan.UID)},
+		{"gid_map", fmt.Sprintf("%d %d 1\n", Nobody, plan.GID)},
+	} {
+		fd, err := unix.Open("/proc/"+strconv.Itoa(p.Pid)+"/"+file.name, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		_, err = unix.Write(fd, []byte(file.text))
+		unix.Close(fd)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -54,7 +118,7 @@ func (e *Embryo) send(spec Spec, trees []int) error {
 // openTrees opens the binds of the private root while we are still root: the
 // child will be nobody, and the interpreter may live below a folder that
 // nobody can enter. Other users have the same rights in the child as here.
-func openTrees(p Plan) ([]int, error) {
+func openTrees(p Plan, closing *descriptorSet) ([]int, error) {
 	if !p.SwitchID || p.Namespaces&CloneNewNS == 0 {
 		return nil, nil
 	}
@@ -63,38 +127,51 @@ func openTrees(p Plan) ([]int, error) {
 		if !m.bind() {
 			continue
 		}
-		fd, err := openTree(m.Path)
+		fd, err := closing.add(unix.OpenTree(unix.AT_FDCWD, m.Path, treeFlags))
 		if err != nil {
-			return trees, &SetupError{Step: "open " + m.Path, Cause: cause(err), Namespace: !errors.Is(err, unix.ENOENT)}
+			return nil, &SetupError{Step: "open " + m.Path, Cause: cause(err), Namespace: !errors.Is(err, unix.ENOENT)}
 		}
 		trees = append(trees, fd)
 	}
 	return trees, nil
 }
 
+// treeFlags make a detached copy of a mount. The copy is recursive because the
+// kernel refuses to uncover what a submount hides.
+const treeFlags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
+
 func (m Mount) bind() bool {
 	return m.Kind == BindDir || m.Kind == BindFile || m.Kind == BindDevice
 }
 
-// openTree makes a detached copy of the mount at path. The copy is recursive
-// because the kernel refuses to uncover what a submount hides.
-func openTree(path string) (int, error) {
-	return unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+// descriptorSet holds what is inherited by the child, and not needed here
+// afterwards.
+type descriptorSet []int
+
+// add takes a new descriptor. It is given another number where the child will
+// have its own descriptors.
+func (s *descriptorSet) add(fd int, err error) (int, error) {
+	if err != nil {
+		return -1, err
+	}
+	*s = append(*s, fd)
+	if fd < 3 {
+		if fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3); err != nil {
+			return -1, err
+		}
+		*s = append(*s, fd)
+	}
+	if fd >= ControlFD && fd <= PIDNSFD {
+		if fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, PIDNSFD+1); err != nil {
+			return -1, err
+		}
+		*s = append(*s, fd)
+	}
+	return fd, nil
 }
 
-// ParseFailure reads a SetupError from the first message of the child.
-func ParseFailure(message []byte) (*SetupError, bool) {
-	var failure struct{ Failure *SetupError }
-	if json.Unmarshal(message, &failure) != nil || failure.Failure == nil {
-		return nil, false
+func (s *descriptorSet) close() {
+	for _, fd := range *s {
+		unix.Close(fd)
 	}
-	return failure.Failure, true
-}
-
-func cause(err error) string {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		return fmt.Sprintf("%s (%s)", unix.ErrnoName(errno), errno.Error())
-	}
-	return err.Error()
 }

@@ -4,10 +4,10 @@ package jail
 
 import "runtime"
 
-// Embryo is a child that waits for its plan.
-type Embryo struct{}
+// Process is a program behind its walls.
+type Process struct{}
 
-// Conceive refuses: these walls are Linux's.
-func Conceive(struct{}) (*Embryo, error) {
+// Start refuses: these walls are Linux's.
+func Start(Spec) (*Process, error) {
 	return nil, &SetupError{Step: "clone", Cause: "there are no namespaces on " + runtime.GOOS}
 }

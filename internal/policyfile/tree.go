@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -63,12 +64,18 @@ func checkText(data []byte) *problem {
 	return nil
 }
 
+// Compiled when there is an error to explain: a program that starts for one run
+// should not pay for them.
 var (
-	yamlLine      = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
+	yamlLine      = pattern(`^yaml: (?:line (\d+): )?`)
+	unknownAnchor = pattern(`unknown anchor '([^']*)'`)
 	// What the library's parser says, as opposed to its scanner.
-	fromParser = regexp.MustCompile(`did not find expected (<|key|node content|'-'|',')|tag handle|YAML d`)
+	fromParser = pattern(`did not find expected (<|key|node content|'-'|',')|tag handle|YAML d`)
 )
+
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // explain turns a syntax error of the YAML library into a line and words. The
 // library counts lines from 0 in its parser and from 1 in its scanner, may
@@ -76,11 +83,11 @@ var (
 func explain(data []byte, err error) *problem {
 	words := err.Error()
 	line := 1
-	if m := yamlLine.FindStringSubmatch(words); m != nil {
+	if m := yamlLine().FindStringSubmatch(words); m != nil {
 		words = words[len(m[0]):]
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			line = n
-			if fromParser.MatchString(words) {
+			if fromParser().MatchString(words) {
 				line++
 			}
 		}
@@ -91,7 +98,7 @@ func explain(data []byte, err error) *problem {
 		if strings.Contains(indent, "\t") {
 			return &problem{line: i + 1, words: "is indented with a tab: YAML wants spaces"}
 		}
-		if m := unknownAnchor.FindStringSubmatch(words); m != nil && strings.Contains(text, "*"+m[1]) {
+		if m := unknownAnchor().FindStringSubmatch(words); m != nil && strings.Contains(text, "*"+m[1]) {
 			return &problem{line: i + 1, words: fmt.Sprintf("*%s stands for nothing: no &%s comes before it", m[1], m[1])}
 		}
 	}

@@ -28,7 +28,7 @@ func BytecodeName(version [2]int) string {
 }
 
 // Source is the bootstrap's text.
-func Source() string { return bootstrap }
+func Source() string { return systemPart + guestPart + serverPart }
 
 // bytecode gives the magic number and the code for a version, or nothing when
 // there is none, or only one of an older source. The interpreter compares the
@@ -38,7 +38,7 @@ func bytecode(version [2]int) []byte {
 	if err != nil {
 		return nil
 	}
-	digest := sha256.Sum256([]byte(bootstrap))
+	digest := sha256.Sum256([]byte(Source()))
 	if len(file) < sha256.Size+magicSize || !bytes.Equal(file[:sha256.Size], digest[:]) {
 		return nil
 	}

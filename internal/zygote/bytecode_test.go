@@ -20,7 +20,7 @@ func TestBytecodeIsFresh(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no bytecode is embedded: %v", err)
 	}
-	digest := sha256.Sum256([]byte(bootstrap))
+	digest := sha256.Sum256([]byte(Source()))
 	for _, name := range files {
 		file, err := compiled.ReadFile(name)
 		if err != nil {
@@ -51,7 +51,7 @@ source = sys.stdin.read()
 ours = marshal.loads(bytes.fromhex(sys.argv[1])[4:])
 print(ours == compile(source, "<cordon>", "exec", dont_inherit=True, optimize=2))
 `, hex.EncodeToString(code))
-	cmd.Stdin = strings.NewReader(bootstrap)
+	cmd.Stdin = strings.NewReader(Source())
 	out, err := cmd.CombinedOutput()
 	if err != nil || string(out) != "True\n" {
 		t.Errorf("%v: %s", err, out)

@@ -53,24 +53,19 @@ type Zygote struct {
 func Start(ctx context.Context, config Config) (*Zygote, error) {
 	settings, err := configure(config)
 	if err != nil {
-		config.abort()
 		return nil, err
 	}
 	environment := Environment()
 	if !config.Plan.Environment {
 		environment = os.Environ()
 	}
-	embryo, err := config.embryo()
-	if err != nil {
-		return nil, err
-	}
-	process, err := embryo.Start(jail.Spec{
+	process, err := jail.Start(jail.Spec{
 		Plan: config.Plan,
 		Argv: []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", loader},
 		Env:  environment,
 		// In the order in which the loader and the bootstrap read them. An
 		// empty packet would look like our end.
-		Messages: [][]byte{append(bytecode(config.Interpreter.Version), 0), []byte(bootstrap), settings},
+		Messages: [][]byte{append(bytecode(config.Interpreter.Version), 0), []byte(Source()), settings},
 	})
 	if err != nil {
 		return nil, err
@@ -90,22 +85,6 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 	z.wait.Go(z.attend)
 	go z.reap()
 	return z, nil
-}
-
-// embryo gives the child that was started ahead, if it fits the plan, or
-// another one.
-func (c Config) embryo() (*jail.Embryo, error) {
-	if c.Embryo != nil && c.Embryo.Birth == c.Plan.Birth() {
-		return c.Embryo, nil
-	}
-	c.abort()
-	return jail.Conceive(c.Plan.Birth())
-}
-
-func (c Config) abort() {
-	if c.Embryo != nil {
-		c.Embryo.Abort()
-	}
 }
 
 // configure packs everything that the Python side needs to know.
@@ -159,7 +138,7 @@ func configure(c Config) ([]byte, error) {
 		"path": c.Interpreter.SysPath, "preload": c.Preload, "warmup": warmup,
 		"notify": notify, "filter": filter, "exposed": exposed, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
-		"unshare_mount": p.Root != nil, "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
+		"mount": p.Root != nil, "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
 		"oneshot": c.OneShot,
 	})
 }
@@ -229,7 +208,7 @@ func (z *Zygote) greet(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("the interpreter ended while it started: %w", err)
 	}
-	if failure, ok := jail.ParseFailure(m.data); ok {
+	if failure, ok := z.process.Failure(m.data); ok {
 		return failure
 	}
 	if m.data[0] == 'E' {

@@ -31,8 +31,6 @@ var (
 	guestPart string
 	//go:embed python/server.py
 	serverPart string
-
-	bootstrap = systemPart + guestPart + serverPart
 )
 
 // Config is what a zygote is started with.
@@ -43,8 +41,6 @@ type Config struct {
 	// OneShot says that there will be one guest. The zygote becomes its worker
 	// then: a fork, and warming up, would take longer than they save.
 	OneShot bool
-	// Embryo is a child that was started ahead of its plan, or nil.
-	Embryo *jail.Embryo
 }
 
 // Exit is how a worker ended, as its parent saw it.

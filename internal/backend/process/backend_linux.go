@@ -25,6 +25,7 @@ import (
 type Backend struct {
 	options Options
 	python  interpreter.Interpreter
+	files   []interpreter.Mount // that it needs
 	plan    jail.Plan
 	cgroups cgroup.Features
 	groups  *cgroup.Pool // nil without a cgroup
@@ -48,17 +49,13 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved()}
 	b.gate = newGate(b.options.Concurrent, b.options.Queue)
 	features := hostfeature.Quick()
-	early := b.conceive(features)
 	if err := b.look(ctx, &features); err != nil {
-		if e := <-early; e != nil {
-			e.Abort()
-		}
 		return nil, err
 	}
 	// The interpreter starts meanwhile.
 	groups := make(chan error, 1)
 	go func() { groups <- b.openGroups(features) }()
-	first, err := b.start(ctx, features, <-early)
+	first, err := b.start(ctx, features)
 	if groupErr := <-groups; err == nil && groupErr != nil {
 		first.Close()
 		err = run.Errorf(run.Internal, "cgroup: %w", groupErr)
@@ -94,7 +91,7 @@ func (b *Backend) openBare() {
 		case <-ctx.Done():
 		}
 	}()
-	first, err := b.startZygote(ctx, nil, nil)
+	first, err := b.startZygote(ctx, nil)
 	if err != nil {
 		return // the first pool serves all, a little slower
 	}
@@ -108,8 +105,16 @@ func (b *Backend) openBare() {
 }
 
 func (b *Backend) openGroups(f hostfeature.Features) (err error) {
-	if f.Cgroup.OK && !slices.Contains(b.options.Without, policy.WallCgroup) {
-		b.groups, err = cgroup.Open(b.cgroups)
+	if !f.Cgroup.OK || slices.Contains(b.options.Without, policy.WallCgroup) {
+		return nil
+	}
+	if b.groups, err = cgroup.Open(b.cgroups); err != nil || !b.options.OneShot {
+		return err
+	}
+	// The only worker will want a group while its caller waits.
+	g, err := b.groups.Lease(groupLimit(b.options.Policy.Limits))
+	if err == nil {
+		g.ReturnEmpty()
 	}
 	return err
 }
@@ -121,31 +126,19 @@ func (b *Backend) closeGroups() error {
 	return b.groups.Close()
 }
 
-// conceive starts the first child before all is known that it will need: its
-// namespaces do not depend on the rest. Whatever goes wrong will go wrong
-// again, and be told, when the real plan is carried out.
-func (b *Backend) conceive(f hostfeature.Features) <-chan *jail.Embryo {
-	early := make(chan *jail.Embryo, 1)
-	guess, err := jail.Make(jail.Inputs{Policy: b.options.Policy, Features: f, Without: b.options.Without})
-	if err != nil {
-		early <- nil
-		return early
-	}
-	go func() {
-		e, _ := jail.Conceive(guess.Birth()) // nil where it failed
-		early <- e
-	}()
-	return early
-}
-
-// look finds the interpreter, and looks at the parts of the host that take
-// time.
+// look finds the interpreter and its files, and looks at the parts of the host
+// that take time.
 func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error) {
+	probed := make(chan cgroup.Features, 1)
+	go func() { probed <- cgroup.Probe() }()
 	if b.python, err = interpreter.Find(ctx, b.options.Policy.Python); err != nil {
 		return err
 	}
+	if b.files, err = b.python.Mounts(); err != nil {
+		return err
+	}
 	f.Cgroup = hostfeature.Yes("memory by what is really used")
-	if b.cgroups = cgroup.Probe(); !b.cgroups.Usable() {
+	if b.cgroups = <-probed; !b.cgroups.Usable() {
 		f.Cgroup = hostfeature.No(b.cgroups.Reason, b.cgroups.Remedy)
 	}
 	for _, path := range b.options.Policy.Read {
@@ -163,18 +156,14 @@ func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error)
 // start plans with all that the host seems to have. Where it then refuses
 // after all, the plan is made again without; whether that is enough is the
 // policy's decision.
-func (b *Backend) start(ctx context.Context, f hostfeature.Features, early *jail.Embryo) (*zygote.Zygote, error) {
+func (b *Backend) start(ctx context.Context, f hostfeature.Features) (*zygote.Zygote, error) {
 	for {
 		plan, err := b.makePlan(f)
 		if err != nil {
-			if early != nil {
-				early.Abort()
-			}
 			return nil, err
 		}
 		b.plan = plan
-		z, err := b.startZygote(ctx, b.options.Policy.Preload, early)
-		early = nil // used, or ended
+		z, err := b.startZygote(ctx, b.options.Policy.Preload)
 		var setup *jail.SetupError
 		switch {
 		case !errors.As(err, &setup):
@@ -193,12 +182,8 @@ func (b *Backend) start(ctx context.Context, f hostfeature.Features, early *jail
 }
 
 func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
-	mounts, err := b.python.Mounts()
-	if err != nil {
-		return jail.Plan{}, err
-	}
 	var files []jail.Mount
-	for _, m := range mounts {
+	for _, m := range b.files {
 		kind := map[interpreter.MountKind]jail.MountKind{
 			interpreter.Dir: jail.BindDir, interpreter.File: jail.BindFile, interpreter.Symlink: jail.Symlink,
 		}[m.Kind]
@@ -216,8 +201,8 @@ func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
 	return plan, nil
 }
 
-func (b *Backend) startZygote(ctx context.Context, preload []string, early *jail.Embryo) (*zygote.Zygote, error) {
-	z, err := zygote.Start(ctx, zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: preload, OneShot: b.options.OneShot, Embryo: early})
+func (b *Backend) startZygote(ctx context.Context, preload []string) (*zygote.Zygote, error) {
+	z, err := zygote.Start(ctx, zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: preload, OneShot: b.options.OneShot})
 	if err == nil || ctx.Err() != nil {
 		return z, err
 	}

@@ -193,7 +193,7 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed() // nobody would end another
 	}
-	z, err := p.backend.startZygote(ctx, p.preload, nil)
+	z, err := p.backend.startZygote(ctx, p.preload)
 	if err != nil {
 		return nil, err
 	}

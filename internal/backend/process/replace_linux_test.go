@@ -53,6 +53,20 @@ func TestOldWorkersAreUsedUp(t *testing.T) {
 	awaitEnd(t, first)
 }
 
+// A fork server that is old is replaced with the next fork.
+func TestForkServerAges(t *testing.T) {
+	const idle = 2
+	b := open(t, Options{Idle: idle})
+	b.loaded.mu.Lock()
+	first := b.loaded.zygote
+	b.loaded.started = time.Now().Add(-maxAge)
+	b.loaded.mu.Unlock()
+	for range 2*idle + forkers {
+		runJob(t, b, jobOf(b, "import sys", nil))
+	}
+	awaitEnd(t, first)
+}
+
 // Nobody waits for a fork server that starts while a worker is there.
 func TestTakersDoNotWaitForAStart(t *testing.T) {
 	b := open(t, Options{Idle: 1})

@@ -173,7 +173,11 @@ def show_lines(name, script):
     linecache.cache[name] = (len(script), None, [line + "\n" for line in script.splitlines()], name)
 
 
-def run(start, last=True):
+def compiled(script, name):
+    return compile(script, name, "exec", 0, True)
+
+
+def run(start, compiled, last=True):
     """Runs one guest and gives the report of its end. A warm-up is not the
     last thing to run: threads and exit handlers must survive it."""
     script, name = start["script"], start["name"]
@@ -185,30 +189,29 @@ def run(start, last=True):
     space["result"] = None
     sys.modules["__main__"] = module
     sys.argv = [name]
-    code = 0
     if "import" in script and any(word in script for word in SHOWS_LINES):
         show_lines(name, script)
     try:
-        compiled = compile(script, name, "exec", 0, True)
+        code = compiled(script, name)
     except MemoryError as error:
         return {"end": "raised", "code": 1, "exception": describe(error, name, script)}
     except (SyntaxError, ValueError, OverflowError, RecursionError) as error:
         return {"end": "syntax", "code": 1, "exception": describe(error, name, script)}
     try:
         try:
-            exec(compiled, space)
+            exec(code, space)
         finally:
             finish_threads(last)
     except SystemExit as leaving:
-        code = leaving.code
-        if code is None or code is False:
-            code = 0
-        elif not isinstance(code, int):
-            print(bounded(str, code, 4000), file=sys.stderr)
-            code = 1
-        code &= 0xFF
-        if code:
-            return {"end": "exit", "code": code, "variables": variables(start["variables"], space)}
+        status = leaving.code
+        if status is None or status is False:
+            status = 0
+        elif not isinstance(status, int):
+            print(bounded(str, status, 4000), file=sys.stderr)
+            status = 1
+        status &= 0xFF
+        if status:
+            return {"end": "exit", "code": status, "variables": variables(start["variables"], space)}
     except BaseException as error:
         report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
         report["variables"] = variables(start["variables"], space)
@@ -249,7 +252,7 @@ def warm_up(start):
     """Goes the way of a guest, with one of ours, but for what can be done
     only once."""
     if not missing(start):
-        report = run(opened(start), last=False)
+        report = run(opened(start), compiled, last=False)
         flush()
         frame(b"D", pack(report))
 
@@ -318,7 +321,7 @@ def worker(syscall, config, fds, wanted):
         finally:
             posix._exit(1)
     try:
-        report = run(start)
+        report = run(start, config["compiled"])
         flush()
         last_words = frame(b"D", pack(report))
     except MemoryError:

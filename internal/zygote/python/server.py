@@ -70,15 +70,21 @@ def main():
     # With a pid namespace a worker dies with us. Without one, or when we are
     # the worker ourselves, it must ask for that.
     config["parent"] = None
+    config["compiled"] = quick_compiler() if config["oneshot"] else compiled
     config["limit"] = limiter(syscall, config["oneshot"])
     config["descriptors"] = [CONTROL] + config["namespaces"]
     if config["landlock"]:
         prepare_rules(config["landlock"], config["home"])
-    config["fresh"] = CLONE_NEWNS if config["unshare_mount"] else 0
+    # What there is by now is no garbage, and would be looked through in the
+    # first collection of every guest.
+    gc.freeze()
+    config["fresh"] = 0
     if config["oneshot"]:
         config["parent"] = posix.getppid()
         fds, wanted = next_order(control)
         fork(syscall, config, control, fds, wanted)
+    if config["mount"]:
+        config["fresh"] |= CLONE_NEWNS
     if config["unshare_pid"]:
         config["fresh"] |= CLONE_NEWPID
     else:
@@ -99,7 +105,6 @@ def serve(syscall, config, control):
     poll = select.poll()
     poll.register(control, select.POLLIN)
     poll.register(children, select.POLLIN)
-    gc.freeze()
     numbers = {}  # of the workers, by pid
     while True:
         for fd, _ in poll.poll():
@@ -123,8 +128,9 @@ def next_order(control):
 
 
 def fork(syscall, config, control, fds, wanted):
-    """Forks one worker into namespaces of its own. The mount is made here and
-    not in the worker, so that the Runner lets one process mount, and only it."""
+    """Forks one worker into namespaces of its own; the only one has ours. The
+    mount is made here and not in the worker, so that the Runner lets one process
+    mount, and only it."""
     import _signal
 
     pid, fresh = -1, config["fresh"]
@@ -134,7 +140,7 @@ def fork(syscall, config, control, fds, wanted):
     try:
         if fresh:
             syscall("unshare", fresh)
-        if fresh & CLONE_NEWNS:
+        if config["mount"]:
             options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
             syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
         pid = 0 if config["oneshot"] else posix.fork()

@@ -1,0 +1,1 @@
+// Functions without a body are accepted only where there is an assembly file.

@@ -1,0 +1,165 @@
+package jail
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// The tests' own binary is the program, when it has this in its environment.
+const programVariable = "CORDON_JAIL_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(programVariable) {
+	case "":
+		os.Exit(m.Run())
+	case "answer":
+		word := make([]byte, 100)
+		n, _ := unix.Read(ControlFD, word)
+		answer(string(word[:n]), os.Args[1:], len(os.Environ()))
+	case "descriptors":
+		var open []int
+		for fd := range 3000 {
+			if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+				open = append(open, fd)
+			}
+		}
+		answer(open)
+	}
+}
+
+func answer(words ...any) { _, _ = unix.Write(ControlFD, fmt.Append(nil, words...)) }
+
+// bare is a program without walls: what is tested here is the way to it.
+func bare(argv ...string) Spec {
+	return Spec{Plan: Plan{Environment: true}, Argv: argv}
+}
+
+func ownProgram(t *testing.T, what string, args ...string) Spec {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := bare(append([]string{self}, args...)...)
+	spec.Env = []string{programVariable + "=" + what}
+	return spec
+}
+
+// said waits for the first message on the process's control socket.
+func said(t *testing.T, p *Process) []byte {
+	t.Helper()
+	buffer := make([]byte, 4096)
+	n, err := unix.Read(p.Control, buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buffer[:n]
+}
+
+func started(t *testing.T, spec Spec) *Process {
+	t.Helper()
+	p, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		p.Wait()
+		unix.Close(p.Control)
+	})
+	return p
+}
+
+func TestStartExecutes(t *testing.T) {
+	spec := ownProgram(t, "answer", "x y", "")
+	spec.Messages = [][]byte{[]byte("hello")}
+	if got := string(said(t, started(t, spec))); got != "hello[x y ] 1" {
+		t.Errorf("%q", got)
+	}
+}
+
+// The program has the control socket, the standard streams, and nothing that
+// the host left open, whatever its number is.
+func TestStartInheritsNothing(t *testing.T) {
+	for _, at := range []int{50, ControlFD, MountNSFD, PIDNSFD, 2000} {
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD, at) // without FD_CLOEXEC
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+	}
+	got := string(said(t, started(t, ownProgram(t, "descriptors"))))
+	if want := "[0 1 2 1020]"; got != want {
+		t.Errorf("descriptors %s, want %s", got, want)
+	}
+}
+
+func TestStartNamesTheStepThatFails(t *testing.T) {
+	p := started(t, bare("/no/such/program"))
+	failure, ok := p.Failure(said(t, p))
+	want := &SetupError{Step: "execute /no/such/program", Cause: "ENOENT (no such file or directory)"}
+	if !ok || !reflect.DeepEqual(failure, want) {
+		t.Errorf("%v, want %v", failure, want)
+	}
+	for _, message := range []string{"", "F", "Z", "F\x00\xff\xff\x01\x00"} {
+		if failure, ok := p.Failure([]byte(message)); ok {
+			t.Errorf("%q is read as %v", message, failure)
+		}
+	}
+}
+
+// A Runner that dies in the middle of a start leaves no child behind, also when
+// several had started: each of them inherits the sockets of the others.
+func TestChildrenEndWithoutTheirRunner(t *testing.T) {
+	var ours []int
+	var children []*Process
+	for range 3 {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := cloneAndWatch(0, compile(bare("/bin/true"), belongings{null: null, control: pair[1]}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unix.Close(null)
+		unix.Close(pair[1])
+		ours, children = append(ours, pair[0]), append(children, p)
+	}
+	for _, fd := range ours {
+		unix.Close(fd) // as the kernel does
+	}
+	for _, p := range children {
+		if status, _ := p.Wait(); status.ExitStatus() != 1 {
+			t.Errorf("status %v: it went on", status)
+		}
+	}
+}
+
+func TestDescriptorsMoveApart(t *testing.T) {
+	for _, at := range []int{ControlFD, MountNSFD, PIDNSFD} {
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var set descriptorSet
+		moved, err := set.add(fd, nil)
+		if err != nil || moved >= ControlFD && moved <= PIDNSFD {
+			t.Errorf("%d becomes %d, %v", fd, moved, err)
+		}
+		set.close()
+		for _, fd := range []int{fd, moved} {
+			if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != unix.EBADF {
+				t.Errorf("%d stays open: %v", fd, err)
+			}
+		}
+	}
+}
