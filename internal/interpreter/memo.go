@@ -1,6 +1,11 @@
 package interpreter
 
-import "io/fs"
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
 
 // memo remembers what it was told of each name. Resolving a hundred paths asks
 // for the same few folders again and again, and each question is a system
@@ -10,6 +15,13 @@ type memo struct {
 	fs.FS
 	infos map[string]answer[fs.FileInfo]
 	links map[string]answer[string]
+	reals map[string]answer[resolved]
+}
+
+// resolved is what resolve says of a path.
+type resolved struct {
+	real string
+	met  []link
 }
 
 type answer[T any] struct {
@@ -18,7 +30,21 @@ type answer[T any] struct {
 }
 
 func remember(fsys fs.FS) *memo {
-	return &memo{fsys, map[string]answer[fs.FileInfo]{}, map[string]answer[string]{}}
+	return &memo{fsys, map[string]answer[fs.FileInfo]{}, map[string]answer[string]{}, map[string]answer[resolved]{}}
+}
+
+// resolve goes on from the folder around it, which others have asked for.
+func (m *memo) resolve(name string) (string, []link, error) {
+	a, ok := m.reals[name]
+	if !ok {
+		if dir, base := path.Split(name); base == "" || path.Clean(name) != name {
+			a.value.real, a.value.met, a.err = follow(m, "/", nil, strings.Split(name, "/"))
+		} else if a.value.real, a.value.met, a.err = m.resolve(path.Clean(dir)); a.err == nil {
+			a.value.real, a.value.met, a.err = follow(m, a.value.real, slices.Clip(a.value.met), []string{base})
+		}
+		m.reals[name] = a
+	}
+	return a.value.real, a.value.met, a.err
 }
 
 // Lstat is part of fs.ReadLinkFS.

@@ -28,8 +28,14 @@ func inFS(name string) string {
 // met, in order. It works on the links' texts, not by opening them, so that an
 // absolute link in a tree that is not the host's stays in that tree.
 func resolve(fsys fs.FS, name string) (real string, met []link, err error) {
-	todo := strings.Split(name, "/")
-	real = "/"
+	if m, ok := fsys.(*memo); ok {
+		return m.resolve(name)
+	}
+	return follow(fsys, "/", nil, strings.Split(name, "/"))
+}
+
+// follow goes on from a real folder.
+func follow(fsys fs.FS, real string, met []link, todo []string) (string, []link, error) {
 	for len(todo) > 0 {
 		part := todo[0]
 		todo = todo[1:]
@@ -40,8 +46,8 @@ func resolve(fsys fs.FS, name string) (real string, met []link, err error) {
 			real = path.Dir(real)
 			continue
 		}
-		next := path.Join(real, part)
-		info, err := fs.Lstat(fsys, inFS(next))
+		next := strings.TrimSuffix(real, "/") + "/" + part
+		info, err := fs.Lstat(fsys, next[1:])
 		if err != nil {
 			return next, met, err
 		}
@@ -52,7 +58,7 @@ func resolve(fsys fs.FS, name string) (real string, met []link, err error) {
 		if len(met) == maxLinks {
 			return next, met, errLoop
 		}
-		target, err := fs.ReadLink(fsys, inFS(next))
+		target, err := fs.ReadLink(fsys, next[1:])
 		if err != nil {
 			return next, met, err
 		}

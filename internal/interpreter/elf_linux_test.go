@@ -1,0 +1,74 @@
+package interpreter
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// What is read of the host's own libraries is what debug/elf reads.
+func TestObjectsAsTheStandardLibraryReadsThem(t *testing.T) {
+	var names []string
+	for _, pattern := range []string{"/usr/lib/*/lib*.so*", "/usr/lib64/*.so*", "/usr/bin/python3*", "/bin/ls", "/usr/lib/python3*/lib-dynload/*.so"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, found...)
+	}
+	compared := 0
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		theirs, err := elf.NewFile(bytes.NewReader(data))
+		if err != nil || theirs.Class != elf.ELFCLASS64 {
+			continue // a linker's script
+		}
+		compared++
+		needed, _ := theirs.DynString(elf.DT_NEEDED)
+		runpath, _ := theirs.DynString(elf.DT_RUNPATH)
+		if len(runpath) == 0 {
+			runpath, _ = theirs.DynString(elf.DT_RPATH)
+		}
+		loader := ""
+		for _, p := range theirs.Progs {
+			if p.Type == elf.PT_INTERP {
+				text := make([]byte, p.Filesz-1)
+				if _, err := p.ReadAt(text, 0); err != nil {
+					t.Fatal(err)
+				}
+				loader = string(text)
+			}
+		}
+		ours, err := readObject(bytes.NewReader(data), "/origin")
+		if err != nil || !slices.Equal(ours.needed, needed) || !slices.Equal(ours.runpath, expandRunpath(runpath, "/origin")) || ours.loader != loader {
+			t.Errorf("%s: %+v, %v, want needed %v, runpath %v, loader %q", name, ours, err, needed, runpath, loader)
+		}
+	}
+	if compared < 20 {
+		t.Errorf("only %d files were compared", compared)
+	}
+}
+
+// Whatever is in a file, reading it ends, and takes little memory.
+func FuzzReadObject(f *testing.F) {
+	self, err := os.ReadFile("/bin/true")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(self)
+	f.Add(self[:100])
+	f.Add([]byte("\x7fELF\x02\x01"))
+	f.Add([]byte("#!/bin/sh\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := readObject(bytes.NewReader(data), "/")
+		if err == nil && len(o.loader) > elfText {
+			t.Errorf("a loader of %d bytes", len(o.loader))
+		}
+	})
+}
