@@ -48,10 +48,8 @@ func bytecode(version [2]int) []byte {
 // loader is what the interpreter is started with. Two messages are waiting on
 // the control socket: the bytecode, and the source.
 const loader = `
-import _socket, marshal, sys
-s = _socket.socket(fileno=1020)
-code, source = s.recv(1 << 18), s.recv(1 << 18)
-s.detach()
+import marshal, posix, sys
+code, source = posix.read(1020, 1 << 18), posix.read(1020, 1 << 18)
 m = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
 exec(marshal.loads(code[4:]) if code[:4] == m else compile(source, "<cordon>", "exec"))
 `

@@ -32,8 +32,10 @@ type Worker struct {
 	// Limits are those it was forked with; a run can only narrow them.
 	Limits policy.Limits
 
-	zygote *Zygote
-	warm   bool // it has gone the way of a guest once
+	zygote  *Zygote
+	ordered bool // the zygote will report its end, or die
+	warm    bool // it has gone the way of a guest once
+	limited bool // it has its limits from the beginning
 	// Our ends. None of them blocks, and Go's poller does not know them.
 	channel, stdin, stdout, stderr descriptor
 	pidfd, status                  descriptor
@@ -58,64 +60,74 @@ type Worker struct {
 // was never there; nobody's lock is held then.
 // One that is wanted at once is better not warmed up before.
 func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, warm bool, join int, onEnd func()) (*Worker, error) {
-	w := &Worker{zygote: z, Limits: limits, warm: warm && !z.config.OneShot, exited: make(chan struct{}), onEnd: onEnd}
-	w.limits.Store(&w.Limits)
-	theirs, err := w.openStreams()
-	if err == nil && join >= 0 {
-		err = z.order(w, append(slices.Clip(theirs), join))
-	} else if err == nil {
-		err = z.order(w, theirs)
-	}
-	// Before the wait: while we hold the worker's end of its channel, its
-	// death would go unnoticed.
-	for _, fd := range theirs {
-		unix.Close(fd)
-	}
-	if err != nil {
-		w.closeStreams()
-		if !w.ended() {
-			w.end(Exit{}) // it was never ordered
+	w := z.newWorker(limits, onEnd)
+	w.warm, w.limited = warm, true
+	if err := w.order(z.rlimits(limits), join); err != nil {
+		if w.ordered {
+			// The zygote is dead, and we are the first to notice. Its last
+			// words, which may tell more, are heard before it is done.
+			z.process.Kill()
+			<-z.done
+			err = fmt.Errorf("%w (%w)", z.err, err)
+		} else {
+			w.end(Exit{})
 		}
-		return nil, err
+		w.closeStreams()
+		return nil, fmt.Errorf("no worker can be forked: %w", err)
 	}
-	if err := w.awaitReady(ctx); err != nil {
+	if err := w.awaitReady(ctx, 0); err != nil {
 		w.Close()
 		return nil, w.autopsy(ctx, err)
 	}
 	return w, nil
 }
 
-// order asks for the fork, under a number by which the zygote will report the
-// worker's end.
-func (z *Zygote) order(w *Worker, theirs []int) error {
-	number, err := z.register(w)
+func (z *Zygote) newWorker(limits policy.Limits, onEnd func()) *Worker {
+	w := &Worker{zygote: z, Limits: limits, exited: make(chan struct{}), onEnd: onEnd}
+	w.limits.Store(&w.Limits)
+	return w
+}
+
+// order asks the zygote for the worker, under a number by which it will report
+// the worker's end.
+func (w *Worker) order(limits []any, join int) error {
+	theirs, err := w.openStreams()
+	// While we hold the worker's end of its channel, its death goes unnoticed.
+	defer func() {
+		for _, fd := range theirs {
+			unix.Close(fd)
+		}
+	}()
 	if err != nil {
 		return err
 	}
+	number, err := w.zygote.register(w)
+	if err != nil {
+		return err
+	}
+	w.ordered = true
 	wanted, err := wire.AppendDict(nil,
 		wire.Field{Name: "number", Value: number},
 		wire.Field{Name: "scratch", Value: int64(w.Limits.Scratch)},
-		wire.Field{Name: "limits", Value: z.rlimits(w.Limits)},
+		wire.Field{Name: "limits", Value: limits},
 		wire.Field{Name: "warm", Value: w.warm})
-	if err == nil {
-		err = unix.EBADF // unless it is open
-		z.control.use(func(fd int) { err = say(fd, wanted, theirs...) })
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		return nil
+	sent := theirs
+	if join >= 0 {
+		sent = append(slices.Clip(theirs), join)
 	}
-	// It is dead, and we are the first to notice. Its last words, which may
-	// tell more, are heard before it is done.
-	z.process.Kill()
-	<-z.done
-	return fmt.Errorf("no worker can be forked: %w (%w)", z.err, err)
+	err = unix.EBADF // unless it is open
+	w.zygote.control.use(func(fd int) { err = say(fd, wanted, sent...) })
+	return err
 }
 
 func (z *Zygote) register(w *Worker) (number int, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if z.closed {
-		return 0, fmt.Errorf("no worker can be forked: %w", z.err)
+		return 0, z.err
 	}
 	number = z.forks
 	z.workers[number] = w
@@ -165,13 +177,13 @@ func nonblocking(fd int) error {
 
 // awaitReady waits for the worker's own word that its walls stand, learns its
 // pid from the kernel, and checks from outside what can be checked.
-func (w *Worker) awaitReady(ctx context.Context) error {
+func (w *Worker) awaitReady(ctx context.Context, patience time.Duration) error {
 	// Our own end of the stream wakes us.
 	stop := context.AfterFunc(ctx, func() {
 		w.channel.use(func(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) }) // ENOTCONN: the worker was first
 	})
 	defer stop()
-	m, err := hear(w.channel.number(), time.Now().Add(forkTimeout))
+	m, err := hear(w.channel.number(), time.Now().Add(forkTimeout), patience)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

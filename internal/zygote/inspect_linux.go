@@ -25,6 +25,12 @@ func (w *Worker) verify() error {
 	if err != nil {
 		return fmt.Errorf("the worker cannot be inspected: %w", err)
 	}
+	if !w.limited {
+		// The interpreter as its only guest will find it.
+		if w.zygote.Baseline, err = baselineIn(status); err != nil {
+			return err
+		}
+	}
 	return w.zygote.expects(status)
 }
 
@@ -113,6 +119,10 @@ func baselineOf(pid int) (Baseline, error) {
 	if err != nil {
 		return Baseline{}, fmt.Errorf("the fork server cannot be inspected: %w", err)
 	}
+	return baselineIn(status)
+}
+
+func baselineIn(status status) (Baseline, error) {
 	size, err := kib(status.field("VmSize"))
 	if err != nil {
 		return Baseline{}, err

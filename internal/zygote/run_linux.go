@@ -78,7 +78,7 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 
 // narrow gives the limits of this run that are below the worker's own.
 func (w *Worker) narrow(l policy.Limits) []any {
-	if l == w.Limits {
+	if w.limited && l == w.Limits {
 		return []any{}
 	}
 	return w.zygote.rlimits(l)

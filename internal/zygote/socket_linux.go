@@ -17,8 +17,16 @@ type message struct {
 	pid int
 }
 
-// hear waits for one message on a socket that does not block.
-func hear(fd int, deadline time.Time) (message, error) {
+// hear waits for one message on a socket that does not block. Who has patience
+// looks for it for so long without sleeping: to be woken takes longer than what
+// is waited for.
+func hear(fd int, deadline time.Time, patience time.Duration) (message, error) {
+	for until := time.Now().Add(patience); patience > 0 && time.Now().Before(until); {
+		if m, err := receive(fd); err != unix.EAGAIN {
+			return m, err
+		}
+		_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+	}
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
 		left := time.Until(deadline)

@@ -51,6 +51,22 @@ type Zygote struct {
 // Start gives a zygote that is ready to fork. A *jail.SetupError says which
 // wall could not be put up.
 func Start(ctx context.Context, config Config) (*Zygote, error) {
+	z, err := Launch(config)
+	if err == nil {
+		err = z.meet(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if z.Baseline, err = baselineOf(z.process.Pid); err != nil {
+		z.Close()
+		return nil, err
+	}
+	return z, nil
+}
+
+// Launch gives a zygote on its way. What comes of it is known when it is met.
+func Launch(config Config) (*Zygote, error) {
 	settings, err := configure(config)
 	if err != nil {
 		return nil, err
@@ -75,16 +91,28 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 		workers: map[int]*Worker{}, sealed: map[int]*Worker{},
 		done: make(chan struct{}),
 	}
+	z.control.set(process.Control)
+	return z, nil
+}
+
+// meet waits for the zygote's greeting and attends to it from then on. One that
+// does not greet is ended.
+func (z *Zygote) meet(ctx context.Context) error {
 	if err := z.greet(ctx); err != nil {
-		process.Kill()
-		process.Wait()
-		z.control.close()
-		z.listener.close()
-		return nil, err
+		z.Abandon()
+		return err
 	}
 	z.wait.Go(z.attend)
 	go z.reap()
-	return z, nil
+	return nil
+}
+
+// Abandon ends a zygote that nobody has met.
+func (z *Zygote) Abandon() {
+	z.process.Kill()
+	z.process.Wait()
+	z.control.close()
+	z.listener.close()
 }
 
 // configure packs everything that the Python side needs to know.
@@ -130,6 +158,7 @@ func configure(c Config) ([]byte, error) {
 		"numbers": map[string]any{
 			"unshare": unix.SYS_UNSHARE, "setns": unix.SYS_SETNS, "mount": unix.SYS_MOUNT, "prctl": unix.SYS_PRCTL,
 			"capset": unix.SYS_CAPSET, "prlimit64": unix.SYS_PRLIMIT64, "seccomp": unix.SYS_SECCOMP,
+			"sendmsg": unix.SYS_SENDMSG, "recvmsg": unix.SYS_RECVMSG,
 			"mmap": unix.SYS_MMAP, "madvise": unix.SYS_MADVISE, "mprotect": unix.SYS_MPROTECT, "mremap": unix.SYS_MREMAP, "munmap": unix.SYS_MUNMAP,
 			"landlock_create_ruleset": unix.SYS_LANDLOCK_CREATE_RULESET,
 			"landlock_add_rule":       unix.SYS_LANDLOCK_ADD_RULE,
@@ -186,7 +215,6 @@ func (z *Zygote) greet(ctx context.Context) error {
 		return err
 	}
 	control := z.process.Control
-	z.control.set(control)
 	deadline := time.Now().Add(startTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
@@ -194,10 +222,10 @@ func (z *Zygote) greet(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, z.process.Kill)
 	defer stop()
 
-	m, err := hear(control, deadline)
+	m, err := hear(control, deadline, 0)
 	if err == nil && string(m.data) == "M" {
 		if err = z.describeCode(); err == nil {
-			m, err = hear(control, deadline)
+			m, err = hear(control, deadline, 0)
 		}
 	}
 	switch {
@@ -224,6 +252,5 @@ func (z *Zygote) greet(ctx context.Context) error {
 	if z.listener.open != (z.config.Plan.Seccomp == jail.SeccompNotify) {
 		return errors.New("the fork server's report does not match the plan: seccomp notification")
 	}
-	z.Baseline, err = baselineOf(z.process.Pid)
-	return err
+	return nil
 }

@@ -29,6 +29,7 @@ type Backend struct {
 	plan    jail.Plan
 	cgroups cgroup.Features
 	groups  *cgroup.Pool // nil without a cgroup
+	opening chan error   // has a value when groups is there
 
 	// loaded has the policy's modules imported. bare has none: its workers
 	// cost a quarter less, and serve the scripts that import nothing. It comes
@@ -53,18 +54,59 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 		return nil, err
 	}
 	// The interpreter starts meanwhile.
-	groups := make(chan error, 1)
-	go func() { groups <- b.openGroups(features) }()
-	first, err := b.start(ctx, features)
-	if groupErr := <-groups; err == nil && groupErr != nil {
-		first.Close()
-		err = run.Errorf(run.Internal, "cgroup: %w", groupErr)
-	}
-	if err != nil {
+	b.opening = make(chan error, 1)
+	go func() { b.opening <- b.openGroups(features) }()
+	if err := b.fit(features, func() error { return b.open(ctx) }); err != nil {
+		_ = b.awaitGroups() // told, or it does not matter any more
 		return nil, errors.Join(err, b.closeGroups())
 	}
-	b.loaded = newPool(b, first, b.options.Policy.Preload)
 	return b, nil
+}
+
+// open starts the first fork server, and makes a pool of it.
+func (b *Backend) open(ctx context.Context) error {
+	if b.options.OneShot {
+		m, err := b.single(ctx, b.options.Policy.Limits)
+		if err != nil {
+			return err
+		}
+		b.loaded = newPool(b, m.server, b.options.Policy.Preload)
+		b.loaded.add(m)
+		return nil
+	}
+	first, err := b.startZygote(ctx, b.options.Policy.Preload)
+	if err != nil {
+		return err
+	}
+	if err := b.awaitGroups(); err != nil {
+		first.Close()
+		return err
+	}
+	b.loaded = newPool(b, first, b.options.Policy.Preload)
+	return nil
+}
+
+// single starts a fork server that becomes its only worker.
+func (b *Backend) single(ctx context.Context, limits policy.Limits) (*member, error) {
+	z, err := zygote.Launch(b.config(b.options.Policy.Preload))
+	if err != nil {
+		return nil, b.explain(ctx, err)
+	}
+	m := &member{server: z, replace: func() {}}
+	err = b.awaitGroups()
+	join := -1
+	if err == nil {
+		join, err = m.lease(b.groups, limits)
+	}
+	if err != nil {
+		z.Abandon()
+		return nil, err
+	}
+	if m.Worker, err = z.Become(ctx, limits, join, m.letGo); err != nil {
+		m.letGo()
+		return nil, b.explain(ctx, err)
+	}
+	return m, m.enroll(join)
 }
 
 // poolFor chooses by a word: a script without it imports nothing, or does so
@@ -119,6 +161,16 @@ func (b *Backend) openGroups(f hostfeature.Features) (err error) {
 	return err
 }
 
+// awaitGroups returns when the cgroups are open, or are known not to be used.
+func (b *Backend) awaitGroups() error {
+	err := <-b.opening
+	b.opening <- err // for the next who asks
+	if err != nil {
+		return run.Errorf(run.Internal, "cgroup: %w", err)
+	}
+	return nil
+}
+
 func (b *Backend) closeGroups() error {
 	if b.groups == nil {
 		return nil
@@ -153,21 +205,19 @@ func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error)
 	return nil
 }
 
-// start plans with all that the host seems to have. Where it then refuses
-// after all, the plan is made again without; whether that is enough is the
-// policy's decision.
-func (b *Backend) start(ctx context.Context, f hostfeature.Features) (*zygote.Zygote, error) {
+// fit plans with all that the host seems to have. Where it then refuses after
+// all, the plan is made again without; whether that is enough is the policy's
+// decision.
+func (b *Backend) fit(f hostfeature.Features, start func() error) (err error) {
 	for {
-		plan, err := b.makePlan(f)
-		if err != nil {
-			return nil, err
+		if b.plan, err = b.makePlan(f); err != nil {
+			return err
 		}
-		b.plan = plan
-		z, err := b.startZygote(ctx, b.options.Policy.Preload)
+		err = start()
 		var setup *jail.SetupError
 		switch {
 		case !errors.As(err, &setup):
-			return z, err
+			return err
 		case f.UserNS.OK && setup.Namespace:
 			f.UserNS = hostfeature.DeniedUserNS(setup)
 		case f.SeccompNotify.OK && setup.Step == "seccomp":
@@ -176,7 +226,7 @@ func (b *Backend) start(ctx context.Context, f hostfeature.Features) (*zygote.Zy
 			f.Seccomp = hostfeature.Yes("violations are not observed")
 			f.SeccompNotify = hostfeature.No(setup.Error(), "")
 		default:
-			return z, err
+			return err
 		}
 	}
 }
@@ -202,15 +252,26 @@ func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
 }
 
 func (b *Backend) startZygote(ctx context.Context, preload []string) (*zygote.Zygote, error) {
-	z, err := zygote.Start(ctx, zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: preload, OneShot: b.options.OneShot})
-	if err == nil || ctx.Err() != nil {
-		return z, err
+	z, err := zygote.Start(ctx, b.config(preload))
+	if err != nil {
+		return nil, b.explain(ctx, err)
+	}
+	return z, nil
+}
+
+func (b *Backend) config(preload []string) zygote.Config {
+	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: preload, OneShot: b.options.OneShot}
+}
+
+func (b *Backend) explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
 	}
 	message := fmt.Sprintf("the sandbox cannot be set up: %v", err)
 	if b.plan.SwitchID && b.plan.Root == nil {
 		message += fmt.Sprintf("; without a private root the interpreter must be readable by uid %d: choose one with --python, such as /usr/bin/python3", b.plan.UID)
 	}
-	return nil, &run.Error{Class: run.Unsupported, Message: message, Err: err}
+	return &run.Error{Class: run.Unsupported, Message: message, Err: err}
 }
 
 // Tier is `process`.

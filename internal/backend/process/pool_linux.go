@@ -44,6 +44,31 @@ const interpreterShare = 16 * policy.MiB
 
 func groupLimit(l policy.Limits) int64 { return int64(l.Memory + interpreterShare) }
 
+// lease takes a cgroup, and gives the descriptor by which a worker joins it, or
+// -1.
+func (m *member) lease(groups *cgroup.Pool, limits policy.Limits) (join int, err error) {
+	if groups == nil {
+		return -1, nil
+	}
+	if m.group, err = groups.Lease(groupLimit(limits)); err != nil {
+		return -1, run.Errorf(run.Internal, "cgroup: %w", err)
+	}
+	return m.group.JoinFD(), nil
+}
+
+// enroll puts a worker that could not join its cgroup by itself there, ahead of
+// demand: that may wait for all cores.
+func (m *member) enroll(join int) error {
+	if m.group == nil || join >= 0 {
+		return nil
+	}
+	if err := m.group.Add(m.PID); err != nil {
+		m.Close()
+		return run.Errorf(run.Internal, "cgroup: %w", err)
+	}
+	return nil
+}
+
 // letGo cleans up when it is called for the second time: as a rule by the
 // fork server's report, while the caller has its result already.
 func (m *member) letGo() {
@@ -104,7 +129,7 @@ func newPool(b *Backend, first *zygote.Zygote, preload []string) *pool {
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if o.OneShot {
-		return p // its only worker is made when its limits are known
+		return p // filled once, and not again
 	}
 	for range o.Idle {
 		p.wants <- struct{}{}
@@ -141,6 +166,9 @@ func (p *pool) fill() {
 // fork gives a checked worker in its cgroup. No guest has started yet: when the
 // fork server dies over it, the next one is asked.
 func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*member, error) {
+	if p.backend.options.OneShot {
+		return p.another(ctx, limits)
+	}
 	for left := maxServers; ; left-- {
 		z, err := p.current(ctx)
 		if err != nil {
@@ -160,25 +188,33 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 
 func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (m *member, err error) {
 	m = &member{server: z, replace: func() {}}
-	join := -1
-	if p.backend.groups != nil {
-		if m.group, err = p.backend.groups.Lease(groupLimit(limits)); err != nil {
-			return nil, run.Errorf(run.Internal, "cgroup: %w", err)
-		}
-		join = m.group.JoinFD()
+	join, err := m.lease(p.backend.groups, limits)
+	if err != nil {
+		return nil, err
 	}
 	if m.Worker, err = z.Fork(ctx, limits, warm, join, m.letGo); err != nil {
 		m.letGo()
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}
-	// A worker that could not join by itself is put there now, ahead of
-	// demand: that may wait for all cores.
-	if m.group != nil && join < 0 {
-		if err := m.group.Add(m.PID); err != nil {
-			m.Close()
-			return nil, run.Errorf(run.Internal, "cgroup: %w", err)
-		}
+	return m, m.enroll(join)
+}
+
+// another starts a fork server that becomes the worker, for a pool that keeps
+// none ready.
+func (p *pool) another(ctx context.Context, limits policy.Limits) (*member, error) {
+	p.replacing.Lock()
+	defer p.replacing.Unlock()
+	if p.ctx.Err() != nil {
+		return nil, errClosed()
 	}
+	m, err := p.backend.single(ctx, limits)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.retired = append(slices.DeleteFunc(p.retired, (*zygote.Zygote).Gone), p.zygote)
+	p.zygote = m.server
 	return m, nil
 }
 
@@ -219,13 +255,16 @@ func (p *pool) server() *zygote.Zygote {
 // ready; one with wider limits is forked for the purpose, since limits cannot
 // be raised.
 func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) {
-	if _, _, _, wider := limits.Above(p.limits); wider || limits.Scratch != p.limits.Scratch || p.backend.options.OneShot {
+	if _, _, _, wider := limits.Above(p.limits); wider || limits.Scratch != p.limits.Scratch {
 		return p.fork(ctx, limits, false)
 	}
 	select { // at once, as a rule
 	case <-p.ready:
 		return p.lease(), nil
 	default:
+	}
+	if p.backend.options.OneShot {
+		return p.fork(ctx, limits, false)
 	}
 	select {
 	case <-p.ready:

@@ -35,36 +35,37 @@ def prepare(config):
 
 
 def main():
-    import _socket
-
-    control = _socket.socket(fileno=CONTROL)
-    SCM = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS)
     step = "configuration"
     try:
-        config = marshal.loads(control.recv(1 << 18))
-        syscall, memmove, Word = libc(config["numbers"])
+        config = marshal.loads(posix.read(CONTROL, 1 << 18))
+        libc = LibC(config["numbers"])
+        syscall, receive_order = libc.syscall, receiver(libc)
         step = "preload"
         prepare(config)
         if not config["oneshot"]:
-            control.send(b"M")
-            enlarge(syscall, memmove, Word, marshal.loads(control.recv(4096)))
+            posix.write(CONTROL, b"M")
+            enlarge(libc, marshal.loads(posix.read(CONTROL, 4096)))
         step = "warm up"
         if config["warmup"]:
             warm_up(config["warmup"])
             gc.collect()
         gc.disable()
+        if config["oneshot"]:
+            # Nobody is there yet to let us mount once the filter stands.
+            step = "scratch"
+            fds, wanted = next_order(receive_order)
+            mount_scratch(syscall, config, wanted)
         step = "seccomp"
-        ready, ancillary = b"Z", []
         if config["exposed"]:
             install_filter(syscall, config["exposed"], 0)
         if config["notify"]:
             listener = install_filter(syscall, config["notify"], SECCOMP_FILTER_FLAG_NEW_LISTENER)
-            ancillary = [SCM + (listener.to_bytes(4, sys.byteorder),)]
-        control.sendmsg([ready], ancillary)
-        if config["notify"]:
+            send_descriptor(syscall, b"Z", listener)
             posix.close(listener)
+        else:
+            posix.write(CONTROL, b"Z")
     except BaseException as error:
-        control.send(("E%s\0%s" % (step, bounded(str, error, 1000))).encode("utf-8", "replace"))
+        posix.write(CONTROL, ("E%s\0%s" % (step, bounded(str, error, 1000))).encode("utf-8", "replace"))
         posix._exit(1)
 
     # With a pid namespace a worker dies with us. Without one, or when we are
@@ -78,21 +79,24 @@ def main():
     # What there is by now is no garbage, and would be looked through in the
     # first collection of every guest.
     gc.freeze()
-    config["fresh"] = 0
     if config["oneshot"]:
         config["parent"] = posix.getppid()
-        fds, wanted = next_order(control)
-        fork(syscall, config, control, fds, wanted)
-    if config["mount"]:
-        config["fresh"] |= CLONE_NEWNS
+        worker(syscall, config, fds, wanted)
+    config["fresh"] = CLONE_NEWNS if config["mount"] else 0
     if config["unshare_pid"]:
         config["fresh"] |= CLONE_NEWPID
     else:
         config["parent"] = posix.getpid()
-    serve(syscall, config, control)
+    serve(syscall, config, receive_order)
 
 
-def serve(syscall, config, control):
+def mount_scratch(syscall, config, wanted):
+    if config["mount"]:
+        options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
+        syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
+
+
+def serve(syscall, config, receive_order):
     """Forks when told to, and tells when a worker is dead."""
     import _signal
     import select
@@ -103,34 +107,30 @@ def serve(syscall, config, control):
     _signal.signal(_signal.SIGCHLD, lambda *_: None)
     _signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     poll = select.poll()
-    poll.register(control, select.POLLIN)
+    poll.register(CONTROL, select.POLLIN)
     poll.register(children, select.POLLIN)
     numbers = {}  # of the workers, by pid
     while True:
         for fd, _ in poll.poll():
             if fd == children:
                 posix.read(children, 4096)
-                reap(control, numbers)
+                reap(numbers)
             else:
-                fds, wanted = next_order(control)
-                pid = fork(syscall, config, control, fds, wanted)
+                fds, wanted = next_order(receive_order)
+                pid = fork(syscall, config, fds, wanted)
                 numbers[pid] = wanted["number"]
 
 
-def next_order(control):
-    message, parts, _, _ = control.recvmsg(4096, 256)
+def next_order(receive_order):
+    message, fds = receive_order()
     if not message:
         posix._exit(0)  # the Runner is gone: everything ends with us
-    fds = []
-    for _, _, data in parts:
-        fds += [int.from_bytes(data[i:i + 4], sys.byteorder) for i in range(0, len(data), 4)]
     return fds, marshal.loads(message)
 
 
-def fork(syscall, config, control, fds, wanted):
-    """Forks one worker into namespaces of its own; the only one has ours. The
-    mount is made here and not in the worker, so that the Runner lets one process
-    mount, and only it."""
+def fork(syscall, config, fds, wanted):
+    """Forks one worker into namespaces of its own. The mount is made here and
+    not in the worker, so that the Runner lets one process mount, and only it."""
     import _signal
 
     pid, fresh = -1, config["fresh"]
@@ -140,15 +140,12 @@ def fork(syscall, config, control, fds, wanted):
     try:
         if fresh:
             syscall("unshare", fresh)
-        if config["mount"]:
-            options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
-            syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
-        pid = 0 if config["oneshot"] else posix.fork()
+        mount_scratch(syscall, config, wanted)
+        pid = posix.fork()
         if pid == 0:
             _signal.set_wakeup_fd(-1)
             _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
             _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
-            control.detach()
             worker(syscall, config, fds, wanted)
         if fresh & CLONE_NEWNS:
             syscall("setns", config["namespaces"][0], CLONE_NEWNS)
@@ -157,7 +154,7 @@ def fork(syscall, config, control, fds, wanted):
     except BaseException as error:
         if pid == 0:
             posix._exit(1)
-        control.send(b"X" + bounded(str, error, 500).encode("utf-8", "replace"))
+        posix.write(CONTROL, b"X" + bounded(str, error, 500).encode("utf-8", "replace"))
         posix._exit(1)  # half-way through namespaces: a new fork server is safer
     for fd in fds:
         posix.close(fd)
@@ -165,7 +162,7 @@ def fork(syscall, config, control, fds, wanted):
     return pid
 
 
-def reap(control, numbers):
+def reap(numbers):
     """Tells the Runner how each worker ended; it alone draws conclusions."""
     while True:
         try:
@@ -175,7 +172,7 @@ def reap(control, numbers):
         if pid == 0:
             return
         cpu = int((usage.ru_utime + usage.ru_stime) * 1e6)
-        control.send(b"D%d %d %d %d" % (numbers.pop(pid), status, cpu, usage.ru_maxrss))
+        posix.write(CONTROL, b"D%d %d %d %d" % (numbers.pop(pid), status, cpu, usage.ru_maxrss))
 
 
 main()

@@ -14,6 +14,7 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 PR_SET_PDEATHSIG, SIGKILL = 1, 9
 SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
 LANDLOCK_RULE_PATH_BENEATH = 1
+SOL_SOCKET, SCM_RIGHTS = 1, 1
 O_PATH, O_CLOEXEC = 0o10000000, 0o2000000
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 MAP_PRIVATE, MAP_ANONYMOUS = 2, 0x20
@@ -31,31 +32,41 @@ class SetupFailure(Exception):
     """A step that did not work; nothing of the guest's has run."""
 
 
-def libc(numbers):
-    """Gives libc's syscall() and memmove(), and the type of an argument that is
-    longer than a C int. Bound with _ctypes alone: ctypes itself would add a
-    third to the start of the interpreter."""
-    import _ctypes
+class LibC:
+    """libc's syscall() and memmove(). Bound with _ctypes alone: ctypes itself
+    would add a third to the start of the interpreter."""
 
-    class Word(_ctypes._SimpleCData):
-        _type_ = "l"
+    def __init__(self, numbers):
+        import _ctypes
 
-    class Function(_ctypes.CFuncPtr):
-        _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
-        _restype_ = Word
+        # The type of an argument that is longer than a C int.
+        class Word(_ctypes._SimpleCData):
+            _type_ = "l"
 
-    function = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))
+        class Byte(_ctypes._SimpleCData):
+            _type_ = "c"
 
-    def syscall(name, *args):
-        # Integers go as C ints, which libffi extends to whole registers, and
-        # bytes as their address.
-        out = function(numbers[name], *args)
-        if out < 0:
-            errno = _ctypes.get_errno()
-            raise SetupFailure("%s: %s" % (name, posix.strerror(errno)))
-        return out
+        class Function(_ctypes.CFuncPtr):
+            _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+            _restype_ = Word
 
-    return syscall, Function(_ctypes._memmove_addr), Word
+        function = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))
+
+        def syscall(name, *args):
+            # Integers go as C ints, which libffi extends to whole registers, and
+            # bytes as their address.
+            out = function(numbers[name], *args)
+            if out < 0:
+                errno = _ctypes.get_errno()
+                raise SetupFailure("%s: %s" % (name, posix.strerror(errno)))
+            return out
+
+        def buffer(size):
+            """Memory that the kernel may write to: where it is, and a view of it."""
+            memory = (Byte * size)()
+            return _ctypes.addressof(memory), memoryview(memory).cast("B")
+
+        self.syscall, self.memmove, self.Word, self.buffer = syscall, Function(_ctypes._memmove_addr), Word, buffer
 
 
 def quick_compiler():
@@ -84,10 +95,11 @@ def quick_compiler():
     return quickly_compiled
 
 
-def enlarge(syscall, memmove, Word, ranges):
+def enlarge(libc, ranges):
     """Moves the interpreter's code into large pages, each of which a fork
     copies with one entry of a table. Otherwise every worker finds the code
     again page by page, at a tenth of its costs, and forgets it at its end."""
+    syscall, memmove, Word = libc.syscall, libc.memmove, libc.Word
     for start, end in ranges:
         size = Word(end - start)
         whole = Word(end - start + LARGE_PAGE)
@@ -117,6 +129,40 @@ def u64(n):
 def address(data):
     """Where a bytes object keeps its bytes; CPython's layout since 3.3."""
     return id(data) + bytes.__basicsize__ - 1
+
+
+def message_header(data, data_size, rights, rights_size):
+    """A struct msghdr and its only struct iovec, as addresses."""
+    vector = u64(data) + u64(data_size)
+    return vector, u64(0) * 2 + u64(address(vector)) + u64(1) + u64(rights) + u64(rights_size) + u64(0)
+
+
+def send_descriptor(syscall, data, fd):
+    """Sends a message with a descriptor. Without the module _socket, which some
+    interpreters have to look for in a folder."""
+    rights = u64(20) + (SOL_SOCKET | SCM_RIGHTS << 32).to_bytes(8, sys.byteorder) + u64(fd)
+    vector, header = message_header(address(data), len(data), address(rights), len(rights))
+    syscall("sendmsg", CONTROL, header, 0)
+
+
+def receiver(libc):
+    """Gives a function that receives a message with descriptors."""
+    data_at, data = libc.buffer(4096)
+    rights_at, rights = libc.buffer(256)
+    header_at, header = libc.buffer(56)
+    vector, fresh = message_header(data_at, len(data), rights_at, len(rights))
+    header_at = libc.Word(header_at)
+
+    def receive(syscall=libc.syscall, vector=vector):
+        header[:] = fresh
+        size = syscall("recvmsg", CONTROL, header_at, 0)
+        fds, end = [], int.from_bytes(header[40:48], sys.byteorder)
+        if end:
+            end = int.from_bytes(rights[:8], sys.byteorder)
+            fds = [int.from_bytes(rights[i:i + 4], sys.byteorder) for i in range(16, end, 4)]
+        return bytes(data[:size]), fds
+
+    return receive
 
 
 def install_filter(syscall, program, flags):
