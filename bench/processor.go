@@ -93,7 +93,7 @@ func (t times) best(other times) times { return times{min(t.wall, other.wall), m
 // compare takes turns, and gives the best of each side.
 func (b *bench) compare(ctx context.Context, name, source string) (in, out times, err error) {
 	in, out = times{math.MaxInt64, math.MaxInt64}, times{math.MaxInt64, math.MaxInt64}
-	for range b.few(5, 1) {
+	for range b.few(11, 1) {
 		took, want, err := b.outside(ctx, source)
 		if err != nil {
 			return in, out, err

@@ -64,6 +64,7 @@ func atLeast(x float64, text string) promise { return promise{AtLeast: x, Text: 
 // what they are compared with.
 const (
 	placeWarm = iota
+	placeSlow
 	placePaced
 	placeThroughput
 	placeProcessor

@@ -16,7 +16,7 @@ func BenchmarkTinyStart(b *testing.B) {
 			var err error
 			b.ReportAllocs()
 			for b.Loop() {
-				buf, err = AppendDictFrame(buf[:0], KindStart,
+				buf, err = AppendListFrame(buf[:0], KindStart,
 					Field{"script", "result = context['a'] + 1"}, Field{"context", v}, Field{"variables", []string(nil)}, Field{"stdin", false})
 				if err != nil {
 					b.Fatal(err)

@@ -12,7 +12,7 @@
 //
 // # Tasks
 //
-//   - Send: [AppendDictFrame] builds a whole frame from [Field]s; [AppendValue]
+//   - Send: [AppendListFrame] builds a whole frame from [Field]s; [AppendValue]
 //     turns one Go value into marshal.
 //   - Receive: [ReadFrame], then [DecodeDict] to split the report into fields,
 //     then [Raw.Text], [Raw.Int] … for ours and [Raw.AppendJSON] for the

@@ -17,7 +17,8 @@ import (
 // long as the tightest JSON (a small int takes five bytes).
 const MaxValue = run.MaxPayload
 
-// Field is one entry of a dict that the host builds.
+// Field is one entry of a dict or a list that the host builds; an entry of a
+// list has its name for errors only.
 type Field struct {
 	Name  string
 	Value any
@@ -26,12 +27,30 @@ type Field struct {
 // AppendDict appends a dict with the fields in the given order. An error names
 // the place, beginning with the field: context.a[3].b.
 func AppendDict(dst []byte, fields ...Field) ([]byte, error) {
-	start := len(dst)
 	e := encoder{buf: append(dst, typeDict)}
+	if err := e.fields(fields, true); err != nil {
+		return dst, err
+	}
+	return append(e.buf, typeEnd), nil
+}
+
+// AppendList is AppendDict without the names.
+func AppendList(dst []byte, fields ...Field) ([]byte, error) {
+	e := encoder{buf: binary.LittleEndian.AppendUint32(append(dst, typeList), uint32(len(fields)))}
+	if err := e.fields(fields, false); err != nil {
+		return dst, err
+	}
+	return e.buf, nil
+}
+
+func (e *encoder) fields(fields []Field, named bool) (err error) {
+	most := len(e.buf) + MaxFrame
 	for i := range fields {
 		f := &fields[i]
-		e.limit = min(len(e.buf)+MaxValue, start+MaxFrame)
-		err := e.str(f.Name)
+		e.limit = min(len(e.buf)+MaxValue, most)
+		if named {
+			err = e.str(f.Name)
+		}
 		if err == nil {
 			err = e.value(f.Value, 0)
 		}
@@ -39,10 +58,10 @@ func AppendDict(dst []byte, fields ...Field) ([]byte, error) {
 			err = e.tooLarge()
 		}
 		if err != nil {
-			return dst[:start], e.path.locate(f.Name, err)
+			return e.path.locate(f.Name, err)
 		}
 	}
-	return append(e.buf, typeEnd), nil
+	return nil
 }
 
 // AppendValue appends v as marshal.

@@ -15,7 +15,7 @@ import (
 //	0      1                   5                       5+n
 //	┌──────┬───────────────────┬───────────────────────┐
 //	│ kind │ n, little-endian  │ payload: n bytes,     │
-//	│      │ uint32            │ one marshal dict      │
+//	│      │ uint32            │ one marshal value     │
 //	└──────┴───────────────────┴───────────────────────┘
 //
 // A stream socket keeps no message boundaries, so the length comes first and
@@ -48,12 +48,12 @@ func AppendFrame(dst []byte, kind byte, payload []byte) []byte {
 	return append(dst, payload...)
 }
 
-// AppendDictFrame appends a frame that holds a dict. The payload is built in
+// AppendListFrame appends a frame that holds a list. The payload is built in
 // place: a context of many megabytes is written once.
-func AppendDictFrame(dst []byte, kind byte, fields ...Field) ([]byte, error) {
+func AppendListFrame(dst []byte, kind byte, fields ...Field) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, kind, 0, 0, 0, 0)
-	dst, err := AppendDict(dst, fields...)
+	dst, err := AppendList(dst, fields...)
 	if err != nil {
 		return dst[:start], err
 	}

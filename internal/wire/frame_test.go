@@ -11,11 +11,11 @@ import (
 )
 
 func TestFrameTranscript(t *testing.T) {
-	frame, err := AppendDictFrame([]byte("x"), KindStart, Field{"a", 1})
+	frame, err := AppendListFrame([]byte("x"), KindStart, Field{"a", 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "xS\x0d\x00\x00\x00{u\x01\x00\x00\x00ai\x01\x00\x00\x000"
+	want := "xS\x0a\x00\x00\x00[\x01\x00\x00\x00i\x01\x00\x00\x00"
 	if string(frame) != want {
 		t.Errorf("got %q, want %q", frame, want)
 	}

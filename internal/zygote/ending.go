@@ -71,8 +71,7 @@ const (
 // that the guest can be given to another one.
 var ErrNotStarted = errors.New("the guest was not started")
 
-// startFields are the start frame. The order is fixed, so that equal requests
-// make equal bytes.
+// startFields are the start frame, in the order in which guest.py takes them.
 func startFields(g Guest, limits []any) []wire.Field {
 	variables := g.Variables
 	if variables == nil {

@@ -22,7 +22,7 @@ const burialTimeout = 200 * time.Millisecond
 // Run hands the guest over and collects the evidence of its end. The worker
 // is dead, or about to be, when it returns.
 func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
-	frame, err := wire.AppendDictFrame(make([]byte, 0, len(g.Script)+512), wire.KindStart, startFields(g, w.narrow(g.Limits))...)
+	frame, err := wire.AppendListFrame(make([]byte, 0, len(g.Script)+512), wire.KindStart, startFields(g, w.narrow(g.Limits))...)
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
 	}

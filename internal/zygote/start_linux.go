@@ -136,7 +136,7 @@ func configure(c Config) ([]byte, error) {
 	}
 	var warmup []byte
 	if !c.OneShot {
-		warmup, err = wire.AppendDictFrame(nil, wire.KindStart, startFields(Guest{
+		warmup, err = wire.AppendListFrame(nil, wire.KindStart, startFields(Guest{
 			Script: "result = context['a'] + 1", Name: "<script>", Context: map[string]any{"a": 41},
 		}, []any{})...)
 		if err != nil {

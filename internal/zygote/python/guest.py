@@ -32,13 +32,13 @@ def receive():
 
 def missing(data):
     """How much of a frame is not there yet."""
-    if len(data) < 5:
-        return 5 - len(data)
-    return 5 + int.from_bytes(data[1:5], "little") - len(data)
+    have = len(data)
+    return 5 - have if have < 5 else 5 + int.from_bytes(data[1:5], "little") - have
 
 
 def opened(data):
-    return marshal.loads(memoryview(data)[5:])
+    """script, name, context, variables, limits; see startFields in ending.go."""
+    return marshal.loads(data[5:] if len(data) <= READ_AT_ONCE else memoryview(data)[5:])
 
 
 def bounded(make, value, limit):
@@ -150,9 +150,10 @@ def finish_threads(last):
 
 
 def flush():
-    streams = (sys.stdout, sys.stderr)
-    if streams != STREAMS:
-        streams += STREAMS  # the guest put its own in their place
+    out, err = sys.stdout, sys.stderr
+    streams = STREAMS
+    if out is not streams[0] or err is not streams[1]:
+        streams += out, err  # the guest put its own in their place
     for stream in streams:
         try:
             stream.flush()
@@ -177,17 +178,20 @@ def compiled(script, name):
     return compile(script, name, "exec", 0, True)
 
 
-def run(start, compiled, last=True):
-    """Runs one guest and gives the report of its end. A warm-up is not the
-    last thing to run: threads and exit handlers must survive it."""
-    script, name = start["script"], start["name"]
-    module = type(sys)("__main__")
+def stage():
+    """A fresh __main__; made before the guest comes, who then need not wait."""
+    module = sys.modules["__main__"] = type(sys)("__main__")
     space = module.__dict__
     space["__builtins__"] = sys.modules["builtins"]
-    space["__file__"] = name
-    space["context"] = start["context"]
     space["result"] = None
-    sys.modules["__main__"] = module
+    return space
+
+
+def run(start, space, compiled, last=True):
+    """Runs one guest and gives the report of its end. A warm-up is not the
+    last thing to run: threads and exit handlers must survive it."""
+    script, name, space["context"], wanted, _ = start
+    space["__file__"] = name
     sys.argv = [name]
     if "import" in script and any(word in script for word in SHOWS_LINES):
         show_lines(name, script)
@@ -211,14 +215,14 @@ def run(start, compiled, last=True):
             status = 1
         status &= 0xFF
         if status:
-            return {"end": "exit", "code": status, "variables": variables(start["variables"], space)}
+            return {"end": "exit", "code": status, "variables": variables(wanted, space)}
     except BaseException as error:
         report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
-        report["variables"] = variables(start["variables"], space)
+        report["variables"] = variables(wanted, space)
         return report
     report = {"end": "ok", "code": 0}
-    if start["variables"]:
-        report["variables"] = variables(start["variables"], space)
+    if wanted:
+        report["variables"] = variables(wanted, space)
     # Last: a value that the Runner cannot skip hides nothing behind it.
     report["result"] = space.get("result")
     return report
@@ -252,7 +256,7 @@ def warm_up(start):
     """Goes the way of a guest, with one of ours, but for what can be done
     only once."""
     if not missing(start):
-        report = run(opened(start), compiled, last=False)
+        report = run(opened(start), stage(), compiled, last=False)
         flush()
         frame(b"D", pack(report))
 
@@ -309,19 +313,20 @@ def worker(syscall, config, fds, wanted):
         if wanted["warm"]:
             warm_up(config["warmup"])
             send(bytes(READ_AT_ONCE)[:0])
+        space = stage()
         gc.enable()
         send(frame(b"R", b""))
         start = receive()
         step = "narrow limits"
-        if start["limits"]:
-            limit(start["limits"])
+        if start[-1]:
+            limit(start[-1])
     except BaseException as error:
         try:
             send(frame(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2)))
         finally:
             posix._exit(1)
     try:
-        report = run(start, config["compiled"])
+        report = run(start, space, config["compiled"])
         flush()
         last_words = frame(b"D", pack(report))
     except MemoryError:
