@@ -41,10 +41,10 @@
 // # What happens to your program
 //
 // The Runner forks it to start an interpreter behind walls, and again when it
-// replaces one. The fork is a copy for less than two milliseconds; it runs none
-// of your code. A thread of your program waits for each interpreter, and
-// one more attends to it. Signals, the working folder and the environment stay
-// as they are.
+// replaces one. The copy lives for a few milliseconds and runs none of your
+// code. A thread of your program waits for each interpreter, and one more
+// attends to it. Signals, the working folder and the environment stay as they
+// are.
 //
 // # Limits
 //
