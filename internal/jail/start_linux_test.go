@@ -144,7 +144,21 @@ func TestChildrenEndWithoutTheirRunner(t *testing.T) {
 	}
 }
 
+// A host may have closed its standard streams, or have a thousand descriptors.
 func TestDescriptorsMoveApart(t *testing.T) {
+	stdin, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var low descriptorSet
+	if moved, err := low.add(0, nil); err != nil || moved < 3 {
+		t.Errorf("0 becomes %d, %v", moved, err)
+	}
+	low.close()
+	if err := unix.Dup3(stdin, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(stdin)
 	for _, at := range []int{ControlFD, MountNSFD, PIDNSFD} {
 		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, at)
 		if err != nil {

@@ -151,6 +151,9 @@ func (p *program) switchUser(plan Plan) {
 	if !plan.SwitchID {
 		return
 	}
+	// Until execve we are a copy of the host's memory, which other processes of
+	// that user must not look into.
+	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
 	uid, gid := uintptr(plan.UID), uintptr(plan.GID)
 	if plan.Namespaces != 0 {
 		uid, gid = Nobody, Nobody // as they are called inside
