@@ -56,8 +56,17 @@ func TestContainmentOfOneShots(t *testing.T) {
 
 // The same in an unprivileged container, as a user and as root.
 func TestContainmentInDegradedHost(t *testing.T) {
+	inDegradedHost(t, func() { backendtest.Containment(t, opener, systemPython) })
+}
+
+func TestContractOfOneShotsInDegradedHost(t *testing.T) {
+	inDegradedHost(t, func() { backendtest.Contract(t, openOneShots, systemPython) })
+}
+
+func inDegradedHost(t *testing.T, test func()) {
+	t.Helper()
 	if hosttest.Degraded() {
-		backendtest.Containment(t, opener, systemPython)
+		test()
 		return
 	}
 	uids := []int{os.Geteuid()}
@@ -65,6 +74,6 @@ func TestContainmentInDegradedHost(t *testing.T) {
 		uids = append(uids, anyUser)
 	}
 	for _, uid := range uids {
-		hosttest.RunDegraded(t, "TestContainmentInDegradedHost", uid)
+		hosttest.RunDegraded(t, t.Name(), uid)
 	}
 }
