@@ -28,8 +28,10 @@ type Backend struct {
 	files   []interpreter.Mount // that it needs
 	plan    jail.Plan
 	cgroups cgroup.Features
-	groups  *cgroup.Pool // nil without a cgroup
-	opening chan error   // has a value when groups is there
+
+	opened   chan struct{} // closed when the cgroups are open, or will not be
+	groups   *cgroup.Pool  // nil without a cgroup
+	groupErr error
 
 	// loaded has the policy's modules imported. bare has none: its workers
 	// cost a quarter less, and serve the scripts that import nothing. It comes
@@ -38,7 +40,17 @@ type Backend struct {
 	bare      atomic.Pointer[pool]
 	startBare sync.Once
 	starting  sync.WaitGroup
-	gate      *gate
+	// single serves in their place where one run is expected.
+	single *singles
+	gate   *gate
+}
+
+// workers are where a run gets its worker from.
+type workers interface {
+	take(ctx context.Context, limits policy.Limits) (*member, error)
+	// stopAll ends every worker, and clear lets go of those that nobody wanted.
+	stopAll()
+	clear()
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -54,25 +66,23 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 		return nil, err
 	}
 	// The interpreter starts meanwhile.
-	b.opening = make(chan error, 1)
-	go func() { b.opening <- b.openGroups(features) }()
+	b.opened = make(chan struct{})
+	go func() {
+		defer close(b.opened)
+		b.groupErr = b.openGroups(features)
+	}()
 	if err := b.fit(features, func() error { return b.open(ctx) }); err != nil {
-		_ = b.awaitGroups() // told, or it does not matter any more
+		<-b.opened
 		return nil, errors.Join(err, b.closeGroups())
 	}
 	return b, nil
 }
 
 // open starts the first fork server, and makes a pool of it.
-func (b *Backend) open(ctx context.Context) error {
+func (b *Backend) open(ctx context.Context) (err error) {
 	if b.options.OneShot {
-		m, err := b.single(ctx, b.options.Policy.Limits)
-		if err != nil {
-			return err
-		}
-		b.loaded = newPool(b, m.server, b.options.Policy.Preload)
-		b.loaded.add(m)
-		return nil
+		b.single, err = newSingles(ctx, b)
+		return err
 	}
 	first, err := b.startZygote(ctx, b.options.Policy.Preload)
 	if err != nil {
@@ -86,33 +96,13 @@ func (b *Backend) open(ctx context.Context) error {
 	return nil
 }
 
-// single starts a fork server that becomes its only worker.
-func (b *Backend) single(ctx context.Context, limits policy.Limits) (*member, error) {
-	z, err := zygote.Launch(b.config(b.options.Policy.Preload))
-	if err != nil {
-		return nil, b.explain(ctx, err)
-	}
-	m := &member{server: z, replace: func() {}}
-	err = b.awaitGroups()
-	join := -1
-	if err == nil {
-		join, err = m.lease(b.groups, limits)
-	}
-	if err != nil {
-		z.Abandon()
-		return nil, err
-	}
-	if m.Worker, err = z.Become(ctx, limits, join, m.letGo); err != nil {
-		m.letGo()
-		return nil, b.explain(ctx, err)
-	}
-	return m, m.enroll(join)
-}
-
 // poolFor chooses by a word: a script without it imports nothing, or does so
 // by a road on which a few milliseconds do not matter.
-func (b *Backend) poolFor(script string) *pool {
-	if b.options.OneShot || len(b.options.Policy.Preload) == 0 || strings.Contains(script, "import") {
+func (b *Backend) poolFor(script string) workers {
+	if b.single != nil {
+		return b.single
+	}
+	if len(b.options.Policy.Preload) == 0 || strings.Contains(script, "import") {
 		return b.loaded
 	}
 	if p := b.bare.Load(); p != nil {
@@ -163,10 +153,9 @@ func (b *Backend) openGroups(f hostfeature.Features) (err error) {
 
 // awaitGroups returns when the cgroups are open, or are known not to be used.
 func (b *Backend) awaitGroups() error {
-	err := <-b.opening
-	b.opening <- err // for the next who asks
-	if err != nil {
-		return run.Errorf(run.Internal, "cgroup: %w", err)
+	<-b.opened
+	if b.groupErr != nil {
+		return run.Errorf(run.Internal, "cgroup: %w", b.groupErr)
 	}
 	return nil
 }
@@ -305,8 +294,11 @@ func (b *Backend) Open(ctx context.Context, job backend.Job) (backend.Sandbox, e
 	return &sandbox{backend: b, member: m}, nil
 }
 
-func (b *Backend) pools() []*pool {
-	pools := []*pool{b.loaded}
+func (b *Backend) pools() []workers {
+	if b.single != nil {
+		return []workers{b.single}
+	}
+	pools := []workers{b.loaded}
 	if p := b.bare.Load(); p != nil {
 		pools = append(pools, p)
 	}

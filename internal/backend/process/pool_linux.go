@@ -38,6 +38,15 @@ type member struct {
 	replace func()
 }
 
+func newMember(z *zygote.Zygote) *member { return &member{server: z, replace: func() {}} }
+
+// fits says whether a worker with some limits can serve a run with others: it
+// can narrow them, but for the size of its scratch space.
+func fits(run, worker policy.Limits) bool {
+	_, _, _, wider := run.Above(worker)
+	return !wider && run.Scratch == worker.Scratch
+}
+
 // interpreterShare is what a worker's own pages may take in its cgroup before
 // the guest has used anything: those that it copied from the fork server.
 const interpreterShare = 16 * policy.MiB
@@ -128,9 +137,6 @@ func newPool(b *Backend, first *zygote.Zygote, preload []string) *pool {
 		fails: make(chan error),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	if o.OneShot {
-		return p // filled once, and not again
-	}
 	for range o.Idle {
 		p.wants <- struct{}{}
 	}
@@ -166,9 +172,6 @@ func (p *pool) fill() {
 // fork gives a checked worker in its cgroup. No guest has started yet: when the
 // fork server dies over it, the next one is asked.
 func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*member, error) {
-	if p.backend.options.OneShot {
-		return p.another(ctx, limits)
-	}
 	for left := maxServers; ; left-- {
 		z, err := p.current(ctx)
 		if err != nil {
@@ -187,7 +190,7 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 }
 
 func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (m *member, err error) {
-	m = &member{server: z, replace: func() {}}
+	m = newMember(z)
 	join, err := m.lease(p.backend.groups, limits)
 	if err != nil {
 		return nil, err
@@ -197,25 +200,6 @@ func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Lim
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}
 	return m, m.enroll(join)
-}
-
-// another starts a fork server that becomes the worker, for a pool that keeps
-// none ready.
-func (p *pool) another(ctx context.Context, limits policy.Limits) (*member, error) {
-	p.replacing.Lock()
-	defer p.replacing.Unlock()
-	if p.ctx.Err() != nil {
-		return nil, errClosed()
-	}
-	m, err := p.backend.single(ctx, limits)
-	if err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.retired = append(slices.DeleteFunc(p.retired, (*zygote.Zygote).Gone), p.zygote)
-	p.zygote = m.server
-	return m, nil
 }
 
 // current gives the fork server, a new one when the old one is dead or due.
@@ -255,16 +239,13 @@ func (p *pool) server() *zygote.Zygote {
 // ready; one with wider limits is forked for the purpose, since limits cannot
 // be raised.
 func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) {
-	if _, _, _, wider := limits.Above(p.limits); wider || limits.Scratch != p.limits.Scratch {
+	if !fits(limits, p.limits) {
 		return p.fork(ctx, limits, false)
 	}
 	select { // at once, as a rule
 	case <-p.ready:
 		return p.lease(), nil
 	default:
-	}
-	if p.backend.options.OneShot {
-		return p.fork(ctx, limits, false)
 	}
 	select {
 	case <-p.ready:

@@ -1,0 +1,93 @@
+package process
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/cordon-sandbox/cordon/internal/zygote"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// singles serve a backend that expects one run. The worker for it is there. For
+// any other, a fork server is started while the caller waits, and becomes the
+// worker itself.
+type singles struct {
+	backend *Backend
+	limits  policy.Limits // of the one that is there
+
+	mu      sync.Mutex // held while one starts
+	ready   *member    // nil when it was taken
+	servers []*zygote.Zygote
+	stopped bool
+}
+
+func newSingles(ctx context.Context, b *Backend) (*singles, error) {
+	s := &singles{backend: b, limits: b.options.Policy.Limits}
+	m, err := s.start(ctx, s.limits)
+	s.ready = m
+	return s, err
+}
+
+func (s *singles) take(ctx context.Context, limits policy.Limits) (*member, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.ready; m != nil && fits(limits, s.limits) {
+		s.ready = nil
+		return m, nil
+	}
+	if s.stopped {
+		return nil, errClosed() // nobody would end another
+	}
+	return s.start(ctx, limits)
+}
+
+func (s *singles) start(ctx context.Context, limits policy.Limits) (*member, error) {
+	m, err := s.backend.startSingle(ctx, limits)
+	if err != nil {
+		return nil, err
+	}
+	s.servers = append(slices.DeleteFunc(s.servers, (*zygote.Zygote).Gone), m.server)
+	return m, nil
+}
+
+func (s *singles) stopAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	for _, z := range s.servers {
+		z.Close()
+	}
+}
+
+func (s *singles) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready != nil {
+		s.ready.Close()
+		s.ready = nil
+	}
+}
+
+// startSingle starts a fork server that becomes its only worker.
+func (b *Backend) startSingle(ctx context.Context, limits policy.Limits) (*member, error) {
+	z, err := zygote.Launch(b.config(b.options.Policy.Preload))
+	if err != nil {
+		return nil, b.explain(ctx, err)
+	}
+	m := newMember(z)
+	err = b.awaitGroups()
+	join := -1
+	if err == nil {
+		join, err = m.lease(b.groups, limits)
+	}
+	if err != nil {
+		z.Abandon()
+		return nil, err
+	}
+	if m.Worker, err = z.Become(ctx, limits, join, m.letGo); err != nil {
+		m.letGo()
+		return nil, b.explain(ctx, err)
+	}
+	return m, m.enroll(join)
+}
