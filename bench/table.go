@@ -64,12 +64,12 @@ func atLeast(x float64, text string) promise { return promise{AtLeast: x, Text: 
 // what they are compared with.
 const (
 	placeWarm = iota
-	placeSlow
 	placePaced
 	placeThroughput
 	placeProcessor
 	placeMemory
 	placeCold
+	placeSteady
 	placeBackToBack
 	placePlain
 	placeSubprocess
