@@ -30,10 +30,10 @@ func TestObjectsAsTheStandardLibraryReadsThem(t *testing.T) {
 			continue // a linker's script
 		}
 		compared++
-		needed, _ := theirs.DynString(elf.DT_NEEDED)
-		runpath, _ := theirs.DynString(elf.DT_RUNPATH)
+		needed := dynamicTexts(t, theirs, elf.DT_NEEDED)
+		runpath := dynamicTexts(t, theirs, elf.DT_RUNPATH)
 		if len(runpath) == 0 {
-			runpath, _ = theirs.DynString(elf.DT_RPATH)
+			runpath = dynamicTexts(t, theirs, elf.DT_RPATH)
 		}
 		loader := ""
 		for _, p := range theirs.Progs {
@@ -53,6 +53,15 @@ func TestObjectsAsTheStandardLibraryReadsThem(t *testing.T) {
 	if compared < 20 {
 		t.Errorf("only %d files were compared", compared)
 	}
+}
+
+func dynamicTexts(t *testing.T, f *elf.File, tag elf.DynTag) []string {
+	t.Helper()
+	texts, err := f.DynString(tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
 }
 
 // Whatever is in a file, reading it ends, and takes little memory.

@@ -31,11 +31,11 @@ func resolve(fsys fs.FS, name string) (real string, met []link, err error) {
 	if m, ok := fsys.(*memo); ok {
 		return m.resolve(name)
 	}
-	return follow(fsys, "/", nil, strings.Split(name, "/"))
+	return walk(fsys, "/", nil, strings.Split(name, "/"))
 }
 
-// follow goes on from a real folder.
-func follow(fsys fs.FS, real string, met []link, todo []string) (string, []link, error) {
+// walk goes on from a real folder.
+func walk(fsys fs.FS, real string, met []link, todo []string) (string, []link, error) {
 	for len(todo) > 0 {
 		part := todo[0]
 		todo = todo[1:]

@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "answer":
 		word := make([]byte, 100)
-		n, _ := unix.Read(ControlFD, word)
-		answer(string(word[:n]), os.Args[1:], len(os.Environ()))
+		n, err := unix.Read(ControlFD, word)
+		answer(string(word[:max(0, n)]), err, os.Args[1:], len(os.Environ()))
 	case "descriptors":
 		var open []int
 		for fd := range 3000 {
@@ -31,7 +31,11 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func answer(words ...any) { _, _ = unix.Write(ControlFD, fmt.Append(nil, words...)) }
+func answer(words ...any) {
+	if _, err := unix.Write(ControlFD, fmt.Append(nil, words...)); err != nil {
+		os.Exit(1) // the test hears nothing, and fails
+	}
+}
 
 // bare is a program without walls: what is tested here is the way to it.
 func bare(argv ...string) Spec {
@@ -77,7 +81,7 @@ func started(t *testing.T, spec Spec) *Process {
 func TestStartExecutes(t *testing.T) {
 	spec := ownProgram(t, "answer", "x y", "")
 	spec.Messages = [][]byte{[]byte("hello")}
-	if got := string(said(t, started(t, spec))); got != "hello[x y ] 1" {
+	if got := string(said(t, started(t, spec))); got != "hello<nil> [x y ] 1" {
 		t.Errorf("%q", got)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// names lists the steps, without those of single mounts.
+// names lists the steps.
 func names(p *program) []string {
 	var all []string
 	for _, s := range p.steps {
@@ -41,6 +41,12 @@ func TestOrderOfSteps(t *testing.T) {
 	}
 	if last := p.calls[len(p.calls)-1]; last.number != unix.SYS_EXECVE {
 		t.Errorf("the last call is %d", last.number)
+	}
+	// A copy of the host's memory is closed to others before it is another's.
+	hidden := slices.IndexFunc(p.calls, func(c call) bool { return c.number == unix.SYS_PRCTL && c.args[0] == unix.PR_SET_DUMPABLE })
+	another := slices.IndexFunc(p.calls, func(c call) bool { return c.number == unix.SYS_SETRESGID })
+	if hidden < 0 || hidden > another || p.calls[hidden].args[1] != 0 {
+		t.Errorf("call %d hides the memory, call %d changes the user", hidden, another)
 	}
 	for i, c := range p.calls {
 		if c.lender >= i {

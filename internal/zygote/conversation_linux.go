@@ -65,8 +65,8 @@ func (c *conversation) open(g Guest) {
 	}
 }
 
-// rehearse asks what will be asked at the end. There is time now, and then the
-// caches will have what the answers need.
+// rehearse asks what will be asked at the end, and forgets the answers. There is
+// time now, and then the caches will have what it takes to answer.
 func (c *conversation) rehearse() {
 	if !c.patience.After(c.started) {
 		return

@@ -105,15 +105,16 @@ func (w *Worker) order(limits []any, join int) error {
 	if err != nil {
 		return err
 	}
-	w.ordered = true
 	wanted, err := wire.AppendDict(nil,
 		wire.Field{Name: "number", Value: number},
 		wire.Field{Name: "scratch", Value: int64(w.Limits.Scratch)},
 		wire.Field{Name: "limits", Value: limits},
 		wire.Field{Name: "warm", Value: w.warm})
 	if err != nil {
+		w.zygote.forget(number)
 		return err
 	}
+	w.ordered = true
 	sent := theirs
 	if join >= 0 {
 		sent = append(slices.Clip(theirs), join)
@@ -242,16 +243,7 @@ func (z *Zygote) seal(w *Worker) error {
 }
 
 // Buried says whether the worker is dead and its parent has collected it.
-func (w *Worker) Buried() bool { return w.ended() && !w.orphaned }
-
-func (w *Worker) ended() bool {
-	select {
-	case <-w.exited:
-		return true
-	default:
-		return false
-	}
-}
+func (w *Worker) Buried() bool { return closed(w.exited) && !w.orphaned }
 
 // end is called once.
 func (w *Worker) end(exit Exit) {

@@ -160,9 +160,12 @@ func (z *Zygote) reap() {
 func (z *Zygote) Done() <-chan struct{} { return z.done }
 
 // Gone says whether the zygote and all of its workers are.
-func (z *Zygote) Gone() bool {
+func (z *Zygote) Gone() bool { return closed(z.done) }
+
+// closed says whether a channel that carries nothing is closed.
+func closed(c <-chan struct{}) bool {
 	select {
-	case <-z.done:
+	case <-c:
 		return true
 	default:
 		return false

@@ -153,6 +153,7 @@ def receiver(libc):
     vector, fresh = message_header(data_at, len(data), rights_at, len(rights))
     header_at = libc.Word(header_at)
 
+    # It keeps the vector, of which the header has the address alone.
     def receive(syscall=libc.syscall, vector=vector):
         header[:] = fresh
         size = syscall("recvmsg", CONTROL, header_at, 0)
