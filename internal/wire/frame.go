@@ -23,6 +23,7 @@ import (
 const (
 	KindStart byte = 'S' // host → guest: what to run
 	KindReady byte = 'R' // guest → host: which walls stand, before any guest code
+	KindCode  byte = 'C' // guest → host: the compiled script, before it runs
 	KindDone  byte = 'D' // guest → host: the final report
 
 	headerSize = 5
@@ -81,7 +82,7 @@ func ReadFrame(r io.Reader, buf []byte, max int) (kind byte, payload []byte, err
 	kind = header[0]
 	size := uint64(binary.LittleEndian.Uint32(header[1:]))
 	switch kind {
-	case KindStart, KindReady, KindDone:
+	case KindStart, KindReady, KindCode, KindDone:
 	default:
 		return 0, nil, fmt.Errorf("%w: unknown frame kind 0x%02x", ErrMalformed, kind)
 	}

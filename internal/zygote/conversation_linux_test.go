@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -68,5 +69,45 @@ func TestInputSurvivesADeadWorker(t *testing.T) {
 				t.Error("the pipe was given to a feeder, which reads ahead")
 			}
 		})
+	}
+}
+
+// The code that a worker gives when it is asked goes to those who get the same
+// script later, and nothing else that comes over the channel does.
+func TestCodeIsAskedForOnce(t *testing.T) {
+	codes := &Codes{}
+	frame := func(kind byte, payload string) []byte { return wire.AppendFrame(nil, kind, []byte(payload)) }
+	done := frame(wire.KindDone, "{0")
+	for i, test := range []struct {
+		answer [][]byte
+		code   string
+		ask    bool
+		ok     bool
+	}{
+		{answer: [][]byte{done}, ok: true},
+		{answer: [][]byte{frame(wire.KindCode, "theirs"), done}, ask: true, ok: true},
+		{answer: [][]byte{done}, code: "theirs", ok: true},
+		{answer: [][]byte{frame(wire.KindCode, "forged"), done}, code: "theirs"}, // nobody asked
+		{answer: [][]byte{done}, code: "theirs", ok: true},
+	} {
+		w, guest := converseWith(t)
+		w.zygote, w.limited, w.Limits = &Zygote{}, true, policy.DefaultLimits
+		if _, err := unix.Write(guest, bytes.Join(test.answer, nil)); err != nil {
+			t.Fatal(err)
+		}
+		ending, err := w.Run(t.Context(), Guest{Script: "pass", Name: "x", Codes: codes, Limits: policy.DefaultLimits})
+		if err != nil || (ending.Malformed == nil) != test.ok {
+			t.Errorf("run %d: %v, %v", i, err, ending.Malformed)
+		}
+		sent := make([]byte, 4096)
+		n, err := unix.Read(guest, sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := wire.AppendListFrame(nil, wire.KindStart, startFields(
+			Guest{Script: "pass", Name: "x"}, []any{}, []byte(test.code), test.ask)...)
+		if err != nil || !bytes.Equal(sent[:n], want) {
+			t.Errorf("run %d is sent %q, want %q", i, sent[:n], want)
+		}
 	}
 }

@@ -12,10 +12,12 @@ import (
 // Guest is what one worker runs.
 type Guest struct {
 	Script, Name string
-	Context      any
-	Stdin        string
-	Variables    []string
-	Streams      run.Streams
+	// Codes remembers what scripts are compiled to, or is nil.
+	Codes     *Codes
+	Context   any
+	Stdin     string
+	Variables []string
+	Streams   run.Streams
 	// Limits are complete, and no wider than the worker's own.
 	Limits        policy.Limits
 	OnOutputLimit policy.OutputAction
@@ -72,7 +74,7 @@ const (
 var ErrNotStarted = errors.New("the guest was not started")
 
 // startFields are the start frame, in the order in which guest.py takes them.
-func startFields(g Guest, limits []any) []wire.Field {
+func startFields(g Guest, limits []any, code []byte, ask bool) []wire.Field {
 	variables := g.Variables
 	if variables == nil {
 		variables = []string{}
@@ -83,5 +85,7 @@ func startFields(g Guest, limits []any) []wire.Field {
 		{Name: "context", Value: g.Context},
 		{Name: "variables", Value: variables},
 		{Name: "limits", Value: limits},
+		{Name: "code", Value: code},
+		{Name: "ask", Value: ask},
 	}
 }

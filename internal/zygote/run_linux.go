@@ -2,6 +2,7 @@ package zygote
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,9 @@ const burialTimeout = 200 * time.Millisecond
 // Run hands the guest over and collects the evidence of its end. The worker
 // is dead, or about to be, when it returns.
 func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
-	frame, err := wire.AppendListFrame(make([]byte, 0, len(g.Script)+512), wire.KindStart, startFields(g, w.narrow(g.Limits))...)
+	code, ask := g.Codes.find(source{g.Script, g.Name})
+	frame, err := wire.AppendListFrame(make([]byte, 0, len(g.Script)+len(code)+512), wire.KindStart,
+		startFields(g, w.narrow(g.Limits), code, ask)...)
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
 	}
@@ -45,7 +48,14 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	c.open(g)
 
 	var e Ending
-	kind, payload, err := wire.ReadFrame(bufio.NewReaderSize(c, 512), nil, run.MaxPayload)
+	reader := bufio.NewReaderSize(c, 512)
+	kind, payload, err := wire.ReadFrame(reader, nil, run.MaxPayload)
+	if ask && err == nil && kind == wire.KindCode {
+		// The worker answers before it runs anything of the guest's, and always:
+		// the first frame is its own.
+		g.Codes.keep(source{g.Script, g.Name}, bytes.Clone(payload))
+		kind, payload, err = wire.ReadFrame(reader, nil, run.MaxPayload)
+	}
 	switch {
 	case err == nil && kind == wire.KindDone:
 		e.Report, e.Malformed = wire.DecodeDict(payload)

@@ -138,7 +138,7 @@ func configure(c Config) ([]byte, error) {
 	if !c.OneShot {
 		warmup, err = wire.AppendListFrame(nil, wire.KindStart, startFields(Guest{
 			Script: "result = context['a'] + 1", Name: "<script>", Context: map[string]any{"a": 41},
-		}, []any{})...)
+		}, []any{}, nil, false)...)
 		if err != nil {
 			return nil, err
 		}

@@ -42,6 +42,7 @@ type Backend struct {
 	starting  sync.WaitGroup
 	// single serves in their place where one run is expected.
 	single *singles
+	codes  *zygote.Codes // nil where one run is expected
 	gate   *gate
 }
 
@@ -92,7 +93,7 @@ func (b *Backend) open(ctx context.Context) (err error) {
 		first.Close()
 		return err
 	}
-	b.loaded = newPool(b, first, b.options.Policy.Preload)
+	b.loaded, b.codes = newPool(b, first, b.options.Policy.Preload), &zygote.Codes{}
 	return nil
 }
 
@@ -343,7 +344,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 		}
 	}
 	ending, err := m.Run(ctx, zygote.Guest{
-		Script: job.Script, Name: name, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
+		Script: job.Script, Name: name, Codes: s.backend.codes, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
 		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.patience(), OnWait: m.replace,
 	})
 	if errors.Is(err, zygote.ErrNotStarted) {

@@ -4,7 +4,7 @@ import marshal
 import posix
 import sys
 
-READ_AT_ONCE = 4096
+READ_AT_ONCE, CODE_AT_MOST = 4096, 64 << 10  # see codes.go
 
 
 def frame(kind, payload):
@@ -37,7 +37,8 @@ def missing(data):
 
 
 def opened(data):
-    """script, name, context, variables, limits; see startFields in ending.go."""
+    """script, name, context, variables, limits, code, ask: see startFields in
+    ending.go."""
     return marshal.loads(data[5:] if len(data) <= READ_AT_ONCE else memoryview(data)[5:])
 
 
@@ -178,6 +179,44 @@ def compiled(script, name):
     return compile(script, name, "exec", 0, True)
 
 
+class Listener:
+    """Stands in for a stream, and notices whether it is written to."""
+
+    def __init__(self, stream):
+        self.stream, self.heard = stream, False
+
+    def write(self, text):
+        self.heard = True
+        return self.stream.write(text)
+
+    def flush(self):
+        self.stream.flush()
+
+
+def shared(script, name, compiled):
+    """Compiles, and gives the Runner the code for those who run the script again.
+    In any case it is told something, before the guest runs: what comes first on
+    the channel is ours. A compiler that warns shall do so every time."""
+    data = b""
+    sys.stderr = listener = Listener(sys.stderr)
+    try:
+        code = compiled(script, name)
+        if not listener.heard:
+            data = marshalled(code)
+        return code
+    finally:
+        sys.stderr = listener.stream
+        send(frame(b"C", data))
+
+
+def marshalled(code):
+    try:
+        data = marshal.dumps(code)
+        return data if len(data) <= CODE_AT_MOST else b""
+    except ValueError:  # nested too deeply
+        return b""
+
+
 def stage():
     """A fresh __main__; made before the guest comes, who then need not wait."""
     module = sys.modules["__main__"] = type(sys)("__main__")
@@ -190,13 +229,18 @@ def stage():
 def run(start, space, compiled, last=True):
     """Runs one guest and gives the report of its end. A warm-up is not the
     last thing to run: threads and exit handlers must survive it."""
-    script, name, space["context"], wanted, _ = start
+    script, name, space["context"], wanted, _, code, ask = start
     space["__file__"] = name
     sys.argv = [name]
     if "import" in script and any(word in script for word in SHOWS_LINES):
         show_lines(name, script)
     try:
-        code = compiled(script, name)
+        if code:
+            code = marshal.loads(code)
+        elif ask:
+            code = shared(script, name, compiled)
+        else:
+            code = compiled(script, name)
     except MemoryError as error:
         return {"end": "raised", "code": 1, "exception": describe(error, name, script)}
     except (SyntaxError, ValueError, OverflowError, RecursionError) as error:
@@ -318,8 +362,8 @@ def worker(syscall, config, fds, wanted):
         send(frame(b"R", b""))
         start = receive()
         step = "narrow limits"
-        if start[-1]:
-            limit(start[-1])
+        if start[4]:
+            limit(start[4])
     except BaseException as error:
         try:
             send(frame(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2)))
