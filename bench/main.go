@@ -58,6 +58,8 @@ type bench struct {
 	cores  int
 	runner *cordon.Runner
 	bwrap  []string // command line up to the interpreter; empty where it does not work
+
+	scripts int // that were made to be run once
 }
 
 func runBench(ctx context.Context, opts options) (missed bool, err error) {

@@ -37,7 +37,7 @@ var (
 // starts measures everything that is a matter of milliseconds.
 func (b *bench) starts(ctx context.Context, t *table) error {
 	plainLine := []string{b.python, "-I", "-S", "-c", "pass"}
-	var plain, child, bwrap, cold, warm, paced, chased samples
+	var plain, child, bwrap, cold, warm, paced, fresh, chased samples
 	rounds := b.few(20, 2)
 	for range rounds {
 		for _, m := range []struct {
@@ -65,10 +65,13 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 				}
 			}
 		}
-		if err := b.paced(ctx, &warm, 100, steady); err != nil {
+		if err := b.paced(ctx, &warm, 100, steady, b.warm); err != nil {
 			return err
 		}
-		if err := b.paced(ctx, &paced, 100, slow); err != nil {
+		if err := b.paced(ctx, &paced, 100, slow, b.warm); err != nil {
+			return err
+		}
+		if err := b.paced(ctx, &fresh, 50, slow, b.another); err != nil {
 			return err
 		}
 		if err := b.backToBack(ctx, &chased, 100); err != nil {
@@ -82,6 +85,10 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 	t.add(row{
 		place: placeWarm, Measure: "warm Runner.Run, 100 runs/s, p50", Value: milliseconds(paced.p50()), Number: paced.p50().Seconds(),
 		Ratio: over(paced.p50(), base), Must: atMost(1.0/25, "1/25"), Aim: atMost(1.0/60, "1/60"),
+	})
+	t.add(row{
+		place: placeSteady, Measure: "warm Runner.Run, 100 runs/s, never the same script, p50", Value: milliseconds(fresh.p50()), Number: fresh.p50().Seconds(),
+		Ratio: over(fresh.p50(), base),
 	})
 	t.add(row{
 		place: placeSteady, Measure: "warm Runner.Run, 300 runs/s, p50", Value: milliseconds(warm.p50()), Number: warm.p50().Seconds(),
@@ -162,13 +169,13 @@ func start(ctx context.Context, line []string, stdin, want string) (time.Duratio
 }
 
 // paced starts a run each tick, and measures from the call to the answer.
-func (b *bench) paced(ctx context.Context, into *samples, n int, pace time.Duration) error {
+func (b *bench) paced(ctx context.Context, into *samples, n int, pace time.Duration, once func(context.Context) (time.Duration, error)) error {
 	settle()
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for range n {
 		<-tick.C
-		d, err := b.warm(ctx)
+		d, err := once(ctx)
 		if err != nil {
 			return err
 		}
@@ -190,9 +197,19 @@ func (b *bench) backToBack(ctx context.Context, into *samples, n int) error {
 	return nil
 }
 
-func (b *bench) warm(ctx context.Context) (time.Duration, error) {
+func (b *bench) warm(ctx context.Context) (time.Duration, error) { return b.timed(ctx, warmRequest) }
+
+// another is warm for a script that has not come before, and is compiled.
+func (b *bench) another(ctx context.Context) (time.Duration, error) {
+	b.scripts++
+	req := warmRequest
+	req.Script += fmt.Sprintf(" # %d", b.scripts)
+	return b.timed(ctx, req)
+}
+
+func (b *bench) timed(ctx context.Context, req run.Request) (time.Duration, error) {
 	begin := time.Now()
-	result, err := b.runner.Run(ctx, warmRequest)
+	result, err := b.runner.Run(ctx, req)
 	d := time.Since(begin)
 	return d, errors.Join(err, wants(result, wantWarm))
 }
