@@ -24,6 +24,8 @@ type Document struct {
 	OnOutputLimit string         `json:"on_output_limit,omitempty" yaml:"on_output_limit,omitempty"`
 	Walls         DocumentWalls  `json:"walls,omitzero" yaml:"walls,omitempty"`
 	Read          []string       `json:"read,omitempty" yaml:"read,omitempty"`
+	// Language adds to what restricted code may use.
+	Language DocumentLanguage `json:"language,omitzero" yaml:"language,omitempty"`
 }
 
 // DocumentLimits are Limits as text; the fields have the same names.
@@ -35,6 +37,13 @@ type DocumentLimits struct {
 	Scratch   string `json:"scratch,omitempty" yaml:"scratch,omitempty"`
 	OpenFiles *int   `json:"open_files,omitempty" yaml:"open_files,omitempty"`
 	Threads   *int   `json:"threads,omitempty" yaml:"threads,omitempty"`
+}
+
+// DocumentLanguage names modules and builtins that restricted code may use
+// beside those of its preset.
+type DocumentLanguage struct {
+	Modules  []string `json:"modules,omitempty" yaml:"modules,omitempty,flow"`
+	Builtins []string `json:"builtins,omitempty" yaml:"builtins,omitempty,flow"`
 }
 
 // DocumentWalls say which walls must hold and which only should.
@@ -68,6 +77,12 @@ func (d Document) Policy() (Policy, error) {
 	}
 	if len(d.Read) > 0 {
 		p.Read = slices.Clone(d.Read)
+	}
+	if len(d.Language.Modules) > 0 {
+		p.Language.Modules = slices.Clone(d.Language.Modules)
+	}
+	if len(d.Language.Builtins) > 0 {
+		p.Language.Builtins = slices.Clone(d.Language.Builtins)
 	}
 
 	p.Maxima = d.Maxima.limits("maxima", &found).Or(p.Maxima)
@@ -178,6 +193,7 @@ func FromPolicy(p Policy) Document {
 		OnOutputLimit: string(p.OnOutputLimit),
 		Walls:         DocumentWalls{Require: texts(p.Require), Prefer: texts(p.Prefer)},
 		Read:          slices.Clone(p.Read),
+		Language:      DocumentLanguage{Modules: slices.Clone(p.Language.Modules), Builtins: slices.Clone(p.Language.Builtins)},
 	}
 }
 

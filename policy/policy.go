@@ -28,6 +28,8 @@ type Policy struct {
 	// Preload lists modules imported once, before any guest starts.
 	// Nil means DefaultPreload; an empty list means none.
 	Preload []string
+	// Language is what restricted code may use beside its preset.
+	Language Language
 }
 
 // DefaultPreload holds what scripts import most, at little cost to each fork.

@@ -66,6 +66,9 @@ func TestValidate(t *testing.T) {
 		{"preload", Policy{Preload: []string{""}}, "not a module's name"},
 		{"preload", Policy{Preload: []string{"a..b"}}, "not a module's name"},
 		{"preload", Policy{Preload: []string{"3d"}}, "not a module's name"},
+		{"walls", Policy{Prefer: []Wall{WallLanguage}}, "the language rules cannot be preferred: require them"},
+		{"language", Policy{Language: Language{Modules: []string{"json; import os"}}}, `language.modules: "json; import os" is not a module's name`},
+		{"language", Policy{Language: Language{Builtins: []string{"os.path"}}}, `language.builtins: "os.path" is not a builtin's name`},
 	}
 	var covered []string
 	for _, tt := range tests {

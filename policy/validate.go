@@ -97,10 +97,13 @@ var checks = []struct {
 		}{{"walls.require", p.Require}, {"walls.prefer", p.Prefer}} {
 			for _, w := range list.walls {
 				if !w.Known() {
-					found.addItem(list.field, string(w), "%s is not a wall: the walls are %s, %s, %s",
-						quote(string(w)), join(Walls), WallFilesystem, WallNetwork)
+					found.addItem(list.field, string(w), "%s is not a wall: the walls are %s, %s, %s, %s",
+						quote(string(w)), join(Walls), WallFilesystem, WallNetwork, WallLanguage)
 				}
 			}
+		}
+		if slices.Contains(p.Prefer, WallLanguage) {
+			found.addItem("walls.prefer", string(WallLanguage), "the language rules cannot be preferred: require them, or leave them to each request")
 		}
 		for _, w := range p.Prefer {
 			if slices.Contains(p.Require, w) {
@@ -126,6 +129,18 @@ var checks = []struct {
 		for _, m := range p.Preload {
 			if !isModuleName(m) {
 				found.addItem("preload", m, "%s is not a module's name: write it as after import, like os.path", quote(m))
+			}
+		}
+	}},
+	{"language", func(p Policy, found *problems) {
+		for _, m := range p.Language.Modules {
+			if !isModuleName(m) {
+				found.addItem("language.modules", m, "%s is not a module's name: write it as after import, like os.path", quote(m))
+			}
+		}
+		for _, b := range p.Language.Builtins {
+			if !isModuleName(b) || strings.Contains(b, ".") {
+				found.addItem("language.builtins", b, "%s is not a builtin's name: write it like input", quote(b))
 			}
 		}
 	}},

@@ -24,13 +24,18 @@ const (
 	WallEnvironment  Wall = "environment"  // a built environment, no inherited descriptors
 )
 
+// WallLanguage is inside of the interpreter: rules for what a script may say.
+// Unlike the others it is not there by itself. A request asks for it, or a
+// policy requires it of all.
+const WallLanguage Wall = "language"
+
 // Two needs can be met by either of two walls.
 const (
 	WallFilesystem Wall = "filesystem" // mount or landlock
 	WallNetwork    Wall = "network"    // net, or no sockets by seccomp
 )
 
-// Walls lists the mechanisms in the order in which reports show them.
+// Walls lists the mechanisms of the kernel in the order in which reports show them.
 var Walls = []Wall{
 	WallNoNewPrivs, WallCapabilities, WallUID, WallUser, WallMount, WallPID, WallNet, WallIPC,
 	WallUTS, WallCgroupNS, WallLandlock, WallSeccomp, WallRlimit, WallCgroup, WallEnvironment,
@@ -49,7 +54,7 @@ func (w Wall) Alternatives() []Wall {
 
 // Known reports whether w names a wall or a need.
 func (w Wall) Known() bool {
-	return w == WallFilesystem || w == WallNetwork || slices.Contains(Walls, w)
+	return w == WallFilesystem || w == WallNetwork || w == WallLanguage || slices.Contains(Walls, w)
 }
 
 // DefaultRequired is what must hold, or nothing runs.

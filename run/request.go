@@ -24,6 +24,9 @@ type Request struct {
 	Stdin string `json:"stdin,omitempty"`
 	// Variables names globals of the guest to report after the run.
 	Variables []string `json:"variables,omitempty"`
+	// Restricted has the script go by the language rules, on top of all the
+	// walls.
+	Restricted bool `json:"restricted,omitempty"`
 	// Tier asks for a kind of isolation; empty lets cordon choose.
 	Tier policy.Tier `json:"tier,omitempty"`
 	// Trust says where the code comes from; empty means a user.
@@ -53,18 +56,10 @@ const (
 
 // Validate checks what can be checked without a policy.
 func (r Request) Validate() error {
-	switch {
-	case strings.TrimSpace(r.Script) == "":
-		return Errorf(Invalid, "script is empty: there is nothing to run")
-	case len(r.Script) > MaxScript:
-		return Errorf(Invalid, "script of %d bytes is above the maximum of %d", len(r.Script), MaxScript)
-	case !utf8.ValidString(r.Script):
-		return Errorf(Invalid, "script is not valid UTF-8 (first bad byte at offset %d)", firstInvalid([]byte(r.Script)))
-	case strings.ContainsRune(r.Script, 0):
-		return Errorf(Invalid, "script has a NUL byte at offset %d: Python source cannot contain one", strings.IndexByte(r.Script, 0))
-	case strings.ContainsFunc(r.Name, unicode.IsControl) || !utf8.ValidString(r.Name):
-		return Errorf(Invalid, "name %q is not printable text: it is shown in tracebacks", r.Name)
-	case len(r.Stdin) > MaxPayload:
+	if err := validateScript(r.Script, r.Name); err != nil {
+		return err
+	}
+	if len(r.Stdin) > MaxPayload {
 		return Errorf(Invalid, "stdin of %d bytes is above the maximum of %d", len(r.Stdin), MaxPayload)
 	}
 	for _, v := range r.Variables {
@@ -80,6 +75,23 @@ func (r Request) Validate() error {
 	}
 	if _, err := policy.ParseOutputAction(string(r.OnOutputLimit)); err != nil {
 		return Wrap(Invalid, err)
+	}
+	return nil
+}
+
+// validateScript checks what is the same for everything that is Python source.
+func validateScript(script, name string) error {
+	switch {
+	case strings.TrimSpace(script) == "":
+		return Errorf(Invalid, "script is empty: there is nothing to run")
+	case len(script) > MaxScript:
+		return Errorf(Invalid, "script of %d bytes is above the maximum of %d", len(script), MaxScript)
+	case !utf8.ValidString(script):
+		return Errorf(Invalid, "script is not valid UTF-8 (first bad byte at offset %d)", firstInvalid([]byte(script)))
+	case strings.ContainsRune(script, 0):
+		return Errorf(Invalid, "script has a NUL byte at offset %d: Python source cannot contain one", strings.IndexByte(script, 0))
+	case strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name):
+		return Errorf(Invalid, "name %q is not printable text: it is shown in tracebacks", name)
 	}
 	return nil
 }

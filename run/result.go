@@ -132,8 +132,10 @@ type Violation struct {
 	Op     string      `json:"op"`
 	Detail string      `json:"detail,omitempty"`
 	Line   int         `json:"line,omitempty"`
-	Count  int         `json:"count"`
-	Hint   string      `json:"hint,omitempty"`
+	// Column is known for the language rules alone, which look at the text.
+	Column int    `json:"column,omitempty"`
+	Count  int    `json:"count"`
+	Hint   string `json:"hint,omitempty"`
 }
 
 // Enforcement says what really stood between this guest and its host.

@@ -31,6 +31,7 @@ var examples = map[string]string{
 	"preload": "preload: [json, re]", "on_output_limit": "on_output_limit: truncate",
 	"limits": "limits: {memory: 256MiB}", "maxima": "maxima: {memory: 1GiB}",
 	"walls": "walls: {require: [landlock]}", "require": "require: [landlock]", "prefer": "prefer: [cgroup]",
+	"language": "language: {modules: [heapq]}", "modules": "modules: [heapq]", "builtins": "builtins: [input]",
 	"read": "read: [/data/models]", "wall_time": "wall_time: 30s", "cpu_time": "cpu_time: 10s",
 	"memory": "memory: 256MiB", "output": "output: 64KiB", "scratch": "scratch: 16MiB",
 	"open_files": "open_files: 64", "threads": "threads: 16",
