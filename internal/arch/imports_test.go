@@ -171,7 +171,8 @@ var layers = [][]string{
 	{"internal/doctor", "internal/httpapi", "internal/mcpserver", "internal/hosttest", "internal/backend/backendtest"},
 	{"."},
 	{"internal/attack", "internal/audit", "internal/metrics", "internal/policyfile"},
-	{"internal/backend/process", "internal/backend/hook", "internal/backend/jail", "internal/backend/wasm", "internal/backend/gvisor", "internal/backend/fake"},
+	{"internal/backend/process", "internal/backend/jail", "internal/backend/wasm", "internal/backend/gvisor", "internal/backend/fake"},
+	{"internal/backend/hook"},
 	{"internal/backend"},
 	{"internal/zygote/gen"},
 	{"internal/egress", "internal/zygote"},
@@ -182,7 +183,7 @@ var layers = [][]string{
 	{"internal/hostfeature"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch"},
+	{"bench/proc", "internal/arch", "internal/language"},
 }
 
 func layerOf(name string) int {

@@ -1,0 +1,134 @@
+"""Second part: where the rules need to see an object, the script calls a guard.
+
+Most code is compiled as it was written. Rewritten are
+
+    x.y = …      as  (x if type(x) not in KINDS else own(x)).y = …
+    x._private   as  (x if type(x) not in KINDS else private(x, "_private"))._private
+    x.format     as  special(x, "format")
+    type(x)      as  typeof(x)
+
+The second alone where a class of the library has a private attribute of that
+name. KINDS holds the types of objects that a script shares with others: its own
+are passed by at the price of one look.
+
+The guards have names that no script can write, so that none can bind them.
+"""
+
+KINDS, TYPE, ISINSTANCE = "@kinds", "@type", "@isinstance"
+TYPEOF, OWN, PRIVATE, SPECIAL = "@typeof", "@own", "@private", "@special"
+
+LOAD = _ast.Load()
+
+MATCH_VALUE = getattr(_ast, "MatchValue", ())
+MATCH_CLASS = getattr(_ast, "MatchClass", ())
+
+
+def placed(new, old):
+    """Gives a node that was made the place of the one it stands for."""
+    new.lineno, new.col_offset = old.lineno, old.col_offset
+    new.end_lineno, new.end_col_offset = old.end_lineno, old.end_col_offset
+    return new
+
+
+def named(name, old):
+    return placed(_ast.Name(name, LOAD), old)
+
+
+def called(name, old, *args):
+    return placed(_ast.Call(named(name, old), list(args), []), old)
+
+
+def text(value, old):
+    node = placed(_ast.Constant(value), old)
+    node.kind = None
+    return node
+
+
+def passed_by(guard, node, *args):
+    """The object of node, after the guard has seen it. One that is in a variable
+    is looked at in place."""
+    guarded = called(guard, node, node, *args)
+    if not isinstance(node, _ast.Name):
+        return guarded
+    kind = called(TYPE, node, node)
+    shared = placed(_ast.Compare(kind, [_ast.NotIn()], [named(KINDS, node)]), node)
+    return placed(_ast.IfExp(shared, node, guarded), node)
+
+
+def mangled(name, owner):
+    """What the compiler makes of self.__name inside of a class."""
+    if owner is None or not name.startswith("__") or name.endswith("__") or "." in name:
+        return name
+    owner = owner.lstrip("_")
+    return "_%s%s" % (owner, name) if owner else name
+
+
+class Rewriter:
+    """Puts guards into a script that the rules allow."""
+
+    def __init__(self, tree, watched):
+        self.tree, self.watched, self.findings = tree, watched, []
+        self.own_type = any("type" in bound_by(node) for node in every(tree))
+
+    def rewrite(self):
+        # With the name of the class that a node is in, for its private names.
+        stack = [(self.tree, None)]
+        while stack:
+            node, owner = stack.pop()
+            inside = node.name if isinstance(node, _ast.ClassDef) else owner
+            for field in node._fields:
+                value = getattr(node, field, None)
+                if isinstance(value, _ast.AST):
+                    value = self.guarded(value, node, inside)
+                    setattr(node, field, value)
+                    stack.append((value, inside))
+                elif isinstance(value, list):
+                    for i, item in enumerate(value):
+                        if isinstance(item, _ast.AST):
+                            value[i] = self.guarded(item, node, inside)
+                            stack.append((value[i], inside))
+            if isinstance(node, MATCH_CLASS):
+                for name in node.kwd_attrs:
+                    self.pattern(node, mangled(name, owner))
+        return self.findings
+
+    def guarded(self, node, parent, owner):
+        if isinstance(node, _ast.Attribute):
+            return self.attribute(node, parent, mangled(node.attr, owner))
+        if isinstance(node, _ast.Call) and not self.own_type:
+            return self.type_call(node, parent)
+        return node
+
+    def attribute(self, node, parent, name):
+        if isinstance(parent, MATCH_VALUE):
+            self.pattern(node, name)
+            return node  # nothing but plain attributes may stand there
+        if not isinstance(node.ctx, _ast.Load):
+            node.value = passed_by(OWN, node.value)
+            if isinstance(parent, _ast.AugAssign) and name in self.watched:  # it is read, too
+                node.value = passed_by(PRIVATE, node.value, text(name, node))
+        elif name in FORMATTERS or name in BY_STRING or name in COPIED:
+            return called(SPECIAL, node, node.value, text(name, node))
+        elif name in self.watched:
+            node.value = passed_by(PRIVATE, node.value, text(name, node))
+        return node
+
+    def pattern(self, node, name):
+        if name in self.watched or name in FORMATTERS:
+            self.findings.append(Finding("match-attribute", node, "the attribute '%s' cannot be matched" % name))
+
+    def type_call(self, node, parent):
+        """type(x) is a metaclass for a class alone."""
+        callee = node.func
+        if not (isinstance(callee, _ast.Name) and callee.id == "type" and len(node.args) == 1 and not node.keywords):
+            return node
+        if isinstance(node.args[0], _ast.Starred):
+            return node
+        if isinstance(parent, _ast.Attribute) and parent.attr in ("__name__", "__qualname__"):
+            callee.id = TYPE  # nobody gets hold of it
+            return node
+        callee.id = TYPEOF
+        if not isinstance(node.args[0], _ast.Name):
+            return node
+        is_class = called(ISINSTANCE, node, node.args[0], named(TYPE, node))
+        return placed(_ast.IfExp(is_class, node, called(TYPE, node, node.args[0])), node)

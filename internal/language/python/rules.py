@@ -1,0 +1,401 @@
+"""The language rules, first part: what a script may say. rules.py, rewrite.py
+and guards.py are one program, put together in this order (language.go).
+
+A script is parsed once, by the interpreter's own parser, and what is judged is
+what is compiled: there is no second grammar that could disagree. All attribute
+names of Python are written out in its source. So nearly everything is decided
+here, at no cost to the run; the few roads by which a string becomes an attribute
+are guarded while it runs (guards.py).
+
+Nothing here depends on how the interpreter is walled in.
+"""
+import _ast
+import builtins
+import sys
+
+PARSE_ONLY = 0x400  # PyCF_ONLY_AST
+MOST_FINDINGS = 200
+
+
+class Refused(Exception):
+    """The findings are all there are, in the order of the script."""
+
+    def __init__(self, findings):
+        super().__init__("the language rules refuse the script")
+        self.findings = findings
+
+
+def words(text):
+    return frozenset(text.split())
+
+
+# What the data model calls by itself. A class may define them, and may be asked
+# for its own: super().__init__(), Base.__eq__(self, other).
+PROTOCOL = words("""
+    __new__ __init__ __post_init__ __init_subclass__ __set_name__ __class_getitem__
+    __str__ __repr__ __bytes__ __format__ __hash__ __bool__ __len__ __length_hint__
+    __lt__ __le__ __eq__ __ne__ __gt__ __ge__ __call__ __contains__ __iter__ __next__ __reversed__
+    __getitem__ __setitem__ __delitem__ __missing__ __enter__ __exit__
+    __await__ __aiter__ __anext__ __aenter__ __aexit__
+    __add__ __sub__ __mul__ __matmul__ __truediv__ __floordiv__ __mod__ __divmod__ __pow__
+    __lshift__ __rshift__ __and__ __xor__ __or__
+    __radd__ __rsub__ __rmul__ __rmatmul__ __rtruediv__ __rfloordiv__ __rmod__ __rdivmod__ __rpow__
+    __rlshift__ __rrshift__ __rand__ __rxor__ __ror__
+    __iadd__ __isub__ __imul__ __imatmul__ __itruediv__ __ifloordiv__ __imod__ __ipow__
+    __ilshift__ __irshift__ __iand__ __ixor__ __ior__
+    __neg__ __pos__ __abs__ __invert__ __complex__ __int__ __float__ __index__
+    __round__ __trunc__ __floor__ __ceil__ __copy__ __deepcopy__ __replace__ __fspath__
+""")
+
+# A class may define these too, and nobody may ask for them: they lead from one
+# object to another, or take the name of an attribute as a string.
+DEFINED_ONLY = words("""
+    __del__ __get__ __set__ __delete__ __getattr__ __dir__ __getstate__ __setstate__
+    __subclasshook__ __slots__ __match_args__
+""")
+
+# These take the name of an attribute as a string, and look at it (guards.py).
+BY_STRING = words("__getattribute__ __setattr__ __delattr__")
+
+# Words about an object, and the chain of exceptions.
+DESCRIPTIVE = words("""
+    __name__ __qualname__ __doc__ __module__
+    __cause__ __context__ __suppress_context__ __notes__
+""")
+ASSIGNABLE = words("__name__ __qualname__ __doc__ __cause__ __context__ __suppress_context__")
+
+# Answered with a copy. Who changed the real __annotations__ could change the
+# code that @dataclass makes of them; and the read-only views of the library hand
+# what they show to whoever is compared with them.
+COPIED = words("__annotations__ __members__ groupindex registry metadata")
+
+MODULE_NAMES = words("__name__ __file__ __doc__ __debug__ __all__ __version__ __author__ __license__ __date__")
+
+READABLE = PROTOCOL | DESCRIPTIVE | BY_STRING | words("__annotations__ __members__")
+NAMEABLE = PROTOCOL | DEFINED_ONLY | BY_STRING | MODULE_NAMES
+
+# str.format walks along attributes that no rule has seen.
+FORMATTERS = words("format format_map")
+
+# A library object that has one of these hands out more than its own.
+WATCHED = words("obj register mro _clear_cache")
+
+BUILTINS = words("""
+    abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate
+    filter float format frozenset hasattr hash hex id int isinstance issubclass iter len list map max
+    memoryview min next object oct ord pow print property range repr reversed round set slice sorted
+    staticmethod str sum super tuple type zip aiter anext Ellipsis NotImplemented
+""") | frozenset(
+    name for name, value in vars(builtins).items()
+    # Groups of exceptions are left out: their split() is believed by the
+    # interpreter itself, which a lying one crashes.
+    if isinstance(value, type) and issubclass(value, BaseException) and not name.endswith("Group")
+)
+
+
+def inner_attributes():
+    """The attributes of frames, tracebacks, code, generators and their like, as
+    this interpreter has them: one that a later version adds is known too."""
+    def generator():
+        yield
+
+    async def coroutine():
+        pass
+
+    async def async_generator():
+        yield
+
+    suspended = coroutine()
+    suspended.close()
+    try:
+        raise ValueError
+    except ValueError as error:
+        traceback = error.__traceback__
+    kinds = generator(), suspended, async_generator(), traceback, traceback.tb_frame, generator.__code__
+    prefixes = "gi_", "cr_", "ag_", "tb_", "f_", "co_"
+    return frozenset(name for kind in kinds for name in dir(kind) if name.startswith(prefixes))
+
+
+INNER = inner_attributes()
+
+
+def is_dunder(name):
+    return name.startswith("__") and name.endswith("__") and len(name) > 4
+
+
+# What to do instead, for what is tried most.
+INSTEAD = {
+    "getattr": "write object.name, or keep the values in a dict",
+    "setattr": "write object.name = value, or keep the values in a dict",
+    "delattr": "write del object.name, or keep the values in a dict",
+    "vars": "keep the values in a dict, or use dataclasses.asdict",
+    "dir": "name the attributes that you need",
+    "globals": "keep the values in a dict of your own",
+    "locals": "keep the values in a dict of your own",
+    "eval": "for data use json.loads; for a choice of functions use a dict of them",
+    "exec": "define functions and call them",
+    "compile": "define functions and call them",
+    "open": "files are out of reach: take the data from the input, and give it back in the result",
+    "input": "nobody is there to answer: take the data from the input",
+    "breakpoint": "print what you want to see",
+    "exit": "raise SystemExit, or let the script come to its end",
+    "quit": "raise SystemExit, or let the script come to its end",
+    "ExceptionGroup": "raise one exception, with a list of the others in its arguments",
+    "BaseExceptionGroup": "raise one exception, with a list of the others in its arguments",
+    "__class__": "write type(x)",
+    "__dict__": "use dataclasses.asdict, or name the attributes that you need",
+    "__import__": "write an import statement",
+    "__traceback__": "the text of the exception is in str(e)",
+    "os": "files, processes and the environment are out of reach: take the data from the input",
+    "sys": "print writes to standard output; raise SystemExit to leave",
+    "subprocess": "no other program can be started",
+    "pathlib": "files are out of reach: take the data from the input, and give it back in the result",
+    "io": "files are out of reach: use a list of strings and str.join",
+    "time": "use datetime.datetime.now()",
+    "threading": "run one thing after another",
+    "asyncio": "run one thing after another",
+    "logging": "use print",
+    "pickle": "use json",
+    "abc": "raise NotImplementedError in the methods that must be overridden",
+    "contextlib": "write a class with __enter__ and __exit__",
+    "heapq": "sort a list, or use min() and max() with a key",
+    "bisect": "sort a list and search it, or use a dict",
+    "socket": "there is no network here", "requests": "there is no network here",
+    "urllib": "there is no network here", "http": "there is no network here",
+}
+
+
+class Finding:
+    """What is wrong, where, why, and what would be right."""
+
+    def __init__(self, rule, node, reason, hint="", allowed=()):
+        self.rule, self.reason, self.hint, self.allowed = rule, reason, hint, list(allowed)
+        self.line = getattr(node, "lineno", 0)
+        self.column = getattr(node, "col_offset", -1) + 1
+
+    def fields(self):
+        return [self.rule, self.line, self.column, self.reason, self.hint, self.allowed]
+
+
+def children(node):
+    """The nodes directly below, in the order of the source."""
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, _ast.AST):
+            yield value
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, _ast.AST):
+                    yield item
+
+
+def every(tree):
+    """All nodes, without recursion: a script nests as deep as it likes."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(children(node))
+
+
+# Where nodes hold names that they bind. Statements that do not exist in this
+# version are not there.
+BINDING_FIELDS = {
+    getattr(_ast, kind): field
+    for kind, field in (
+        ("FunctionDef", "name"), ("AsyncFunctionDef", "name"), ("ClassDef", "name"), ("arg", "arg"),
+        ("ExceptHandler", "name"), ("Global", "names"), ("Nonlocal", "names"),
+        ("MatchAs", "name"), ("MatchStar", "name"), ("MatchMapping", "rest"),
+        ("TypeVar", "name"), ("ParamSpec", "name"), ("TypeVarTuple", "name"),
+    )
+    if hasattr(_ast, kind)
+}
+
+
+def bound_by(node):
+    """The names that one node binds."""
+    if isinstance(node, _ast.Name):
+        return () if isinstance(node.ctx, _ast.Load) else (node.id,)
+    if isinstance(node, _ast.alias):
+        return (node.asname or node.name.partition(".")[0],)
+    name = getattr(node, BINDING_FIELDS.get(type(node), ""), None)
+    return name if isinstance(name, list) else (name,) if name else ()
+
+
+class Rules:
+    """What one set of allowed modules and builtins refuses."""
+
+    def __init__(self, modules, names):
+        self.modules, self.builtins = modules, names
+
+    def findings(self, tree):
+        """Every finding of a parsed script."""
+        found, bound = [], set()
+        for node in every(tree):
+            bound.update(bound_by(node))
+        for node in every(tree):
+            for name in bound_by(node):
+                found.extend(self.binding(node, name))
+            judge = self.JUDGES.get(type(node))
+            if judge is not None:
+                found.extend(judge(self, node, bound))
+        found.sort(key=lambda f: (f.line, f.column))
+        if len(found) > MOST_FINDINGS:
+            rest = Finding("more-findings", None, "%d more findings are not shown" % (len(found) - MOST_FINDINGS))
+            found = found[:MOST_FINDINGS] + [rest]
+        return found
+
+    def binding(self, node, name):
+        if is_dunder(name) and name not in NAMEABLE:
+            yield Finding("dunder-name", node, "the name '%s' belongs to the interpreter" % name,
+                          INSTEAD.get(name, "choose another name"))
+
+    def name(self, node, bound):
+        name = node.id
+        if not isinstance(node.ctx, _ast.Load):
+            return
+        if is_dunder(name) and name not in NAMEABLE:
+            yield Finding("dunder-name", node, "the name '%s' leads into the interpreter" % name, INSTEAD.get(name, ""))
+        elif name in vars(builtins) and name not in self.builtins and name not in bound and not is_dunder(name):
+            yield Finding("builtin-not-allowed", node, "the builtin '%s' is not allowed" % name, INSTEAD.get(name, ""))
+
+    def attribute(self, node, bound):
+        name = node.attr
+        allowed = READABLE if isinstance(node.ctx, _ast.Load) else ASSIGNABLE
+        if name in INNER:
+            yield Finding("inner-attribute", node, "the attribute '%s' leads into the interpreter's frames and code" % name)
+        elif is_dunder(name) and name not in allowed:
+            reason = "the attribute '%s' leads into the interpreter" % name
+            if name in READABLE:
+                reason = "the attribute '%s' cannot be changed" % name
+            yield Finding("dunder-attribute", node, reason, INSTEAD.get(name, ""))
+
+    def imported(self, node, bound):
+        for alias in node.names:
+            yield from self.module(alias if hasattr(alias, "lineno") else node, alias.name)  # since 3.10
+
+    def imported_from(self, node, bound):
+        if node.level:
+            yield Finding("import-relative", node, "a relative import is not allowed: a script is in no package",
+                          "import the module by its full name")
+            return
+        if node.module == "__future__":
+            return
+        yield from self.module(node, node.module)
+        for alias in node.names:
+            if alias.name == "*":
+                yield Finding("import-star", node, "import * is not allowed", "name what you need: from %s import a, b" % node.module)
+            elif alias.name.startswith("_"):
+                yield Finding("import-private", node, "'%s' is private to the module '%s'" % (alias.name, node.module))
+
+    def module(self, node, name):
+        if name not in self.modules:
+            yield Finding("import-not-allowed", node, "import of module '%s' is not allowed" % name,
+                          INSTEAD.get(name.partition(".")[0], ""), sorted(self.modules))
+
+    def augmented(self, node, bound):
+        target = node.target
+        if isinstance(target, _ast.Attribute) and (target.attr in FORMATTERS or target.attr in READABLE):
+            yield Finding("attribute-in-place", target, "the attribute '%s' cannot be changed in place" % target.attr,
+                          "write x.%s = …" % target.attr)
+
+    def call(self, node, bound):
+        callee, name = node.func, None
+        if isinstance(callee, _ast.Name) and callee.id not in bound:
+            name = callee.id
+        if name == "type" and len(node.args) + len(node.keywords) > 1:
+            yield Finding("type-call", node, "type() with more than one argument makes a class", "write a class statement")
+        if name == "hasattr" and len(node.args) == 2:
+            asked = node.args[1]
+            if isinstance(asked, _ast.Constant) and isinstance(asked.value, str) and not askable(asked.value):
+                yield Finding("attribute-by-string", asked, "the attribute '%s' cannot be asked for" % asked.value)
+        if isinstance(callee, _ast.Attribute) and callee.attr in FORMATTERS:
+            if isinstance(callee.value, _ast.Constant) and isinstance(callee.value.value, str):
+                for attribute in walked_by_format(callee.value.value):
+                    if not readable_by_string(attribute):
+                        yield Finding("attribute-by-string", callee.value, "the format asks for the attribute '%s'" % attribute)
+
+    def class_statement(self, node, bound):
+        for keyword in node.keywords:
+            if keyword.arg == "metaclass":
+                yield Finding("metaclass", node, "a metaclass is not allowed",
+                              "use a class decorator, or __init_subclass__ in a base class")
+        for base in node.bases:
+            if isinstance(base, _ast.Name) and base.id == "type" and "type" not in bound:
+                yield Finding("metaclass", base, "a subclass of type is a metaclass, which is not allowed",
+                              "use a class decorator, or __init_subclass__ in a base class")
+        for statement in node.body:
+            if isinstance(statement, _ast.Assign):
+                for target in statement.targets:
+                    if isinstance(target, _ast.Name) and target.id == "__match_args__":
+                        yield from self.match_args(statement.value)
+
+    def match_args(self, node):
+        items = node.elts if isinstance(node, _ast.Tuple) else None
+        if items is None or not all(isinstance(i, _ast.Constant) and isinstance(i.value, str) for i in items):
+            yield Finding("match-args", node, "__match_args__ must be written out as a tuple of strings")
+            return
+        for item in items:
+            if not matchable(item.value):
+                yield Finding("match-args", item, "the attribute '%s' cannot be matched" % item.value)
+
+    def match_class(self, node, bound):
+        for name in node.kwd_attrs:
+            if not matchable(name):
+                yield Finding("match-attribute", node, "the attribute '%s' cannot be matched" % name)
+
+    def except_star(self, node, bound):
+        yield Finding("except-star", node, "except* is not allowed: it believes what a group of exceptions says of itself",
+                      "write except, and look at the exceptions one by one")
+
+    JUDGES = {
+        _ast.Name: name, _ast.Attribute: attribute, _ast.Call: call, _ast.ClassDef: class_statement,
+        _ast.Import: imported, _ast.ImportFrom: imported_from, _ast.AugAssign: augmented,
+    }
+    if hasattr(_ast, "MatchClass"):
+        JUDGES[_ast.MatchClass] = match_class
+    if hasattr(_ast, "TryStar"):
+        JUDGES[_ast.TryStar] = except_star
+
+
+def readable_by_string(name):
+    """Whether an attribute may be named by a string: no private ones, and none
+    that must be guarded."""
+    return not name.startswith("_") and name not in INNER | FORMATTERS | WATCHED
+
+
+def askable(name):
+    """Whether hasattr may be asked for it: it gives a yes or a no."""
+    return name not in INNER and (name in READABLE or not is_dunder(name))
+
+
+def matchable(name):
+    """Whether a class pattern may read it, of a class that has no attribute to
+    be guarded."""
+    return name not in INNER and not is_dunder(name)
+
+
+def walked_by_format(text):
+    """The attributes that str.format looks up for a format, nested ones too."""
+    import _string
+
+    try:
+        for _, field, spec, _ in _string.formatter_parser(text):
+            if field:
+                for is_attribute, name in _string.formatter_field_name_split(field)[1]:
+                    if is_attribute:
+                        yield name
+            if spec and "{" in spec:
+                yield from walked_by_format(spec)
+    except ValueError:
+        return  # str.format will say what is wrong with it
+
+
+def findings_of(error):
+    """What kept a script from being compiled, as lists."""
+    if isinstance(error, Refused):
+        return [finding.fields() for finding in error.findings]
+    finding = Finding("syntax", None, str(getattr(error, "msg", None) or error or type(error).__name__))
+    finding.line = getattr(error, "lineno", None) or 0
+    finding.column = getattr(error, "offset", None) or 0
+    return [finding.fields()]
