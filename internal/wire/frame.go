@@ -22,6 +22,9 @@ import (
 // may be a lie.
 const (
 	KindStart byte = 'S' // host → guest: what to run
+	KindCheck byte = 'V' // host → guest: what to judge by the language rules
+	KindHook  byte = 'H' // host → guest: what to compile, and to run with each call
+	KindCall  byte = 'K' // host → guest: a call of the hook
 	KindReady byte = 'R' // guest → host: which walls stand, before any guest code
 	KindCode  byte = 'C' // guest → host: the compiled script, before it runs
 	KindDone  byte = 'D' // guest → host: the final report
@@ -82,7 +85,7 @@ func ReadFrame(r io.Reader, buf []byte, max int) (kind byte, payload []byte, err
 	kind = header[0]
 	size := uint64(binary.LittleEndian.Uint32(header[1:]))
 	switch kind {
-	case KindStart, KindReady, KindCode, KindDone:
+	case KindStart, KindCheck, KindHook, KindCall, KindReady, KindCode, KindDone:
 	default:
 		return 0, nil, fmt.Errorf("%w: unknown frame kind 0x%02x", ErrMalformed, kind)
 	}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"embed"
 	"fmt"
+
+	"github.com/cordon-sandbox/cordon/internal/language"
 )
 
 //go:generate go run github.com/cordon-sandbox/cordon/internal/zygote/gen
@@ -22,27 +24,40 @@ var compiled embed.FS
 
 const magicSize = 4
 
-// BytecodeName is the file of one minor version.
-func BytecodeName(version [2]int) string {
-	return fmt.Sprintf("python/zygote-%d.%d.code", version[0], version[1])
-}
+// Program is one of the two that run in the interpreter: the bootstrap, and the
+// language rules, which not every fork server needs.
+type Program struct{ Name, Source string }
 
-// Source is the bootstrap's text.
-func Source() string { return systemPart + guestPart + serverPart }
+// Programs that are compiled ahead.
+var (
+	Bootstrap = Program{"zygote", systemPart + guestPart + hookPart + serverPart}
+	Rules     = Program{"language", language.Source()}
+)
+
+// BytecodeName is the file of one minor version.
+func (p Program) BytecodeName(version [2]int) string {
+	return fmt.Sprintf("python/%s-%d.%d.code", p.Name, version[0], version[1])
+}
 
 // bytecode gives the magic number and the code for a version, or nothing when
 // there is none, or only one of an older source. The interpreter compares the
 // magic number with its own and falls back on the source.
-func bytecode(version [2]int) []byte {
-	file, err := compiled.ReadFile(BytecodeName(version))
+func (p Program) bytecode(version [2]int) []byte {
+	file, err := compiled.ReadFile(p.BytecodeName(version))
 	if err != nil {
 		return nil
 	}
-	digest := sha256.Sum256([]byte(Source()))
+	digest := sha256.Sum256([]byte(p.Source))
 	if len(file) < sha256.Size+magicSize || !bytes.Equal(file[:sha256.Size], digest[:]) {
 		return nil
 	}
 	return file[sha256.Size:]
+}
+
+// messages are the program as the interpreter reads it. An empty packet would
+// look like our end.
+func (p Program) messages(version [2]int) [][]byte {
+	return [][]byte{append(p.bytecode(version), 0), []byte(p.Source)}
 }
 
 // loader is what the interpreter is started with. Two messages are waiting on

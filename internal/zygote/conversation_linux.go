@@ -20,6 +20,7 @@ type conversation struct {
 	worker  *Worker
 	channel int
 	limits  policy.Limits
+	again   bool   // the worker has served before, and will again
 	onWait  func() // nil when it was called
 
 	started  time.Time
@@ -36,7 +37,7 @@ type conversation struct {
 func (w *Worker) converse(g Guest) *conversation {
 	now := time.Now()
 	c := &conversation{
-		worker: w, channel: w.channel.number(), limits: g.Limits, onWait: g.OnWait,
+		worker: w, channel: w.channel.number(), limits: g.Limits, again: g.again, onWait: g.OnWait,
 		started: now, patience: now.Add(g.Patience), deadline: now.Add(g.Limits.WallTime.Std()),
 	}
 	c.planLook(now, g.Limits.CPUTime.Std())
@@ -68,16 +69,25 @@ func (c *conversation) open(g Guest) {
 // rehearse asks what will be asked at the end, and forgets the answers. There is
 // time now, and then the caches will have what it takes to answer.
 func (c *conversation) rehearse() {
-	if !c.patience.After(c.started) {
+	if c.again || !c.patience.After(c.started) {
 		return
 	}
 	_, _ = cpuTime(c.worker.PID)
 	c.worker.peakMemory()
 }
 
-// end lets go of the guest.
+// memory is the most that the worker ever had. For a short call of a hook that
+// is what it was when we last looked: to look takes as long as the call.
+func (c *conversation) memory(took time.Duration) policy.Bytes {
+	w := c.worker
+	if !c.again || w.peak == 0 || took > time.Millisecond {
+		w.peak = w.peakMemory()
+	}
+	return w.peak
+}
+
+// end lets go of the guest's streams.
 func (c *conversation) end() {
-	c.worker.Kill(KilledDone)
 	if c.feeding != nil {
 		_ = c.feeding.SetWriteDeadline(time.Unix(1, 0)) // wakes the feeder, unless it has closed the pipe already
 	}

@@ -26,6 +26,8 @@ type Guest struct {
 	Patience time.Duration
 	// OnWait, if there is one, is called when the guest takes longer.
 	OnWait func()
+
+	again bool // the frame is a call to a hook, not a worker's first
 }
 
 // Ending is the evidence of how a guest ended. It draws no conclusions.

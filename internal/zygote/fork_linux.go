@@ -39,7 +39,9 @@ type Worker struct {
 	// Our ends. None of them blocks, and Go's poller does not know them.
 	channel, stdin, stdout, stderr descriptor
 	pidfd, status                  descriptor
-	cpu                            time.Duration // used before its guest came
+	cpu                            time.Duration // used before its guest came, or was called
+	peak                           policy.Bytes  // of its memory, as we last saw it
+	calls                          int           // of its hook
 
 	exited   chan struct{} // closed when the zygote has buried it
 	onEnd    func()

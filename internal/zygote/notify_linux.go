@@ -172,8 +172,11 @@ func (d *denials) add(v run.Violation) (total int) {
 	return d.total
 }
 
-func (d *denials) list() []run.Violation {
+// take gives what was seen, and forgets it; the total stays.
+func (d *denials) take() []run.Violation {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.Clone(d.seen)
+	seen := d.seen
+	d.seen = nil
+	return seen
 }

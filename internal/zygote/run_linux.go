@@ -23,16 +23,34 @@ const burialTimeout = 200 * time.Millisecond
 // Run hands the guest over and collects the evidence of its end. The worker
 // is dead, or about to be, when it returns.
 func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
+	defer w.Kill(KilledDone)
+	return w.start(ctx, wire.KindStart, g)
+}
+
+// Check has the language rules judge the guest, which is not run. The worker is
+// dead, or about to be, when it returns.
+func (w *Worker) Check(ctx context.Context, g Guest) (Ending, error) {
+	defer w.Kill(KilledDone)
+	return w.start(ctx, wire.KindCheck, g)
+}
+
+// start sends the worker its first frame, and collects what it answers.
+func (w *Worker) start(ctx context.Context, kind byte, g Guest) (Ending, error) {
 	code, ask := g.Codes.find(source{g.Script, g.Name})
-	frame, err := wire.AppendListFrame(make([]byte, 0, len(g.Script)+len(code)+512), wire.KindStart,
+	frame, err := wire.AppendListFrame(make([]byte, 0, len(g.Script)+len(code)+512), kind,
 		startFields(g, w.narrow(g.Limits), code, ask)...)
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
 	}
 	w.limits.Store(&g.Limits)
+	return w.exchange(ctx, frame, g, ask)
+}
+
+// exchange sends a frame, and collects the evidence of what came of it.
+func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) (Ending, error) {
 	c := w.converse(g)
 	defer c.end()
-	frame, err = c.send(frame) // wakes the guest; all else can be done while it does
+	frame, err := c.send(frame) // wakes the guest; all else can be done while it does
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, func() { w.Kill(KilledCanceled) })()
 	}
@@ -69,11 +87,11 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	}
 	e.WallTime = time.Since(c.started)
 	if e.Exit == nil {
-		// Still there: it waits to be killed after its report.
+		// Still there: it waits to be killed, or to be called again.
 		if used, err := cpuTime(w.PID); err == nil {
-			e.CPUTime = used - w.cpu
+			e.CPUTime, w.cpu = used-w.cpu, used
 		}
-		e.Memory = w.peakMemory()
+		e.Memory = c.memory(e.WallTime)
 	} else {
 		e.CPUTime, e.Memory = max(0, e.Exit.CPUTime-w.cpu), e.Exit.Memory
 	}
@@ -82,7 +100,7 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	if why := w.kill.reason(); why == KilledOutput {
 		e.Killed = why // found by the last look into the pipes
 	}
-	e.Violations = w.denials.list()
+	e.Violations = w.denials.take()
 	return e, nil
 }
 

@@ -75,13 +75,16 @@ func Launch(config Config) (*Zygote, error) {
 	if !config.Plan.Environment {
 		environment = os.Environ()
 	}
+	// In the order in which the loader and the bootstrap read them.
+	messages := append(Bootstrap.messages(config.Interpreter.Version), settings)
+	if config.Language != nil {
+		messages = append(messages, Rules.messages(config.Interpreter.Version)...)
+	}
 	process, err := jail.Start(jail.Spec{
-		Plan: config.Plan,
-		Argv: []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", loader},
-		Env:  environment,
-		// In the order in which the loader and the bootstrap read them. An
-		// empty packet would look like our end.
-		Messages: [][]byte{append(bytecode(config.Interpreter.Version), 0), []byte(Source()), settings},
+		Plan:     config.Plan,
+		Argv:     []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", loader},
+		Env:      environment,
+		Messages: messages,
 	})
 	if err != nil {
 		return nil, err
@@ -168,8 +171,15 @@ func configure(c Config) ([]byte, error) {
 		"notify": notify, "filter": filter, "exposed": exposed, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
 		"mount": p.Root != nil, "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
-		"oneshot": c.OneShot,
+		"oneshot": c.OneShot, "language": languageFields(c.Language),
 	})
+}
+
+func languageFields(l *Language) any {
+	if l == nil {
+		return nil
+	}
+	return []any{append([]string{}, l.Modules...), append([]string{}, l.Builtins...)}
 }
 
 // landlockFields are the rules of the plan. In a private root everything that

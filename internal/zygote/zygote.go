@@ -22,13 +22,15 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// The Python side is one program in three parts, which need each other and are
+// The Python side is one program in four parts, which need each other and are
 // compiled as one.
 var (
 	//go:embed python/system.py
 	systemPart string
 	//go:embed python/guest.py
 	guestPart string
+	//go:embed python/hook.py
+	hookPart string
 	//go:embed python/server.py
 	serverPart string
 )
@@ -38,10 +40,16 @@ type Config struct {
 	Plan        jail.Plan
 	Interpreter interpreter.Interpreter
 	Preload     []string
+	// Language has scripts go by the language rules; nil means that they may say
+	// what they like.
+	Language *Language
 	// OneShot says that there will be one guest. The zygote becomes its worker
 	// then: a fork, and warming up, would take longer than they save.
 	OneShot bool
 }
+
+// Language is what the rules allow, complete.
+type Language struct{ Modules, Builtins []string }
 
 // Exit is how a worker ended, as its parent saw it.
 type Exit struct {

@@ -1,4 +1,4 @@
-// Command gen compiles the bootstrap with every CPython that it finds, one
+// Command gen compiles the bootstrap and the language rules with every CPython that it finds, one
 // file for each minor version. Run by go generate in internal/zygote. Versions
 // that are not installed keep the file that they have; cordon does not use it
 // when the source has changed since.
@@ -34,8 +34,10 @@ func main() {
 		if err != nil || done[python.Version] {
 			continue
 		}
-		if err := write(python); err != nil {
-			log.Fatal(err)
+		for _, program := range []zygote.Program{zygote.Bootstrap, zygote.Rules} {
+			if err := write(python, program); err != nil {
+				log.Fatal(err)
+			}
 		}
 		done[python.Version] = true
 		log.Printf("%s", python)
@@ -55,13 +57,13 @@ func candidates() []string {
 	return append(found, more...)
 }
 
-func write(python interpreter.Interpreter) error {
+func write(python interpreter.Interpreter, program zygote.Program) error {
 	cmd := exec.Command(python.Path, "-I", "-S", "-X", "utf8", "-c", compile)
-	cmd.Stdin = strings.NewReader(zygote.Source())
+	cmd.Stdin = strings.NewReader(program.Source)
 	code, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("%s: %w", python, err)
 	}
-	digest := sha256.Sum256([]byte(zygote.Source()))
-	return os.WriteFile(zygote.BytecodeName(python.Version), append(digest[:], code...), 0o644)
+	digest := sha256.Sum256([]byte(program.Source))
+	return os.WriteFile(program.BytecodeName(python.Version), append(digest[:], code...), 0o644)
 }

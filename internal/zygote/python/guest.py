@@ -20,14 +20,15 @@ def send(data):
 
 
 def receive():
-    """Reads the start frame; an end of file means that nobody needs us."""
+    """Reads a frame: its kind, and what is in it. An end of file means that
+    nobody needs us."""
     data = posix.read(CHANNEL, READ_AT_ONCE)
     while missing(data):
         more = posix.read(CHANNEL, min(missing(data), 1 << 20))
         if not more:
             posix._exit(0)
         data += more
-    return opened(data)
+    return data[:1], opened(data)
 
 
 def missing(data):
@@ -37,8 +38,8 @@ def missing(data):
 
 
 def opened(data):
-    """script, name, context, variables, limits, code, ask: see startFields in
-    ending.go."""
+    """For a start: script, name, context, variables, limits, code, ask. See
+    startFields in ending.go."""
     return marshal.loads(data[5:] if len(data) <= READ_AT_ONCE else memoryview(data)[5:])
 
 
@@ -104,12 +105,23 @@ def contains_nan(value):
     return isinstance(value, list) and any(map(contains_nan, value))
 
 
+def without_ours(tb):
+    """A traceback without our own frames: those that a script was called from,
+    and those of the guards that it called."""
+    theirs = []
+    while tb is not None:
+        if tb.tb_frame.f_globals is not globals() and tb.tb_frame.f_globals is not LANGUAGE:
+            theirs.append(tb)
+        tb = tb.tb_next
+    for at in reversed(theirs):
+        tb = type(at)(tb, at.tb_frame, at.tb_lasti, at.tb_lineno)
+    return tb
+
+
 def describe(error, name, script):
     """What an uncaught exception looks like to its author: our own frames
     left out, the script's lines shown."""
-    tb = error.__traceback__
-    while tb is not None and tb.tb_frame.f_globals is globals():
-        tb = tb.tb_next
+    tb = without_ours(error.__traceback__)
     line, at = 0, tb
     while at is not None:
         if at.tb_frame.f_code.co_filename == name:
@@ -217,13 +229,37 @@ def marshalled(code):
         return b""
 
 
-def stage():
+# The names of internal/language, where its rules are used.
+LANGUAGE = {}
+RULES_REFUSE = ()
+
+
+def stage(names=sys.modules["builtins"]):
     """A fresh __main__; made before the guest comes, who then need not wait."""
     module = sys.modules["__main__"] = type(sys)("__main__")
     space = module.__dict__
-    space["__builtins__"] = sys.modules["builtins"]
+    space["__builtins__"] = names
     space["result"] = None
     return space
+
+
+def compile_report(error, name, script):
+    """The report on a script that was not started."""
+    if isinstance(error, RULES_REFUSE):
+        return {"end": "refused", "code": 1, "findings": LANGUAGE["findings_of"](error)}
+    end = "raised" if isinstance(error, MemoryError) else "syntax"
+    return {"end": end, "code": 1, "exception": describe(error, name, script)}
+
+
+def exit_status(leaving):
+    """The exit code of a SystemExit; words go to standard error, as ever."""
+    status = leaving.code
+    if status is None or status is False:
+        return 0
+    if not isinstance(status, int):
+        print(bounded(str, status, 4000), file=sys.stderr)
+        return 1
+    return status & 0xFF
 
 
 def run(start, space, compiled, last=True):
@@ -241,23 +277,15 @@ def run(start, space, compiled, last=True):
             code = shared(script, name, compiled)
         else:
             code = compiled(script, name)
-    except MemoryError as error:
-        return {"end": "raised", "code": 1, "exception": describe(error, name, script)}
-    except (SyntaxError, ValueError, OverflowError, RecursionError) as error:
-        return {"end": "syntax", "code": 1, "exception": describe(error, name, script)}
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) + RULES_REFUSE as error:
+        return compile_report(error, name, script)
     try:
         try:
             exec(code, space)
         finally:
             finish_threads(last)
     except SystemExit as leaving:
-        status = leaving.code
-        if status is None or status is False:
-            status = 0
-        elif not isinstance(status, int):
-            print(bounded(str, status, 4000), file=sys.stderr)
-            status = 1
-        status &= 0xFF
+        status = exit_status(leaving)
         if status:
             return {"end": "exit", "code": status, "variables": variables(wanted, space)}
     except BaseException as error:
@@ -296,11 +324,11 @@ def pack(report):
     return marshal.dumps(report, 2)
 
 
-def warm_up(start):
+def warm_up(start, names, compiled):
     """Goes the way of a guest, with one of ours, but for what can be done
     only once."""
     if not missing(start):
-        report = run(opened(start), stage(), compiled, last=False)
+        report = run(opened(start), stage(names), compiled, last=False)
         flush()
         frame(b"D", pack(report))
 
@@ -355,12 +383,12 @@ def worker(syscall, config, fds, wanted):
         # Everything that the guest will make us touch is touched once before
         # it arrives: pages are copied and caches filled off the clock.
         if wanted["warm"]:
-            warm_up(config["warmup"])
+            warm_up(config["warmup"], config["builtins"], config["compiled"])
             send(bytes(READ_AT_ONCE)[:0])
-        space = stage()
+        space = stage(config["builtins"])
         gc.enable()
         send(frame(b"R", b""))
-        start = receive()
+        kind, start = receive()
         step = "narrow limits"
         if start[4]:
             limit(start[4])
@@ -370,7 +398,13 @@ def worker(syscall, config, fds, wanted):
         finally:
             posix._exit(1)
     try:
-        report = run(start, space, config["compiled"])
+        if kind == b"S":
+            report = run(start, space, config["compiled"])
+        elif kind == b"V":
+            report = {"end": "checked", "code": 0, "findings": config["rules"].check(start[0], start[1])}
+        else:
+            serve_hook(config["rules"], start[0], start[1])
+            posix._exit(0)
         flush()
         last_words = frame(b"D", pack(report))
     except MemoryError:

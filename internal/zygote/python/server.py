@@ -1,4 +1,4 @@
-"""Third part: the fork server. See docs/architecture.md.
+"""Fourth part: the fork server. See docs/architecture.md.
 
 A loader of a few lines (bytecode.go) starts this as __main__, behind the walls
 of the jail, with one descriptor: the control socket. It imports what scripts
@@ -38,6 +38,8 @@ def main():
     step = "configuration"
     try:
         config = marshal.loads(posix.read(CONTROL, 1 << 18))
+        if config["language"]:
+            load_language()
         libc = LibC(config["numbers"])
         syscall, receive_order = libc.syscall, receiver(libc)
         step = "preload"
@@ -45,9 +47,13 @@ def main():
         if not config["oneshot"]:
             posix.write(CONTROL, b"M")
             enlarge(libc, marshal.loads(posix.read(CONTROL, 4096)))
+        config["builtins"], config["compiled"] = sys.modules["builtins"], compiled
+        if config["language"]:
+            step = "language"
+            learn_language(config)
         step = "warm up"
         if config["warmup"]:
-            warm_up(config["warmup"])
+            warm_up(config["warmup"], config["builtins"], config["compiled"])
             gc.collect()
         gc.disable()
         if config["oneshot"]:
@@ -71,7 +77,8 @@ def main():
     # With a pid namespace a worker dies with us. Without one, or when we are
     # the worker ourselves, it must ask for that.
     config["parent"] = None
-    config["compiled"] = quick_compiler() if config["oneshot"] else compiled
+    if config["oneshot"] and not config["language"]:
+        config["compiled"] = quick_compiler()
     config["limit"] = limiter(syscall, config["oneshot"])
     config["descriptors"] = [CONTROL] + config["namespaces"]
     if config["landlock"]:
@@ -88,6 +95,25 @@ def main():
     else:
         config["parent"] = posix.getpid()
     serve(syscall, config, receive_order)
+
+
+def load_language():
+    """Loads the language rules, which wait on the socket."""
+    code, source = posix.read(CONTROL, 1 << 18), posix.read(CONTROL, 1 << 18)
+    magic = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
+    LANGUAGE["__name__"] = "cordon"
+    exec(marshal.loads(code[4:]) if code[:4] == magic else compile(source, "<cordon>", "exec"), LANGUAGE)
+
+
+def learn_language(config):
+    """Has scripts go by the rules. What was imported by now is the library."""
+    global RULES_REFUSE
+    RULES_REFUSE = (LANGUAGE["Refused"],)
+    modules, names = config["language"]
+    rules = config["rules"] = LANGUAGE["Language"](modules, names)
+    if not config["oneshot"]:
+        rules.load(rules.modules)
+    config["builtins"], config["compiled"] = rules.builtins, rules.compiled
 
 
 def mount_scratch(syscall, config, wanted):
