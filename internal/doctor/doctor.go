@@ -279,6 +279,9 @@ func (r Report) judged(p policy.Policy) Report {
 func (r Report) unmet(p policy.Policy) []string {
 	var unmet []string
 	for _, need := range p.Required() {
+		if need == policy.WallLanguage {
+			continue // no host lacks it
+		}
 		met := slices.ContainsFunc(need.Alternatives(), func(alternative policy.Wall) bool {
 			return slices.ContainsFunc(r.Walls, func(w Wall) bool {
 				return w.Name == alternative && (w.State == Enforced || w.State == Weaker)

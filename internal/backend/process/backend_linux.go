@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
@@ -40,10 +41,17 @@ type Backend struct {
 	bare      atomic.Pointer[pool]
 	startBare sync.Once
 	starting  sync.WaitGroup
+	// ruled serve the scripts that go by the language rules. Each comes with the
+	// first of them.
+	ruled map[policy.LanguagePreset]*ruled
 	// single serves in their place where one run is expected.
 	single *singles
 	codes  *zygote.Codes // nil where one run is expected
 	gate   *gate
+
+	hooksMu sync.Mutex
+	hooks   map[*hook.Hook]struct{} // nil when no more may be opened
+	calling atomic.Int32            // calls of hooks under way
 }
 
 // workers are where a run gets its worker from.
@@ -60,7 +68,11 @@ var _ backend.Backend = (*Backend)(nil)
 // server. A required wall that this host cannot give is an error here, before
 // anything runs.
 func New(ctx context.Context, options Options) (*Backend, error) {
-	b := &Backend{options: options.resolved()}
+	b := &Backend{options: options.resolved(), hooks: map[*hook.Hook]struct{}{}}
+	b.ruled = map[policy.LanguagePreset]*ruled{}
+	for _, preset := range policy.LanguagePresets {
+		b.ruled[preset] = &ruled{recipe: b.ruledRecipe(preset)}
+	}
 	b.gate = newGate(b.options.Concurrent, b.options.Queue)
 	features := hostfeature.Quick()
 	if err := b.look(ctx, &features); err != nil {
@@ -81,11 +93,15 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 
 // open starts the first fork server, and makes a pool of it.
 func (b *Backend) open(ctx context.Context) (err error) {
+	recipe := recipe{preload: b.options.Policy.Preload, limits: b.options.Policy.Limits, idle: b.options.Idle}
 	if b.options.OneShot {
-		b.single, err = newSingles(ctx, b)
+		if b.options.Language != "" {
+			recipe = b.ruledRecipe(b.options.Language)
+		}
+		b.single, err = newSingles(ctx, b, recipe)
 		return err
 	}
-	first, err := b.startZygote(ctx, b.options.Policy.Preload)
+	first, err := b.startZygote(ctx, recipe)
 	if err != nil {
 		return err
 	}
@@ -93,24 +109,27 @@ func (b *Backend) open(ctx context.Context) (err error) {
 		first.Close()
 		return err
 	}
-	b.loaded, b.codes = newPool(b, first, b.options.Policy.Preload), &zygote.Codes{}
+	b.loaded, b.codes = newPool(b, first, recipe), &zygote.Codes{}
 	return nil
 }
 
 // poolFor chooses by a word: a script without it imports nothing, or does so
 // by a road on which a few milliseconds do not matter.
-func (b *Backend) poolFor(script string) workers {
-	if b.single != nil {
-		return b.single
+func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error) {
+	if job.Restricted {
+		return b.ruledBy(ctx, policy.LanguageStandard)
 	}
-	if len(b.options.Policy.Preload) == 0 || strings.Contains(script, "import") {
-		return b.loaded
+	if b.single != nil {
+		return b.single, nil
+	}
+	if len(b.options.Policy.Preload) == 0 || strings.Contains(job.Script, "import") {
+		return b.loaded, nil
 	}
 	if p := b.bare.Load(); p != nil {
-		return p
+		return p, nil
 	}
 	b.startBare.Do(func() { b.starting.Go(b.openBare) })
-	return b.loaded
+	return b.loaded, nil
 }
 
 // openBare starts the second pool while the first serves.
@@ -124,11 +143,12 @@ func (b *Backend) openBare() {
 		case <-ctx.Done():
 		}
 	}()
-	first, err := b.startZygote(ctx, nil)
+	recipe := recipe{limits: b.options.Policy.Limits, idle: b.options.Idle}
+	first, err := b.startZygote(ctx, recipe)
 	if err != nil {
 		return // the first pool serves all, a little slower
 	}
-	p := newPool(b, first, nil)
+	p := newPool(b, first, recipe)
 	b.bare.Store(p)
 	select {
 	case <-b.gate.closed:
@@ -241,16 +261,24 @@ func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
 	return plan, nil
 }
 
-func (b *Backend) startZygote(ctx context.Context, preload []string) (*zygote.Zygote, error) {
-	z, err := zygote.Start(ctx, b.config(preload))
+// recipe is what the workers of a pool have in common.
+type recipe struct {
+	preload  []string
+	language *zygote.Language // nil for scripts that may say what they like
+	limits   policy.Limits    // of those that wait
+	idle     int              // how many those are
+}
+
+func (b *Backend) startZygote(ctx context.Context, r recipe) (*zygote.Zygote, error) {
+	z, err := zygote.Start(ctx, b.config(r))
 	if err != nil {
 		return nil, b.explain(ctx, err)
 	}
 	return z, nil
 }
 
-func (b *Backend) config(preload []string) zygote.Config {
-	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: preload, OneShot: b.options.OneShot}
+func (b *Backend) config(r recipe) zygote.Config {
+	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Language: r.language, OneShot: b.options.OneShot}
 }
 
 func (b *Backend) explain(ctx context.Context, err error) error {
@@ -286,8 +314,7 @@ func (b *Backend) Open(ctx context.Context, job backend.Job) (backend.Sandbox, e
 	if err := b.gate.enter(ctx); err != nil {
 		return nil, err
 	}
-	p := b.poolFor(job.Script)
-	m, err := p.take(ctx, job.Limits)
+	m, err := b.lease(ctx, job)
 	if err != nil {
 		b.gate.leave()
 		return nil, err
@@ -295,13 +322,29 @@ func (b *Backend) Open(ctx context.Context, job backend.Job) (backend.Sandbox, e
 	return &sandbox{backend: b, member: m}, nil
 }
 
-func (b *Backend) pools() []workers {
-	if b.single != nil {
-		return []workers{b.single}
+func (b *Backend) lease(ctx context.Context, job backend.Job) (*member, error) {
+	p, err := b.poolFor(ctx, job)
+	if err != nil {
+		return nil, err
 	}
-	pools := []workers{b.loaded}
+	return p.take(ctx, job.Limits)
+}
+
+func (b *Backend) pools() []workers {
+	var pools []workers
+	if b.single != nil {
+		pools = append(pools, b.single)
+	}
+	if b.loaded != nil {
+		pools = append(pools, b.loaded)
+	}
 	if p := b.bare.Load(); p != nil {
 		pools = append(pools, p)
+	}
+	for _, r := range b.ruled {
+		if p := r.opened(); p != nil {
+			pools = append(pools, p)
+		}
 	}
 	return pools
 }
@@ -318,6 +361,7 @@ func (b *Backend) Close() error {
 		p.stopAll() // so that every run ends
 	}
 	<-closed
+	b.closeHooks()
 	b.starting.Wait()
 	for _, p := range b.pools() {
 		p.stopAll()
@@ -333,35 +377,46 @@ type sandbox struct {
 }
 
 func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
-	name := job.Name
-	if name == "" {
-		name = "<script>"
-	}
 	m := s.member
 	if m.group != nil {
 		if err := m.group.SetLimit(groupLimit(job.Limits)); err != nil {
 			return run.Result{}, run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 	}
+	codes := s.backend.codes
+	if job.Restricted {
+		codes = s.backend.ruled[policy.LanguageStandard].codes
+	}
 	ending, err := m.Run(ctx, zygote.Guest{
-		Script: job.Script, Name: name, Codes: s.backend.codes, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
+		Script: job.Script, Name: nameOr(job.Name, "<script>"), Codes: codes, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
 		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.patience(), OnWait: m.replace,
 	})
+	result, err := s.backend.conclude(m, job.Limits, ending, err)
+	result.Enforcement = s.backend.Enforcement()
+	if job.Restricted {
+		result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageStandard)
+	}
+	return result, err
+}
+
+// conclude makes a Result of what is known about a guest's end.
+func (b *Backend) conclude(m *member, limits policy.Limits, ending zygote.Ending, err error) (run.Result, error) {
 	if errors.Is(err, zygote.ErrNotStarted) {
 		return run.Result{}, fmt.Errorf("%w: %w", backend.ErrNotStarted, err)
 	}
 	if err != nil {
 		return run.Result{}, err
 	}
-	e := evidence{Ending: ending, Limits: job.Limits, Plan: s.backend.plan}
+	if ending.Orphaned && !b.gate.open() {
+		return run.Result{}, errClosed()
+	}
+	e := evidence{Ending: ending, Limits: limits, Plan: b.plan}
 	if m.group != nil && ending.Report == nil {
 		if e.OOMKills, err = m.group.OOMKills(); err != nil {
 			return run.Result{}, run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 	}
-	result, err := judge(e)
-	result.Enforcement = s.backend.Enforcement()
-	return result, err
+	return judge(e)
 }
 
 func (s *sandbox) Close() error {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -41,6 +42,14 @@ func (*Backend) Enforcement() run.Enforcement { return run.Enforcement{Tier: pol
 
 // Open refuses.
 func (*Backend) Open(context.Context, backend.Job) (backend.Sandbox, error) { return nil, refusal() }
+
+// Check refuses.
+func (*Backend) Check(context.Context, run.Check) ([]run.Finding, error) { return nil, refusal() }
+
+// OpenHook refuses.
+func (*Backend) OpenHook(context.Context, run.Hook, policy.Limits) (*hook.Hook, error) {
+	return nil, refusal()
+}
 
 // Close has nothing to close.
 func (*Backend) Close() error { return nil }

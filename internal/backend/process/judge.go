@@ -121,6 +121,10 @@ func (e evidence) reported(r *run.Result) error {
 		}
 	}
 	switch ending {
+	case "checked", "opened":
+		r.Outcome = run.Succeeded
+	case "refused":
+		return refused(r, e.Report)
 	case "ok":
 		r.Outcome = run.Succeeded
 		value, err := e.Report.Get("result").AppendJSON(nil, "result", run.MaxPayload)
@@ -148,6 +152,54 @@ func (e evidence) reported(r *run.Result) error {
 	return nil
 }
 
+// refused: the language rules have seen the script, and nothing of it ran.
+func refused(r *run.Result, report wire.Dict) error {
+	findings, err := findingsOf(report)
+	if err != nil {
+		return err
+	}
+	for _, f := range findings {
+		r.Violations = append(r.Violations, f.Violation())
+	}
+	end(r, run.Refused, "", run.DescribeFindings(findings))
+	return nil
+}
+
+// findingsOf reads the findings of a report.
+func findingsOf(report wire.Dict) ([]run.Finding, error) {
+	list, err := report.Get("findings").List()
+	if err != nil {
+		return nil, err
+	}
+	findings := make([]run.Finding, len(list))
+	for i, item := range list {
+		fields, err := item.List()
+		if err != nil {
+			return nil, err
+		}
+		if len(fields) != 6 {
+			return nil, fmt.Errorf("a finding has %d fields", len(fields))
+		}
+		f := &findings[i]
+		for i, text := range map[int]*string{0: &f.Rule, 3: &f.Reason, 4: &f.Hint} {
+			if *text, err = fields[i].Text(); err != nil {
+				return nil, err
+			}
+		}
+		for i, number := range map[int]*int{1: &f.Line, 2: &f.Column} {
+			n, err := fields[i].Int()
+			if err != nil {
+				return nil, err
+			}
+			*number = int(n)
+		}
+		if f.Allowed, err = fields[5].TextList(); err != nil {
+			return nil, err
+		}
+	}
+	return findings, nil
+}
+
 func variablesOf(raw wire.Raw) (map[string]json.RawMessage, error) {
 	fields, err := raw.Dict()
 	if err != nil {
@@ -163,6 +215,9 @@ func variablesOf(raw wire.Raw) (map[string]json.RawMessage, error) {
 	}
 	return variables, nil
 }
+
+// ruleViolation is what the guards of the language rules raise.
+const ruleViolation = "RuleViolation"
 
 func (e evidence) raised(r *run.Result, ending string) error {
 	fields, err := e.Report.Get("exception").Dict()
@@ -192,6 +247,10 @@ func (e evidence) raised(r *run.Result, ending string) error {
 		end(r, run.OutOfMemory, "", strings.TrimSuffix(fmt.Sprintf("memory limit of %v reached (line %d)", e.Limits.Memory, x.Line), " (line 0)"))
 	default:
 		end(r, run.Raised, "", text)
+	}
+	if x.Type == ruleViolation {
+		rule, detail, _ := strings.Cut(x.Message, ": ")
+		r.Violations = append(r.Violations, run.Violation{Wall: policy.WallLanguage, Op: rule, Detail: detail, Line: x.Line, Count: 1})
 	}
 	errno, _ := fields.Get("errno").Int()        // there for OSError alone
 	filename, _ := fields.Get("filename").Text() // likewise

@@ -109,17 +109,16 @@ func (m *member) Close() {
 // feel.
 type pool struct {
 	backend *Backend
-	preload []string
-	limits  policy.Limits // of the workers that wait
+	recipe
 
-	ready chan struct{} // one token for each worker in idle
-	wants chan struct{} // one token for each place in idle that is not filled
+	ready chan struct{} // one token for each worker in resting
+	wants chan struct{} // one token for each place there that is not filled
 	fails chan error    // why no worker came, for one who waits for it
 
 	replacing sync.Mutex // held while a fork server starts, for tens of milliseconds
 
 	mu      sync.Mutex
-	idle    []*member // those of a replaced fork server first, the newest last
+	resting []*member // those of a replaced fork server first, the newest last
 	zygote  *zygote.Zygote
 	started time.Time
 	retired []*zygote.Zygote // replaced, and perhaps not done yet
@@ -129,18 +128,17 @@ type pool struct {
 	fillers sync.WaitGroup
 }
 
-func newPool(b *Backend, first *zygote.Zygote, preload []string) *pool {
-	o := b.options
+func newPool(b *Backend, first *zygote.Zygote, r recipe) *pool {
 	p := &pool{
-		backend: b, preload: preload, limits: o.Policy.Limits, zygote: first, started: time.Now(),
-		ready: make(chan struct{}, o.Idle), wants: make(chan struct{}, o.Idle),
+		backend: b, recipe: r, zygote: first, started: time.Now(),
+		ready: make(chan struct{}, r.idle), wants: make(chan struct{}, r.idle),
 		fails: make(chan error),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	for range o.Idle {
+	for range r.idle {
 		p.wants <- struct{}{}
 	}
-	for range min(forkers, o.Idle) {
+	for range min(forkers, r.idle) {
 		p.fillers.Go(p.fill)
 	}
 	return p
@@ -213,7 +211,7 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed() // nobody would end another
 	}
-	z, err := p.backend.startZygote(ctx, p.preload)
+	z, err := p.backend.startZygote(ctx, p.recipe)
 	if err != nil {
 		return nil, err
 	}
@@ -264,9 +262,9 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 func (p *pool) add(m *member) {
 	p.mu.Lock()
 	if m.server == p.zygote {
-		p.idle = append(p.idle, m)
+		p.resting = append(p.resting, m)
 	} else {
-		p.idle = slices.Insert(p.idle, 0, m)
+		p.resting = slices.Insert(p.resting, 0, m)
 	}
 	p.mu.Unlock()
 	p.ready <- struct{}{} // never blocks: a want is a place
@@ -288,11 +286,11 @@ func (p *pool) next() *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := 0
-	if p.idle[0].server == p.zygote {
-		i = len(p.idle) - 1
+	if p.resting[0].server == p.zygote {
+		i = len(p.resting) - 1
 	}
-	m := p.idle[i]
-	p.idle = slices.Delete(p.idle, i, i+1)
+	m := p.resting[i]
+	p.resting = slices.Delete(p.resting, i, i+1)
 	return m
 }
 

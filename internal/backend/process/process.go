@@ -20,6 +20,8 @@ type Options struct {
 	MaxForks int
 	// OneShot says that there will be one run: nothing is kept for a second.
 	OneShot bool
+	// Language says by which rules the one run goes; empty for none.
+	Language policy.LanguagePreset
 	// Without takes walls away. Tests use it to show that each one matters.
 	Without []policy.Wall
 }
@@ -36,6 +38,9 @@ func (o Options) resolved() Options {
 	o.Policy = o.Policy.Resolved()
 	if o.OneShot {
 		o.Idle, o.Concurrent = 1, 1
+	}
+	if o.Language == "" && o.Policy.Restricts() {
+		o.Language = policy.LanguageStandard
 	}
 	if o.Idle <= 0 {
 		o.Idle = DefaultIdle

@@ -107,7 +107,7 @@ func TestOrderOfWorkers(t *testing.T) {
 	add("late", before)
 	add("new 2", after)
 	var got []string
-	for len(p.idle) > 0 {
+	for len(p.resting) > 0 {
 		got = append(got, names[p.next()])
 	}
 	if diff := cmp.Diff([]string{"late", "old 1", "old 3", "new 2", "new 1"}, got); diff != "" {

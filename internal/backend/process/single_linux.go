@@ -14,7 +14,7 @@ import (
 // worker itself.
 type singles struct {
 	backend *Backend
-	limits  policy.Limits // of the one that is there
+	recipe
 
 	mu      sync.Mutex // held while one starts
 	ready   *member    // nil when it was taken
@@ -22,8 +22,8 @@ type singles struct {
 	stopped bool
 }
 
-func newSingles(ctx context.Context, b *Backend) (*singles, error) {
-	s := &singles{backend: b, limits: b.options.Policy.Limits}
+func newSingles(ctx context.Context, b *Backend, r recipe) (*singles, error) {
+	s := &singles{backend: b, recipe: r}
 	m, err := s.start(ctx, s.limits)
 	s.ready = m
 	return s, err
@@ -43,7 +43,7 @@ func (s *singles) take(ctx context.Context, limits policy.Limits) (*member, erro
 }
 
 func (s *singles) start(ctx context.Context, limits policy.Limits) (*member, error) {
-	m, err := s.backend.startSingle(ctx, limits)
+	m, err := s.backend.startSingle(ctx, s.recipe, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func (s *singles) clear() {
 }
 
 // startSingle starts a fork server that becomes its only worker.
-func (b *Backend) startSingle(ctx context.Context, limits policy.Limits) (*member, error) {
-	z, err := zygote.Launch(b.config(b.options.Policy.Preload))
+func (b *Backend) startSingle(ctx context.Context, r recipe, limits policy.Limits) (*member, error) {
+	z, err := zygote.Launch(b.config(r))
 	if err != nil {
 		return nil, b.explain(ctx, err)
 	}

@@ -1,0 +1,191 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/hook"
+	"github.com/cordon-sandbox/cordon/internal/zygote"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// maxCalls is after how many calls a worker is replaced: its memory is in
+// pieces by then, and its hash secret old.
+const maxCalls = 100_000
+
+// callPatience covers the calls for which hooks are made: to be woken takes
+// longer than they do.
+const callPatience = 600 * time.Microsecond
+
+// OpenHook compiles a hook in a worker and keeps both. Limits are those of a
+// call, complete. A script that the rules refuse, or that is none, is a
+// *run.Refusal with all findings.
+func (b *Backend) OpenHook(ctx context.Context, h run.Hook, limits policy.Limits) (*hook.Hook, error) {
+	fresh := h.Trust == policy.TrustUser
+	tier := policy.TierHook
+	if fresh {
+		tier = policy.TierProcess
+	}
+	start := func(ctx context.Context) (hook.Worker, error) {
+		for {
+			w, err := b.startHook(ctx, h, limits, tier, fresh)
+			if !errors.Is(err, backend.ErrNotStarted) || ctx.Err() != nil {
+				return w, err
+			}
+		}
+	}
+	first, err := start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	most := h.Workers
+	if most == 0 {
+		most = max(2*runtime.NumCPU(), 4)
+	}
+	var opened *hook.Hook
+	opened = hook.New(first, most, start, func() { b.forgetHook(opened) })
+	b.hooksMu.Lock()
+	defer b.hooksMu.Unlock()
+	if b.hooks == nil {
+		first.Close()
+		return nil, errClosed()
+	}
+	b.hooks[opened] = struct{}{}
+	return opened, nil
+}
+
+func (b *Backend) forgetHook(h *hook.Hook) {
+	b.hooksMu.Lock()
+	defer b.hooksMu.Unlock()
+	delete(b.hooks, h)
+}
+
+// closeHooks ends all hooks, and the hope of opening another.
+func (b *Backend) closeHooks() {
+	b.hooksMu.Lock()
+	hooks := b.hooks
+	b.hooks = nil
+	b.hooksMu.Unlock()
+	for h := range hooks {
+		h.Close()
+	}
+}
+
+// startHook leases a worker and has it compile the hook.
+func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limits, tier policy.Tier, fresh bool) (*hookWorker, error) {
+	if err := b.gate.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer b.gate.leave()
+	p, err := b.ruledBy(ctx, policy.LanguageHook)
+	if err != nil {
+		return nil, err
+	}
+	m, err := p.take(ctx, workerLimits(limits))
+	if err != nil {
+		return nil, err
+	}
+	m.replace() // it will be busy for long
+	w := &hookWorker{
+		backend: b, member: m, tier: tier, fresh: fresh,
+		guest: zygote.Guest{Script: h.Script, Name: nameOr(h.Name, "<hook>"), Limits: limits, OnOutputLimit: b.options.Policy.OnOutputLimit},
+	}
+	if err := w.open(ctx); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// hookWorker serves the calls of one hook.
+type hookWorker struct {
+	backend *Backend
+	member  *member
+	guest   zygote.Guest // without what differs from call to call
+	tier    policy.Tier
+	fresh   bool // it serves one call
+	calls   int
+}
+
+// open has the worker compile the hook, within the limits of a call.
+func (w *hookWorker) open(ctx context.Context) error {
+	m := w.member
+	if m.group != nil {
+		if err := m.group.SetLimit(groupLimit(w.guest.Limits)); err != nil {
+			return run.Errorf(run.Internal, "cgroup: %w", err)
+		}
+	}
+	// The worker keeps the limits that it gets now: of processor time, those of
+	// all its calls.
+	guest := w.guest
+	guest.Limits = workerLimits(guest.Limits)
+	ending, err := m.Open(ctx, guest)
+	if err == nil && ending.Orphaned {
+		return backend.ErrNotStarted // it died over the compiler
+	}
+	result, err := w.backend.conclude(m, w.guest.Limits, ending, err)
+	if err != nil {
+		return err
+	}
+	switch result.Outcome {
+	case run.Succeeded:
+	case run.Refused:
+		findings, err := findingsOf(ending.Report)
+		if err != nil {
+			return err
+		}
+		return run.Wrap(run.Invalid, &run.Refusal{Findings: findings})
+	default:
+		return run.Errorf(run.Invalid, "the hook cannot be opened: %s", result.Error)
+	}
+	reusable, err := ending.Report.Get("reusable").Bool()
+	if err != nil {
+		return run.Errorf(run.Internal, "the worker's answer is not one: %w", err)
+	}
+	w.fresh = w.fresh || !reusable
+	return nil
+}
+
+func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool, error) {
+	w.calls++
+	calling := &w.backend.calling
+	defer calling.Add(-1)
+	guest := w.guest
+	if calling.Add(1) == 1 && runtime.NumCPU() > 1 {
+		guest.Patience = callPatience
+	}
+	ending, err := w.member.Call(ctx, guest, sent(call))
+	result, err := w.backend.conclude(w.member, guest.Limits, ending, err)
+	if err != nil {
+		// A request that cannot be sent has not touched the worker.
+		return result, errors.Is(err, run.ErrInvalid), err
+	}
+	result.Enforcement = w.backend.Enforcement()
+	result.Enforcement.Tier = w.tier
+	result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageHook)
+	return result, w.reusable(result, ending), nil
+}
+
+func sent(call hook.Call) zygote.Call {
+	arguments := make([]zygote.Argument, len(call.Arguments))
+	for i, a := range call.Arguments {
+		arguments[i] = zygote.Argument(a)
+	}
+	return zygote.Call{Function: call.Function, Arguments: arguments}
+}
+
+// reusable says whether another call may come: the worker answered, by itself
+// and within its limits.
+func (w *hookWorker) reusable(result run.Result, ending zygote.Ending) bool {
+	switch {
+	case w.fresh, w.calls >= maxCalls, ending.Report == nil, ending.Killed != "", result.Outcome == run.OutOfMemory:
+		return false
+	}
+	return true
+}
+
+func (w *hookWorker) Close() { w.member.Close() }
