@@ -27,6 +27,9 @@ type Options struct {
 	// OneShot says that Run will be called once. The start is quicker then,
 	// and nothing is kept ready for a second run.
 	OneShot bool
+	// Language says, with OneShot, by which language rules the one run will go;
+	// empty means none.
+	Language policy.LanguagePreset
 }
 
 // Runner runs guests. It owns fork servers and pools of workers, is safe for
@@ -54,7 +57,7 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	}
 	b, err := process.New(ctx, process.Options{
 		Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue,
-		OneShot: options.OneShot,
+		OneShot: options.OneShot, Language: options.Language,
 	})
 	if err != nil {
 		return nil, err
@@ -92,6 +95,10 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if err := req.Validate(); err != nil {
 		return "", backend.Job{}, err
 	}
+	if req.Tier == policy.TierHook {
+		return "", backend.Job{}, run.Errorf(run.Invalid, "a script is run, a hook is opened and called: leave the tier out, or use OpenHook (cordon hook)")
+	}
+	req.Restricted = req.Restricted || r.policy.Restricts()
 	tier, err := backend.Select(r.policy, req.Tier, req.Trust, r.tiers)
 	if err != nil {
 		return "", backend.Job{}, err
@@ -118,7 +125,23 @@ func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job
 	return result, errors.Join(err, sandbox.Close())
 }
 
-// Tiers lists the tiers that this Runner has.
+// Check has the language rules judge a script, without running it: the findings
+// are all there are, none for a script that may run restricted.
+func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	for {
+		findings, err := r.process.Check(ctx, c)
+		if errors.Is(err, backend.ErrNotStarted) && ctx.Err() == nil {
+			continue // as in Run
+		}
+		return findings, err
+	}
+}
+
+// Tiers lists the tiers that this Runner has for requests. Hooks are opened,
+// whatever it says.
 func (r *Runner) Tiers() []policy.Tier { return slices.Clone(r.tiers) }
 
 // Enforcement says which walls stand between guests and this host.

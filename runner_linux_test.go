@@ -145,34 +145,38 @@ func descendants(pid int) []int {
 func TestKilledZygoteIsReplaced(t *testing.T) {
 	r := newRunner(t, cordon.Options{Idle: 2})
 	mustRun(t, r, run.Request{Script: "result = 1"})
-	var killed []int
 	var once sync.Once
 	_, err := r.Run(t.Context(), run.Request{
 		Script: "print('started', flush=True)\nimport time; time.sleep(60)",
 		Streams: run.Streams{Out: writer(func([]byte) {
 			once.Do(func() {
-				for _, pid := range zygotes(os.Getpid()) {
-					if fd, err := unix.PidfdOpen(pid, 0); err == nil {
-						_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: one that had just started
-						killed = append(killed, fd)
-					}
-				}
+				killZygotes(t)
 			})
 		})},
 	})
 	if run.ClassOf(err) != run.Internal || err == nil {
 		t.Errorf("the run under way: %v", err)
 	}
-	for _, fd := range killed {
-		if _, err := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, nil, nil); err != nil {
-			t.Error(err)
-		}
-		unix.Close(fd)
-	}
 	for i := range 20 {
 		if got := mustRun(t, r, run.Request{Script: "result = context", Context: i}); string(got.Value) != strconv.Itoa(i) {
 			t.Errorf("afterwards: %s %s", got.Value, got.Error)
 		}
+	}
+}
+
+// killZygotes returns when they are dead.
+func killZygotes(t *testing.T) {
+	t.Helper()
+	for _, pid := range zygotes(os.Getpid()) {
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			continue // gone by itself
+		}
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: one that had just ended
+		if _, err := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, nil, nil); err != nil {
+			t.Error(err)
+		}
+		unix.Close(fd)
 	}
 }
 

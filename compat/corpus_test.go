@@ -1,0 +1,243 @@
+package compat_test
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// The two corpora of the language rules. A file is a list of cells:
+//
+//	#: name
+//	#: what it is, in a sentence
+//	#: since 3.11        (or "until 3.11"; or "escaped text": \r stands for CR)
+//	…the script…
+//	#= {"expected": "result"}
+const corpora = "../internal/language/testdata"
+
+// newestClaimed is the last minor version for which the attempts say that they
+// work in a plain interpreter.
+const newestClaimed = 13
+
+// What the corpora must have.
+const (
+	fewestAttempts = 100
+	fewestBenign   = 60
+)
+
+type cell struct {
+	name         string
+	script       string
+	want         string // the result of a benign one, as JSON
+	since, until int    // minor versions
+}
+
+func (c cell) fits(p python) bool { return p.minor() >= c.since && p.minor() <= c.until }
+
+func readCorpus(t *testing.T, name string, fewest int) []cell {
+	files, err := filepath.Glob(filepath.Join(corpora, name, "*.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cells []cell
+	seen := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range parseCells(t, file, string(text)) {
+			if seen[c.name] {
+				t.Errorf("%s: a second cell is called %s", file, c.name)
+			}
+			seen[c.name] = true
+			cells = append(cells, c)
+		}
+	}
+	if len(cells) < fewest {
+		t.Errorf("%d cells in %s, at least %d are wanted", len(cells), name, fewest)
+	}
+	return cells
+}
+
+func parseCells(t *testing.T, file, text string) []cell {
+	var cells []cell
+	heading, unescape := false, false
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		comment, isHeading := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "#: ")
+		switch {
+		case isHeading && !heading:
+			cells = append(cells, cell{name: comment, until: 99})
+			unescape = false
+		case isHeading:
+			last := &cells[len(cells)-1]
+			unescape = unescape || comment == "escaped text"
+			readVersion(t, file, comment, "since 3.", &last.since)
+			readVersion(t, file, comment, "until 3.", &last.until)
+		case len(cells) == 0: // the head of the file
+		default:
+			last := &cells[len(cells)-1]
+			if want, ok := strings.CutPrefix(line, "#= "); ok {
+				last.want = want
+			}
+			if unescape {
+				line = unescaped(line)
+			}
+			last.script += line
+		}
+		heading = isHeading
+	}
+	return cells
+}
+
+var escapes = regexp.MustCompile(`\\(x[0-9a-f]{2}|u[0-9a-f]{4}|[rnftv\\])`)
+
+// unescaped reads what Python's strings and Go's have in common.
+func unescaped(line string) string {
+	return escapes.ReplaceAllStringFunc(line, func(escape string) string {
+		r, _, _, err := strconv.UnquoteChar(escape, 0)
+		if err != nil {
+			return escape
+		}
+		return string(r)
+	})
+}
+
+func readVersion(t *testing.T, file, comment, prefix string, into *int) {
+	text, ok := strings.CutPrefix(comment, prefix)
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %q: %v", file, comment, err)
+	}
+	*into = n
+}
+
+// TestAttempts tries what the language rules are for, on every CPython: each
+// attempt is refused, raises, or does not get what it wants. And each one works
+// in a plain interpreter, in one of them at least: an attempt that never works
+// shows nothing.
+func TestAttempts(t *testing.T) {
+	cells := readCorpus(t, "attempts", fewestAttempts)
+	potent := map[string]bool{}
+	for _, p := range pythons(t) {
+		workingAttempts(t, p, cells, potent)
+		t.Run(p.name, func(t *testing.T) {
+			r := newRunner(t, policy.Policy{Python: p.Found})
+			var refused atomic.Int32
+			eachCell(t, p, cells, func(c cell) error {
+				res, err := r.Run(t.Context(), run.Request{Script: c.script, Variables: []string{"escaped"}, Restricted: true})
+				switch {
+				case err != nil:
+					return err
+				case string(res.Variables["escaped"]) == "true":
+					return errors.New("got out")
+				case res.Outcome == run.Signaled || res.Outcome == run.InvalidOutput:
+					return fmt.Errorf("%s: %s", res.Outcome, res.Error)
+				case res.Outcome == run.Refused:
+					refused.Add(1)
+				}
+				return nil
+			})
+			t.Logf("%d attempts, %d refused before they ran", len(cells), refused.Load())
+		})
+	}
+	for _, c := range cells {
+		if !potent[c.name] && slices.ContainsFunc(pythons(t), func(p python) bool { return c.fits(p) && p.minor() <= newestClaimed }) {
+			t.Errorf("%s does not work without the rules either", c.name)
+		}
+	}
+}
+
+//go:embed testdata/working.py
+var workingProgram string
+
+// workingAttempts adds the names of the cells that do what they say where
+// nothing is in their way: they are run as files are, each in a process of its
+// own.
+func workingAttempts(t *testing.T, p python, cells []cell, working map[string]bool) {
+	t.Helper()
+	scripts := map[string]string{}
+	for _, c := range cells {
+		if c.fits(p) && !working[c.name] {
+			scripts[c.name] = c.script
+		}
+	}
+	input, err := json.Marshal(scripts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), p.Path, "-I", "-c", workingProgram)
+	cmd.Dir, cmd.Stdin = t.TempDir(), bytes.NewReader(input)
+	output, err := cmd.Output()
+	var names []string
+	if err == nil {
+		err = json.Unmarshal(output, &names)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v: %.500s", p, err, output)
+	}
+	for _, name := range names {
+		working[name] = true
+	}
+}
+
+// TestBenign runs ordinary code by the rules, on every CPython.
+func TestBenign(t *testing.T) {
+	cells := readCorpus(t, "benign", fewestBenign)
+	for _, p := range pythons(t) {
+		t.Run(p.name, func(t *testing.T) {
+			r := newRunner(t, policy.Policy{Python: p.Found})
+			eachCell(t, p, cells, func(c cell) error {
+				res, err := r.Run(t.Context(), run.Request{Script: c.script, Context: map[string]any{}, Restricted: true})
+				if err != nil {
+					return err
+				}
+				if !res.OK() {
+					return fmt.Errorf("%s: %s\n%s", res.Outcome, res.Error, res.Stderr)
+				}
+				if c.want == "" {
+					return fmt.Errorf("no line with the expected result")
+				}
+				t.Run(c.name, func(t *testing.T) { sameJSON(t, "result", string(res.Value), c.want) })
+				return nil
+			})
+		})
+	}
+}
+
+// eachCell runs those that the interpreter can have, some at a time.
+func eachCell(t *testing.T, p python, cells []cell, try func(cell) error) {
+	var running sync.WaitGroup
+	places := make(chan struct{}, 4)
+	for _, c := range cells {
+		if !c.fits(p) {
+			continue
+		}
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			if err := try(c); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		})
+	}
+	running.Wait()
+}

@@ -1,0 +1,494 @@
+package cordon_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func openHook(t *testing.T, r *cordon.Runner, h run.Hook) *cordon.Hook {
+	t.Helper()
+	opened, err := r.OpenHook(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+func TestHookContract(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	short := policy.Limits{WallTime: policy.Duration(200 * time.Millisecond)}
+	state := map[string]any{"gold": 10, "name": "ä"}
+	config := map[string]any{"rate": 0.5}
+	for _, tt := range []struct {
+		name, script string
+		limits       policy.Limits
+		function     string
+		args         []any
+		outcome      run.Outcome
+		value        string
+		words        string // in the error
+	}{
+		{name: "output", script: `result["output"] = game_state["gold"] * mod_config["rate"]`, outcome: run.Succeeded, value: "5.0"},
+		{name: "no output", script: `x = 1`, outcome: run.Succeeded, value: "null"},
+		{name: "math and random without an import", script: `result["output"] = [math.floor(2.5), 0 <= random.random() < 1]`, outcome: run.Succeeded, value: "[2,true]"},
+		{name: "an import", script: "import json\nresult['output'] = json.dumps(game_state['name'])", outcome: run.Succeeded, value: `"\"\\u00e4\""`},
+		{name: "a function", script: "def tax(state, factor=2): return state['gold'] * factor", function: "tax", args: []any{state}, outcome: run.Succeeded, value: "20"},
+		{name: "a function with more arguments", script: "def tax(state, factor=2): return state['gold'] * factor", function: "tax", args: []any{state, 3}, outcome: run.Succeeded, value: "30"},
+		{name: "a function without arguments", script: "def f(): return [1, {'a': None}]", function: "f", outcome: run.Succeeded, value: `[1,{"a":null}]`},
+		{name: "no such function", script: "def tax(state): return 1", function: "score", outcome: run.Raised, words: "NameError: the hook defines no function score"},
+		{name: "a function that is none", script: "tax = 1", function: "tax", outcome: run.Raised, words: "defines no function tax"},
+		{name: "too many arguments", script: "def f(): pass", function: "f", args: []any{1}, outcome: run.Raised, words: "TypeError"},
+		{name: "exception", script: "x = 1\nresult['output'] = game_state['silver']", outcome: run.Raised, words: "KeyError: 'silver' (line 2)"},
+		{name: "result is replaced", script: "result = 5", outcome: run.InvalidOutput, words: `set result["output"]`},
+		{name: "not JSON", script: "result['output'] = {1, 2}", outcome: run.InvalidOutput, words: "set object"},
+		{name: "endless loop", script: "while True: pass", limits: short, outcome: run.TimedOut, words: "200ms"},
+		{name: "processor time", script: "while True: pass", limits: policy.Limits{CPUTime: short.WallTime}, outcome: run.OutOfCPU, words: "200ms"},
+		{name: "one long call into C", script: "x = 9 ** 9 ** 9", limits: short, outcome: run.TimedOut, words: "200ms"},
+		{name: "memory", script: "x = 'a' * 10**10", outcome: run.OutOfMemory, words: "256MiB"},
+		{name: "memory bit by bit", script: "x = []\nwhile True: x.append('a' * 10**6 + str(len(x)))", outcome: run.OutOfMemory, words: "256MiB"},
+		{name: "exit", script: "raise SystemExit(3)", outcome: run.Exited, words: "exit code 3"},
+		{name: "recursion", script: "def f(): return f()\nf()", outcome: run.Raised, words: "RecursionError"},
+		{name: "a rule while it runs", script: "f = '{0.__class__}'\nresult['output'] = f.format(1)", outcome: run.Raised, words: "attribute-by-string"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := openHook(t, r, run.Hook{Script: tt.script, Limits: tt.limits})
+			for range 2 { // the worker that failed is replaced
+				res, err := call(t.Context(), h, tt.function, tt.args, state, config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if res.Outcome != tt.outcome || !strings.Contains(res.Error, tt.words) || tt.value != "" && string(res.Value) != tt.value {
+					t.Fatalf("%s, %s, %q\n%s", res.Outcome, res.Value, res.Error, res.Stderr)
+				}
+				if res.Enforcement.Tier != policy.TierHook || res.Enforcement.Walls[policy.WallLanguage] != "enforced (hook)" ||
+					!strings.HasPrefix(res.Enforcement.Walls[policy.WallSeccomp], "enforced") {
+					t.Errorf("enforcement: %+v", res.Enforcement)
+				}
+			}
+		})
+	}
+}
+
+func call(ctx context.Context, h *cordon.Hook, function string, args []any, state, config any) (run.Result, error) {
+	if function != "" {
+		return h.CallFunction(ctx, function, args...)
+	}
+	return h.Call(ctx, state, config)
+}
+
+// Each hook tries, with every call, to find what the call before has left, and
+// leaves something itself.
+func TestHookCallsLeaveNothing(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	for name, script := range map[string]string{
+		"a global":           "global seen\ntry: seen += 1\nexcept NameError: seen = 1\nresult['output'] = seen",
+		"a default":          "def f(x=[]):\n  x.append(1)\n  return len(x)\nresult['output'] = f()",
+		"the state":          "result['output'] = len(game_state)\ngame_state['more'] = 1",
+		"a function":         "def f(): pass\nresult['output'] = 2 if hasattr(f, 'x') else 1\nf.x = 1",
+		"a class":            "class A: n = 0\nA.n += 1\nresult['output'] = A.n",
+		"a cache":            "import functools\n@functools.lru_cache\ndef f(x): return x\nf(1)\nresult['output'] = f.cache_info().misses",
+		"a finalizer":        "class A:\n  def __del__(self): print('late')\na = A()\na.me = a\nresult['output'] = 1",
+		"a generator":        "def g(box):\n  try: yield\n  finally: print('late')\nbox = []\nx = g(box)\nnext(x)\nbox.append(x)\nresult['output'] = 1",
+		"half a line":        "print('x', end='')\nresult['output'] = 1",
+		"registered classes": "from collections import abc\nclass M(abc.Sized):\n  def __len__(self): return 1\nclass B: pass\nresult['output'] = 2 if isinstance(B(), M) else 1\nM.register(B)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := openHook(t, r, run.Hook{Script: script, Workers: 1})
+			var first run.Result
+			for i := range 20 {
+				res, err := h.Call(t.Context(), map[string]any{"a": 1}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if i == 0 {
+					first = res
+				}
+				if !res.OK() || string(res.Value) != "1" || res.Stdout != first.Stdout {
+					t.Fatalf("call %d: %s %s %q %q", i, res.Outcome, res.Value, res.Error, res.Stdout)
+				}
+			}
+		})
+	}
+	t.Run("the seed of random", func(t *testing.T) {
+		h := openHook(t, r, run.Hook{Script: "result['output'] = random.random()\nrandom.seed(1)", Workers: 1})
+		seen := map[string]bool{}
+		for range 20 {
+			res, err := h.Call(t.Context(), nil, nil)
+			if err != nil || !res.OK() || seen[string(res.Value)] {
+				t.Fatalf("%s %s %v", res.Value, res.Error, err)
+			}
+			seen[string(res.Value)] = true
+		}
+	})
+	for name, script := range map[string]string{
+		"a module":              "math.pi = 3",
+		"a class of a module":   "import json\njson.JSONEncoder.item_separator = ';'",
+		"a function of a class": "import json\njson.JSONEncoder.encode.x = 1",
+		"a library's registry":  "from collections import abc\nclass A: pass\nabc.Sized.register(A)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := openHook(t, r, run.Hook{Script: script})
+			res, err := h.Call(t.Context(), nil, nil)
+			if err != nil || res.Outcome != run.Raised || res.Exception.Type != "RuleViolation" || res.Violations[0].Wall != policy.WallLanguage {
+				t.Errorf("%s %q %v", res.Outcome, res.Error, err)
+			}
+		})
+	}
+}
+
+// A module of which nobody knows what it keeps costs each call a new worker.
+func TestHookWithAnotherModule(t *testing.T) {
+	r := newRunner(t, cordon.Options{Policy: policy.Policy{Language: policy.Language{Modules: []string{"calendar"}}}})
+	h := openHook(t, r, run.Hook{Script: "import calendar\nresult['output'] = calendar.firstweekday()\ncalendar.setfirstweekday(6)"})
+	for range 5 {
+		if res, err := h.Call(t.Context(), nil, nil); err != nil || string(res.Value) != "0" {
+			t.Fatalf("%s %q %v", res.Value, res.Error, err)
+		}
+	}
+}
+
+// A user's hook is the process tier's: a new worker for each call.
+func TestHookOfAUser(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	h := openHook(t, r, run.Hook{Script: "result['output'] = game_state", Trust: policy.TrustUser, Workers: 1})
+	workers := map[int]bool{}
+	for i := range 5 {
+		for _, pid := range descendants(os.Getpid()) {
+			workers[pid] = true
+		}
+		res, err := h.Call(t.Context(), i, nil)
+		if err != nil || string(res.Value) != strconv.Itoa(i) || res.Enforcement.Tier != policy.TierProcess {
+			t.Fatalf("%s %q %s %v", res.Value, res.Error, res.Enforcement.Tier, err)
+		}
+	}
+	for _, pid := range descendants(os.Getpid()) {
+		delete(workers, pid)
+	}
+	if len(workers) < 4 {
+		t.Errorf("5 calls ended %d workers", len(workers))
+	}
+}
+
+func TestHookThatCannotBeOpened(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	_, err := r.OpenHook(t.Context(), run.Hook{Script: "import os\n\nx = eval('1')\ny = ().__class__\n"})
+	var refusal *run.Refusal
+	if !errors.As(err, &refusal) || !errors.Is(err, run.ErrInvalid) {
+		t.Fatalf("%v", err)
+	}
+	var rules []string
+	for _, f := range refusal.Findings {
+		rules = append(rules, fmt.Sprintf("%d:%d %s", f.Line, f.Column, f.Rule))
+	}
+	if want := []string{"1:8 import-not-allowed", "3:5 builtin-not-allowed", "4:5 dunder-attribute"}; !slices.Equal(rules, want) {
+		t.Errorf("%q", rules)
+	}
+	for name, tt := range map[string]struct {
+		hook  run.Hook
+		words string
+	}{
+		"syntax":         {run.Hook{Script: "x = 1\ny = = 2"}, "2:5: syntax: invalid syntax"},
+		"empty":          {run.Hook{Script: " \n"}, "script is empty"},
+		"NUL":            {run.Hook{Script: "x\x00"}, "NUL byte at offset 1"},
+		"no UTF-8":       {run.Hook{Script: "x = '\xff'"}, "not valid UTF-8"},
+		"huge":           {run.Hook{Script: strings.Repeat("#", 17<<20)}, "above the maximum"},
+		"limits":         {run.Hook{Script: "x", Limits: policy.Limits{Memory: 100 * policy.GiB}}, "above the policy's maximum"},
+		"workers":        {run.Hook{Script: "x", Workers: -1}, "workers is -1"},
+		"trust":          {run.Hook{Script: "x", Trust: "god"}, `trust "god" does not exist`},
+		"third party":    {run.Hook{Script: "x", Trust: policy.TrustThirdParty}, "third-party code cannot be a hook"},
+		"nested deeply":  {run.Hook{Script: "x = " + strings.Repeat("(", 5000) + strings.Repeat(")", 5000)}, "syntax"},
+		"a lone CR":      {run.Hook{Script: "# harmless\rimport os"}, "import-not-allowed"},
+		"a cookie":       {run.Hook{Script: "# -*- coding: utf-7 -*-\n# +AAo-import os"}, ""},
+		"NFKC":           {run.Hook{Script: "x = ().__ｃlass__"}, "dunder-attribute"},
+		"standard alone": {run.Hook{Script: "import decimal"}, "import of module 'decimal' is not allowed"},
+	} {
+		h, err := r.OpenHook(t.Context(), tt.hook)
+		if tt.words == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.words) {
+			t.Errorf("%s: %v; want %q", name, err, tt.words)
+		}
+	}
+}
+
+func TestHookBadArguments(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	h := openHook(t, r, run.Hook{Script: "result['output'] = 1\ndef f(x): return x"})
+	deep := any(nil)
+	for range 600 {
+		deep = []any{deep}
+	}
+	for name, state := range map[string]any{"a channel": make(chan int), "bad UTF-8": "\xff", "too deep": deep} {
+		if _, err := h.Call(t.Context(), state, nil); !errors.Is(err, run.ErrInvalid) || !strings.Contains(err.Error(), "state") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := h.CallFunction(t.Context(), "f", 1, state); !errors.Is(err, run.ErrInvalid) || !strings.Contains(err.Error(), "argument 2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := h.CallFunction(t.Context(), ""); !errors.Is(err, run.ErrInvalid) {
+		t.Errorf("no name: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := h.Call(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	if res, err := h.Call(t.Context(), nil, nil); err != nil || !res.OK() {
+		t.Errorf("after all that: %v %v", res, err)
+	}
+}
+
+// TestHookOutput: what a call prints is its own, and bounded.
+func TestHookOutput(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	h := openHook(t, r, run.Hook{Script: "print('n' * game_state)", Workers: 1})
+	for _, n := range []int{3, 100_000, 5} {
+		res, err := h.Call(t.Context(), n, nil)
+		if err != nil || !res.OK() || int(res.StdoutSize) != n+1 || len(res.Stdout) != min(n+1, 64<<10) {
+			t.Errorf("%d: %d bytes, %d kept, %v", n, res.StdoutSize, len(res.Stdout), err)
+		}
+	}
+	r = newRunner(t, cordon.Options{Policy: policy.Policy{OnOutputLimit: policy.OutputKill}})
+	h = openHook(t, r, run.Hook{Script: "print('n' * game_state)", Workers: 1})
+	for _, tt := range []struct {
+		n    int
+		want run.Outcome
+	}{{3, run.Succeeded}, {100_000, run.OutOfOutput}, {5, run.Succeeded}} {
+		if res, err := h.Call(t.Context(), tt.n, nil); err != nil || res.Outcome != tt.want {
+			t.Errorf("%d: %s, %v", tt.n, res.Outcome, err)
+		}
+	}
+}
+
+func TestHookCanceled(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	h := openHook(t, r, run.Hook{Script: "while game_state: pass", Workers: 1})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	res, err := h.Call(ctx, true, nil)
+	if err != nil || res.Outcome != run.Canceled {
+		t.Errorf("%s %v", res.Outcome, err)
+	}
+	if res, err := h.Call(t.Context(), false, nil); err != nil || !res.OK() {
+		t.Errorf("the next call: %s %v", res.Outcome, err)
+	}
+}
+
+// TestHammerHook calls from many goroutines, some of whose calls fail: each gets
+// its own answer.
+func TestHammerHook(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	h := openHook(t, r, run.Hook{Script: `
+n = game_state["n"]
+if n % 50 == 7: raise ValueError(n)
+if n % 200 == 11: x = "a" * 10**10
+result["output"] = n * 2
+`})
+	calls := 4000
+	if testing.Short() {
+		calls = 400
+	}
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			for n := g; n < calls; n += 16 {
+				res, err := h.Call(t.Context(), map[string]any{"n": n}, nil)
+				want := run.Succeeded
+				switch {
+				case n%50 == 7:
+					want = run.Raised
+				case n%200 == 11:
+					want = run.OutOfMemory
+				}
+				if err != nil || res.Outcome != want || res.OK() && string(res.Value) != fmt.Sprint(2*n) {
+					t.Errorf("%d: %s %s %q %v", n, res.Outcome, res.Value, res.Error, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestHookSurvivesItsWorkers kills the workers under the calls.
+func TestHookSurvivesItsWorkers(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	h := openHook(t, r, run.Hook{Script: "result['output'] = game_state"})
+	for i := range 5 {
+		if res, err := h.Call(t.Context(), i, nil); err != nil || string(res.Value) != fmt.Sprint(i) {
+			t.Fatalf("%d: %s %v", i, res.Value, err)
+		}
+		killZygotes(t)
+	}
+}
+
+func TestClosedHook(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	h := openHook(t, r, run.Hook{Script: "while game_state: pass\nresult['output'] = 1", Workers: 1})
+	done := make(chan error)
+	go func() {
+		_, err := h.Call(t.Context(), true, nil)
+		done <- err
+	}()
+	for waits := false; !waits; { // until there is no worker for another
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		_, err := h.Call(ctx, false, nil)
+		waits = errors.Is(err, context.DeadlineExceeded)
+		cancel()
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; !errors.Is(err, run.ErrClosed) {
+		t.Errorf("the call under way: %v", err)
+	}
+	if _, err := h.Call(t.Context(), false, nil); !errors.Is(err, run.ErrClosed) {
+		t.Errorf("a call after the end: %v", err)
+	}
+	if _, err := r.OpenHook(t.Context(), run.Hook{Script: "pass"}); !errors.Is(err, run.ErrClosed) {
+		t.Errorf("a hook after the end: %v", err)
+	}
+	if left := descendants(os.Getpid()); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestManyCallsLeakNothing makes as many calls as a worker serves, and looks at
+// the memory of both sides, at descriptors and at processes.
+func TestManyCallsLeakNothing(t *testing.T) {
+	calls := 100_000
+	if testing.Short() {
+		calls = 5_000
+	}
+	r := newRunner(t, cordon.Options{})
+	h := openHook(t, r, run.Hook{Script: `
+import re
+class Item:
+    def __init__(self, n): self.n, self.me = n, self
+items = [Item(n) for n in game_state["values"]]
+def total(): return sum(i.n for i in items)
+result["output"] = total() + len(re.findall("a", game_state["text"]))
+`, Workers: 2})
+	state := json.RawMessage(`{"values": [1, 2, 3], "text": "banana"}`)
+	var first, last run.Result
+	var files int
+	for i := range calls {
+		res, err := h.Call(t.Context(), state, nil)
+		if err != nil || string(res.Value) != "9" {
+			t.Fatalf("call %d: %s %q %v", i, res.Value, res.Error, err)
+		}
+		if i == 1000 {
+			first, files = res, len(descriptors(t))
+		}
+		last = res
+	}
+	if grown := last.Usage.Memory - first.Usage.Memory; grown > 4*policy.MiB {
+		t.Errorf("the worker grew by %v in %d calls", grown, calls)
+	}
+	if now := len(descriptors(t)); now > files+2 {
+		t.Errorf("%d open files became %d", files, now)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	r := newRunner(t, cordon.Options{Policy: policy.Policy{Language: policy.Language{Modules: []string{"heapq"}, Builtins: []string{"input"}}}})
+	for _, tt := range []struct {
+		script string
+		preset policy.LanguagePreset
+		want   string // rules with their places
+	}{
+		{"import math\nprint(math.pi)", "", ""},
+		{"import math, os\nfrom sys import path", "", "1:14 import-not-allowed, 2:1 import-not-allowed"},
+		{"import decimal", "", ""},
+		{"import decimal", policy.LanguageHook, "1:8 import-not-allowed"},
+		{"import heapq\nx = input()", "", ""},
+		{"import heapq\nx = input()", policy.LanguageHook, ""},
+		{"x = 1\ny =", "", "2:4 syntax"},
+		{"from . import x\nfrom math import *\nfrom random import _inst", "", "1:1 import-relative, 2:1 import-star, 3:1 import-private"},
+		{"class A(metaclass=B): pass\ntype('X', (), {})", "", "1:1 metaclass, 2:1 type-call"},
+	} {
+		findings, err := r.Check(t.Context(), run.Check{Script: tt.script, Preset: tt.preset})
+		var got []string
+		for _, f := range findings {
+			got = append(got, fmt.Sprintf("%d:%d %s", f.Line, f.Column, f.Rule))
+			if f.Reason == "" || !strings.HasPrefix(f.String(), fmt.Sprintf("%d:%d: %s: ", f.Line, f.Column, f.Rule)) {
+				t.Errorf("%+v", f)
+			}
+		}
+		if err != nil || strings.Join(got, ", ") != tt.want {
+			t.Errorf("%q: %q, %v; want %q", tt.script, got, err, tt.want)
+		}
+	}
+	if _, err := r.Check(t.Context(), run.Check{Script: "x", Preset: "mild"}); !errors.Is(err, run.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRestricted(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	for range 4 { // the third time its code is known
+		res, err := r.Run(t.Context(), run.Request{Script: "import os\nx = ().__class__", Restricted: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Outcome != run.Refused || res.ErrorType != "policy" || len(res.Violations) != 2 || !strings.Contains(res.Error, "import of module 'os' is not allowed") {
+			t.Errorf("%s %q %+v", res.Outcome, res.Error, res.Violations)
+		}
+		if v := res.Violations[1]; v.Wall != policy.WallLanguage || v.Op != "dunder-attribute" || v.Line != 2 || v.Column != 5 || v.Hint == "" {
+			t.Errorf("%+v", v)
+		}
+		res, err = r.Run(t.Context(), run.Request{Script: "import math\nf = '{0.__class__}'\nresult = f.format(math)", Restricted: true})
+		if err != nil || res.Outcome != run.Raised || res.Exception.Line != 3 {
+			t.Errorf("%s %q %v", res.Outcome, res.Error, err)
+		}
+		// The same text without the rules is another script.
+		res, err = r.Run(t.Context(), run.Request{Script: "import math\nf = '{0.__class__}'\nresult = f.format(math)"})
+		if err != nil || string(res.Value) != `"<class 'module'>"` {
+			t.Errorf("%s %q %v", res.Outcome, res.Error, err)
+		}
+	}
+	r = newRunner(t, cordon.Options{Policy: policy.Policy{Require: []policy.Wall{policy.WallLanguage}}})
+	if res, err := r.Run(t.Context(), run.Request{Script: "import os"}); err != nil || res.Outcome != run.Refused {
+		t.Errorf("where the policy requires it: %s %v", res.Outcome, err)
+	}
+	if _, err := r.Run(t.Context(), run.Request{Script: "x", Tier: policy.TierHook}); !errors.Is(err, run.ErrInvalid) || !strings.Contains(err.Error(), "OpenHook") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestUnknownLanguageOfAPolicy: the operator hears of it, not the guest.
+func TestUnknownLanguageOfAPolicy(t *testing.T) {
+	for words, language := range map[string]policy.Language{
+		"nosuchmodule":  {Modules: []string{"nosuchmodule"}},
+		"nosuchbuiltin": {Builtins: []string{"nosuchbuiltin"}},
+	} {
+		r := newRunner(t, cordon.Options{Policy: policy.Policy{Language: language}})
+		if _, err := r.Run(t.Context(), run.Request{Script: "x", Restricted: true}); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v", words, err)
+		}
+	}
+}
