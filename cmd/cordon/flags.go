@@ -97,13 +97,18 @@ var limitFlags = map[string]string{
 
 func (o *limitOptions) addTo(f *pflag.FlagSet) {
 	d := policy.DefaultLimits
+	o.addCallLimitsTo(f, d)
+	f.Var(&measure[policy.Bytes]{&o.Scratch, policy.ParseBytes}, "scratch", about("size of the private /tmp", d.Scratch))
+	f.Var(&count{&o.OpenFiles}, "open-files", about("limit on open files", d.OpenFiles))
+	f.Var(&count{&o.Threads}, "threads", about("limit on threads", d.Threads))
+}
+
+// addCallLimitsTo adds those that can differ between the calls of one worker.
+func (o *limitOptions) addCallLimitsTo(f *pflag.FlagSet, d policy.Limits) {
 	f.VarP(&measure[policy.Duration]{&o.WallTime, policy.ParseDuration}, "timeout", "t", about("wall time limit, like 10s", d.WallTime))
 	f.Var(&measure[policy.Duration]{&o.CPUTime, policy.ParseDuration}, "cpu-time", about("processor time limit, like 5s", d.CPUTime))
 	f.VarP(&measure[policy.Bytes]{&o.Memory, policy.ParseBytes}, "memory", "m", about("memory limit, like 128MiB", d.Memory))
 	f.VarP(&measure[policy.Bytes]{&o.Output, policy.ParseBytes}, "output-limit", "o", about("limit on stdout and on stderr, like 16KiB", d.Output))
-	f.Var(&measure[policy.Bytes]{&o.Scratch, policy.ParseBytes}, "scratch", about("size of the private /tmp", d.Scratch))
-	f.Var(&count{&o.OpenFiles}, "open-files", about("limit on open files", d.OpenFiles))
-	f.Var(&count{&o.Threads}, "threads", about("limit on threads", d.Threads))
 }
 
 func about(what string, normally any) string {
@@ -124,7 +129,7 @@ func (o *limitOptions) narrow(p policy.Policy) (policy.Limits, error) {
 	return limits, nil
 }
 
-var errZero = errors.New(`is zero: leave it out for the policy's default (there is no "no limit")`)
+var errZero = errors.New(`is zero: leave it out for the default (there is no "no limit")`)
 
 // measure is a flag whose value carries a unit.
 type measure[T policy.Duration | policy.Bytes] struct {
@@ -181,6 +186,19 @@ func (c *count) String() string {
 }
 
 func (c *count) Type() string { return "N" }
+
+// texts is a flag that may come again. It is no pflag.SliceValue: env.go would
+// cut JSON at its commas.
+type texts []string
+
+func (t *texts) Set(text string) error {
+	*t = append(*t, text)
+	return nil
+}
+
+func (t *texts) String() string { return strings.Join(*t, " ") }
+
+func (t *texts) Type() string { return "JSON" }
 
 // complete tells the shell what a flag may be.
 func complete(cmd *cobra.Command, flag string, values func() []string) {

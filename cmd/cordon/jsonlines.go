@@ -110,6 +110,7 @@ func (o *runOptions) serve(ctx context.Context, runner *cordon.Runner, l line) a
 
 // bind applies the flags that a request can only repeat.
 func (o *runOptions) bind(req *run.Request) error {
+	req.Restricted = req.Restricted || o.restricted
 	for _, f := range []struct {
 		name, flag string
 		field      *string

@@ -48,6 +48,8 @@ func newRootCommand() *cobra.Command {
 machine offers, and says in plain words what was blocked and why.
 
   cordon run -c 'print(6 * 7)'    run a script
+  cordon check script.py          see what the language rules say of a script
+  cordon hook score.py            call a script that is made to be called often
   cordon doctor                   see what this host can enforce
   cordon doctor --prove           try to break out, for real
   cordon policy list              see what may be allowed
@@ -62,7 +64,7 @@ CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
 		},
 	}
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRunCommand(), newDoctorCommand(), newPolicyCommand(), newVersionCommand())
+	root.AddCommand(newRunCommand(), newCheckCommand(), newHookCommand(), newDoctorCommand(), newPolicyCommand(), newVersionCommand())
 	return root
 }
 

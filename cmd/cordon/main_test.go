@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -39,6 +40,11 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			examples, err := filepath.Abs("../../examples")
+			env.Setenv("EXAMPLES", examples)
+			return err
+		},
 		Condition: func(name string) (bool, error) {
 			if name == "degradable" {
 				return exec.Command("unshare", "-Ur", "sh", "-c", "echo 1 > /proc/sys/user/max_user_namespaces").Run() == nil, nil

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"unicode"
 
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -48,8 +49,18 @@ func (t *tap) line(text string) error {
 	return err
 }
 
+func printLines(to *tap, lines []string) error {
+	for _, line := range lines {
+		if err := to.line(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // presentation says how a Result is shown to people.
 type presentation struct {
+	name      string // of the script, in findings
 	variables []string
 	quiet     bool
 	colour    bool
@@ -67,6 +78,11 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 	}
 	if how.quiet {
 		return nil
+	}
+	if res.Outcome == run.Refused {
+		if err := printLines(stderr, showFindings(how.name, findingsOf(res))); err != nil {
+			return err
+		}
 	}
 	for _, line := range block(res, how) {
 		head, rest, _ := strings.Cut(line, ": ")
@@ -103,12 +119,13 @@ const maxViolations = 5
 func block(res run.Result, how presentation) []string {
 	var lines []string
 	if heading := headings[res.Outcome]; heading != "" {
-		lines = append(lines, heading+": "+oneLine(res.Error))
+		lines = append(lines, heading+": "+reason(res))
 	}
 	if !res.OK() {
-		for i, v := range res.Violations {
+		blocked := slices.DeleteFunc(slices.Clone(res.Violations), saidAlready)
+		for i, v := range blocked {
 			if i == maxViolations {
-				lines = append(lines, fmt.Sprintf("blocked: and %d more (--json shows all)", len(res.Violations)-i))
+				lines = append(lines, fmt.Sprintf("blocked: and %d more (--json shows all)", len(blocked)-i))
 				break
 			}
 			lines = append(lines, "blocked: "+showViolation(v))
@@ -133,6 +150,18 @@ func block(res run.Result, how presentation) []string {
 		lines = append(lines, "result: "+oneLine(string(res.Value)))
 	}
 	return lines
+}
+
+// saidAlready: what the language rules refuse is a finding, or the exception.
+func saidAlready(v run.Violation) bool { return v.Wall == policy.WallLanguage }
+
+// reason says why a run failed. The findings of one that was refused stand above
+// it already.
+func reason(res run.Result) string {
+	if res.Outcome == run.Refused {
+		return countFindings(len(findingsOf(res))) + "; nothing of the script ran"
+	}
+	return oneLine(res.Error)
 }
 
 func showViolation(v run.Violation) string {

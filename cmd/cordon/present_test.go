@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -34,6 +35,19 @@ func TestPresent(t *testing.T) {
 			}},
 			presentation{}, false, "",
 			"cordon: exception: PermissionError (line 3)\ncordon: blocked: socket (AF_INET, SOCK_STREAM) at line 3, once — no network\ncordon: blocked: fork, 4 times\n",
+		},
+		{
+			"refused", run.Result{Outcome: run.Refused, Error: "1:8: import-not-allowed: os", Violations: []run.Violation{
+				{Wall: policy.WallLanguage, Op: "import-not-allowed", Detail: "os", Line: 1, Column: 8, Count: 1, Hint: "no files; allowed here: json"},
+			}},
+			presentation{name: "a.py"}, true, "",
+			"\na.py:1:8: import-not-allowed: os\n    no files\nimports allowed here: json\ncordon: refused: 1 finding; nothing of the script ran\n",
+		},
+		{
+			"a rule that spoke while it ran", run.Result{Outcome: run.Raised, Error: "RuleViolation: no (line 3)", Violations: []run.Violation{
+				{Wall: policy.WallLanguage, Op: "attribute-by-string", Count: 1}, {Wall: policy.WallSeccomp, Op: "fork", Count: 1},
+			}},
+			presentation{}, false, "", "cordon: exception: RuleViolation: no (line 3)\ncordon: blocked: fork, once\n",
 		},
 		{"violations that did no harm", run.Result{Outcome: run.Succeeded, Violations: []run.Violation{{Op: "fork", Count: 4}}}, presentation{}, false, "", ""},
 		{

@@ -38,20 +38,26 @@ Standard input is passed on to the script, unless it is a terminal (say
 --stdin - to pass that on too) or the script itself came from there. It is
 read ahead: in a shell's "while read" loop, say --stdin /dev/null.
 
-Limits, --tier, --trust and --on-output-limit narrow the policy and never
-widen it. With --json-lines they bind every request.
+With --restricted, the script also goes by the language rules: a second wall,
+which refuses it before anything of it runs. Each finding is a line on standard
+error, with a hint below it (cordon check shows them without a run).
+
+Limits, --tier, --trust, --restricted and --on-output-limit narrow the policy
+and never widen it. With --json-lines they bind every request.
 
 ` + exitHelp + `
+A script that does not compile, or that the language rules refuse, gives 1.
 With --json-lines the code is 0 when every line was answered, whatever the
 answers are.`,
 		Example: `  cordon run script.py
   cordon run --context '{"a": 41}' -c 'result = context["a"] + 1' --json
+  cordon run --restricted script.py
   cordon run -t 10s -m 128MiB -v x -v y -c 'x = 42; y = [1, 2, 3]'
   echo 'print(6 * 7)' | cordon run -
   cordon run --json-lines < requests.jsonl`,
-		Args: atMostOneScript,
+		Args: atMostOneScript("a script gets its arguments by --context"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
-			if err := opts.settle(cmd.Flags(), args); err != nil {
+			if err := opts.settle(cmd, args); err != nil {
 				return err
 			}
 			if opts.jsonLines {
@@ -66,11 +72,9 @@ answers are.`,
 
 type runOptions struct {
 	policyOptions
+	sourceOptions
 	limitOptions
 
-	script      string // a path, or "-"
-	file        string // the same by -f
-	code        string
 	context     string
 	contextFile string
 	stdin       string
@@ -78,6 +82,7 @@ type runOptions struct {
 
 	onOutputLimit string
 	tier, trust   string
+	restricted    bool
 
 	json, jsonLines bool
 	concurrency     int
@@ -87,8 +92,7 @@ type runOptions struct {
 func (o *runOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&o.code, "code", "c", "", "run `CODE`")
-	f.StringVarP(&o.file, "file", "f", "", "run the script in `FILE`: another way to name it")
+	o.sourceOptions.addTo(f, "run")
 	f.StringVar(&o.context, "context", "", "a `JSON` value for the script's context, or @FILE")
 	f.StringVar(&o.contextFile, "context-file", "", "read the context from `FILE` (- is standard input)")
 	f.StringVar(&o.stdin, "stdin", "", "the script's standard input: a `FILE`, or - to pass on cordon's own")
@@ -98,6 +102,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	o.policyOptions.addTo(cmd)
 	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is wasm, hook, process, jail or gvisor, where this build has it")
 	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
+	f.BoolVar(&o.restricted, "restricted", false, "have the script go by the language rules, on top of all the walls")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print a Result for each as soon as it is there")
 	f.Var(&count{&o.concurrency}, "concurrency", "how many requests of --json-lines may run at once (twice the cores)")
@@ -124,7 +129,11 @@ func runRun(ctx context.Context, opts runOptions) (err error) {
 	if !opts.json {
 		req.Streams.Out, req.Streams.Err = stdout, stderr
 	}
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true})
+	options := cordon.Options{Policy: p, OneShot: true}
+	if req.Restricted {
+		options.Language = policy.LanguageStandard
+	}
+	runner, err := cordon.NewRunnerContext(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -140,18 +149,26 @@ func runRun(ctx context.Context, opts runOptions) (err error) {
 		err = printJSON(stdout, res, isTerminal(os.Stdout))
 	} else {
 		err = present(stdout, stderr, res, presentation{
-			variables: opts.variables, quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
+			name: cmp.Or(req.Name, "<script>"), variables: opts.variables,
+			quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
 		})
 	}
-	// What was written while the script ran may have been lost too.
-	if err = cmp.Or(err, stdout.err, stderr.err); err != nil {
-		return run.Errorf(run.Internal, "the output is lost: %w", err)
+	return conclude(ctx, res, cmp.Or(err, stdout.err, stderr.err))
+}
+
+// conclude gives the exit code of a Result that has been shown. What was written
+// while the script ran may have been lost too.
+func conclude(ctx context.Context, res run.Result, lost error) error {
+	if lost != nil {
+		return outputLost(lost)
 	}
 	if code := resultCode(ctx, res); code != 0 {
 		return exitCode(code)
 	}
 	return nil
 }
+
+func outputLost(err error) error { return run.Errorf(run.Internal, "the output is lost: %w", err) }
 
 // forOneRun makes p cheap to start for a single run: the worker that is
 // forked ahead has this run's limits, and no module is imported that the

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func newCheckCommand() *cobra.Command {
+	var opts checkOptions
+	cmd := &cobra.Command{
+		Use:   "check {SCRIPT | -c CODE | -}",
+		Short: "Say what the language rules find in a script, without running it",
+		Long: `Have the language rules judge a Python script, and run nothing of it. All
+findings come at once, in the order of the script:
+
+  FILE:LINE:COLUMN: rule: reason
+      what to write instead
+
+Behind them come the modules that may be imported, once, and how many findings
+there are. With --json, each finding has its whole hint.
+
+The interpreter's own parser reads the script, behind the walls of the policy,
+so that what one Python takes for a script another may not: --python chooses.
+
+A script without findings may run with cordon run --restricted; one that is
+checked with --preset hook may be called with cordon hook. The policy can allow
+more modules and builtins, by ` + "`language:`" + `.
+
+Exit codes:
+  0         no findings
+  1         findings; "syntax" is one, for what is no Python at all
+  2         bad usage or policy, or a script that cannot be checked
+  75        busy: try again
+  125       this host cannot check it, or cordon failed
+  126, 127  the script or the interpreter cannot be read, or is not there
+  130, 143  cordon was ended by SIGINT or SIGTERM
+  141       whoever read the output has gone`,
+		Example: `  cordon check script.py
+  cordon check --preset hook --json score.py
+  cordon check -c 'import os'`,
+		Args: atMostOneScript("check them one by one"),
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			if err := opts.settleSource(cmd, args, "check"); err != nil {
+				return err
+			}
+			return runCheck(cmd.Context(), opts)
+		}),
+	}
+	opts.addTo(cmd)
+	return cmd
+}
+
+type checkOptions struct {
+	policyOptions
+	sourceOptions
+
+	preset string
+	json   bool
+}
+
+func (o *checkOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.sourceOptions.addTo(f, "check")
+	f.StringVar(&o.preset, "preset", "", "whose modules are allowed: `PRESET` is standard, for scripts, or hook (standard)")
+	o.policyOptions.addTo(cmd)
+	f.BoolVar(&o.json, "json", false, "print the findings as JSON")
+	complete(cmd, "preset", names(policy.LanguagePresets))
+}
+
+func runCheck(ctx context.Context, opts checkOptions) error {
+	check := run.Check{Preset: cmp.Or(policy.LanguagePreset(opts.preset), policy.LanguageStandard)}
+	var err error
+	if check.Script, check.Name, err = opts.read(os.Stdin); err != nil {
+		return err
+	}
+	if err := check.Validate(); err != nil {
+		return err
+	}
+	findings, err := opts.judge(ctx, check)
+	if err != nil {
+		return err
+	}
+	out := &tap{ctx: ctx, to: os.Stdout}
+	if opts.json {
+		err = printJSON(out, newReport(findings), isTerminal(os.Stdout))
+	} else {
+		err = presentCheck(out, check, findings)
+	}
+	switch {
+	case err != nil:
+		return outputLost(err)
+	case len(findings) > 0:
+		return exitCode(1)
+	}
+	return nil
+}
+
+// judge has the rules look at the script, in a Runner for this check alone.
+func (o *checkOptions) judge(ctx context.Context, check run.Check) (findings []run.Finding, err error) {
+	p, err := o.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = forOneRun(p, limitOptions{}); err != nil {
+		return nil, err
+	}
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true, Language: check.Preset})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	return runner.Check(ctx, check)
+}
+
+// presentCheck ends with a line that says what to think of it.
+func presentCheck(out *tap, check run.Check, findings []run.Finding) error {
+	return printLines(out, append(showFindings(cmp.Or(check.Name, "<script>"), findings), verdict(check.Preset, len(findings))))
+}
+
+func verdict(preset policy.LanguagePreset, findings int) string {
+	switch {
+	case findings > 0:
+		return countFindings(findings)
+	case preset == policy.LanguageHook:
+		return "no findings: the script may be called as a hook"
+	}
+	return "no findings: the script may run restricted"
+}

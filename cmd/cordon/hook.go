@@ -1,0 +1,271 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func newHookCommand() *cobra.Command {
+	var opts hookOptions
+	cmd := &cobra.Command{
+		Use:   "hook {SCRIPT | -c CODE | -}",
+		Short: "Call a hook: restricted Python that is compiled once and called often",
+		Long: `Open a hook, call it, and print its output as one line of JSON.
+
+A hook goes by the language rules, on top of all the walls (cordon check
+--preset hook shows what they say of it). It has one of two forms. Either it
+reads ` + "`game_state`" + ` and ` + "`mod_config`" + `, the values of --state and --config, and
+leaves its answer in ` + "`result[\"output\"]`" + `; or it defines functions, of which --call
+names one and each --arg gives an argument. The modules math and random are
+there without an import.
+
+--state and --config take a file, or JSON: what begins with {, [ or " is JSON,
+and so is a number, true, false or null; all else is the name of a file, and -
+is standard input. @FILE is always a file.
+
+Standard output is the output value alone: what the hook itself prints goes to
+standard error, when the call has ended. After a failure, a short block there
+says what happened. With --json, standard output is the whole Result, with the
+value both as "result" and as "output", and nothing else.
+
+With --repeat, the hook is compiled once and called again and again, up to the
+first call that fails. The last call is the one that is shown.
+
+Limits are those of one call. They narrow the policy and never widen it.
+
+` + exitHelp + `
+A hook that does not compile, or that the language rules refuse, is never
+opened: that is 2. All findings are shown on standard error, as by cordon check;
+with --json they are shown on standard output, as by cordon check --json.`,
+		Example: `  cordon hook score.py --state state.json --config mod.json
+  cordon hook score.py --state '{"base": 10}' --json
+  cordon hook rates.py --call modify_tax_rate --arg '{"rate": 0.2}'
+  time cordon hook score.py --state state.json --repeat 100000`,
+		Args: atMostOneScript("a hook gets its input by --state and --config, or by --arg"),
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			if err := opts.settle(cmd, args); err != nil {
+				return err
+			}
+			return runHook(cmd.Context(), opts)
+		}),
+	}
+	opts.addTo(cmd)
+	return cmd
+}
+
+type hookOptions struct {
+	policyOptions
+	sourceOptions
+	limitOptions
+
+	state, config string
+	function      string
+	arguments     texts
+
+	trust  string
+	repeat int
+	json   bool
+}
+
+func (o *hookOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.sourceOptions.addTo(f, "call")
+	f.StringVar(&o.state, "state", "", "the hook's game_state: `FILE|JSON` ({})")
+	f.StringVar(&o.config, "config", "", "the hook's mod_config: `FILE|JSON` ({})")
+	f.StringVar(&o.function, "call", "", "call the function `NAME` that the script defines")
+	f.Var(&o.arguments, "arg", "an argument of the function: a JSON value, or @FILE (repeatable)")
+	o.addCallLimitsTo(f, policy.DefaultCallLimits.Or(policy.DefaultLimits))
+	o.policyOptions.addTo(cmd)
+	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is platform, or user for a new worker with each call (platform)")
+	f.Var(&count{&o.repeat}, "repeat", "call the hook so many times (1)")
+	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
+	complete(cmd, "trust", names([]policy.Trust{policy.TrustPlatform, policy.TrustUser}))
+}
+
+// settle decides between the two forms of a hook, as in run.
+func (o *hookOptions) settle(cmd *cobra.Command, args []string) error {
+	if err := o.settleSource(cmd, args, "call"); err != nil {
+		return err
+	}
+	said := cmd.Flags().Changed
+	if said("call") && o.function == "" {
+		return run.Errorf(run.Invalid, "--call: the name of the function is empty")
+	}
+	for _, whole := range []string{"state", "config"} {
+		switch {
+		case said(whole) && said("call"):
+			return run.Errorf(run.Invalid, "--%s and --call exclude each other: a function gets its arguments by --arg", whole)
+		case said(whole):
+			o.function = ""
+		}
+	}
+	if said("arg") && o.function == "" {
+		return run.Errorf(run.Invalid, "--arg is for --call")
+	}
+	claims := []claim{{"the script", o.script == "-"}}
+	if o.function == "" {
+		claims = append(claims, claim{"--state", fromStdin(o.state)}, claim{"--config", fromStdin(o.config)})
+	} else {
+		for _, a := range o.arguments {
+			claims = append(claims, claim{"--arg", a == "@-"})
+		}
+	}
+	return oneClaim(claims...)
+}
+
+// runHook opens a hook and calls it.
+func runHook(ctx context.Context, opts hookOptions) (err error) {
+	hook, arguments, err := opts.prepare(os.Stdin)
+	if err != nil {
+		return err
+	}
+	p, err := opts.load(ctx)
+	if err != nil {
+		return err
+	}
+	if p, err = forCalls(p, opts.limitOptions); err != nil {
+		return err
+	}
+	hook.Limits = p.Limits
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true, Language: policy.LanguageHook})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	opened, err := runner.OpenHook(ctx, hook)
+	var refused *run.Refusal
+	if errors.As(err, &refused) {
+		return opts.refuse(ctx, hook, refused.Findings)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	res, err := opts.callAll(ctx, opened, arguments)
+	if err != nil {
+		return err
+	}
+	return opts.present(ctx, res)
+}
+
+// prepare gives the hook and what to call it with, and checks all that can be
+// checked before anything is started.
+func (o *hookOptions) prepare(stdin io.Reader) (run.Hook, []any, error) {
+	hook := run.Hook{Trust: policy.Trust(o.trust)}
+	var err error
+	if hook.Script, hook.Name, err = o.read(stdin); err != nil {
+		return hook, nil, err
+	}
+	if err := hook.Validate(); err != nil {
+		return hook, nil, err
+	}
+	arguments, err := o.readArguments(stdin)
+	return hook, arguments, err
+}
+
+// readArguments gives those of the function, or the state and the config.
+func (o *hookOptions) readArguments(stdin io.Reader) ([]any, error) {
+	var arguments []any
+	if o.function != "" {
+		for _, text := range o.arguments {
+			value, err := valueOrAtFile("--arg", text, stdin)
+			if err != nil {
+				return nil, err
+			}
+			arguments = append(arguments, value)
+		}
+		return arguments, nil
+	}
+	for _, f := range []struct{ flag, text string }{{"--state", o.state}, {"--config", o.config}} {
+		value, err := valueOrFile(f.flag, cmp.Or(f.text, "{}"), stdin)
+		if err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, value)
+	}
+	return arguments, nil
+}
+
+// forCalls gives the policy the limits of a call, so that the worker which is
+// started ahead can serve it.
+func forCalls(p policy.Policy, asked limitOptions) (policy.Policy, error) {
+	asked.Limits = asked.Or(policy.DefaultCallLimits.Capped(p.Resolved().Limits))
+	return forOneRun(p, asked)
+}
+
+// callAll gives the last Result: of the call that failed, if one did.
+func (o *hookOptions) callAll(ctx context.Context, h *cordon.Hook, arguments []any) (res run.Result, err error) {
+	for range max(o.repeat, 1) {
+		if o.function != "" {
+			res, err = h.CallFunction(ctx, o.function, arguments...)
+		} else {
+			res, err = h.Call(ctx, arguments[0], arguments[1])
+		}
+		if err != nil || !res.OK() {
+			return res, err
+		}
+	}
+	return res, nil
+}
+
+// present keeps standard output for the value.
+func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
+	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
+	if o.json {
+		err = printJSON(stdout, hookResult{res}, isTerminal(os.Stdout))
+		return conclude(ctx, res, err)
+	}
+	if _, err = io.WriteString(stderr, res.Stdout+res.Stderr); err == nil {
+		err = present(stdout, stderr, res, presentation{colour: coloured(os.Stderr)})
+	}
+	if err == nil && res.OK() {
+		err = stdout.line(string(valueOf(res)))
+	}
+	return conclude(ctx, res, err)
+}
+
+// refuse shows why a hook cannot be opened.
+func (o *hookOptions) refuse(ctx context.Context, hook run.Hook, findings []run.Finding) error {
+	var err error
+	if o.json {
+		err = printJSON(&tap{ctx: ctx, to: os.Stdout}, newReport(findings), isTerminal(os.Stdout))
+	} else {
+		lines := append(showFindings(cmp.Or(hook.Name, "<hook>"), findings), "cordon: refused: "+countFindings(len(findings))+"; the hook is not opened")
+		err = printLines(&tap{ctx: ctx, to: os.Stderr}, lines)
+	}
+	if err != nil {
+		return outputLost(err)
+	}
+	return exitCode(run.ExitCodes[run.Invalid])
+}
+
+// hookResult is a Result that says its value by the word that hooks use, too.
+type hookResult struct{ result run.Result }
+
+func (r hookResult) MarshalJSON() ([]byte, error) {
+	object, err := r.result.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(object[:len(object)-1], `,"output":%s}`, valueOf(r.result)), nil
+}
+
+// valueOf is the guest's value; null when it set none.
+func valueOf(res run.Result) json.RawMessage {
+	if len(res.Value) == 0 {
+		return json.RawMessage("null")
+	}
+	return res.Value
+}
