@@ -19,6 +19,16 @@
 // ([run.ErrUnsupported]), that too much is waiting ([run.ErrBusy]), or that
 // cordon itself failed.
 //
+// Call a script often: [Runner.OpenHook] checks and compiles it once, and
+// [Hook.Call] runs it in tens of microseconds, in new globals each time:
+//
+//	h, err := r.OpenHook(ctx, run.Hook{Script: src})
+//	defer h.Close()
+//	res, err := h.Call(ctx, state, config)
+//
+// Tell the author early: [Runner.Check] judges a script by the language rules
+// without running it, and [run.Request].Restricted has it run by them.
+//
 // Narrow a run: [run.Request].Limits. Zero fields mean the policy's defaults,
 // and no request gets more than the policy's maxima.
 //
@@ -48,10 +58,10 @@
 //
 // # Limits
 //
-//   - The tier is `process`, the only one that exists: a script on CPython 3.9
-//     or newer, on Linux, amd64 or arm64. Elsewhere [NewRunner] refuses.
-//   - A worker runs one guest and dies. There are no sessions, and no files
-//     pass from one run to the next.
+//   - The tiers are `process`, for scripts, and `hook`: CPython 3.9 or newer, on
+//     Linux, amd64 or arm64. Elsewhere [NewRunner] refuses.
+//   - A worker runs one guest and dies, or serves one hook. There are no
+//     sessions, and no files pass from one run to the next.
 //   - A guest has no network, starts no processes, sees no /proc, and writes
 //     to its own /tmp alone. Where the host allows no namespaces, it writes
 //     nowhere.
@@ -70,6 +80,8 @@
 //     talk: load, and read locks on files that all of them may read.
 //   - A guest that uses all it is allowed to use. Limits bound one run;
 //     [Options].Concurrent bounds how many there are at once.
+//   - What the language rules miss. They are a second wall; the kernel's walls
+//     are the boundary.
 //   - A guest that lies. Its result, its output, and an exception that it
 //     raises are its own words; treat them as you treat the code.
 //   - On a host without namespaces: that a guest sees the host's name, the

@@ -41,7 +41,6 @@ type Worker struct {
 	pidfd, status                  descriptor
 	cpu                            time.Duration // used before its guest came, or was called
 	peak                           policy.Bytes  // of its memory, as we last saw it
-	calls                          int           // of its hook
 
 	exited   chan struct{} // closed when the zygote has buried it
 	onEnd    func()

@@ -2,6 +2,8 @@ package zygote
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/run"
@@ -29,12 +31,12 @@ func (w *Worker) Open(ctx context.Context, g Guest) (Ending, error) {
 // Call calls the hook. The guest that it was opened with says which limits hold
 // for the call.
 func (w *Worker) Call(ctx context.Context, g Guest, call Call) (Ending, error) {
-	w.calls++
+	number := rand.Int64()
 	var function any
 	if call.Function != "" {
 		function = call.Function
 	}
-	fields := append(make([]wire.Field, 0, 4), wire.Field{Name: "number", Value: w.calls}, wire.Field{Name: "function", Value: function})
+	fields := append(make([]wire.Field, 0, 4), wire.Field{Name: "number", Value: number}, wire.Field{Name: "function", Value: function})
 	for _, a := range call.Arguments {
 		fields = append(fields, wire.Field(a))
 	}
@@ -47,9 +49,10 @@ func (w *Worker) Call(ctx context.Context, g Guest, call Call) (Ending, error) {
 	if err != nil || e.Report == nil {
 		return e, err
 	}
-	// An answer to another call is a forgery: the worker gives one to each.
-	if number, err := e.Report.Get("number").Int(); err != nil || number != int64(w.calls) {
-		e.Report, e.Malformed = nil, wire.ErrMalformed
+	// The worker answers each call once. What has another number was written by
+	// a guest, perhaps during an earlier call, which could not know this one's.
+	if answered, err := e.Report.Get("number").Int(); err != nil || answered != number {
+		e.Report, e.Malformed = nil, errors.New("an answer to no call")
 	}
 	return e, nil
 }
