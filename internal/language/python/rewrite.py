@@ -63,11 +63,74 @@ def mangled(name, owner):
     return "_%s%s" % (owner, name) if owner else name
 
 
+FUNCTIONS = _ast.FunctionDef, _ast.AsyncFunctionDef
+SCOPES = FUNCTIONS + (_ast.Lambda, _ast.ClassDef, _ast.ListComp, _ast.SetComp, _ast.DictComp, _ast.GeneratorExp)
+BLOCKS = "body", "orelse", "handlers", "finalbody", "cases"
+
+
+class Settled:
+    """Finds the stores that need no guard: to a local variable whose object a
+    guard has seen by then, in a statement before that is always executed."""
+
+    def __init__(self, tree):
+        self.stores = set()
+        for node in every(tree):
+            if isinstance(node, FUNCTIONS):
+                self.locals = self.local_names(node)
+                self.block(node.body, frozenset())
+
+    def local_names(self, function):
+        """The variables that nobody but the function itself can bind."""
+        names, outer = set(), set()
+        stack = [function.args] + function.body
+        while stack:
+            node = stack.pop()
+            names.update(bound_by(node))
+            if isinstance(node, (_ast.Global, _ast.Nonlocal)):
+                outer.update(node.names)
+            if not isinstance(node, SCOPES):
+                stack.extend(children(node))
+        for node in every(function):
+            if isinstance(node, _ast.Nonlocal):
+                outer.update(node.names)
+        return names - outer
+
+    def block(self, statements, seen):
+        for statement in statements:
+            bound = {name for node in every(statement) for name in bound_by(node)}
+            fresh = set(seen) - bound
+            for field in BLOCKS:
+                if not isinstance(statement, SCOPES):
+                    self.block(getattr(statement, field, ()), frozenset(fresh))
+            for target in self.targets(statement):
+                name = target.value.id
+                if name in fresh:
+                    self.stores.add(target)
+                elif name in self.locals and name not in bound:
+                    fresh.add(name)
+            seen = fresh
+
+    def targets(self, statement):
+        """The attributes of variables that a statement stores to, in order."""
+        stack = []
+        if isinstance(statement, _ast.Assign):
+            stack = statement.targets[::-1]
+        elif isinstance(statement, _ast.AugAssign) or isinstance(statement, _ast.AnnAssign) and statement.value is not None:
+            stack = [statement.target]
+        while stack:
+            target = stack.pop()
+            if isinstance(target, (_ast.Tuple, _ast.List)):
+                stack.extend(target.elts[::-1])
+            elif isinstance(target, _ast.Attribute) and isinstance(target.value, _ast.Name):
+                yield target
+
+
 class Rewriter:
     """Puts guards into a script that the rules allow."""
 
     def __init__(self, tree, watched):
         self.tree, self.watched, self.findings = tree, watched, []
+        self.settled = Settled(tree).stores
         self.own_type = any("type" in bound_by(node) for node in every(tree))
 
     def rewrite(self):
@@ -104,7 +167,8 @@ class Rewriter:
             self.pattern(node, name)
             return node  # nothing but plain attributes may stand there
         if not isinstance(node.ctx, _ast.Load):
-            node.value = passed_by(OWN, node.value)
+            if node not in self.settled:
+                node.value = passed_by(OWN, node.value)
             if isinstance(parent, _ast.AugAssign) and name in self.watched:  # it is read, too
                 node.value = passed_by(PRIVATE, node.value, text(name, node))
         elif name in FORMATTERS or name in BY_STRING or name in COPIED:
