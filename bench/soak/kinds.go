@@ -20,6 +20,8 @@ type kind struct {
 	weight int
 	// request is given a number, to tell one run's answer from another's.
 	request func(n int) run.Request
+	// hook is opened, called with the number and closed, in place of a request.
+	hook string
 	// cancel is how long the caller waits before giving up; 0 means for ever.
 	cancel time.Duration
 	// want are the outcomes that are right; several where two limits race.
@@ -32,6 +34,13 @@ func script(source string) func(int) run.Request {
 	return func(int) run.Request { return run.Request{Script: source} }
 }
 
+func doubled(n int, result run.Result) error {
+	if string(result.Value) != strconv.Itoa(2*n) {
+		return fmt.Errorf("result %s of %d: answers are mixed up", result.Value, n)
+	}
+	return nil
+}
+
 // kinds cover every way in which a worker can end, since each has a road of
 // its own through the code that cleans up.
 var kinds = []kind{
@@ -40,12 +49,7 @@ var kinds = []kind{
 		request: func(n int) run.Request {
 			return run.Request{Script: "result = context['n'] * 2", Context: map[string]any{"n": n}}
 		},
-		check: func(n int, result run.Result) error {
-			if string(result.Value) != strconv.Itoa(2*n) {
-				return fmt.Errorf("result %s of %d: answers are mixed up", result.Value, n)
-			}
-			return nil
-		},
+		check: doubled,
 	},
 	{
 		name: "exception", weight: 10, want: []run.Outcome{run.Raised},
@@ -107,6 +111,18 @@ var kinds = []kind{
 		request: script("import socket\nsocket.socket()"),
 	},
 	{
+		name: "restricted", weight: 5, want: []run.Outcome{run.Succeeded}, check: doubled,
+		request: func(n int) run.Request {
+			return run.Request{Script: "import math\nresult = context['n'] * math.floor(2.5)", Context: map[string]any{"n": n}, Restricted: true}
+		},
+	},
+	{
+		name: "refused", weight: 3, want: []run.Outcome{run.Refused},
+		request: func(int) run.Request { return run.Request{Script: "import os", Restricted: true} },
+	},
+	{name: "hook", weight: 5, want: []run.Outcome{run.Succeeded}, check: doubled, hook: "result['output'] = game_state * 2"},
+	{name: "hook that crashes", weight: 2, want: []run.Outcome{run.OutOfMemory}, hook: "x = 'a' * 10**10"},
+	{
 		// Files on its own /tmp and threads that still run when it ends.
 		name: "leftovers", weight: 4, want: []run.Outcome{run.Succeeded},
 		request: script(`import threading, time
@@ -133,6 +149,18 @@ func pick(random *rand.Rand) job {
 	return job{kinds[i], random.IntN(1 << 30)}
 }
 
+func (j job) attempt(ctx context.Context, runner *cordon.Runner) (result run.Result, err error) {
+	if j.kind.hook == "" {
+		return runner.Run(ctx, j.kind.request(j.n))
+	}
+	hook, err := runner.OpenHook(ctx, run.Hook{Script: j.kind.hook})
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer func() { err = errors.Join(err, hook.Close()) }()
+	return hook.Call(ctx, j.n, nil)
+}
+
 // do runs the job and says what is wrong with its end.
 func (j job) do(ctx context.Context, runner *cordon.Runner) error {
 	inner := ctx
@@ -141,7 +169,7 @@ func (j job) do(ctx context.Context, runner *cordon.Runner) error {
 		inner, cancel = context.WithTimeout(ctx, j.kind.cancel)
 		defer cancel()
 	}
-	result, err := runner.Run(inner, j.kind.request(j.n))
+	result, err := j.attempt(inner, runner)
 	switch {
 	case ctx.Err() != nil:
 		return nil // the soak itself was interrupted

@@ -34,7 +34,9 @@ func (s state) String() string {
 // the workers that wait, and for each of those descriptors and goroutines. It
 // is a bound against growth; the exact comparison is after Close.
 func (s state) while(concurrency int) state {
-	workers := 8 + concurrency + 4 // that wait, that were just leased, two generations of servers
+	// Of four pools: those that wait, that were just leased, two generations of
+	// servers.
+	workers := 3*8 + 2 + concurrency + 8
 	s.processes += workers
 	s.files += 16 * workers
 	s.goroutines += 8 * workers
