@@ -65,7 +65,7 @@ cross: ## compile for linux, darwin and windows on amd64 and arm64
 	scripts/cross
 
 # Compiled, not `go run`: the compiler must not share the cores with the clock.
-bench: build ## measure against plain Python and bubblewrap, side by side
+bench: build ## measure against plain Python, bubblewrap and RestrictedPython, side by side
 	@scripts/setup bench
 	@go build -o bin/bench ./bench
 	bin/bench -cordon bin/cordon $(BENCHFLAGS)

@@ -28,6 +28,7 @@ import (
 type options struct {
 	cordon string // the binary, for cold starts; empty leaves them out
 	python string // the interpreter of all measures; empty means cordon's choice
+	rival  string // a virtual environment
 	json   string
 	quick  bool
 	strict bool
@@ -37,6 +38,7 @@ func main() {
 	var opts options
 	flag.StringVar(&opts.cordon, "cordon", "", "the cordon binary, to measure cold starts")
 	flag.StringVar(&opts.python, "python", "", "the interpreter to measure with (default: the one that cordon finds)")
+	flag.StringVar(&opts.rival, "restrictedpython", ".cache/bench", "the virtual environment that has RestrictedPython")
 	flag.StringVar(&opts.json, "json", "", "write the table to this file too")
 	flag.BoolVar(&opts.quick, "quick", false, "measure shortly and judge nothing: a smoke test")
 	flag.BoolVar(&opts.strict, "strict", false, "exit with 1 when a promise is missed")
@@ -98,6 +100,7 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 	}{
 		// Memory first: it is the state of a Runner that has not run yet.
 		{"memory", b.memory}, {"starts", b.starts}, {"throughput", b.throughput}, {"processor", b.processor},
+		{"hooks", b.hooks}, {"language", b.language},
 	} {
 		fmt.Fprintf(os.Stderr, "measuring: %s\n", phase.name)
 		if err := phase.measure(ctx, &t); err != nil {

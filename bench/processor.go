@@ -12,11 +12,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// programs keep a processor busy for more than a second each, in the ways in
-// which walls could slow one down: plain bytecode; many small objects (memory,
-// page faults, the allocator); C code over large data.
-var programs = []struct{ name, work string }{
-	{"loop of integers", `
+// program defines work(), which keeps a processor busy.
+type program struct {
+	name string
+	// size makes it take a bit more than a second on a machine of 2025.
+	size int
+	work string // a format, for the size
+}
+
+// programs are the ways in which walls could slow a script down: plain
+// bytecode; many small objects (memory, page faults, the allocator); C code
+// over large data.
+var programs = []program{
+	{"loop of integers", 11_000_000, `
 def work():
     a, b, total = 1, 1, 0
     for i in range(%d):
@@ -25,7 +33,7 @@ def work():
             total += b
     return total
 `},
-	{"dicts and strings", `
+	{"dicts and strings", 4_000_000, `
 def work():
     words, total = {}, 0
     for i in range(%d):
@@ -35,7 +43,7 @@ def work():
             total += len(key.upper().replace("W", "vv").split("O"))
     return total + len(words)
 `},
-	{"sorting and hashing", `
+	{"sorting and hashing", 2_400, `
 import hashlib
 def work():
     seed, total = b"cordon", 0
@@ -46,9 +54,6 @@ def work():
     return total
 `},
 }
-
-// sizes make each program take a bit more than a second on a machine of 2025.
-var sizes = []int{11_000_000, 4_000_000, 2_400}
 
 // clock is around the work alone, inside and outside: the start has its own
 // measure, and would flatter the walls here. Processor time is judged, since
@@ -64,24 +69,22 @@ wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 // processor compares the speed of long scripts behind the walls with that of
 // the same interpreter without.
 func (b *bench) processor(ctx context.Context, t *table) error {
-	for i, p := range programs {
-		size := b.few(sizes[i], sizes[i]/20)
-		in, out, err := b.compare(ctx, p.name, fmt.Sprintf(p.work, size))
-		// Short scripts measure the clock; a faster machine gets more to do.
-		for err == nil && !b.quick && out.cpu < time.Second {
-			size = int(float64(size) * 1.2 * float64(time.Second) / float64(out.cpu))
-			in, out, err = b.compare(ctx, p.name, fmt.Sprintf(p.work, size))
-		}
+	for _, p := range programs {
+		in, out, err := b.compare(ctx, p, 11, b.inside, b.outside)
 		if err != nil {
 			return err
 		}
 		t.add(row{
 			place: placeProcessor, Measure: "speed of a long script: " + p.name, Value: fmt.Sprintf("%.3f s", in.cpu.Seconds()),
 			Number: in.cpu.Seconds(), Ratio: over(out.cpu, in.cpu), Must: atLeast(0.97, "0.97 ×"),
-			Note: fmt.Sprintf("(by the clock on the wall %s)", ratioText(over(out.wall, in.wall))),
+			Note: onTheWall(in, out),
 		})
 	}
 	return nil
+}
+
+func onTheWall(in, out times) string {
+	return fmt.Sprintf("(by the clock on the wall %s)", ratioText(over(out.wall, in.wall)))
 }
 
 // times are what one script says of itself.
@@ -90,22 +93,41 @@ type times struct{ wall, cpu time.Duration }
 // best keeps the smaller of each: noise only ever adds.
 func (t times) best(other times) times { return times{min(t.wall, other.wall), min(t.cpu, other.cpu)} }
 
-// compare takes turns, and gives the best of each side.
-func (b *bench) compare(ctx context.Context, name, source string) (in, out times, err error) {
+// side does the work of a source, and gives its times and its value.
+type side func(ctx context.Context, source string) (times, string, error)
+
+// compare does the work of a program on both sides.
+func (b *bench) compare(ctx context.Context, p program, turns int, inside, outside side) (in, out times, err error) {
+	size := b.few(p.size, p.size/20)
+	for {
+		in, out, err = takeTurns(ctx, fmt.Sprintf(p.work, size), b.few(turns, 1), inside, outside)
+		if err != nil {
+			return in, out, fmt.Errorf("%s: %w", p.name, err)
+		}
+		if b.quick || out.cpu >= time.Second {
+			return in, out, nil
+		}
+		// Short scripts measure the clock; a faster machine gets more to do.
+		size = int(float64(size) * 1.2 * float64(time.Second) / float64(out.cpu))
+	}
+}
+
+// takeTurns gives the best of each side.
+func takeTurns(ctx context.Context, source string, turns int, inside, outside side) (in, out times, err error) {
 	in, out = times{math.MaxInt64, math.MaxInt64}, times{math.MaxInt64, math.MaxInt64}
-	for range b.few(11, 1) {
-		took, want, err := b.outside(ctx, source)
+	for range turns {
+		took, want, err := outside(ctx, source)
 		if err != nil {
 			return in, out, err
 		}
 		out = out.best(took)
-		took, got, err := b.inside(ctx, source)
+		took, got, err := inside(ctx, source)
 		if err != nil {
 			return in, out, err
 		}
 		in = in.best(took)
 		if got != want {
-			return in, out, fmt.Errorf("%s: %s inside, %s outside", name, got, want)
+			return in, out, fmt.Errorf("%s inside, %s outside", got, want)
 		}
 	}
 	return in, out, nil

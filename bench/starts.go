@@ -36,8 +36,7 @@ var (
 
 // starts measures everything that is a matter of milliseconds.
 func (b *bench) starts(ctx context.Context, t *table) error {
-	plainLine := []string{b.python, "-I", "-S", "-c", "pass"}
-	var plain, child, bwrap, cold, warm, paced, fresh, chased samples
+	var plain, child, bwrap, cold, warm, paced, fresh, ruled, chased samples
 	rounds := b.few(20, 2)
 	for range rounds {
 		for _, m := range []struct {
@@ -46,23 +45,16 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 			stdin string
 			want  string
 		}{
-			{&plain, plainLine, "", ""},
+			{&plain, b.plainLine(), "", ""},
 			{&child, []string{b.python, "-I", "-S", "-c", subprocess}, `{"a": 41}`, `{"result": 42}`},
-			{&bwrap, appendIf(b.bwrap, plainLine...), "", ""},
+			{&bwrap, appendIf(b.bwrap, b.plainLine()...), "", ""},
 			{&cold, b.coldLine(), "", ""},
 		} {
 			if len(m.line) == 0 {
 				continue
 			}
-			// Not the first: the files of the last one's turn fill the caches.
-			for i := range 11 {
-				d, err := start(ctx, m.line, m.stdin, m.want)
-				if err != nil {
-					return err
-				}
-				if i > 0 {
-					*m.into = append(*m.into, d)
-				}
+			if err := startTurn(ctx, m.into, m.line, m.stdin, m.want); err != nil {
+				return err
 			}
 		}
 		if err := b.paced(ctx, &warm, 100, steady, b.warm); err != nil {
@@ -72,6 +64,9 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 			return err
 		}
 		if err := b.paced(ctx, &fresh, 50, slow, b.another); err != nil {
+			return err
+		}
+		if err := b.paced(ctx, &ruled, 50, slow, b.ruled); err != nil {
 			return err
 		}
 		if err := b.backToBack(ctx, &chased, 100); err != nil {
@@ -89,6 +84,10 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 	t.add(row{
 		place: placeSteady, Measure: "warm Runner.Run, 100 runs/s, never the same script, p50", Value: milliseconds(fresh.p50()), Number: fresh.p50().Seconds(),
 		Ratio: over(fresh.p50(), base),
+	})
+	t.add(row{
+		place: placeSteady, Measure: "warm Runner.Run, restricted, 100 runs/s, p50", Value: milliseconds(ruled.p50()), Number: ruled.p50().Seconds(),
+		Ratio: over(ruled.p50(), base),
 	})
 	t.add(row{
 		place: placeSteady, Measure: "warm Runner.Run, 300 runs/s, p50", Value: milliseconds(warm.p50()), Number: warm.p50().Seconds(),
@@ -125,6 +124,8 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 	return nil
 }
 
+func (b *bench) plainLine() []string { return []string{b.python, "-I", "-S", "-c", "pass"} }
+
 // coldLine leaves the interpreter to cordon to find, as a user would: to find
 // it is part of a cold start.
 func (b *bench) coldLine() []string {
@@ -142,6 +143,21 @@ func appendIf(head []string, tail ...string) []string {
 		return nil
 	}
 	return append(head[:len(head):len(head)], tail...)
+}
+
+// startTurn is ten starts. There is one before them that does not count: the
+// files of the last one's turn fill the caches.
+func startTurn(ctx context.Context, into *samples, line []string, stdin, want string) error {
+	for i := range 11 {
+		d, err := start(ctx, line, stdin, want)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			*into = append(*into, d)
+		}
+	}
+	return nil
 }
 
 // start runs one process from its fork to its end.
@@ -204,6 +220,13 @@ func (b *bench) another(ctx context.Context) (time.Duration, error) {
 	b.scripts++
 	req := warmRequest
 	req.Script += fmt.Sprintf(" # %d", b.scripts)
+	return b.timed(ctx, req)
+}
+
+// ruled is warm by the language rules, on top of all the walls.
+func (b *bench) ruled(ctx context.Context) (time.Duration, error) {
+	req := warmRequest
+	req.Restricted = true
 	return b.timed(ctx, req)
 }
 

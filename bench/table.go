@@ -69,11 +69,17 @@ const (
 	placeProcessor
 	placeMemory
 	placeCold
+	placeHook
+	placeHookRival
+	placeHookRate
+	placeLanguage
 	placeSteady
 	placeBackToBack
+	placeHookMore
 	placePlain
 	placeSubprocess
 	placeBubblewrap
+	placeRestrictedPython
 	placePlainThroughput
 	placeZygote
 )

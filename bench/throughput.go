@@ -9,16 +9,20 @@ import (
 	"time"
 )
 
-// throughput keeps all cores busy, in turns, with walled runs and with plain
-// starts.
-func (b *bench) throughput(ctx context.Context, t *table) error {
-	var walled, plain float64
+// throughput keeps all cores busy, in turns, with walled runs, with calls of a
+// hook and with plain starts.
+func (b *bench) throughput(ctx context.Context, t *table) (err error) {
+	hook, err := b.openHook(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hook.Close()) }()
+	var walled, calls, plain float64
 	rounds := b.few(5, 1)
 	window := 2 * time.Second
 	if b.quick {
 		window = 300 * time.Millisecond
 	}
-	line := []string{b.python, "-I", "-S", "-c", "pass"}
 	for range rounds {
 		n, err := b.rate(window, func() error {
 			_, err := b.warm(ctx)
@@ -30,7 +34,15 @@ func (b *bench) throughput(ctx context.Context, t *table) error {
 		walled += n / float64(rounds)
 		settle()
 		n, err = b.rate(window, func() error {
-			_, err := start(ctx, line, "", "")
+			_, err := call(ctx, hook)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		calls += n / float64(rounds)
+		n, err = b.rate(window, func() error {
+			_, err := start(ctx, b.plainLine(), "", "")
 			return err
 		})
 		if err != nil {
@@ -43,10 +55,19 @@ func (b *bench) throughput(ctx context.Context, t *table) error {
 		Number: walled, Ratio: walled / plain, Must: atLeast(4, "4 ×"), Aim: atLeast(8, "8 ×"),
 	})
 	t.add(row{
+		place: placeHookRate, Measure: "sustained hook calls per second, all cores", Value: fmt.Sprintf("%.0f calls/s", calls),
+		Number: calls, Ratio: calls / plain, Must: b.eachCore(7_500), Aim: b.eachCore(20_000),
+	})
+	t.add(row{
 		place: placePlainThroughput, Measure: "plain starts, all cores, back to back", Value: fmt.Sprintf("%.0f starts/s", plain),
 		Number: plain, Ratio: 1,
 	})
 	return nil
+}
+
+// eachCore promises a rate that more cores make higher.
+func (b *bench) eachCore(n int) promise {
+	return promise{AtLeast: float64(n * b.cores), Text: fmt.Sprintf("≥ %d/s", n*b.cores), OnValue: true}
 }
 
 // rate counts how often act is done in a second by twice as many callers as

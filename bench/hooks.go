@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// hookScript scores the state of a game. It keeps to what RestrictedPython can
+// do with the few guards that its users begin with: `+=` on a variable, sum()
+// and `for name, city in …` each need one more.
+//
+//go:embed score.py
+var hookScript string
+
+// score is what hookScript makes of hookState and hookConfig.
+const score = `{"score":481.36,"capital":"Fenwick","weakest":"Aldera"}`
+
+// hookState is 1 KiB as JSON. It is what a program has that has read it.
+var hookState = func() map[string]any {
+	var cities, units []any
+	for i, name := range []string{"Aldera", "Brightwater", "Corvin", "Dunmere", "Eastgate", "Fenwick", "Grayhaven"} {
+		cities = append(cities, map[string]any{
+			"name": name, "population": 20 + 7*i, "unrest": 5 * i, "coastal": i%2 == 0,
+			"buildings": []any{"granary", "market", "temple"}[:1+i%3],
+		})
+	}
+	for i, kind := range []string{"spearmen", "archers", "riders", "galleys"} {
+		units = append(units, map[string]any{
+			"kind": kind, "count": 3 + 2*i, "strength": 4 + i, "at": []any{3 * i, 5 * i}, "morale": 0.5 + float64(i)/8,
+		})
+	}
+	return map[string]any{
+		"turn": 142, "player": "Aurelia", "treasury": 5230, "tax_rate": 0.18, "at_war": []any{"Norden"},
+		"cities": cities, "units": units,
+	}
+}()
+
+var hookConfig = map[string]any{
+	"weights": map[string]any{"people": 1.5, "granary": 4, "market": 6, "army": 2},
+}
+
+// hooks measures calls of a hook, and the same hook in RestrictedPython.
+func (b *bench) hooks(ctx context.Context, t *table) (err error) {
+	hook, err := b.openHook(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hook.Close()) }()
+	rival, err := b.startRestrictedPython(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rival.stop()) }()
+
+	var plain, chased, paced, opened, compiled, kept samples
+	for range b.few(20, 2) {
+		if err := startTurn(ctx, &plain, b.plainLine(), "", ""); err != nil {
+			return err
+		}
+		if err := rival.turn(&compiled, 20, false); err != nil {
+			return err
+		}
+		if err := rival.turn(&kept, 200, true); err != nil {
+			return err
+		}
+		for range 500 {
+			d, err := call(ctx, hook)
+			if err != nil {
+				return err
+			}
+			chased = append(chased, d)
+		}
+		once := func(ctx context.Context) (time.Duration, error) { return call(ctx, hook) }
+		if err := b.paced(ctx, &paced, 100, steady, once); err != nil {
+			return err
+		}
+		if err := b.paced(ctx, &opened, 10, slow, b.opening); err != nil {
+			return err
+		}
+		settle()
+	}
+
+	base := plain.p50()
+	t.add(row{
+		place: placeHook, Measure: "Hook.Call, 1 KiB state, one after another, p50", Value: milliseconds(chased.p50()), Number: chased.p50().Seconds(),
+		Ratio: over(chased.p50(), base), Must: atMost(1.0/60, "1/60"), Aim: atMost(1.0/150, "1/150"),
+	})
+	for _, r := range []struct {
+		measure string
+		took    time.Duration
+	}{
+		{fmt.Sprintf("Hook.Call, 1 KiB state, one after another, p99 of %d", len(chased)), chased.p99()},
+		{"Hook.Call, 1 KiB state, 300 calls/s, p50", paced.p50()},
+		{"OpenHook of a new script with its first Call, p50", opened.p50()},
+	} {
+		t.add(row{place: placeHookMore, Measure: r.measure, Value: milliseconds(r.took), Number: r.took.Seconds(), Ratio: over(r.took, base)})
+	}
+	rival.rows(t, base, chased.p50(), compiled.p50(), kept.p50())
+	return nil
+}
+
+func (b *bench) openHook(ctx context.Context) (*cordon.Hook, error) {
+	return b.runner.OpenHook(ctx, run.Hook{Script: hookScript})
+}
+
+// call calls the hook, from its state as Go has it to its answer.
+func call(ctx context.Context, hook *cordon.Hook) (time.Duration, error) {
+	begin := time.Now()
+	result, err := hook.Call(ctx, hookState, hookConfig)
+	d := time.Since(begin)
+	return d, errors.Join(err, wants(result, score))
+}
+
+// opening opens a hook that has not come before, and calls it.
+func (b *bench) opening(ctx context.Context) (time.Duration, error) {
+	b.scripts++
+	begin := time.Now()
+	hook, err := b.runner.OpenHook(ctx, run.Hook{Script: fmt.Sprintf("%s# %d\n", hookScript, b.scripts)})
+	if err != nil {
+		return 0, err
+	}
+	_, err = call(ctx, hook)
+	d := time.Since(begin)
+	return d, errors.Join(err, hook.Close())
+}
