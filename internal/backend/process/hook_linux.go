@@ -19,7 +19,7 @@ const maxCalls = 100_000
 
 // callPatience covers the calls for which hooks are made: to be woken takes
 // longer than they do.
-const callPatience = 600 * time.Microsecond
+const callPatience = 250 * time.Microsecond
 
 // OpenHook compiles a hook in a worker and keeps both. Limits are those of a
 // call, complete. A script that the rules refuse, or that is none, is a

@@ -103,6 +103,7 @@ class Language:
         self.watched = frozenset()
         self.kinds = set()    # types of what a script shares with others
         self.added = []       # to kinds, by the script that runs
+        self.formats = set()  # that may be used
         self.known = 0        # how many modules there were when we last looked
         self.reseed = False
         self.builtins = self.make_builtins(allowed)
@@ -155,7 +156,8 @@ class Language:
         given["type"] = ANY_TYPE
         given["hasattr"] = has_attribute
         given[KINDS], given[TYPE], given[ISINSTANCE] = self.kinds, REAL_TYPE, isinstance
-        given[TYPEOF], given[OWN], given[PRIVATE], given[SPECIAL] = typeof, self.own, self.private, self.special
+        given[TYPEOF], given[OWN], given[PRIVATE] = typeof, quickly(self.kinds, self.own), self.private
+        given[SPECIAL], given[FORMATTING] = self.special, self.formatting
         return given
 
     def importer(self, name, globals=None, locals=None, fromlist=(), level=0):
@@ -316,13 +318,23 @@ class Language:
             return dict(value)
         if name in COPIED:
             return value
-        if name in BY_STRING:
-            return self.by_string(value, name)
+        return self.by_string(value, name)
+
+    def formatting(self, thing, name):
+        """Gives something to ask for the method: a text that walks nowhere, or
+        what asks for a thing."""
+        if REAL_TYPE(thing) is str:
+            if thing not in self.formats:
+                check_format(thing)
+                if len(self.formats) < 1000 and len(thing) < 1000:
+                    self.formats.add(thing)
+            return thing
+        value = getattr(thing, name)
         if REAL_TYPE(value) is types.BuiltinMethodType and isinstance(value.__self__, str):
-            return bound_format(value)
-        if REAL_TYPE(value) is types.MethodDescriptorType and value.__objclass__ is str:
-            return unbound_format(value)
-        return value
+            value = bound_format(value)
+        elif REAL_TYPE(value) is types.MethodDescriptorType and value.__objclass__ is str:
+            value = unbound_format(value)
+        return types.SimpleNamespace(**{name: value})
 
     def by_string(self, value, method):
         """object.__setattr__ and its like, for names that the script could have
@@ -480,6 +492,14 @@ PLAIN = frozenset((
 ))
 
 MATCH_GUARDED = frozenset((str, AttributeError))
+
+
+def quickly(kinds, guard):
+    """The guard, for those who are not of these kinds."""
+    def look(thing):
+        return guard(thing) if REAL_TYPE(thing) in kinds else thing
+
+    return look
 
 
 class _TypeOfTypes(REAL_TYPE):

@@ -2,10 +2,11 @@
 
 Most code is compiled as it was written. Rewritten are
 
-    x.y = …      as  (x if type(x) not in KINDS else own(x)).y = …
-    x._private   as  (x if type(x) not in KINDS else private(x, "_private"))._private
-    x.format     as  special(x, "format")
-    type(x)      as  typeof(x)
+    x.y = …           as  (x if type(x) not in KINDS else own(x)).y = …
+    x._private        as  (x if type(x) not in KINDS else private(x, "_private"))._private
+    x.format          as  formatting(x, "format").format
+    x.__setattr__     as  special(x, "__setattr__")
+    type(x)           as  typeof(x)
 
 The second alone where a class of the library has a private attribute of that
 name. KINDS holds the types of objects that a script shares with others: its own
@@ -15,7 +16,8 @@ The guards have names that no script can write, so that none can bind them.
 """
 
 KINDS, TYPE, ISINSTANCE = "@kinds", "@type", "@isinstance"
-TYPEOF, OWN, PRIVATE, SPECIAL = "@typeof", "@own", "@private", "@special"
+TYPEOF, OWN, PRIVATE, SPECIAL, FORMATTING = "@typeof", "@own", "@private", "@special", "@formatting"
+THING = "@thing"  # a variable: what is looked at
 
 LOAD = _ast.Load()
 
@@ -44,15 +46,17 @@ def text(value, old):
     return node
 
 
-def passed_by(guard, node, *args):
-    """The object of node, after the guard has seen it. One that is in a variable
-    is looked at in place."""
-    guarded = called(guard, node, node, *args)
+def passed_by(guard, node, *args, local=False):
+    """The object of node, after the guard has seen it. One that is in a variable,
+    or may be put into a local one, is looked at in place."""
+    looked_at = thing = node
     if not isinstance(node, _ast.Name):
-        return guarded
-    kind = called(TYPE, node, node)
-    shared = placed(_ast.Compare(kind, [_ast.NotIn()], [named(KINDS, node)]), node)
-    return placed(_ast.IfExp(shared, node, guarded), node)
+        if not local:
+            return called(guard, node, node, *args)
+        thing = named(THING, node)
+        looked_at = placed(_ast.NamedExpr(placed(_ast.Name(THING, _ast.Store()), node), node), node)
+    own = placed(_ast.Compare(called(TYPE, node, looked_at), [_ast.NotIn()], [named(KINDS, node)]), node)
+    return placed(_ast.IfExp(own, thing, called(guard, node, thing, *args)), node)
 
 
 def mangled(name, owner):
@@ -134,22 +138,24 @@ class Rewriter:
         self.own_type = any("type" in bound_by(node) for node in every(tree))
 
     def rewrite(self):
-        # With the name of the class that a node is in, for its private names.
-        stack = [(self.tree, None)]
+        # With the name of the class that a node is in, for its private names, and
+        # whether it is a part of a function's own statements.
+        stack = [(self.tree, None, False)]
         while stack:
-            node, owner = stack.pop()
+            node, owner, local = stack.pop()
             inside = node.name if isinstance(node, _ast.ClassDef) else owner
+            self.local = local = isinstance(node, FUNCTIONS) or local and not isinstance(node, SCOPES)
             for field in node._fields:
                 value = getattr(node, field, None)
                 if isinstance(value, _ast.AST):
                     value = self.guarded(value, node, inside)
                     setattr(node, field, value)
-                    stack.append((value, inside))
+                    stack.append((value, inside, local))
                 elif isinstance(value, list):
                     for i, item in enumerate(value):
                         if isinstance(item, _ast.AST):
                             value[i] = self.guarded(item, node, inside)
-                            stack.append((value[i], inside))
+                            stack.append((value[i], inside, local))
             if isinstance(node, MATCH_CLASS):
                 for name in node.kwd_attrs:
                     self.pattern(node, mangled(name, owner))
@@ -168,10 +174,13 @@ class Rewriter:
             return node  # nothing but plain attributes may stand there
         if not isinstance(node.ctx, _ast.Load):
             if node not in self.settled:
-                node.value = passed_by(OWN, node.value)
+                node.value = passed_by(OWN, node.value, local=self.local)
             if isinstance(parent, _ast.AugAssign) and name in self.watched:  # it is read, too
                 node.value = passed_by(PRIVATE, node.value, text(name, node))
-        elif name in FORMATTERS or name in BY_STRING or name in COPIED:
+        elif name in FORMATTERS:
+            if not isinstance(node.value, _ast.Constant):  # which the rules have seen
+                node.value = called(FORMATTING, node, node.value, text(name, node))
+        elif name in BY_STRING or name in COPIED:
             return called(SPECIAL, node, node.value, text(name, node))
         elif name in self.watched:
             node.value = passed_by(PRIVATE, node.value, text(name, node))

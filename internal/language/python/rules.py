@@ -269,6 +269,10 @@ class Rules:
             if name in READABLE:
                 reason = "the attribute '%s' cannot be changed" % name
             yield Finding("dunder-attribute", node, reason, INSTEAD.get(name, ""))
+        elif name in FORMATTERS and isinstance(node.value, _ast.Constant) and isinstance(node.value.value, str):
+            for walked in walked_by_format(node.value.value):
+                if not readable_by_string(walked):
+                    yield Finding("attribute-by-string", node.value, "the format asks for the attribute '%s'" % walked)
 
     def imported(self, node, bound):
         for alias in node.names:
@@ -309,11 +313,6 @@ class Rules:
             asked = node.args[1]
             if isinstance(asked, _ast.Constant) and isinstance(asked.value, str) and not askable(asked.value):
                 yield Finding("attribute-by-string", asked, "the attribute '%s' cannot be asked for" % asked.value)
-        if isinstance(callee, _ast.Attribute) and callee.attr in FORMATTERS:
-            if isinstance(callee.value, _ast.Constant) and isinstance(callee.value.value, str):
-                for attribute in walked_by_format(callee.value.value):
-                    if not readable_by_string(attribute):
-                        yield Finding("attribute-by-string", callee.value, "the format asks for the attribute '%s'" % attribute)
 
     def class_statement(self, node, bound):
         for keyword in node.keywords:

@@ -11,8 +11,6 @@ import marshal
 
 def serve_hook(rules, script, name):
     """Compiles the hook, and runs it as often as the Runner calls."""
-    import traceback  # for the first call that fails
-
     try:
         code = rules.compiled(script, name)
     except BaseException as error:

@@ -108,6 +108,8 @@ def load_language():
 def learn_language(config):
     """Has scripts go by the rules. What was imported by now is the library."""
     global RULES_REFUSE
+    if not config["oneshot"]:
+        import traceback  # for the first script that fails
     RULES_REFUSE = (LANGUAGE["Refused"],)
     modules, names = config["language"]
     rules = config["rules"] = LANGUAGE["Language"](modules, names)
