@@ -13,13 +13,7 @@ import (
 // whole when the name is empty.
 type Call struct {
 	Function  string
-	Arguments []Argument
-}
-
-// Argument is a JSON value. Its name is for errors.
-type Argument struct {
-	Name  string
-	Value any
+	Arguments []wire.Field
 }
 
 // Open has the worker compile a hook, and keep it. A report that is not "ok"
@@ -37,9 +31,7 @@ func (w *Worker) Call(ctx context.Context, g Guest, call Call) (Ending, error) {
 		function = call.Function
 	}
 	fields := append(make([]wire.Field, 0, 4), wire.Field{Name: "number", Value: number}, wire.Field{Name: "function", Value: function})
-	for _, a := range call.Arguments {
-		fields = append(fields, wire.Field(a))
-	}
+	fields = append(fields, call.Arguments...)
 	frame, err := wire.AppendListFrame(make([]byte, 0, 2048), wire.KindCall, fields...)
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -21,10 +22,7 @@ type Call struct {
 }
 
 // Argument is a JSON value. Its name is for errors.
-type Argument struct {
-	Name  string
-	Value any
-}
+type Argument = wire.Field
 
 // Worker serves the calls of one hook, one at a time.
 type Worker interface {

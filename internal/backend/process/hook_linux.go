@@ -158,7 +158,7 @@ func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool
 	if calling.Add(1) == 1 && runtime.NumCPU() > 1 {
 		guest.Patience = callPatience
 	}
-	ending, err := w.member.Call(ctx, guest, sent(call))
+	ending, err := w.member.Call(ctx, guest, zygote.Call(call))
 	result, err := w.backend.conclude(w.member, guest.Limits, ending, err)
 	if err != nil {
 		// A request that cannot be sent has not touched the worker.
@@ -168,14 +168,6 @@ func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool
 	result.Enforcement.Tier = w.tier
 	result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageHook)
 	return result, w.reusable(result, ending), nil
-}
-
-func sent(call hook.Call) zygote.Call {
-	arguments := make([]zygote.Argument, len(call.Arguments))
-	for i, a := range call.Arguments {
-		arguments[i] = zygote.Argument(a)
-	}
-	return zygote.Call{Function: call.Function, Arguments: arguments}
 }
 
 // reusable says whether another call may come: the worker answered, by itself
