@@ -5,6 +5,9 @@
 //   - scripts: the standard library, what a script may return, how it may end
 //     (scripts_test.go and the tables in the other files), on every CPython
 //     that is found;
+//   - the language rules: attempts that they must stop, ordinary programs that
+//     they must not, and scripts spliced from both (corpus_test.go,
+//     fuzz_test.go), and hooks (hooks_test.go);
 //   - numpy and pandas from a virtual environment (venv_test.go);
 //   - CPython's own tests (cpython_test.go, testdata/cpython.txt).
 //
@@ -15,6 +18,7 @@
 //	CORDON_TEST_VENV         a virtual environment with numpy and pandas
 //	CORDON_TEST_SUITE        the folder of CPython's own tests
 //	CORDON_TEST_CPYTHON=all  run all of testdata/cpython.txt, not the short set
+//	CORDON_TEST_FUZZ=20s     how long to splice scripts, on each CPython
 //	CORDON_REQUIRE_HOST=1    what is missing is a failure, not a skip
 //
 // An allowlist that lacks a call which one run in a thousand makes is found by

@@ -144,6 +144,8 @@ class Language:
 
             random.seed()
             self.reseed = False
+        if "_strptime" in sys.modules:
+            exact_formats(sys.modules["_strptime"])
 
     # ---- what a script gets
 
@@ -168,6 +170,8 @@ class Language:
             return self.facade(name if fromlist else name.partition(".")[0])
         if name in INTERNAL:
             __import__(name)
+            if name == "_strptime":
+                exact_formats(sys.modules[name])
             return module()
         raise ImportError("import of module '%s' is not allowed" % name)
 
@@ -225,7 +229,9 @@ class Language:
             for facade in self.facades.values()
             for value in facade.__dict__.values() if REAL_TYPE(value) in classes
         }
-        private = {name for c in classes for name in DICT_OF(c) if name.startswith("_") and not is_dunder(name)}
+        names = {name for c in classes for name in DICT_OF(c)}
+        names.update(*(used_names(c) for c in classes if self.is_shown(DICT_OF(c).get("__module__"))))
+        private = {name for name in names if name.startswith("_") and not is_dunder(name)}
         self.watched = frozenset(private - OFFERED) | WATCHED
         self.kinds.update(c for c in classes if c not in PLAIN)
         self.changeable = {
@@ -233,37 +239,62 @@ class Language:
             for home, names in CHANGEABLE if home in sys.modules
             for name in names.split() if name in vars(sys.modules[home])
         }
+        if "copy" in sys.modules:
+            self.guard_copy(sys.modules["copy"])  # others use it, too
         self.private_bases = {c for c in classes if any(n in self.watched for n in DICT_OF(c))}
+
+    def is_shown(self, home):
+        return REAL_TYPE(home) is str and home.partition(".")[0] in self.modules
 
     # ---- classes
 
     def build_class(self, body, name, *bases, **keywords):
-        if "metaclass" in keywords or any(isinstance(b, REAL_TYPE) and issubclass(b, (REAL_TYPE, ANY_TYPE)) for b in bases):
+        if "metaclass" in keywords or not exact_names(keywords):
             refuse("metaclass", "a metaclass is not allowed")
+        self.check_bases(bases)
         return self.own_class(builtins.__build_class__(body, name, *bases, **keywords))
+
+    def check_bases(self, bases):
+        """Before there is a class: its __init_subclass__ could use it at once."""
+        inherited = {}
+        for base in types.resolve_bases(bases):
+            if issubclass(REAL_TYPE(base), REAL_TYPE):
+                inherited.update(dict.fromkeys(MRO_OF(base)))
+        if REAL_TYPE in inherited or ANY_TYPE in inherited:
+            refuse("metaclass", "a metaclass is not allowed")
+        if super in inherited or types.GenericAlias in inherited:
+            refuse("base-class", "a class that passes its attributes on from another object cannot be a base")
+        self.check_patterns(inherited)
 
     def own_class(self, made):
         """Remembers a class of the script that inherits what is private to the
         library, or could be matched by what must not be matched."""
         if not isinstance(made, REAL_TYPE):
             return made
-        bases = MRO_OF(made)[1:]
-        if any(base in self.private_bases for base in bases):
+        bases = MRO_OF(made)
+        if any(base in self.private_bases for base in bases[1:]):
             self.kinds.add(made)
             self.added.append(made)
-        self.check_patterns(made, bases)
+        self.check_patterns(bases)
         return made
 
-    def check_patterns(self, made, bases):
+    def check_patterns(self, bases):
         """A class pattern reads the attributes that __match_args__ names, and
-        dataclasses.astuple those of the fields. A class that takes others for its
-        own, by register() or by their shape, has theirs read."""
-        guarded = REAL_TYPE(made) is not REAL_TYPE or any(base in MATCH_GUARDED for base in bases)
+        dataclasses.astuple those of the fields."""
         for table in "__match_args__", "__dataclass_fields__":
-            for base in (made,) + bases:
-                for name in DICT_OF(base).get(table, ()):
-                    if REAL_TYPE(name) is not str or not matchable(name) or guarded and not readable_by_string(name):
-                        refuse("match-args", "the attribute %.100r cannot be matched" % (name,))
+            for base in bases:
+                names = DICT_OF(base).get(table, ())
+                if REAL_TYPE(names) not in (tuple, list, dict):
+                    refuse("match-args", "%s must be a tuple of strings" % table)
+                for name in names:
+                    self.check_pattern(bases, name)
+
+    def check_pattern(self, bases, name):
+        """A class that takes others for its own, by register() or by their shape,
+        has theirs read."""
+        guarded = any(REAL_TYPE(base) is not REAL_TYPE or base in MATCH_GUARDED for base in bases)
+        if REAL_TYPE(name) is not str or not matchable(name) or guarded and (name in self.watched or name in FORMATTERS | SHARED_VIEWS):
+            refuse("match-args", "the attribute %.100r cannot be matched" % (name,))
 
     # ---- guards
 
@@ -312,13 +343,29 @@ class Language:
     def special(self, thing, name):
         """The value of an attribute that leads to others by their names."""
         value = getattr(thing, name)
-        if REAL_TYPE(value) is types.MappingProxyType:
-            return types.MappingProxyType(dict(value))
-        if name == "__annotations__":
-            return dict(value)
-        if name in COPIED:
+        if name == "__init__" and REAL_TYPE(value) is not FUNCTION:
             return value
-        return self.by_string(value, name)
+        return self.shown(value, name)
+
+    def shown(self, value, name):
+        if name in BY_STRING:
+            return self.by_string(value, name)
+        if name == "__init__":
+            return self.initializer(value)
+        return dict(value) if name == "__annotations__" else copied(value)
+
+    def initializer(self, value):
+        """One that the script has not written, but the library or @dataclass, sets
+        attributes of whatever it is called with."""
+        if REAL_TYPE(value) is not FUNCTION or value.__code__.co_filename != "<string>" and not self.is_library_function(value):
+            return value
+
+        def guarded(*args, **kwargs):
+            if args:
+                self.own(args[0])
+            return value(*args, **kwargs)
+
+        return guarded
 
     def formatting(self, thing, name):
         """Gives something to ask for the method: a text that walks nowhere, or
@@ -354,6 +401,10 @@ class Language:
                     self.private(thing, name)
                 if changes:
                     self.own(thing)
+                elif issubclass(REAL_TYPE(thing), REAL_TYPE):  # it would give what the class keeps, as it is
+                    refuse("attribute-by-string", "the attribute '%s' of a class cannot be named by a string" % name)
+                elif is_dunder(name) or name in COPIED:
+                    return self.shown(value(*args), name)
             return value(*args)
 
         return guarded
@@ -365,35 +416,116 @@ class Language:
         return maker(real) if maker is not None else {}
 
     def replace_collections(self, real):
-        for name in FORMATTERS:
-            setattr(real.UserString, name, user_string_format(getattr(real.UserString, name)))
+        def format(self, *args, **kwargs):
+            return formatting(self.data, "format").format(*args, **kwargs)
+
+        def format_map(self, mapping):
+            return formatting(self.data, "format_map").format_map(mapping)
+
+        def __copy__(self):
+            kind = REAL_TYPE(self)
+            made = kind.__new__(kind)
+            if REAL_TYPE(made) is not kind or not issubclass(kind, (real.UserDict, real.UserList)):
+                raise TypeError("%s cannot be copied" % kind.__name__)
+            made.__dict__.update(self.__dict__, data=self.data.copy())
+            return made
+
+        formatting = self.formatting
+        real.UserString.format, real.UserString.format_map = format, format_map
+        real.UserDict.__copy__ = real.UserList.__copy__ = __copy__
+        real.UserDict.copy = lambda self: self.__copy__()
         return {}
 
-    def replace_copy(self, real):
+    def guard_copy(self, real):
         """copy believes what an object says of how it is made anew: the guard
         sits where that is done."""
-        reconstruct = real._reconstruct
+        reconstruct, copy_method = real._reconstruct, real._deepcopy_dispatch[types.MethodType]
+        if reconstruct.__name__ == "guarded":
+            return
 
-        def guarded(x, memo, func, args, state=None, *rest, **keywords):
-            if REAL_TYPE(x) in self.library:
-                return reconstruct(x, memo, func, args, state, *rest, **keywords)
-            if isinstance(state, tuple) and len(state) == 2 and state[1]:
-                for key in state[1]:
-                    if REAL_TYPE(key) is not str or is_dunder(key):
-                        refuse("attribute-by-string", "copy cannot set the attribute %.100r" % (key,))
-            return reconstruct(x, memo, lambda *args: self.own(func(*args)), args, state, *rest, **keywords)
+        def guarded(x, memo, func, args, *rest, **keywords):
+            def make(*args):
+                made = self.own(func(*args))
+                if REAL_TYPE(made) is FUNCTION or issubclass(REAL_TYPE(made), REAL_TYPE):
+                    refuse("shared-object", "copy makes no functions and classes")
+                return made
 
-        real._reconstruct = guarded
-        return {}
+            return reconstruct(x, memo, func if REAL_TYPE(x) in self.library else make, args, *rest, **keywords)
+
+        def set_attribute(thing, name, value):
+            if REAL_TYPE(name) is not str or is_dunder(name):
+                refuse("attribute-by-string", "copy cannot set the attribute %.100r" % (name,))
+            setattr(thing, name, value)
+
+        def method(x, memo):
+            # The memo would show the object that a function of the library is a method of.
+            return x if REAL_TYPE(x.__self__) in self.library else copy_method(x, memo)
+
+        real._reconstruct, real.setattr = guarded, set_attribute
+        real._deepcopy_dispatch[types.MethodType] = method
 
     def replace_dataclasses(self, real):
         def dataclass(cls=None, /, **options):
             def decorate(cls):
-                return self.own_class(real.dataclass(**options)(self.own(cls)))
+                if not issubclass(REAL_TYPE(cls), REAL_TYPE):
+                    raise TypeError("dataclass() needs a class")
+                self.own(cls)
+                if REAL_TYPE(DICT_OF(cls).get("__doc__")) is not str:
+                    # dataclass would ask inspect for one, which evaluates the text of a signature.
+                    cls.__doc__ = cls.__name__
+                return self.own_class(real.dataclass(**options)(cls))
 
             return decorate if cls is None else decorate(cls)
 
+        get_field = real._get_field
+
+        def guarded(cls, name, *rest):
+            # A field becomes a part of the text that is executed.
+            if REAL_TYPE(name) is not str or not name.isidentifier():
+                refuse("attribute-by-string", "a field cannot have the name %.100r" % (name,))
+            if cls not in self.library:
+                self.check_pattern(MRO_OF(cls), name)
+            return get_field(cls, name, *rest)
+
+        real._get_field = guarded
+        make_final(real.Field)
         return {"dataclass": dataclass}
+
+    def replace_enum(self, real):
+        create = real.EnumMeta._create_
+
+        def _create_(cls, class_name, names, **options):
+            if isinstance(names, str):
+                names = str.__str__(names).replace(",", " ").split()
+            elif isinstance(names, (list, tuple)):
+                names = [n if isinstance(n, str) else tuple(n) for n in names]
+            else:
+                names = [(n, names[n]) if isinstance(n, str) else tuple(n) for n in names or ()]
+            for n in names:
+                n = n if isinstance(n, str) else n[0] if n else None
+                if REAL_TYPE(n) is not str or is_dunder(n):
+                    refuse("attribute-by-string", "an enumeration cannot have a member %.100r" % (n,))
+            if not exact_names(options):
+                raise TypeError("keywords must be strings")
+            if options.get("module") is None:
+                options["module"] = "__main__"
+            if options.get("type") is not None:
+                self.check_bases((options["type"], cls))
+            return self.own_class(create(cls, class_name, names, **options))
+
+        real.EnumMeta._create_ = _create_
+        if hasattr(real, "property"):
+            named = real.property.__set_name__
+
+            def __set_name__(self, owner, name):
+                # It looks the name up in the value of a member.
+                if REAL_TYPE(name) is not str or not matchable(name):
+                    refuse("attribute-by-string", "a property cannot have the name %.100r" % (name,))
+                named(self, owner, name)
+
+            real.property.__set_name__ = __set_name__
+            make_final(real.property)
+        return {}
 
     def replace_functools(self, real):
         wrappable = FUNCTION, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType, real.partial, real._lru_cache_wrapper
@@ -418,7 +550,7 @@ class Language:
             register = dispatcher.register
 
             def guarded(cls, func=None):
-                if func is None and not isinstance(cls, REAL_TYPE) and hasattr(cls, "__annotations__"):
+                if func is None and not issubclass(REAL_TYPE(cls), REAL_TYPE) and REAL_TYPE(cls) is not UNION:
                     # functools would evaluate the text of annotations.
                     return register(annotated(cls, self.builtins), cls)
                 return register(cls, func)
@@ -436,7 +568,9 @@ class Language:
             for name in names:
                 check_names(name)
             get = real.attrgetter(*names)
-            return lambda thing: get(thing)  # whose type makes no other
+            if len(names) == 1:
+                return lambda thing: copied(get(thing))  # whose type makes no other
+            return lambda thing: tuple(map(copied, get(thing)))
 
         def methodcaller(name, /, *args, **kwargs):
             check_names(name)
@@ -456,6 +590,24 @@ class Language:
 
         return {"seed": seed, "setstate": setstate}
 
+    def replace_re(self, real):
+        """Patterns and flags are remembered for all: none may be a text or a number
+        that lies about which one it is."""
+        compile_pattern, missing = real._compile, real.RegexFlag._missing_
+
+        def _compile(pattern, flags):
+            return compile_pattern(exact(pattern), flags if REAL_TYPE(flags) is real.RegexFlag else exact(flags))
+
+        def of_template(function):
+            return lambda pattern, template: function(pattern, exact(template))
+
+        real._compile = _compile
+        real.RegexFlag._missing_ = classmethod(lambda cls, value: missing(exact(value)))
+        for name in "_compile_template", "_subx":  # since 3.12, and before
+            if hasattr(real, name):
+                setattr(real, name, of_template(getattr(real, name)))
+        return {}
+
     def replace_string(self, real):
         def get_field(self, field_name, args, kwargs):
             import _string
@@ -465,7 +617,7 @@ class Language:
             for is_attribute, key in rest:
                 if is_attribute:
                     check_names(key)
-                    thing = getattr(thing, key)
+                    thing = copied(getattr(thing, key))
                 else:
                     thing = thing[key]
             return thing, first
@@ -480,7 +632,19 @@ class Language:
         def get_args(tp):
             return tuple(map(without_metaclass, real.get_args(tp)))
 
-        return {"get_origin": get_origin, "get_args": get_args}
+        def marking(mark):
+            def marked(thing):
+                if REAL_TYPE(thing) is FUNCTION or issubclass(REAL_TYPE(thing), REAL_TYPE):
+                    self.own(thing)
+                return mark(thing)
+
+            return marked
+
+        make_final(real._Final)
+        shown = {name: marking(getattr(real, name)) for name in ("final", "override", "runtime_checkable") if hasattr(real, name)}
+        if hasattr(real, "dataclass_transform"):
+            shown["dataclass_transform"] = lambda **options: marking(real.dataclass_transform(**options))
+        return dict(shown, get_origin=get_origin, get_args=get_args)
 
 
 DICT_OF_FUNCTION = FUNCTION.__dict__["__globals__"].__get__
@@ -492,6 +656,7 @@ PLAIN = frozenset((
 ))
 
 MATCH_GUARDED = frozenset((str, AttributeError))
+UNION = getattr(types, "UnionType", None)  # since 3.10
 
 
 def quickly(kinds, guard):
@@ -534,6 +699,55 @@ def typeof(thing):
     return without_metaclass(REAL_TYPE(thing))
 
 
+def copied(value):
+    """A view of the library's is not given away: it shows what it is a view of to
+    whatever it is compared with."""
+    return types.MappingProxyType(dict(value)) if REAL_TYPE(value) is types.MappingProxyType else value
+
+
+def exact_names(keywords):
+    """Whether no name of an argument can be taken for another, later."""
+    return all(REAL_TYPE(name) is str for name in keywords)
+
+
+def used_names(kind):
+    """The names in the methods of a class: among them are the attributes of its
+    objects."""
+    for value in DICT_OF(kind).values():
+        if REAL_TYPE(value) is FUNCTION:
+            wrapped = value.__dict__.get("__wrapped__")
+            yield from (wrapped if REAL_TYPE(wrapped) is FUNCTION else value).__code__.co_names
+
+
+def exact(value):
+    """A text or number without what a class of the script's makes of it."""
+    if isinstance(value, int):
+        return int.__index__(value)
+    for kind in str, bytes:
+        if isinstance(value, kind):
+            return kind.__getitem__(value, slice(None))
+    return value
+
+
+def exact_formats(real):
+    """Formats of dates are remembered for all, too."""
+    parse = real._strptime
+    if parse.__name__ != "exact_format":
+        def exact_format(data_string, format="%a %b %d %H:%M:%S %Y"):
+            return parse(data_string, exact(format))
+
+        real._strptime = exact_format
+        real._regex_cache.clear()
+
+
+def make_final(kind):
+    """For a class whose objects the library believes every word."""
+    def __init_subclass__(cls, **keywords):
+        refuse("base-class", "the class %s cannot be a base" % kind.__name__)
+
+    kind.__init_subclass__ = classmethod(__init_subclass__)
+
+
 def fixed(value):
     """A container of the library that a script could change is shown as one that
     it cannot."""
@@ -561,11 +775,36 @@ def table(entries):
 
 
 def fix_class(shown):
-    """The same for what a class of the library has."""
+    """The same for what a class of the library has; and its methods that set
+    attributes do so for its own objects alone."""
     for base in MRO_OF(shown):
         for name, value in tuple(DICT_OF(base).items()):
             if not name.startswith("_") and fixed(value) is not value:
                 setattr(base, name, fixed(value))
+            elif REAL_TYPE(value) is property and value.fset is not None and sets_attributes(value.fset, base):
+                setattr(base, name, property(value.fget, for_objects_of(base, value.fset), value.fdel, value.__doc__))
+            elif sets_attributes(value, base) and (is_dunder(name) or not name.startswith("_")):
+                setattr(base, name, for_objects_of(base, value))
+
+
+def sets_attributes(method, owner):
+    if REAL_TYPE(method) is not FUNCTION or method.__name__ == "__new__":
+        return False
+    if method.__qualname__ != "%s.%s" % (owner.__qualname__, method.__name__):  # it belongs to another
+        return False
+    import opcode
+
+    return opcode.opmap["STORE_ATTR"] in method.__code__.co_code[::2] or "__setattr__" in method.__code__.co_names
+
+
+def for_objects_of(owner, method):
+    def checked(self, /, *args, **kwargs):
+        if owner not in MRO_OF(REAL_TYPE(self)):
+            raise TypeError("%s() needs an object of the class %s" % (method.__name__, owner.__name__))
+        return method(self, *args, **kwargs)
+
+    checked.__name__, checked.__doc__, checked.__wrapped__ = method.__name__, method.__doc__, method
+    return checked
 
 
 def imports(tree):
@@ -605,14 +844,6 @@ def bound_format(value):
     def format(*args, **kwargs):
         check_format(value.__self__)
         return value(*args, **kwargs)
-
-    return format
-
-
-def user_string_format(value):
-    def format(self, *args, **kwargs):
-        check_format(str(self))
-        return value(self, *args, **kwargs)
 
     return format
 

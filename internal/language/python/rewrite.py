@@ -86,7 +86,10 @@ class Settled:
     def local_names(self, function):
         """The variables that nobody but the function itself can bind."""
         names, outer = set(), set()
-        stack = [function.args] + function.body
+        arguments = function.args  # without their defaults, which are evaluated outside
+        for arg in arguments.posonlyargs + arguments.args + arguments.kwonlyargs + [arguments.vararg, arguments.kwarg]:
+            names.update(bound_by(arg))
+        stack = list(function.body)
         while stack:
             node = stack.pop()
             names.update(bound_by(node))
@@ -126,7 +129,8 @@ class Settled:
             if isinstance(target, (_ast.Tuple, _ast.List)):
                 stack.extend(target.elts[::-1])
             elif isinstance(target, _ast.Attribute) and isinstance(target.value, _ast.Name):
-                yield target
+                if not target.value.id.startswith("__"):  # which has a second spelling in a class
+                    yield target
 
 
 class Rewriter:
@@ -143,10 +147,12 @@ class Rewriter:
         stack = [(self.tree, None, False)]
         while stack:
             node, owner, local = stack.pop()
-            inside = node.name if isinstance(node, _ast.ClassDef) else owner
+            inside = owner
             self.local = local = isinstance(node, FUNCTIONS) or local and not isinstance(node, SCOPES)
             for field in node._fields:
                 value = getattr(node, field, None)
+                if isinstance(node, _ast.ClassDef):  # what stands in its first lines is outside, if it has no parameters
+                    inside = node.name if field == "body" or getattr(node, "type_params", None) else owner
                 if isinstance(value, _ast.AST):
                     value = self.guarded(value, node, inside)
                     setattr(node, field, value)
@@ -159,6 +165,10 @@ class Rewriter:
             if isinstance(node, MATCH_CLASS):
                 for name in node.kwd_attrs:
                     self.pattern(node, mangled(name, owner))
+            if isinstance(node, _ast.ClassDef):
+                for table, _ in match_tables_of(node):
+                    for item in table.elts:
+                        self.pattern(item, item.value)
         return self.findings
 
     def guarded(self, node, parent, owner):
@@ -180,14 +190,14 @@ class Rewriter:
         elif name in FORMATTERS:
             if not isinstance(node.value, _ast.Constant):  # which the rules have seen
                 node.value = called(FORMATTING, node, node.value, text(name, node))
-        elif name in BY_STRING or name in COPIED:
+        elif name in BY_STRING or name in COPIED or name == "__init__":
             return called(SPECIAL, node, node.value, text(name, node))
         elif name in self.watched:
             node.value = passed_by(PRIVATE, node.value, text(name, node))
         return node
 
     def pattern(self, node, name):
-        if name in self.watched or name in FORMATTERS:
+        if name in self.watched or name in FORMATTERS or name in SHARED_VIEWS:
             self.findings.append(Finding("match-attribute", node, "the attribute '%s' cannot be matched" % name))
 
     def type_call(self, node, parent):

@@ -68,6 +68,7 @@ ASSIGNABLE = words("__name__ __qualname__ __doc__ __cause__ __context__ __suppre
 # code that @dataclass makes of them; and the read-only views of the library hand
 # what they show to whoever is compared with them.
 COPIED = words("__annotations__ __members__ groupindex registry metadata")
+SHARED_VIEWS = words("groupindex")  # of what the library keeps for all
 
 MODULE_NAMES = words("__name__ __file__ __doc__ __debug__ __all__ __version__ __author__ __license__ __date__")
 
@@ -78,7 +79,7 @@ NAMEABLE = PROTOCOL | DEFINED_ONLY | BY_STRING | MODULE_NAMES
 FORMATTERS = words("format format_map")
 
 # A library object that has one of these hands out more than its own.
-WATCHED = words("obj register mro _clear_cache")
+WATCHED = words("obj register mro evaluate _clear_cache")
 
 BUILTINS = words("""
     abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate
@@ -222,6 +223,26 @@ def bound_by(node):
     return name if isinstance(name, list) else (name,) if name else ()
 
 
+def match_tables_of(class_node):
+    """The values of __match_args__ in a class body, and where they are bound."""
+    for statement in class_node.body:
+        if isinstance(statement, _ast.Assign):
+            targets = statement.targets
+        elif isinstance(statement, _ast.AnnAssign) and statement.value is not None:
+            targets = [statement.target]
+        else:
+            continue
+        targets = [t for t in targets if isinstance(t, _ast.Name) and t.id == "__match_args__"]
+        if targets:
+            yield statement.value, targets
+
+
+def match_tables(tree):
+    for node in every(tree):
+        if isinstance(node, _ast.ClassDef):
+            yield from match_tables_of(node)
+
+
 class Rules:
     """What one set of allowed modules and builtins refuses."""
 
@@ -233,9 +254,12 @@ class Rules:
         found, bound = [], set()
         for node in every(tree):
             bound.update(bound_by(node))
+        tables = {target for _, targets in match_tables(tree) for target in targets}
         for node in every(tree):
             for name in bound_by(node):
                 found.extend(self.binding(node, name))
+                if name == "__match_args__" and node not in tables:
+                    found.append(Finding("match-args", node, "__match_args__ must be assigned in the body of a class"))
             judge = self.JUDGES.get(type(node))
             if judge is not None:
                 found.extend(judge(self, node, bound))
@@ -323,11 +347,8 @@ class Rules:
             if isinstance(base, _ast.Name) and base.id == "type" and "type" not in bound:
                 yield Finding("metaclass", base, "a subclass of type is a metaclass, which is not allowed",
                               "use a class decorator, or __init_subclass__ in a base class")
-        for statement in node.body:
-            if isinstance(statement, _ast.Assign):
-                for target in statement.targets:
-                    if isinstance(target, _ast.Name) and target.id == "__match_args__":
-                        yield from self.match_args(statement.value)
+        for value, _ in match_tables_of(node):
+            yield from self.match_args(value)
 
     def match_args(self, node):
         items = node.elts if isinstance(node, _ast.Tuple) else None
