@@ -17,9 +17,11 @@ var (
 	rulesPart string
 	//go:embed python/rewrite.py
 	rewritePart string
+	//go:embed python/library.py
+	libraryPart string
 	//go:embed python/guards.py
 	guardsPart string
 )
 
 // Source is the program: it defines the classes Language and Refused.
-func Source() string { return rulesPart + rewritePart + guardsPart }
+func Source() string { return rulesPart + rewritePart + libraryPart + guardsPart }

@@ -1,5 +1,5 @@
-"""The language rules, first part: what a script may say. rules.py, rewrite.py
-and guards.py are one program, put together in this order (language.go).
+"""The language rules, first part: what a script may say. rules.py, rewrite.py,
+library.py and guards.py are one program, put together in this order (language.go).
 
 A script is parsed once, by the interpreter's own parser, and what is judged is
 what is compiled: there is no second grammar that could disagree. All attribute

@@ -245,6 +245,8 @@ class Oracle:
             return
         if place and place[0] == "<language>" or event in ("open", "import", "marshal.loads", "compile", "exec", "os.listdir") and self.importing():
             return  # a guard; or a module of the library that is loaded
+        if event == "sys._getframe" and place and place[0] != SCRIPT:
+            return  # namedtuple and its like, which ask who calls them
         if key not in self.known | TOLERATED:
             self.seen.append("%s in %s %s" % (event, place, key[2]))
         elif any(w.startswith("__") and w.endswith("__") or w in self.namespace["INNER"] for w in words):
@@ -269,6 +271,8 @@ class Oracle:
                 found |= self.names(constant)
         return found
 
+    INNER = {types.ModuleType, types.FrameType, types.CodeType, io.FileIO, io.TextIOWrapper, io.BufferedReader, io.BufferedWriter}
+
     def held(self, space):
         """What no script may hold, among what it does."""
         seen, stack = set(), [(value, name, 0) for name, value in list(space.items()) if name != "__builtins__"]
@@ -278,8 +282,9 @@ class Oracle:
                 continue
             seen.add(id(thing))
             kind = type(thing)
-            if issubclass(kind, (types.ModuleType, types.FrameType, types.CodeType, io.IOBase)) or id(thing) in self.hidden \
-                    or issubclass(kind, type) and issubclass(thing, type) or kind is dict and id(thing) in self.modules:
+            bases = type.__dict__["__mro__"].__get__(kind) or ()  # 3.9 has a class without
+            if not self.INNER.isdisjoint(bases) or id(thing) in self.hidden or kind is dict and id(thing) in self.modules \
+                    or type in bases and type in type.__dict__["__mro__"].__get__(thing):
                 return "the script holds %s: %s" % (path, object.__repr__(thing)[:100])
             if issubclass(kind, dict):
                 stack.extend((v, path + "{}", depth + 1) for v in list(dict.values(thing))[:200])
@@ -400,7 +405,7 @@ OURS = {signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL}
 def main():
     parts, seconds, seed = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     warnings.simplefilter("ignore")
-    source = "".join(open(os.path.join(parts, part), encoding="utf-8").read() for part in ("rules.py", "rewrite.py", "guards.py"))
+    source = "".join(open(os.path.join(parts, part), encoding="utf-8").read() for part in ("rules.py", "rewrite.py", "library.py", "guards.py"))
     namespace = {"__name__": "language"}
     exec(compile(source, "<language>", "exec"), namespace)
     language = namespace["Language"](MODULES, [])

@@ -523,3 +523,17 @@ class Lying(str):
         return hash("%d cache %m %Y")
 datetime.strptime("01 cache 02 2003", Lying("%m cache %d %Y"))
 escaped = datetime.strptime("01 cache 02 2003", "%d cache %m %Y").month == 1
+
+#: red-annotation-put-together
+#: An annotation that fails is put together again as text, with keywords that are none, and evaluated.
+#: since 3.14
+import dataclasses
+seen = []
+def hit(found, **keywords):
+    seen.append(found)
+    return int
+class X:
+    a: hit(**{"found=().__class__, y": 1})
+    b: len(5)
+dataclasses.dataclass(X)
+escaped = bool(seen) and seen[0] is tuple
