@@ -52,7 +52,8 @@ func (r *Runner) callLimits(asked policy.Limits) (policy.Limits, error) {
 
 // Call runs the hook's script with game_state and mod_config, and gives what it
 // left in result["output"] as the Result's value. State and config are what
-// encoding/json can write. Whatever the hook does is a Result, as with Run.
+// encoding/json can write. Whatever the hook does is a Result, as with Run; the
+// Results of a hook share their Enforcement, which is to be read alone.
 func (h *Hook) Call(ctx context.Context, state, config any) (run.Result, error) {
 	return h.hook.Call(ctx, hook.Call{Arguments: []hook.Argument{{Name: "state", Value: state}, {Name: "config", Value: config}}})
 }

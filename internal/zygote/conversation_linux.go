@@ -21,6 +21,7 @@ type conversation struct {
 	channel int
 	limits  policy.Limits
 	again   bool   // the worker has served before, and will again
+	silent  bool   // it had written nothing when its answer was there
 	onWait  func() // nil when it was called
 
 	started  time.Time
@@ -105,6 +106,9 @@ func (c *conversation) send(data []byte) (rest []byte, err error) {
 // Read reads from the channel, however long that takes. It looks at the clocks
 // each time: a guest that never stops talking must not outlive its own.
 func (c *conversation) Read(b []byte) (int, error) {
+	if c.again && !c.patience.After(c.started) {
+		c.wait(unix.POLLIN) // to look first would be in vain
+	}
 	for {
 		now := time.Now()
 		c.watch(now)
@@ -150,6 +154,8 @@ func (c *conversation) wait(events int16) {
 	if _, err := unix.Ppoll(fds[:], timeout, nil); err != nil {
 		return // EINTR
 	}
+	// A hook's worker says one thing, after all that the call has printed.
+	c.silent = c.again && fds[0].Revents != 0 && fds[1].Revents|fds[2].Revents == 0
 	if fds[1].Revents != 0 {
 		c.stdout.read()
 	}

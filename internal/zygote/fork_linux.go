@@ -1,6 +1,7 @@
 package zygote
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -41,6 +42,8 @@ type Worker struct {
 	pidfd, status                  descriptor
 	cpu                            time.Duration // used before its guest came, or was called
 	peak                           policy.Bytes  // of its memory, as we last saw it
+	reader                         *bufio.Reader // of the channel
+	question, answer               []byte        // room for the frames of the next call
 
 	exited   chan struct{} // closed when the zygote has buried it
 	onEnd    func()

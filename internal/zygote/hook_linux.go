@@ -16,6 +16,13 @@ type Call struct {
 	Arguments []wire.Field
 }
 
+// What a worker keeps room for: the answers of most calls; and questions, up to
+// some size.
+const (
+	smallFrame = 512
+	largeFrame = 64 << 10
+)
+
 // Open has the worker compile a hook, and keep it. A report that is not "ok"
 // says why it did not; the worker is of no use then.
 func (w *Worker) Open(ctx context.Context, g Guest) (Ending, error) {
@@ -32,9 +39,15 @@ func (w *Worker) Call(ctx context.Context, g Guest, call Call) (Ending, error) {
 	}
 	fields := append(make([]wire.Field, 0, 4), wire.Field{Name: "number", Value: number}, wire.Field{Name: "function", Value: function})
 	fields = append(fields, call.Arguments...)
-	frame, err := wire.AppendListFrame(make([]byte, 0, 2048), wire.KindCall, fields...)
+	frame, err := wire.AppendListFrame(w.question[:0], wire.KindCall, fields...)
 	if err != nil {
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
+	}
+	if w.answer == nil {
+		w.answer = make([]byte, smallFrame)
+	}
+	if w.question = frame; cap(frame) > largeFrame {
+		w.question = nil // not to be kept for ever
 	}
 	g.again = true
 	e, err := w.exchange(ctx, frame, g, false)

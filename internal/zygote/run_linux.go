@@ -66,8 +66,8 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 	c.open(g)
 
 	var e Ending
-	reader := bufio.NewReaderSize(c, 512)
-	kind, payload, err := wire.ReadFrame(reader, nil, run.MaxPayload)
+	reader := w.reading(c)
+	kind, payload, err := wire.ReadFrame(reader, w.answer, run.MaxPayload)
 	if ask && err == nil && kind == wire.KindCode {
 		// The worker answers before it runs anything of the guest's, and always:
 		// the first frame is its own.
@@ -96,12 +96,26 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 		e.CPUTime, e.Memory = max(0, e.Exit.CPUTime-w.cpu), e.Exit.Memory
 	}
 	e.Killed = w.kill.reason()
-	e.Stdout, e.Stderr = c.stdout.finish(), c.stderr.finish()
+	if c.silent {
+		e.Stdout, e.Stderr = c.stdout.capture, c.stderr.capture
+	} else {
+		e.Stdout, e.Stderr = c.stdout.finish(), c.stderr.finish()
+	}
 	if why := w.kill.reason(); why == KilledOutput {
 		e.Killed = why // found by the last look into the pipes
 	}
 	e.Violations = w.denials.take()
 	return e, nil
+}
+
+// reading gives a reader of the channel; that of the last call, if there was one.
+func (w *Worker) reading(c *conversation) *bufio.Reader {
+	if w.reader == nil {
+		w.reader = bufio.NewReaderSize(c, 512)
+	} else {
+		w.reader.Reset(c)
+	}
+	return w.reader
 }
 
 // narrow gives the limits of this run that are below the worker's own.

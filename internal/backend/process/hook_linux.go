@@ -90,8 +90,11 @@ func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limit
 		return nil, err
 	}
 	m.replace() // it will be busy for long
+	enforcement := b.Enforcement()
+	enforcement.Tier = tier
+	enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageHook)
 	w := &hookWorker{
-		backend: b, member: m, tier: tier, fresh: fresh,
+		backend: b, member: m, enforcement: enforcement, fresh: fresh,
 		guest: zygote.Guest{Script: h.Script, Name: nameOr(h.Name, "<hook>"), Limits: limits, OnOutputLimit: b.options.Policy.OnOutputLimit},
 	}
 	if err := w.open(ctx); err != nil {
@@ -103,12 +106,12 @@ func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limit
 
 // hookWorker serves the calls of one hook.
 type hookWorker struct {
-	backend *Backend
-	member  *member
-	guest   zygote.Guest // without what differs from call to call
-	tier    policy.Tier
-	fresh   bool // it serves one call
-	calls   int
+	backend     *Backend
+	member      *member
+	guest       zygote.Guest    // without what differs from call to call
+	enforcement run.Enforcement // of all its results
+	fresh       bool            // it serves one call
+	calls       int
 }
 
 // open has the worker compile the hook, within the limits of a call.
@@ -164,9 +167,7 @@ func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool
 		// A request that cannot be sent has not touched the worker.
 		return result, errors.Is(err, run.ErrInvalid), err
 	}
-	result.Enforcement = w.backend.Enforcement()
-	result.Enforcement.Tier = w.tier
-	result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageHook)
+	result.Enforcement = w.enforcement
 	return result, w.reusable(result, ending), nil
 }
 
