@@ -159,10 +159,29 @@ func TestAttempts(t *testing.T) {
 			t.Logf("%d attempts, %d refused before they ran", len(cells), refused.Load())
 		})
 	}
+	checkPotency(t, cells, potent)
+}
+
+// checkPotency: of the interpreters for which an attempt says that it works, one
+// must show it. A single one may have been mended since: of a few, most must.
+func checkPotency(t *testing.T, cells []cell, potent map[string]bool) {
+	claimed, weak := 0, 0
+	all := pythons(t)
 	for _, c := range cells {
-		if !potent[c.name] && slices.ContainsFunc(pythons(t), func(p python) bool { return c.fits(p) && p.minor() <= newestClaimed }) {
+		fitting := slices.DeleteFunc(slices.Clone(all), func(p python) bool { return !c.fits(p) || p.minor() > newestClaimed })
+		if len(fitting) == 0 {
+			continue
+		}
+		if claimed++; potent[c.name] {
+			continue
+		}
+		weak++
+		if len(fitting) >= 3 {
 			t.Errorf("%s does not work without the rules either", c.name)
 		}
+	}
+	if weak > claimed/20 {
+		t.Errorf("%d of %d attempts do not work without the rules either", weak, claimed)
 	}
 }
 
