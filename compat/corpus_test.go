@@ -21,11 +21,12 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The two corpora of the language rules. A file is a list of cells:
+// The three corpora of the language rules. A file is a list of cells:
 //
 //	#: name
 //	#: what it is, in a sentence
 //	#: since 3.11        (or "until 3.11"; or "escaped text": \r stands for CR)
+//	#: rule metaclass    (of a refusal: which rule speaks; "before it runs" if it must)
 //	…the script…
 //	#= {"expected": "result"}
 const corpora = "../internal/language/testdata"
@@ -38,6 +39,7 @@ const newestClaimed = 13
 const (
 	fewestAttempts = 100
 	fewestBenign   = 60
+	fewestRefusals = 60
 )
 
 type cell struct {
@@ -45,6 +47,8 @@ type cell struct {
 	script       string
 	want         string // the result of a benign one, as JSON
 	since, until int    // minor versions
+	rule         string // that refuses it
+	before       bool   // anything of it has run
 }
 
 func (c cell) fits(p python) bool { return p.minor() >= c.since && p.minor() <= c.until }
@@ -89,6 +93,10 @@ func parseCells(t *testing.T, file, text string) []cell {
 			unescape = unescape || comment == "escaped text"
 			readVersion(t, file, comment, "since 3.", &last.since)
 			readVersion(t, file, comment, "until 3.", &last.until)
+			if rule, ok := strings.CutPrefix(comment, "rule "); ok {
+				last.rule = rule
+			}
+			last.before = last.before || comment == "before it runs"
 		case len(cells) == 0: // the head of the file
 		default:
 			last := &cells[len(cells)-1]
@@ -215,6 +223,57 @@ func workingAttempts(t *testing.T, p python, cells []cell, working map[string]bo
 	}
 	for _, name := range names {
 		working[name] = true
+	}
+}
+
+// TestRefusals has each rule speak for itself: what one refuses, another would
+// often stop from doing harm, so that nobody would miss it. All that the page on
+// the rules names are among them.
+func TestRefusals(t *testing.T) {
+	cells := readCorpus(t, "refusals", fewestRefusals)
+	for _, p := range pythons(t) {
+		t.Run(p.name, func(t *testing.T) {
+			r := newRunner(t, policy.Policy{Python: p.Found})
+			eachCell(t, p, cells, func(c cell) error {
+				res, err := r.Run(t.Context(), run.Request{Script: c.script, Restricted: true})
+				if err != nil {
+					return err
+				}
+				if c.rule == "syntax" && res.Outcome == run.Malformed {
+					return nil
+				}
+				spoke := slices.ContainsFunc(res.Violations, func(v run.Violation) bool { return v.Wall == policy.WallLanguage && v.Op == c.rule })
+				if !spoke || c.before && res.Outcome != run.Refused {
+					return fmt.Errorf("%s: %s, want %s", res.Outcome, res.Error, c.rule)
+				}
+				return nil
+			})
+		})
+	}
+	page, err := os.ReadFile("../docs/language.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n| rule | refuses |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for line := range strings.SplitSeq(table, "\n") {
+		rules, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		for _, quoted := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(rules, -1) {
+			if !slices.ContainsFunc(cells, func(c cell) bool { return c.rule == quoted[1] }) {
+				t.Errorf("no cell is refused by %s", quoted[1])
+			}
+		}
+	}
+}
+
+// TestWallsBehind tries the walls that no script comes to, because others stand
+// in front of them.
+func TestWallsBehind(t *testing.T) {
+	for _, p := range pythons(t) {
+		out, err := exec.CommandContext(t.Context(), p.Path, "-I", corpora+"/behind.py", "../internal/language/python").CombinedOutput()
+		if err != nil || string(out) != "all stand\n" {
+			t.Errorf("%s: %v\n%s", p, err, out)
+		}
 	}
 }
 

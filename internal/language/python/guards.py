@@ -19,7 +19,6 @@ class Language(Library):
         self.traceless = self.modules <= TRACELESS and allowed <= BUILTINS
         self.facades = {}     # by the name of the module
         self.library = {}     # classes that were there before any script
-        self.instances = {}   # other shared objects, by id
         self.watched = frozenset()
         self.kinds = set()    # types of what a script shares with others
         self.added = []       # to kinds, by the script that runs
@@ -64,8 +63,6 @@ class Language(Library):
 
             random.seed()
             self.reseed = False
-        if "_strptime" in sys.modules:
-            exact_formats(sys.modules["_strptime"])
 
     # ---- what a script gets
 
@@ -90,8 +87,6 @@ class Language(Library):
             return self.facade(name if fromlist else name.partition(".")[0])
         if name in INTERNAL:
             __import__(name)
-            if name == "_strptime":
-                exact_formats(sys.modules[name])
             return module()
         raise ImportError("import of module '%s' is not allowed" % name)
 
@@ -144,11 +139,6 @@ class Language(Library):
                     classes[found] = None
                     stack.append(found)
         self.library = classes
-        self.instances = {
-            id(value): value
-            for facade in self.facades.values()
-            for value in facade.__dict__.values() if REAL_TYPE(value) in classes
-        }
         names = {name for c in classes for name in DICT_OF(c)}
         names.update(*(used_names(c) for c in classes if self.is_shown(DICT_OF(c).get("__module__"))))
         private = {name for name in names if name.startswith("_") and not is_dunder(name)}
@@ -190,14 +180,10 @@ class Language(Library):
 
     def own_class(self, made):
         """Remembers a class of the script that inherits what is private to the
-        library, or could be matched by what must not be matched."""
-        if not isinstance(made, REAL_TYPE):
-            return made
-        bases = MRO_OF(made)
-        if any(base in self.private_bases for base in bases[1:]):
+        library."""
+        if isinstance(made, REAL_TYPE) and any(base in self.private_bases for base in MRO_OF(made)[1:]):
             self.kinds.add(made)
             self.added.append(made)
-        self.check_patterns(bases)
         return made
 
     def check_patterns(self, bases):
@@ -232,7 +218,7 @@ class Language(Library):
         elif issubclass(kind, REAL_TYPE):
             if thing in self.library:
                 refuse("shared-object", "the class %s belongs to the library and cannot be changed" % thing.__name__)
-        elif kind in self.library and kind not in self.changeable and not issubclass(kind, BaseException) or id(thing) in self.instances:
+        elif kind in self.library and kind not in self.changeable and not issubclass(kind, BaseException):
             refuse("shared-object", "an object of the library's class %s cannot be changed" % kind.__name__)
         return thing
 

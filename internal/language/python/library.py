@@ -43,7 +43,6 @@ class module:
 # What is public, and yet does for a script what the rules refuse: it evaluates
 # text, makes classes, or writes into modules.
 HIDDEN = {
-    "calendar": words("different_locale"),
     "dataclasses": words("make_dataclass Field"),
     "decimal": words("DefaultContext BasicContext ExtendedContext"),  # one for all, and changed by their methods
     "enum": words("global_enum global_enum_repr global_flag_repr global_str EnumDict pickle_by_enum_name pickle_by_global_name"),
@@ -51,7 +50,6 @@ HIDDEN = {
         get_type_hints ForwardRef evaluate_forward_ref no_type_check no_type_check_decorator
         get_overloads clear_overloads
     """),
-    "uuid": words("getnode"),
 }
 PROGRAMS = words("main test")
 
@@ -164,6 +162,18 @@ class Library:
         real._get_field = guarded
         make_final(real.Field)
         return {"dataclass": dataclass}
+
+    def replace_datetime(self, real):
+        """Formats of dates are remembered for all, as patterns are: see replace_re."""
+        import _strptime
+
+        parse = _strptime._strptime
+
+        def exact_format(data_string, format="%a %b %d %H:%M:%S %Y"):
+            return parse(data_string, exact(format))
+
+        _strptime._strptime = exact_format
+        return {}
 
     def replace_enum(self, real):
         create = real.EnumMeta._create_
@@ -355,17 +365,6 @@ def exact(value):
         if isinstance(value, kind):
             return kind.__getitem__(value, slice(None))
     return value
-
-
-def exact_formats(real):
-    """Formats of dates are remembered for all, too."""
-    parse = real._strptime
-    if parse.__name__ != "exact_format":
-        def exact_format(data_string, format="%a %b %d %H:%M:%S %Y"):
-            return parse(data_string, exact(format))
-
-        real._strptime = exact_format
-        real._regex_cache.clear()
 
 
 def make_final(kind):

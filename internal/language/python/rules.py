@@ -79,7 +79,7 @@ NAMEABLE = PROTOCOL | DEFINED_ONLY | BY_STRING | MODULE_NAMES
 FORMATTERS = words("format format_map")
 
 # A library object that has one of these hands out more than its own.
-WATCHED = words("obj register mro evaluate _clear_cache")
+WATCHED = words("obj register mro evaluate")
 
 BUILTINS = words("""
     abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate
