@@ -116,16 +116,19 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := openHook(t, r, run.Hook{Script: script, Workers: 1})
-			var first run.Result
+			printed := ""
+			switch {
+			case strings.Contains(script, "'late'"):
+				printed = "late\n"
+			case strings.Contains(script, "print"):
+				printed = "x"
+			}
 			for i := range 20 {
 				res, err := h.Call(t.Context(), map[string]any{"a": 1}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if i == 0 {
-					first = res
-				}
-				if !res.OK() || string(res.Value) != "1" || res.Stdout != first.Stdout {
+				if !res.OK() || string(res.Value) != "1" || res.Stdout != printed {
 					t.Fatalf("call %d: %s %s %q %q", i, res.Outcome, res.Value, res.Error, res.Stdout)
 				}
 			}
@@ -299,6 +302,7 @@ func TestHammerHook(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	h := openHook(t, r, run.Hook{Script: `
 n = game_state["n"]
+print(n)
 if n % 50 == 7: raise ValueError(n)
 if n % 200 == 11: x = "a" * 10**10
 result["output"] = n * 2
@@ -319,7 +323,7 @@ result["output"] = n * 2
 				case n%200 == 11:
 					want = run.OutOfMemory
 				}
-				if err != nil || res.Outcome != want || res.OK() && string(res.Value) != fmt.Sprint(2*n) {
+				if err != nil || res.Outcome != want || res.OK() && string(res.Value) != fmt.Sprint(2*n) || res.Stdout != fmt.Sprintln(n) {
 					t.Errorf("%d: %s %s %q %v", n, res.Outcome, res.Value, res.Error, err)
 				}
 			}
