@@ -282,6 +282,25 @@ func TestHookOutput(t *testing.T) {
 	}
 }
 
+// What is printed at once, and more than is read at once, is all there when many
+// callers wait.
+func TestHookOutputOfManyCallers(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	h := openHook(t, r, run.Hook{Script: "print('n' * game_state)"})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 25 {
+				const n = 60_000
+				if res, err := h.Call(t.Context(), n, nil); err != nil || res.StdoutSize != n+1 || len(res.Stdout) != n+1 {
+					t.Errorf("%d bytes, %d kept, %v", res.StdoutSize, len(res.Stdout), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func TestHookCanceled(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	h := openHook(t, r, run.Hook{Script: "while game_state: pass", Workers: 1})
