@@ -27,8 +27,9 @@ type Options struct {
 	// OneShot says that Run will be called once. The start is quicker then,
 	// and nothing is kept ready for a second run.
 	OneShot bool
-	// Language says, with OneShot, by which language rules the one run will go;
-	// empty means none.
+	// Language says by which language rules the first run will go, so that its
+	// workers are started ahead; empty means none. All are served, whatever it
+	// says.
 	Language policy.LanguagePreset
 }
 

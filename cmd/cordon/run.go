@@ -129,11 +129,7 @@ func runRun(ctx context.Context, opts runOptions) (err error) {
 	if !opts.json {
 		req.Streams.Out, req.Streams.Err = stdout, stderr
 	}
-	options := cordon.Options{Policy: p, OneShot: true}
-	if req.Restricted {
-		options.Language = policy.LanguageStandard
-	}
-	runner, err := cordon.NewRunnerContext(ctx, options)
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true, Language: opts.language()})
 	if err != nil {
 		return err
 	}
@@ -169,6 +165,14 @@ func conclude(ctx context.Context, res run.Result, lost error) error {
 }
 
 func outputLost(err error) error { return run.Errorf(run.Internal, "the output is lost: %w", err) }
+
+// language is what scripts go by, unless one of them asks for more.
+func (o *runOptions) language() policy.LanguagePreset {
+	if o.restricted {
+		return policy.LanguageStandard
+	}
+	return ""
+}
 
 // forOneRun makes p cheap to start for a single run: the worker that is
 // forked ahead has this run's limits, and no module is imported that the

@@ -34,20 +34,16 @@ type Backend struct {
 	groups   *cgroup.Pool  // nil without a cgroup
 	groupErr error
 
-	// loaded has the policy's modules imported. bare has none: its workers
+	// kinds are the workers by the language rules that their scripts go by; the
+	// empty preset is for scripts without, and has the policy's modules imported.
+	kinds map[policy.LanguagePreset]*kind
+	// bare is for scripts without rules, too. It has no module imported: its workers
 	// cost a quarter less, and serve the scripts that import nothing. It comes
 	// with the first of them.
-	loaded    *pool
 	bare      atomic.Pointer[pool]
 	startBare sync.Once
 	starting  sync.WaitGroup
-	// ruled serve the scripts that go by the language rules. Each comes with the
-	// first of them.
-	ruled map[policy.LanguagePreset]*ruled
-	// single serves in their place where one run is expected.
-	single *singles
-	codes  *zygote.Codes // nil where one run is expected
-	gate   *gate
+	gate      *gate
 
 	hooksMu sync.Mutex
 	hooks   map[*hook.Hook]struct{} // nil when no more may be opened
@@ -69,9 +65,9 @@ var _ backend.Backend = (*Backend)(nil)
 // anything runs.
 func New(ctx context.Context, options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), hooks: map[*hook.Hook]struct{}{}}
-	b.ruled = map[policy.LanguagePreset]*ruled{}
-	for _, preset := range policy.LanguagePresets {
-		b.ruled[preset] = &ruled{recipe: b.ruledRecipe(preset)}
+	b.kinds = map[policy.LanguagePreset]*kind{}
+	for _, preset := range append([]policy.LanguagePreset{noRules}, policy.LanguagePresets...) {
+		b.kinds[preset] = &kind{recipe: b.recipeFor(preset)}
 	}
 	b.gate = newGate(b.options.Concurrent, b.options.Queue)
 	features := hostfeature.Quick()
@@ -91,45 +87,23 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	return b, nil
 }
 
-// open starts the first fork server, and makes a pool of it.
-func (b *Backend) open(ctx context.Context) (err error) {
-	recipe := recipe{preload: b.options.Policy.Preload, limits: b.options.Policy.Limits, idle: b.options.Idle}
-	if b.options.OneShot {
-		if b.options.Language != "" {
-			recipe = b.ruledRecipe(b.options.Language)
-		}
-		b.single, err = newSingles(ctx, b, recipe)
-		return err
-	}
-	first, err := b.startZygote(ctx, recipe)
-	if err != nil {
-		return err
-	}
-	if err := b.awaitGroups(); err != nil {
-		first.Close()
-		return err
-	}
-	b.loaded, b.codes = newPool(b, first, recipe), &zygote.Codes{}
-	return nil
+// open starts the first fork server, of the kind that will be wanted first.
+func (b *Backend) open(ctx context.Context) error {
+	_, err := b.workersFor(ctx, b.options.Language)
+	return err
 }
 
 // poolFor chooses by a word: a script without it imports nothing, or does so
 // by a road on which a few milliseconds do not matter.
 func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error) {
-	if job.Restricted {
-		return b.ruledBy(ctx, policy.LanguageStandard)
+	plain := !job.Restricted && !b.options.OneShot
+	if plain && len(b.options.Policy.Preload) > 0 && !strings.Contains(job.Script, "import") {
+		if p := b.bare.Load(); p != nil {
+			return p, nil
+		}
+		b.startBare.Do(func() { b.starting.Go(b.openBare) })
 	}
-	if b.single != nil {
-		return b.single, nil
-	}
-	if len(b.options.Policy.Preload) == 0 || strings.Contains(job.Script, "import") {
-		return b.loaded, nil
-	}
-	if p := b.bare.Load(); p != nil {
-		return p, nil
-	}
-	b.startBare.Do(func() { b.starting.Go(b.openBare) })
-	return b.loaded, nil
+	return b.workersFor(ctx, rulesOf(job))
 }
 
 // openBare starts the second pool while the first serves.
@@ -332,17 +306,11 @@ func (b *Backend) lease(ctx context.Context, job backend.Job) (*member, error) {
 
 func (b *Backend) pools() []workers {
 	var pools []workers
-	if b.single != nil {
-		pools = append(pools, b.single)
-	}
-	if b.loaded != nil {
-		pools = append(pools, b.loaded)
-	}
 	if p := b.bare.Load(); p != nil {
 		pools = append(pools, p)
 	}
-	for _, r := range b.ruled {
-		if p := r.opened(); p != nil {
+	for _, k := range b.kinds {
+		if p := k.opened(); p != nil {
 			pools = append(pools, p)
 		}
 	}
@@ -383,10 +351,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 			return run.Result{}, run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 	}
-	codes := s.backend.codes
-	if job.Restricted {
-		codes = s.backend.ruled[policy.LanguageStandard].codes
-	}
+	codes := s.backend.kinds[rulesOf(job)].codes
 	ending, err := m.Run(ctx, zygote.Guest{
 		Script: job.Script, Name: nameOr(job.Name, "<script>"), Codes: codes, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
 		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.patience(), OnWait: m.replace,

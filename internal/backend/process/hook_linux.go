@@ -81,7 +81,7 @@ func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limit
 		return nil, err
 	}
 	defer b.gate.leave()
-	p, err := b.ruledBy(ctx, policy.LanguageHook)
+	p, err := b.workersFor(ctx, policy.LanguageHook)
 	if err != nil {
 		return nil, err
 	}

@@ -7,15 +7,27 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// ruled are the workers for what goes by one preset of the language rules.
-type ruled struct {
+// noRules is the preset of scripts that may say what they like.
+const noRules policy.LanguagePreset = ""
+
+// rulesOf gives the preset that a job goes by.
+func rulesOf(job backend.Job) policy.LanguagePreset {
+	if job.Restricted {
+		return policy.LanguageStandard
+	}
+	return noRules
+}
+
+// kind are the workers for what goes by one preset.
+type kind struct {
 	recipe recipe
-	codes  *zygote.Codes // of its own: guards are a part of this code
+	codes  *zygote.Codes // of its own: guards are a part of the code; nil where one run is expected
 
 	mu      sync.Mutex
 	workers workers // nil before the first one is wanted
@@ -29,14 +41,16 @@ const hookLifetime = policy.Duration(24 * time.Hour)
 // that needs more.
 const idleHooks = 2
 
-// ruledRecipe has the modules imported before the rules look at what there is.
-func (b *Backend) ruledRecipe(preset policy.LanguagePreset) recipe {
+// recipeFor has modules imported before the rules look at what there is.
+func (b *Backend) recipeFor(preset policy.LanguagePreset) recipe {
 	p := b.options.Policy
-	allowed := p.Allowed(preset)
-	r := recipe{
-		preload: slices.Concat(p.Preload, p.Language.Modules), limits: p.Limits, idle: b.options.Idle,
-		language: &zygote.Language{Modules: allowed.Modules, Builtins: allowed.Builtins},
+	r := recipe{preload: p.Preload, limits: p.Limits, idle: b.options.Idle}
+	if preset == noRules {
+		return r
 	}
+	allowed := p.Allowed(preset)
+	r.language = &zygote.Language{Modules: allowed.Modules, Builtins: allowed.Builtins}
+	r.preload = slices.Concat(p.Preload, p.Language.Modules)
 	if preset == policy.LanguageHook {
 		r.preload, r.idle, r.limits = p.Language.Modules, idleHooks, workerLimits(p.Limits)
 	}
@@ -49,42 +63,43 @@ func workerLimits(call policy.Limits) policy.Limits {
 	return call
 }
 
-// ruledBy gives the workers for a preset. The first who wants one waits for the
-// fork server.
-func (b *Backend) ruledBy(ctx context.Context, preset policy.LanguagePreset) (workers, error) {
-	if b.single != nil && b.options.Language == preset {
-		return b.single, nil
-	}
-	r := b.ruled[preset]
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.workers != nil {
-		return r.workers, nil
+// workersFor gives the workers for a preset. The first who wants one waits for
+// the fork server.
+func (b *Backend) workersFor(ctx context.Context, preset policy.LanguagePreset) (workers, error) {
+	k := b.kinds[preset]
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.workers != nil {
+		return k.workers, nil
 	}
 	if !b.gate.open() {
 		return nil, errClosed() // nobody would end it
 	}
 	if b.options.OneShot {
-		s, err := newSingles(ctx, b, r.recipe)
+		s, err := newSingles(ctx, b, k.recipe)
 		if err != nil {
 			return nil, err
 		}
-		r.workers = s
+		k.workers = s
 		return s, nil
 	}
-	first, err := b.startZygote(ctx, r.recipe)
+	first, err := b.startZygote(ctx, k.recipe)
 	if err != nil {
 		return nil, err
 	}
-	r.workers, r.codes = newPool(b, first, r.recipe), &zygote.Codes{}
-	return r.workers, nil
+	if err := b.awaitGroups(); err != nil {
+		first.Close()
+		return nil, err
+	}
+	k.workers, k.codes = newPool(b, first, k.recipe), &zygote.Codes{}
+	return k.workers, nil
 }
 
 // opened gives the workers if they were ever wanted.
-func (r *ruled) opened() workers {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.workers
+func (k *kind) opened() workers {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.workers
 }
 
 func enforcedRules(preset policy.LanguagePreset) string { return fmt.Sprintf("enforced (%s)", preset) }
@@ -100,11 +115,11 @@ func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 		return nil, err
 	}
 	defer b.gate.leave()
-	p, err := b.ruledBy(ctx, preset)
+	p, err := b.workersFor(ctx, preset)
 	if err != nil {
 		return nil, err
 	}
-	limits := b.ruled[preset].recipe.limits
+	limits := b.kinds[preset].recipe.limits
 	m, err := p.take(ctx, limits)
 	if err != nil {
 		return nil, err

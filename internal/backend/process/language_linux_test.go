@@ -140,6 +140,9 @@ func TestLanguageOfOneShots(t *testing.T) {
 		if res := runJob(t, b, job); res.Outcome != run.Refused {
 			t.Errorf("%q: %s %s", language, res.Outcome, res.Error)
 		}
+		if res := runJob(t, b, jobOf(b, "import os\nresult = os.getpid()", nil)); !res.OK() {
+			t.Errorf("%q: a script that nobody restricts: %s %s", language, res.Outcome, res.Error)
+		}
 		if findings, err := b.Check(t.Context(), run.Check{Script: "import decimal", Preset: policy.LanguageHook}); err != nil || len(findings) != 1 {
 			t.Errorf("%q: %v %v", language, findings, err)
 		}

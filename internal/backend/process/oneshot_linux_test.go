@@ -60,7 +60,7 @@ func TestOneShotUnused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := b.single.ready.server
+	server := b.kinds[noRules].opened().(*singles).ready.server
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}

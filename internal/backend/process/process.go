@@ -20,7 +20,8 @@ type Options struct {
 	MaxForks int
 	// OneShot says that there will be one run: nothing is kept for a second.
 	OneShot bool
-	// Language says by which rules the one run goes; empty for none.
+	// Language says by which rules the first run will go; empty for none. Others
+	// wait for a fork server of their kind.
 	Language policy.LanguagePreset
 	// Without takes walls away. Tests use it to show that each one matters.
 	Without []policy.Wall

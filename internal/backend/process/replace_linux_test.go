@@ -23,16 +23,16 @@ func TestForkServerIsReplaced(t *testing.T) {
 		if result.Outcome != run.Succeeded || string(result.Value) != strconv.Itoa(i+1) {
 			t.Fatalf("run %d: %s, %s, %v", i, result.Outcome, result.Value, result.Exception)
 		}
-		b.loaded.mu.Lock()
-		servers[b.loaded.zygote] = true
-		b.loaded.mu.Unlock()
+		plainPool(b).mu.Lock()
+		servers[plainPool(b).zygote] = true
+		plainPool(b).mu.Unlock()
 	}
 	if len(servers) < runs/each {
 		t.Errorf("%d runs with %d workers a server made %d servers", runs, each, len(servers))
 	}
-	b.loaded.mu.Lock()
-	current := b.loaded.zygote
-	b.loaded.mu.Unlock()
+	plainPool(b).mu.Lock()
+	current := plainPool(b).zygote
+	plainPool(b).mu.Unlock()
 	for z := range servers {
 		if z != current {
 			awaitEnd(t, z)
@@ -44,9 +44,9 @@ func TestForkServerIsReplaced(t *testing.T) {
 func TestOldWorkersAreUsedUp(t *testing.T) {
 	const idle = 4
 	b := open(t, Options{Idle: idle, MaxForks: idle})
-	b.loaded.mu.Lock()
-	first := b.loaded.zygote
-	b.loaded.mu.Unlock()
+	plainPool(b).mu.Lock()
+	first := plainPool(b).zygote
+	plainPool(b).mu.Unlock()
 	for range 2*idle + forkers { // who ask at the same time may all be served
 		runJob(t, b, jobOf(b, "import sys", nil))
 	}
@@ -57,10 +57,10 @@ func TestOldWorkersAreUsedUp(t *testing.T) {
 func TestForkServerAges(t *testing.T) {
 	const idle = 2
 	b := open(t, Options{Idle: idle})
-	b.loaded.mu.Lock()
-	first := b.loaded.zygote
-	b.loaded.started = time.Now().Add(-maxAge)
-	b.loaded.mu.Unlock()
+	plainPool(b).mu.Lock()
+	first := plainPool(b).zygote
+	plainPool(b).started = time.Now().Add(-maxAge)
+	plainPool(b).mu.Unlock()
 	for range 2*idle + forkers {
 		runJob(t, b, jobOf(b, "import sys", nil))
 	}
@@ -70,10 +70,10 @@ func TestForkServerAges(t *testing.T) {
 // Nobody waits for a fork server that starts while a worker is there.
 func TestTakersDoNotWaitForAStart(t *testing.T) {
 	b := open(t, Options{Idle: 1})
-	<-b.loaded.ready // a worker is there
-	b.loaded.ready <- struct{}{}
-	b.loaded.replacing.Lock()
-	defer b.loaded.replacing.Unlock()
+	<-plainPool(b).ready // a worker is there
+	plainPool(b).ready <- struct{}{}
+	plainPool(b).replacing.Lock()
+	defer plainPool(b).replacing.Unlock()
 	runJob(t, b, jobOf(b, "import sys", nil))
 }
 
@@ -114,3 +114,6 @@ func TestOrderOfWorkers(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// plainPool is the pool of scripts without rules, with the policy's modules.
+func plainPool(b *Backend) *pool { return b.kinds[noRules].opened().(*pool) }
