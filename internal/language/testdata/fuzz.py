@@ -212,11 +212,12 @@ class Oracle:
     def __init__(self, language, namespace):
         self.language, self.namespace = language, namespace
         self.known, self.words, self.learning, self.active, self.seen = set(), set(), False, False, []
-        self.modules = {id(vars(m)) for m in list(sys.modules.values()) if isinstance(m, types.ModuleType)}
-        hidden = "open exec eval compile getattr setattr delattr vars globals locals dir input breakpoint __import__".split()
-        self.hidden = {id(getattr(builtins, n)) for n in hidden} | {
-            id(x) for x in (language, language.kinds, language.builtins, language.facades, language.library, type, io.FileIO)}
-        self.hidden |= {id(f.__dict__) for f in language.facades.values()}
+        # By their addresses, and kept: a place that is freed is another object's next.
+        self.modules = {id(vars(m)): m for m in list(sys.modules.values()) if isinstance(m, types.ModuleType)}
+        hidden = [getattr(builtins, n) for n in "open exec eval compile getattr setattr delattr vars globals locals dir input breakpoint __import__".split()]
+        hidden += language, language.kinds, language.builtins, language.facades, language.library, type, io.FileIO
+        hidden += (f.__dict__ for f in language.facades.values())
+        self.hidden = {id(x): x for x in hidden}
         sys.addaudithook(self.hook)
 
     def hook(self, event, args):
@@ -283,7 +284,7 @@ class Oracle:
             seen.add(id(thing))
             kind = type(thing)
             bases = type.__dict__["__mro__"].__get__(kind) or ()  # 3.9 has a class without
-            if not self.INNER.isdisjoint(bases) or id(thing) in self.hidden or kind is dict and id(thing) in self.modules \
+            if not self.INNER.isdisjoint(bases) or id(thing) in self.hidden or thing is self.language.library or kind is dict and id(thing) in self.modules \
                     or type in bases and type in type.__dict__["__mro__"].__get__(thing):
                 return "the script holds %s: %s" % (path, object.__repr__(thing)[:100])
             if issubclass(kind, dict):
