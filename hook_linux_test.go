@@ -67,6 +67,9 @@ func TestHookContract(t *testing.T) {
 		{name: "one long call into C", script: "x = 9 ** 9 ** 9", limits: short, outcome: run.TimedOut, words: "200ms"},
 		{name: "memory", script: "x = 'a' * 10**10", outcome: run.OutOfMemory, words: "256MiB"},
 		{name: "memory bit by bit", script: "x = []\nwhile True: x.append('a' * 10**6 + str(len(x)))", outcome: run.OutOfMemory, words: "256MiB"},
+		{name: "an answer without room for its frame", script: "result['output'] = 'a' * (100 << 20)", outcome: run.OutOfMemory, words: "256MiB"},
+		{name: "an answer without room to be packed", script: "result['output'] = 'a' * (140 << 20)", outcome: run.OutOfMemory, words: "256MiB"},
+		{name: "an answer that is too large", script: "result['output'] = 'a' * (70 << 20)", outcome: run.InvalidOutput, words: "result takes 73400"},
 		{name: "exit", script: "raise SystemExit(3)", outcome: run.Exited, words: "exit code 3"},
 		{name: "recursion", script: "def f(): return f()\nf()", outcome: run.Raised, words: "RecursionError"},
 		{name: "a rule while it runs", script: "f = '{0.__class__}'\nresult['output'] = f.format(1)", outcome: run.Raised, words: "attribute-by-string"},
@@ -101,50 +104,84 @@ func call(ctx context.Context, h *cordon.Hook, function string, args []any, stat
 // leaves something itself.
 func TestHookCallsLeaveNothing(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	for name, script := range map[string]string{
-		"a global":           "global seen\ntry: seen += 1\nexcept NameError: seen = 1\nresult['output'] = seen",
-		"a default":          "def f(x=[]):\n  x.append(1)\n  return len(x)\nresult['output'] = f()",
-		"the state":          "result['output'] = len(game_state)\ngame_state['more'] = 1",
-		"a function":         "def f(): pass\nresult['output'] = 2 if hasattr(f, 'x') else 1\nf.x = 1",
-		"a class":            "class A: n = 0\nA.n += 1\nresult['output'] = A.n",
-		"a cache":            "import functools\n@functools.lru_cache\ndef f(x): return x\nf(1)\nresult['output'] = f.cache_info().misses",
-		"a finalizer":        "class A:\n  def __del__(self): print('late')\na = A()\na.me = a\nresult['output'] = 1",
-		"a generator":        "def g(box):\n  try: yield\n  finally: print('late')\nbox = []\nx = g(box)\nnext(x)\nbox.append(x)\nresult['output'] = 1",
-		"an old finalizer":   "class A:\n  def __del__(self): print('late')\na = A()\na.me = a\nx = [[] for _ in range(200000)]\nresult['output'] = 1",
-		"half a line":        "print('x', end='')\nresult['output'] = 1",
-		"registered classes": "from collections import abc\nclass M(abc.Sized):\n  def __len__(self): return 1\nclass B: pass\nresult['output'] = 2 if isinstance(B(), M) else 1\nM.register(B)",
+	const finalizer = "class A:\n  def __init__(self, more=0): self.more = more\n  def __del__(self):\n    print('late')\n"
+	for name, tt := range map[string]struct{ script, printed string }{
+		"a global":           {script: "global seen\ntry: seen += 1\nexcept NameError: seen = 1\nresult['output'] = seen"},
+		"a default":          {script: "def f(x=[]):\n  x.append(1)\n  return len(x)\nresult['output'] = f()"},
+		"the state":          {script: "result['output'] = len(game_state)\ngame_state['more'] = 1"},
+		"a function":         {script: "def f(): pass\nresult['output'] = 2 if hasattr(f, 'x') else 1\nf.x = 1"},
+		"a class":            {script: "class A: n = 0\nA.n += 1\nresult['output'] = A.n"},
+		"a cache":            {script: "import functools\n@functools.lru_cache\ndef f(x): return x\nf(1)\nresult['output'] = f.cache_info().misses"},
+		"registered classes": {script: "from collections import abc\nclass M(abc.Sized):\n  def __len__(self): return 1\nclass B: pass\nresult['output'] = 2 if isinstance(B(), M) else 1\nM.register(B)"},
+		"half a line":        {"print('x', end='')\nresult['output'] = 1", "x"},
+
+		"a finalizer":          {finalizer + "a = A()\na.me = a\nresult['output'] = 1", "late\n"},
+		"an old finalizer":     {finalizer + "a = A()\na.me = a\nx = [[] for _ in range(200000)]\nresult['output'] = 1", "late\n"},
+		"one in the state":     {finalizer + "game_state['a'] = A()\nresult['output'] = 1", "late\n"},
+		"one in the config":    {finalizer + "mod_config['a'] = A()\nresult['output'] = 1", "late\n"},
+		"one in result":        {finalizer + "result['a'] = A()\nresult['output'] = 1", "late\n"},
+		"a generator":          {"def g(box):\n  try: yield\n  finally: print('late')\nbox = []\nx = g(box)\nnext(x)\nbox.append(x)\nresult['output'] = 1", "late\n"},
+		"one that leaves more": {finalizer + "    if self.more:\n      global b\n      b = type(self)(self.more - 1)\na = A(3)\nresult['output'] = 1", strings.Repeat("late\n", 4)},
+		"the same in a cycle":  {finalizer + "    if self.more:\n      global b\n      b = type(self)(self.more - 1)\n      b.me = b\na = A(3)\na.me = a\nresult['output'] = 1", strings.Repeat("late\n", 4)},
+		"one that makes waste": {finalizer + "    if self.more:\n      b = type(self)(self.more - 1)\n      b.me = b\na = A(3)\na.me = a\nresult['output'] = 1", strings.Repeat("late\n", 4)},
+		"one that comes back":  {finalizer + "    if self.more:\n      x = [self, type(self)()]\n      self.x = x\na = A(1)\na.me = a\nresult['output'] = 1", "late\nlate\n"},
+		"waste among waste":    {finalizer + "    if self.more:\n      b = type(self)(self.more - 1)\n      b.me = b\na = A(3)\na.me = a\nfor _ in range(100):\n  x = []\n  x.append(x)\nresult['output'] = 1", strings.Repeat("late\n", 4)},
+		"back and lost again": {
+			"class S:\n  __slots__ = ()\n  def __del__(self): print('late')\nclass A:\n  def __del__(self, S=S):\n    self.s = S()\n    g, self.g = self.g, None\n    g.a = [self]\nclass G: pass\na = A()\na.me = a\na.g = G()\na.g.me = a.g\nresult['output'] = 1",
+			"late\n",
+		},
+		"one that is no waste": {
+			"class S:\n  __slots__ = ()\n  def __del__(self): print('late')\nclass A:\n  def __del__(self, S=S):\n    self.s = S()\n    global b\n    b = self\na = A()\na.me = a\nresult['output'] = 1",
+			"late\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Script: script, Workers: 1})
-			printed := ""
-			switch {
-			case strings.Contains(script, "'late'"):
-				printed = "late\n"
-			case strings.Contains(script, "print"):
-				printed = "x"
-			}
+			h := openHook(t, r, run.Hook{Script: tt.script, Workers: 1})
 			for i := range 20 {
-				res, err := h.Call(t.Context(), map[string]any{"a": 1}, nil)
+				res, err := h.Call(t.Context(), map[string]any{"a": 1}, map[string]any{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !res.OK() || string(res.Value) != "1" || res.Stdout != printed {
-					t.Fatalf("call %d: %s %s %q %q", i, res.Outcome, res.Value, res.Error, res.Stdout)
+				if !res.OK() || string(res.Value) != "1" || res.Stdout != tt.printed || res.Stderr != "" {
+					t.Fatalf("call %d: %s %s %q %q %q", i, res.Outcome, res.Value, res.Error, res.Stdout, res.Stderr)
 				}
 			}
 		})
 	}
-	t.Run("the seed of random", func(t *testing.T) {
-		h := openHook(t, r, run.Hook{Script: "result['output'] = random.random()\nrandom.seed(1)", Workers: 1})
-		seen := map[string]bool{}
+	t.Run("an argument", func(t *testing.T) {
+		h := openHook(t, r, run.Hook{Script: finalizer + "def f(x):\n  x.append(A())\n  return len(x)", Workers: 1})
 		for range 20 {
-			res, err := h.Call(t.Context(), nil, nil)
-			if err != nil || !res.OK() || seen[string(res.Value)] {
-				t.Fatalf("%s %s %v", res.Value, res.Error, err)
+			if res, err := h.CallFunction(t.Context(), "f", []any{1}); err != nil || string(res.Value) != "2" || res.Stdout != "late\n" {
+				t.Fatalf("%s %q %q %v", res.Value, res.Error, res.Stdout, err)
 			}
-			seen[string(res.Value)] = true
 		}
 	})
+	t.Run("finalizers without end", func(t *testing.T) {
+		h := openHook(t, r, run.Hook{Script: finalizer + "    global b\n    b = type(self)()\na = A()", Workers: 1})
+		for range 3 {
+			res, err := h.Call(t.Context(), nil, nil)
+			// The worker is not used again, with what is left in it.
+			if err != nil || res.Outcome != run.Raised || !strings.Contains(res.Error, "finalizers") || res.Stdout != strings.Repeat("late\n", 101) {
+				t.Fatalf("%s %q %q %v", res.Outcome, res.Error, res.Stdout, err)
+			}
+		}
+	})
+	for name, seed := range map[string]string{
+		"the seed of random":             "random.seed(1)",
+		"that which a finalizer has set": "class A:\n  def __del__(self, random=random): random.seed(1)\na = A()",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := openHook(t, r, run.Hook{Script: "result['output'] = random.random()\n" + seed, Workers: 1})
+			seen := map[string]bool{}
+			for range 20 {
+				res, err := h.Call(t.Context(), nil, nil)
+				if err != nil || !res.OK() || seen[string(res.Value)] {
+					t.Fatalf("%s %s %v", res.Value, res.Error, err)
+				}
+				seen[string(res.Value)] = true
+			}
+		})
+	}
 	for name, script := range map[string]string{
 		"a module":              "math.pi = 3",
 		"a class of a module":   "import json\njson.JSONEncoder.item_separator = ';'",
@@ -156,6 +193,32 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 			res, err := h.Call(t.Context(), nil, nil)
 			if err != nil || res.Outcome != run.Raised || res.Exception.Type != "RuleViolation" || res.Violations[0].Wall != policy.WallLanguage {
 				t.Errorf("%s %q %v", res.Outcome, res.Error, err)
+			}
+		})
+	}
+}
+
+// The rules hold for all that a call does, also when it is over.
+func TestFinalizersGoByTheRules(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	const try = "\n    try: print(self._keep_positive)\n    except Exception as e: print(e)\n"
+	const counter = "import collections\nclass X(collections.Counter):\n  def __del__(self):" + try
+	for name, script := range map[string]string{
+		"at once":            counter + "x = X()",
+		"in a cycle":         counter + "x = X()\nx.me = x",
+		"of a class":         counter + "X.x = X()",
+		"made by another":    "import collections\nclass A:\n  def __del__(self):\n    class X(collections.Counter):\n      pass\n    self = X()" + try + "A()",
+		"made by a late one": "class A:\n  def __del__(self, X=None):\n    import collections\n    class X(collections.Counter):\n      def __del__(self):\n    " + strings.ReplaceAll(try, "\n", "\n    ") + "\n    X.x = X()\na = A()",
+		"of a coroutine":     "import collections\nclass X(collections.Counter): pass\nclass Now:\n  def __await__(self): return iter([1])\nasync def f(self):\n  try: await Now()\n  finally:" + try + "x = f(X())\nx.send(None)\nX.x = x",
+		"of a generator":     "import collections\nclass X(collections.Counter): pass\ndef g(self):\n  try: yield\n  finally:" + try + "x = g(X())\nnext(x)\nX.x = x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := openHook(t, r, run.Hook{Script: script, Workers: 1})
+			for range 70 { // the oldest are looked at after 64 calls
+				res, err := h.Call(t.Context(), nil, nil)
+				if err != nil || !res.OK() || strings.Contains(res.Stdout, "<bound method") {
+					t.Fatalf("%s %q %q %v", res.Outcome, res.Error, res.Stdout, err)
+				}
 			}
 		})
 	}

@@ -76,6 +76,26 @@ func TestHammerConcurrentRuns(t *testing.T) {
 	wait.Wait()
 }
 
+// What cannot be sent is no riddle to its author.
+func TestLargeResults(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	for script, want := range map[string]struct {
+		outcome run.Outcome
+		words   string
+	}{
+		"result = 'a' * (60 << 20)":                                    {run.Succeeded, ""},
+		"result = 'a' * (70 << 20)":                                    {run.InvalidOutput, "result takes 73400"},
+		"result = 'a' * (100 << 20)":                                   {run.OutOfMemory, "256MiB"},
+		"result = 'a' * (140 << 20)":                                   {run.OutOfMemory, "256MiB"},
+		"class L(list): pass\nresult = L([n] for n in range(1500000))": {run.OutOfMemory, "256MiB"},
+	} {
+		res := mustRun(t, r, run.Request{Script: script})
+		if res.Outcome != want.outcome || !strings.Contains(res.Error, want.words) {
+			t.Errorf("%s: %s, %s; want %s, %s", script, res.Outcome, res.Error, want.outcome, want.words)
+		}
+	}
+}
+
 func TestTwoRunnersInOneProcess(t *testing.T) {
 	a, b := newRunner(t, cordon.Options{Idle: 1}), newRunner(t, cordon.Options{Idle: 1})
 	if got := mustRun(t, a, run.Request{Script: "result = 1"}); string(got.Value) != "1" {

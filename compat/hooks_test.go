@@ -8,8 +8,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// left has finalizers run late, if they can: young ones, and with a large number
-// ones that the collector has seen before.
+// left has finalizers run late, if they can: young ones, ones that another has
+// made, and with a large number ones that the collector has seen before.
 const left = `
 import functools, json, random, re
 
@@ -19,12 +19,14 @@ class Item:
 
     def __del__(self):
         print("ended", self.n)
+        if self.n > 0:
+            after = type(self)(-self.n)
 
 @functools.lru_cache(maxsize=None)
 def double(n):
     return 2 * n
 
-item = Item(game_state["n"])
+item = game_state["item"] = Item(game_state["n"])
 lists = [[] for _ in range(game_state["size"])]
 random.seed(1)
 result["output"] = [double(item.n), double.cache_info().misses, json.loads("[1]"), bool(re.match("a", "ab"))]
@@ -52,7 +54,7 @@ func TestHooks(t *testing.T) {
 				}
 				res, err := h.Call(t.Context(), map[string]any{"n": n, "size": size}, nil)
 				want := fmt.Sprintf("[%d,1,[1],true]", 2*n)
-				if err != nil || string(res.Value) != want || res.Stdout != fmt.Sprintf("ended %d\n", n) {
+				if err != nil || string(res.Value) != want || res.Stdout != ended(n) {
 					t.Fatalf("call %d: %s %q %q %v", n, res.Value, res.Error, res.Stdout, err)
 				}
 			}
@@ -61,4 +63,12 @@ func TestHooks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ended is what the finalizers of a call print.
+func ended(n int) string {
+	if n == 0 {
+		return "ended 0\n"
+	}
+	return fmt.Sprintf("ended %d\nended %d\n", n, -n)
 }

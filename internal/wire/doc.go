@@ -10,6 +10,16 @@
 //	        │  ◀── 'D' done: result, error … ─────── │
 //	        │                                        │  the worker dies
 //
+// With 'V' in place of 'S', the script is judged and does not run. With 'H' it is
+// compiled and kept:
+//
+//	│  ─── 'H' hook: script … ─────────────▶ │
+//	│  ◀── 'D' done: it can be called ────── │
+//	│  ─── 'K' call: number, arguments … ──▶ │
+//	│                                        │  the guest runs
+//	│  ◀── 'D' done: number, result … ────── │  and so on, up to an 'L' in
+//	│                                        │  place of a 'D'
+//
 // # Tasks
 //
 //   - Send: [AppendListFrame] builds a whole frame from [Field]s; [AppendValue]

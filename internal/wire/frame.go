@@ -27,7 +27,8 @@ const (
 	KindCall  byte = 'K' // host → guest: a call of the hook
 	KindReady byte = 'R' // guest → host: which walls stand, before any guest code
 	KindCode  byte = 'C' // guest → host: the compiled script, before it runs
-	KindDone  byte = 'D' // guest → host: the final report
+	KindDone  byte = 'D' // guest → host: the report on what was asked
+	KindLast  byte = 'L' // guest → host: the same, of a hook's worker that can serve no other call
 
 	headerSize = 5
 )
@@ -85,7 +86,7 @@ func ReadFrame(r io.Reader, buf []byte, max int) (kind byte, payload []byte, err
 	kind = header[0]
 	size := uint64(binary.LittleEndian.Uint32(header[1:]))
 	switch kind {
-	case KindStart, KindCheck, KindHook, KindCall, KindReady, KindCode, KindDone:
+	case KindStart, KindCheck, KindHook, KindCall, KindReady, KindCode, KindDone, KindLast:
 	default:
 		return 0, nil, fmt.Errorf("%w: unknown frame kind 0x%02x", ErrMalformed, kind)
 	}

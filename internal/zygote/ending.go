@@ -35,6 +35,8 @@ type Ending struct {
 	// Report is the guest's own word, nil when it gave none. It may lie about
 	// its value, and about nothing else that we rely on.
 	Report wire.Dict
+	// Last says that it came from a worker that can serve no other call.
+	Last bool
 	// Malformed says what was wrong with the bytes on its channel.
 	Malformed error
 	// Killed is why we killed it; empty when we did not.

@@ -75,8 +75,9 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 		kind, payload, err = wire.ReadFrame(reader, nil, run.MaxPayload)
 	}
 	switch {
-	case err == nil && kind == wire.KindDone:
+	case err == nil && (kind == wire.KindDone || kind == wire.KindLast):
 		e.Report, e.Malformed = wire.DecodeDict(payload)
+		e.Last = kind == wire.KindLast
 	case err == nil:
 		e.Malformed = fmt.Errorf("a frame of kind %q", kind)
 	case errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET):

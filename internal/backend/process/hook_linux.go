@@ -136,6 +136,7 @@ func (w *hookWorker) open(ctx context.Context) error {
 	}
 	switch result.Outcome {
 	case run.Succeeded:
+		return nil
 	case run.Refused:
 		findings, err := findingsOf(ending.Report)
 		if err != nil {
@@ -145,12 +146,6 @@ func (w *hookWorker) open(ctx context.Context) error {
 	default:
 		return run.Errorf(run.Invalid, "the hook cannot be opened: %s", result.Error)
 	}
-	reusable, err := ending.Report.Get("reusable").Bool()
-	if err != nil {
-		return run.Errorf(run.Internal, "the worker's answer is not one: %w", err)
-	}
-	w.fresh = w.fresh || !reusable
-	return nil
 }
 
 func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool, error) {
@@ -172,13 +167,10 @@ func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool
 }
 
 // reusable says whether another call may come: the worker answered, by itself
-// and within its limits.
+// and within its limits, and nothing of the call is left in it.
 func (w *hookWorker) reusable(result run.Result, ending zygote.Ending) bool {
-	switch {
-	case w.fresh, w.calls >= maxCalls, ending.Report == nil, ending.Killed != "", result.Outcome == run.OutOfMemory:
-		return false
-	}
-	return true
+	answered := ending.Report != nil && ending.Killed == "" && result.Outcome != run.OutOfMemory
+	return answered && !ending.Last && !w.fresh && w.calls < maxCalls
 }
 
 func (w *hookWorker) Close() { w.member.Close() }

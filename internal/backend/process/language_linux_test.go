@@ -53,6 +53,38 @@ func startHookWorker(t *testing.T, b *Backend, script string) *hookWorker {
 	return w
 }
 
+// A worker serves call after call, unless a call may have left something.
+func TestWhoIsCalledAgain(t *testing.T) {
+	const counter = "import collections\nclass X(collections.Counter):\n  n = 1\n"
+	plain := open(t, Options{Idle: 1})
+	more := open(t, Options{Policy: policy.Policy{Language: policy.Language{Modules: []string{"calendar"}}}, Idle: 1})
+	for name, tt := range map[string]struct {
+		backend *Backend
+		script  string
+		again   bool
+	}{
+		"nothing left":                             {plain, "x = 1", true},
+		"an exception":                             {plain, "1 / 0", true},
+		"a finalizer":                              {plain, "class A:\n  def __del__(self): print(1)\na = A()", true},
+		"a class of the library's":                 {plain, counter + "x = X()", true},
+		"the same, and a finalizer":                {plain, counter + "  def __del__(self): pass", false},
+		"the same, and a generator":                {plain, counter + "def g(): yield", false},
+		"the same, and one that passes on":         {plain, counter + "def g(): yield from ()", false},
+		"the same, and a coroutine":                {plain, counter + "async def f(): pass", false},
+		"the same, and what leaves nothing behind": {plain, counter + "x = [n for n in (1, 2)]", true},
+		"finalizers without end":                   {plain, "class A:\n  def __del__(self):\n    global b\n    b = type(self)()\na = A()", false},
+		"no memory":                                {plain, "x = 'a' * 10**10", false},
+		"no memory for the answer":                 {plain, "result['output'] = 'a' * (140 << 20)", false},
+		"a module that may keep something":         {more, "x = 1", false},
+	} {
+		w := startHookWorker(t, tt.backend, tt.script)
+		if res, again, err := w.Call(t.Context(), noArguments); err != nil || again != tt.again {
+			t.Errorf("%s: again: %v, %s %s %v", name, again, res.Outcome, res.Error, err)
+		}
+		w.Close()
+	}
+}
+
 // A guest that got hold of its channel can answer for itself, but not for the
 // next call.
 func TestForgedAnswers(t *testing.T) {

@@ -25,6 +25,7 @@ class Language(Library):
         self.formats = set()  # that may be used
         self.known = 0        # how many modules there were when we last looked
         self.reseed = False
+        self.late = False     # the last script could do something when its objects die
         self.builtins = self.make_builtins(allowed)
         self.learn()
 
@@ -40,6 +41,7 @@ class Language(Library):
 
     def compiled(self, script, name):
         tree = self.parsed(script, name)
+        self.late = leaves_work(tree)
         self.load(imports(tree))
         findings = Rewriter(tree, self.watched).rewrite()
         if findings:
@@ -55,14 +57,18 @@ class Language(Library):
         return []
 
     def finished(self):
-        """Forgets the script that has run."""
-        self.kinds.difference_update(self.added)
-        self.added.clear()
+        """Forgets the script that has run. Gives whether it can run again here: not
+        if a module may have kept something of it, nor if it could still do something
+        with classes that the guards would no longer know."""
+        if not self.late:
+            self.kinds.difference_update(self.added)
+            self.added.clear()
         if self.reseed:
             import random
 
             random.seed()
             self.reseed = False
+        return self.traceless and not self.added
 
     # ---- what a script gets
 

@@ -223,6 +223,13 @@ def bound_by(node):
     return name if isinstance(name, list) else (name,) if name else ()
 
 
+def leaves_work(tree):
+    """Whether a script could do something when its objects die: in a finalizer, or
+    at the end of a function that was left half done."""
+    halves = _ast.Yield, _ast.YieldFrom, _ast.AsyncFunctionDef
+    return any(isinstance(node, halves) or "__del__" in bound_by(node) for node in every(tree))
+
+
 def match_tables_of(class_node):
     """The values of __match_args__ in a class body, and where they are bound."""
     for statement in class_node.body:

@@ -361,7 +361,6 @@ def run(code, oracle):
             why = "SystemError: %.200s" % error
         error = None
     oracle.active = False
-    language.finished()
     if oracle.seen:
         return oracle.seen[0]
     return why or oracle.held(space) or oracle.changed()

@@ -5,6 +5,7 @@ import posix
 import sys
 
 READ_AT_ONCE, CODE_AT_MOST = 4096, 64 << 10  # see codes.go
+REPORT_AT_MOST = 64 << 20  # run.MaxPayload
 
 
 def frame(kind, payload):
@@ -303,25 +304,45 @@ def run(start, space, compiled, last=True):
 def pack(report):
     """Values that marshal takes go out as they are; the Runner judges them.
     What it does not take is rebuilt, or named."""
+    # marshal takes whatever has a buffer for bytes, numpy's numbers too.
+    words = None if "numpy" in sys.modules or "array" in sys.modules else packed(report)
+    problem = ""
+    if words is None:
+        problem = rebuild(report)
+        words = packed(report)
+        if words is None:
+            raise MemoryError  # for which marshal has no word of its own
+    if len(words) > REPORT_AT_MOST:
+        problem = "result takes %d bytes, and may take %d" % (len(words), REPORT_AT_MOST)
+    if problem:
+        report.update(result=None, end="invalid", message=problem)
+        words = marshal.dumps(report, 2)
+    return words
+
+
+def packed(report):
+    """The report as marshal, or None."""
     try:
-        # marshal takes whatever has a buffer for bytes, numpy's numbers too.
-        if "numpy" not in sys.modules and "array" not in sys.modules:
-            return marshal.dumps(report, 2)
-    except ValueError:
-        pass
-    try:
-        if "result" in report:
-            report["result"] = plain(report["result"], "result")
         return marshal.dumps(report, 2)
+    except ValueError:
+        return None
+
+
+def rebuild(report):
+    """Makes the result of JSON's own types, or leaves none and says why."""
+    result = report.pop("result", None)
+    try:
+        report["result"] = plain(result, "result")
+        return ""
+    except MemoryError:
+        raise
     except RecursionError:
-        message = "result is nested too deeply, or contains itself"
+        return "result is nested too deeply, or contains itself"
     except TypeError as error:
-        message = bounded(str, error, 1000)
+        return bounded(str, error, 1000)
     except BaseException as error:
         # A guest's own objects may raise anything when they are looked at.
-        message = "result cannot be read: %s" % bounded(str, error, 900)
-    report.update(result=None, end="invalid", message=message)
-    return marshal.dumps(report, 2)
+        return "result cannot be read: %s" % bounded(str, error, 900)
 
 
 def warm_up(start, names, compiled):
@@ -333,10 +354,13 @@ def warm_up(start, names, compiled):
         frame(b"D", pack(report))
 
 
-# Made before memory can run out.
-OUT_OF_MEMORY = frame(b"D", marshal.dumps(
-    {"end": "raised", "code": 1, "exception": {"type": "MemoryError", "message": "", "line": 0, "traceback": ""}}, 2
-))
+def raised(kind, message="", **more):
+    """The report of an exception that is our own word for what happened."""
+    exception = {"type": kind, "message": message, "line": 0, "traceback": ""}
+    return marshal.dumps(dict(more, end="raised", code=1, exception=exception), 2)
+
+
+OUT_OF_MEMORY = frame(b"D", raised("MemoryError"))  # made before memory can run out
 
 
 def worker(syscall, config, fds, wanted):

@@ -18,8 +18,11 @@ class Collector:
     # Of the oldest generation: what it has seen when we look at it, and when it
     # is looked at without us.
     OURS, ITS_OWN = 64, 100
+    # How often finalizers may leave something again.
+    ROUNDS = 100
 
-    def __init__(self):
+    def __init__(self, builtins):
+        self.builtins = builtins
         gc.collect()
         gc.freeze()
         gc.set_threshold(700, 10, self.ITS_OWN)
@@ -27,13 +30,29 @@ class Collector:
         # 3.14 counts otherwise.
         self.generations = sys.version_info < (3, 14)
 
-    def collect(self):
+    def collect(self, space):
+        """Empties the globals of a call, and collects. Gives whether that came to
+        an end: finalizers can make others, and leave them there or as garbage."""
+        self.empty(space)
         if self.generations and gc.get_count()[2] == self.expected < self.OURS:
             gc.collect(1)
             self.expected += 1
         else:
             gc.collect()
             self.expected = 0
+        for _ in range(self.ROUNDS):
+            # Whatever has a finalizer is the collector's. What finalizers made is
+            # the youngest there is, and theirs do not run again.
+            if len(space) == 1 and not gc.get_objects(0):
+                return True
+            self.empty(space)
+            gc.collect()
+            self.expected = 0
+        return False
+
+    def empty(self, space):
+        space.clear()
+        space["__builtins__"] = self.builtins  # 3.9 looks there, for finalizers too
 
 
 def serve_hook(rules, script, name):
@@ -45,31 +64,40 @@ def serve_hook(rules, script, name):
         send(frame(b"D", marshal.dumps(report, 2)))
         return
     given = {module: rules.facade(module) for module in ("math", "random") if module in rules.modules}
-    garbage = Collector()
-    # Whether the next call may come here too.
-    send(frame(b"D", marshal.dumps({"end": "opened", "code": 0, "reusable": rules.traceless}, 2)))
-    while True:
-        number, function, *arguments = receive()[1]
-        space = stage(rules.builtins)
-        space["__file__"] = name
-        space.update(given)
+    given["__file__"] = name
+    garbage = Collector(rules.builtins)
+
+    def answer(space, number, function, arguments):
         try:
             report = call_hook(code, space, function, arguments)
         except BaseException as error:
             report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
             error = None
+        report["number"] = number
+        words = pack(report)
+        report = None
+        arguments.clear()
+        # Finalizers run now, by the rules; only then can the script be forgotten.
+        settled = garbage.collect(space)
+        if not settled:
+            words = raised("RuntimeError", "the finalizers of the call do not come to an end", number=number)
+        again = rules.finished() and settled
+        flush()
+        return frame(b"D" if again else b"L", words)
+
+    send(frame(b"D", marshal.dumps({"end": "opened", "code": 0}, 2)))
+    while True:
+        number, function, *arguments = receive()[1]
+        space = stage(rules.builtins)
+        space.update(given)
+        words = None
         try:
-            report["number"] = number
-            words = pack(report)
-            report = None
-            space.clear()
-            space["__builtins__"] = rules.builtins  # 3.9 looks there, for finalizers too
-            rules.finished()
-            garbage.collect()
-            flush()
-            words = frame(b"D", words)
+            words = answer(space, number, function, arguments)
         except MemoryError:
-            words = OUT_OF_MEMORY
+            pass  # which keeps alive, until it is left, what did not fit
+        if words is None:
+            space.clear()
+            words = frame(b"D", raised("MemoryError", number=number))
         send(words)
 
 
