@@ -79,16 +79,11 @@ func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	if err != nil {
 		return run.Result{}, err
 	}
-	for {
-		result, err := r.attempt(ctx, r.backends[tier], job)
-		// A worker can die while it waits. Its guest had not started, so
-		// another one may have it.
-		if errors.Is(err, backend.ErrNotStarted) && ctx.Err() == nil {
-			continue
-		}
-		result.ID = req.ID
-		return result, err
-	}
+	// A worker can die while it waits. Its guest had not started, so another one
+	// may have it.
+	result, err := backend.UntilStarted(ctx, func() (run.Result, error) { return r.attempt(ctx, r.backends[tier], job) })
+	result.ID = req.ID
+	return result, err
 }
 
 // admit checks a request against the policy.
@@ -132,13 +127,7 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	for {
-		findings, err := r.process.Check(ctx, c)
-		if errors.Is(err, backend.ErrNotStarted) && ctx.Err() == nil {
-			continue // as in Run
-		}
-		return findings, err
-	}
+	return backend.UntilStarted(ctx, func() ([]run.Finding, error) { return r.process.Check(ctx, c) })
 }
 
 // Tiers lists the tiers that this Runner has for requests. Hooks are opened,

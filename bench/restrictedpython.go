@@ -82,8 +82,7 @@ func (r *restrictedPython) stop() error {
 	if r == nil {
 		return nil
 	}
-	_ = r.close() // a dead process has closed it
-	if err := r.process.Wait(); err != nil {
+	if err := errors.Join(r.close(), r.process.Wait()); err != nil {
 		return fmt.Errorf("RestrictedPython: %w: %s", err, bytes.TrimSpace(r.problem.Bytes()))
 	}
 	return nil

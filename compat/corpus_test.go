@@ -254,16 +254,28 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(page), "\n| rule | refuses |\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	for line := range strings.SplitSeq(table, "\n") {
-		rules, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
-		for _, quoted := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(rules, -1) {
-			if !slices.ContainsFunc(cells, func(c cell) bool { return c.rule == quoted[1] }) {
-				t.Errorf("no cell is refused by %s", quoted[1])
-			}
+	named := rulesOn(string(page))
+	if len(named) < 20 {
+		t.Errorf("the page names %d rules", len(named))
+	}
+	for _, rule := range named {
+		if !slices.ContainsFunc(cells, func(c cell) bool { return c.rule == rule }) {
+			t.Errorf("no cell is refused by %s", rule)
 		}
 	}
+}
+
+// rulesOn gives the rules in the first column of the page's table of them.
+func rulesOn(page string) (rules []string) {
+	_, table, _ := strings.Cut(page, "\n| rule | refuses |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for line := range strings.SplitSeq(table, "\n") {
+		column, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		for _, quoted := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(column, -1) {
+			rules = append(rules, quoted[1])
+		}
+	}
+	return rules
 }
 
 // TestWallsBehind tries the walls that no script comes to, because others stand

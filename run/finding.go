@@ -35,11 +35,10 @@ func (f Finding) String() string {
 
 // Violation is the finding as a Result shows it.
 func (f Finding) Violation() Violation {
-	v := Violation{Wall: policy.WallLanguage, Op: f.Rule, Detail: f.Reason, Line: f.Line, Column: f.Column, Count: 1, Hint: f.Hint}
-	if len(f.Allowed) > 0 {
-		v.Hint = strings.TrimPrefix(v.Hint+"; "+allowedHere(f.Allowed), "; ")
+	return Violation{
+		Wall: policy.WallLanguage, Op: f.Rule, Detail: f.Reason, Line: f.Line, Column: f.Column,
+		Count: 1, Hint: f.Hint, Allowed: f.Allowed,
 	}
-	return v
 }
 
 // FindingOf is the finding that a violation of the language rules shows.
@@ -47,16 +46,8 @@ func FindingOf(v Violation) (f Finding, ok bool) {
 	if v.Wall != policy.WallLanguage {
 		return Finding{}, false
 	}
-	f = Finding{Rule: v.Op, Line: v.Line, Column: v.Column, Reason: v.Detail, Hint: v.Hint}
-	if hint, names, found := strings.Cut(v.Hint, allowedPrefix); found {
-		f.Hint, f.Allowed = strings.TrimSuffix(hint, "; "), strings.Split(names, ", ")
-	}
-	return f, true
+	return Finding{Rule: v.Op, Line: v.Line, Column: v.Column, Reason: v.Detail, Hint: v.Hint, Allowed: v.Allowed}, true
 }
-
-const allowedPrefix = "allowed here: "
-
-func allowedHere(names []string) string { return allowedPrefix + strings.Join(names, ", ") }
 
 // Refusal is the error of a hook that cannot be opened: all findings of its
 // script.
@@ -75,7 +66,7 @@ func DescribeFindings(findings []Finding) string {
 		}
 	}
 	if len(allowed) > 0 {
-		lines = append(lines, allowedHere(allowed))
+		lines = append(lines, "allowed here: "+strings.Join(allowed, ", "))
 	}
 	return strings.Join(lines, "\n")
 }

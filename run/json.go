@@ -40,7 +40,7 @@ type wireResult struct {
 // own fields in JSON: give it a Result as a field instead.
 func (r Result) MarshalJSON() ([]byte, error) {
 	w := wireResult{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome, Value: orNull(r.Value),
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome, Value: r.ValueOrNull(),
 		Error: orNil(r.Error), ErrorType: orNil(r.ErrorType), Exception: r.Exception,
 		ExitCode: r.ExitCode, Signal: orNil(r.Signal),
 		Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: r.StdoutSize, StderrSize: r.StderrSize,

@@ -107,7 +107,10 @@ func (r Result) OK() bool { return r.Outcome == Succeeded }
 
 // Decode reads the guest's value into v, as encoding/json does. A guest that
 // set none gave null.
-func (r Result) Decode(v any) error { return json.Unmarshal(orNull(r.Value), v) }
+func (r Result) Decode(v any) error { return json.Unmarshal(r.ValueOrNull(), v) }
+
+// ValueOrNull is the guest's value as JSON, also when there is none.
+func (r Result) ValueOrNull() json.RawMessage { return orNull(r.Value) }
 
 // Exception is what a guest raised and nobody caught.
 type Exception struct {
@@ -136,6 +139,8 @@ type Violation struct {
 	Column int    `json:"column,omitempty"`
 	Count  int    `json:"count"`
 	Hint   string `json:"hint,omitempty"`
+	// Allowed is what could stand there instead, where that is a list.
+	Allowed []string `json:"allowed,omitempty"`
 }
 
 // Enforcement says what really stood between this guest and its host.

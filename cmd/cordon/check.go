@@ -25,7 +25,7 @@ findings come at once, in the order of the script:
       what to write instead
 
 Behind them come the modules that may be imported, once, and how many findings
-there are. With --json, each finding has its whole hint.
+there are. With --json, each finding has that list itself.
 
 The interpreter's own parser reads the script, behind the walls of the policy,
 so that what one Python takes for a script another may not: --python chooses.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -231,7 +230,7 @@ func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
 		err = present(stdout, stderr, res, presentation{colour: coloured(os.Stderr)})
 	}
 	if err == nil && res.OK() {
-		err = stdout.line(string(valueOf(res)))
+		err = stdout.line(string(res.ValueOrNull()))
 	}
 	return conclude(ctx, res, err)
 }
@@ -259,13 +258,5 @@ func (r hookResult) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fmt.Appendf(object[:len(object)-1], `,"output":%s}`, valueOf(r.result)), nil
-}
-
-// valueOf is the guest's value; null when it set none.
-func valueOf(res run.Result) json.RawMessage {
-	if len(res.Value) == 0 {
-		return json.RawMessage("null")
-	}
-	return res.Value
+	return fmt.Appendf(object[:len(object)-1], `,"output":%s}`, r.result.ValueOrNull()), nil
 }

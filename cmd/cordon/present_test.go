@@ -38,7 +38,7 @@ func TestPresent(t *testing.T) {
 		},
 		{
 			"refused", run.Result{Outcome: run.Refused, Error: "1:8: import-not-allowed: os", Violations: []run.Violation{
-				{Wall: policy.WallLanguage, Op: "import-not-allowed", Detail: "os", Line: 1, Column: 8, Count: 1, Hint: "no files; allowed here: json"},
+				{Wall: policy.WallLanguage, Op: "import-not-allowed", Detail: "os", Line: 1, Column: 8, Count: 1, Hint: "no files", Allowed: []string{"json"}},
 			}},
 			presentation{name: "a.py"}, true, "",
 			"\na.py:1:8: import-not-allowed: os\n    no files\nimports allowed here: json\ncordon: refused: 1 finding; nothing of the script ran\n",

@@ -22,6 +22,16 @@ type Job struct {
 // ErrNotStarted: the place was gone before the guest was handed over.
 var ErrNotStarted = errors.New("the guest was not started")
 
+// UntilStarted attempts something again while the place for it is gone too early.
+func UntilStarted[T any](ctx context.Context, attempt func() (T, error)) (T, error) {
+	for {
+		got, err := attempt()
+		if !errors.Is(err, ErrNotStarted) || ctx.Err() != nil {
+			return got, err
+		}
+	}
+}
+
 // Backend implements one tier under one policy.
 type Backend interface {
 	Tier() policy.Tier

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -353,7 +354,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	}
 	codes := s.backend.kinds[rulesOf(job)].codes
 	ending, err := m.Run(ctx, zygote.Guest{
-		Script: job.Script, Name: nameOr(job.Name, "<script>"), Codes: codes, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
+		Script: job.Script, Name: cmp.Or(job.Name, "<script>"), Codes: codes, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
 		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.patience(), OnWait: m.replace,
 	})
 	result, err := s.backend.conclude(m, job.Limits, ending, err)

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -31,12 +32,7 @@ func (b *Backend) OpenHook(ctx context.Context, h run.Hook, limits policy.Limits
 		tier = policy.TierProcess
 	}
 	start := func(ctx context.Context) (hook.Worker, error) {
-		for {
-			w, err := b.startHook(ctx, h, limits, tier, fresh)
-			if !errors.Is(err, backend.ErrNotStarted) || ctx.Err() != nil {
-				return w, err
-			}
-		}
+		return backend.UntilStarted(ctx, func() (hook.Worker, error) { return b.startHook(ctx, h, limits, tier, fresh) })
 	}
 	first, err := start(ctx)
 	if err != nil {
@@ -95,7 +91,7 @@ func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limit
 	enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageHook)
 	w := &hookWorker{
 		backend: b, member: m, enforcement: enforcement, fresh: fresh,
-		guest: zygote.Guest{Script: h.Script, Name: nameOr(h.Name, "<hook>"), Limits: limits, OnOutputLimit: b.options.Policy.OnOutputLimit},
+		guest: zygote.Guest{Script: h.Script, Name: cmp.Or(h.Name, "<hook>"), Limits: limits, OnOutputLimit: b.options.Policy.OnOutputLimit},
 	}
 	if err := w.open(ctx); err != nil {
 		w.Close()

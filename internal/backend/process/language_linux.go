@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -119,14 +120,13 @@ func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	if err != nil {
 		return nil, err
 	}
-	limits := b.kinds[preset].recipe.limits
+	limits := b.options.Policy.Limits
 	m, err := p.take(ctx, limits)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
-	limits.CPUTime = b.options.Policy.Limits.CPUTime
-	ending, err := m.Check(ctx, zygote.Guest{Script: c.Script, Name: nameOr(c.Name, "<script>"), Limits: limits, OnWait: m.replace})
+	ending, err := m.Check(ctx, zygote.Guest{Script: c.Script, Name: cmp.Or(c.Name, "<script>"), Limits: limits, OnWait: m.replace})
 	result, err := b.conclude(m, limits, ending, err)
 	if err != nil {
 		return nil, err
@@ -135,11 +135,4 @@ func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 		return nil, run.Errorf(run.Invalid, "the script cannot be checked: %s", result.Error)
 	}
 	return findingsOf(ending.Report)
-}
-
-func nameOr(name, normally string) string {
-	if name == "" {
-		return normally
-	}
-	return name
 }

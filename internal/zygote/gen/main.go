@@ -1,7 +1,7 @@
-// Command gen compiles the bootstrap and the language rules with every CPython that it finds, one
-// file for each minor version. Run by go generate in internal/zygote. Versions
-// that are not installed keep the file that they have; cordon does not use it
-// when the source has changed since.
+// Command gen compiles the bootstrap and the language rules with every CPython
+// that it finds, one file of each for each minor version. Run by go generate in
+// internal/zygote. Versions that are not installed keep the files that they
+// have; cordon does not use them when the source has changed since.
 package main
 
 import (
