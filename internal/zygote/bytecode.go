@@ -26,12 +26,15 @@ const magicSize = 4
 
 // Program is one of the two that run in the interpreter: the bootstrap, and the
 // language rules, which not every fork server needs.
-type Program struct{ Name, Source string }
+type Program struct {
+	Name   string
+	Source func() string
+}
 
 // Programs that are compiled ahead.
 var (
-	Bootstrap = Program{"zygote", systemPart + guestPart + hookPart + serverPart}
-	Rules     = Program{"language", language.Source()}
+	Bootstrap = Program{"zygote", func() string { return systemPart + guestPart + hookPart + serverPart }}
+	Rules     = Program{"language", language.Source}
 )
 
 // BytecodeName is the file of one minor version.
@@ -40,14 +43,14 @@ func (p Program) BytecodeName(version [2]int) string {
 }
 
 // bytecode gives the magic number and the code for a version, or nothing when
-// there is none, or only one of an older source. The interpreter compares the
+// there is none, or only one of another source. The interpreter compares the
 // magic number with its own and falls back on the source.
-func (p Program) bytecode(version [2]int) []byte {
+func (p Program) bytecode(version [2]int, source string) []byte {
 	file, err := compiled.ReadFile(p.BytecodeName(version))
 	if err != nil {
 		return nil
 	}
-	digest := sha256.Sum256([]byte(p.Source))
+	digest := sha256.Sum256([]byte(source))
 	if len(file) < sha256.Size+magicSize || !bytes.Equal(file[:sha256.Size], digest[:]) {
 		return nil
 	}
@@ -57,7 +60,8 @@ func (p Program) bytecode(version [2]int) []byte {
 // messages are the program as the interpreter reads it. An empty packet would
 // look like our end.
 func (p Program) messages(version [2]int) [][]byte {
-	return [][]byte{append(p.bytecode(version), 0), []byte(p.Source)}
+	source := p.Source()
+	return [][]byte{append(p.bytecode(version, source), 0), []byte(source)}
 }
 
 // loader is what the interpreter is started with. Two messages are waiting on

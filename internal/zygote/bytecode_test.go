@@ -21,9 +21,9 @@ func TestBytecodeIsFresh(t *testing.T) {
 		t.Fatalf("no bytecode is embedded: %v", err)
 	}
 	for _, name := range files {
-		digest := sha256.Sum256([]byte(Bootstrap.Source))
+		digest := sha256.Sum256([]byte(Bootstrap.Source()))
 		if strings.HasPrefix(name, "python/"+Rules.Name) {
-			digest = sha256.Sum256([]byte(Rules.Source))
+			digest = sha256.Sum256([]byte(Rules.Source()))
 		}
 		file, err := compiled.ReadFile(name)
 		if err != nil {
@@ -47,7 +47,8 @@ func TestBytecodeMeansTheSource(t *testing.T) {
 }
 
 func compareBytecode(t *testing.T, python interpreter.Interpreter, program Program) {
-	code := program.bytecode(python.Version)
+	source := program.Source()
+	code := program.bytecode(python.Version, source)
 	if code == nil {
 		if os.Getenv("CORDON_REQUIRE_HOST") != "" {
 			t.Fatalf("no bytecode for %s", python)
@@ -60,7 +61,7 @@ ours = marshal.loads(bytes.fromhex(sys.stdin.readline())[4:])
 source = sys.stdin.read()
 print(ours == compile(source, "<cordon>", "exec", dont_inherit=True, optimize=2))
 `)
-	cmd.Stdin = strings.NewReader(hex.EncodeToString(code) + "\n" + program.Source)
+	cmd.Stdin = strings.NewReader(hex.EncodeToString(code) + "\n" + source)
 	out, err := cmd.CombinedOutput()
 	if err != nil || string(out) != "True\n" {
 		t.Errorf("%v: %s", err, out)

@@ -59,11 +59,12 @@ func candidates() []string {
 
 func write(python interpreter.Interpreter, program zygote.Program) error {
 	cmd := exec.Command(python.Path, "-I", "-S", "-X", "utf8", "-c", compile)
-	cmd.Stdin = strings.NewReader(program.Source)
+	source := program.Source()
+	cmd.Stdin = strings.NewReader(source)
 	code, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("%s: %w", python, err)
 	}
-	digest := sha256.Sum256([]byte(program.Source))
+	digest := sha256.Sum256([]byte(source))
 	return os.WriteFile(program.BytecodeName(python.Version), append(digest[:], code...), 0o644)
 }
