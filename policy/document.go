@@ -24,6 +24,14 @@ type Document struct {
 	OnOutputLimit string         `json:"on_output_limit,omitempty" yaml:"on_output_limit,omitempty"`
 	Walls         DocumentWalls  `json:"walls,omitzero" yaml:"walls,omitempty"`
 	Read          []string       `json:"read,omitempty" yaml:"read,omitempty"`
+	Write         []string       `json:"write,omitempty" yaml:"write,omitempty"`
+	AllowNet      []string       `json:"allow_net,omitempty" yaml:"allow_net,omitempty"`
+	Egress        string         `json:"egress,omitempty" yaml:"egress,omitempty"`
+	Jail          string         `json:"jail,omitempty" yaml:"jail,omitempty"`
+	// AllowInterpreters and DangerousWorkspace are pointers because a document
+	// may take back what its preset allows.
+	AllowInterpreters  *bool `json:"allow_interpreters,omitempty" yaml:"allow_interpreters,omitempty"`
+	DangerousWorkspace *bool `json:"dangerous_workspace,omitempty" yaml:"dangerous_workspace,omitempty"`
 	// Language adds to what restricted code may use.
 	Language DocumentLanguage `json:"language,omitzero" yaml:"language,omitempty"`
 }
@@ -37,6 +45,8 @@ type DocumentLimits struct {
 	Scratch   string `json:"scratch,omitempty" yaml:"scratch,omitempty"`
 	OpenFiles *int   `json:"open_files,omitempty" yaml:"open_files,omitempty"`
 	Threads   *int   `json:"threads,omitempty" yaml:"threads,omitempty"`
+	Processes *int   `json:"processes,omitempty" yaml:"processes,omitempty"`
+	Disk      string `json:"disk,omitempty" yaml:"disk,omitempty"`
 }
 
 // DocumentLanguage names modules and builtins that restricted code may use
@@ -75,8 +85,24 @@ func (d Document) Policy() (Policy, error) {
 	if d.OnOutputLimit != "" {
 		p.OnOutputLimit = OutputAction(d.OnOutputLimit)
 	}
-	if len(d.Read) > 0 {
-		p.Read = slices.Clone(d.Read)
+	for _, list := range []struct{ said, meant *[]string }{
+		{&d.Read, &p.Read}, {&d.Write, &p.Write}, {&d.AllowNet, &p.AllowNet},
+	} {
+		if len(*list.said) > 0 {
+			*list.meant = slices.Clone(*list.said)
+		}
+	}
+	if d.Egress != "" {
+		p.Egress = Egress(d.Egress)
+	}
+	if d.Jail != "" {
+		p.Jail = JailBackend(d.Jail)
+	}
+	if d.AllowInterpreters != nil {
+		p.AllowInterpreters = *d.AllowInterpreters
+	}
+	if d.DangerousWorkspace != nil {
+		p.DangerousWorkspace = *d.DangerousWorkspace
 	}
 	if len(d.Language.Modules) > 0 {
 		p.Language.Modules = slices.Clone(d.Language.Modules)
@@ -193,15 +219,29 @@ func FromPolicy(p Policy) Document {
 		OnOutputLimit: string(p.OnOutputLimit),
 		Walls:         DocumentWalls{Require: texts(p.Require), Prefer: texts(p.Prefer)},
 		Read:          slices.Clone(p.Read),
-		Language:      DocumentLanguage{Modules: slices.Clone(p.Language.Modules), Builtins: slices.Clone(p.Language.Builtins)},
+		Write:         slices.Clone(p.Write),
+		AllowNet:      slices.Clone(p.AllowNet),
+		Egress:        string(p.Egress),
+		Jail:          string(p.Jail),
+		// What is not allowed need not be said.
+		AllowInterpreters: trueOrNil(p.AllowInterpreters), DangerousWorkspace: trueOrNil(p.DangerousWorkspace),
+
+		Language: DocumentLanguage{Modules: slices.Clone(p.Language.Modules), Builtins: slices.Clone(p.Language.Builtins)},
 	}
+}
+
+func trueOrNil(b bool) *bool {
+	if !b {
+		return nil
+	}
+	return &b
 }
 
 func documentLimits(l Limits) DocumentLimits {
 	return DocumentLimits{
 		WallTime: l.WallTime.String(), CPUTime: l.CPUTime.String(),
 		Memory: l.Memory.String(), Output: l.Output.String(), Scratch: l.Scratch.String(),
-		OpenFiles: &l.OpenFiles, Threads: &l.Threads,
+		OpenFiles: &l.OpenFiles, Threads: &l.Threads, Processes: &l.Processes, Disk: l.Disk.String(),
 	}
 }
 

@@ -72,6 +72,10 @@ type Limits struct {
 	OpenFiles int `json:"open_files,omitempty" yaml:"open_files,omitempty"`
 	// Threads bounds the threads of a run, the main one included.
 	Threads int `json:"threads,omitempty" yaml:"threads,omitempty"`
+	// Processes bounds a command's processes, each of their threads counted.
+	Processes int `json:"processes,omitempty" yaml:"processes,omitempty"`
+	// Disk bounds what a command adds to the folders that it may change.
+	Disk Bytes `json:"disk,omitempty" yaml:"disk,omitempty"`
 }
 
 // DefaultLimits is what a run gets when nobody says otherwise.
@@ -83,6 +87,8 @@ var DefaultLimits = Limits{
 	Scratch:   16 * MiB,
 	OpenFiles: 64,
 	Threads:   16,
+	Processes: 64,
+	Disk:      64 * MiB,
 }
 
 // DefaultMaxima is how far a request may go when the operator does not say.
@@ -94,6 +100,8 @@ var DefaultMaxima = Limits{
 	Scratch:   64 * MiB,
 	OpenFiles: 64,
 	Threads:   16,
+	Processes: 256,
+	Disk:      1 * GiB,
 }
 
 // MaxOpenFiles is the highest open_files a policy may grant. Descriptors above

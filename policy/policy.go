@@ -16,13 +16,27 @@ type Policy struct {
 	// Limits are the defaults of a run; Maxima are how far a request may go.
 	// Zero fields mean DefaultLimits and DefaultMaxima.
 	Limits, Maxima Limits
-	// OnOutputLimit says what happens to a guest that writes too much.
+	// OnOutputLimit says what happens to a guest that writes too much. Empty
+	// means that a script's output is cut, and that a command is ended.
 	OnOutputLimit OutputAction
 	// Require adds walls to DefaultRequired. Prefer takes walls out of it:
 	// they are put up where the host can, and missed without an error.
 	Require, Prefer []Wall
-	// Read lists absolute paths that guests may read, at the same path.
-	Read []string
+	// Read lists absolute paths that guests may read, at the same path. Write
+	// lists those that commands may change; scripts have their /tmp alone.
+	Read, Write []string
+	// AllowNet lists where guests may connect to, see ParseNetGrant.
+	AllowNet []string
+	// Egress says how AllowNet is enforced.
+	Egress Egress
+	// AllowInterpreters lets a command be a shell, Python or another program
+	// that runs code from its arguments.
+	AllowInterpreters bool
+	// DangerousWorkspace lets a command work in a home directory or a folder
+	// of the system.
+	DangerousWorkspace bool
+	// Jail is what builds the place of a command.
+	Jail JailBackend
 	// Python is the interpreter; empty means the one cordon finds.
 	Python string
 	// Preload lists modules imported once, before any guest starts.
@@ -44,8 +58,11 @@ func (p Policy) Resolved() Policy {
 	p.Trust = p.Trust.OrUser()
 	p.Maxima = p.Maxima.Or(DefaultMaxima)
 	p.Limits = p.Limits.Or(DefaultLimits.Capped(p.Maxima))
-	if p.OnOutputLimit == "" {
-		p.OnOutputLimit = OutputTruncate
+	if p.Egress == "" {
+		p.Egress = EgressStrict
+	}
+	if p.Jail == "" {
+		p.Jail = JailNative
 	}
 	if p.Preload == nil {
 		p.Preload = slices.Clone(DefaultPreload)

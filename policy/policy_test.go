@@ -14,7 +14,7 @@ func TestZeroPolicy(t *testing.T) {
 		t.Error(err)
 	}
 	r := Policy{}.Resolved()
-	if r.Trust != TrustUser || r.OnOutputLimit != OutputTruncate || r.Limits != DefaultLimits || r.Maxima != DefaultMaxima {
+	if r.Trust != TrustUser || r.OnOutputLimit != "" || r.Limits != DefaultLimits || r.Maxima != DefaultMaxima {
 		t.Errorf("resolves to %+v", r)
 	}
 	if !slices.Equal(r.Preload, DefaultPreload) || !slices.Equal(r.Require, DefaultRequired) {
@@ -61,6 +61,11 @@ func TestValidate(t *testing.T) {
 		{"read", Policy{Read: []string{"/dev"}}, "cannot be granted"},
 		{"read", Policy{Read: []string{"/sys/kernel"}}, "cannot be granted"},
 		{"read", Policy{Read: []string{"/tmp"}}, "cannot be granted"},
+		{"write", Policy{Write: []string{"/usr/../etc"}}, `write: "/usr/../etc" is not a clean path: write "/etc"`},
+		{"write", Policy{Write: []string{"/"}}, `write: "/" cannot be granted`},
+		{"allow_net", Policy{AllowNet: []string{"example.com", "https://example.com"}}, "allow_net: "},
+		{"egress", Policy{Egress: "loose"}, `egress "loose" does not exist: write strict, preflight or none`},
+		{"jail", Policy{Jail: "docker"}, `backend "docker" does not exist: write native or bwrap`},
 		{"python", Policy{Python: "python3"}, `python: "python3" is not an absolute path: begin it with /`},
 		{"preload", Policy{Preload: []string{"json; import os"}}, `preload: "json; import os" is not a module's name`},
 		{"preload", Policy{Preload: []string{""}}, "not a module's name"},
@@ -111,6 +116,7 @@ func TestValidateAccepts(t *testing.T) {
 		{Read: []string{"/data", "/devices", "/process", "/tmpfiles"}},
 		{Python: "/opt/venv/bin/python3", Preload: []string{"os.path", "_json", "numpy"}},
 		{Preload: []string{}},
+		{Write: []string{"/srv/out"}, AllowNet: []string{"example.com", "*.example.org:8443"}, Egress: EgressNone, Jail: JailBwrap},
 		{Maxima: Limits{Memory: 64 * MiB}}, // the default of 256MiB follows
 		{Require: []Wall{WallUser}, Prefer: []Wall{WallCgroup, WallSeccomp}},
 	} {

@@ -30,6 +30,10 @@ var presets = []struct {
 		PresetInfo{"data", "for numpy and pandas: 1GiB (up to 4GiB), 60s (up to 2m), 64MiB of scratch space"},
 		data,
 	},
+	{
+		PresetInfo{"command", "for commands, what cordon exec goes by: 10m (up to 2h), 2GiB, 512 processes, 2GiB of disk"},
+		command,
+	},
 }
 
 func strict() Policy {
@@ -55,6 +59,20 @@ func data() Policy {
 			WallTime: Duration(2 * time.Minute), CPUTime: Duration(2 * time.Minute), Memory: 4 * GiB,
 		},
 	}
+}
+
+// command has room for a build or a test run. A terminal's reader would miss
+// what a smaller output limit cuts off.
+func command() Policy {
+	limits := Limits{
+		WallTime: Duration(10 * time.Minute), CPUTime: Duration(30 * time.Minute), Memory: 2 * GiB,
+		Output: 16 * MiB, Scratch: 512 * MiB, OpenFiles: MaxOpenFiles, Processes: 512, Disk: 2 * GiB,
+	}
+	maxima := Limits{
+		WallTime: Duration(2 * time.Hour), CPUTime: Duration(8 * time.Hour), Memory: 16 * GiB,
+		Output: 256 * MiB, Scratch: 4 * GiB, OpenFiles: MaxOpenFiles, Processes: 4096, Disk: 64 * GiB,
+	}
+	return Policy{Limits: limits, Maxima: maxima}
 }
 
 // Presets lists the presets, the default first.

@@ -111,14 +111,22 @@ var checks = []struct {
 			}
 		}
 	}},
-	{"read", func(p Policy, found *problems) {
-		for _, path := range p.Read {
-			if err := checkPath(path); err != nil {
-				found.addItem("read", path, "%w", err)
-			} else if opensWall(path) {
-				found.addItem("read", path, "%s cannot be granted: /, /proc, /sys, /dev and /tmp are the sandbox's own", quote(path))
+	{"read", func(p Policy, found *problems) { checkGrants("read", p.Read, found) }},
+	{"write", func(p Policy, found *problems) { checkGrants("write", p.Write, found) }},
+	{"allow_net", func(p Policy, found *problems) {
+		for _, text := range p.AllowNet {
+			if _, err := ParseNetGrant(text); err != nil {
+				found.addItem("allow_net", text, "%w", err)
 			}
 		}
+	}},
+	{"egress", func(p Policy, found *problems) {
+		_, err := ParseEgress(string(p.Egress))
+		found.add("egress", err)
+	}},
+	{"jail", func(p Policy, found *problems) {
+		_, err := ParseJailBackend(string(p.Jail))
+		found.add("jail", err)
 	}},
 	{"python", func(p Policy, found *problems) {
 		if p.Python != "" {
@@ -144,6 +152,16 @@ var checks = []struct {
 			}
 		}
 	}},
+}
+
+func checkGrants(field string, paths []string, found *problems) {
+	for _, path := range paths {
+		if err := checkPath(path); err != nil {
+			found.addItem(field, path, "%w", err)
+		} else if opensWall(path) {
+			found.addItem(field, path, "%s cannot be granted: /, /proc, /sys, /dev and /tmp are the sandbox's own", quote(path))
+		}
+	}
 }
 
 // checkPath wants one spelling of each path, so that a grant, a mount and a

@@ -29,6 +29,14 @@ const (
 // policy requires it of all.
 const WallLanguage Wall = "language"
 
+// Two walls stand around commands alone, and before or beside the kernel's:
+// what a command line says is looked at before it starts, and a proxy of the
+// Runner's decides about each connection.
+const (
+	WallCommand Wall = "command" // interpreters, paths outside of the workspace
+	WallEgress  Wall = "egress"  // where the network may be reached
+)
+
 // Two needs can be met by either of two walls.
 const (
 	WallFilesystem Wall = "filesystem" // mount or landlock

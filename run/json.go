@@ -29,6 +29,7 @@ type wireResult struct {
 	Variables       map[string]json.RawMessage `json:"variables"`
 	Usage           Usage                      `json:"usage"`
 	Violations      []Violation                `json:"violations"`
+	Traffic         []Traffic                  `json:"traffic,omitempty"`
 	Enforcement     Enforcement                `json:"enforcement"`
 }
 
@@ -46,7 +47,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: r.StdoutSize, StderrSize: r.StderrSize,
 		StdoutTruncated: r.StdoutTruncated, StderrTruncated: r.StderrTruncated,
 		Variables: make(map[string]json.RawMessage, len(r.Variables)),
-		Usage:     r.Usage, Violations: r.Violations, Enforcement: r.Enforcement,
+		Usage:     r.Usage, Violations: r.Violations, Traffic: r.Traffic, Enforcement: r.Enforcement,
 	}
 	for name, value := range r.Variables {
 		w.Variables[name] = orNull(value)

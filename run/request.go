@@ -14,8 +14,18 @@ import (
 type Request struct {
 	// ID comes back in the Result, so that answers can be told apart.
 	ID string `json:"id,omitempty"`
-	// Script is Python source.
+	// Script is Python source. A request has either a script or a command.
 	Script string `json:"script,omitempty"`
+	// Command is a program and its arguments. The program is looked for on the
+	// guest's own PATH, unless it has a slash.
+	Command []string `json:"command,omitempty"`
+	// Workspace is the folder in which a command works, at its own path. Without
+	// one it starts in its private /tmp.
+	Workspace string `json:"workspace,omitempty"`
+	// WorkspaceReadOnly lets the command change nothing in it.
+	WorkspaceReadOnly bool `json:"workspace_read_only,omitempty"`
+	// Env is added to a command's environment, of which nothing is the host's.
+	Env map[string]string `json:"env,omitempty"`
 	// Name is shown in tracebacks instead of "<script>".
 	Name string `json:"name,omitempty"`
 	// Context is any JSON value; the guest finds it in `context`.
@@ -45,7 +55,20 @@ type Request struct {
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+	// Terminal gives a command a terminal of its own instead of three pipes:
+	// what is typed comes from In, and all that is shown goes to Out.
+	Terminal *Terminal
 }
+
+// Terminal is the window in which a command runs.
+type Terminal struct {
+	Size WindowSize
+	// Resize tells each new size. It may be nil.
+	Resize <-chan WindowSize
+}
+
+// WindowSize is counted in characters.
+type WindowSize struct{ Rows, Columns uint16 }
 
 // The most that a request may carry.
 const (
@@ -56,7 +79,7 @@ const (
 
 // Validate checks what can be checked without a policy.
 func (r Request) Validate() error {
-	if err := validateScript(r.Script, r.Name); err != nil {
+	if err := r.validateCode(); err != nil {
 		return err
 	}
 	if len(r.Stdin) > MaxPayload {
@@ -75,6 +98,59 @@ func (r Request) Validate() error {
 	}
 	if _, err := policy.ParseOutputAction(string(r.OnOutputLimit)); err != nil {
 		return Wrap(Invalid, err)
+	}
+	return nil
+}
+
+// said is whether a request has a field.
+type said struct {
+	name string
+	is   bool
+}
+
+// validateCode checks that there is a script or a command, and that the request
+// says nothing that only the other one has.
+func (r Request) validateCode() error {
+	if len(r.Command) == 0 {
+		for _, field := range []said{
+			{"workspace", r.Workspace != ""}, {"workspace_read_only", r.WorkspaceReadOnly}, {"env", len(r.Env) > 0},
+		} {
+			if field.is {
+				return Errorf(Invalid, "%s is for commands: a script has neither a workspace nor an environment", field.name)
+			}
+		}
+		return validateScript(r.Script, r.Name)
+	}
+	for _, field := range []said{
+		{"script", r.Script != ""}, {"name", r.Name != ""}, {"context", r.Context != nil},
+		{"variables", len(r.Variables) > 0}, {"restricted", r.Restricted},
+	} {
+		if field.is {
+			return Errorf(Invalid, "%s is for scripts, and this request has a command: give one of the two", field.name)
+		}
+	}
+	return r.validateCommand()
+}
+
+func (r Request) validateCommand() error {
+	if r.Command[0] == "" {
+		return Errorf(Invalid, "command[0] is empty: it names the program")
+	}
+	for i, argument := range r.Command {
+		if strings.ContainsRune(argument, 0) {
+			return Errorf(Invalid, "command[%d] has a NUL byte: no argument of a program can contain one", i)
+		}
+	}
+	if strings.ContainsRune(r.Workspace, 0) {
+		return Errorf(Invalid, "workspace has a NUL byte: no path can contain one")
+	}
+	if r.WorkspaceReadOnly && r.Workspace == "" {
+		return Errorf(Invalid, "workspace_read_only is set, and there is no workspace")
+	}
+	for name, value := range r.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
+			return Errorf(Invalid, "env has %q: a name is not empty and has no '=', and neither it nor its value has a NUL byte", name)
+		}
 	}
 	return nil
 }

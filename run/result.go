@@ -21,19 +21,21 @@ type Outcome string
 
 // The ways in which a run can end.
 const (
-	Succeeded     Outcome = "succeeded"      // the script ran to its end
-	Exited        Outcome = "exited"         // it left with a code that is not 0
-	Raised        Outcome = "raised"         // an exception that nobody caught
-	Malformed     Outcome = "malformed"      // the source does not compile
-	Refused       Outcome = "refused"        // the language rules refuse it
-	TimedOut      Outcome = "timed_out"      // the wall clock limit
-	OutOfCPU      Outcome = "out_of_cpu"     // the processor time limit
-	OutOfMemory   Outcome = "out_of_memory"  // the memory limit
-	OutOfOutput   Outcome = "out_of_output"  // the output limit, where it kills
-	Signaled      Outcome = "signaled"       // it crashed, or killed itself
-	Denied        Outcome = "denied"         // it kept hammering at a wall
-	InvalidOutput Outcome = "invalid_output" // its result is not a JSON value
-	Canceled      Outcome = "canceled"       // the caller gave up
+	Succeeded     Outcome = "succeeded"        // the script ran to its end
+	Exited        Outcome = "exited"           // it left with a code that is not 0
+	Raised        Outcome = "raised"           // an exception that nobody caught
+	Malformed     Outcome = "malformed"        // the source does not compile
+	Refused       Outcome = "refused"          // the language rules refuse it
+	TimedOut      Outcome = "timed_out"        // the wall clock limit
+	OutOfCPU      Outcome = "out_of_cpu"       // the processor time limit
+	OutOfMemory   Outcome = "out_of_memory"    // the memory limit
+	OutOfOutput   Outcome = "out_of_output"    // the output limit, where it kills
+	OutOfDisk     Outcome = "out_of_disk"      // the disk or scratch limit
+	OutOfProcs    Outcome = "out_of_processes" // the limit of processes
+	Signaled      Outcome = "signaled"         // it crashed, or killed itself
+	Denied        Outcome = "denied"           // it kept hammering at a wall
+	InvalidOutput Outcome = "invalid_output"   // its result is not a JSON value
+	Canceled      Outcome = "canceled"         // the caller gave up
 )
 
 // ErrorType is the closed set of words for what went wrong.
@@ -49,6 +51,8 @@ var errorTypes = map[Outcome]ErrorType{
 	OutOfCPU:      "cpu_limit",
 	OutOfMemory:   "memory_limit",
 	OutOfOutput:   "output_limit",
+	OutOfDisk:     "disk_limit",
+	OutOfProcs:    "process_limit",
 	Signaled:      "crashed",
 	Denied:        "denied",
 	InvalidOutput: "invalid_output",
@@ -58,7 +62,7 @@ var errorTypes = map[Outcome]ErrorType{
 // Outcomes lists every way a run can end.
 var Outcomes = []Outcome{
 	Succeeded, Exited, Raised, Malformed, Refused, TimedOut, OutOfCPU,
-	OutOfMemory, OutOfOutput, Signaled, Denied, InvalidOutput, Canceled,
+	OutOfMemory, OutOfOutput, OutOfDisk, OutOfProcs, Signaled, Denied, InvalidOutput, Canceled,
 }
 
 // ErrorType gives the word for an outcome, empty for success.
@@ -97,9 +101,21 @@ type Result struct {
 	// Variables holds JSON values, or {"$type": …, "$repr": …} for the rest.
 	Variables map[string]json.RawMessage `json:"variables"`
 
-	Usage       Usage       `json:"usage"`
-	Violations  []Violation `json:"violations"`
+	Usage      Usage       `json:"usage"`
+	Violations []Violation `json:"violations"`
+	// Traffic is what went through the proxy, by host.
+	Traffic     []Traffic   `json:"traffic,omitempty"`
 	Enforcement Enforcement `json:"enforcement"`
+}
+
+// Traffic is what a guest exchanged with one host that the policy lets it
+// reach.
+type Traffic struct {
+	Host        string       `json:"host"`
+	Port        int          `json:"port"`
+	Connections int          `json:"connections"`
+	Sent        policy.Bytes `json:"sent"`
+	Received    policy.Bytes `json:"received"`
 }
 
 // OK reports whether the guest ran to its end.
@@ -146,6 +162,8 @@ type Violation struct {
 // Enforcement says what really stood between this guest and its host.
 type Enforcement struct {
 	Tier policy.Tier `json:"tier"`
+	// Jail says what built the place of a command.
+	Jail policy.JailBackend `json:"jail,omitempty"`
 	// Walls maps each wall to "enforced", with details, or "missing: why".
 	Walls map[policy.Wall]string `json:"walls"`
 	// ViolationsObserved is false where the kernel denies without telling us.

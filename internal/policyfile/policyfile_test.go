@@ -76,13 +76,13 @@ func TestParseRefuses(t *testing.T) {
 		name, in string
 		want     []string // one for each line of the message
 	}{
-		{"empty", "", []string{`p.yaml:1: says nothing: write at least "preset: default" (the presets are default, strict, data)`}},
+		{"empty", "", []string{`p.yaml:1: says nothing: write at least "preset: default" (the presets are default, strict, data, command)`}},
 		{"comment", "# later\n", []string{"p.yaml:1: says nothing"}},
 		{"marker", "---\n", []string{"p.yaml:1: says nothing"}},
 		{"null", "~", []string{"p.yaml:1: says nothing"}},
 		{"text", "hello", []string{`p.yaml:1: expected keys and values, got the text "hello": write "preset: default"`}},
 		{"list", "- a\n", []string{"p.yaml:1: expected keys and values, got a list"}},
-		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are preset, trust, python, preload, limits, maxima, on_output_limit, walls, read, language"}},
+		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are preset, trust, python, preload, limits, maxima, on_output_limit, walls, read, write, allow_net, egress, jail, allow_interpreters, dangerous_workspace, language"}},
 		{"other case", "Trust: user\n", []string{"p.yaml:1: Trust: unknown key"}},
 		{"unknown limit", "limits:\n  wall_time: 2s\n  ram: 1GiB\n", []string{"p.yaml:3: limits.ram: unknown key: the keys here are wall_time, "}},
 		{"merge", "limits: &l {threads: 4}\nmaxima:\n  <<: *l\n", []string{"p.yaml:3: maxima.<<: unknown key"}},
@@ -128,7 +128,7 @@ func TestParseRefuses(t *testing.T) {
 		{"UTF-8", "trust: user\npython: /\xff\n", []string{"p.yaml:2: byte 0xff is not valid UTF-8: save the file as UTF-8"}},
 		{"UTF-16", "\xff\xfet\x00", []string{"p.yaml:1: byte 0xff is not valid UTF-8"}},
 		{"NUL", "trust: user\n\x00", []string{"p.yaml:2: has the control character 0x00"}},
-		{"preset", "preset: lax", []string{`p.yaml:1: preset: preset "lax" does not exist: the presets are default, strict, data`}},
+		{"preset", "preset: lax", []string{`p.yaml:1: preset: preset "lax" does not exist: the presets are default, strict, data, command`}},
 		{"trust", "trust: god", []string{`p.yaml:1: trust: trust "god" does not exist`}},
 		{"wall", "walls:\n  require:\n    - userns\n    - moat\n", []string{`p.yaml:4: walls.require: "moat" is not a wall: `}},
 		{"both", "walls:\n  require: [pid]\n  prefer: [pid]\n", []string{`p.yaml:3: walls.prefer: "pid" is both required and preferred`}},
@@ -223,6 +223,8 @@ limits:
   scratch: 16MiB
   open_files: 64
   threads: 16
+  processes: 64
+  disk: 64MiB
 maxima:
   wall_time: 1m
   cpu_time: 1m
@@ -231,12 +233,15 @@ maxima:
   scratch: 64MiB
   open_files: 64
   threads: 16
-on_output_limit: truncate
+  processes: 256
+  disk: 1GiB
 walls:
   require: [no_new_privs, capabilities, uid, filesystem, network, seccomp, rlimit, environment]
   prefer: [cgroup]
 read:
   - /data
+egress: strict
+jail: native
 `
 	if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
 		t.Error(err, diff)

@@ -1,0 +1,107 @@
+//go:build linux
+
+package notify
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The structures of <linux/seccomp.h>.
+type (
+	seccompData struct {
+		nr   int32
+		arch uint32
+		ip   uint64
+		args [6]uint64
+	}
+	seccompNotif struct {
+		id    uint64
+		pid   uint32
+		flags uint32
+		data  seccompData
+	}
+	seccompNotifAddFD struct {
+		id         uint64
+		flags      uint32
+		source     uint32
+		number     uint32
+		numberFlag uint32
+	}
+	seccompNotifResp struct {
+		id    uint64
+		val   int64
+		err   int32
+		flags uint32
+	}
+)
+
+const (
+	ioctlRecv    = 0xc0502100 // SECCOMP_IOCTL_NOTIF_RECV
+	ioctlSend    = 0xc0182101 // SECCOMP_IOCTL_NOTIF_SEND
+	ioctlIDValid = 0x40082102 // SECCOMP_IOCTL_NOTIF_ID_VALID
+	ioctlAddFD   = 0x40182103 // SECCOMP_IOCTL_NOTIF_ADDFD
+
+	flagContinue = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	flagSend     = 2 // SECCOMP_ADDFD_FLAG_SEND
+)
+
+// Question is a system call that waits for our answer.
+type Question struct {
+	ID uint64
+	// PID is the thread that asks, as the Runner sees it. It cannot choose it.
+	PID  int
+	NR   int
+	Args [6]uint64
+}
+
+// Next gives the question that the descriptor has announced. An error means that
+// whoever asked is gone.
+func Next(fd int) (Question, error) {
+	var q seccompNotif // must be zero, or the kernel refuses
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlRecv, uintptr(unsafe.Pointer(&q))); errno != 0 {
+		return Question{}, errno
+	}
+	return Question{ID: q.id, PID: int(q.pid), NR: int(q.data.nr), Args: q.data.args}, nil
+}
+
+// Continue lets the kernel make the call. Only what is in registers may have
+// decided that: memory can change meanwhile.
+func (q Question) Continue(fd int) {
+	respond(fd, seccompNotifResp{id: q.ID, flags: flagContinue})
+}
+
+// Refuse answers with an error.
+func (q Question) Refuse(fd int, errno unix.Errno) {
+	respond(fd, seccompNotifResp{id: q.ID, err: -int32(errno)})
+}
+
+// Succeed answers that the call was made.
+func (q Question) Succeed(fd int) { respond(fd, seccompNotifResp{id: q.ID}) }
+
+// Give answers with a descriptor: a copy of ours becomes the caller's, and its
+// number the result of the call. Needs Linux 5.14.
+func (q Question) Give(fd, ours int, closeOnExec bool) error {
+	add := seccompNotifAddFD{id: q.ID, flags: flagSend, source: uint32(ours)}
+	if closeOnExec {
+		add.numberFlag = unix.O_CLOEXEC
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlAddFD, uintptr(unsafe.Pointer(&add))); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// respond has no error: the kernel knows one only, that the caller died while it
+// waited.
+func respond(fd int, r seccompNotifResp) {
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlSend, uintptr(unsafe.Pointer(&r)))
+}
+
+// Waits says that the process which asked is still there, so that what was found
+// out about its pid is about that process.
+func (q Question) Waits(fd int) bool {
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlIDValid, uintptr(unsafe.Pointer(&q.ID)))
+	return errno == 0
+}
