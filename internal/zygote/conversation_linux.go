@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -47,8 +48,10 @@ func (w *Worker) converse(g Guest) *conversation {
 
 // open begins to serve the streams.
 func (c *conversation) open(g Guest) {
-	c.stdout = collector{worker: c.worker, pipe: &c.worker.stdout, live: g.Streams.Out, limit: int64(g.Limits.Output), onLimit: g.OnOutputLimit}
-	c.stderr = collector{worker: c.worker, pipe: &c.worker.stderr, live: g.Streams.Err, limit: int64(g.Limits.Output), onLimit: g.OnOutputLimit}
+	sink := output.Sink{Limit: int64(g.Limits.Output), OnLimit: g.OnOutputLimit, Kill: func() { c.worker.Kill(KilledOutput) }}
+	c.stdout = collector{Sink: sink, pipe: &c.worker.stdout}
+	c.stderr = collector{Sink: sink, pipe: &c.worker.stderr}
+	c.stdout.Live, c.stderr.Live = g.Streams.Out, g.Streams.Err
 	c.stdout.start()
 	c.stderr.start()
 	c.rehearse()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -18,6 +19,8 @@ type Guest struct {
 	Stdin     string
 	Variables []string
 	Streams   run.Streams
+	// Network is there for a guest whose policy grants it hosts.
+	Network *Network
 	// Limits are complete, and no wider than the worker's own.
 	Limits        policy.Limits
 	OnOutputLimit policy.OutputAction
@@ -46,17 +49,11 @@ type Ending struct {
 	// Orphaned says that the fork server died under it.
 	Orphaned bool
 
-	Stdout, Stderr Capture
+	Stdout, Stderr output.Capture
 	WallTime       time.Duration
 	CPUTime        time.Duration
 	Memory         policy.Bytes
 	Violations     []run.Violation
-}
-
-// Capture is one stream: what was kept, and how much there was.
-type Capture struct {
-	Data []byte
-	Size int64
 }
 
 // Reason is why we killed a worker.

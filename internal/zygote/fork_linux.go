@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/notify"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -50,10 +51,11 @@ type Worker struct {
 	exit     Exit
 	orphaned bool // it died with its zygote
 
-	limits atomic.Pointer[policy.Limits] // of its guest
-	clones reservations
+	limits  atomic.Pointer[policy.Limits] // of its guest
+	network atomic.Pointer[Network]       // of its guest, or nil
+	clones  reservations
 
-	denials denials
+	denials notify.Denials
 	kill    killOnce
 	killed  bool // guarded by pidfd
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/notify"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -19,17 +20,13 @@ import (
 // us its pid, which it cannot choose.
 var zygoteMay = []string{"clone", "fork", "vfork", "unshare", "mount"}
 
-// hammering is how many denials a guest may collect before it is ended: far
-// above what a library's retries make, far below what a loop makes.
-const hammering = 10_000
-
 // answer answers one question of the kernel, and says whether more may come.
 func (z *Zygote) answer(ready unix.PollFd, allowed []int) bool {
 	if ready.Revents&unix.POLLIN == 0 {
 		return false // no process has the filter any more
 	}
 	fd := int(ready.Fd)
-	if q, err := nextNotification(fd); err == nil { // or the caller died while it waited
+	if q, err := notify.Next(fd); err == nil { // or the caller died while it waited
 		z.decide(fd, q, allowed)
 	}
 	return true
@@ -45,22 +42,23 @@ func numbers(names []string) []int {
 	return known
 }
 
-func (z *Zygote) decide(fd int, q notification, allowed []int) {
-	w := z.guestOf(q.pid)
-	if w == nil && q.pid == z.process.Pid && slices.Contains(allowed, q.nr) {
-		_ = letContinue(fd, q.id) // ENOENT: it died meanwhile
+func (z *Zygote) decide(fd int, q notify.Question, allowed []int) {
+	w := z.guestOf(q.PID)
+	if w == nil && q.PID == z.process.Pid && slices.Contains(allowed, q.NR) {
+		q.Continue(fd)
 		return
 	}
 	// The pid was looked up after the question came: it must still be the
 	// same process that waits for the answer.
-	if !stillValid(fd, q.id) {
+	if !q.Waits(fd) {
 		return
 	}
 	switch {
 	case w == nil:
-		_ = refuse(fd, q.id, unix.EPERM)
-	case seccomp.IsThread(q.nr, q.args):
+		q.Refuse(fd, unix.EPERM)
+	case seccomp.IsThread(q.NR, q.Args):
 		w.decideThread(fd, q)
+	case w.decideNetwork(fd, q):
 	default:
 		w.deny(fd, q, unix.EPERM, run.Violation{Wall: policy.WallSeccomp})
 	}
@@ -68,10 +66,10 @@ func (z *Zygote) decide(fd int, q notification, allowed []int) {
 
 // decideThread counts live threads. The flags are in a register and cannot
 // change while we think.
-func (w *Worker) decideThread(fd int, q notification) {
+func (w *Worker) decideThread(fd int, q notify.Question) {
 	live, err := threadCount(w.PID)
-	if err == nil && w.clones.allow(q.pid, live, w.threadLimit(), time.Now()) {
-		_ = letContinue(fd, q.id)
+	if err == nil && w.clones.allow(q.PID, live, w.threadLimit(), time.Now()) {
+		q.Continue(fd)
 		return
 	}
 	w.deny(fd, q, unix.EAGAIN, run.Violation{
@@ -80,14 +78,14 @@ func (w *Worker) decideThread(fd int, q notification) {
 	})
 }
 
-func (w *Worker) deny(fd int, q notification, errno unix.Errno, v run.Violation) {
+func (w *Worker) deny(fd int, q notify.Question, errno unix.Errno, v run.Violation) {
 	if v.Op == "" {
-		v.Op, v.Detail = seccomp.Describe(q.nr, q.args)
-		v.Hint = seccomp.Hint(v.Op)
+		v.Op, v.Detail = seccomp.Describe(q.NR, q.Args)
+		v.Hint = seccomp.Hint(seccomp.Script, v.Op)
 	}
-	total := w.denials.add(v)
-	_ = refuse(fd, q.id, errno)
-	if total == hammering {
+	total := w.denials.Add(v)
+	q.Refuse(fd, errno)
+	if total == notify.Hammering {
 		w.Kill(KilledHammering)
 	}
 }
@@ -143,40 +141,4 @@ func (z *Zygote) guestOf(tid int) *Worker {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return z.sealed[tgid]
-}
-
-// denials counts what a guest tried.
-type denials struct {
-	mu    sync.Mutex
-	seen  []run.Violation
-	total int
-}
-
-// maxViolations bounds the report; the rest is only counted.
-const maxViolations = 32
-
-func (d *denials) add(v run.Violation) (total int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.total++
-	for i := range d.seen {
-		if d.seen[i].Op == v.Op && d.seen[i].Detail == v.Detail {
-			d.seen[i].Count++
-			return d.total
-		}
-	}
-	if len(d.seen) < maxViolations {
-		v.Count = 1
-		d.seen = append(d.seen, v)
-	}
-	return d.total
-}
-
-// take gives what was seen, and forgets it; the total stays.
-func (d *denials) take() []run.Violation {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	seen := d.seen
-	d.seen = nil
-	return seen
 }

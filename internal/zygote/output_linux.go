@@ -8,29 +8,23 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/internal/output"
 )
 
-// collector reads one stream of a guest. What goes over the limit is counted
-// and dropped, before it can take any memory.
+// collector reads one stream of a guest.
 type collector struct {
-	worker  *Worker
-	pipe    *descriptor
-	live    io.Writer
-	limit   int64
-	onLimit policy.OutputAction
-
-	capture Capture
-	over    bool     // the guest has closed its end
-	file    *os.File // of the goroutine that serves a live stream
-	done    sync.WaitGroup
+	output.Sink
+	pipe *descriptor
+	over bool     // the guest has closed its end
+	file *os.File // of the goroutine that serves a live stream
+	done sync.WaitGroup
 }
 
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // start begins to read a live stream: whoever takes it may block.
 func (c *collector) start() {
-	if c.live == nil {
+	if c.Live == nil {
 		return
 	}
 	if c.file = c.pipe.file("output"); c.file != nil {
@@ -53,7 +47,7 @@ func (c *collector) read() {
 	c.pipe.use(func(fd int) {
 		n, err := unix.Read(fd, buffer[:])
 		if n > 0 {
-			c.take(buffer[:n])
+			c.Take(buffer[:n])
 		}
 		c.over = n == 0 && err == nil
 	})
@@ -65,7 +59,7 @@ func (c *collector) copy(read func([]byte) (int, error)) {
 	for {
 		n, err := read(buffer[:])
 		if n > 0 {
-			c.take(buffer[:n])
+			c.Take(buffer[:n])
 		}
 		if err != nil || n <= 0 {
 			return
@@ -73,25 +67,9 @@ func (c *collector) copy(read func([]byte) (int, error)) {
 	}
 }
 
-func (c *collector) take(data []byte) {
-	c.capture.Size += int64(len(data))
-	if room := c.limit - int64(len(c.capture.Data)); int64(len(data)) > room {
-		data = data[:max(0, room)]
-		if c.onLimit == policy.OutputKill {
-			c.worker.Kill(KilledOutput)
-		}
-	}
-	c.capture.Data = append(c.capture.Data, data...)
-	if c.live != nil && len(data) > 0 {
-		if _, err := c.live.Write(data); err != nil {
-			c.live = nil // the caller went away; the Result still has it
-		}
-	}
-}
-
 // finish takes what is left in the pipe, and closes it. All that the guest
 // wrote before its report is there by now; nobody waits for what comes after.
-func (c *collector) finish() Capture {
+func (c *collector) finish() output.Capture {
 	if c.file != nil {
 		_ = c.file.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
 		c.done.Wait()
@@ -102,7 +80,7 @@ func (c *collector) finish() Capture {
 	} else if !c.over {
 		c.pipe.use(c.drain)
 	}
-	return c.capture
+	return c.Capture
 }
 
 // drain reads until the pipe is empty, within bounds: other threads of the

@@ -43,6 +43,7 @@ func (w *Worker) start(ctx context.Context, kind byte, g Guest) (Ending, error) 
 		return Ending{}, run.Errorf(run.Invalid, "%w", err)
 	}
 	w.limits.Store(&g.Limits)
+	w.network.Store(g.Network)
 	return w.exchange(ctx, frame, g, ask)
 }
 
@@ -98,14 +99,14 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 	}
 	e.Killed = w.kill.reason()
 	if c.silent {
-		e.Stdout, e.Stderr = c.stdout.capture, c.stderr.capture
+		e.Stdout, e.Stderr = c.stdout.Capture, c.stderr.Capture
 	} else {
 		e.Stdout, e.Stderr = c.stdout.finish(), c.stderr.finish()
 	}
 	if why := w.kill.reason(); why == KilledOutput {
 		e.Killed = why // found by the last look into the pipes
 	}
-	e.Violations = w.denials.take()
+	e.Violations = w.denials.Take()
 	return e, nil
 }
 

@@ -71,7 +71,7 @@ func Launch(config Config) (*Zygote, error) {
 	if err != nil {
 		return nil, err
 	}
-	environment := Environment()
+	environment := append(Environment(), config.Env...)
 	if !config.Plan.Environment {
 		environment = os.Environ()
 	}
@@ -130,9 +130,9 @@ func configure(c Config) ([]byte, error) {
 	}
 	switch p.Seccomp {
 	case jail.SeccompNotify:
-		notify, err = seccomp.Program(seccomp.Notify)
+		notify, err = seccomp.Program(seccomp.Script, seccomp.Notify)
 	case jail.SeccompErrno:
-		filter, err = seccomp.Program(seccomp.Errno)
+		filter, err = seccomp.Program(seccomp.Script, seccomp.Errno)
 	}
 	if err != nil {
 		return nil, err

@@ -43,6 +43,8 @@ type Config struct {
 	// Language has scripts go by the language rules; nil means that they may say
 	// what they like.
 	Language *Language
+	// Env is added to the environment of all guests.
+	Env []string
 	// OneShot says that there will be one guest. The zygote becomes its worker
 	// then: a fork, and warming up, would take longer than they save.
 	OneShot bool

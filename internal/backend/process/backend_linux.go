@@ -30,6 +30,7 @@ type Backend struct {
 	files   []interpreter.Mount // that it needs
 	plan    jail.Plan
 	cgroups cgroup.Features
+	grants  []policy.NetGrant
 
 	opened   chan struct{} // closed when the cgroups are open, or will not be
 	groups   *cgroup.Pool  // nil without a cgroup
@@ -44,7 +45,7 @@ type Backend struct {
 	bare      atomic.Pointer[pool]
 	startBare sync.Once
 	starting  sync.WaitGroup
-	gate      *gate
+	gate      *backend.Gate
 
 	hooksMu sync.Mutex
 	hooks   map[*hook.Hook]struct{} // nil when no more may be opened
@@ -70,7 +71,10 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	for _, preset := range append([]policy.LanguagePreset{noRules}, policy.LanguagePresets...) {
 		b.kinds[preset] = &kind{recipe: b.recipeFor(preset)}
 	}
-	b.gate = newGate(b.options.Concurrent, b.options.Queue)
+	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
+	if err := b.readGrants(); err != nil {
+		return nil, err
+	}
 	features := hostfeature.Quick()
 	if err := b.look(ctx, &features); err != nil {
 		return nil, err
@@ -113,7 +117,7 @@ func (b *Backend) openBare() {
 	defer cancel()
 	go func() {
 		select {
-		case <-b.gate.closed:
+		case <-b.gate.Closed():
 			cancel()
 		case <-ctx.Done():
 		}
@@ -126,7 +130,7 @@ func (b *Backend) openBare() {
 	p := newPool(b, first, recipe)
 	b.bare.Store(p)
 	select {
-	case <-b.gate.closed:
+	case <-b.gate.Closed():
 		p.stopAll() // Close may have looked before it was there
 	default:
 	}
@@ -140,7 +144,7 @@ func (b *Backend) openGroups(f hostfeature.Features) (err error) {
 		return err
 	}
 	// The only worker will want a group while its caller waits.
-	g, err := b.groups.Lease(groupLimit(b.options.Policy.Limits))
+	g, err := b.groups.Lease(cgroup.Limits{Memory: groupLimit(b.options.Policy.Limits)})
 	if err == nil {
 		g.ReturnEmpty()
 	}
@@ -178,7 +182,7 @@ func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error)
 	if b.cgroups = <-probed; !b.cgroups.Usable() {
 		f.Cgroup = hostfeature.No(b.cgroups.Reason, b.cgroups.Remedy)
 	}
-	for _, path := range b.options.Policy.Read {
+	for _, path := range b.readable() {
 		info, err := os.Stat(path)
 		if err != nil {
 			return run.Errorf(run.Invalid, "policy grants read of %s, which cannot be: %w", path, err)
@@ -224,7 +228,9 @@ func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
 		}[m.Kind]
 		files = append(files, jail.Mount{Path: m.Path, Kind: kind, Target: m.Target})
 	}
-	plan, err := jail.Make(jail.Inputs{Policy: b.options.Policy, Features: f, Interpreter: files, Without: b.options.Without})
+	granted := b.options.Policy
+	granted.Read = b.readable()
+	plan, err := jail.Make(jail.Inputs{Policy: granted, Features: f, Files: files, Without: b.options.Without})
 	if err != nil || plan.Root == nil {
 		return plan, err
 	}
@@ -253,7 +259,7 @@ func (b *Backend) startZygote(ctx context.Context, r recipe) (*zygote.Zygote, er
 }
 
 func (b *Backend) config(r recipe) zygote.Config {
-	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Language: r.language, OneShot: b.options.OneShot}
+	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Language: r.language, Env: b.networkEnvironment(), OneShot: b.options.OneShot}
 }
 
 func (b *Backend) explain(ctx context.Context, err error) error {
@@ -278,20 +284,28 @@ func (b *Backend) Interpreter() interpreter.Interpreter { return b.python }
 
 // Enforcement is the plan's report; every worker was checked against it.
 func (b *Backend) Enforcement() run.Enforcement {
-	return run.Enforcement{
+	e := run.Enforcement{
 		Tier: policy.TierProcess, Walls: maps.Clone(b.plan.Walls),
 		ViolationsObserved: b.plan.Seccomp == jail.SeccompNotify,
 	}
+	switch {
+	case !b.proxied():
+	case e.ViolationsObserved:
+		e.Walls[policy.WallEgress] = fmt.Sprintf("enforced (%d grants, by a proxy)", len(b.grants))
+	default:
+		e.Walls[policy.WallEgress] = "enforced (nothing can be reached: the proxy needs seccomp notification)"
+	}
+	return e
 }
 
 // Open leases a worker.
 func (b *Backend) Open(ctx context.Context, job backend.Job) (backend.Sandbox, error) {
-	if err := b.gate.enter(ctx); err != nil {
+	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
 	m, err := b.lease(ctx, job)
 	if err != nil {
-		b.gate.leave()
+		b.gate.Leave()
 		return nil, err
 	}
 	return &sandbox{backend: b, member: m}, nil
@@ -322,10 +336,10 @@ func (b *Backend) pools() []workers {
 func (b *Backend) Close() error {
 	closed := make(chan struct{})
 	go func() {
-		b.gate.close()
+		b.gate.Close()
 		close(closed)
 	}()
-	<-b.gate.closed
+	<-b.gate.Closed()
 	for _, p := range b.pools() {
 		p.stopAll() // so that every run ends
 	}
@@ -353,12 +367,14 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 		}
 	}
 	codes := s.backend.kinds[rulesOf(job)].codes
+	connection := s.backend.connect(m.Worker)
 	ending, err := m.Run(ctx, zygote.Guest{
 		Script: job.Script, Name: cmp.Or(job.Name, "<script>"), Codes: codes, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
-		Streams: job.Streams, Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.patience(), OnWait: m.replace,
+		Streams: job.Streams, Network: connection.network(), Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), OnWait: m.replace,
 	})
-	result, err := s.backend.conclude(m, job.Limits, ending, err)
-	result.Enforcement = s.backend.Enforcement()
+	traffic, closing := connection.end()
+	result, err := s.backend.conclude(m, job.Limits, ending, errors.Join(err, closing))
+	result.Enforcement, result.Traffic = s.backend.Enforcement(), traffic
 	if job.Restricted {
 		result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageStandard)
 	}
@@ -373,8 +389,8 @@ func (b *Backend) conclude(m *member, limits policy.Limits, ending zygote.Ending
 	if err != nil {
 		return run.Result{}, err
 	}
-	if ending.Orphaned && !b.gate.open() {
-		return run.Result{}, errClosed()
+	if ending.Orphaned && !b.gate.IsOpen() {
+		return run.Result{}, backend.ErrClosed()
 	}
 	e := evidence{Ending: ending, Limits: limits, Plan: b.plan}
 	if m.group != nil && ending.Report == nil {
@@ -387,6 +403,6 @@ func (b *Backend) conclude(m *member, limits policy.Limits, ending zygote.Ending
 
 func (s *sandbox) Close() error {
 	s.member.Close() // it has had its guest
-	s.backend.gate.leave()
+	s.backend.gate.Leave()
 	return nil
 }

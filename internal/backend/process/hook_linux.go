@@ -48,7 +48,7 @@ func (b *Backend) OpenHook(ctx context.Context, h run.Hook, limits policy.Limits
 	defer b.hooksMu.Unlock()
 	if b.hooks == nil {
 		first.Close()
-		return nil, errClosed()
+		return nil, backend.ErrClosed()
 	}
 	b.hooks[opened] = struct{}{}
 	return opened, nil
@@ -73,10 +73,10 @@ func (b *Backend) closeHooks() {
 
 // startHook leases a worker and has it compile the hook.
 func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limits, tier policy.Tier, fresh bool) (*hookWorker, error) {
-	if err := b.gate.enter(ctx); err != nil {
+	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer b.gate.leave()
+	defer b.gate.Leave()
 	p, err := b.workersFor(ctx, policy.LanguageHook)
 	if err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ type evidence struct {
 // Result. What the host saw goes before what the guest says.
 func judge(e evidence) (run.Result, error) {
 	r := run.Result{
-		Stdout: string(e.Stdout.Data), StdoutSize: policy.Bytes(e.Stdout.Size), StdoutTruncated: e.Stdout.Size > int64(len(e.Stdout.Data)),
-		Stderr: string(e.Stderr.Data), StderrSize: policy.Bytes(e.Stderr.Size), StderrTruncated: e.Stderr.Size > int64(len(e.Stderr.Data)),
+		Stdout: string(e.Stdout.Data), StdoutSize: policy.Bytes(e.Stdout.Size), StdoutTruncated: e.Stdout.Cut(),
+		Stderr: string(e.Stderr.Data), StderrSize: policy.Bytes(e.Stderr.Size), StderrTruncated: e.Stderr.Cut(),
 		Usage: run.Usage{
 			WallTime: policy.Duration(e.WallTime), CPUTime: policy.Duration(e.CPUTime), Memory: e.Memory,
 			Output: policy.Bytes(e.Stdout.Size + e.Stderr.Size),

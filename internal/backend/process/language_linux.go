@@ -73,8 +73,8 @@ func (b *Backend) workersFor(ctx context.Context, preset policy.LanguagePreset) 
 	if k.workers != nil {
 		return k.workers, nil
 	}
-	if !b.gate.open() {
-		return nil, errClosed() // nobody would end it
+	if !b.gate.IsOpen() {
+		return nil, backend.ErrClosed() // nobody would end it
 	}
 	if b.options.OneShot {
 		s, err := newSingles(ctx, b, k.recipe)
@@ -112,10 +112,10 @@ func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
-	if err := b.gate.enter(ctx); err != nil {
+	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer b.gate.leave()
+	defer b.gate.Leave()
 	p, err := b.workersFor(ctx, preset)
 	if err != nil {
 		return nil, err

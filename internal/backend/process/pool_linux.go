@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -59,10 +60,13 @@ func (m *member) lease(groups *cgroup.Pool, limits policy.Limits) (join int, err
 	if groups == nil {
 		return -1, nil
 	}
-	if m.group, err = groups.Lease(groupLimit(limits)); err != nil {
+	if m.group, err = groups.Lease(cgroup.Limits{Memory: groupLimit(limits)}); err != nil {
 		return -1, run.Errorf(run.Internal, "cgroup: %w", err)
 	}
-	return m.group.JoinFD(), nil
+	if fds := m.group.JoinFDs(); len(fds) == 1 {
+		return fds[0], nil
+	}
+	return -1, nil
 }
 
 // enroll puts a worker that could not join its cgroup by itself there, ahead of
@@ -180,7 +184,7 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 		case err == nil:
 			return m, nil
 		case p.ctx.Err() != nil:
-			return nil, errClosed()
+			return nil, backend.ErrClosed()
 		case z.Alive() || left == 1 || ctx.Err() != nil:
 			return nil, err
 		}
@@ -209,7 +213,7 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 		return z, nil
 	}
 	if p.ctx.Err() != nil {
-		return nil, errClosed() // nobody would end another
+		return nil, backend.ErrClosed() // nobody would end another
 	}
 	z, err := p.backend.startZygote(ctx, p.recipe)
 	if err != nil {
@@ -253,7 +257,7 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-p.ctx.Done():
-		return nil, errClosed()
+		return nil, backend.ErrClosed()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -37,7 +38,7 @@ func (s *singles) take(ctx context.Context, limits policy.Limits) (*member, erro
 		return m, nil
 	}
 	if s.stopped {
-		return nil, errClosed() // nobody would end another
+		return nil, backend.ErrClosed() // nobody would end another
 	}
 	return s.start(ctx, limits)
 }

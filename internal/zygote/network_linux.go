@@ -1,0 +1,119 @@
+package zygote
+
+import (
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/notify"
+	"github.com/cordon-sandbox/cordon/internal/seccomp"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// decideNetwork answers what a guest with a Network asks about sockets, and says
+// whether it did.
+func (w *Worker) decideNetwork(fd int, q notify.Question) bool {
+	n := w.network.Load()
+	if n == nil {
+		return false
+	}
+	switch seccomp.Name(q.NR) {
+	case "socket":
+		return isTCP(q.Args) && w.giveSocket(fd, q, n)
+	case "connect":
+		w.decideConnect(fd, q, n)
+		return true
+	case "setsockopt":
+		// Of a pair these mean nothing, and clients insist on them.
+		if level := int(int32(q.Args[1])); level == unix.IPPROTO_TCP || level == unix.SOL_SOCKET && q.Args[2] == unix.SO_KEEPALIVE {
+			q.Succeed(fd)
+			return true
+		}
+	}
+	return false
+}
+
+func isTCP(args [6]uint64) bool {
+	const flags = unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK
+	return (args[0] == unix.AF_INET || args[0] == unix.AF_INET6) && args[1]&^flags == unix.SOCK_STREAM &&
+		(args[2] == 0 || args[2] == unix.IPPROTO_TCP)
+}
+
+func (w *Worker) giveSocket(fd int, q notify.Question, n *Network) bool {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(pair[0])
+	ours := os.NewFile(uintptr(pair[1]), "socket")
+	defer ours.Close() // FileConn has a copy
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		return false
+	}
+	if q.Args[1]&unix.SOCK_NONBLOCK != 0 {
+		err = unix.SetNonblock(pair[0], true)
+	}
+	if err == nil {
+		err = q.Give(fd, pair[0], q.Args[1]&unix.SOCK_CLOEXEC != 0)
+	}
+	if err != nil {
+		conn.Close()
+		return false
+	}
+	n.Serve(conn)
+	return true
+}
+
+// decideConnect reads the address out of the guest's memory. The guest may change
+// it at any time; it does not matter, because nobody connects to it.
+func (w *Worker) decideConnect(fd int, q notify.Question, n *Network) {
+	address, ok := addressOf(q.PID, q.Args[1], q.Args[2])
+	if ok && address == n.Proxy {
+		q.Succeed(fd)
+		return
+	}
+	detail := "an address that is none"
+	if ok {
+		detail = address.String()
+	}
+	w.deny(fd, q, unix.ENETUNREACH, run.Violation{
+		Wall: policy.WallEgress, Op: "connect", Detail: detail + ": not through the proxy",
+		Hint: "only the proxy can be connected to: use a client that goes by HTTPS_PROXY (urllib, requests), and leave names to it",
+	})
+}
+
+func addressOf(pid int, at, size uint64) (netip.AddrPort, bool) {
+	data := make([]byte, unix.SizeofSockaddrInet6)
+	if size < unix.SizeofSockaddrInet4 {
+		return netip.AddrPort{}, false
+	}
+	data = data[:min(uint64(len(data)), size)]
+	local := unix.Iovec{Base: &data[0]}
+	local.SetLen(len(data))
+	got, err := unix.ProcessVMReadv(pid, []unix.Iovec{local}, []unix.RemoteIovec{{Base: uintptr(at), Len: len(data)}}, 0)
+	if err != nil || got != len(data) {
+		return netip.AddrPort{}, false
+	}
+	port := binary.BigEndian.Uint16(data[2:])
+	switch binary.NativeEndian.Uint16(data) {
+	case unix.AF_INET:
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(data[4:8])), port), true
+	case unix.AF_INET6:
+		if len(data) >= 24 {
+			return netip.AddrPortFrom(netip.AddrFrom16([16]byte(data[8:24])), port), true
+		}
+	}
+	return netip.AddrPort{}, false
+}
+
+// Report adds an attempt that somebody else has stopped.
+func (w *Worker) Report(v run.Violation) {
+	if w.denials.Add(v) == notify.Hammering {
+		w.Kill(KilledHammering)
+	}
+}
