@@ -41,8 +41,8 @@ func list(parts ...func([6]uint64) string) func([6]uint64) string {
 
 // details says how to decode the arguments of calls that can be denied.
 var details = map[string]func([6]uint64) string{
-	"socket":      list(in(0, family), in(1, socketType), in(2, protocol)),
-	"socketpair":  list(in(0, family), in(1, socketType), in(2, protocol)),
+	"socket":      socketDetail,
+	"socketpair":  socketDetail,
 	"connect":     in(0, fd),
 	"bind":        in(0, fd),
 	"listen":      in(0, fd),
@@ -54,8 +54,8 @@ var details = map[string]func([6]uint64) string{
 	"recvmsg":     in(0, fd),
 	"sendmmsg":    in(0, fd),
 	"recvmmsg":    in(0, fd),
-	"setsockopt":  list(in(0, fd), in(1, numbered("level ")), in(2, numbered("option "))),
-	"getsockopt":  list(in(0, fd), in(1, numbered("level ")), in(2, numbered("option "))),
+	"setsockopt":  list(in(0, fd), socketOption),
+	"getsockopt":  list(in(0, fd), socketOption),
 	"clone":       in(0, cloneDetail),
 	"unshare":     in(0, namespaceFlags),
 	"setns":       list(in(0, fd), in(1, namespaceFlags)),
@@ -67,17 +67,19 @@ var details = map[string]func([6]uint64) string{
 	"fcntl":       list(in(0, fd), in(1, one(fcntlCommands))),
 	"ioctl":       list(in(0, fd), in(1, one(ioctlRequests))),
 	"prctl":       prctlDetail,
-	"arch_prctl":  in(0, one(nil)),
+	"arch_prctl":  in(0, one(archOptions)),
 	"prlimit64":   prlimitDetail,
 	"setrlimit":   in(0, one(resources)),
 	"mmap":        list(in(2, flags(protections, "PROT_NONE")), in(3, flags(mapFlags, ""))),
 	"mprotect":    in(2, flags(protections, "PROT_NONE")),
-	"personality": in(0, one(nil)),
+	"personality": in(0, personalityDetail),
 	"mknod":       in(1, fileType),
 	"mknodat":     in(2, fileType),
-	"seccomp":     in(0, numbered("operation ")),
+	"seccomp":     seccompDetail,
 	"bpf":         in(0, numbered("command ")),
 	"keyctl":      in(0, numbered("operation ")),
+	"mount":       in(3, flags(mountFlags, "")),
+	"umount2":     in(1, flags(umountFlags, "")),
 	"setuid":      in(0, numbered("uid ")),
 	"setgid":      in(0, numbered("gid ")),
 	"setreuid":    list(in(0, numbered("uid ")), in(1, numbered("euid "))),
@@ -98,8 +100,10 @@ var details = map[string]func([6]uint64) string{
 	"io_uring_setup":     in(0, numbered("entries ")),
 	"setpriority":        list(in(1, numbered("who ")), in(2, numbered("priority "))),
 	"sched_setaffinity":  in(0, pid),
-	"sched_setscheduler": list(in(0, pid), in(1, numbered("policy "))),
+	"sched_setscheduler": list(in(0, pid), in(1, policy)),
 	"sched_setparam":     in(0, pid),
+	"open_by_handle_at":  in(0, fd),
+	"fanotify_init":      in(0, one(nil)),
 }
 
 // number is an argument that the kernel reads as an int: the low half, signed.
@@ -148,12 +152,19 @@ func flags(set []bit, none string) field {
 	}
 }
 
-func family(arg uint64) string {
-	if name, ok := families[uint32(arg)]; ok {
-		return name
+// named is a value of a closed set, "what N" if it is not in it.
+func named(set map[uint32]string, what string) field {
+	return func(arg uint64) string {
+		if name, ok := set[uint32(arg)]; ok {
+			return name
+		}
+		return what + " " + number(arg)
 	}
-	return "family " + number(arg)
 }
+
+func family(arg uint64) string { return named(families, "family")(arg) }
+func policy(arg uint64) string { return named(schedPolicies, "policy")(arg &^ schedResetOnFork) }
+func signal(arg uint64) string { return named(signals, "signal")(arg) }
 
 // socketType leaves out SOCK_CLOEXEC and SOCK_NONBLOCK: every runtime sets
 // them, and they say nothing about what the guest wanted.
@@ -164,21 +175,47 @@ func socketType(arg uint64) string {
 	return "type " + number(arg)
 }
 
-func protocol(arg uint64) string {
-	if uint32(arg) == 0 {
-		return ""
+// socketDetail names a protocol by the family that it belongs to. The default
+// protocol goes without saying, except for netlink, where there is none: zero is
+// the routes.
+func socketDetail(args [6]uint64) string {
+	said := family(args[0]) + ", " + socketType(args[1])
+	set := protocols
+	switch {
+	case uint32(args[0]) == afNetlink:
+		set = netlinkProtocols
+	case uint32(args[2]) == 0:
+		return said
 	}
-	if name, ok := protocols[uint32(arg)]; ok {
-		return name
-	}
-	return "protocol " + number(arg)
+	return said + ", " + named(set, "protocol")(args[2])
 }
 
-func signal(arg uint64) string {
-	if name, ok := signals[uint32(arg)]; ok {
-		return name
+// socketOption names an option by the level that it belongs to.
+func socketOption(args [6]uint64) string {
+	level := uint32(args[1])
+	return named(socketLevels, "level")(args[1]) + ", " + named(socketOptions[level], "option")(args[2])
+}
+
+func seccompDetail(args [6]uint64) string {
+	said := named(seccompOperations, "operation")(args[0])
+	if with := flags(seccompFlags, "")(args[1]); with != "" {
+		said += ", " + with
 	}
-	return "signal " + number(arg)
+	return said
+}
+
+// personalityDetail is a base personality in the low byte, and flags.
+func personalityDetail(arg uint64) string {
+	const baseMask = 0xff
+	arg &= perQuery
+	if arg == perQuery {
+		return "query"
+	}
+	said := one(personalities)(arg & baseMask)
+	if with := flags(personalityFlags, "")(arg &^ baseMask); with != "" {
+		said += "|" + with
+	}
+	return said
 }
 
 // cloneDetail names the flags and then, as the kernel packs it, the signal that

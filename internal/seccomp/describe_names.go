@@ -3,10 +3,11 @@ package seccomp
 // Names for Describe. Not complete: what is missing is shown as a number.
 
 var families = map[uint32]string{
-	0: "AF_UNSPEC", 1: "AF_UNIX", 2: "AF_INET", 3: "AF_AX25", 10: "AF_INET6",
-	15: "AF_KEY", 16: "AF_NETLINK", 17: "AF_PACKET", 21: "AF_RDS", 29: "AF_CAN",
-	30: "AF_TIPC", 31: "AF_BLUETOOTH", 38: "AF_ALG", 40: "AF_VSOCK", 43: "AF_SMC",
-	44: "AF_XDP",
+	0: "AF_UNSPEC", afUnix: "AF_UNIX", afInet: "AF_INET", 3: "AF_AX25", afInet6: "AF_INET6",
+	15: "AF_KEY", afNetlink: "AF_NETLINK", 17: "AF_PACKET", 21: "AF_RDS", 24: "AF_PPPOX",
+	26: "AF_LLC", 29: "AF_CAN",
+	30: "AF_TIPC", 31: "AF_BLUETOOTH", 38: "AF_ALG", 40: "AF_VSOCK", 41: "AF_KCM",
+	42: "AF_QIPCRTR", 43: "AF_SMC", 44: "AF_XDP", 45: "AF_MCTP",
 }
 
 var socketTypes = map[uint32]string{
@@ -15,8 +16,55 @@ var socketTypes = map[uint32]string{
 }
 
 var protocols = map[uint32]string{
-	1: "IPPROTO_ICMP", 6: "IPPROTO_TCP", 17: "IPPROTO_UDP", 58: "IPPROTO_ICMPV6",
-	132: "IPPROTO_SCTP", 255: "IPPROTO_RAW", 262: "IPPROTO_MPTCP",
+	1: "IPPROTO_ICMP", 2: "IPPROTO_IGMP", protoTCP: "IPPROTO_TCP", protoUDP: "IPPROTO_UDP",
+	33: "IPPROTO_DCCP", 47: "IPPROTO_GRE", 50: "IPPROTO_ESP", 58: "IPPROTO_ICMPV6",
+	115: "IPPROTO_L2TP", 132: "IPPROTO_SCTP", 136: "IPPROTO_UDPLITE", 255: "IPPROTO_RAW",
+	256: "IPPROTO_SMC", protoMPTCP: "IPPROTO_MPTCP",
+}
+
+var netlinkProtocols = map[uint32]string{
+	netlinkRoute: "NETLINK_ROUTE", 2: "NETLINK_USERSOCK", 4: "NETLINK_SOCK_DIAG",
+	6: "NETLINK_XFRM", 7: "NETLINK_SELINUX", 9: "NETLINK_AUDIT", 11: "NETLINK_CONNECTOR",
+	12: "NETLINK_NETFILTER", 15: "NETLINK_KOBJECT_UEVENT", 16: "NETLINK_GENERIC",
+	20: "NETLINK_RDMA", 21: "NETLINK_CRYPTO",
+}
+
+var socketLevels = map[uint32]string{
+	protoIP: "IPPROTO_IP", solSocket: "SOL_SOCKET", protoTCP: "IPPROTO_TCP",
+	protoUDP: "IPPROTO_UDP", protoIPv6: "IPPROTO_IPV6", 58: "IPPROTO_ICMPV6",
+	255: "SOL_RAW", 263: "SOL_PACKET", solNetlink: "SOL_NETLINK", 279: "SOL_ALG",
+	282: "SOL_TLS", 283: "SOL_XDP",
+}
+
+// socketOptions are those that are refused, by level.
+var socketOptions = map[uint32]map[uint32]string{
+	solSocket: {
+		1: "SO_DEBUG", soPassCred: "SO_PASSCRED", soPriority: "SO_PRIORITY",
+		soAttachFilter: "SO_ATTACH_FILTER", 27: "SO_DETACH_FILTER", 36: "SO_MARK",
+		37: "SO_TIMESTAMPING", 44: "SO_LOCK_FILTER", 47: "SO_MAX_PACING_RATE",
+		49: "SO_INCOMING_CPU", 50: "SO_ATTACH_BPF", 51: "SO_ATTACH_REUSEPORT_CBPF",
+		52: "SO_ATTACH_REUSEPORT_EBPF", 60: "SO_ZEROCOPY", 61: "SO_TXTIME",
+		65: "SO_TIMESTAMPING_NEW", 76: "SO_PASSPIDFD", 77: "SO_PEERPIDFD",
+		soReuseAddr: "SO_REUSEADDR", soKeepAlive: "SO_KEEPALIVE", soRcvTimeo: "SO_RCVTIMEO",
+	},
+	protoTCP: {
+		tcpNoDelay: "TCP_NODELAY", 13: "TCP_CONGESTION", 14: "TCP_MD5SIG", 19: "TCP_REPAIR",
+		30: "TCP_FASTOPEN_CONNECT", 31: "TCP_ULP", 32: "TCP_MD5SIG_EXT",
+		35: "TCP_ZEROCOPY_RECEIVE", 38: "TCP_AO_ADD_KEY",
+	},
+	protoUDP: {100: "UDP_ENCAP"},
+	protoIP: {
+		3: "IP_HDRINCL", 4: "IP_OPTIONS", 15: "IP_FREEBIND", 16: "IP_IPSEC_POLICY",
+		17: "IP_XFRM_POLICY", 19: "IP_TRANSPARENT", 41: "IP_MSFILTER",
+		42: "MCAST_JOIN_GROUP", 48: "MCAST_MSFILTER",
+		64: "IPT_SO_SET_REPLACE", 65: "IPT_SO_SET_ADD_COUNTERS", 200: "MRT_INIT",
+	},
+	protoIPv6: {
+		1: "IPV6_ADDRFORM", 6: "IPV6_2292PKTOPTIONS", 32: "IPV6_FLOWLABEL_MGR",
+		34: "IPV6_IPSEC_POLICY", 35: "IPV6_XFRM_POLICY", 42: "MCAST_JOIN_GROUP",
+		48: "MCAST_MSFILTER", 54: "IPV6_HOPOPTS", 57: "IPV6_RTHDR",
+		64: "IP6T_SO_SET_REPLACE", 65: "IP6T_SO_SET_ADD_COUNTERS", 200: "MRT6_INIT",
+	},
 }
 
 var signals = map[uint32]string{
@@ -31,8 +79,8 @@ var signals = map[uint32]string{
 var fcntlCommands = map[uint32]string{
 	fDupFD: "F_DUPFD", fGetFD: "F_GETFD", fSetFD: "F_SETFD", fGetFL: "F_GETFL",
 	fSetFL: "F_SETFL", fGetLk: "F_GETLK", fSetLk: "F_SETLK", fSetLkW: "F_SETLKW",
-	fSetOwn: "F_SETOWN", 9: "F_GETOWN", fSetSig: "F_SETSIG", 11: "F_GETSIG",
-	15: "F_SETOWN_EX", 16: "F_GETOWN_EX",
+	fSetOwn: "F_SETOWN", fGetOwn: "F_GETOWN", fSetSig: "F_SETSIG", fGetSig: "F_GETSIG",
+	fSetOwnEx: "F_SETOWN_EX", fGetOwnEx: "F_GETOWN_EX",
 	fOFDGetLk: "F_OFD_GETLK", fOFDSetLk: "F_OFD_SETLK", fOFDSetLkW: "F_OFD_SETLKW",
 	fSetLease: "F_SETLEASE", 1025: "F_GETLEASE", fNotify: "F_NOTIFY",
 	fDupFDCloexec: "F_DUPFD_CLOEXEC", fSetPipeSize: "F_SETPIPE_SZ",
@@ -40,14 +88,24 @@ var fcntlCommands = map[uint32]string{
 }
 
 var ioctlRequests = map[uint32]string{
-	tcGets: "TCGETS", tcGets2: "TCGETS2", tcSets: "TCSETS", 0x5403: "TCSETSW",
-	0x5404: "TCSETSF", tiocSCTTY: "TIOCSCTTY", 0x540f: "TIOCGPGRP",
-	0x5410: "TIOCSPGRP", tiocSTI: "TIOCSTI", tiocGWinSz: "TIOCGWINSZ",
-	tiocSWinSz: "TIOCSWINSZ", tiocLinux: "TIOCLINUX", fioNRead: "FIONREAD",
-	fioNBIO: "FIONBIO", 0x5422: "TIOCNOTTY", 0x5452: "FIOASYNC",
-	fioNClex: "FIONCLEX", fioClex: "FIOCLEX", fiClone: "FICLONE",
-	0x8912: "SIOCGIFCONF", 0x8927: "SIOCGIFHWADDR",
-	0x80045430: "TIOCGPTN", 0x40045431: "TIOCSPTLCK",
+	tcGets: "TCGETS", tcGets2: "TCGETS2", tcSets: "TCSETS", tcSetsW: "TCSETSW",
+	tcSetsF: "TCSETSF", 0x540c: "TIOCEXCL", tiocSCTTY: "TIOCSCTTY", tiocGPGrp: "TIOCGPGRP",
+	tiocSPGrp: "TIOCSPGRP", tiocSTI: "TIOCSTI", tiocGWinSz: "TIOCGWINSZ",
+	tiocSWinSz: "TIOCSWINSZ", 0x5415: "TIOCMGET", tiocLinux: "TIOCLINUX", tiocCons: "TIOCCONS",
+	fioNRead: "FIONREAD", 0x541e: "TIOCGSERIAL", 0x541f: "TIOCSSERIAL", tiocPkt: "TIOCPKT",
+	fioNBIO: "FIONBIO", tiocNoTTY: "TIOCNOTTY", tiocSetD: "TIOCSETD", 0x5424: "TIOCGETD",
+	0x5437: "TIOCVHANGUP", fioAsync: "FIOASYNC", fioNClex: "FIONCLEX", fioClex: "FIOCLEX",
+	tiocGPtN: "TIOCGPTN", tiocSPtLck: "TIOCSPTLCK", tiocGPtPeer: "TIOCGPTPEER",
+	1: "FIBMAP", fiGetBlockSize: "FIGETBSZ", fiClone: "FICLONE", fiCloneRange: "FICLONERANGE",
+	fiDedupeRange: "FIDEDUPERANGE", fsGetFlags: "FS_IOC_GETFLAGS", fsSetFlags: "FS_IOC_SETFLAGS",
+	0x801c581f: "FS_IOC_FSGETXATTR", 0x401c5820: "FS_IOC_FSSETXATTR", fsFiemap: "FS_IOC_FIEMAP",
+	0x40806685: "FS_IOC_ENABLE_VERITY", 0xc0045877: "FIFREEZE", 0xc0185879: "FITRIM",
+	0x1260: "BLKGETSIZE", 0x1268: "BLKSSZGET", 0x80081272: "BLKGETSIZE64", 0x4c00: "LOOP_SET_FD",
+	0x4c82: "LOOP_CTL_GET_FREE", 0x400454ca: "TUNSETIFF",
+	siocGIfConf: "SIOCGIFCONF", siocGIfHWAddr: "SIOCGIFHWADDR", 0x8914: "SIOCSIFFLAGS",
+	0x8916: "SIOCSIFADDR", 0x8946: "SIOCETHTOOL", 0x890b: "SIOCADDRT", 0x89a0: "SIOCBRADDBR",
+	0xb701: "NS_GET_USERNS", 0xb702: "NS_GET_PARENT", 0xae00: "KVM_GET_API_VERSION",
+	0x4b33: "KDGKBTYPE", 0x4b44: "KDGKBMODE", 0x5600: "VT_OPENQRY",
 }
 
 var cloneFlags = []bit{
@@ -65,21 +123,72 @@ var cloneFlags = []bit{
 }
 
 var prctlOptions = map[uint32]string{
-	prSetPDeathSig: "PR_SET_PDEATHSIG", 2: "PR_GET_PDEATHSIG",
-	prGetDumpable: "PR_GET_DUMPABLE", 4: "PR_SET_DUMPABLE", 8: "PR_SET_KEEPCAPS",
+	prSetPDeathSig: "PR_SET_PDEATHSIG", prGetPDeathSig: "PR_GET_PDEATHSIG",
+	prGetDumpable: "PR_GET_DUMPABLE", prSetDumpable: "PR_SET_DUMPABLE",
+	prGetKeepCaps: "PR_GET_KEEPCAPS", prSetKeepCaps: "PR_SET_KEEPCAPS",
 	prSetName: "PR_SET_NAME", prGetName: "PR_GET_NAME", prGetSeccomp: "PR_GET_SECCOMP",
-	22: "PR_SET_SECCOMP", prCapBSetRead: "PR_CAPBSET_READ", 24: "PR_CAPBSET_DROP",
-	26: "PR_SET_TSC", 28: "PR_SET_SECUREBITS", 29: "PR_SET_TIMERSLACK",
-	30: "PR_GET_TIMERSLACK", 35: "PR_SET_MM", 36: "PR_SET_CHILD_SUBREAPER",
-	prSetNoNewPrivs: "PR_SET_NO_NEW_PRIVS", prGetNoNewPrivs: "PR_GET_NO_NEW_PRIVS",
-	41: "PR_SET_THP_DISABLE", 47: "PR_CAP_AMBIENT", 53: "PR_SET_SPECULATION_CTRL",
-	62: "PR_SCHED_CORE", prSetVMA: "PR_SET_VMA", 0x59616d61: "PR_SET_PTRACER",
+	prSetSeccomp: "PR_SET_SECCOMP", prCapBSetRead: "PR_CAPBSET_READ", prCapBSetDrop: "PR_CAPBSET_DROP",
+	prGetTSC: "PR_GET_TSC", 26: "PR_SET_TSC", prGetSecureBits: "PR_GET_SECUREBITS",
+	28: "PR_SET_SECUREBITS", prSetTimerSlack: "PR_SET_TIMERSLACK", prGetTimerSlack: "PR_GET_TIMERSLACK",
+	31: "PR_TASK_PERF_EVENTS_DISABLE", 32: "PR_TASK_PERF_EVENTS_ENABLE", 33: "PR_MCE_KILL",
+	34: "PR_MCE_KILL_GET", 35: "PR_SET_MM", prSetChildSubreaper: "PR_SET_CHILD_SUBREAPER",
+	prGetChildSubreaper: "PR_GET_CHILD_SUBREAPER",
+	prSetNoNewPrivs:     "PR_SET_NO_NEW_PRIVS", prGetNoNewPrivs: "PR_GET_NO_NEW_PRIVS",
+	prSetTHPDisable: "PR_SET_THP_DISABLE", prGetTHPDisable: "PR_GET_THP_DISABLE",
+	prCapAmbient: "PR_CAP_AMBIENT", prGetSpeculation: "PR_GET_SPECULATION_CTRL",
+	53: "PR_SET_SPECULATION_CTRL", 57: "PR_SET_IO_FLUSHER", 59: "PR_SET_SYSCALL_USER_DISPATCH",
+	62: "PR_SCHED_CORE", prSetMDWE: "PR_SET_MDWE", 67: "PR_SET_MEMORY_MERGE",
+	prSetVMA: "PR_SET_VMA", prSetPtracer: "PR_SET_PTRACER",
 }
+
+var archOptions = map[uint32]string{
+	archSetGS: "ARCH_SET_GS", archSetFS: "ARCH_SET_FS", archGetFS: "ARCH_GET_FS",
+	archGetGS: "ARCH_GET_GS", archGetCPUID: "ARCH_GET_CPUID", 0x1012: "ARCH_SET_CPUID",
+	archReqXCompPerm: "ARCH_REQ_XCOMP_PERM", 0x2001: "ARCH_MAP_VDSO_X32",
+	0x2002: "ARCH_MAP_VDSO_32", 0x2003: "ARCH_MAP_VDSO_64",
+	0x5001: "ARCH_SHSTK_ENABLE", 0x5002: "ARCH_SHSTK_DISABLE", 0x5003: "ARCH_SHSTK_LOCK",
+}
+
+var seccompOperations = map[uint32]string{
+	seccompSetStrict: "SECCOMP_SET_MODE_STRICT", seccompSetFilter: "SECCOMP_SET_MODE_FILTER",
+	seccompGetAction: "SECCOMP_GET_ACTION_AVAIL", seccompGetSizes: "SECCOMP_GET_NOTIF_SIZES",
+}
+
+var seccompFlags = []bit{
+	{seccompTSync, "TSYNC"}, {seccompLog, "LOG"}, {seccompSpecAllow, "SPEC_ALLOW"},
+	{seccompNewListener, "NEW_LISTENER"}, {seccompTSyncESRCH, "TSYNC_ESRCH"},
+	{seccompWaitKillable, "WAIT_KILLABLE_RECV"},
+}
+
+var personalities = map[uint32]string{
+	perLinux: "PER_LINUX", 1: "PER_SVR4", 6: "PER_BSD", 8: "PER_LINUX32",
+}
+
+var personalityFlags = []bit{
+	{0x20000, "UNAME26"}, {addrNoRandomize, "ADDR_NO_RANDOMIZE"},
+	{0x100000, "MMAP_PAGE_ZERO"}, {0x200000, "ADDR_COMPAT_LAYOUT"},
+	{0x400000, "READ_IMPLIES_EXEC"}, {0x800000, "ADDR_LIMIT_32BIT"},
+	{0x2000000, "WHOLE_SECONDS"}, {0x4000000, "STICKY_TIMEOUTS"}, {0x8000000, "ADDR_LIMIT_3GB"},
+}
+
+var schedPolicies = map[uint32]string{
+	schedOther: "SCHED_OTHER", 1: "SCHED_FIFO", 2: "SCHED_RR", schedBatch: "SCHED_BATCH",
+	schedIdle: "SCHED_IDLE", 6: "SCHED_DEADLINE", 7: "SCHED_EXT",
+}
+
+var mountFlags = []bit{
+	{1, "MS_RDONLY"}, {2, "MS_NOSUID"}, {4, "MS_NODEV"}, {8, "MS_NOEXEC"},
+	{0x20, "MS_REMOUNT"}, {0x1000, "MS_BIND"}, {0x2000, "MS_MOVE"}, {0x4000, "MS_REC"},
+	{0x20000, "MS_UNBINDABLE"}, {0x40000, "MS_PRIVATE"}, {0x80000, "MS_SLAVE"}, {0x100000, "MS_SHARED"},
+}
+
+var umountFlags = []bit{{1, "MNT_FORCE"}, {2, "MNT_DETACH"}, {4, "MNT_EXPIRE"}, {8, "UMOUNT_NOFOLLOW"}}
 
 var ptraceRequests = map[uint32]string{
 	0: "PTRACE_TRACEME", 1: "PTRACE_PEEKTEXT", 2: "PTRACE_PEEKDATA",
 	4: "PTRACE_POKETEXT", 5: "PTRACE_POKEDATA", 7: "PTRACE_CONT", 16: "PTRACE_ATTACH",
-	17: "PTRACE_DETACH", 0x4206: "PTRACE_SEIZE",
+	17: "PTRACE_DETACH", 24: "PTRACE_SYSCALL", 0x4200: "PTRACE_SETOPTIONS",
+	0x4204: "PTRACE_GETREGSET", 0x4206: "PTRACE_SEIZE",
 }
 
 var resources = map[uint32]string{
@@ -100,6 +209,6 @@ var mapFlags = []bit{
 }
 
 var memfdFlags = []bit{
-	{1, "MFD_CLOEXEC"}, {2, "MFD_ALLOW_SEALING"}, {4, "MFD_HUGETLB"},
-	{8, "MFD_NOEXEC_SEAL"}, {16, "MFD_EXEC"},
+	{mfdCloexec, "MFD_CLOEXEC"}, {mfdAllowSealing, "MFD_ALLOW_SEALING"}, {4, "MFD_HUGETLB"},
+	{mfdNoExecSeal, "MFD_NOEXEC_SEAL"}, {mfdExec, "MFD_EXEC"},
 }

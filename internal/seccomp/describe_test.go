@@ -40,6 +40,36 @@ func TestDetails(t *testing.T) {
 		{"mknodat", a(0, 0, 0o010644), "FIFO"},
 		{"memfd_create", a(0xdead, 3), "MFD_CLOEXEC|MFD_ALLOW_SEALING"},
 		{"setuid", a(0), "uid 0"},
+		{"socket", a(16, 3, 0), "AF_NETLINK, SOCK_RAW, NETLINK_ROUTE"},
+		{"socket", a(16, 3|sockCloexec, 12), "AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER"},
+		{"socket", a(17, 3|sockCloexec, 768), "AF_PACKET, SOCK_RAW, protocol 768"},
+		{"socket", a(2, 2, 1), "AF_INET, SOCK_DGRAM, IPPROTO_ICMP"},
+		{"socket", a(2, 2, 136), "AF_INET, SOCK_DGRAM, IPPROTO_UDPLITE"},
+		{"setsockopt", a(3, 1, 26), "fd 3, SOL_SOCKET, SO_ATTACH_FILTER"},
+		{"setsockopt", a(3, 1|1<<32, 999), "fd 3, SOL_SOCKET, option 999"},
+		{"setsockopt", a(3, 6, 31), "fd 3, IPPROTO_TCP, TCP_ULP"},
+		{"setsockopt", a(3, 0, 64), "fd 3, IPPROTO_IP, IPT_SO_SET_REPLACE"},
+		{"setsockopt", a(3, 41, 57), "fd 3, IPPROTO_IPV6, IPV6_RTHDR"},
+		{"getsockopt", a(3, 77, 1), "fd 3, level 77, option 1"},
+		{"clone", a(cloneParent | 17), "CLONE_PARENT|SIGCHLD"},
+		{"prctl", a(53, 0, 2), "PR_SET_SPECULATION_CTRL"},
+		{"prctl", a(4, 2), "PR_SET_DUMPABLE"},
+		{"arch_prctl", a(0x1012), "ARCH_SET_CPUID"},
+		{"arch_prctl", a(0x9999), "0x9999"},
+		{"personality", a(8), "PER_LINUX32"},
+		{"personality", a(0x20008), "PER_LINUX32|UNAME26"},
+		{"personality", a(0x440000), "PER_LINUX|ADDR_NO_RANDOMIZE|READ_IMPLIES_EXEC"},
+		{"personality", a(0xffffffff | 1<<40), "query"},
+		{"seccomp", a(1, 8), "SECCOMP_SET_MODE_FILTER, NEW_LISTENER"},
+		{"seccomp", a(9), "operation 9"},
+		{"sched_setscheduler", a(0, 1), "pid 0, SCHED_FIFO"},
+		{"sched_setscheduler", a(0, 0x40000002), "pid 0, SCHED_RR"},
+		{"mount", a(1, 2, 3, 0x5000), "MS_BIND|MS_REC"},
+		{"umount2", a(1, 2), "MNT_DETACH"},
+		{"ioctl", a(0, tiocSetD), "fd 0, TIOCSETD"},
+		{"ioctl", a(3, 0x40086602), "fd 3, FS_IOC_SETFLAGS"},
+		{"memfd_create", a(0, 4), "MFD_HUGETLB"},
+		{"mknodat", a(0, 0, 0o020666), "character device"},
 	}
 	for _, test := range tests {
 		if got := details[test.op](test.args); got != test.want {
@@ -82,15 +112,52 @@ func TestDetailsNameRealCalls(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
-	for op, part := range map[string]string{
-		"socket": "network", "clone": "threads", "fork": "threads", "execve": "Python",
-		"ptrace": "inspected", "mount": "namespaces", "prlimit64": "limits", "memfd_create": "shared memory",
-		"kill": "signals", "bpf": "kernel feature", "syscall_999": "not on the list",
+	for profile, parts := range map[Profile]map[string]string{
+		Script: {
+			"socket": "network", "clone": "threads", "fork": "threads", "execve": "Python",
+			"ptrace": "inspected", "mount": "namespaces", "prlimit64": "limits", "memfd_create": "shared memory",
+			"kill": "signals", "bpf": "kernel feature", "syscall_999": "not on the list",
+		},
+		Command: {
+			"socket": "TCP, UDP", "setsockopt": "option", "ptrace": "detect_leaks=0", "mount": "mounts",
+			"unshare": "nested sandboxes", "clone": "nested sandboxes", "keyctl": "keyrings",
+			"mknodat": "devices", "prlimit64": "ulimit", "personality": "setarch", "bpf": "kernel feature",
+			"ioctl": "terminal", "clock_settime": "administered", "syscall_999": "not on the list",
+		},
 	} {
-		if got := Hint(op); !strings.Contains(got, part) {
-			t.Errorf("%s: %q says nothing of %q", op, got, part)
+		for op, part := range parts {
+			if got := Hint(profile, op); !strings.Contains(got, part) {
+				t.Errorf("%s: %s: %q says nothing of %q", profile, op, got, part)
+			}
 		}
 	}
+	if got := Hint("", "read"); got != commandOtherHint {
+		t.Errorf("no profile: %q", got)
+	}
+	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices} {
+		hinted := checkAdvices(t, advices)
+		// What depends on arguments, or is refused with ENOSYS only at times, is
+		// denied to somebody, who must not read the last resort.
+		for _, g := range RulesOf(profile) {
+			for _, r := range g.Rules {
+				if _, always := r.When.(Always); always && g.Then == Allow && hinted[r.Call] {
+					t.Errorf("%s: %s is never denied and has a hint", profile, r.Call)
+				} else if !always && !hinted[r.Call] {
+					t.Errorf("%s: %s can be denied and has no hint of its own", profile, r.Call)
+				}
+			}
+		}
+	}
+	// A command is no Python.
+	for _, a := range append(commandAdvices, advice{hint: commandOtherHint}) {
+		if strings.Contains(a.hint, "Python") {
+			t.Errorf("%q speaks of Python", a.hint)
+		}
+	}
+}
+
+// checkAdvices looks at the form of advices and returns the calls they are for.
+func checkAdvices(t *testing.T, advices []advice) map[string]bool {
 	seen := make(map[string]bool)
 	for _, a := range advices {
 		if strings.ContainsAny(a.hint, "\n") || !strings.Contains(a.hint, ":") {
@@ -106,13 +173,5 @@ func TestHints(t *testing.T) {
 			seen[call] = true
 		}
 	}
-	// What depends on arguments, or is refused with ENOSYS only at times, is
-	// denied to somebody, who must not read the last resort.
-	for _, g := range Rules() {
-		for _, r := range g.Rules {
-			if _, always := r.When.(Always); !always && !seen[r.Call] {
-				t.Errorf("%s can be denied and has no hint of its own", r.Call)
-			}
-		}
-	}
+	return seen
 }

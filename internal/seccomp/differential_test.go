@@ -14,12 +14,10 @@ import (
 // come near them.
 var interesting = func() []uint64 {
 	values := []uint64{0, 1, 2, 9, ^uint64(0), 0xffffffff, 1 << 31, 1 << 32, 1 << 63, seccomp.ControlFD}
-	for _, g := range seccomp.Rules() {
-		for _, r := range g.Rules {
-			if where, ok := r.When.(seccomp.Where); ok {
-				for _, check := range where {
-					values = append(values, check.Values...)
-				}
+	for _, profile := range seccomp.Profiles() {
+		for _, r := range conditionalRules(profile) {
+			for _, check := range r.When.(seccomp.Where) {
+				values = append(values, check.Values...)
 			}
 		}
 	}
@@ -50,25 +48,39 @@ func agree(t testing.TB, m machine, groups []seccomp.Group, nr uint32, args [6]u
 		want = killed
 	}
 	if got != want {
-		t.Fatalf("%s %s: number %d (%s) %#x: program says %v, rules say %v",
-			m.arch, m.mode, nr, seccomp.NameOn(m.arch, int(nr)), args, got, want)
+		t.Fatalf("%s: number %d (%s) %#x: program says %v, rules say %v",
+			m, nr, seccomp.NameOn(m.arch, int(nr)), args, got, want)
 	}
 }
 
-func TestProgramMeansTheRules(t *testing.T) {
-	all, groups := machines(t), seccomp.Rules()
-	var conditional []seccomp.Rule
-	for _, g := range groups {
-		for _, r := range g.Rules {
-			if _, always := r.When.(seccomp.Always); !always {
-				conditional = append(conditional, r)
-			}
-		}
-	}
+func TestProgramMeansTheRules(t *testing.T) { inEachProfile(t, programMeansTheRules) }
+
+func programMeansTheRules(t *testing.T, profile seccomp.Profile) {
+	all, groups, conditional := machines(t, profile), seccomp.RulesOf(profile), conditionalRules(profile)
 	// Every number, with nothing in its arguments.
 	for _, m := range all {
 		for nr := range uint32(1000) {
 			agree(t, m, groups, nr, [6]uint64{})
+		}
+	}
+	// Each value that a rule names, alone: so many that chance might miss one.
+	for _, r := range conditional {
+		for _, args := range meeting(r.When.(seccomp.Where)) {
+			if seccomp.Decide(groups, r.Call, args) == seccomp.Deny {
+				t.Fatalf("%s%#x satisfies a rule and is denied", r.Call, args)
+			}
+			for _, m := range all {
+				if nr, ok := seccomp.NumberOn(m.arch, r.Call); ok {
+					agree(t, m, groups, uint32(nr), args)
+					for bit := range 64 {
+						for arg := range args {
+							near := args
+							near[arg] ^= 1 << bit
+							agree(t, m, groups, uint32(nr), near)
+						}
+					}
+				}
+			}
 		}
 	}
 	// Any number; and every call whose arguments matter, with arguments that are
@@ -82,9 +94,6 @@ func TestProgramMeansTheRules(t *testing.T) {
 			good := satisfy(rt, r.When.(seccomp.Where), args)
 			near := good
 			near[rapid.IntRange(0, 5).Draw(rt, "arg")] ^= 1 << rapid.IntRange(0, 63).Draw(rt, "bit")
-			if seccomp.Decide(groups, r.Call, good) == seccomp.Deny {
-				rt.Fatalf("%s%#x satisfies a rule and is denied", r.Call, good)
-			}
 			for _, m := range all {
 				if nr, ok := seccomp.NumberOn(m.arch, r.Call); ok {
 					agree(t, m, groups, uint32(nr), args)
@@ -96,6 +105,24 @@ func TestProgramMeansTheRules(t *testing.T) {
 	})
 }
 
+// meeting are arguments that satisfy a condition: every value of one check, with
+// the first value of the others.
+func meeting(where seccomp.Where) [][6]uint64 {
+	var first [6]uint64
+	for _, check := range where {
+		first[check.Arg] = check.Values[0]
+	}
+	var all [][6]uint64
+	for _, check := range where {
+		for _, v := range check.Values {
+			args := first
+			args[check.Arg] = v
+			all = append(all, args)
+		}
+	}
+	return all
+}
+
 // satisfy changes those arguments that a condition looks at so that it holds.
 func satisfy(t *rapid.T, where seccomp.Where, args [6]uint64) [6]uint64 {
 	for _, check := range where {
@@ -105,20 +132,23 @@ func satisfy(t *rapid.T, where seccomp.Where, args [6]uint64) [6]uint64 {
 }
 
 func FuzzProgramMeansTheRules(f *testing.F) {
-	all, groups := machines(f), seccomp.Rules()
+	all := append(machines(f, seccomp.Script), machines(f, seccomp.Command)...)
+	groups := map[seccomp.Profile][]seccomp.Group{
+		seccomp.Script: seccomp.RulesOf(seccomp.Script), seccomp.Command: seccomp.RulesOf(seccomp.Command),
+	}
 	f.Add(uint32(56), uint64(0x3d0f00), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0))
 	f.Add(uint32(16), uint64(0), uint64(0x5412|1<<32), uint64(0), uint64(0), uint64(0), uint64(0))
 	f.Add(uint32(157), uint64(1), uint64(9), uint64(0), uint64(0), uint64(0), uint64(0))
 	f.Fuzz(func(t *testing.T, nr uint32, a, b, c, d, e, g uint64) {
 		for _, m := range all {
-			agree(t, m, groups, nr, [6]uint64{a, b, c, d, e, g})
+			agree(t, m, groups[m.profile], nr, [6]uint64{a, b, c, d, e, g})
 		}
 	})
 }
 
 func TestIsThreadIsTheRule(t *testing.T) {
 	clone, _ := seccomp.Number("clone")
-	groups := seccomp.Rules()
+	groups := seccomp.RulesOf(seccomp.Script)
 	rapid.Check(t, func(rt *rapid.T) {
 		args := drawArgs(rt)
 		got := seccomp.IsThread(clone, args)
@@ -131,5 +161,14 @@ func TestIsThreadIsTheRule(t *testing.T) {
 	})
 	if !seccomp.IsThread(clone, [6]uint64{threadGlibc}) || !seccomp.IsThread(clone, [6]uint64{threadMusl}) {
 		t.Error("pthread_create is not recognised")
+	}
+}
+
+// The host counts threads of scripts only, so a command's filter must not ask.
+func TestCommandsHaveNoThreadRule(t *testing.T) {
+	for _, g := range seccomp.RulesOf(seccomp.Command) {
+		if g.Then == seccomp.Thread {
+			t.Errorf("group %q: a thread is to be counted", g.Name)
+		}
 	}
 }

@@ -16,59 +16,22 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-	gseccomp "gvisor.dev/gvisor/pkg/seccomp"
 
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
-	"github.com/cordon-sandbox/cordon/internal/seccomp/compile"
 )
-
-// A filter cannot be taken off again, so each of these runs in a child: the test
-// binary, executed again with one of these words as its only argument.
-const (
-	childAttempts = "seccomp-child-attempts"
-	childX32      = "seccomp-child-x32"
-)
-
-func TestMain(m *testing.M) {
-	if len(os.Args) == 2 {
-		switch os.Args[1] {
-		case childAttempts:
-			walled(attemptAll)
-		case childX32:
-			walled(func() { unix.RawSyscall(0x40000000|unix.SYS_GETPID, 0, 0, 0) })
-		}
-	}
-	os.Exit(m.Run())
-}
-
-// walled installs the Errno program on all threads, acts, and exits.
-func walled(act func()) {
-	prog, err := seccomp.Program(seccomp.Errno)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(3)
-	}
-	insns, err := compile.Decode(prog)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(3)
-	}
-	if err := gseccomp.SetFilter(insns); err != nil {
-		fmt.Fprintln(os.Stderr, "installing the filter:", err)
-		os.Exit(3)
-	}
-	act()
-	os.Exit(0)
-}
 
 // attempts are made for real. Pointers are null and descriptors bad: what the
 // filter lets through answers EFAULT or EBADF, which tells it from EPERM.
-var attempts = []struct {
+type attempt struct {
 	name string
 	nr   uintptr
 	args [3]uintptr
 	want syscall.Errno
-}{
+}
+
+var attempts = map[seccomp.Profile][]attempt{seccomp.Script: scriptAttempts, seccomp.Command: commandAttempts}
+
+var scriptAttempts = []attempt{
 	{"getpid", unix.SYS_GETPID, [3]uintptr{}, 0},
 	{"openat", unix.SYS_OPENAT, [3]uintptr{}, unix.EFAULT},
 	{"read", unix.SYS_READ, [3]uintptr{1000}, unix.EBADF},
@@ -100,9 +63,74 @@ var attempts = []struct {
 	{"a call of the future", 599, [3]uintptr{}, unix.EPERM},
 }
 
-func attemptAll() {
-	for _, a := range attempts {
-		_, _, errno := unix.RawSyscall6(a.nr, a.args[0], a.args[1], a.args[2], 0, 0, 0)
+var commandAttempts = []attempt{
+	{"getpid", unix.SYS_GETPID, [3]uintptr{}, 0},
+	{"openat", unix.SYS_OPENAT, [3]uintptr{}, unix.EFAULT},
+	{"openat2", unix.SYS_OPENAT2, [3]uintptr{}, unix.EINVAL},
+	{"execve", unix.SYS_EXECVE, [3]uintptr{}, unix.EFAULT},
+	{"execveat", unix.SYS_EXECVEAT, [3]uintptr{1000}, unix.EFAULT},
+	{"clone, new user namespace", unix.SYS_CLONE, [3]uintptr{unix.CLONE_NEWUSER | uintptr(unix.SIGCHLD)}, unix.EPERM},
+	{"clone, high bit", unix.SYS_CLONE, [3]uintptr{unix.CLONE_NEWUSER | 1<<36}, unix.EPERM},
+	{"clone, a sibling", unix.SYS_CLONE, [3]uintptr{unix.CLONE_PARENT | uintptr(unix.SIGCHLD)}, unix.EPERM},
+	{"clone3", unix.SYS_CLONE3, [3]uintptr{}, unix.ENOSYS},
+	{"kill everybody", unix.SYS_KILL, [3]uintptr{^uintptr(0), 0}, 0},
+	{"unshare", unix.SYS_UNSHARE, [3]uintptr{unix.CLONE_NEWUSER}, unix.EPERM},
+	{"setns", unix.SYS_SETNS, [3]uintptr{1000}, unix.EPERM},
+	{"mount", unix.SYS_MOUNT, [3]uintptr{}, unix.EPERM},
+	{"chroot", unix.SYS_CHROOT, [3]uintptr{}, unix.EPERM},
+	{"ptrace", unix.SYS_PTRACE, [3]uintptr{unix.PTRACE_TRACEME}, unix.EPERM},
+	{"process_vm_readv", unix.SYS_PROCESS_VM_READV, [3]uintptr{1}, unix.EPERM},
+	{"pidfd_getfd", unix.SYS_PIDFD_GETFD, [3]uintptr{1000}, unix.EPERM},
+	{"keyctl", unix.SYS_KEYCTL, [3]uintptr{}, unix.EPERM},
+	{"bpf", unix.SYS_BPF, [3]uintptr{}, unix.EPERM},
+	{"userfaultfd", unix.SYS_USERFAULTFD, [3]uintptr{1 << 20}, unix.EPERM},
+	{"io_uring_setup", unix.SYS_IO_URING_SETUP, [3]uintptr{1}, unix.ENOSYS},
+	{"sync", unix.SYS_SYNC, [3]uintptr{}, unix.ENOSYS},
+	{"open_by_handle_at", unix.SYS_OPEN_BY_HANDLE_AT, [3]uintptr{1000}, unix.EPERM},
+	{"memfd_create", unix.SYS_MEMFD_CREATE, [3]uintptr{}, unix.EFAULT},
+	{"memfd_create, huge", unix.SYS_MEMFD_CREATE, [3]uintptr{0, unix.MFD_HUGETLB}, unix.EPERM},
+	{"mknodat, FIFO", unix.SYS_MKNODAT, [3]uintptr{0, 0, unix.S_IFIFO}, unix.EFAULT},
+	{"mknodat, device", unix.SYS_MKNODAT, [3]uintptr{0, 0, unix.S_IFCHR}, unix.EPERM},
+	{"personality, query", unix.SYS_PERSONALITY, [3]uintptr{0xffffffff}, 0},
+	{"personality, other", unix.SYS_PERSONALITY, [3]uintptr{8}, unix.EPERM},
+	{"prlimit64 read", unix.SYS_PRLIMIT64, [3]uintptr{0, unix.RLIMIT_AS, 0}, 0},
+	{"prlimit64 of another", unix.SYS_PRLIMIT64, [3]uintptr{1, unix.RLIMIT_AS, 0}, unix.EPERM},
+	{"sched_setscheduler, real time", unix.SYS_SCHED_SETSCHEDULER, [3]uintptr{0, unix.SCHED_FIFO}, unix.EPERM},
+	{"sched_setscheduler, batch", unix.SYS_SCHED_SETSCHEDULER, [3]uintptr{0, unix.SCHED_BATCH}, unix.EINVAL},
+	{"seccomp", unix.SYS_SECCOMP, [3]uintptr{unix.SECCOMP_SET_MODE_FILTER}, unix.EFAULT},
+	{"seccomp, own listener", unix.SYS_SECCOMP, [3]uintptr{unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER}, unix.ENOSYS},
+	{"socket inet", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET, unix.SOCK_STREAM}, 0},
+	{"socket inet, high bit", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET | 1<<32, unix.SOCK_STREAM}, unix.EPERM},
+	{"socket unix", unix.SYS_SOCKET, [3]uintptr{unix.AF_UNIX, unix.SOCK_DGRAM}, 0},
+	{"socket routes", unix.SYS_SOCKET, [3]uintptr{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE}, 0},
+	{"socket netfilter", unix.SYS_SOCKET, [3]uintptr{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_NETFILTER}, unix.EPERM},
+	{"socket mptcp", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, unix.ENOSYS},
+	{"socket ping", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP}, unix.EPERM},
+	{"socket raw", unix.SYS_SOCKET, [3]uintptr{unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_RAW}, unix.EPERM},
+	{"socket packet", unix.SYS_SOCKET, [3]uintptr{unix.AF_PACKET, unix.SOCK_RAW}, unix.EPERM},
+	{"socket vsock", unix.SYS_SOCKET, [3]uintptr{unix.AF_VSOCK, unix.SOCK_STREAM}, unix.EPERM},
+	{"setsockopt", unix.SYS_SETSOCKOPT, [3]uintptr{1000, unix.SOL_SOCKET, unix.SO_REUSEADDR}, unix.EBADF},
+	{"setsockopt, a program", unix.SYS_SETSOCKOPT, [3]uintptr{1000, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER}, unix.EPERM},
+	{"setsockopt, netfilter", unix.SYS_SETSOCKOPT, [3]uintptr{1000, unix.IPPROTO_IP, 64}, unix.EPERM},
+	{"setsockopt, kernel TLS", unix.SYS_SETSOCKOPT, [3]uintptr{1000, unix.IPPROTO_TCP, unix.TCP_ULP}, unix.EPERM},
+	{"ioctl TIOCSCTTY", unix.SYS_IOCTL, [3]uintptr{1000, unix.TIOCSCTTY}, unix.EBADF},
+	{"ioctl TIOCSTI", unix.SYS_IOCTL, [3]uintptr{1000, unix.TIOCSTI}, unix.EPERM},
+	{"ioctl TIOCSTI, high bit", unix.SYS_IOCTL, [3]uintptr{1000, unix.TIOCSTI | 1<<32}, unix.EPERM},
+	{"ioctl TIOCLINUX", unix.SYS_IOCTL, [3]uintptr{1000, unix.TIOCLINUX}, unix.EPERM},
+	{"fcntl F_SETOWN", unix.SYS_FCNTL, [3]uintptr{1000, unix.F_SETOWN}, unix.EBADF},
+	{"fcntl F_SETLEASE", unix.SYS_FCNTL, [3]uintptr{1000, unix.F_SETLEASE}, unix.EPERM},
+	{"prctl dumpable", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_DUMPABLE, 1}, 0},
+	{"prctl speculation", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_SPECULATION_CTRL}, unix.EPERM},
+	{"a call of the future", 599, [3]uintptr{}, unix.EPERM},
+}
+
+func attemptAll(profile seccomp.Profile) {
+	for _, a := range attempts[profile] {
+		pid, _, errno := unix.RawSyscall6(a.nr, a.args[0], a.args[1], a.args[2], 0, 0, 0)
+		if a.nr == unix.SYS_CLONE && errno == 0 && pid == 0 {
+			// The filter let a process be made: this is it, and it must not go on.
+			unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+		}
 		fmt.Printf("%s: %d\n", a.name, errno)
 	}
 	// Each goroutine holds a thread, so the runtime must clone.
@@ -119,9 +147,11 @@ func attemptAll() {
 	fmt.Println("threads: 0")
 }
 
-func TestKernelEnforces(t *testing.T) {
+func TestKernelEnforces(t *testing.T) { inEachProfile(t, kernelEnforces) }
+
+func kernelEnforces(t *testing.T, profile seccomp.Profile) {
 	var out, complaints bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), os.Args[0], childAttempts)
+	cmd := child(t.Context(), childAttempts, profile)
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s%s", err, out.String(), complaints.String())
@@ -131,7 +161,7 @@ func TestKernelEnforces(t *testing.T) {
 		name, errno, _ := strings.Cut(lines.Text(), ": ")
 		got[name] = errno
 	}
-	for _, a := range attempts {
+	for _, a := range attempts[profile] {
 		if want := fmt.Sprint(int(a.want)); got[a.name] != want {
 			t.Errorf("%s: errno %q, want %s (%v)", a.name, got[a.name], want, a.want)
 		}
@@ -141,11 +171,13 @@ func TestKernelEnforces(t *testing.T) {
 	}
 }
 
-func TestKernelKillsX32(t *testing.T) {
+func TestKernelKillsX32(t *testing.T) { inEachProfile(t, kernelKillsX32) }
+
+func kernelKillsX32(t *testing.T, profile seccomp.Profile) {
 	if runtime.GOARCH != "amd64" {
 		return // no other architecture has this ABI
 	}
-	err := exec.CommandContext(t.Context(), os.Args[0], childX32).Run()
+	err := child(t.Context(), childX32, profile).Run()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		t.Fatalf("the child ended with %v, want killed", err)
@@ -165,7 +197,7 @@ func TestCPythonWorks(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(string(mode), func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), python, "-I", "testdata/probe.py",
-				fmt.Sprintf("program/%s-%s.bin", runtime.GOARCH, mode), fmt.Sprint(unix.SYS_SECCOMP), string(mode))
+				programFile(seccomp.Script, runtime.GOARCH, mode), fmt.Sprint(unix.SYS_SECCOMP), string(mode))
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + t.TempDir()}
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)

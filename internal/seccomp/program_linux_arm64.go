@@ -2,8 +2,14 @@ package seccomp
 
 import _ "embed"
 
-//go:embed program/arm64-notify.bin
-var notifyProgram string
+//go:embed program/script-arm64-notify.bin
+var scriptNotify string
 
-//go:embed program/arm64-errno.bin
-var errnoProgram string
+//go:embed program/script-arm64-errno.bin
+var scriptErrno string
+
+//go:embed program/command-arm64-notify.bin
+var commandNotify string
+
+//go:embed program/command-arm64-errno.bin
+var commandErrno string

@@ -4,6 +4,8 @@ package seccomp
 
 // No program: [Program] refuses.
 const (
-	notifyProgram = ""
-	errnoProgram  = ""
+	scriptNotify  = ""
+	scriptErrno   = ""
+	commandNotify = ""
+	commandErrno  = ""
 )

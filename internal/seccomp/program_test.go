@@ -25,18 +25,25 @@ var update = flag.Bool("update", false, "rewrite testdata and the embedded progr
 
 var modes = []seccomp.Mode{seccomp.Notify, seccomp.Errno}
 
-// machine runs the shipped bytes of one architecture and mode in gVisor's BPF
-// interpreter, which does not care what it runs on.
+// machine runs the shipped bytes of one profile, architecture and mode in
+// gVisor's BPF interpreter, which does not care what it runs on.
 type machine struct {
-	arch  string
-	audit uint32
-	mode  seccomp.Mode
-	prog  bpf.Program
+	profile seccomp.Profile
+	arch    string
+	audit   uint32
+	mode    seccomp.Mode
+	prog    bpf.Program
 }
 
-func load(t testing.TB, arch string, mode seccomp.Mode) machine {
+func (m machine) String() string { return fmt.Sprintf("%s %s %s", m.profile, m.arch, m.mode) }
+
+func programFile(profile seccomp.Profile, arch string, mode seccomp.Mode) string {
+	return filepath.Join("program", fmt.Sprintf("%s-%s-%s.bin", profile, arch, mode))
+}
+
+func load(t testing.TB, profile seccomp.Profile, arch string, mode seccomp.Mode) machine {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("program", fmt.Sprintf("%s-%s.bin", arch, mode)))
+	raw, err := os.ReadFile(programFile(profile, arch, mode))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,17 +59,24 @@ func load(t testing.TB, arch string, mode seccomp.Mode) machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return machine{arch, audit, mode, prog}
+	return machine{profile, arch, audit, mode, prog}
 }
 
-func machines(t testing.TB) []machine {
+func machines(t testing.TB, profile seccomp.Profile) []machine {
 	var all []machine
 	for _, arch := range seccomp.Arches() {
 		for _, mode := range modes {
-			all = append(all, load(t, arch, mode))
+			all = append(all, load(t, profile, arch, mode))
 		}
 	}
 	return all
+}
+
+// inEachProfile runs a test for every profile.
+func inEachProfile(t *testing.T, test func(t *testing.T, profile seccomp.Profile)) {
+	for _, profile := range seccomp.Profiles() {
+		t.Run(string(profile), func(t *testing.T) { test(t, profile) })
+	}
 }
 
 // ask is what the program answers to struct seccomp_data.
@@ -125,33 +139,53 @@ func TestShippedFilesAreFreshlyCompiled(t *testing.T) {
 }
 
 func TestProgramIsWhatIsEmbedded(t *testing.T) {
-	for _, mode := range modes {
-		prog, err := seccomp.Program(mode)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shipped, err := os.ReadFile(filepath.Join("program", fmt.Sprintf("%s-%s.bin", runtime.GOARCH, mode)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(prog, shipped) && !*update {
-			t.Errorf("%s: Program returned other bytes than the file", mode)
-		}
-		if again, _ := seccomp.Program(mode); &again[0] == &prog[0] {
-			t.Errorf("%s: two callers share the bytes", mode)
+	digests := make(map[string]string)
+	for _, profile := range seccomp.Profiles() {
+		for _, mode := range modes {
+			name := fmt.Sprintf("%s %s", profile, mode)
+			prog, err := seccomp.Program(profile, mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shipped, err := os.ReadFile(programFile(profile, runtime.GOARCH, mode))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(prog, shipped) && !*update {
+				t.Errorf("%s: Program returned other bytes than the file", name)
+			}
+			if again, _ := seccomp.Program(profile, mode); &again[0] == &prog[0] {
+				t.Errorf("%s: two callers share the bytes", name)
+			}
+			if other, taken := digests[seccomp.Digest(prog)]; taken {
+				t.Errorf("%s and %s are the same program", name, other)
+			}
+			digests[seccomp.Digest(prog)] = name
 		}
 	}
-	if prog, err := seccomp.Program("off"); err == nil || prog != nil {
+	if prog, err := seccomp.Program(seccomp.Script, "off"); err == nil || prog != nil {
 		t.Errorf("an unknown mode gave %d bytes, error %v", len(prog), err)
+	}
+	for _, profile := range []seccomp.Profile{"", "everything"} {
+		if prog, err := seccomp.Program(profile, seccomp.Errno); err == nil || prog != nil {
+			t.Errorf("profile %q gave %d bytes, error %v", profile, len(prog), err)
+		}
+		if groups := seccomp.RulesOf(profile); groups != nil {
+			t.Errorf("profile %q has %d groups", profile, len(groups))
+		}
 	}
 }
 
-// A long program is a slow one, and growth means that a rule compiled badly.
+// A long program is slow to install, which every command pays for, and growth
+// means that a rule compiled badly.
 func TestProgramsAreSmall(t *testing.T) {
-	for _, m := range machines(t) {
-		t.Logf("%s %s: %d instructions", m.arch, m.mode, m.prog.Length())
-		if m.prog.Length() > 370 {
-			t.Errorf("%s %s: %d instructions, more than 370", m.arch, m.mode, m.prog.Length())
+	most := map[seccomp.Profile]int{seccomp.Script: 340, seccomp.Command: 640}
+	for _, profile := range seccomp.Profiles() {
+		for _, m := range machines(t, profile) {
+			t.Logf("%s: %d instructions", m, m.prog.Length())
+			if m.prog.Length() > most[profile] {
+				t.Errorf("%s: %d instructions, more than %d", m, m.prog.Length(), most[profile])
+			}
 		}
 	}
 }
@@ -160,47 +194,64 @@ func TestProgramsAreSmall(t *testing.T) {
 // It asks the compiled program, not the rules: with arguments of zero and of
 // ones, and with the rules' word on whether arguments matter at all.
 func TestCalls(t *testing.T) {
-	for _, arch := range seccomp.Arches() {
-		notify, errno := load(t, arch, seccomp.Notify), load(t, arch, seccomp.Errno)
-		conditional := make(map[string]bool)
-		for _, g := range seccomp.Rules() {
-			for _, r := range g.Rules {
-				if _, always := r.When.(seccomp.Always); !always {
-					conditional[r.Call] = true
+	inEachProfile(t, func(t *testing.T, profile seccomp.Profile) {
+		for _, arch := range seccomp.Arches() {
+			golden := filepath.Join("testdata", fmt.Sprintf("%s-%s-calls.golden", profile, arch))
+			got := answers(t, profile, arch)
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
 				}
 			}
-		}
-		var got strings.Builder
-		for nr := uint32(0); nr <= 600; nr++ {
-			name := seccomp.NameOn(arch, int(nr))
-			zeros := notify.ask(t, nr, notify.audit, [6]uint64{})
-			ones := notify.ask(t, nr, notify.audit, [6]uint64{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)})
-			inErrno := errno.ask(t, nr, errno.audit, [6]uint64{})
-			switch {
-			case conditional[name]:
-				fmt.Fprintf(&got, "%s: by arguments\n", name)
-			case zeros != ones:
-				t.Errorf("%s: %s depends on arguments without a rule that says so", arch, name)
-			case zeros == notify.want(seccomp.Allow) && inErrno == errno.want(seccomp.Allow):
-				fmt.Fprintf(&got, "%s\n", name)
-			case zeros == notify.want(seccomp.NoSys) && inErrno == errno.want(seccomp.NoSys):
-				fmt.Fprintf(&got, "%s: ENOSYS\n", name)
-			case zeros != notify.want(seccomp.Deny) || inErrno != errno.want(seccomp.Deny):
-				t.Errorf("%s: %s: %v in notify, %v in errno", arch, name, zeros, inErrno)
-			}
-		}
-		golden := filepath.Join("testdata", arch+"-calls.golden")
-		if *update {
-			if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			want, err := os.ReadFile(golden)
+			if err != nil {
 				t.Fatal(err)
 			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("%s: the set of calls changed; if you mean it, run the tests with -update (-want +got):\n%s", arch, diff)
+			}
 		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-			t.Errorf("%s: the set of calls changed; if you mean it, run the tests with -update (-want +got):\n%s", arch, diff)
+	})
+}
+
+// answers is what every number gets that is not denied, a line each.
+func answers(t *testing.T, profile seccomp.Profile, arch string) string {
+	notify, errno := load(t, profile, arch, seccomp.Notify), load(t, profile, arch, seccomp.Errno)
+	conditional := make(map[string]bool)
+	for _, r := range conditionalRules(profile) {
+		conditional[r.Call] = true
+	}
+	var got strings.Builder
+	for nr := uint32(0); nr <= 600; nr++ {
+		name := seccomp.NameOn(arch, int(nr))
+		zeros := notify.ask(t, nr, notify.audit, [6]uint64{})
+		ones := notify.ask(t, nr, notify.audit, [6]uint64{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)})
+		inErrno := errno.ask(t, nr, errno.audit, [6]uint64{})
+		switch {
+		case conditional[name]:
+			fmt.Fprintf(&got, "%s: by arguments\n", name)
+		case zeros != ones:
+			t.Errorf("%s: %s depends on arguments without a rule that says so", arch, name)
+		case zeros == notify.want(seccomp.Allow) && inErrno == errno.want(seccomp.Allow):
+			fmt.Fprintf(&got, "%s\n", name)
+		case zeros == notify.want(seccomp.NoSys) && inErrno == errno.want(seccomp.NoSys):
+			fmt.Fprintf(&got, "%s: ENOSYS\n", name)
+		case zeros != notify.want(seccomp.Deny) || inErrno != errno.want(seccomp.Deny):
+			t.Errorf("%s: %s: %v in notify, %v in errno", arch, name, zeros, inErrno)
 		}
 	}
+	return got.String()
+}
+
+// conditionalRules are the rules of a profile that look at arguments.
+func conditionalRules(profile seccomp.Profile) []seccomp.Rule {
+	var rules []seccomp.Rule
+	for _, g := range seccomp.RulesOf(profile) {
+		for _, r := range g.Rules {
+			if _, always := r.When.(seccomp.Always); !always {
+				rules = append(rules, r)
+			}
+		}
+	}
+	return rules
 }

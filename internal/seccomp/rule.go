@@ -148,10 +148,14 @@ func calls(names ...string) []Rule {
 
 // Validate finds what would make rules mean something else than they say: a
 // condition that is missing or empty, a name that no architecture knows (a
-// typo), a call with two actions, or one that is conditional and not.
+// typo), a call that is conditional and not, or two rules that want different
+// things for the same arguments.
 func Validate(groups []Group) error {
-	action := make(map[string]Action)
-	always := make(map[string]bool)
+	type want struct {
+		then Action
+		when Condition
+	}
+	before := make(map[string][]want)
 	for _, g := range groups {
 		if g.Then != Allow && g.Then != NoSys && g.Then != Thread {
 			return fmt.Errorf("group %q: action %s cannot be asked for: what no rule matches is denied", g.Name, g.Then)
@@ -169,19 +173,45 @@ func Validate(groups []Group) error {
 			if !known(r.Call) {
 				return fmt.Errorf("group %q: no architecture has a call named %q", g.Name, r.Call)
 			}
-			_, isAlways := r.When.(Always)
-			if _, again := action[r.Call]; again {
-				if action[r.Call] != g.Then {
-					return fmt.Errorf("group %q: %s: %s here and %s elsewhere", g.Name, r.Call, g.Then, action[r.Call])
-				}
-				if isAlways || always[r.Call] {
+			for _, other := range before[r.Call] {
+				here, conditional := r.When.(Where)
+				there, otherConditional := other.when.(Where)
+				switch {
+				case !conditional || !otherConditional:
 					return fmt.Errorf("group %q: %s: listed again, though one of its rules always holds", g.Name, r.Call)
+				case other.then != g.Then && !disjoint(here, there):
+					return fmt.Errorf("group %q: %s: %s here and %s elsewhere", g.Name, r.Call, g.Then, other.then)
 				}
 			}
-			action[r.Call], always[r.Call] = g.Then, isAlways
+			before[r.Call] = append(before[r.Call], want{g.Then, r.When})
 		}
 	}
 	return nil
+}
+
+// disjoint says whether two conditions can be seen to never hold together: there
+// is an argument at which every value of the one differs from every value of the
+// other, in a bit that both look at. Then the order of rules decides nothing.
+func disjoint(a, b Where) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x.Arg == y.Arg && x.excludes(y) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c Check) excludes(other Check) bool {
+	for _, v := range c.Values {
+		for _, w := range other.Values {
+			if (v^w)&c.Mask&other.Mask == 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func known(call string) bool {

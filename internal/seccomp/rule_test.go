@@ -6,12 +6,14 @@ import (
 )
 
 func TestRulesAreValid(t *testing.T) {
-	if err := Validate(Rules()); err != nil {
-		t.Error(err)
-	}
-	for _, call := range Hot() {
-		if !known(call) {
-			t.Errorf("hot: no architecture has a call named %q", call)
+	for _, profile := range Profiles() {
+		if err := Validate(RulesOf(profile)); err != nil {
+			t.Errorf("%s: %v", profile, err)
+		}
+		for _, call := range Hot(profile) {
+			if !known(call) {
+				t.Errorf("%s: hot: no architecture has a call named %q", profile, call)
+			}
 		}
 	}
 }
@@ -42,12 +44,31 @@ func TestValidateRefuses(t *testing.T) {
 		{"no rules", []Group{{"g", Allow, nil}}, "no rules"},
 		{"twice", []Group{{"g", Allow, calls("read", "read")}}, "listed again"},
 		{"widened elsewhere", append(one(Where{is(0, 1)}), Group{"h", Allow, calls("read")}), "listed again"},
-		{"two actions", append(one(Where{is(0, 1)}), Group{"h", NoSys, []Rule{{"read", Where{is(0, 2)}}}}), "elsewhere"},
+		{"two actions", append(one(Where{is(0, 1)}), Group{"h", NoSys, []Rule{{"read", Where{is(0, 2, 1)}}}}), "elsewhere"},
+		{"two actions, other arguments", append(one(Where{is(0, 1)}), Group{"h", NoSys, []Rule{{"read", Where{is(1, 2)}}}}), "elsewhere"},
+		{"two actions, one in the free bits", append(one(Where{ignoring(0, 2, 1)}), Group{"h", NoSys, []Rule{{"read", Where{is(0, 3)}}}}), "elsewhere"},
+		{"two actions, masks apart", append(one(Where{{0, 1, []uint64{1}}}), Group{"h", NoSys, []Rule{{"read", Where{{0, 2, []uint64{2}}}}}}), "elsewhere"},
+		{"two actions, always", append(one(Always{}), Group{"h", NoSys, []Rule{{"read", Where{is(0, 2)}}}}), "listed again"},
 	}
 	for _, test := range tests {
 		err := Validate(test.groups)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want one with %q", test.name, err, test.want)
+		}
+	}
+}
+
+// Two answers for one call are fine where no arguments get both.
+func TestValidateAllowsDisjointRules(t *testing.T) {
+	for name, pair := range map[string][2]Where{
+		"values":        {{is(0, 1, 2)}, {is(0, 3)}},
+		"one argument":  {{is(0, 1), is(1, 5)}, {is(0, 1), is(1, 6)}},
+		"a flag":        {{is(0, 1), ignoring(1, 7, 0)}, {is(0, 1), {1, 8, []uint64{8}}}},
+		"another order": {{is(2, 9), is(1, 5)}, {is(0, 1), is(1, 6)}},
+	} {
+		groups := []Group{{"a", Allow, []Rule{{"read", pair[0]}}}, {"b", NoSys, []Rule{{"read", pair[1]}}}}
+		if err := Validate(groups); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 type Mode string
 
 const (
-	// Notify hands denied calls, and the creation of threads, to the host
+	// Notify hands denied calls, and a script's new threads, to the host
 	// through a seccomp listener. Needs Linux 5.0, and 5.5 to let threads
 	// continue. The guest waits until the host answers.
 	Notify Mode = "notify"
@@ -20,12 +20,12 @@ const (
 	Errno Mode = "errno"
 )
 
-// ControlFD is the one descriptor on which sendmsg and recvmsg are allowed:
-// they pass descriptors between processes, which the fork server needs and a
-// guest must not have.
+// ControlFD is the one descriptor on which a script's sendmsg and recvmsg are
+// allowed: they pass descriptors between processes, which the fork server needs
+// and a guest must not have.
 const ControlFD = 1020
 
-// MountNSFD and PIDNSFD are the only descriptors that setns takes.
+// MountNSFD and PIDNSFD are the only descriptors that a script's setns takes.
 const (
 	MountNSFD = 1021
 	PIDNSFD   = 1022
@@ -37,15 +37,23 @@ const instructionSize = 8
 // maxInstructions is the kernel's BPF_MAXINSNS.
 const maxInstructions = 4096
 
-// Program returns the filter for this machine: an array of struct sock_filter,
-// little-endian, eight bytes each. The caller owns the bytes.
-func Program(mode Mode) ([]byte, error) {
-	var prog string
+// Program returns the filter of a profile for this machine: an array of struct
+// sock_filter, little-endian, eight bytes each. The caller owns the bytes.
+func Program(profile Profile, mode Mode) ([]byte, error) {
+	var notify, errno, prog string
+	switch profile {
+	case Script:
+		notify, errno = scriptNotify, scriptErrno
+	case Command:
+		notify, errno = commandNotify, commandErrno
+	default:
+		return nil, fmt.Errorf("seccomp: unknown profile %q (want %q or %q)", profile, Script, Command)
+	}
 	switch mode {
 	case Notify:
-		prog = notifyProgram
+		prog = notify
 	case Errno:
-		prog = errnoProgram
+		prog = errno
 	default:
 		return nil, fmt.Errorf("seccomp: unknown mode %q (want %q or %q)", mode, Notify, Errno)
 	}

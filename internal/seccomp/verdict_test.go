@@ -24,15 +24,40 @@ const (
 	minusOne32  = 0xffffffff
 )
 
-// Calls with arguments, by name; each runs on every architecture that has it.
+// verdict is a call with arguments, by name, and what it must get.
+type verdict struct {
+	call string
+	args [6]uint64
+	want seccomp.Action
+}
+
+func a(args ...uint64) (out [6]uint64) { copy(out[:], args); return out }
+
+// check asks the programs of a profile on every architecture that has the call.
+func check(t *testing.T, profile seccomp.Profile, tests []verdict) {
+	t.Helper()
+	all := machines(t, profile)
+	for _, test := range tests {
+		ran := false
+		for _, m := range all {
+			nr, ok := seccomp.NumberOn(m.arch, test.call)
+			if !ok {
+				continue
+			}
+			ran = true
+			if got, want := m.ask(t, uint32(nr), m.audit, test.args), m.want(test.want); got != want {
+				t.Errorf("%s: %s%#x: %v, want %v", m, test.call, test.args, got, want)
+			}
+		}
+		if !ran {
+			t.Errorf("%s: no architecture has it", test.call)
+		}
+	}
+}
+
 // The values come from x/sys/unix, not from the package.
-func TestVerdicts(t *testing.T) {
-	a := func(args ...uint64) (out [6]uint64) { copy(out[:], args); return out }
-	tests := []struct {
-		call string
-		args [6]uint64
-		want seccomp.Action
-	}{
+func TestScriptVerdicts(t *testing.T) {
+	check(t, seccomp.Script, []verdict{
 		{"read", a(0, pointer, 10), seccomp.Allow},
 		{"openat", a(minusOne, pointer, 0, 0), seccomp.Allow},
 		{"open", a(pointer, 0), seccomp.Allow},
@@ -182,29 +207,12 @@ func TestVerdicts(t *testing.T) {
 		{"personality", a(minusOne32), seccomp.Deny},
 		{"landlock_restrict_self", a(3, 0), seccomp.Allow},
 		{"capset", a(pointer, pointer), seccomp.Allow},
-	}
-	all := machines(t)
-	for _, test := range tests {
-		ran := false
-		for _, m := range all {
-			nr, ok := seccomp.NumberOn(m.arch, test.call)
-			if !ok {
-				continue
-			}
-			ran = true
-			if got, want := m.ask(t, uint32(nr), m.audit, test.args), m.want(test.want); got != want {
-				t.Errorf("%s %s: %s%#x: %v, want %v", m.arch, m.mode, test.call, test.args, got, want)
-			}
-		}
-		if !ran {
-			t.Errorf("%s: no architecture has it", test.call)
-		}
-	}
+	})
 }
 
-// never is written by hand and not renewed by -update: whoever removes a line
-// here does so knowingly.
-var never = []string{
+// scriptNever is written by hand and not renewed by -update: whoever removes a
+// line here does so knowingly.
+var scriptNever = []string{
 	"socket", "connect", "bind", "listen", "accept", "accept4", "sendmmsg", "recvmmsg", "setsockopt",
 	"fork", "vfork", "execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev",
 	"process_madvise", "process_mrelease", "kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal",
@@ -226,47 +234,52 @@ var never = []string{
 }
 
 func TestNeverAllowed(t *testing.T) {
-	all := machines(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		args := drawArgs(rt)
-		for _, call := range never {
-			for _, m := range all {
-				nr, ok := seccomp.NumberOn(m.arch, call)
-				if !ok {
-					continue
-				}
-				if got := m.ask(t, uint32(nr), m.audit, args); got != m.want(seccomp.Deny) && got != m.want(seccomp.NoSys) {
-					rt.Fatalf("%s %s: %s%#x: %v", m.arch, m.mode, call, args, got)
+	never := map[seccomp.Profile][]string{seccomp.Script: scriptNever, seccomp.Command: commandNever}
+	inEachProfile(t, func(t *testing.T, profile seccomp.Profile) {
+		all := machines(t, profile)
+		rapid.Check(t, func(rt *rapid.T) {
+			args := drawArgs(rt)
+			for _, call := range never[profile] {
+				for _, m := range all {
+					nr, ok := seccomp.NumberOn(m.arch, call)
+					if !ok {
+						continue
+					}
+					if got := m.ask(t, uint32(nr), m.audit, args); got != m.want(seccomp.Deny) && got != m.want(seccomp.NoSys) {
+						rt.Fatalf("%s: %s%#x: %v", m, call, args, got)
+					}
 				}
 			}
-		}
+		})
 	})
 }
 
 // A call through another ABI is killed, whatever it asks: its numbers mean
 // something else, and its author wants them to.
-func TestForeignABIsAreKilled(t *testing.T) {
+func TestForeignABIsAreKilled(t *testing.T) { inEachProfile(t, foreignABIsAreKilled) }
+
+func foreignABIsAreKilled(t *testing.T, profile seccomp.Profile) {
 	const x32 = 0x40000000
 	foreign := map[string]uint32{
 		"i386": 0x40000003, "arm": 0x40000028, "none": 0, "riscv64": 0xc00000f3,
 		"amd64": linux.AUDIT_ARCH_X86_64, "arm64": linux.AUDIT_ARCH_AARCH64,
 	}
-	for _, m := range machines(t) {
+	for _, m := range machines(t, profile) {
 		for nr := uint32(0); nr <= 600; nr++ {
 			for name, audit := range foreign {
 				if name == m.arch {
 					continue
 				}
 				if got := m.ask(t, nr, audit, [6]uint64{}); got != killed {
-					t.Fatalf("%s %s: number %d of %s: %v", m.arch, m.mode, nr, name, got)
+					t.Fatalf("%s: number %d of %s: %v", m, nr, name, got)
 				}
 			}
 			got := m.ask(t, nr|x32, m.audit, [6]uint64{})
 			if m.arch == "amd64" && got != killed {
-				t.Fatalf("%s: x32 number %d: %v, want killed", m.mode, nr, got)
+				t.Fatalf("%s: x32 number %d: %v, want killed", m, nr, got)
 			}
 			if m.arch == "arm64" && got != m.want(seccomp.Deny) {
-				t.Fatalf("%s: arm64 number %#x: %v, want denied", m.mode, nr|x32, got)
+				t.Fatalf("%s: number %#x: %v, want denied", m, nr|x32, got)
 			}
 		}
 	}

@@ -99,18 +99,22 @@ func ruleSets(arch string, mode seccomp.Mode, deny gseccomp.Action, groups []sec
 		seccomp.NoSys:  gseccomp.ReturnError.Code(_ENOSYS),
 	}
 	var sets []gseccomp.RuleSet
-	// One call has one action (Validate), so the order of sets decides nothing.
+	// No two sets match the same call (Validate), so their order decides nothing.
 	for _, then := range []seccomp.Action{seccomp.Allow, seccomp.Thread, seccomp.NoSys} {
-		rules := gseccomp.NewSyscallRules()
+		conditions := make(map[int][]seccomp.Condition)
 		for _, g := range groups {
 			if g.Then != then {
 				continue
 			}
 			for _, r := range g.Rules {
 				if nr, ok := seccomp.NumberOn(arch, r.Call); ok {
-					rules.Add(uintptr(nr), rule(r.When))
+					conditions[nr] = append(conditions[nr], r.When)
 				}
 			}
+		}
+		rules := gseccomp.NewSyscallRules()
+		for nr, any := range conditions {
+			rules.Add(uintptr(nr), oneOf(any))
 		}
 		if rules.Size() > 0 {
 			sets = append(sets, gseccomp.RuleSet{Rules: rules, Action: actions[then]})
@@ -119,20 +123,76 @@ func ruleSets(arch string, mode seccomp.Mode, deny gseccomp.Action, groups []sec
 	return sets
 }
 
-func rule(c seccomp.Condition) gseccomp.SyscallRule {
+// oneOf is what several rules of one call mean together. Most arguments are small
+// numbers, so that most checks begin with "the upper half is zero". What all the
+// rules want of upper halves is asked once, before them; gVisor's compiler does
+// not find that by itself when rules look at different arguments, and would ask
+// for each value again.
+func oneOf(conditions []seccomp.Condition) gseccomp.SyscallRule {
+	small := [6]bool{true, true, true, true, true, true}
+	for _, c := range conditions {
+		where, _ := c.(seccomp.Where)
+		for arg := range small {
+			small[arg] = small[arg] && checksSmall(where, arg)
+		}
+	}
+	var all gseccomp.And
+	for arg, is := range small {
+		if is {
+			var per gseccomp.PerArg
+			per[arg] = gseccomp.MaskedEqual(upperHalf, 0)
+			all = append(all, per)
+		}
+	}
+	var any gseccomp.Or
+	for _, c := range conditions {
+		any = append(any, rule(c, small))
+	}
+	return append(all, any)
+}
+
+const upperHalf = math.MaxUint64 &^ math.MaxUint32
+
+// checksSmall says whether a condition wants the upper half of an argument to be
+// zero.
+func checksSmall(where seccomp.Where, arg int) bool {
+	for _, check := range where {
+		if check.Arg != arg {
+			continue
+		}
+		if check.Mask&upperHalf != upperHalf {
+			return false
+		}
+		for _, v := range check.Values {
+			if v&upperHalf != 0 {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// rule is one condition. Upper halves of small arguments are not looked at: they
+// are known to be zero.
+func rule(c seccomp.Condition, small [6]bool) gseccomp.SyscallRule {
 	switch c := c.(type) {
 	case seccomp.Always:
 		return gseccomp.MatchAll{}
 	case seccomp.Where:
 		var all gseccomp.And
 		for _, check := range c {
+			mask := check.Mask
+			if small[check.Arg] {
+				mask &^= upperHalf
+			}
 			var any gseccomp.Or
 			for _, v := range check.Values {
 				var per gseccomp.PerArg
-				if check.Mask == math.MaxUint64 {
+				if mask == math.MaxUint64 {
 					per[check.Arg] = gseccomp.EqualTo(v)
 				} else {
-					per[check.Arg] = gseccomp.MaskedEqual(uintptr(check.Mask), uintptr(v))
+					per[check.Arg] = gseccomp.MaskedEqual(uintptr(mask), uintptr(v))
 				}
 				any = append(any, per)
 			}

@@ -58,7 +58,7 @@ func TestRefuseX32(t *testing.T) {
 }
 
 func TestCompileRefuses(t *testing.T) {
-	rules := seccomp.Rules()
+	rules := seccomp.RulesOf(seccomp.Script)
 	if _, err := Compile("vax", seccomp.Errno, rules, nil); err == nil {
 		t.Error("an unknown architecture compiled")
 	}
@@ -72,7 +72,7 @@ func TestCompileRefuses(t *testing.T) {
 }
 
 func TestEncodeDecode(t *testing.T) {
-	insns, err := Compile("arm64", seccomp.Notify, seccomp.Rules(), nil)
+	insns, err := Compile("arm64", seccomp.Notify, seccomp.RulesOf(seccomp.Command), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

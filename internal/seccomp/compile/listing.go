@@ -16,29 +16,34 @@ import (
 // Files compiles everything: name, relative to internal/seccomp, to content.
 func Files() (map[string][]byte, error) {
 	files := make(map[string][]byte)
-	for _, arch := range seccomp.Arches() {
-		for _, mode := range []seccomp.Mode{seccomp.Notify, seccomp.Errno} {
-			insns, err := Compile(arch, mode, seccomp.Rules(), seccomp.Hot())
-			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", arch, mode, err)
+	for _, profile := range seccomp.Profiles() {
+		groups, hot := seccomp.RulesOf(profile), seccomp.Hot(profile)
+		for _, arch := range seccomp.Arches() {
+			for _, mode := range []seccomp.Mode{seccomp.Notify, seccomp.Errno} {
+				name := fmt.Sprintf("%s-%s-%s", profile, arch, mode)
+				insns, err := Compile(arch, mode, groups, hot)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+				listing, err := Listing(arch, insns)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+				title := fmt.Sprintf("# %s %s %s: ", profile, arch, mode)
+				files[path.Join("program", name+".bin")] = Encode(insns)
+				files[path.Join("testdata", name+".golden")] = []byte(title + listing)
 			}
-			listing, err := Listing(arch, mode, insns)
-			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", arch, mode, err)
-			}
-			name := fmt.Sprintf("%s-%s", arch, mode)
-			files[path.Join("program", name+".bin")] = Encode(insns)
-			files[path.Join("testdata", name+".golden")] = []byte(listing)
 		}
 	}
 	return files, nil
 }
 
-// Listing is a program for people: one line an instruction, returns by name,
-// and the call's name wherever the number in A is compared.
-func Listing(arch string, mode seccomp.Mode, insns []bpf.Instruction) (string, error) {
+// Listing is a program for people: its size and digest, and then one line an
+// instruction, returns by name, and the call's name wherever the number in A is
+// compared.
+func Listing(arch string, insns []bpf.Instruction) (string, error) {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# %s %s: %d instructions, digest %s\n", arch, mode, len(insns), seccomp.Digest(Encode(insns)))
+	fmt.Fprintf(&out, "%d instructions, digest %s\n", len(insns), seccomp.Digest(Encode(insns)))
 	holdsNR := numberInA(insns)
 	text, err := bpf.DecodeInstructions(insns)
 	if err != nil {

@@ -2,9 +2,9 @@
 
 // Command gen writes what package seccomp embeds and what its tests compare:
 //
-//	names_<arch>_gen.go          names by number, from golang.org/x/sys/unix
-//	program/<arch>-<mode>.bin    the program
-//	testdata/<arch>-<mode>.golden  the same for people
+//	names_<arch>_gen.go                      names by number, from golang.org/x/sys/unix
+//	program/<profile>-<arch>-<mode>.bin      the program
+//	testdata/<profile>-<arch>-<mode>.golden  the same for people
 //
 // Run by go generate in internal/seccomp. Names come first: when they change,
 // run it twice, because rules are compiled with the names that it was built with.
