@@ -5,28 +5,57 @@ import (
 	"testing"
 )
 
+// kinds are a worker that cannot fork, and a tree of processes.
+var kinds = map[string]int{"memory": 0, "processes": 50}
+
 // BenchmarkLease is what a worker pays for its group, ahead of demand.
 func BenchmarkLease(b *testing.B) {
-	p := openPool(b)
-	for b.Loop() {
-		lease(b, p, 64*mib).Return()
+	for name, processes := range kinds {
+		b.Run(name, func(b *testing.B) {
+			p := openTrees(b)
+			for b.Loop() {
+				leaseTree(b, p, 64*mib, processes).Return()
+			}
+		})
 	}
 }
 
 // BenchmarkFreshGroup is what it would pay if groups were not used again.
 func BenchmarkFreshGroup(b *testing.B) {
-	p := openPool(b)
-	for b.Loop() {
-		g := lease(b, p, 64*mib)
-		g.node.spoiled = true
-		g.Return()
+	for name, processes := range kinds {
+		b.Run(name, func(b *testing.B) {
+			p := openTrees(b)
+			for b.Loop() {
+				g := leaseTree(b, p, 64*mib, processes)
+				g.node.spoiled = true
+				g.Return()
+			}
+		})
 	}
 }
 
 // BenchmarkAdd moves a process to and fro, two moves in each round.
 func BenchmarkAdd(b *testing.B) {
-	p := openPool(b)
-	one, two := lease(b, p, 64*mib), lease(b, p, 64*mib)
+	for name, processes := range kinds {
+		b.Run(name, func(b *testing.B) {
+			p := openTrees(b)
+			one, two := leaseTree(b, p, 64*mib, processes), leaseTree(b, p, 64*mib, processes)
+			guest, end := startGuest(b)
+			for b.Loop() {
+				for _, g := range []*Group{one, two} {
+					if err := g.Add(guest); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			end()
+		})
+	}
+}
+
+// startGuest starts a process that does nothing.
+func startGuest(b *testing.B) (pid int, end func()) {
+	b.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		b.Fatal(err)
@@ -35,17 +64,71 @@ func BenchmarkAdd(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for b.Loop() {
-		for _, g := range []*Group{one, two} {
-			if err := g.Add(guest.Pid); err != nil {
-				b.Fatal(err)
-			}
+	return guest.Pid, func() {
+		w.Close()
+		r.Close()
+		if _, err := guest.Wait(); err != nil {
+			b.Fatal(err)
 		}
 	}
-	w.Close()
-	r.Close()
-	if _, err := guest.Wait(); err != nil {
-		b.Fatal(err)
+}
+
+// BenchmarkWholeLease is a life without the guest's own: Lease, Add, the
+// counters and Return. The process is moved to where it came from in between.
+func BenchmarkWholeLease(b *testing.B) {
+	for name, processes := range kinds {
+		b.Run(name, func(b *testing.B) {
+			p := openTrees(b)
+			home := leaseTree(b, p, 64*mib, 50)
+			guest, end := startGuest(b)
+			for b.Loop() {
+				g := leaseTree(b, p, 64*mib, processes)
+				if err := g.Add(guest); err != nil {
+					b.Fatal(err)
+				}
+				kills(b, g)
+				if processes > 0 {
+					refused(b, g)
+					if _, err := g.Usage(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.StopTimer()
+				if err := home.Add(guest); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				g.Return()
+			}
+			end()
+		})
+	}
+}
+
+// BenchmarkOpen has two hierarchies to look for leftovers in, or one.
+func BenchmarkOpen(b *testing.B) {
+	for name, f := range map[string]Features{"memory": testParent(b), "processes": testParents(b)} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				p, err := Open(f)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				if err := p.Close(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+func BenchmarkProbe(b *testing.B) {
+	for b.Loop() {
+		if f := Probe(); !f.Usable() {
+			b.Fatal(f.Reason)
+		}
 	}
 }
 

@@ -17,14 +17,19 @@ type (
 	Group struct{}
 )
 
-func Open(Features) (*Pool, error)        { return nil, ErrUnsupported }
-func Sweep(string) int                    { return 0 }
-func (*Pool) Path() string                { return "" }
-func (*Pool) Lease(int64) (*Group, error) { return nil, ErrUnsupported }
-func (*Pool) Close() error                { return ErrUnsupported }
-func (*Group) Path() string               { return "" }
-func (*Group) Add(int) error              { return ErrUnsupported }
-func (*Group) SetLimit(int64) error       { return ErrUnsupported }
-func (*Group) OOMKills() (int, error)     { return 0, ErrUnsupported }
-func (*Group) JoinFD() int                { return -1 }
-func (*Group) Return()                    {}
+func Open(Features) (*Pool, error)         { return nil, ErrUnsupported }
+func Sweep(string) int                     { return 0 }
+func (*Pool) Path() string                 { return "" }
+func (*Pool) Lease(Limits) (*Group, error) { return nil, ErrUnsupported }
+func (*Pool) Close() error                 { return ErrUnsupported }
+func (*Group) Path() string                { return "" }
+func (*Group) Add(int) error               { return ErrUnsupported }
+func (*Group) SetLimit(int64) error        { return ErrUnsupported }
+func (*Group) OOMKills() (int, error)      { return 0, ErrUnsupported }
+func (*Group) CountsProcesses() bool       { return false }
+func (*Group) ForksRefused() (int, error)  { return 0, ErrUnsupported }
+func (*Group) Usage() (Usage, error)       { return Usage{}, ErrUnsupported }
+func (*Group) Kill() error                 { return ErrUnsupported }
+func (*Group) JoinFDs() []int              { return nil }
+func (*Group) Return()                     {}
+func (*Group) ReturnEmpty()                {}

@@ -60,16 +60,28 @@ func childMain() {
 				answer = err
 			}
 		case "own": // a pool, to die with
-			p, err := Open(Features{Version: Probe().Version, Parent: arg})
+			f := Features{Version: Probe().Version}
+			f.Parent, f.ProcessParent, _ = strings.Cut(arg, " ")
+			p, err := Open(f)
 			if err != nil {
 				answer = err
 				break
 			}
-			if _, err := p.Lease(64 << 20); err != nil {
+			limits := Limits{Memory: 64 << 20}
+			if f.ProcessParent != "" {
+				limits.Processes = 10
+			}
+			if _, err := p.Lease(limits); err != nil {
 				answer = err
 				break
 			}
 			answer = p.Path()
+		case "fill": // forks until it is refused or has so many, and ends them
+			answer = fill(size)
+		case "bomb": // forks, and so do those it has forked; never comes back
+			answer = bomb(arg)
+		case "churn": // forks one after the other; never comes back
+			answer = churn()
 		}
 		fmt.Println(answer)
 	}
@@ -90,6 +102,8 @@ func startChild(t *testing.T) *child {
 	t.Cleanup(cancel)
 	c := &child{t: t, cmd: exec.CommandContext(ctx, "/proc/self/exe", childArg)}
 	c.cmd.Stderr = os.Stderr
+	// A test that is killed must not leave one that forks for ever.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -174,17 +188,23 @@ func testParent(t testing.TB) Features {
 		}
 	})
 	if f.Version == 2 {
-		if err := handOutMemory(f.Parent); err != nil {
+		if err := handOut("memory", f.Parent); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f.Parent = dir
+	f.ProcessParent, f.ProcessReason = "", "not asked for"
 	return f
 }
 
 func openPool(t testing.TB) *Pool {
 	t.Helper()
-	p, err := Open(testParent(t))
+	return openIn(t, testParent(t))
+}
+
+func openIn(t testing.TB, f Features) *Pool {
+	t.Helper()
+	p, err := Open(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +218,12 @@ func openPool(t testing.TB) *Pool {
 
 func lease(t testing.TB, p *Pool, limit int64) *Group {
 	t.Helper()
-	g, err := p.Lease(limit)
+	return leaseTree(t, p, limit, 0)
+}
+
+func leaseTree(t testing.TB, p *Pool, limit int64, processes int) *Group {
+	t.Helper()
+	g, err := p.Lease(Limits{Memory: limit, Processes: processes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,6 +244,26 @@ func kills(t testing.TB, g *Group) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// eventually asks until the answer is yes.
+func eventually(t testing.TB, what string, yes func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for range 5000 {
+		if yes() {
+			return
+		}
+		<-tick.C
+	}
+	t.Fatalf("in vain: %s", what)
+}
+
+// settled waits until the kernel has freed what belonged to the dead.
+func settled(t testing.TB, g *Group) {
+	t.Helper()
+	eventually(t, "memory of the dead is freed", func() bool { return !g.node.charged() })
 }
 
 // groupsIn lists the groups in a directory.

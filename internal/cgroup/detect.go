@@ -23,8 +23,9 @@ const (
 	remedyV1 = "start cordon in a memory cgroup that its user owns (as root: mkdir, chown, write the pid to cgroup.procs)"
 )
 
-// Detect decides where memory groups may be made. It changes nothing: what has
-// to be written (v2: +memory) is written by Open.
+// Detect decides where memory groups may be made, and where processes can be
+// counted. It changes nothing: what has to be written is written by Open (v2:
+// +memory) and by the first Lease that needs it (+pids).
 //
 // The memory controller is in one hierarchy only. A v1 hierarchy is asked
 // first because on a hybrid host a "0::" line is there too, for a v2 tree
@@ -43,9 +44,7 @@ func detectV1(h Host, own string) Features {
 	missing := func(reason, remedy string) Features {
 		return Features{Version: 1, Reason: reason, Remedy: remedy}
 	}
-	m, reason, remedy := h.visible(own, func(m mount) bool {
-		return m.fstype == "cgroup" && slices.Contains(m.super, "memory")
-	})
+	m, reason, remedy := h.visible(own, "memory", ofV1("memory"))
 	if reason != "" {
 		return missing(reason, remedy)
 	}
@@ -55,14 +54,14 @@ func detectV1(h Host, own string) Features {
 	if err := h.Writable(m.dir); err != nil {
 		return missing("no permission to make groups in "+m.dir+": "+err.Error(), remedyV1)
 	}
-	return Features{Version: 1, Parent: m.dir}
+	return h.counting(Features{Version: 1, Parent: m.dir}, m)
 }
 
 func detectV2(h Host, own string) Features {
 	missing := func(reason, remedy string) Features {
 		return Features{Version: 2, Reason: reason, Remedy: remedy}
 	}
-	m, reason, remedy := h.visible(own, func(m mount) bool { return m.fstype == "cgroup2" })
+	m, reason, remedy := h.visible(own, "memory", func(m mount) bool { return m.fstype == "cgroup2" })
 	if reason != "" {
 		return missing(reason, remedy)
 	}
@@ -80,7 +79,7 @@ func detectV2(h Host, own string) Features {
 	}
 	reason, remedy = h.mayHost(m.dir, m)
 	if reason == "" {
-		return Features{Version: 2, Parent: m.dir}
+		return h.counting(Features{Version: 2, Parent: m.dir}, m)
 	}
 	if m.isRoot() {
 		// There is nothing above that we could see.
@@ -90,7 +89,7 @@ func detectV2(h Host, own string) Features {
 	if also, _ := h.mayHost(above, m); also != "" {
 		return missing(reason+"; "+also, remedy)
 	}
-	return Features{Version: 2, Parent: above}
+	return h.counting(Features{Version: 2, Parent: above}, m)
 }
 
 // mayHost says why dir cannot have a group of ours with a memory limit, or "".
@@ -108,18 +107,24 @@ func (h Host) mayHost(dir string, m mount) (reason, remedy string) {
 	if kind != "" && kind != "domain" {
 		return dir + " is a " + kind + " cgroup", remedyDelegate
 	}
-	if slices.Contains(h.words(dir, "cgroup.subtree_control"), "memory") {
+	return h.mayHandOut(dir, m, "memory")
+}
+
+// mayHandOut says why groups in dir cannot have a v2 controller, or "".
+func (h Host) mayHandOut(dir string, m mount, controller string) (reason, remedy string) {
+	if slices.Contains(h.words(dir, "cgroup.subtree_control"), controller) {
 		return "", ""
 	}
-	// It is off, so Open would have to turn it on.
-	if !slices.Contains(h.words(dir, "cgroup.controllers"), "memory") {
-		return "the memory controller is not delegated to " + dir, remedyDelegate
+	// It is off, so it would have to be turned on.
+	if !slices.Contains(h.words(dir, "cgroup.controllers"), controller) {
+		return "the " + controller + " controller is not delegated to " + dir, remedyDelegate
 	}
-	if kind != "" && len(h.words(dir, "cgroup.procs")) > 0 {
-		return dir + " has processes of its own, so it cannot limit the memory of groups below it", remedyLeaf
+	// The root of the hierarchy alone has no type.
+	if h.exists(dir, "cgroup.type") && len(h.words(dir, "cgroup.procs")) > 0 {
+		return dir + " has processes of its own, so it cannot hand the " + controller + " controller to groups below it", remedyLeaf
 	}
 	if dir != m.point && !h.Delegated(dir) {
-		return "the memory controller is off below " + dir + ", which is not ours to change", remedyDelegate
+		return "the " + controller + " controller is off below " + dir + ", which is not ours to change", remedyDelegate
 	}
 	return "", ""
 }
@@ -134,10 +139,15 @@ type mount struct {
 
 func (m mount) isRoot() bool { return m.dir == m.point }
 
+// ofV1 knows the mounts of the v1 hierarchy that has a controller.
+func ofV1(controller string) func(mount) bool {
+	return func(m mount) bool { return m.fstype == "cgroup" && slices.Contains(m.super, controller) }
+}
+
 // visible finds the mount through which the group own can be reached and
 // written. The reason of the mount that came closest is reported.
-func (h Host) visible(own string, want func(mount) bool) (found mount, reason, remedy string) {
-	reason, remedy = "the hierarchy of the memory controller is not mounted", remedyMount
+func (h Host) visible(own, controller string, want func(mount) bool) (found mount, reason, remedy string) {
+	reason, remedy = "the hierarchy of the "+controller+" controller is not mounted", remedyMount
 	if strings.HasSuffix(own, " (deleted)") {
 		return mount{}, "the group this process is in has been removed", remedyDelegate
 	}
@@ -206,11 +216,15 @@ func ownGroup(cgroup, controller string) (string, bool) {
 	return "", false
 }
 
-// parseMounts reads mountinfo, latest mount first: it hides earlier ones.
+// parseMounts reads the cgroup mounts of mountinfo, latest first: it hides
+// earlier ones. The others, often hundreds, are not taken apart.
 func parseMounts(mountinfo string) []mount {
 	var all []mount
 	for line := range strings.Lines(mountinfo) {
 		before, after, ok := strings.Cut(line, " - ")
+		if !strings.HasPrefix(after, "cgroup") {
+			continue
+		}
 		f, g := strings.Fields(before), strings.Fields(after)
 		if !ok || len(f) < 6 || len(g) < 3 {
 			continue

@@ -101,12 +101,15 @@ func fieldOf(b []byte, path, name string) (int64, error) {
 }
 
 // pids are the processes in a group, in our view: one that our pid namespace
-// cannot see is 0.
+// cannot see is 0. Of a crowd it gives the first few hundred.
 func pids(dir string) ([]int, error) {
 	b, err := read(dir + "/cgroup.procs")
 	if err != nil {
 		return nil, err
 	}
+	// Where the page ends within a number, what is left of the number is
+	// somebody else's pid.
+	b = b[:bytes.LastIndexByte(b, '\n')+1]
 	var all []int
 	for _, word := range strings.Fields(string(b)) {
 		if pid, err := strconv.Atoi(word); err == nil {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,6 +41,10 @@ type node struct {
 	// spoiled nodes are removed and not leased again: what is in their files
 	// is not known, or cannot be set back.
 	spoiled bool
+	// tree is nil until a lease for a tree of processes wants it.
+	tree *tree
+	// restUntil is set when the dead of a tree still have memory.
+	restUntil time.Time
 }
 
 func newNode(dir string, version int) (n *node, err error) {
@@ -113,12 +119,33 @@ func (n *node) closeFiles() {
 			*fd = -1
 		}
 	}
+	n.tree.closeFiles()
+}
+
+// dirs are all directories of the node.
+func (n *node) dirs() []string {
+	if n.tree != nil && n.tree.apart {
+		return []string{n.dir, n.tree.dir}
+	}
+	return []string{n.dir}
 }
 
 // leftover is how much may stay charged to a group that is leased again. The
 // kernel hands out charges in batches of 64 pages per processor and takes them
 // back late, so it is never zero.
 const leftover = 1 << 20
+
+// charged tells whether more is left than the next guest should pay for.
+func (n *node) charged() bool {
+	left, err := number(readFD(n.usageFD))
+	return err != nil || left > leftover
+}
+
+// rested tells whether it makes sense to clean the node. Before, it would be
+// thrown away for memory that is about to be freed.
+func (n *node) rested() bool {
+	return n.restUntil.IsZero() || time.Now().After(n.restUntil)
+}
 
 // clean prepares a node that has had a worker for the next, or says no.
 func (n *node) clean() bool {
@@ -189,6 +216,7 @@ type Group struct {
 	pool  *Pool
 	dir   string
 	kills int64
+	start *treeStart // nil but for a tree of processes
 
 	mu   sync.Mutex // held during a call: Return must not close files in use
 	node *node      // nil after Return
@@ -208,9 +236,11 @@ func (g *Group) hold() (n *node, release func(), err error) {
 // SysProcAttr.CgroupFD, which starts a process inside.
 func (g *Group) Path() string { return g.dir }
 
-// Add puts a process, with all its threads, into the group. Only memory it
-// touches from then on is charged to the group. Call it ahead of demand:
-// it takes 20 µs as a rule, but 12 ms were seen on a busy machine.
+// Add puts a process, with all its threads, into the group, and those it forks
+// from then on. Only memory it touches from then on is charged to the group.
+// Call it ahead of demand: it takes 20 µs as a rule, but 12 ms were seen on a
+// busy machine. When it fails the process may be in one of two hierarchies: end
+// it before Return.
 func (g *Group) Add(pid int) error {
 	n, release, err := g.hold()
 	if err != nil {
@@ -220,6 +250,11 @@ func (g *Group) Add(pid int) error {
 	if pid <= 0 {
 		// The kernel reads 0 as the writer, which is the Runner.
 		return fmt.Errorf("cgroup: %d is not a process", pid)
+	}
+	if g.start != nil && n.tree.apart {
+		if err := write(n.tree.path("cgroup.procs"), strconv.Itoa(pid)); err != nil {
+			return fmt.Errorf("cgroup: count process %d: %w", pid, err)
+		}
 	}
 	if err := writeFD(n.procs, strconv.Itoa(pid)); err != nil {
 		return fmt.Errorf("cgroup: add process %d to %s: %w", pid, n.dir, err)
@@ -242,7 +277,8 @@ func (g *Group) SetLimit(bytes int64) error {
 // OOMKills counts the kernel's kills for want of memory in the group since
 // Lease. More than none is the evidence, and is there before the worker is seen
 // dead. It is not a number of processes: v2 counts the victim once as such and
-// once more with its group (memory.oom.group).
+// once more with its group (memory.oom.group). Of a tree v1 kills one process,
+// and the others go on: end them.
 func (g *Group) OOMKills() (int, error) {
 	n, release, err := g.hold()
 	if err != nil {
@@ -253,17 +289,24 @@ func (g *Group) OOMKills() (int, error) {
 	return int(kills - g.kills), err
 }
 
-// JoinFD is where a process puts itself into the group by writing "0", or -1
-// where it cannot (v2). Moving oneself takes no global lock, while Add waits
-// for all processors and keeps the whole machine from forking meanwhile. The
-// descriptor is the group's: pass it on, do not close it.
-func (g *Group) JoinFD() int {
+// JoinFDs are where a process puts itself into the group by writing "0" to each,
+// or none where it cannot, as on v2. Moving oneself takes no global lock, while
+// Add waits for all processors and keeps the whole machine from forking
+// meanwhile. The descriptors are the group's: pass them on, do not close them.
+func (g *Group) JoinFDs() []int {
 	n, release, err := g.hold()
 	if err != nil {
-		return -1
+		return nil
 	}
 	defer release()
-	return n.joinFD
+	fds := []int{n.joinFD}
+	if g.start != nil && n.tree.apart {
+		fds = append(fds, n.tree.join)
+	}
+	if slices.Contains(fds, -1) {
+		return nil
+	}
+	return fds
 }
 
 // Return gives the group back when its worker is dead. A group that still has

@@ -21,13 +21,18 @@ const (
 	drainMax = 2 * time.Second
 	// retryStuck bounds what a Return spends on the groups of others.
 	retryStuck = 4
+	// settle is how long a group may rest before it is leased again. The
+	// kernel frees what belonged to a process (some 90 KiB of stack and
+	// tables) 15 to 30 ms after its death.
+	settle = 100 * time.Millisecond
 )
 
 // A Pool owns one parent group and leases the groups in it.
 type Pool struct {
-	dir     string
-	version int
-	drain   time.Duration // drainMax, but for tests
+	dir      string
+	version  int
+	drain    time.Duration // drainMax, but for tests
+	counting counting
 
 	mu     sync.Mutex
 	lock   int // descriptor that says the owner lives; -1 when closed for good
@@ -44,63 +49,73 @@ func Open(f Features) (*Pool, error) {
 	if !f.Usable() {
 		return nil, fmt.Errorf("%w: %s", ErrUnsupported, f.Reason)
 	}
-	Sweep(f.Parent)
+	// Whoever left groups that count processes left one of these too, so the
+	// other hierarchy is looked at for a reason only.
+	if Sweep(f.Parent) > 0 && f.CountsProcesses() {
+		Sweep(f.ProcessParent)
+	}
 	if f.Version == 2 {
-		if err := handOutMemory(f.Parent); err != nil {
+		if err := handOut("memory", f.Parent); err != nil {
 			return nil, err
 		}
 	}
-	dir, lock, err := makeOwned(f.Parent)
+	name, err := ownName()
+	if err != nil {
+		return nil, err
+	}
+	dir, lock, err := makeOwned(f.Parent, name)
 	if err != nil {
 		return nil, err
 	}
 	p := &Pool{dir: dir, version: f.Version, drain: drainMax, lock: lock, leased: map[*Group]bool{}}
+	p.counting = counting{features: f, pool: dir, lock: -1}
 	if f.Version == 2 {
-		if err := handOutMemory(dir); err != nil {
+		if err := handOut("memory", dir); err != nil {
 			return nil, errors.Join(err, p.Close())
 		}
 	}
 	return p, nil
 }
 
-// handOutMemory turns the memory controller on for the groups in dir. It stays
-// on: by the time of Close others may count on it.
-func handOutMemory(dir string) error {
+// handOut turns a v2 controller on for the groups in dir. It stays on: by the
+// time of Close others may count on it.
+func handOut(controller, dir string) error {
 	control := dir + "/cgroup.subtree_control"
 	b, err := read(control)
 	if err != nil {
 		return err
 	}
-	if slices.Contains(strings.Fields(string(b)), "memory") {
+	if slices.Contains(strings.Fields(string(b)), controller) {
 		return nil
 	}
-	return write(control, "+memory")
+	return write(control, "+"+controller)
 }
 
 // Path is the pool's own directory.
 func (p *Pool) Path() string { return p.dir }
 
-// Lease gives a clean group with this memory limit, made or used again.
-func (p *Pool) Lease(limit int64) (*Group, error) {
+// Lease gives a clean group with these limits, made or used again. On a host
+// that does not count processes (Features.ProcessReason) the group works
+// without, and Group.CountsProcesses says so; where Features promised it and
+// it fails, so does Lease.
+func (p *Pool) Lease(l Limits) (*Group, error) {
+	if l.Processes < 0 {
+		return nil, fmt.Errorf("cgroup: a limit of %d processes", l.Processes)
+	}
 	for {
 		n, fresh, err := p.take()
 		if err != nil {
 			return nil, err
 		}
-		if !fresh && !n.clean() {
+		if !fresh && !(n.clean() && (l.Processes == 0 || n.tree.vacant())) {
 			p.discard(n)
 			continue
 		}
-		if err := n.setLimit(limit); err != nil {
+		g, err := p.prepare(n, l)
+		if err != nil {
 			p.discard(n)
 			return nil, err
 		}
-		kills, err := n.begin()
-		if err != nil {
-			p.discard(n)
-			return nil, fmt.Errorf("cgroup: reset the counters of %s: %w", n.dir, err)
-		}
-		g := &Group{pool: p, dir: n.dir, kills: kills, node: n}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.closed {
@@ -112,18 +127,40 @@ func (p *Pool) Lease(limit int64) (*Group, error) {
 	}
 }
 
-// take prefers the group returned last: its kernel structures are warm.
+// prepare sets the limits and notes the counters that a lease starts from.
+func (p *Pool) prepare(n *node, l Limits) (*Group, error) {
+	if err := n.setLimit(l.Memory); err != nil {
+		return nil, err
+	}
+	kills, err := n.begin()
+	if err != nil {
+		return nil, fmt.Errorf("cgroup: reset the counters of %s: %w", n.dir, err)
+	}
+	g := &Group{pool: p, dir: n.dir, kills: kills, node: n}
+	if l.Processes == 0 {
+		return g, n.tree.lift()
+	}
+	if err := p.counting.grow(n); err != nil {
+		return nil, err
+	}
+	g.start, err = n.beginTree(l.Processes)
+	return g, err
+}
+
+// take prefers the group returned last: its kernel structures are warm. One
+// that rests is passed over.
 func (p *Pool) take() (n *node, fresh bool, err error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
 		return nil, false, ErrClosed
 	}
-	if last := len(p.idle) - 1; last >= 0 {
-		n = p.idle[last]
-		p.idle = p.idle[:last]
-		p.mu.Unlock()
-		return n, false, nil
+	for i, n := range slices.Backward(p.idle) {
+		if n.rested() {
+			p.idle = slices.Delete(p.idle, i, i+1)
+			p.mu.Unlock()
+			return n, false, nil
+		}
 	}
 	p.made++
 	dir := fmt.Sprintf("%s/w%d", p.dir, p.made)
@@ -137,8 +174,15 @@ func (p *Pool) take() (n *node, fresh bool, err error) {
 
 func (p *Pool) takeBack(g *Group, n *node, empty bool) {
 	if !empty {
-		left, err := pids(n.dir)
-		empty = err == nil && len(left) == 0
+		empty = n.tree.empty(g.start != nil)
+		if empty {
+			left, err := pids(n.dir)
+			empty = err == nil && len(left) == 0
+		}
+	}
+	n.restUntil = time.Time{}
+	if g.start != nil && n.charged() {
+		n.restUntil = time.Now().Add(settle)
 	}
 	p.mu.Lock()
 	delete(p.leased, g)
@@ -156,7 +200,7 @@ func (p *Pool) discard(n *node) {
 	n.closeFiles()
 	p.mu.Lock()
 	k := min(retryStuck, len(p.stuck))
-	dirs := append([]string{n.dir}, p.stuck[:k]...)
+	dirs := append(n.dirs(), p.stuck[:k]...)
 	p.stuck = slices.Delete(p.stuck, 0, k)
 	p.mu.Unlock()
 	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return remove(dir) == nil })
@@ -186,20 +230,25 @@ func (p *Pool) Close() error {
 		g.Return()
 	}
 
+	dirs := append(p.counting.end(), p.dir)
 	deadline := time.Now().Add(p.drain)
 	pause := time.Millisecond
 	for {
-		err := removeTree(p.dir)
+		var err error
+		for _, dir := range dirs {
+			err = errors.Join(err, removeTree(dir))
+		}
 		if err == nil {
 			break
 		}
 		if left := time.Until(deadline); left <= 0 {
-			return fmt.Errorf("cgroup: close: %w (processes %v)", err, pidsBelow(p.dir))
-		} else if !waitExit(pidsBelow(p.dir), left) {
+			return fmt.Errorf("cgroup: close: %w (processes %v)", err, pidsBelow(dirs))
+		} else if !waitExit(pidsBelow(dirs), left) {
 			time.Sleep(min(pause, left))
 			pause = min(2*pause, 50*time.Millisecond)
 		}
 	}
+	p.counting.unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.lock >= 0 {
@@ -209,20 +258,22 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// pidsBelow are the processes in the groups of a pool.
-func pidsBelow(dir string) []int {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var all []int
-	for _, e := range entries {
-		if e.IsDir() {
-			some, _ := pids(dir + "/" + e.Name())
-			all = append(all, some...)
+// pidsBelow are the processes in the groups of a pool, each once.
+func pidsBelow(dirs []string) (all []int) {
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				some, _ := pids(dir + "/" + e.Name())
+				all = append(all, some...)
+			}
 		}
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // waitExit waits until one of the processes is dead, in either version and
@@ -252,13 +303,9 @@ func waitExit(pids []int, timeout time.Duration) bool {
 
 // makeOwned makes a pool's group and locks it. The lock ends with the process,
 // however that ends, and is seen in every pid namespace.
-func makeOwned(parent string) (dir string, lock int, err error) {
+func makeOwned(parent, name string) (dir string, lock int, err error) {
+	dir = parent + "/" + name
 	for range 8 {
-		name, err := ownName()
-		if err != nil {
-			return "", -1, err
-		}
-		dir = parent + "/" + name
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return "", -1, fmt.Errorf("cgroup: make the pool's group: %w", err)
 		}
@@ -276,7 +323,7 @@ func makeOwned(parent string) (dir string, lock int, err error) {
 		}
 		// Somebody in another pid namespace, where our pid means nothing, may
 		// have swept the group before it was locked. The name is random, so
-		// nobody has made it anew.
+		// nobody but us makes it anew.
 		if unix.Access(dir, unix.F_OK) == nil {
 			return dir, lock, nil
 		}

@@ -57,10 +57,10 @@ func TestPlainKillIsNoOOMKill(t *testing.T) {
 func TestJoin(t *testing.T) {
 	p := openPool(t)
 	g := lease(t, p, 32*mib)
-	if g.JoinFD() < 0 {
+	if len(g.JoinFDs()) == 0 {
 		t.Skip("there is no way to join on v2")
 	}
-	fd, err := unix.Dup(g.JoinFD())
+	fd, err := unix.Dup(g.JoinFDs()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestSetLimit(t *testing.T) {
 		if g.SetLimit(limit) == nil {
 			t.Errorf("a limit of %d was accepted", limit)
 		}
-		if _, err := p.Lease(limit); err == nil {
+		if _, err := p.Lease(Limits{Memory: limit}); err == nil {
 			t.Errorf("a lease with limit %d was given", limit)
 		}
 	}
@@ -268,7 +268,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err := held.Add(os.Getpid()); !errors.Is(err, ErrReturned) {
 		t.Errorf("Add after Close: %v", err)
 	}
-	if _, err := p.Lease(64 * mib); !errors.Is(err, ErrClosed) {
+	if _, err := p.Lease(Limits{Memory: 64 * mib}); !errors.Is(err, ErrClosed) {
 		t.Errorf("Lease after Close: %v", err)
 	}
 	if err := p.Close(); err != nil {
@@ -342,7 +342,7 @@ func TestHammerLease(t *testing.T) {
 	for i, c := range children {
 		all.Go(func() {
 			for round := range rounds {
-				g, err := p.Lease(int64(16+i) * mib)
+				g, err := p.Lease(Limits{Memory: int64(16+i) * mib})
 				if err != nil {
 					t.Error(err)
 					return
@@ -384,7 +384,7 @@ func TestHammerCloseDuringLeases(t *testing.T) {
 	for range 16 {
 		first.Add(1)
 		all.Go(func() {
-			g, err := p.Lease(64 * mib)
+			g, err := p.Lease(Limits{Memory: 64 * mib})
 			if err != nil {
 				t.Error(err)
 			}
@@ -392,7 +392,7 @@ func TestHammerCloseDuringLeases(t *testing.T) {
 			for err == nil {
 				g.Return()
 				// Fails at the end: closed, or the directory gone under its hands.
-				g, err = p.Lease(64 * mib)
+				g, err = p.Lease(Limits{Memory: 64 * mib})
 			}
 		})
 	}

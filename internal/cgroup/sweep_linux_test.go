@@ -36,7 +36,7 @@ func TestSweep(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("after Sweep: %v, want %v (and not %s)", got, want, filepath.Base(killedDir))
 	}
-	if g, err := live.Lease(64 * mib); err != nil {
+	if g, err := live.Lease(Limits{Memory: 64 * mib}); err != nil {
 		t.Errorf("the live pool is damaged: %v", err)
 	} else {
 		g.Return()

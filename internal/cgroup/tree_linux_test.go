@@ -1,0 +1,360 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// roomy is enough for some hundred forks of a test binary: its page tables are
+// large, most of all with the race detector.
+const roomy = 1 << 30
+
+// testParents is testParent with a place for counting processes.
+func testParents(t testing.TB) Features {
+	t.Helper()
+	real := requireCgroup(t)
+	if !real.CountsProcesses() {
+		text := fmt.Sprintf("missing: %s (%s)", real.ProcessReason, real.ProcessRemedy)
+		if os.Getenv("CORDON_REQUIRE_HOST") == "" || os.Geteuid() != 0 {
+			t.Skip(text)
+		}
+		t.Fatal(text)
+	}
+	f := testParent(t)
+	f.ProcessReason = ""
+	if real.ProcessParent == real.Parent {
+		if f.Version == 2 {
+			if err := handOut("pids", real.Parent); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.ProcessParent = f.Parent
+		return f
+	}
+	dir, err := os.MkdirTemp(real.ProcessParent, "test-cgroup-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := removeTree(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	f.ProcessParent = dir
+	return f
+}
+
+func openTrees(t testing.TB) *Pool {
+	t.Helper()
+	return openIn(t, testParents(t))
+}
+
+func refused(t testing.TB, g *Group) int {
+	t.Helper()
+	n, err := g.ForksRefused()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// counted is how many tasks the kernel sees in a group.
+func counted(t testing.TB, g *Group) int {
+	t.Helper()
+	n, err := number(read(g.node.tree.path("pids.current")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(n)
+}
+
+// orphans has those whose parent was killed become children of the test, which
+// collects them in the end: what they leave must not depend on who is pid 1.
+func orphans(t *testing.T) {
+	t.Helper()
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for {
+			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); pid <= 0 && !errors.Is(err, unix.EINTR) {
+				break
+			}
+		}
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestForkBomb(t *testing.T) {
+	const bound = 40
+	p := openTrees(t)
+	orphans(t)
+	g := leaseTree(t, p, roomy, bound)
+	if !g.CountsProcesses() {
+		t.Fatal("nobody counts")
+	}
+	c := startChild(t)
+	add(t, g, c)
+	if n := refused(t, g); n != 0 {
+		t.Errorf("ForksRefused = %d before the first fork", n)
+	}
+	c.must("bomb", leash(t))
+	eventually(t, "a fork is refused", func() bool { return refused(t, g) > 0 })
+	if n := counted(t, g); n != bound {
+		t.Errorf("%d tasks at a bound of %d", n, bound)
+	}
+	if n := kills(t, g); n != 0 {
+		t.Errorf("OOMKills = %d", n)
+	}
+	// One who is not in the group goes on forking.
+	outside := startChild(t)
+	if answer := outside.ask("fill", 2*bound); answer != fmt.Sprint(2*bound, " false") {
+		t.Errorf("outside: %q", answer)
+	}
+
+	if err := g.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range g.node.dirs() {
+		if left, err := pids(dir); err != nil || len(left) != 0 {
+			t.Errorf("after Kill %s has %v, %v", dir, left, err)
+		}
+	}
+	if n := refused(t, g); n == 0 {
+		t.Error("Kill has destroyed the evidence")
+	}
+	if bound, err := number(read(g.node.tree.path("pids.max"))); p.version == 1 && bound != 0 {
+		t.Errorf("they could fork while they were killed: %d, %v", bound, err)
+	}
+	if sig := c.wait(); sig != unix.SIGKILL {
+		t.Errorf("ended by %v, want SIGKILL", sig)
+	}
+	if answer := outside.ask("hello"); answer != "ok" {
+		t.Errorf("Kill has reached a process outside: %q", answer)
+	}
+	g.Return()
+}
+
+func TestTreeReuseStartsClean(t *testing.T) {
+	p := openTrees(t)
+	g := leaseTree(t, p, roomy, 30)
+	c := startChild(t)
+	add(t, g, c)
+	if answer := c.ask("fill", 100); !strings.HasSuffix(answer, " true") {
+		t.Fatalf("100 processes at a bound of 30: %q", answer)
+	}
+	if n := refused(t, g); n != 1 {
+		t.Errorf("ForksRefused = %d, want 1", n)
+	}
+	c.kill()
+	settled(t, g)
+	g.Return()
+
+	second := leaseTree(t, p, roomy, 200)
+	if second.Path() != g.Path() {
+		t.Errorf("%s was followed by %s", g.Path(), second.Path())
+	}
+	if n := refused(t, second); n != 0 {
+		t.Errorf("ForksRefused = %d before anything ran", n)
+	}
+	c = startChild(t)
+	add(t, second, c)
+	if answer := c.ask("fill", 100); answer != "100 false" {
+		t.Errorf("100 processes at a bound of 200: %q", answer)
+	}
+	if n := refused(t, second); n != 0 {
+		t.Errorf("ForksRefused = %d below the bound", n)
+	}
+	if err := second.Kill(); err != nil { // leaves a bound of 0 on v1
+		t.Fatal(err)
+	}
+	c.wait()
+	settled(t, second)
+	second.Return()
+
+	// A bound that is the last one but one, and one that is gone.
+	third := leaseTree(t, p, roomy, 200)
+	c = startChild(t)
+	add(t, third, c)
+	if answer := c.ask("fill", 100); answer != "100 false" {
+		t.Errorf("after Kill: %q", answer)
+	}
+	c.kill()
+	settled(t, third)
+	third.Return()
+	single := lease(t, p, roomy)
+	if single.Path() != g.Path() {
+		t.Errorf("%s was followed by %s", g.Path(), single.Path())
+	}
+	c = startChild(t)
+	add(t, single, c)
+	if answer := c.ask("fill", 250); answer != "250 false" {
+		t.Errorf("without a bound: %q", answer)
+	}
+	c.kill()
+	if _, err := single.ForksRefused(); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("ForksRefused without a bound: %v", err)
+	}
+	single.Return()
+	if _, err := g.ForksRefused(); !errors.Is(err, ErrReturned) {
+		t.Errorf("ForksRefused after Return: %v", err)
+	}
+	if _, err := g.Usage(); !errors.Is(err, ErrReturned) {
+		t.Errorf("Usage after Return: %v", err)
+	}
+	if g.CountsProcesses() {
+		t.Error("a returned group counts")
+	}
+}
+
+// The dead of a large tree have memory for a while: their group is neither
+// given to the next guest nor thrown away.
+func TestTreeRestsUntilItsMemoryIsFreed(t *testing.T) {
+	p := openTrees(t)
+	g := leaseTree(t, p, roomy, 1000)
+	c := startChild(t)
+	add(t, g, c)
+	if answer := c.ask("fill", 250); answer != "250 false" {
+		t.Fatalf("%q", answer)
+	}
+	c.kill()
+	n := g.node
+	g.Return()
+	if !n.charged() {
+		t.Skip("this kernel frees it at once")
+	}
+	if n.restUntil.IsZero() {
+		t.Error("it does not rest")
+	}
+	second := leaseTree(t, p, 64*mib, 5)
+	if second.Path() == g.Path() {
+		t.Error("the next guest would have paid")
+	}
+	settled(t, &Group{node: n})
+	n.restUntil = time.Now().Add(-time.Second)
+	if third := lease(t, p, 64*mib); third.Path() != g.Path() {
+		t.Errorf("it was thrown away: %s was followed by %s", g.Path(), third.Path())
+	}
+}
+
+// Zombies take room in a group that looks empty.
+func TestZombiesAreNotInherited(t *testing.T) {
+	p := openTrees(t)
+	g := leaseTree(t, p, 64*mib, 50)
+	c := startChild(t)
+	add(t, g, c)
+	if err := g.Kill(); err != nil { // but nobody waits for it
+		t.Fatal(err)
+	}
+	if n := counted(t, g); n == 0 {
+		t.Skip("this kernel does not count zombies")
+	}
+	g.Return()
+	second := leaseTree(t, p, 64*mib, 50)
+	if second.Path() == g.Path() {
+		t.Error("a group with a zombie in it was leased again")
+	}
+	c.wait()
+	second.Return()
+}
+
+func TestPeakMemory(t *testing.T) {
+	p := openTrees(t)
+	if !canReset(p.version) {
+		t.Skip("this kernel has no peak that can be reset")
+	}
+	for _, touched := range []int64{24 * mib, 6 * mib} { // the second is not the first
+		g := leaseTree(t, p, 64*mib, 50)
+		c := startChild(t)
+		add(t, g, c)
+		c.must("touch", touched)
+		c.kill()
+		u, err := g.Usage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.PeakMemory < touched || u.PeakMemory > touched+12*mib {
+			t.Errorf("%d MiB touched, a peak of %d KiB", touched/mib, u.PeakMemory>>10)
+		}
+		if (u.CPU > 0) != (p.version == 2) {
+			t.Errorf("CPU = %v on v%d", u.CPU, p.version)
+		}
+		g.Return()
+	}
+	g := lease(t, p, 64*mib)
+	if u, err := g.Usage(); err != nil || u != (Usage{}) {
+		t.Errorf("a lease that is not measured: %+v, %v", u, err)
+	}
+}
+
+func canReset(version int) bool {
+	var name unix.Utsname
+	if version == 1 {
+		return true
+	}
+	var major, minor int
+	if unix.Uname(&name) != nil {
+		return false
+	}
+	_, err := fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor)
+	return err == nil && (major > 6 || major == 6 && minor >= 12)
+}
+
+func TestHammerTrees(t *testing.T) {
+	const workers, rounds = 8, 6
+	f := testParents(t)
+	p := openIn(t, f)
+	var all sync.WaitGroup
+	for i := range workers {
+		c := startChild(t)
+		all.Go(func() {
+			for round := range rounds {
+				limits := Limits{Memory: roomy, Processes: (i + round) % 3 * 20} // 0, 20, 40
+				g, err := p.Lease(limits)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if g.CountsProcesses() != (limits.Processes > 0) {
+					t.Errorf("%+v: CountsProcesses = %v", limits, g.CountsProcesses())
+				}
+				if limits.Processes > 0 {
+					if n, err := g.ForksRefused(); n != 0 || err != nil {
+						t.Errorf("ForksRefused = %d, %v", n, err)
+					}
+				}
+				if round < rounds-1 {
+					g.Return()
+					continue
+				}
+				if err := g.Add(c.pid()); err != nil {
+					t.Error(err)
+				}
+				answer := c.ask("fill", 100)
+				if full := strings.HasSuffix(answer, " true"); full != (limits.Processes > 0) {
+					t.Errorf("%+v: %q", limits, answer)
+				}
+				c.kill()
+				g.Return()
+			}
+		})
+	}
+	all.Wait()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, parent := range []string{f.Parent, f.ProcessParent} {
+		if left := groupsIn(t, parent); len(left) != 0 {
+			t.Errorf("left in %s: %v", parent, left)
+		}
+	}
+}
