@@ -1,0 +1,248 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// newServer reads what guests say. net/http does the parsing: it has seen more
+// malformed requests than we could think of.
+func (p *Proxy) newServer() *http.Server {
+	server := &http.Server{
+		Handler:                      http.HandlerFunc(p.serveRequest),
+		ReadHeaderTimeout:            headerTime,
+		IdleTimeout:                  idleTime,
+		MaxHeaderBytes:               maxHeader,
+		DisableGeneralOptionsHandler: true,
+		ConnState:                    connState,
+		BaseContext:                  func(net.Listener) context.Context { return p.ctx },
+		ErrorLog:                     log.New(io.Discard, "", 0), // a guest's mistakes are not news
+		Protocols:                    new(http.Protocols),
+	}
+	server.Protocols.SetHTTP1(true)
+	return server
+}
+
+// newTransport speaks to servers. It has no proxy of its own, follows nothing,
+// and every connection goes through the rules.
+func (p *Proxy) newTransport() *http.Transport {
+	transport := &http.Transport{
+		DialContext:            p.dialForward,
+		DisableCompression:     true, // bodies pass as they are
+		MaxIdleConnsPerHost:    16,
+		IdleConnTimeout:        30 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
+		ExpectContinueTimeout:  time.Second,
+		Protocols:              new(http.Protocols),
+	}
+	transport.Protocols.SetHTTP1(true)
+	return transport
+}
+
+// newForwarder passes plain requests on. What it writes is made of what was
+// parsed, never of the guest's bytes, so a request that two servers would cut
+// in different places (Content-Length against Transfer-Encoding) leaves here
+// as one that can be cut in one place only.
+func (p *Proxy) newForwarder() *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Transport:     p.transport,
+		FlushInterval: -1, // event streams
+		ErrorLog:      p.server.ErrorLog,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			t, ok := r.In.Context().Value(targetKey{}).(target)
+			if !ok {
+				r.Out.URL.Host = "" // the transport refuses it
+				return
+			}
+			r.Out.URL = &url.URL{
+				Scheme: "http", Host: t.String(),
+				Path: r.In.URL.Path, RawPath: r.In.URL.RawPath,
+				RawQuery: r.In.URL.RawQuery, ForceQuery: r.In.URL.ForceQuery,
+			}
+			// Of what was judged, not what the Host header says.
+			r.Out.Host = strings.TrimSuffix(t.String(), ":80")
+		},
+		ModifyResponse: func(r *http.Response) error {
+			if r.StatusCode == http.StatusSwitchingProtocols {
+				return &failure{words: "the server switches to a protocol that nobody asked for"}
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { p.answerError(w, err) },
+	}
+}
+
+type targetKey struct{}
+
+// listener hands the connections that the sniffer took for HTTP to the server.
+type listener struct{ p *Proxy }
+
+func (l listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.p.handoff:
+		return c, nil
+	case <-l.p.ctx.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+func (l listener) Close() error   { return nil } // the context does it
+func (l listener) Addr() net.Addr { return &net.TCPAddr{} }
+
+// serveHTTPConnections starts the server, once.
+func (p *Proxy) serveHTTPConnections() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.serving || p.closed {
+		return
+	}
+	p.serving = true
+	p.running.Go(func() { _ = p.server.Serve(listener{p}) }) // it ends with Close alone
+}
+
+func connState(conn net.Conn, state http.ConnState) {
+	if c, ok := conn.(*guestConn); ok && state == http.StateClosed {
+		c.finish()
+	}
+}
+
+// serveRequest judges each request anew, also the second one on a connection.
+func (p *Proxy) serveRequest(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodConnect:
+		p.connect(w, r)
+	case r.URL.Scheme == "http" && r.URL.Host != "":
+		p.forward(w, r)
+	default:
+		// Of another protocol. Where it was meant to go is judged all the same.
+		if r.URL.Host != "" {
+			t, err := parseTarget(r.URL.Host, standardPorts[r.URL.Scheme])
+			if err == nil {
+				err = admit(p.grants, t)
+			}
+			if err != nil {
+				p.answerError(w, err)
+				return
+			}
+		}
+		answer(w, http.StatusBadRequest, "cordon: this is a proxy: send CONNECT host:port, or a request for http://host/\n")
+	}
+}
+
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
+	t, err := forwardTarget(r.URL)
+	if err == nil {
+		err = admit(p.grants, t)
+	}
+	if err != nil {
+		p.answerError(w, err)
+		return
+	}
+	// A request may be answered without the upgrade that it offers, and
+	// clients that offer one by habit (h2c) count on that.
+	r.Header.Del("Upgrade")
+	p.forwarder.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), targetKey{}, t)))
+}
+
+func forwardTarget(u *url.URL) (target, error) {
+	if u.User != nil {
+		return target{}, &refusal{detail: show(u.Host) + ": has a user before the host"}
+	}
+	return parseTarget(u.Host, 80)
+}
+
+// dialForward is called by the transport with a target that was admitted; it
+// is admitted again because that costs nothing.
+func (p *Proxy) dialForward(ctx context.Context, _, address string) (net.Conn, error) {
+	t, err := parseTarget(address, 0)
+	if err == nil {
+		err = admit(p.grants, t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	conn, _, err := p.dial(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	c := &forwardConn{Conn: conn, account: p.traffic.connected(t)}
+	if !p.begin(c) {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
+	c.end = func() { p.end(c) }
+	return c, nil
+}
+
+// answerError is for everything that did not work: the rules' refusals and
+// the network's.
+func (p *Proxy) answerError(w http.ResponseWriter, err error) {
+	var r *refusal
+	var f *failure
+	switch {
+	case errors.As(err, &r):
+		p.report(r)
+		answer(w, http.StatusForbidden, r.body())
+	case errors.As(err, &f):
+		answer(w, http.StatusBadGateway, "cordon: "+f.words+"\n")
+	default:
+		answer(w, http.StatusBadGateway, "cordon: the connection to the server failed\n")
+	}
+}
+
+func answer(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text)
+}
+
+// connect opens a tunnel. What the request line says decides; a Host header
+// beside it is nobody's business.
+func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
+	t, err := parseTarget(r.RequestURI, 0)
+	if err == nil {
+		err = admit(p.grants, t)
+	}
+	if err != nil {
+		p.answerError(w, err)
+		return
+	}
+	server, addr, err := p.dial(r.Context(), t)
+	if err != nil {
+		p.answerError(w, err)
+		return
+	}
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		server.Close()
+		return
+	}
+	guest, ok := conn.(*guestConn)
+	if !ok {
+		server.Close()
+		conn.Close()
+		return
+	}
+	defer guest.finish()
+	// A guest that does not wait for the answer has said something already.
+	said := make([]byte, buffered.Reader.Buffered())
+	if _, err := io.ReadFull(buffered.Reader, said); err != nil {
+		server.Close()
+		return
+	}
+	if _, err := io.WriteString(guest.Conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		server.Close()
+		return
+	}
+	p.tunnel(route{t, p.allowsAddr(addr, t.port)}, guest.Conn, server, said)
+}

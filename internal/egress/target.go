@@ -1,0 +1,109 @@
+package egress
+
+import (
+	"errors"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// target is where a guest wants to go, in the one spelling that there is.
+type target struct {
+	name string     // empty for an address
+	addr netip.Addr // of a host that was said as an address
+	port uint16
+}
+
+func (t target) host() string {
+	if t.name != "" {
+		return t.name
+	}
+	return t.addr.String()
+}
+
+func (t target) String() string { return join(t.host(), strconv.Itoa(int(t.port))) }
+
+// join is net.JoinHostPort, which is for IPv6 alone different from a colon.
+func join(host, port string) string {
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return host + ":" + port
+}
+
+// newTarget makes a host canonical. The error is a refusal: a host that cannot
+// be read is one that somebody else might read differently.
+func newTarget(host string, port uint16) (target, error) {
+	name, addr, err := policy.CanonicalHost(host)
+	switch {
+	case err != nil:
+		return target{}, &refusal{detail: show(host) + ":" + strconv.Itoa(int(port)) + ": " + errors.Unwrap(err).Error()}
+	case port == 0:
+		return target{}, &refusal{detail: join(show(host), "0") + ": 0 is not a port"}
+	}
+	return target{name: name, addr: addr, port: port}, nil
+}
+
+// parseTarget reads host:port. The port may only be missing where there is a
+// default.
+func parseTarget(text string, standard uint16) (target, error) {
+	host, port := text, ""
+	// IPv6 has colons of its own, so only what is after its bracket counts.
+	if colon := strings.LastIndexByte(text, ':'); colon > strings.LastIndexByte(text, ']') {
+		host, port = text[:colon], text[colon+1:]
+	}
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		return target{}, &refusal{detail: show(text) + ": is an IPv6 address without brackets"}
+	}
+	if port == "" {
+		if standard == 0 {
+			return target{}, &refusal{detail: show(text) + ": has no port"}
+		}
+		return newTarget(host, standard)
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || strings.Trim(port, "0123456789") != "" {
+		return target{}, &refusal{detail: show(text) + ": has no port that is a number from 1 to 65535"}
+	}
+	return newTarget(host, uint16(n))
+}
+
+// admit decides by the grants, and asks nobody.
+func admit(grants []policy.NetGrant, t target) error {
+	known := false
+	for _, g := range grants {
+		switch {
+		case t.name != "" && g.Allows(t.name, t.port), t.name == "" && g.AllowsAddr(t.addr, t.port):
+			return nil
+		case t.name != "" && g.CoversName(t.name), t.name == "" && g.CoversAddr(t.addr):
+			known = true
+		}
+	}
+	rule := "not in allow_net"
+	switch {
+	case known:
+		rule = "this port is not in allow_net"
+	case t.name == "":
+		rule = "not in allow_net, where an address needs a grant by address"
+	}
+	return &refusal{detail: t.String() + ": " + rule, allow: t.String()}
+}
+
+// answersTo reports whether a server name that the guest says inside of a
+// tunnel fits the tunnel's target.
+func (p *Proxy) answersTo(t target, said string) bool {
+	name, addr, err := policy.CanonicalHost(said)
+	switch {
+	case err != nil:
+		return false
+	case t.name != "":
+		return name == t.name
+	case addr.IsValid():
+		return addr == t.addr
+	}
+	// The grant of an address of a content network must not become one of
+	// every site behind it.
+	return admit(p.grants, target{name: name, port: t.port}) == nil
+}

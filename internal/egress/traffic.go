@@ -1,0 +1,93 @@
+package egress
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Traffic is what went to and from one host and port.
+type Traffic struct {
+	Host        string // canonical
+	Port        uint16
+	Connections int64
+	Sent        int64 // bytes from the guest to the host
+	Received    int64 // bytes from the host to the guest
+}
+
+// maxHosts bounds what a guest can make us remember: below a wildcard there is
+// no end of names. The rest is counted as one.
+const maxHosts = 4096
+
+var otherHosts = target{name: "(others)"}
+
+type account struct{ connections, sent, received atomic.Int64 }
+
+// ledger has an account for each target that was connected to.
+type ledger struct {
+	mu       sync.Mutex
+	accounts map[target]*account
+}
+
+// connected counts a connection and gives the account for its bytes.
+func (l *ledger) connected(t target) *account {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := l.accounts[t]
+	if a == nil && len(l.accounts) >= maxHosts {
+		t = otherHosts
+		a = l.accounts[t]
+	}
+	if a == nil {
+		if l.accounts == nil {
+			l.accounts = map[target]*account{}
+		}
+		a = &account{}
+		l.accounts[t] = a
+	}
+	a.connections.Add(1)
+	return a
+}
+
+// Traffic lists what was connected to, by host and port. Of a connection that
+// is open and busy, the last half megabyte may not be in it yet.
+func (p *Proxy) Traffic() []Traffic {
+	p.traffic.mu.Lock()
+	defer p.traffic.mu.Unlock()
+	var all []Traffic
+	for t, a := range p.traffic.accounts {
+		all = append(all, Traffic{t.host(), t.port, a.connections.Load(), a.sent.Load(), a.received.Load()})
+	}
+	slices.SortFunc(all, func(a, b Traffic) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port))
+	})
+	return all
+}
+
+// forwardConn counts what plain requests and their answers use.
+type forwardConn struct {
+	net.Conn
+	account *account
+	end     func()
+	once    sync.Once
+}
+
+func (c *forwardConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.account.received.Add(int64(n))
+	return n, err
+}
+
+func (c *forwardConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.account.sent.Add(int64(n))
+	return n, err
+}
+
+func (c *forwardConn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(c.end)
+	return err
+}
