@@ -1,0 +1,285 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const (
+	// wrapMost is how many wrappers are looked through, one in the other.
+	wrapMost = 16
+	// filesMost is how many files are looked at for one command. Wrappers of
+	// which every word may be the command multiply.
+	filesMost = 1000
+)
+
+// look is one search for an interpreter in a command.
+type look struct {
+	*view
+	stock func() *inventory
+	files int
+}
+
+// trail is the sentence that a finding becomes: subject, then what it runs,
+// which runs, …
+type trail struct {
+	subject string
+	clauses []string
+}
+
+func (t trail) then(clause string) trail {
+	return trail{t.subject, append(slices.Clip(t.clauses), clause)}
+}
+
+// isA ends the sentence.
+func (t trail) isA(what string) string {
+	if len(t.clauses) == 0 {
+		return t.subject + " is " + what
+	}
+	return t.subject + " " + strings.Join(t.clauses, ", which ") + ", " + what
+}
+
+// does ends it with one more verb.
+func (t trail) does(verb string) string {
+	return t.subject + " " + strings.Join(append(slices.Clip(t.clauses), verb), ", which ")
+}
+
+// setting is where a command would be looked up.
+type setting struct {
+	dir     string
+	folders []string
+	depth   int
+	open    bool // words will be added to the command
+	execvp  bool // a file that the kernel does not know goes to sh
+}
+
+func refuseInterpreter(detail string) run.Violation {
+	return run.Violation{
+		Wall: policy.WallCommand, Op: ruleInterpreter, Detail: detail, Count: 1,
+		Hint: "run a program instead of a script, or allow it with allow_interpreters (--allow-interpreters)",
+	}
+}
+
+// program looks at a file that would be executed with argv. It gives the
+// sentence that says which interpreter would run, or "".
+func (l *look) program(f file, argv []string, t trail, at setting) string {
+	at.depth++
+	if l.files++; at.depth > wrapMost || l.files > filesMost {
+		return t.does("is wrapped too often to be looked through")
+	}
+	self := t
+	if at.depth == 1 && f.isSystem() && f.real != argv[0] {
+		self = t.then("is " + show(f.real))
+	}
+	n := natureOf(f.real, f.most())
+	switch {
+	case n.format == script:
+		return l.script(f, n.script, argv, t, at)
+	case n.large && !f.isSystem():
+		return t.does("is too large to be looked at")
+	case n.multicall || slices.Contains(multicalls, path.Base(f.real)):
+		return l.applet(f, argv, t, at)
+	case n.loader || isLoader(path.Base(f.real)):
+		return l.wrapper(loaderName, argv, t, at)
+	}
+	copied, linked, hasTwin := known{}, false, false
+	if n.format == program && !f.isSystem() { // there, names tell
+		copied, linked, hasTwin = l.stock().twin(f.real, f.info)
+	}
+	if k := l.kindOf(f, n); k != "" {
+		if hasTwin && copied.path != f.real {
+			return t.then(twinClause(copied, linked)).isA(string(k))
+		}
+		if n.library != "" {
+			return self.then("is linked with " + n.library).isA(string(k))
+		}
+		return self.isA(string(k))
+	}
+	if hasTwin && copied.kind != "" {
+		return t.then(twinClause(copied, linked)).isA(string(copied.kind))
+	}
+	if n.format == unknown && at.execvp {
+		return t.does("has no #! line, so that a shell would run it")
+	}
+	if n.format == secret && !f.isSystem() {
+		return t.does("cannot be read, so that nobody knows what it is")
+	}
+	// In the system's folders names tell what a program does; elsewhere only
+	// the file does, as a project may build its own "script".
+	if f.isSystem() {
+		for _, name := range f.names() {
+			if _, ok := wrappers[name]; ok {
+				return l.wrapper(name, argv, t, at)
+			}
+		}
+	} else if hasTwin {
+		return l.wrapper(copied.name, argv, t.then(twinClause(copied, linked)), at)
+	}
+	return ""
+}
+
+func twinClause(k known, linked bool) string {
+	if linked {
+		return "is the same file as " + show(k.path)
+	}
+	return "is a copy of " + show(k.path)
+}
+
+// kindOf is what a file is by its contents or, where these say nothing, by its
+// names.
+func (l *look) kindOf(f file, n nature) kind {
+	if n.kind != "" {
+		return n.kind
+	}
+	for _, file := range f.names() {
+		// A kind that has signatures would have shown itself.
+		if known, ok := nameOf(file); ok && (f.isSystem() || !known.told || n.format == secret) {
+			return known.kind
+		}
+	}
+	return ""
+}
+
+// script looks at the interpreter in a script's first line.
+func (l *look) script(f file, sh shebang, argv []string, t trail, at setting) string {
+	t = t.then("begins with " + showLine(sh.line()))
+	for _, command := range sh.commands(f.path, argv[1:]) {
+		// A line that ends like those of Windows names a file that is most
+		// likely not there; it must not run in either reading.
+		for _, interpreter := range []string{command[0], strings.TrimRight(command[0], "\r")} {
+			found, err := l.locate(at.dir, interpreter)
+			if err != nil {
+				continue
+			}
+			command[0] = interpreter
+			if detail := l.program(found, command, t, at); detail != "" {
+				return detail
+			}
+		}
+	}
+	return ""
+}
+
+// multicalls are one program for many names.
+var multicalls = strings.Fields("busybox toybox coreutils sbase-box ubase-box")
+
+// applet looks at the part of a multi-call program that is meant: the one by
+// whose name it is called, or the one that is its first argument.
+func (l *look) applet(f file, argv []string, t trail, at setting) string {
+	name := path.Base(argv[0])
+	byArgument := !f.isSystem() || slices.ContainsFunc(multicalls, func(m string) bool { return strings.HasPrefix(name, m) })
+	calls := [][]string{argv}
+	if byArgument && len(argv) > 1 {
+		first := strings.TrimPrefix(argv[1], "--coreutils-prog=")
+		calls = append(calls, append([]string{first}, argv[2:]...))
+	}
+	for i, call := range calls {
+		name := path.Base(call[0])
+		t := t
+		if i > 0 {
+			t = t.then("runs " + show(name))
+		}
+		if n, ok := nameOf(name); ok {
+			return t.isA(string(n.kind))
+		}
+		if _, ok := wrappers[name]; ok {
+			if detail := l.wrapper(name, call, t, at); detail != "" {
+				return detail
+			}
+		}
+		if i > 0 && slices.Contains(multicalls, name) { // busybox busybox sh
+			return l.applet(f, call, t, at)
+		}
+	}
+	return ""
+}
+
+// wrapper looks at what a program starts.
+func (l *look) wrapper(name string, argv []string, t trail, at setting) string {
+	at.open = at.open || wrappers[name].open
+	for _, in := range through(name, argv[1:]) {
+		if in.shell != "" {
+			return t.does(in.shell)
+		}
+		here := at
+		if in.folders != nil {
+			here.folders = in.folders
+		}
+		if in.dir != "" {
+			here.dir = l.walk(at.dir, in.dir).path
+		}
+		if len(in.argv) > 0 && !in.unsure {
+			// A command that is not there is more likely an option's value
+			// that was misread.
+			_, err := l.find(here.dir, in.argv[0], here.folders)
+			in.unsure = err != nil
+		}
+		words := in.skipped
+		if in.unsure {
+			words = argv[1:]
+		}
+		// What stands before the command is looked at too: should an option
+		// take no value after all, its "value" is the command.
+		for i, w := range words {
+			if detail := l.word(w, words[i:], t, here); detail != "" {
+				return detail
+			}
+		}
+		if len(in.argv) == 0 {
+			if at.open && name != "xargs" {
+				return t.does("gets its command from the input of xargs")
+			}
+			continue
+		}
+		if detail := l.command(in.argv, t, here); detail != "" {
+			return detail
+		}
+	}
+	return ""
+}
+
+// command looks at a command that a wrapper starts.
+func (l *look) command(argv []string, t trail, at setting) string {
+	name := argv[0]
+	if isPlaceholder(name) {
+		return t.does("runs what it finds")
+	}
+	f, err := l.find(at.dir, name, at.folders)
+	if err != nil {
+		// The loader and others also run what has no x bit.
+		f, err = l.locate(at.dir, name)
+	}
+	if err == nil {
+		at.execvp = true
+		return l.program(f, argv, t.then("runs "+f.called()), at)
+	}
+	// Nothing of the name is there, as far as can be seen from here.
+	if n, ok := nameOf(path.Base(name)); ok {
+		return t.then("runs " + show(name)).isA(string(n.kind))
+	}
+	if at.open {
+		return t.does("runs " + show(name) + ", for which its input may stand") // xargs -I% %
+	}
+	return ""
+}
+
+// word looks at an argument that may be a command or its name: -c/bin/sh,
+// --shell=/bin/sh.
+func (l *look) word(w string, rest []string, t trail, at setting) string {
+	if _, value, ok := strings.Cut(w, "="); ok {
+		w = value
+	}
+	if w == "" || w[0] == '-' {
+		return ""
+	}
+	at.open, at.execvp = false, false
+	f, err := l.find(at.dir, w, at.folders)
+	if err != nil {
+		return ""
+	}
+	return l.program(f, append([]string{w}, rest[1:]...), t.then("runs "+f.called()), at)
+}

@@ -1,0 +1,54 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Below /dev and /proc the host's files say nothing about the guest's:
+// /dev/stdin and /proc/self lead to whoever looks. These paths are judged by
+// their text.
+
+// devices are in the guest's own /dev, and nothing comes of them. Not here:
+// tty, which is the caller's terminal, and shm, which is nobody's file.
+var devices = strings.Fields("/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/fd /proc/self/fd")
+
+// kernelTexts are what ordinary programs ask the kernel about the machine and
+// about themselves. Not here: environ, mountinfo and all that leads elsewhere
+// (root, cwd, exe, task).
+var kernelTexts = strings.Fields("/proc/cpuinfo /proc/meminfo /proc/stat /proc/loadavg /proc/uptime /proc/version /proc/filesystems " +
+	"/proc/self/status /proc/self/stat /proc/self/statm /proc/self/maps /proc/self/limits /proc/self/cmdline /proc/self/comm")
+
+// leaps are the links in /proc/<pid> through which a path goes on somewhere
+// else: /proc/self/root/etc/passwd.
+var leaps = strings.Fields("root cwd exe fd map_files task ns")
+
+func ownedByKernel(p string) bool { return under(p, "/dev") || under(p, "/proc") }
+
+// isLeap reports whether a path is or goes through one of the leaps.
+func isLeap(p string) bool {
+	if !under(p, "/proc") {
+		return false
+	}
+	parts := strings.Split(p, "/")
+	return len(parts) > 3 && slices.Contains(leaps, parts[3]) && !slices.Contains(devices, p)
+}
+
+func (v *view) whereInKernel(p string) place {
+	if slices.Contains(devices, p) || slices.Contains(kernelTexts, p) {
+		return device
+	}
+	// A descriptor, but nothing through it: it may be a folder.
+	if dir, n := path.Split(p); (dir == "/dev/fd/" || dir == "/proc/self/fd/") && digits(n) {
+		return device
+	}
+	if isLeap(p) {
+		return outside
+	}
+	return v.innermost(p)
+}
+
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,109 @@
+package command
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+)
+
+const (
+	// readMost is how much of a file is searched. A larger one is refused, as
+	// nobody can say what is in it.
+	readMost = 1 << 30
+	// readSystemMost is enough for the system's folders, into which no guest
+	// writes: names and copies are known there anyhow, and reading all of a
+	// large program from a disk takes longer than starting it.
+	readSystemMost = 8 << 20
+	// frontMost is the size in memory of a program that does nothing but call
+	// the interpreter in its library.
+	frontMost = 256 << 10
+)
+
+// format is what the kernel makes of a file.
+type format int
+
+const (
+	unknown format = iota // execve says ENOEXEC, and execvp would call sh
+	program               // ELF
+	script                // #!
+	secret                // may be executed but not read
+)
+
+// nature is what a file is, by its contents alone.
+type nature struct {
+	format format
+	inside
+	library string // by which the kind is known
+	script  shebang
+	large   bool // more than is read
+}
+
+// natureOf reads a file, or remembers it.
+func natureOf(name string, most int64) nature {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nature{} // opening a FIFO would wait for its writer
+	}
+	id, known := identify(info)
+	key := cacheKey{id, most}
+	if known {
+		if n, ok := remembered.get(key); ok {
+			return n
+		}
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nature{format: secret}
+	}
+	defer f.Close()
+	// It may have been exchanged since: what was opened counts.
+	info, err = f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nature{}
+	}
+	n := readNature(f, info.Size(), most)
+	if now, ok := identify(info); known && ok && now == id && now.settled() {
+		remembered.put(key, n)
+	}
+	return n
+}
+
+func readNature(f io.ReaderAt, size, most int64) nature {
+	head := make([]byte, scriptMost)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nature{format: secret}
+	}
+	head = head[:n]
+	switch {
+	case strings.HasPrefix(string(head), "#!"):
+		sh, ok := readShebang(head)
+		if !ok {
+			return nature{}
+		}
+		return nature{format: script, script: sh}
+	case !strings.HasPrefix(string(head), elfMagic):
+		return nature{}
+	}
+	out := nature{format: program, large: size > readMost}
+	if out.large && most == readMost {
+		return out
+	}
+	l := readLinkage(f)
+	for _, needed := range l.needed {
+		for _, lib := range libraries {
+			if l.loaded <= frontMost && strings.HasPrefix(needed, lib.prefix) {
+				out.kind, out.library = lib.kind, needed
+				return out
+			}
+		}
+	}
+	found, err := search.read(f, most)
+	if err != nil {
+		out.format = secret
+		return out
+	}
+	out.inside = signatureOf(found)
+	return out
+}

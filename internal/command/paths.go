@@ -1,0 +1,218 @@
+package command
+
+import (
+	"os"
+	"os/user"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Names of the rules, as violations have them.
+const (
+	rulePath        = "path"
+	ruleInterpreter = "interpreter"
+)
+
+// refusalsMost is how many arguments are named; a list of thousands helps nobody.
+const refusalsMost = 16
+
+// arguments refuses those that name a file which is not there inside.
+func (v *view) arguments(args []string) (refusals []run.Violation) {
+	more := 0
+	for i, arg := range args {
+		detail, hint := v.argument(arg)
+		if detail == "" {
+			continue
+		}
+		if len(refusals) == refusalsMost {
+			more++
+			continue
+		}
+		refusals = append(refusals, run.Violation{
+			Wall: policy.WallCommand, Op: rulePath, Count: 1, Hint: hint, Allowed: v.visible(),
+			Detail: "argument " + strconv.Itoa(i+1) + ": " + detail,
+		})
+	}
+	if more > 0 {
+		last := &refusals[len(refusals)-1]
+		last.Detail += ", and " + strconv.Itoa(more) + " more arguments like that"
+		last.Count += more
+	}
+	return refusals
+}
+
+// argument says what is wrong with one, in words, or "".
+func (v *view) argument(arg string) (detail, hint string) {
+	exists := func(name string) bool {
+		_, err := os.Lstat(path.Join(v.dir, name))
+		return err == nil
+	}
+	for _, text := range readings(arg, exists) {
+		if text[0] == '~' {
+			detail, hint = v.home(text, exists)
+		} else {
+			detail, hint = v.file(text)
+		}
+		if detail == "" {
+			continue
+		}
+		if text != arg {
+			detail = show(arg) + " names " + detail
+		}
+		return detail, hint
+	}
+	return "", ""
+}
+
+// file judges a text as the name of a file.
+func (v *view) file(text string) (detail, hint string) {
+	absolute := path.IsAbs(text)
+	switch {
+	case absolute && !firstExists(text) && !firstExists(path.Clean(text)):
+		// "/foo/" and "/p": nothing of that name is in the root, so that it
+		// is a regular expression or a sed script.
+		return "", ""
+	case !absolute && isSubstitution(text, v.dir):
+		return "", ""
+	}
+	// The kernel follows links first, and many programs take ".." away first.
+	// Neither may lead out.
+	r := v.walk(v.dir, text)
+	if v.ok(r, absolute) {
+		lexical := path.Clean(text)
+		if !absolute {
+			lexical = path.Join(v.dir, text)
+		}
+		if lexical == r.path || !strings.Contains(text, "..") {
+			return "", ""
+		}
+		if r = v.walk("/", lexical); v.ok(r, absolute) {
+			return "", ""
+		}
+	}
+	target, prose := onHost(r.path)
+	if prose {
+		return "", ""
+	}
+	return v.explain(text, r, target)
+}
+
+// ok reports whether a path stays inside. A folder above the workspace is
+// there inside, as an empty shell, but whoever names it means the host's. Not
+// so with "/": it is the private root, and more often the separator of tr, cut
+// or sort.
+func (v *view) ok(r resolved, absolute bool) bool {
+	switch r.place {
+	case granted, system, device:
+		return true
+	case scratch:
+		return v.okScratch(r, absolute)
+	case skeleton:
+		return absolute && r.path == "/"
+	}
+	// A link of the host's system that dangles inside: nothing is read through
+	// it, and it was not made by whoever made the workspace.
+	l, ok := r.left()
+	return ok && l.place == system
+}
+
+// okScratch judges a path in the private /tmp. Whoever writes /tmp/x means the
+// guest's. A ".." or a link that leads there from the workspace, which may
+// itself lie below the host's /tmp, means a neighbour of it.
+func (v *view) okScratch(r resolved, absolute bool) bool {
+	if r.path == v.Scratch {
+		return true
+	}
+	if l, linked := r.left(); linked && l.place == granted {
+		_, err := os.Lstat(r.path)
+		return err != nil
+	}
+	return absolute || v.where(v.dir) == scratch
+}
+
+func (v *view) explain(text string, r resolved, target string) (detail, hint string) {
+	detail = show(text)
+	switch l, linked := r.left(); {
+	case linked:
+		detail += " goes through the link " + show(l.at) + " to " + show(target)
+	case target != text:
+		detail += " is " + show(target)
+	}
+	detail += ", which is not visible inside"
+	if v.where(target) == granted {
+		return detail, "inside it is called " + show(target)
+	}
+	hint = "grant it with --read " + show(target) + " or --write " + show(target) + " (read: and write: in a policy)"
+	if v.Workspace != "" {
+		hint = "use a file in the workspace " + show(v.Workspace) + ", or " + hint
+	}
+	return detail, hint
+}
+
+// home judges ~ and ~user. No shell is there to expand them, but git and
+// others do so themselves, and nobody who writes them means a file named "~".
+// ~1.2.3 is a version.
+func (v *view) home(text string, exists func(string) bool) (detail, hint string) {
+	name, _, _ := strings.Cut(text[1:], "/")
+	if exists("~" + name) {
+		return v.file(text)
+	}
+	if name != "" {
+		if _, err := user.Lookup(name); err != nil {
+			return v.file(text)
+		}
+	}
+	return show(text) + " means a home directory, which is not visible inside",
+		"write the path out, and grant it with --read or --write (read: and write: in a policy)"
+}
+
+// firstExists reports whether the first component of an absolute path is there
+// on the host.
+func firstExists(p string) bool {
+	first, _, _ := strings.Cut(strings.TrimLeft(p, "/"), "/")
+	switch first {
+	case "", ".", "..":
+		return true
+	}
+	_, err := os.Lstat("/" + first)
+	return err == nil
+}
+
+// onHost follows what exists of a path on the host. It is prose when the first
+// component that does not exist has spaces in it: "/etc/hosts is wrong".
+func onHost(p string) (target string, prose bool) {
+	existing, rest := p, ""
+	for existing != "/" {
+		if _, err := os.Lstat(existing); err == nil {
+			break
+		}
+		existing, rest = path.Dir(existing), path.Join(path.Base(existing), rest)
+	}
+	first, _, _ := strings.Cut(rest, "/")
+	if strings.ContainsAny(first, " \t\n") {
+		return p, true
+	}
+	if real, err := filepath.EvalSymlinks(existing); err == nil {
+		return path.Join(real, rest), false
+	}
+	return p, false
+}
+
+// isSubstitution knows sed's s/../../g, which as a path would lead out: it has
+// three separators, flags or nothing at the end, and there is no folder "s".
+func isSubstitution(text, dir string) bool {
+	if len(text) < 4 || text[0] != 's' && text[0] != 'y' || text[1] != '/' || strings.Count(text, "/") != 3 {
+		return false
+	}
+	flags := text[strings.LastIndexByte(text, '/')+1:]
+	if strings.Trim(flags, "gpiImMe0123456789") != "" {
+		return false
+	}
+	_, err := os.Lstat(path.Join(dir, text[:1]))
+	return err != nil
+}

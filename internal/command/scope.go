@@ -1,0 +1,127 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Scope is what a command will find inside. Paths are absolute, and the same
+// inside and on the host. The zero Scope shows nothing, so that nothing is found.
+type Scope struct {
+	Workspace string   // canonical, empty for none
+	ReadOnly  bool     // the mounts see to it: an argument does not tell whether it will be written
+	Dir       string   // the command's working directory; empty means the root
+	Read      []string // grants, canonical
+	Write     []string
+	System    []string // folders and files of the host's system, e.g. /usr, /bin, /etc/ssl
+	Scratch   string   // private, so nothing below it is the host's file
+	Path      []string // the guest's PATH as folders
+
+	AllowInterpreters bool
+}
+
+// place says what a path is to the guest.
+type place int
+
+const (
+	outside  place = iota // not there
+	skeleton              // a folder that is there only because something below it is
+	scratch               // private
+	device                // harmless, or the guest's own
+	system                // the host's, read-only
+	granted               // workspace, read and write
+)
+
+// view is a Scope that has been checked.
+type view struct {
+	Scope
+	grants []string
+	dir    string // Dir, with links followed
+
+	folders map[string]string // the real folders of the PATH, as they are asked for
+}
+
+func newView(s Scope) (*view, error) {
+	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), folders: map[string]string{}}
+	if s.Workspace != "" {
+		v.grants = append([]string{s.Workspace}, v.grants...)
+	}
+	if v.Dir == "" {
+		v.Dir = "/"
+	}
+	for _, p := range slices.Concat(v.grants, s.System, []string{v.Dir}) {
+		if !path.IsAbs(p) || strings.ContainsRune(p, 0) {
+			return nil, run.Errorf(run.Invalid, "%s is not an absolute path; paths of a command's surroundings have to be", show(p))
+		}
+	}
+	v.Dir = path.Clean(v.Dir)
+	r := v.walk("/", v.Dir)
+	if r.place == outside || r.place == device {
+		return nil, run.Errorf(run.Invalid, "the working directory %s cannot be seen inside; visible are %s", show(v.Dir), strings.Join(v.visible(), ", "))
+	}
+	v.dir = r.path
+	return v, nil
+}
+
+// where finds the place of a clean absolute path. Of two that contain it the
+// inner one counts, as with mounts: a workspace below /tmp is the workspace,
+// and /usr is the system's even where / is granted.
+func (v *view) where(p string) place {
+	if ownedByKernel(p) {
+		return v.whereInKernel(p)
+	}
+	if where := v.innermost(p); where != outside {
+		return where
+	}
+	if p == "/" {
+		return skeleton
+	}
+	for _, list := range [][]string{v.grants, v.System, {v.Scratch}} {
+		for _, q := range list {
+			if under(q, p) {
+				return skeleton
+			}
+		}
+	}
+	return outside
+}
+
+func (v *view) innermost(p string) place {
+	longest, where := 0, outside
+	for _, q := range v.grants {
+		if len(q) > longest && under(p, q) {
+			longest, where = len(q), granted
+		}
+	}
+	for _, q := range v.System {
+		if len(q) > longest && under(p, q) {
+			longest, where = len(q), system
+		}
+	}
+	if len(v.Scratch) > longest && under(p, v.Scratch) {
+		where = scratch
+	}
+	return where
+}
+
+// visible lists what there is, for people.
+func (v *view) visible() []string {
+	all := slices.Concat(v.grants, v.System)
+	if v.Scratch != "" {
+		all = append(all, v.Scratch)
+	}
+	return slices.Compact(all)
+}
+
+// under reports whether name is dir or lies beneath it.
+func under(name, dir string) bool {
+	return name == dir || dir == "/" && path.IsAbs(name) ||
+		len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)
+}
+
+func underAny(name string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return under(name, dir) })
+}

@@ -1,0 +1,149 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// ground is a workspace with something beside it that must stay unseen.
+type ground struct {
+	t       *testing.T
+	root    string
+	ws      string
+	outside string
+	scope   Scope
+}
+
+// newGround makes one. The private folder is called /scratch, so that what
+// lies in the host's /tmp around the workspace is plainly outside.
+func newGround(t *testing.T) *ground {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &ground{t: t, root: root, ws: filepath.Join(root, "ws"), outside: filepath.Join(root, "outside")}
+	g.scope = Scope{
+		Workspace: g.ws, Dir: g.ws, Scratch: "/scratch",
+		System: existing("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives", "/etc/ssl"),
+		Path:   []string{"/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"},
+	}
+	g.write("ws/data.txt", "x", 0o644)
+	g.write("ws/sub/deep/data.txt", "x", 0o644)
+	g.write("ws/with space", "x", 0o644)
+	g.write("outside/secret", "x", 0o644)
+	return g
+}
+
+func existing(names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { _, err := os.Stat(name); return err != nil })
+}
+
+func (g *ground) write(name, text string, mode os.FileMode) string {
+	g.t.Helper()
+	full := filepath.Join(g.root, name)
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		g.t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), mode); err != nil {
+		g.t.Fatal(err)
+	}
+	if err := os.Chmod(full, mode); err != nil {
+		g.t.Fatal(err)
+	}
+	return full
+}
+
+func (g *ground) link(target, name string) {
+	g.t.Helper()
+	if err := os.Symlink(target, filepath.Join(g.root, name)); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *ground) copyOf(program, name string, more ...byte) {
+	g.t.Helper()
+	data, err := os.ReadFile(program)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.write(name, string(append(data, more...)), 0o755)
+}
+
+// need finds a program of this host, with links followed. Where it is missing
+// the test is skipped, except where skips are forbidden.
+func need(t testing.TB, name string) string {
+	t.Helper()
+	for _, dir := range []string{"/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin"} {
+		if real, err := filepath.EvalSymlinks(filepath.Join(dir, name)); err == nil {
+			return real
+		}
+	}
+	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
+		t.Fatalf("%s is missing on this host", name)
+	}
+	t.Skipf("%s is missing on this host", name)
+	return ""
+}
+
+// check wants no error.
+func (g *ground) check(argv ...string) Verdict {
+	g.t.Helper()
+	v, err := Check(argv, g.scope)
+	if err != nil {
+		g.t.Fatalf("%q: %v", argv, err)
+	}
+	if !filepath.IsAbs(v.Path) || filepath.Clean(v.Path) != v.Path {
+		g.t.Errorf("%q: path %q is not canonical", argv, v.Path)
+	}
+	return v
+}
+
+func (g *ground) allowed(argv ...string) {
+	g.t.Helper()
+	if v := g.check(argv...); v.Refusals != nil {
+		g.t.Errorf("%q was refused: %+v", argv, v.Refusals)
+	}
+}
+
+// refused wants a refusal by the rule whose detail has all the words.
+func (g *ground) refused(rule string, argv []string, words ...string) {
+	g.t.Helper()
+	v := g.check(argv...)
+	i := slices.IndexFunc(v.Refusals, func(r run.Violation) bool { return r.Op == rule })
+	if i < 0 {
+		g.t.Errorf("%q was not refused by %q: %+v", argv, rule, v.Refusals)
+		return
+	}
+	r := v.Refusals[i]
+	if r.Wall != policy.WallCommand || r.Count < 1 || r.Hint == "" {
+		g.t.Errorf("%q: %+v is not complete", argv, r)
+	}
+	for _, w := range words {
+		if !strings.Contains(r.Detail+" "+r.Hint, w) {
+			g.t.Errorf("%q: no %q in %q, %q", argv, w, r.Detail, r.Hint)
+		}
+	}
+}
+
+func wantClass(t *testing.T, err error, class run.Class, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error; want %s", class)
+		return
+	}
+	if got := run.ClassOf(err); got != class {
+		t.Errorf("%v is %s; want %s", err, got, class)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("no %q in %q", w, err)
+		}
+	}
+}
