@@ -58,6 +58,9 @@ func fork(namespaces uintptr, p *program) (pid uintptr, errno syscall.Errno) {
 		} else if errno == 0 && result == 0 && c.positive {
 			break
 		}
+		if c.store != nil {
+			*c.store = int32(result)
+		}
 	}
 	report.call, report.errno = uint16(i), uint16(errno)
 	_, _, _ = syscall.RawSyscall6(unix.SYS_SENDTO, p.control, uintptr(unsafe.Pointer(report)), unsafe.Sizeof(*report), unix.MSG_NOSIGNAL, 0, 0)

@@ -17,14 +17,18 @@ import (
 type Plan struct {
 	// Namespaces are the clone(2) flags of the namespaces around the place.
 	Namespaces uintptr
-	// UID and GID are the ids that the host's kernel sees.
-	UID, GID int
+	// UID and GID are the ids that the host's kernel sees, Inside is what both
+	// are called in the user namespace.
+	UID, GID, Inside int
 	// SwitchID says that the child must change to UID and GID itself.
 	SwitchID bool
 	// DropGroups says that supplementary groups can be and are dropped.
 	DropGroups bool
 	// Root is what the private root contains; nil means no private root.
 	Root []Mount
+	// Stage, if it is not empty, is where the mounts of Root are put instead, for
+	// somebody else who builds a root from them.
+	Stage string
 	// Readable are the host paths that stay readable; Landlock enforces them
 	// where there is no private root, and repeats them where there is one.
 	Readable []string
@@ -57,8 +61,12 @@ const (
 // Mount is one entry of the private root.
 type Mount struct {
 	Path   string
+	Source string // of a bind; empty means the same path
 	Kind   MountKind
-	Target string // of a symlink, or the text of a file
+	Target string // of a symlink, the text of a file, or the options of a file system
+	// MapOwner makes the files of the folder's owner the guest's, where the guest
+	// is another user than the Runner.
+	MapOwner bool
 }
 
 // MountKind tells how an entry comes to be.
@@ -72,6 +80,13 @@ const (
 	Symlink    MountKind = "symlink" // made anew
 	TextFile   MountKind = "text"    // made anew
 	EmptyDir   MountKind = "empty"   // a mount point
+
+	// A command has these, too.
+	WritableDir  MountKind = "writable dir"  // the host's folder, to be changed
+	WritableFile MountKind = "writable file" // the host's file, to be changed
+	Tmpfs        MountKind = "tmpfs"         // made anew
+	Proc         MountKind = "proc"          // of its own processes
+	DevPTS       MountKind = "devpts"        // terminals of its own
 )
 
 // Scratch is where the guest may write.
@@ -80,16 +95,23 @@ const Scratch = "/tmp"
 // Devices that a guest gets: sources and sinks without state.
 var Devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-// Nobody is the id that a guest has inside, and outside too when cordon runs
-// as root.
-const Nobody = 65534
+// Nobody is the id that a script has inside, and every guest has outside when
+// cordon runs as root. CommandID is the one that a command has inside: not
+// Nobody, as whom the kernel shows all owners that do not exist there.
+const (
+	Nobody    = 65534
+	CommandID = 1000
+)
 
 // Inputs are what a plan is made from.
 type Inputs struct {
 	Policy   policy.Policy
 	Features hostfeature.Features
-	// Interpreter lists the files of the interpreter.
-	Interpreter []Mount
+	// Files lists what a guest needs of the host: an interpreter's files, or
+	// the system's.
+	Files []Mount
+	// Command says that the guest is a command, which may start others.
+	Command bool
 	// Without takes walls away. Tests use it to show that each one matters.
 	Without []policy.Wall
 }
@@ -101,7 +123,7 @@ func Make(in Inputs) (Plan, error) {
 	f := in.Features
 	without := func(w policy.Wall) bool { return slices.Contains(in.Without, w) }
 	p := Plan{
-		UID: f.UID, GID: f.GID,
+		UID: f.UID, GID: f.GID, Inside: Nobody,
 		NoNewPrivs: !without(policy.WallNoNewPrivs), Capabilities: !without(policy.WallCapabilities),
 		Rlimits: !without(policy.WallRlimit), Environment: !without(policy.WallEnvironment),
 		Walls: map[policy.Wall]string{}, Missing: map[policy.Wall]hostfeature.Support{},
@@ -137,7 +159,11 @@ func Make(in Inputs) (Plan, error) {
 	ns(policy.WallUser, CloneNewUser, "")
 	ns(policy.WallMount, CloneNewNS, "private root and "+Scratch)
 	ns(policy.WallPID, CloneNewPID, "a namespace for each run")
-	ns(policy.WallNet, CloneNewNet, "no interface is up")
+	if in.hostNetwork() {
+		wall(policy.WallNet, hostfeature.No("the policy leaves commands the host's network (egress: "+string(in.Policy.Egress)+")", "egress: strict"), func() {})
+	} else {
+		ns(policy.WallNet, CloneNewNet, networkDetail(in))
+	}
 	ns(policy.WallIPC, CloneNewIPC, "")
 	ns(policy.WallUTS, CloneNewUTS, "")
 	ns(policy.WallCgroupNS, CloneNewCgroup, "")
@@ -146,8 +172,11 @@ func Make(in Inputs) (Plan, error) {
 	}
 
 	wall(policy.WallUID, p.planID(f, without(policy.WallUID)), func() {})
+	if in.Command {
+		p.Inside = CommandID
+	}
 	if p.Namespaces&CloneNewNS != 0 {
-		p.Root = rootOf(in)
+		p.Root = rootOf(in, p.Inside)
 	}
 	p.Readable = readable(in)
 	wall(policy.WallLandlock, f.Landlock, func() { p.Landlock = f.LandlockABI })
@@ -157,8 +186,8 @@ func Make(in Inputs) (Plan, error) {
 			p.Seccomp = SeccompNotify
 		}
 	})
-	// Threads are counted by the Runner, which must be asked for that.
-	if p.Seccomp != SeccompNotify && p.Rlimits {
+	// A script's threads are counted by the Runner, which must be asked for that.
+	if p.Seccomp != SeccompNotify && p.Rlimits && !in.Command {
 		p.Walls[policy.WallRlimit] = "enforced (threads are not limited: " + f.SeccompNotify.Reason + ")"
 	}
 	wall(policy.WallCgroup, f.Cgroup, func() { p.Cgroup = true })
@@ -166,7 +195,43 @@ func Make(in Inputs) (Plan, error) {
 	if len(in.Without) > 0 {
 		return p, nil // a test took walls away on purpose
 	}
-	return p, refuse(in.Policy.Required(), p.Missing)
+	return p, refuse(in.required(), p.Missing)
+}
+
+// hostNetwork says that the policy gives commands the network of the host.
+func (in Inputs) hostNetwork() bool {
+	return in.Command && in.Policy.Egress != "" && in.Policy.Egress != policy.EgressStrict
+}
+
+func networkDetail(in Inputs) string {
+	switch {
+	case !in.Command:
+		return "no interface is up"
+	case len(in.Policy.AllowNet) == 0:
+		return "nothing but a loopback of its own"
+	}
+	return "nothing but a loopback of its own, and a proxy to " + strings.Join(in.Policy.AllowNet, ", ")
+}
+
+// required lists the walls that must stand. A command may start others and use
+// sockets: seccomp and Landlock are no substitute for its namespaces.
+func (in Inputs) required() []policy.Wall {
+	if !in.Command {
+		return in.Policy.Required()
+	}
+	required := append([]policy.Wall{policy.WallUser, policy.WallMount, policy.WallPID}, in.Policy.Required()...)
+	for i, w := range required {
+		if w == policy.WallNetwork {
+			required[i] = policy.WallNet
+		}
+	}
+	// Who leaves commands the host's network has answered the need of a network
+	// wall; the wall itself may still be asked for.
+	if in.hostNetwork() && !slices.Contains(in.Policy.Require, policy.WallNet) {
+		required = slices.DeleteFunc(required, func(w policy.Wall) bool { return w == policy.WallNet })
+	}
+	slices.Sort(required)
+	return slices.Compact(required)
 }
 
 // planID decides how the guest comes to be an unprivileged user.
@@ -207,39 +272,81 @@ func refuse(required []policy.Wall, missing map[policy.Wall]hostfeature.Support)
 	return run.Errorf(run.Unsupported, "this host cannot give a wall that the policy requires: %s", strings.Join(lines, "; "))
 }
 
-// rootOf lists what the private root contains: what the interpreter needs,
+// rootOf lists what the private root contains: what the guest needs of the host,
 // what the policy grants, and the few things that programs expect.
-func rootOf(in Inputs) []Mount {
-	root := slices.Clone(in.Interpreter)
+func rootOf(in Inputs, id int) []Mount {
+	root := slices.Clone(in.Files)
 	for _, path := range in.Policy.Read {
-		root = append(root, Mount{Path: path, Kind: grantKind(in.Features, path)})
+		root = append(root, Mount{Path: path, Kind: grantKind(in.Features, path, BindDir, BindFile)})
 	}
 	for _, dev := range Devices {
 		root = append(root, Mount{Path: dev, Kind: BindDevice})
 	}
-	return append(root,
-		Mount{Path: Scratch, Kind: EmptyDir},
+	root = append(root,
 		// The C library's semaphores live here; multiprocessing wants one
 		// before it can be told that it may not fork.
 		Mount{Path: "/dev/shm", Kind: Symlink, Target: Scratch},
 		// The host's user list is nobody's business, but getpass.getuser and
 		// os.path.expanduser should find somebody.
-		Mount{Path: "/etc/passwd", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:%d::%s:/bin/false\n", Nobody, Nobody, Scratch)},
-		Mount{Path: "/etc/group", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:\n", Nobody)},
+		Mount{Path: "/etc/passwd", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:%d::%s:%s\n", id, id, Scratch, loginShell(in))},
+		Mount{Path: "/etc/group", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:\n", id)},
+	)
+	if !in.Command {
+		return append(root, Mount{Path: Scratch, Kind: EmptyDir})
+	}
+	for _, path := range in.Policy.Write {
+		root = append(root, Mount{Path: path, Kind: grantKind(in.Features, path, WritableDir, WritableFile), MapOwner: true})
+	}
+	return append(root, commandMounts(in)...)
+}
+
+// loginShell is what programs start that want a shell: a script may have none.
+func loginShell(in Inputs) string {
+	if in.Command {
+		return "/bin/sh"
+	}
+	return "/bin/false"
+}
+
+// commandMounts is what commands expect beside files: processes of their own,
+// terminals, and a network that is only their own.
+func commandMounts(in Inputs) []Mount {
+	mounts := []Mount{
+		{Path: "/proc", Kind: Proc},
+		{Path: "/dev/pts", Kind: DevPTS, Target: "newinstance,ptmxmode=0666,mode=0620"},
+		{Path: "/dev/ptmx", Kind: Symlink, Target: "pts/ptmx"},
+		{Path: "/dev/tty", Kind: BindDevice},
+		{Path: "/dev/fd", Kind: Symlink, Target: "/proc/self/fd"},
+		{Path: "/dev/stdin", Kind: Symlink, Target: "/proc/self/fd/0"},
+		{Path: "/dev/stdout", Kind: Symlink, Target: "/proc/self/fd/1"},
+		{Path: "/dev/stderr", Kind: Symlink, Target: "/proc/self/fd/2"},
+		{Path: "/var/tmp", Kind: Symlink, Target: Scratch},
+		{Path: "/run", Kind: EmptyDir},
+	}
+	if in.hostNetwork() {
+		for _, path := range []string{"/etc/resolv.conf", "/etc/hosts"} {
+			mounts = append(mounts, Mount{Path: path, Kind: BindFile})
+		}
+		return mounts
+	}
+	// No name server: names are the proxy's business.
+	return append(mounts,
+		Mount{Path: "/etc/hosts", Kind: TextFile, Target: "127.0.0.1 localhost cordon\n::1 localhost\n"},
+		Mount{Path: "/etc/host.conf", Kind: TextFile, Target: "multi on\n"}, // both addresses of localhost
 	)
 }
 
-func grantKind(f hostfeature.Features, path string) MountKind {
+func grantKind(f hostfeature.Features, path string, folder, file MountKind) MountKind {
 	if slices.Contains(f.PlainFiles, path) {
-		return BindFile
+		return file
 	}
-	return BindDir
+	return folder
 }
 
 // readable lists the paths for Landlock, without those below another.
 func readable(in Inputs) []string {
 	paths := slices.Clone(in.Policy.Read)
-	for _, m := range in.Interpreter {
+	for _, m := range in.Files {
 		if m.Kind == BindDir || m.Kind == BindFile {
 			paths = append(paths, m.Path)
 		}

@@ -130,7 +130,7 @@ func TestMake(t *testing.T) {
 // A private root has what the plan names, and nothing of the host beside it.
 func TestRoot(t *testing.T) {
 	python := []Mount{{Path: "/usr/bin/python3", Kind: BindFile}, {Path: "/usr/lib/python3", Kind: BindDir}, {Path: "/lib", Kind: Symlink, Target: "usr/lib"}}
-	p, err := Make(Inputs{Policy: policy.Policy{Read: []string{"/data", "/data/sub", "/models.bin"}}, Interpreter: python,
+	p, err := Make(Inputs{Policy: policy.Policy{Read: []string{"/data", "/data/sub", "/models.bin"}}, Files: python,
 		Features: with(func(f *hostfeature.Features) { f.PlainFiles = []string{"/models.bin"} })})
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,9 @@ type call struct {
 	accepts [2]syscall.Errno
 	// positive says that 0 is a failure: nobody is there any more.
 	positive bool
+	// store, if there is one, is where the result goes, inside of something that
+	// a later call points to.
+	store *int32
 }
 
 // report is the child's only message, if a call failed.
@@ -113,7 +116,7 @@ func (p *program) failure(message []byte) (*SetupError, bool) {
 		return nil, false
 	}
 	s := p.steps[p.calls[r.call].step]
-	return &SetupError{Step: s.name, Cause: cause(syscall.Errno(r.errno)), Namespace: s.ns}, true
+	return &SetupError{Step: s.name, Cause: cause(syscall.Errno(r.errno)), Errno: syscall.Errno(r.errno), Namespace: s.ns}, true
 }
 
 func cause(err error) string {

@@ -1,11 +1,14 @@
 package jail
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,11 +18,16 @@ import (
 // Start returns: the first message on Control is either the report of a failure
 // (see Process.Failure) or the program's own.
 func Start(spec Spec) (*Process, error) {
+	if spec.Command != nil {
+		// What lies below another mount comes after it.
+		spec.Plan.Root = slices.Clone(spec.Plan.Root)
+		slices.SortStableFunc(spec.Plan.Root, func(a, b Mount) int { return strings.Compare(a.Path, b.Path) })
+	}
 	var closing descriptorSet
 	defer closing.close()
 	have := belongings{}
 	var err error
-	if have.trees, err = openTrees(spec.Plan, &closing); err != nil {
+	if have.trees, err = openTrees(spec, &closing); err != nil {
 		return nil, err
 	}
 	if have.null, err = closing.add(unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)); err != nil {
@@ -30,6 +38,10 @@ func Start(spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	if have.control, err = closing.add(pair[1], nil); err != nil {
+		unix.Close(pair[0])
+		return nil, err
+	}
+	if err := have.addCommand(spec.Command, &closing); err != nil {
 		unix.Close(pair[0])
 		return nil, err
 	}
@@ -77,6 +89,11 @@ func cloneAndWatch(namespaces uintptr, p *program) (*Process, error) {
 // release gives the child its ids, tells it to go on, and queues behind that
 // what the program will read.
 func (p *Process) release(spec Spec) error {
+	if spec.Command != nil && spec.Command.Join != nil {
+		if err := spec.Command.Join(p.Pid); err != nil {
+			return err
+		}
+	}
 	if err := p.mapIDs(spec.Plan); err != nil {
 		return &SetupError{Step: "clone", Cause: cause(err), Namespace: true}
 	}
@@ -99,8 +116,8 @@ func (p *Process) mapIDs(plan Plan) error {
 	}
 	for _, file := range []struct{ name, text string }{
 		{"setgroups", setgroups},
-		{"uid_map", fmt.Sprintf("%d %d 1\n", Nobody, plan.UID)},
-		{"gid_map", fmt.Sprintf("%d %d 1\n", Nobody, plan.GID)},
+		{"uid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.UID)},
+		{"gid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.GID)},
 	} {
 		fd, err := unix.Open("/proc/"+strconv.Itoa(p.Pid)+"/"+file.name, unix.O_WRONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -118,7 +135,8 @@ func (p *Process) mapIDs(plan Plan) error {
 // openTrees opens the binds of the private root while we are still root: the
 // child will be nobody, and the interpreter may live below a folder that
 // nobody can enter. Other users have the same rights in the child as here.
-func openTrees(p Plan, closing *descriptorSet) ([]int, error) {
+func openTrees(spec Spec, closing *descriptorSet) ([]int, error) {
+	p := spec.Plan
 	if !p.SwitchID || p.Namespaces&CloneNewNS == 0 {
 		return nil, nil
 	}
@@ -127,9 +145,14 @@ func openTrees(p Plan, closing *descriptorSet) ([]int, error) {
 		if !m.bind() {
 			continue
 		}
-		fd, err := closing.add(unix.OpenTree(unix.AT_FDCWD, m.Path, treeFlags))
+		fd, err := closing.add(unix.OpenTree(unix.AT_FDCWD, m.source(), treeFlags))
 		if err != nil {
 			return nil, &SetupError{Step: "open " + m.Path, Cause: cause(err), Namespace: !errors.Is(err, unix.ENOENT)}
+		}
+		if m.MapOwner && spec.Command != nil {
+			if err := spec.Command.Owners.apply(fd, m, p); err != nil {
+				return nil, err
+			}
 		}
 		trees = append(trees, fd)
 	}
@@ -140,8 +163,14 @@ func openTrees(p Plan, closing *descriptorSet) ([]int, error) {
 // kernel refuses to uncover what a submount hides.
 const treeFlags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
 
+func (m Mount) source() string { return cmp.Or(m.Source, m.Path) }
+
 func (m Mount) bind() bool {
-	return m.Kind == BindDir || m.Kind == BindFile || m.Kind == BindDevice
+	switch m.Kind {
+	case BindDir, BindFile, BindDevice, WritableDir, WritableFile:
+		return true
+	}
+	return false
 }
 
 // descriptorSet holds what is inherited by the child, and not needed here
@@ -161,8 +190,8 @@ func (s *descriptorSet) add(fd int, err error) (int, error) {
 		}
 		*s = append(*s, fd)
 	}
-	if fd >= ControlFD && fd <= PIDNSFD {
-		if fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, PIDNSFD+1); err != nil {
+	if fd >= firstReserved && fd <= lastReserved {
+		if fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, lastReserved+1); err != nil {
 			return -1, err
 		}
 		*s = append(*s, fd)

@@ -105,7 +105,7 @@ func TestStartInheritsNothing(t *testing.T) {
 func TestStartNamesTheStepThatFails(t *testing.T) {
 	p := started(t, bare("/no/such/program"))
 	failure, ok := p.Failure(said(t, p))
-	want := &SetupError{Step: "execute /no/such/program", Cause: "ENOENT (no such file or directory)"}
+	want := &SetupError{Step: "execute /no/such/program", Cause: "ENOENT (no such file or directory)", Errno: unix.ENOENT}
 	if !ok || !reflect.DeepEqual(failure, want) {
 		t.Errorf("%v, want %v", failure, want)
 	}

@@ -1,6 +1,7 @@
 package jail
 
 import (
+	"cmp"
 	"path"
 	"slices"
 
@@ -11,15 +12,22 @@ import (
 // walls go up; keptCapabilities are what the fork server needs to give each
 // worker a mount and a pid namespace of its own.
 var (
-	setupCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT, unix.CAP_SETPCAP, unix.CAP_SETUID, unix.CAP_SETGID}
-	keptCapabilities  = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
+	setupCapabilities = []uintptr{
+		unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT, unix.CAP_SETPCAP, unix.CAP_SETUID, unix.CAP_SETGID,
+		unix.CAP_NET_ADMIN, // to bring up a loopback
+	}
+	keptCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
 )
 
 // belongings are the descriptors that a child inherits on purpose.
 type belongings struct {
-	null    int   // /dev/null
-	control int   // the child's end of the control socket
-	trees   []int // a mount tree for each bind of the private root, or none
+	null    int    // /dev/null
+	control int    // the child's end of the control socket
+	trees   []int  // a mount tree for each bind of the private root, or none
+	streams [3]int // of a command
+	init    int    // the program of a command's init
+	kept    []int  // what a command gets beside its streams
+	groups  []int  // files of cgroups, into which a process writes itself
 }
 
 // compile writes down the line from the first instruction after clone to
@@ -34,19 +42,25 @@ func compile(spec Spec, have belongings) *program {
 	// Before anything is waited for: whoever holds a copy of another child's
 	// control socket would keep that child from noticing our end.
 	p.step("descriptors", false)
-	p.descriptors(plan, have)
+	if spec.Command != nil {
+		p.commandDescriptors(plan, have)
+	} else {
+		p.descriptors(plan, have)
+	}
 
 	// The Runner gives us ids that exist in our user namespace, and says so.
 	p.step("wait for ids", true)
 	p.call(unix.SYS_RECVFROM, ControlFD, keep(p, new(byte)), 1).positive = true
 
-	// While /proc is still there: the root that follows has none.
-	p.step("keep namespaces", true)
-	p.keepNamespaces(plan)
+	if spec.Command == nil {
+		// While /proc is still there: the root that follows has none.
+		p.step("keep namespaces", true)
+		p.keepNamespaces(plan)
+	}
 
 	// While we may: changing the user gives up the right to drop it.
 	p.step("bounding set", false)
-	p.dropBoundingSet(plan)
+	p.dropBoundingSet(spec)
 
 	// Before the first mount: files in the new root must belong to an id that
 	// exists inside. Root becomes nobody here and never comes back.
@@ -65,19 +79,30 @@ func compile(spec Spec, have belongings) *program {
 		p.step("set host name", true)
 		p.call(unix.SYS_SETHOSTNAME, p.text("cordon"), uintptr(len("cordon")))
 	}
+	if spec.Command != nil {
+		p.command(spec, have)
+		return p
+	}
 	p.step("limits", false)
 	p.limits(plan)
+	p.dropPrivileges(spec)
+	p.execute(spec)
+	return p
+}
 
-	// Last, because every step above may need a capability.
+// dropPrivileges comes last, because every step before it may need a capability.
+func (p *program) dropPrivileges(spec Spec) {
 	p.step("capabilities", false)
-	p.capabilities(plan)
+	p.capabilities(spec)
 	p.step("no new privileges", false)
-	if plan.NoNewPrivs {
+	if spec.Plan.NoNewPrivs {
 		p.call(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1)
 	}
+}
+
+func (p *program) execute(spec Spec) {
 	p.step("execute "+spec.Argv[0], false)
 	p.call(unix.SYS_EXECVE, p.text(spec.Argv[0]), p.texts(spec.Argv), p.texts(spec.Env))
-	return p
 }
 
 // descriptors leaves the standard streams (all /dev/null) and the control
@@ -95,9 +120,13 @@ func (p *program) descriptors(plan Plan, have belongings) {
 	if !plan.Environment {
 		return
 	}
-	stay := append([]int{ControlFD, MountNSFD, PIDNSFD, have.control}, have.trees...)
+	p.closeAllBut(3, append([]int{ControlFD, MountNSFD, PIDNSFD, have.control}, have.trees...)...)
+}
+
+// closeAllBut closes every descriptor from the first number on.
+func (p *program) closeAllBut(first int, stay ...int) {
 	slices.Sort(stay)
-	next := 3
+	next := first
 	for _, fd := range stay {
 		if fd > next {
 			p.call(unix.SYS_CLOSE_RANGE, uintptr(next), uintptr(fd-1), 0)
@@ -134,12 +163,12 @@ const atCWD = ^uintptr(99)
 // capability. It goes on without the right to drop: a process that lacks it
 // holds no others either, and no-new-privs keeps it so. The numbers go past the
 // last one that the kernel knows.
-func (p *program) dropBoundingSet(plan Plan) {
-	if plan.Namespaces != 0 {
+func (p *program) dropBoundingSet(spec Spec) {
+	if spec.Plan.Namespaces != 0 {
 		// What execve is to leave must be marked while the set still has it.
-		p.setCapabilities(setupCapabilities, kept(plan))
+		p.setCapabilities(setupCapabilities, kept(spec))
 	}
-	if !plan.Capabilities {
+	if !spec.Plan.Capabilities {
 		return
 	}
 	for c := range uintptr(64) {
@@ -156,7 +185,7 @@ func (p *program) switchUser(plan Plan) {
 	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
 	uid, gid := uintptr(plan.UID), uintptr(plan.GID)
 	if plan.Namespaces != 0 {
-		uid, gid = Nobody, Nobody // as they are called inside
+		uid, gid = uintptr(plan.Inside), uintptr(plan.Inside)
 	}
 	if plan.DropGroups {
 		p.call(unix.SYS_SETGROUPS, 0, 0)
@@ -171,14 +200,20 @@ const staging = "/dev"
 
 func (p *program) buildRoot(plan Plan, passed []int) {
 	tree := p.openTrees(plan, passed)
+	base := cmp.Or(plan.Stage, staging)
 	p.step("new root", true)
 	p.call(unix.SYS_UMASK, 0o022)
-	p.call(unix.SYS_MOUNT, p.text("cordon"), p.text(staging), p.text("tmpfs"),
+	p.call(unix.SYS_MOUNT, p.text("cordon"), p.text(base), p.text("tmpfs"),
 		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, p.text("mode=0755,size=1m"))
-	made := map[string]bool{staging: true}
+	made := map[string]bool{base: true}
 	for _, m := range plan.Root {
 		p.step("mount "+m.Path, true)
-		p.place(m, tree, made)
+		p.place(m, base, tree, made)
+	}
+	if plan.Stage != "" {
+		// Of the new processes: who builds a root will look for itself in it.
+		p.newFileSystem(Mount{Kind: Proc}, p.text("/proc"))
+		return
 	}
 	// The root itself is read-only: nobody, not even we, adds to it later.
 	p.step("read-only root", true)
@@ -207,7 +242,7 @@ func (p *program) openTrees(plan Plan, passed []int) func(path string, c *call) 
 			continue
 		}
 		p.step("open "+m.Path, true)
-		p.call(unix.SYS_OPEN_TREE, atCWD, p.text(m.Path), treeFlags)
+		p.call(unix.SYS_OPEN_TREE, atCWD, p.text(m.source()), treeFlags)
 		opened[m.Path] = p.last()
 	}
 	return func(path string, c *call) {
@@ -219,8 +254,8 @@ func (p *program) openTrees(plan Plan, passed []int) func(path string, c *call) 
 	}
 }
 
-func (p *program) place(m Mount, tree func(string, *call), made map[string]bool) {
-	target := path.Join(staging, m.Path)
+func (p *program) place(m Mount, base string, tree func(string, *call), made map[string]bool) {
+	target := path.Join(base, m.Path)
 	p.makeFolder(path.Dir(target), made)
 	name := p.text(target)
 	switch m.Kind {
@@ -233,21 +268,40 @@ func (p *program) place(m Mount, tree func(string, *call), made map[string]bool)
 		p.call(unix.SYS_WRITE, 0, p.text(m.Target), uintptr(len(m.Target))).borrow(opened, 0)
 		p.call(unix.SYS_CLOSE).borrow(opened, 0)
 		return
-	case EmptyDir, BindDir:
+	case EmptyDir, BindDir, WritableDir, Tmpfs, Proc, DevPTS:
 		p.makeFolder(target, made)
-	case BindFile, BindDevice:
+	case BindFile, BindDevice, WritableFile:
 		// One that is there already came with a folder around it.
 		p.call(unix.SYS_MKNODAT, atCWD, name, unix.S_IFREG|0o444).accept(unix.EEXIST)
 	}
-	if !m.bind() {
+	switch m.Kind {
+	case Tmpfs, Proc, DevPTS:
+		p.newFileSystem(m, name)
+		return
+	case EmptyDir:
 		return
 	}
 	tree(m.Path, p.call(unix.SYS_MOVE_MOUNT, 0, p.text(""), atCWD, name, unix.MOVE_MOUNT_F_EMPTY_PATH))
-	if m.Kind == BindDevice {
-		p.setAttributes(target, unix.AT_RECURSIVE, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC) // a device must stay one
-	} else {
-		p.setAttributes(target, unix.AT_RECURSIVE, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	attributes := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
+	switch m.Kind {
+	case BindDevice:
+		attributes = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC // a device must stay one
+	case WritableDir, WritableFile:
+		attributes = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 	}
+	p.setAttributes(target, unix.AT_RECURSIVE, attributes)
+}
+
+// newFileSystem mounts one that the host has no part in.
+func (p *program) newFileSystem(m Mount, target uintptr) {
+	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
+	switch m.Kind {
+	case Proc:
+		flags |= unix.MS_NOEXEC
+	case DevPTS:
+		flags = unix.MS_NOSUID | unix.MS_NOEXEC // terminals are devices
+	}
+	p.call(unix.SYS_MOUNT, p.text("cordon"), target, p.text(string(m.Kind)), flags, p.text(m.Target))
 }
 
 // makeFolder makes a folder with all of its parents. What came with a mount
@@ -288,25 +342,27 @@ func (p *program) limit(resource uintptr, value uint64) {
 
 // capabilities leaves the fork server those that it needs, and nobody any
 // others.
-func (p *program) capabilities(plan Plan) {
-	if plan.Namespaces == 0 && !plan.Capabilities {
+func (p *program) capabilities(spec Spec) {
+	if spec.Plan.Namespaces == 0 && !spec.Plan.Capabilities {
 		return
 	}
 	p.call(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL)
-	p.setCapabilities(kept(plan), kept(plan))
-	for _, c := range kept(plan) {
+	p.setCapabilities(kept(spec), kept(spec))
+	for _, c := range kept(spec) {
 		p.call(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, c)
 	}
 }
 
 // kept are the capabilities of the executed program, all of them in its own
 // user namespace.
-func kept(plan Plan) []uintptr {
+func kept(spec Spec) []uintptr {
 	switch {
-	case plan.Namespaces == 0:
+	case spec.Plan.Namespaces == 0:
 		return nil
-	case !plan.Capabilities:
+	case !spec.Plan.Capabilities:
 		return setupCapabilities
+	case spec.Command != nil:
+		return nil
 	}
 	return keptCapabilities
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/landlock"
 )
 
 // names lists the steps.
@@ -100,5 +102,32 @@ func TestDescriptorsThatAreClosed(t *testing.T) {
 				t.Errorf("%v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// The order of a command's steps is the argument, as it is for a script.
+func TestOrderOfCommandSteps(t *testing.T) {
+	plan := walled()
+	plan.Landlock, plan.Seccomp = 7, SeccompNotify
+	p := compile(Spec{Plan: plan, Command: &Command{
+		Dir: "/work", Scratch: Scratch, ProxyPort: 3128, Terminal: true, Filter: make([]byte, 8), Limits: []Limit{{Resource: unix.RLIMIT_NOFILE, Value: 8}},
+		Landlock: landlock.Compile(7, nil),
+	}}, belongings{null: 5, control: 6, trees: []int{7, 8}, streams: [3]int{9, 10, 11}, init: 12, groups: []int{13}})
+	want := []string{
+		"session", "descriptors", "wait for ids", "bounding set", "switch user", "private mounts",
+		"new root", "mount /usr/lib", "mount /dev/null", "mount /tmp", "mount /lib", "mount /etc/passwd", "read-only root", "change root",
+		"set host name", "network", "open /proc", "open /tmp", "enter /work", "capabilities", "no new privileges", "landlock",
+		"hide", "die with the Runner", "cgroup", "terminal", "seccomp", "hand over", "limits", "init",
+	}
+	if got := names(p); !slices.Equal(got, want) {
+		t.Errorf("steps\n%q, want\n%q", got, want)
+	}
+	if last := p.calls[len(p.calls)-1]; last.number != unix.SYS_EXECVEAT {
+		t.Errorf("the last call is %d", last.number)
+	}
+	for i, c := range p.calls {
+		if c.lender >= i {
+			t.Errorf("call %d borrows from %d, which is not made yet", i, c.lender)
+		}
 	}
 }
