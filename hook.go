@@ -33,7 +33,11 @@ func (r *Runner) OpenHook(ctx context.Context, h run.Hook) (*Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	opened, err := r.process.OpenHook(ctx, h, limits)
+	b, err := r.scripts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := b.OpenHook(ctx, h, limits)
 	if err != nil {
 		return nil, err
 	}

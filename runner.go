@@ -1,12 +1,14 @@
 package cordon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"sync"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/internal/backend/process"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -27,6 +29,9 @@ type Options struct {
 	// OneShot says that Run will be called once. The start is quicker then,
 	// and nothing is kept ready for a second run.
 	OneShot bool
+	// Tier is started with the Runner; empty means TierProcess, for scripts. Others
+	// are started by the first request for them.
+	Tier policy.Tier
 	// Language says by which language rules the first run will go, so that its
 	// workers are started ahead; empty means none. All are served, whatever it
 	// says.
@@ -36,14 +41,24 @@ type Options struct {
 // Runner runs guests. It owns fork servers and pools of workers, is safe for
 // concurrent use, and must be closed. Several Runners can live in one process.
 type Runner struct {
-	policy   policy.Policy
-	backends map[policy.Tier]backend.Backend
-	process  *process.Backend
-	tiers    []policy.Tier // those of backends, the lowest first
+	options Options
+	policy  policy.Policy
+
+	// Each tier is started with the Runner or by the first request for it.
+	mu      sync.Mutex
+	process *process.Backend
+	jail    *jail.Backend
+	closed  bool
 
 	closing sync.Once
 	err     error
 }
+
+// What serves scripts, and what serves commands.
+var (
+	scriptTiers  = []policy.Tier{policy.TierProcess}
+	commandTiers = []policy.Tier{policy.TierJail}
+)
 
 // NewRunner checks the policy and puts up the walls. What the policy requires
 // and this host cannot give is run.ErrUnsupported, before anything runs.
@@ -56,19 +71,64 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	if err := options.Policy.Validate(); err != nil {
 		return nil, run.Errorf(run.Invalid, "policy: %w", err)
 	}
+	r := &Runner{options: options, policy: options.Policy.Resolved()}
+	if options.Tier == "" {
+		options.Tier = policy.TierProcess
+	}
+	if !slices.Contains(r.Tiers(), options.Tier) {
+		return nil, run.Errorf(run.Invalid, "tier %q cannot be started with a Runner", options.Tier)
+	}
+	if _, err := r.backend(ctx, options.Tier); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// backend gives what implements a tier, started if nobody has asked before.
+func (r *Runner) backend(ctx context.Context, tier policy.Tier) (backend.Backend, error) {
+	if tier == policy.TierJail {
+		return r.commands()
+	}
+	return r.scripts(ctx)
+}
+
+func (r *Runner) scripts(ctx context.Context) (*process.Backend, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process != nil {
+		return r.process, nil
+	}
+	if r.closed {
+		return nil, backend.ErrClosed()
+	}
 	b, err := process.New(ctx, process.Options{
-		Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue,
-		OneShot: options.OneShot, Language: options.Language,
+		Policy: r.options.Policy, Idle: r.options.Idle, Concurrent: r.options.Concurrent, Queue: r.options.Queue,
+		OneShot: r.options.OneShot, Language: r.options.Language,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{
-		policy:   options.Policy.Resolved(),
-		process:  b,
-		backends: map[policy.Tier]backend.Backend{b.Tier(): b},
-		tiers:    []policy.Tier{b.Tier()},
-	}, nil
+	r.process = b
+	return b, nil
+}
+
+func (r *Runner) commands() (*jail.Backend, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.jail != nil {
+		return r.jail, nil
+	}
+	if r.closed {
+		return nil, backend.ErrClosed()
+	}
+	b, err := jail.New(jail.Options{
+		Policy: r.options.Policy, Concurrent: r.options.Concurrent, Queue: r.options.Queue, OneShot: r.options.OneShot,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.jail = b
+	return b, nil
 }
 
 // Run runs one request. Whatever the guest does is a Result; an error means
@@ -79,9 +139,13 @@ func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	if err != nil {
 		return run.Result{}, err
 	}
+	b, err := r.backend(ctx, tier)
+	if err != nil {
+		return run.Result{}, err
+	}
 	// A worker can die while it waits. Its guest had not started, so another one
 	// may have it.
-	result, err := backend.UntilStarted(ctx, func() (run.Result, error) { return r.attempt(ctx, r.backends[tier], job) })
+	result, err := backend.UntilStarted(ctx, func() (run.Result, error) { return r.attempt(ctx, b, job) })
 	result.ID = req.ID
 	return result, err
 }
@@ -94,8 +158,7 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if req.Tier == policy.TierHook {
 		return "", backend.Job{}, run.Errorf(run.Invalid, "a script is run, a hook is opened and called: leave the tier out, or use OpenHook (cordon hook)")
 	}
-	req.Restricted = req.Restricted || r.policy.Restricts()
-	tier, err := backend.Select(r.policy, req.Tier, req.Trust, r.tiers)
+	tier, err := r.selectTier(&req)
 	if err != nil {
 		return "", backend.Job{}, err
 	}
@@ -105,11 +168,20 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 			return "", backend.Job{}, run.Wrap(run.Invalid, err)
 		}
 	}
-	job := backend.Job{Request: req, Limits: limits, OnOutputLimit: req.OnOutputLimit}
-	if job.OnOutputLimit == "" {
-		job.OnOutputLimit = r.policy.OnOutputLimit
+	job := backend.Job{Request: req, Limits: limits}
+	job.OnOutputLimit = cmp.Or(req.OnOutputLimit, r.policy.OnOutputLimit)
+	if job.OnOutputLimit == "" && len(req.Command) > 0 {
+		job.OnOutputLimit = policy.OutputKill
 	}
 	return tier, job, nil
+}
+
+func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
+	if len(req.Command) > 0 {
+		return backend.SelectCommand(r.policy, req.Tier, req.Trust, commandTiers)
+	}
+	req.Restricted = req.Restricted || r.policy.Restricts()
+	return backend.Select(r.policy, req.Tier, req.Trust, scriptTiers)
 }
 
 func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job) (run.Result, error) {
@@ -127,21 +199,39 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return backend.UntilStarted(ctx, func() ([]run.Finding, error) { return r.process.Check(ctx, c) })
+	b, err := r.scripts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return backend.UntilStarted(ctx, func() ([]run.Finding, error) { return b.Check(ctx, c) })
 }
 
 // Tiers lists the tiers that this Runner has for requests. Hooks are opened,
 // whatever it says.
-func (r *Runner) Tiers() []policy.Tier { return slices.Clone(r.tiers) }
+func (r *Runner) Tiers() []policy.Tier { return slices.Concat(scriptTiers, commandTiers) }
 
-// Enforcement says which walls stand between guests and this host.
-func (r *Runner) Enforcement() run.Enforcement { return r.process.Enforcement() }
+// Enforcement says which walls stand between guests and this host: scripts, or
+// commands where no script has been run.
+func (r *Runner) Enforcement() run.Enforcement {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process == nil && r.jail != nil {
+		return r.jail.Enforcement()
+	}
+	return r.process.Enforcement()
+}
 
 // Close ends every guest, and returns when nothing is left of them.
 func (r *Runner) Close() error {
 	r.closing.Do(func() {
-		for _, b := range r.backends {
-			r.err = errors.Join(r.err, b.Close())
+		r.mu.Lock()
+		r.closed = true
+		r.mu.Unlock()
+		if r.process != nil {
+			r.err = r.process.Close()
+		}
+		if r.jail != nil {
+			r.err = errors.Join(r.err, r.jail.Close())
 		}
 	})
 	return r.err

@@ -175,8 +175,8 @@ var layers = [][]string{
 	{"internal/backend/hook"},
 	{"internal/backend"},
 	{"internal/zygote/gen"},
-	{"internal/egress", "internal/zygote"},
-	{"internal/wire", "internal/jail", "internal/interpreter"},
+	{"internal/command", "internal/egress", "internal/zygote"},
+	{"internal/wire", "internal/jail", "internal/interpreter", "internal/notify", "internal/output"},
 	{"internal/seccomp/gen"},
 	{"internal/seccomp/compile"},
 	{"internal/seccomp", "internal/landlock", "internal/cgroup", "internal/seatbelt", "internal/jobobject"},
@@ -210,9 +210,9 @@ func TestArrowsGoDown(t *testing.T) {
 }
 
 // leaves are what every door and every user of the API imports: they bring
-// nothing with them.
+// next to nothing with them. A host's name has one spelling only in ASCII.
 var leaves = map[string][]string{
-	"policy":     nil,
+	"policy":     {"golang.org/x/net/idna"},
 	"run":        {"policy"},
 	"bench/proc": nil,
 }
@@ -226,7 +226,7 @@ func TestLeaves(t *testing.T) {
 		}
 		for _, imported := range p.Imports {
 			to, ours := local(imported)
-			if ours && slices.Contains(allowed, to) {
+			if ours && slices.Contains(allowed, to) || slices.Contains(allowed, imported) {
 				continue
 			}
 			if ours || strings.Contains(strings.Split(imported, "/")[0], ".") {

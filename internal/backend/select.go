@@ -35,6 +35,18 @@ var chosen = map[policy.Trust][]policy.Tier{
 	policy.TrustThirdParty: {policy.TierJail, policy.TierGVisor},
 }
 
+// forCommands lists the tiers that run commands, the lowest one first. They are
+// enough for everybody's.
+var forCommands = []policy.Tier{policy.TierJail, policy.TierGVisor}
+
+// SelectCommand picks the tier for one command, as Select does for a script.
+func SelectCommand(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
+	if tier != "" && slices.Contains(policy.Tiers, tier) && !slices.Contains(forCommands, tier) {
+		return "", run.Errorf(run.Invalid, "tier %q runs scripts: a command needs %q", tier, forCommands[0])
+	}
+	return choose(p, tier, trust, available, func(policy.Trust) (chosen, allowed []policy.Tier) { return forCommands, forCommands })
+}
+
 // Select picks the tier for one script: pure, from what the policy grants,
 // what the request asks for and what this build can do on this host.
 //
@@ -42,6 +54,10 @@ var chosen = map[policy.Trust][]policy.Tier{
 // grants less, so that an operator can lower the trust of every request
 // without a change to any.
 func Select(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
+	return choose(p, tier, trust, available, func(t policy.Trust) (_, _ []policy.Tier) { return chosen[t], allowed[t] })
+}
+
+func choose(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier, tiersFor func(policy.Trust) (chosen, allowed []policy.Tier)) (policy.Tier, error) {
 	if _, err := policy.ParseTrust(string(p.Trust)); err != nil {
 		return "", run.Wrap(run.Invalid, err)
 	}
@@ -64,17 +80,18 @@ func Select(p policy.Policy, tier policy.Tier, trust policy.Trust, available []p
 			"trust %q is more than the policy grants: it trusts code no further than %q", trust, granted)
 	}
 
+	first, enough := tiersFor(trust)
 	if tier == "" {
-		for _, t := range chosen[trust] {
+		for _, t := range first {
 			if slices.Contains(available, t) {
 				return t, nil
 			}
 		}
-		return "", unavailable(chosen[trust][0], available)
+		return "", unavailable(first[0], available)
 	}
-	if !slices.Contains(allowed[trust], tier) {
+	if !slices.Contains(enough, tier) {
 		return "", run.Errorf(run.Invalid,
-			"tier %q is below what %s code needs: the lowest allowed is %q", tier, trust, allowed[trust][0])
+			"tier %q is below what %s code needs: the lowest allowed is %q", tier, trust, enough[0])
 	}
 	if !slices.Contains(available, tier) {
 		return "", unavailable(tier, available)

@@ -1,0 +1,97 @@
+package jail
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/command"
+	"github.com/cordon-sandbox/cordon/internal/egress"
+	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// admit looks at a command before anything is started for it. The refusals are
+// the policy's; an error is a request that makes no sense on this host.
+func (b *Backend) admit(job backend.Job) (r recipe, program string, refusals []run.Violation, err error) {
+	r = recipe{readOnly: job.WorkspaceReadOnly, limits: job.Limits}
+	if job.Workspace != "" {
+		if r.workspace, err = findFolder(job.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
+			return r, "", nil, err
+		}
+	}
+	if r.grants, err = b.grantedNow(); err != nil {
+		return r, "", nil, err
+	}
+	verdict, err := command.Check(job.Command, command.Scope{
+		Workspace: r.workspace.path, ReadOnly: r.readOnly, Dir: r.dir(),
+		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system,
+		Scratch: confine.Scratch, Path: searchPath, AllowInterpreters: b.options.Policy.AllowInterpreters,
+	})
+	if err != nil {
+		return r, "", nil, err
+	}
+	refusals = verdict.Refusals
+	switch b.options.Policy.Egress {
+	case policy.EgressStrict:
+		refusals = append(refusals, egress.Preflight(slices.Concat(b.grants, ownLoopback()), job.Command[1:])...)
+	case policy.EgressPreflight:
+		refusals = append(refusals, egress.Preflight(b.grants, job.Command[1:])...)
+	}
+	return r, verdict.Path, refusals, nil
+}
+
+// ownLoopback is a command's own in a network namespace of its own.
+var ownLoopback = sync.OnceValue(func() (grants []policy.NetGrant) {
+	for _, text := range []string{"localhost:*", "127.0.0.0/8:*", "[::1]:*"} {
+		if grant, err := policy.ParseNetGrant(text); err == nil { // a test holds that there is none
+			grants = append(grants, grant)
+		}
+	}
+	return grants
+})
+
+func findFolder(name string, dangerous bool) (folder, error) {
+	canonical, err := command.Workspace(name, dangerous)
+	if err != nil {
+		return folder{}, err
+	}
+	var stat unix.Stat_t
+	if err := unix.Stat(canonical, &stat); err != nil {
+		return folder{}, run.Errorf(run.Invalid, "workspace %s: %w", canonical, err)
+	}
+	return folder{path: canonical, dev: stat.Dev, ino: stat.Ino}, nil
+}
+
+// grantedNow tells what lies at the granted paths. A file that was replaced is
+// another one, though its path is the same.
+func (b *Backend) grantedNow() (string, error) {
+	var now []byte
+	for _, path := range slices.Concat(b.options.Policy.Read, b.options.Policy.Write) {
+		var stat unix.Stat_t
+		if err := unix.Stat(path, &stat); err != nil {
+			return "", run.Errorf(run.Invalid, "the policy grants %s, which is not there any more: %w", path, err)
+		}
+		now = fmt.Appendf(now, "%d:%d ", stat.Dev, stat.Ino)
+	}
+	return string(now), nil
+}
+
+// refused is the Result of a command that was not started.
+func refused(violations []run.Violation) run.Result {
+	var reasons []string
+	for i := range violations {
+		violations[i].Count = max(1, violations[i].Count)
+		reasons = append(reasons, fmt.Sprintf("%s: %s", violations[i].Op, violations[i].Detail))
+	}
+	return run.Result{
+		Status: run.Refused.Status(), Outcome: run.Refused, ErrorType: run.Refused.ErrorType(),
+		Error:      "the command was not started: " + strings.Join(reasons, "; "),
+		Violations: violations,
+	}
+}

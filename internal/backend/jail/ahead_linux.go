@@ -1,0 +1,149 @@
+package jail
+
+import (
+	"runtime"
+	"sync"
+	"time"
+)
+
+// ahead are places that were built before anybody asked for them. Who runs one
+// command in a workspace soon runs another one there; most of what a command costs
+// is its place.
+type ahead struct {
+	backend *Backend
+	most    int
+
+	mu       sync.Mutex
+	waiting  map[recipe][]*waitingPlace
+	count    int // those that wait, and those being built
+	closed   bool
+	building sync.WaitGroup
+}
+
+// waitingPlace is ended when nobody takes it.
+type waitingPlace struct {
+	*place
+	expiry *time.Timer
+}
+
+const (
+	// keptFor is how long a place waits. It keeps two small processes, and the
+	// workspace's file system busy.
+	keptFor = 10 * time.Second
+	// mostAhead bounds the places of all recipes together; mostOfOne those of one.
+	mostAhead = 8
+	mostOfOne = 2
+)
+
+func newAhead(b *Backend) *ahead {
+	a := &ahead{backend: b, most: mostAhead, waiting: map[recipe][]*waitingPlace{}}
+	if b.options.OneShot {
+		a.most = 0
+	}
+	return a
+}
+
+// take gives a place, or nil if there is none. The next command will find one, if
+// there are processors for that.
+func (a *ahead) take(r recipe) *place {
+	p := a.pop(r)
+	a.refill(r)
+	return p
+}
+
+func (a *ahead) pop(r recipe) *place {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for {
+		list := a.waiting[r]
+		if len(list) == 0 {
+			return nil
+		}
+		w := list[len(list)-1]
+		a.remove(r, w)
+		if w.expiry.Stop() {
+			return w.place
+		}
+		// It is being ended.
+	}
+}
+
+// remove takes a place from the list, if it is there.
+func (a *ahead) remove(r recipe, w *waitingPlace) bool {
+	list := a.waiting[r]
+	for i := range list {
+		if list[i] != w {
+			continue
+		}
+		a.count--
+		if list = append(list[:i:i], list[i+1:]...); len(list) == 0 {
+			delete(a.waiting, r)
+		} else {
+			a.waiting[r] = list
+		}
+		return true
+	}
+	return false
+}
+
+func (a *ahead) refill(r recipe) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	busy := a.backend.gate.Running() > runtime.NumCPU() // nothing is gained by building earlier
+	if a.closed || busy || a.count >= a.most || len(a.waiting[r]) >= mostOfOne {
+		return
+	}
+	a.count++
+	a.building.Go(func() { a.build(r) })
+}
+
+func (a *ahead) build(r recipe) {
+	var p *place
+	s, err := openPipes(true)
+	if err == nil {
+		p, err = a.backend.build(r, s)
+	}
+	a.mu.Lock()
+	if err != nil || a.closed {
+		a.count--
+		a.mu.Unlock()
+		if p != nil {
+			p.tearDown()
+		}
+		return // a command that needs it will say what is wrong
+	}
+	w := &waitingPlace{place: p}
+	w.expiry = time.AfterFunc(keptFor, func() { a.expire(r, w) })
+	a.waiting[r] = append(a.waiting[r], w)
+	a.mu.Unlock()
+}
+
+func (a *ahead) expire(r recipe, w *waitingPlace) {
+	a.mu.Lock()
+	mine := !a.closed && a.remove(r, w)
+	if mine {
+		a.building.Add(1) // close waits for us
+	}
+	a.mu.Unlock()
+	if mine {
+		w.tearDown()
+		a.building.Done()
+	}
+}
+
+// close ends all that wait.
+func (a *ahead) close() {
+	a.mu.Lock()
+	a.closed = true
+	var left []*waitingPlace
+	for _, list := range a.waiting {
+		left = append(left, list...)
+	}
+	a.waiting = nil
+	a.mu.Unlock()
+	for _, w := range left {
+		w.expiry.Stop()
+		w.tearDown()
+	}
+	a.building.Wait()
+}

@@ -1,0 +1,197 @@
+package jail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/hostfeature"
+	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/seccomp"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Backend is the tier under one policy.
+type Backend struct {
+	options Options
+	plan    confine.Plan
+	system  []string // paths of the host's system that are visible
+	builder builder
+	init    int
+	owners  confine.OwnerMaps
+	grants  []policy.NetGrant
+	groups  *cgroup.Pool // nil without a cgroup
+	gate    *backend.Gate
+	ahead   *ahead
+}
+
+var _ backend.Backend = (*Backend)(nil)
+
+// New decides on the walls. A required wall that this host cannot give is an
+// error here, before anything runs.
+func New(options Options) (*Backend, error) {
+	b := &Backend{options: options.resolved(), init: -1}
+	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
+	b.ahead = newAhead(b)
+	for _, text := range b.options.Policy.AllowNet {
+		grant, err := policy.ParseNetGrant(text)
+		if err != nil {
+			return nil, run.Errorf(run.Invalid, "allow_net: %w", err)
+		}
+		b.grants = append(b.grants, grant)
+	}
+	err := b.makePlan()
+	if err == nil {
+		err = b.prepare()
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.release())
+	}
+	return b, nil
+}
+
+func (b *Backend) makePlan() error {
+	features := hostfeature.Quick()
+	groups := cgroup.Probe()
+	features.Cgroup = hostfeature.Yes("memory and processes by what is really used")
+	if !groups.Usable() {
+		features.Cgroup = hostfeature.No(groups.Reason, groups.Remedy)
+	} else if !groups.CountsProcesses() {
+		features.Cgroup = hostfeature.Yes("memory by what is really used; processes by rlimit alone: " + groups.ProcessReason)
+	}
+	for _, path := range slices.Concat(b.options.Policy.Read, b.options.Policy.Write) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", path, err)
+		}
+		if !info.IsDir() {
+			features.PlainFiles = append(features.PlainFiles, path)
+		}
+	}
+	mounts, err := systemMounts()
+	if err != nil {
+		return run.Errorf(run.Internal, "the host's system: %w", err)
+	}
+	for _, m := range mounts {
+		b.system = append(b.system, m.Path)
+	}
+	if b.options.Policy.Jail == policy.JailBwrap {
+		features.Landlock = hostfeature.No("bubblewrap mounts, which Landlock forbids", "jail: native")
+		features.Seccomp = hostfeature.Yes("violations are not observed")
+		features.SeccompNotify = hostfeature.No("bubblewrap installs filters without a listener", "jail: native")
+	}
+	b.plan, err = confine.Make(confine.Inputs{
+		Policy: b.options.Policy, Features: features, Files: mounts, Command: true, Without: b.options.Without,
+	})
+	if err != nil || !b.plan.Cgroup {
+		return err
+	}
+	if b.groups, err = cgroup.Open(groups); err != nil {
+		return run.Errorf(run.Internal, "cgroup: %w", err)
+	}
+	return nil
+}
+
+func (b *Backend) prepare() (err error) {
+	if b.init, err = confine.OpenInit(); err != nil {
+		return run.Wrap(run.Unsupported, err)
+	}
+	var filter []byte
+	if b.plan.Seccomp != confine.SeccompOff {
+		if filter, err = seccomp.Program(seccomp.Command, seccomp.Mode(b.plan.Seccomp)); err != nil {
+			return err
+		}
+	}
+	if b.options.Policy.Jail != policy.JailBwrap {
+		b.builder = &native{filter}
+		return nil
+	}
+	built, err := newBwrap(filter, b.plan.Root, b.system)
+	if err != nil {
+		return err
+	}
+	b.builder = built
+	return nil
+}
+
+// release lets go of what is held for all commands.
+func (b *Backend) release() (err error) {
+	if b.init >= 0 {
+		unix.Close(b.init)
+	}
+	if b.builder != nil {
+		b.builder.close()
+	}
+	b.owners.Close()
+	if b.groups != nil {
+		err = b.groups.Close()
+	}
+	return err
+}
+
+// Tier is `jail`.
+func (b *Backend) Tier() policy.Tier { return policy.TierJail }
+
+// Enforcement is the plan's report.
+func (b *Backend) Enforcement() run.Enforcement {
+	e := run.Enforcement{
+		Tier: policy.TierJail, Jail: b.options.Policy.Jail, Walls: maps.Clone(b.plan.Walls),
+		ViolationsObserved: b.plan.Seccomp == confine.SeccompNotify,
+	}
+	e.Walls[policy.WallCommand] = "enforced"
+	if b.options.Policy.AllowInterpreters {
+		e.Walls[policy.WallCommand] = "enforced (interpreters are allowed)"
+	}
+	e.Walls[policy.WallEgress] = egressWords(b.options.Policy)
+	return e
+}
+
+func egressWords(p policy.Policy) string {
+	switch p.Egress {
+	case policy.EgressNone:
+		return "missing: the policy asks for none"
+	case policy.EgressPreflight:
+		return "enforced (hosts in the arguments alone, before the start)"
+	}
+	if len(p.AllowNet) == 0 {
+		return "enforced (nothing can be reached)"
+	}
+	return fmt.Sprintf("enforced (%d grants, by a proxy)", len(p.AllowNet))
+}
+
+// Open waits for the job's turn.
+func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, error) {
+	if err := b.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	return &sandbox{b}, nil
+}
+
+// Close ends every command and leaves nothing behind.
+func (b *Backend) Close() error {
+	b.gate.Close()
+	b.ahead.close()
+	return b.release()
+}
+
+// sandbox is one turn.
+type sandbox struct{ backend *Backend }
+
+func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
+	result, err := s.backend.run(ctx, job)
+	result.Enforcement = s.backend.Enforcement()
+	return result, err
+}
+
+func (s *sandbox) Close() error {
+	s.backend.gate.Leave()
+	return nil
+}

@@ -1,0 +1,157 @@
+package jail
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// bwrap has an installed bubblewrap build the root. What it needs for that is put
+// on a stage: folders that its user might not be able to reach, with their owners
+// translated, files that are made anew, and a scratch space with a size.
+type bwrap struct {
+	program string
+	filter  int // a file with the system call filter
+	root    []confine.Mount
+	system  []string
+}
+
+// stage is covered before bubblewrap starts, and only for it.
+const stage = "/tmp"
+
+func newBwrap(filter []byte, root []confine.Mount, system []string) (*bwrap, error) {
+	program, err := exec.LookPath("bwrap")
+	if err != nil {
+		return nil, run.Errorf(run.Unsupported, "bubblewrap is not installed: apt-get install bubblewrap, or leave the backend out: %w", err)
+	}
+	b := &bwrap{program: program, filter: -1, root: root, system: system}
+	if filter == nil {
+		return b, nil
+	}
+	if b.filter, err = unix.MemfdCreate("cordon-filter", unix.MFD_CLOEXEC); err == nil {
+		_, err = unix.Write(b.filter, filter)
+	}
+	if err != nil {
+		b.close()
+		return nil, run.Errorf(run.Internal, "the filter for bubblewrap: %w", err)
+	}
+	return b, nil
+}
+
+func (*bwrap) reports() bool { return true }
+
+// executed reads a report: bubblewrap writes an exit code at the end, which is
+// the command's. Without one, it has failed itself, and said why on stderr.
+func executed(report []byte) bool { return bytes.Contains(report, []byte(`"exit-code"`)) }
+
+// terminal is one of the host's, which bubblewrap gives a name inside.
+func (*bwrap) terminal() (streams, error) { return openTerminal() }
+
+func (b *bwrap) close() {
+	if b.filter >= 0 {
+		unix.Close(b.filter)
+	}
+}
+
+func (b *bwrap) place(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error) {
+	plan.Namespaces &= confine.CloneNewUser | confine.CloneNewPID | confine.CloneNewNS | confine.CloneNewNet
+	plan.Root, plan.Stage = b.staged(r), stage
+	plan.Seccomp = confine.SeccompOff // bubblewrap installs it, after its own mounts
+	c := &confine.Command{Dir: "/", Scratch: path.Join(stage, "scratch")}
+	if b.filter < 0 {
+		return plan, c, nil
+	}
+	// Opened anew: bubblewrap reads to the end, and the next one from the start.
+	filter, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", b.filter), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return plan, c, run.Errorf(run.Internal, "the filter for bubblewrap: %w", err)
+	}
+	c.Kept = []int{filter}
+	return plan, c, nil
+}
+
+// staged lists what bubblewrap does not take from the host by itself.
+func (b *bwrap) staged(r recipe) []confine.Mount {
+	mounts := []confine.Mount{}
+	for i, m := range b.inner(r) {
+		switch {
+		case m.Kind == confine.Tmpfs:
+			m.Path = "/scratch"
+		case b.stages(m):
+			m.Source, m.Path = m.Path, stagedName(i)
+		default:
+			continue
+		}
+		mounts = append(mounts, m)
+	}
+	return mounts
+}
+
+// inner is the root that bubblewrap builds, without the folders that it has an
+// idea of its own about.
+func (b *bwrap) inner(r recipe) []confine.Mount {
+	all := root(b.root, r)
+	all = slices.DeleteFunc(all, func(m confine.Mount) bool { return strings.HasPrefix(m.Path, "/dev/") })
+	slices.SortStableFunc(all, func(a, b confine.Mount) int { return strings.Compare(a.Path, b.Path) })
+	return all
+}
+
+func (b *bwrap) stages(m confine.Mount) bool {
+	switch m.Kind {
+	case confine.TextFile, confine.WritableDir, confine.WritableFile:
+		return true
+	case confine.BindDir, confine.BindFile:
+		return !slices.Contains(b.system, m.Path)
+	}
+	return false
+}
+
+func stagedName(i int) string { return "/" + strconv.Itoa(i) }
+
+// arguments tell bubblewrap what the root is made of.
+func (b *bwrap) arguments(r recipe) []string {
+	id, scratch := strconv.Itoa(confine.CommandID), stage+"/scratch"
+	args := []string{
+		b.program, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+		"--uid", id, "--gid", id, "--hostname", "cordon", "--cap-drop", "ALL", "--dev", "/dev", "--bind", scratch, "/dev/shm",
+	}
+	for i, m := range b.inner(r) {
+		switch {
+		case m.Kind == confine.Symlink:
+			args = append(args, "--symlink", m.Target, m.Path)
+		case m.Kind == confine.EmptyDir:
+			args = append(args, "--dir", m.Path)
+		case m.Kind == confine.Proc:
+			args = append(args, "--proc", m.Path)
+		case m.Kind == confine.Tmpfs:
+			args = append(args, "--bind", scratch, m.Path)
+		case m.Kind == confine.WritableDir, m.Kind == confine.WritableFile:
+			args = append(args, "--bind", stage+stagedName(i), m.Path)
+		case b.stages(m):
+			args = append(args, "--ro-bind", stage+stagedName(i), m.Path)
+		default:
+			args = append(args, "--ro-bind", m.Path, m.Path)
+		}
+	}
+	// What bubblewrap makes by itself has no size.
+	args = append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", r.dir())
+	status := confine.FirstKeptFD
+	if b.filter >= 0 {
+		args = append(args, "--seccomp", strconv.Itoa(status))
+		status++
+	}
+	return append(args, "--json-status-fd", strconv.Itoa(status))
+}
+
+func (b *bwrap) execute(r recipe, program string, argv []string) (string, []string) {
+	return b.program, append(b.arguments(r), append([]string{"--", program}, argv[1:]...)...)
+}

@@ -1,0 +1,158 @@
+package jail
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A workspace that is exchanged for a link while a command is started must not
+// become the folder behind the link: whoever may write above it could else have
+// any folder of the host mounted.
+func TestContainWorkspaceExchanged(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		s := suite.scene(t, attempt{}, suite.guarded)
+		s.write(t, "secrets/secret", s.secret, 0o644)
+		workspace, link := filepath.Join(s.workspace, "w"), filepath.Join(s.workspace, "l")
+		if err := errors.Join(os.Mkdir(workspace, 0o755), os.Symlink(filepath.Join(s.folder, "secrets"), link)); err != nil {
+			t.Fatal(err)
+		}
+		stop, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = unix.Renameat2(unix.AT_FDCWD, workspace, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE)
+				}
+			}
+		}()
+		defer func() { close(stop); <-done }()
+		// A link that was there when the caller named it is the caller's choice.
+		// What is right is to refuse, or to use the folder that was looked at.
+		for deadline := time.Now().Add(raceTime()); time.Now().Before(deadline); {
+			r, err := runIn(t.Context(), suite.backend, suite.policy, run.Request{
+				Command: []string{"/bin/sh", "-c", "pwd; cat secret; echo owned > owned"}, Workspace: workspace,
+			})
+			if err != nil {
+				continue
+			}
+			where, _, _ := strings.Cut(r.Stdout, "\n")
+			if where == workspace && strings.Contains(r.Stdout, s.secret) {
+				t.Fatalf("what is mounted at %s is the folder behind a link\n%s", where, show(r))
+			}
+		}
+	})
+}
+
+// A grant below the workspace is a path that a command can redirect for the next
+// one: it cannot move what is mounted, but the folder that it is in. The kernel
+// then finds another folder under that path on the host, and mounts it.
+var redirections = map[string]string{
+	"to a folder of the host":     `mkdir -p a && ln -s "$target" a/ssl`,
+	"to one that it has too":      `mkdir -p a && ln -s ../../../../../etc a/ssl`,
+	"of the folder that it is in": `ln -s ../../../../etc a`,
+}
+
+func TestContainGrantRedirected(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		for name, redirect := range redirections {
+			for _, kind := range []string{"read", "write"} {
+				t.Run(kind+" "+name, func(t *testing.T) { redirectGrant(t, suite, kind, redirect) })
+			}
+		}
+	})
+}
+
+func redirectGrant(t *testing.T, suite *suite, kind, redirect string) {
+	s := suite.scene(t, attempt{}, suite.guarded)
+	secret := s.write(t, "secrets/secret", s.secret, 0o666)
+	granted := filepath.Join(s.workspace, "a", "ssl")
+	s.write(t, filepath.Join(granted, "file"), "granted", 0o644)
+	before := tree(t, filepath.Dir(secret))
+	p := suite.policy
+	if kind == "read" {
+		p.Read = append(p.Read[:1:1], granted)
+	} else {
+		p.Write = append(p.Write[:0:0], granted)
+	}
+	b := suite.open(t, p, nil)
+	request := func(script string) run.Request {
+		req := s.request
+		req.Command = []string{"/bin/sh", "-c", script}
+		req.Env = map[string]string{"target": filepath.Dir(secret), "granted": granted}
+		return req
+	}
+	if r, err := runIn(t.Context(), b, p, request("mv a c && "+redirect)); err != nil || !r.OK() {
+		t.Skipf("it cannot even try: %v\n%s", err, show(r))
+	}
+	for _, path := range canariesInEtc {
+		defer os.Remove(path)
+	}
+	for range 3 { // some places were built before, some are not
+		r, err := runIn(t.Context(), b, p, request(`
+cat "$granted/secret"; grep -h ^root: /etc/passwd "$granted/passwd"; ls /etc/ssl "$granted" | grep -x private
+for f in "$granted" /etc /etc/ssl; do echo owned > $f/secret; echo owned > $f/cordon-contain-canary; done; exit 0`))
+		if err != nil {
+			continue // it is refused, which is right
+		}
+		for _, word := range []string{s.secret, "root:", "private"} {
+			if strings.Contains(r.Stdout, word) {
+				t.Errorf("a command has chosen what the next one is granted\n%s", show(r))
+			}
+		}
+	}
+	if after := tree(t, filepath.Dir(secret)); after != before {
+		t.Errorf("a command has written to the host: %s", after)
+	}
+	for _, path := range canariesInEtc {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("a command has written to the host: %s", path)
+		}
+	}
+}
+
+var canariesInEtc = []string{
+	"/etc/cordon-contain-canary", "/etc/ssl/cordon-contain-canary", "/etc/secret", "/etc/ssl/secret",
+}
+
+func raceTime() time.Duration {
+	if testing.Short() {
+		return 300 * time.Millisecond
+	}
+	return 1500 * time.Millisecond
+}
+
+// Where the root of a command has a link, a path through it must not lead to the
+// host's folder of that name while the root is built.
+func TestContainWorkspaceBelowLinks(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		name := "cdn-" + filepath.Base(suite.folder)
+		workspace := filepath.Join("/var/tmp", name)
+		if err := os.Mkdir(workspace, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		defer removeAll(t, workspace)
+		wrong := filepath.Join(os.TempDir(), name)
+		defer os.RemoveAll(wrong)
+		r, err := runIn(t.Context(), suite.backend, suite.policy, run.Request{Command: []string{"/bin/sh", "-c", "pwd; echo text > file"}, Workspace: workspace})
+		if err != nil || !r.OK() {
+			t.Errorf("a workspace in /var/tmp: %v\n%s", err, show(r))
+		}
+		if _, err := os.Stat(filepath.Join(workspace, "file")); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(wrong); err == nil {
+			t.Errorf("%s was made on the host", wrong)
+		}
+	})
+}

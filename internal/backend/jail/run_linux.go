@@ -1,0 +1,269 @@
+package jail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/egress"
+	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/notify"
+	"github.com/cordon-sandbox/cordon/internal/output"
+	"github.com/cordon-sandbox/cordon/internal/seccomp"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) {
+	r, program, refusals, err := b.admit(job)
+	if err != nil {
+		return run.Result{}, err
+	}
+	if len(refusals) > 0 {
+		return refused(refusals), nil
+	}
+	var proxy []string
+	if b.proxied() {
+		proxy = egress.Environment(net.JoinHostPort("127.0.0.1", "3128"))
+	}
+	began := time.Now()
+	p, err := b.open(r, job.Streams.Terminal, job.Stdin != "" || job.Streams.In != nil)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer p.tearDown()
+	executed, argv := b.builder.execute(r, program, job.Command)
+	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {
+		return run.Result{}, executionError(err)
+	}
+	g := &guest{backend: b, place: p, job: job, recipe: r, began: began, program: program}
+	return g.run(ctx)
+}
+
+// open gives a place that waits for its command.
+func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*place, error) {
+	if terminal != nil {
+		s, err := b.builder.terminal()
+		if err != nil {
+			return nil, err
+		}
+		p, err := b.build(r, s)
+		if err == nil {
+			setWindowSize(p.streams.stdout, terminal.Size)
+		}
+		return p, err
+	}
+	if p := b.ahead.take(r); p != nil {
+		return p, nil
+	}
+	s, err := openPipes(input)
+	if err != nil {
+		return nil, err
+	}
+	return b.build(r, s)
+}
+
+// executionError is about a place that cannot be told what to execute.
+func executionError(err error) error {
+	if errors.Is(err, confine.ErrLongOrder) {
+		return run.Wrap(run.Invalid, err)
+	}
+	// Somebody has killed it while it waited.
+	return fmt.Errorf("%w: %w", backend.ErrNotStarted, err)
+}
+
+// guest is a command under way.
+type guest struct {
+	backend *Backend
+	place   *place
+	job     backend.Job
+	recipe  recipe
+	program string
+	began   time.Time
+
+	reason         atomic.Pointer[Reason] // why we killed it
+	stdout, stderr output.Sink
+	denials        notify.Denials
+	proxy          *egress.Proxy
+}
+
+// Reason is why we killed a command.
+type Reason string
+
+// The reasons.
+const (
+	killedWall      Reason = "wall time"
+	killedCPU       Reason = "cpu time"
+	killedOutput    Reason = "output"
+	killedDisk      Reason = "disk"
+	killedCanceled  Reason = "canceled"
+	killedHammering Reason = "hammering at a wall"
+)
+
+// kill ends the command for the first reason that there is.
+func (g *guest) kill(r Reason) {
+	if g.reason.CompareAndSwap(nil, &r) {
+		g.place.kill()
+	}
+}
+
+func (g *guest) run(ctx context.Context) (run.Result, error) {
+	var helpers sync.WaitGroup
+	helpers.Go(g.answer)
+	g.serveProxy(&helpers)
+	g.feed()
+	var readers sync.WaitGroup
+	g.collect(&readers)
+
+	var end confine.CommandEnd
+	var endErr error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		end, endErr = g.place.process.End()
+	}()
+	w := g.watch(ctx, ended)
+	_, usage := g.place.process.Wait() // and with it everything else in there
+	wallTime := time.Since(g.began)
+	readers.Wait()
+	if g.proxy != nil {
+		endErr = errors.Join(endErr, g.proxy.Close())
+	}
+	helpers.Wait()
+	if endErr != nil {
+		return run.Result{}, run.Wrap(run.Internal, endErr)
+	}
+
+	e := evidence{
+		Program: g.program, End: end, Limits: g.job.Limits, Stdout: g.stdout.Capture, Stderr: g.stderr.Capture, WallTime: wallTime,
+		CPUTime: time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), Memory: policy.Bytes(usage.Maxrss) << 10,
+		ScratchFull: w.scratchFull, Violations: g.denials.Take(),
+	}
+	if r := g.reason.Load(); r != nil {
+		e.Killed = *r
+	} else if w.overDisk() {
+		e.Killed = killedDisk
+	}
+	if p := g.place; p.report != nil && e.Killed == "" {
+		report, err := io.ReadAll(p.report)
+		if err != nil {
+			return run.Result{}, run.Errorf(run.Internal, "bubblewrap's report: %w", err)
+		}
+		e.NotExecuted = !executed(report)
+	}
+	if err := e.addGroup(g.place.group); err != nil {
+		return run.Result{}, err
+	}
+	result, err := judge(e)
+	if g.proxy != nil {
+		result.Traffic = backend.TrafficOf(g.proxy)
+	}
+	return result, err
+}
+
+// feed gives the command its input. What it does not read is lost.
+func (g *guest) feed() {
+	in := g.job.Streams.In
+	if in == nil {
+		in = strings.NewReader(g.job.Stdin)
+	}
+	if g.place.streams.stdin == nil {
+		return
+	}
+	if g.job.Streams.In == nil && g.job.Stdin == "" {
+		_ = g.place.streams.stdin.Close() // a pipe that nobody writes to
+		return
+	}
+	go func() {
+		_, _ = io.Copy(g.place.streams.stdin, in) // it ends when the command does
+		if g.place.streams.terminal {
+			_, _ = g.place.streams.stdin.Write([]byte{endOfInput})
+			return
+		}
+		_ = g.place.streams.stdin.Close()
+	}()
+}
+
+// collect reads what the command writes, until nobody is left who could.
+func (g *guest) collect(readers *sync.WaitGroup) {
+	sink := output.Sink{Limit: int64(g.job.Limits.Output), OnLimit: g.job.OnOutputLimit, Kill: func() { g.kill(killedOutput) }}
+	g.stdout, g.stderr = sink, sink
+	g.stdout.Live, g.stderr.Live = g.job.Streams.Out, g.job.Streams.Err
+	for _, s := range []struct {
+		file *os.File
+		sink *output.Sink
+	}{{g.place.streams.stdout, &g.stdout}, {g.place.streams.stderr, &g.stderr}} {
+		if s.file == nil {
+			continue
+		}
+		readers.Go(func() {
+			buffer := buffers.Get().(*[32 << 10]byte)
+			defer buffers.Put(buffer)
+			for {
+				n, err := s.file.Read(buffer[:])
+				s.sink.Take(buffer[:n])
+				if err != nil { // the end; of a terminal, EIO
+					return
+				}
+			}
+		})
+	}
+}
+
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// answer refuses what the filter denies, and keeps count.
+func (g *guest) answer() {
+	fd := g.place.Listener
+	if fd < 0 {
+		return
+	}
+	for {
+		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if _, err := unix.Poll(ready, -1); errors.Is(err, unix.EINTR) {
+			continue
+		} else if err != nil || ready[0].Revents&unix.POLLIN == 0 {
+			return // no process has the filter any more
+		}
+		q, err := notify.Next(fd)
+		if err != nil {
+			continue // it died while it waited
+		}
+		v := run.Violation{Wall: policy.WallSeccomp}
+		v.Op, v.Detail = seccomp.Describe(q.NR, q.Args)
+		v.Hint = seccomp.Hint(seccomp.Command, v.Op)
+		g.report(v)
+		q.Refuse(fd, unix.EPERM)
+	}
+}
+
+func (g *guest) report(v run.Violation) {
+	if g.denials.Add(v) == notify.Hammering {
+		g.kill(killedHammering)
+	}
+}
+
+func (g *guest) serveProxy(helpers *sync.WaitGroup) {
+	if g.place.Proxy < 0 {
+		return
+	}
+	file := os.NewFile(uintptr(g.place.Proxy), "proxy")
+	g.place.Proxy = -1
+	listener, err := net.FileListener(file)
+	_ = file.Close() // the listener has its own
+	if err != nil {
+		return
+	}
+	g.proxy = egress.New(egress.Options{Grants: g.backend.grants, Report: g.report})
+	helpers.Go(func() { _ = g.proxy.Serve(listener) })
+}

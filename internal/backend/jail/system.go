@@ -1,0 +1,68 @@
+package jail
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	confine "github.com/cordon-sandbox/cordon/internal/jail"
+)
+
+// systemFolders are where a distribution keeps its programs. On most, all but
+// the first are symlinks into it.
+var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
+
+// systemFiles are what programs need of /etc: how to find libraries,
+// alternatives, certificates and time zones, and names that are the same
+// everywhere. None of them tells about users, keys or this host.
+var systemFiles = []string{
+	"/etc/alternatives",
+	"/etc/ca-certificates", "/etc/ca-certificates.conf",
+	"/etc/crypto-policies",
+	"/etc/debian_version",
+	"/etc/gai.conf",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+	"/etc/localtime",
+	"/etc/magic", "/etc/magic.mime",
+	"/etc/mime.types",
+	"/etc/mke2fs.conf",
+	"/etc/os-release",
+	"/etc/perl",
+	"/etc/pki/ca-trust", "/etc/pki/tls/certs", "/etc/pki/tls/openssl.cnf",
+	"/etc/protocols", "/etc/rpc", "/etc/services",
+	"/etc/python3", "/etc/python3.9", "/etc/python3.10", "/etc/python3.11", "/etc/python3.12", "/etc/python3.13", "/etc/python3.14",
+	"/etc/ssl/cert.pem", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
+	"/etc/terminfo",
+	"/etc/timezone",
+}
+
+// systemMounts lists what a host has of them.
+func systemMounts() ([]confine.Mount, error) {
+	var mounts []confine.Mount
+	for _, path := range append(systemFolders[:len(systemFolders):len(systemFolders)], systemFiles...) {
+		m, err := mountOf(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		mounts = append(mounts, m)
+	}
+	return mounts, nil
+}
+
+func mountOf(path string) (confine.Mount, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return confine.Mount{}, err
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(path)
+		return confine.Mount{Path: path, Kind: confine.Symlink, Target: target}, err
+	case info.IsDir():
+		return confine.Mount{Path: path, Kind: confine.BindDir}, nil
+	}
+	return confine.Mount{Path: path, Kind: confine.BindFile}, nil
+}

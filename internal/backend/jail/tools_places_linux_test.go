@@ -1,0 +1,74 @@
+package jail_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Workspaces and grants lie where people have them, also where the sandbox has
+// something of its own.
+func TestToolsPlaces(t *testing.T) {
+	t.Parallel()
+	eachJail(t, func(t *testing.T, p policy.Policy) {
+		for _, parent := range []string{"/var/tmp", "/run", "/opt", "/mnt", "/tmp", "/var/lib"} {
+			t.Run(parent, func(t *testing.T) {
+				dir, err := os.MkdirTemp(parent, "cordon-tools-")
+				if os.IsPermission(err) || os.IsNotExist(err) {
+					return // an ordinary user has no folders there
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { os.RemoveAll(dir) })
+				if parent != "/run" { // where no workspace may be
+					t.Run("workspace", func(t *testing.T) { testWorkspace(t, p, dir) })
+				}
+				if parent != "/tmp" { // of which nothing can be granted
+					t.Run("grants", func(t *testing.T) { testGrants(t, p, dir) })
+				}
+			})
+		}
+	})
+}
+
+func testWorkspace(t *testing.T, p policy.Policy, dir string) {
+	w := scripts(t, p)
+	w.dir = dir
+	w.put("before", "x\n")
+	w.shell("cat before > after")
+	if got := w.get("after"); got != "x\n" {
+		t.Errorf("the workspace has %q", got)
+	}
+}
+
+func testGrants(t *testing.T, p policy.Policy, dir string) {
+	for _, name := range []string{"read", "write"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "file"), []byte(name+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	single := filepath.Join(dir, "single")
+	if err := os.WriteFile(single, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.Read = []string{filepath.Join(dir, "read")}
+	p.Write = []string{filepath.Join(dir, "write"), single}
+	w := scripts(t, p)
+	got := w.shell("cd " + dir + `
+cat read/file write/file
+echo new > write/made; echo alone > single
+! touch read/made 2>/dev/null; ! cat before 2>/dev/null`)
+	if got != "read\nwrite\n" {
+		t.Errorf("by the grants one reads %q", got)
+	}
+	w.dir = dir
+	if made, alone := w.get("write/made"), w.get("single"); made != "new\n" || alone != "alone\n" {
+		t.Errorf("by the grants one wrote %q, %q", made, alone)
+	}
+}
