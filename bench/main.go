@@ -30,6 +30,7 @@ type options struct {
 	python string // the interpreter of all measures; empty means cordon's choice
 	rival  string // a virtual environment
 	json   string
+	only   string
 	quick  bool
 	strict bool
 }
@@ -42,7 +43,16 @@ func main() {
 	flag.StringVar(&opts.json, "json", "", "write the table to this file too")
 	flag.BoolVar(&opts.quick, "quick", false, "measure shortly and judge nothing: a smoke test")
 	flag.BoolVar(&opts.strict, "strict", false, "exit with 1 when a promise is missed")
+	flag.StringVar(&opts.only, "only", "", "measure only this: memory, starts, throughput, processor, hooks, language, commands or egress")
+	fetched := flag.String("fetch", "", "be the client of the proxy's measure, for this address")
 	flag.Parse()
+	if *fetched != "" {
+		if err := fetch(*fetched); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	missed, err := runBench(context.Background(), opts)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -100,8 +110,11 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 	}{
 		// Memory first: it is the state of a Runner that has not run yet.
 		{"memory", b.memory}, {"starts", b.starts}, {"throughput", b.throughput}, {"processor", b.processor},
-		{"hooks", b.hooks}, {"language", b.language},
+		{"hooks", b.hooks}, {"language", b.language}, {"commands", b.commands}, {"egress", b.egress},
 	} {
+		if opts.only != "" && opts.only != phase.name {
+			continue
+		}
 		fmt.Fprintf(os.Stderr, "measuring: %s\n", phase.name)
 		if err := phase.measure(ctx, &t); err != nil {
 			return false, fmt.Errorf("%s: %w", phase.name, err)

@@ -73,9 +73,13 @@ const (
 	placeHookRival
 	placeHookRate
 	placeLanguage
+	placeCommand
+	placeColdCommand
+	placeProxy
 	placeSteady
 	placeBackToBack
 	placeHookMore
+	placeCommandMore
 	placePlain
 	placeSubprocess
 	placeBubblewrap

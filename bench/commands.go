@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// commands measures the start of a command in its place, beside bubblewrap with
+// the same binds: warm, as a service runs one command after another in a
+// workspace, and from cold, as a person types it.
+func (b *bench) commands(ctx context.Context, t *table) (err error) {
+	workspace, err := os.MkdirTemp("", "cordon-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(workspace)) }()
+	chosen, err := policy.Preset("command")
+	if err != nil {
+		return err
+	}
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: chosen, Tier: policy.TierJail})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	command := func(ctx context.Context) (time.Duration, error) {
+		begin := time.Now()
+		result, err := runner.Run(ctx, run.Request{Command: []string{"/bin/true"}, Workspace: workspace})
+		d := time.Since(begin)
+		if err == nil && !result.OK() {
+			err = fmt.Errorf("/bin/true: %s: %s", result.Outcome, result.Error)
+		}
+		return d, err
+	}
+
+	var rival, plain, warm, cold, chased samples
+	line := bubblewrapLine(workspace)
+	for range b.few(20, 2) {
+		for _, m := range []struct {
+			into *samples
+			line []string
+		}{
+			{&plain, []string{"/bin/true"}}, {&rival, line},
+			{&cold, b.coldCommand(workspace)},
+		} {
+			if len(m.line) == 0 {
+				continue
+			}
+			if err := startTurn(ctx, m.into, m.line, "", ""); err != nil {
+				return err
+			}
+		}
+		if err := b.paced(ctx, &warm, 50, slow, command); err != nil {
+			return err
+		}
+		for range 30 {
+			d, err := command(ctx)
+			if err != nil {
+				return err
+			}
+			chased = append(chased, d)
+		}
+		settle()
+	}
+
+	base := rival.p50()
+	compared := func(place int, measure string, s samples, must, aim promise) {
+		if len(s) == 0 {
+			t.add(row{place: place, Measure: measure, Value: "not measured"})
+			return
+		}
+		r := row{place: place, Measure: measure, Value: milliseconds(s.p50()), Number: s.p50().Seconds()}
+		if len(rival) > 0 {
+			r.Ratio, r.Note, r.Must, r.Aim = over(s.p50(), base), "of bubblewrap", must, aim
+		}
+		t.add(r)
+	}
+	compared(placeCommand, "warm Runner.Run of /bin/true, 100 runs/s, p50", warm, atMost(1.0/2, "1/2"), atMost(1.0/4, "1/4"))
+	compared(placeColdCommand, "cordon exec -- /bin/true from cold, p50", cold, atMost(1.5, "1.5 ×"), atMost(1, "1 ×"))
+	compared(placeCommandMore, "Runner.Run of /bin/true, one after another without pause, p50", chased, promise{}, promise{})
+	compared(placeCommandMore, "bubblewrap with the same binds, /bin/true, p50", rival, promise{}, promise{})
+	compared(placeCommandMore, "/bin/true without a sandbox, p50", plain, promise{}, promise{})
+	return nil
+}
+
+func (b *bench) coldCommand(workspace string) []string {
+	if b.cordon == "" {
+		return nil
+	}
+	return []string{b.cordon, "exec", "--workspace", workspace, "--", "/bin/true"}
+}
+
+// bubblewrapLine binds what a command in cordon sees. It has no filter and no
+// limits, so its time is flattered.
+func bubblewrapLine(workspace string) []string {
+	program, err := exec.LookPath("bwrap")
+	if err != nil {
+		return nil
+	}
+	line := []string{
+		program, "--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000", "--hostname", "cordon",
+		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", "--symlink", "/tmp", "/var/tmp",
+	}
+	for _, path := range []string{
+		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ca-certificates", "/etc/ca-certificates.conf",
+		"/etc/debian_version", "/etc/gai.conf", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
+		"/etc/magic", "/etc/magic.mime", "/etc/mime.types", "/etc/mke2fs.conf", "/etc/os-release", "/etc/perl", "/etc/protocols",
+		"/etc/rpc", "/etc/services", "/etc/python3", "/etc/python3.11", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone",
+	} {
+		info, err := os.Lstat(path)
+		if err != nil {
+			continue
+		}
+		if info.Mode()&os.ModeSymlink != 0 {
+			if target, err := os.Readlink(path); err == nil {
+				line = append(line, "--symlink", target, path)
+			}
+			continue
+		}
+		line = append(line, "--ro-bind", path, path)
+	}
+	line = append(line, "--bind", workspace, workspace, "--chdir", workspace, "--")
+	if exec.Command(line[0], append(line[1:], "/bin/true")...).Run() != nil {
+		return nil
+	}
+	return append(line, "/bin/true")
+}
