@@ -139,6 +139,7 @@ func (a *ahead) close() {
 	for _, list := range a.waiting {
 		left = append(left, list...)
 	}
+	a.count -= len(left)
 	a.waiting = nil
 	a.mu.Unlock()
 	for _, w := range left {

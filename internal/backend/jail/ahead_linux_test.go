@@ -1,0 +1,184 @@
+package jail
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func opened(t *testing.T, p policy.Policy) *Backend {
+	t.Helper()
+	b, err := New(Options{Policy: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func runs(t *testing.T, b *Backend, req run.Request) run.Result {
+	t.Helper()
+	s, err := b.Open(t.Context(), backend.Job{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, err := s.Run(t.Context(), backend.Job{Request: req, Limits: b.options.Policy.Limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// waits says how many places wait, after all that are being built are there.
+func (a *ahead) waits() (n int) {
+	a.building.Wait()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, list := range a.waiting {
+		n += len(list)
+	}
+	return n
+}
+
+// A place that was built ahead is for the same workspace, and for what lies at
+// its path now.
+func TestPlacesBuiltAhead(t *testing.T) {
+	b := opened(t, policy.Policy{AllowInterpreters: true})
+	parent := t.TempDir()
+	folder := filepath.Join(parent, "workspace")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	list := run.Request{Command: []string{"sh", "-c", "ls; touch made"}, Workspace: folder}
+	if r := runs(t, b, list); !r.OK() || r.Stdout != "" {
+		t.Fatalf("%+v", r)
+	}
+	if n := b.ahead.waits(); n != 1 {
+		t.Fatalf("%d places wait", n)
+	}
+	if r := runs(t, b, list); !r.OK() || r.Stdout != "made\n" {
+		t.Errorf("in a place that was built ahead: %q %s", r.Stdout, r.Error)
+	}
+	b.ahead.waits()
+	if err := os.Rename(folder, folder+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if r := runs(t, b, list); !r.OK() || r.Stdout != "" {
+		t.Errorf("another folder has taken the path: %q %s", r.Stdout, r.Error)
+	}
+	list.WorkspaceReadOnly = true
+	if r := runs(t, b, list); r.OK() || r.Stdout != "made\n" {
+		t.Errorf("read-only: %q %s", r.Stdout, r.Error)
+	}
+	if r := runs(t, b, run.Request{Command: []string{"pwd"}}); r.Stdout != "/tmp\n" {
+		t.Errorf("without a workspace: %q", r.Stdout)
+	}
+}
+
+// A file that was replaced is another one.
+func TestGrantsAreLookedAtAgain(t *testing.T) {
+	folder, err := os.MkdirTemp("/var/tmp", "cordon-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "config")
+	write := func(text string) {
+		if err := os.WriteFile(file+".new", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+".new", file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old")
+	b := opened(t, policy.Policy{Read: []string{file}})
+	for _, text := range []string{"old", "new"} {
+		write(text)
+		if r := runs(t, b, run.Request{Command: []string{"cat", file}}); r.Stdout != text {
+			t.Errorf("%q, want %q", r.Stdout, text)
+		}
+		b.ahead.waits()
+	}
+}
+
+func TestPlacesAheadAreBounded(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	b, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range mostAhead + 4 {
+		folder := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for range mostOfOne + 1 {
+			if r := runs(t, b, run.Request{Command: []string{"true"}, Workspace: folder}); !r.OK() {
+				t.Fatalf("%+v", r)
+			}
+		}
+	}
+	if n := b.ahead.waits(); n == 0 || n > mostAhead {
+		t.Errorf("%d places wait", n)
+	}
+	for r, list := range b.ahead.waiting {
+		if len(list) > mostOfOne {
+			t.Errorf("%d places wait for %s", len(list), r.workspace.path)
+		}
+		b.ahead.expire(r, list[0])
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := b.ahead.count; n != 0 {
+		t.Errorf("%d places are still counted", n)
+	}
+	if p := b.ahead.take(recipe{}); p != nil {
+		t.Error("a closed backend gives a place")
+	}
+}
+
+// A place that was killed while it waited is not the caller's problem.
+func TestPlaceThatWasKilled(t *testing.T) {
+	b := opened(t, policy.Policy{})
+	req := run.Request{Command: []string{"true"}, Workspace: t.TempDir()}
+	runs(t, b, req)
+	b.ahead.waits()
+	for _, list := range b.ahead.waiting {
+		for _, w := range list {
+			w.kill()
+			w.process.Wait()
+		}
+	}
+	attempt := func() (run.Result, error) {
+		s, err := b.Open(t.Context(), backend.Job{})
+		if err != nil {
+			return run.Result{}, err
+		}
+		defer s.Close()
+		return s.Run(t.Context(), backend.Job{Request: req, Limits: b.options.Policy.Limits})
+	}
+	if r, err := backend.UntilStarted(context.Background(), attempt); err != nil || !r.OK() {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
