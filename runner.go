@@ -178,6 +178,9 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 
 func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
 	if len(req.Command) > 0 {
+		if r.policy.Restricts() {
+			return "", run.Errorf(run.Invalid, "the policy requires the language rules of all code, and a command cannot go by them")
+		}
 		return backend.SelectCommand(r.policy, req.Tier, req.Trust, commandTiers)
 	}
 	req.Restricted = req.Restricted || r.policy.Restricts()

@@ -53,7 +53,7 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	twins := allTwins(cmd.Root())
+	twins := allTwins(newRootCommand())
 	for name := range given {
 		if likely := nearest(name, twins); likely != "" && likely != name {
 			return run.Errorf(run.Invalid, "%s means nothing: did you mean %s?", name, likely)

@@ -27,6 +27,23 @@ func TestEveryFlagHasATwin(t *testing.T) {
 	visit(newRootCommand())
 }
 
+// The command that is asked for is made alone, and is the same as among all.
+func TestRootFor(t *testing.T) {
+	for name, construct := range constructors() {
+		if got := construct().Name(); got != name {
+			t.Errorf("%s makes %s", name, got)
+		}
+		if only := rootFor([]string{name, "--help"}).Commands(); len(only) != 1 || only[0].Name() != name {
+			t.Errorf("rootFor(%s) has %d commands", name, len(only))
+		}
+	}
+	for _, args := range [][]string{nil, {"--help"}, {"help", "exec"}, {"__complete", "exec", ""}, {"exce"}} {
+		if all := len(rootFor(args).Commands()); all != len(constructors()) {
+			t.Errorf("rootFor(%q) has %d commands", args, all)
+		}
+	}
+}
+
 func TestReadEnvironment(t *testing.T) {
 	for _, tt := range []struct {
 		args, environ []string

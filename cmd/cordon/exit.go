@@ -12,17 +12,17 @@ import (
 // exitHelp is the table that help texts show. A test holds it to the codes
 // below.
 const exitHelp = `Exit codes:
-  0         the script came to its end
-  1 … 255   the script's own: 1 for an exception that nobody caught
+  0         it came to its end
+  1 … 255   its own: 1 for an exception that nobody caught in a script
   2         bad usage, request or policy: nothing ran
   75        busy: try again
   124       the wall time limit
   125       this host cannot run it, or cordon failed
-  126, 127  the interpreter cannot be executed, or is not there
-  128 + n   the script crashed with signal n: 139 is a segmentation fault
+  126, 127  the command or interpreter cannot be executed, or is not there
+  128 + n   it was ended by signal n: 139 is a segmentation fault
   130, 143  cordon was ended by SIGINT or SIGTERM
-  137       killed: out of memory, processor time or output, or for hammering
-            at a wall; the message (or --json) says which
+  137       killed: out of memory, processor time, output, disk or processes,
+            or for hammering at a wall; the message (or --json) says which
   141       whoever read the output has gone
 `
 
@@ -40,6 +40,7 @@ const (
 
 const (
 	codeTimeout     = 124
+	codeRefused     = 126
 	codeInterrupted = 130
 	codeKilled      = 137
 	codePipe        = 141
@@ -58,6 +59,8 @@ var outcomeCodes = map[run.Outcome]int{
 	run.OutOfCPU:      codeKilled,
 	run.OutOfMemory:   codeKilled,
 	run.OutOfOutput:   codeKilled,
+	run.OutOfDisk:     codeKilled,
+	run.OutOfProcs:    codeKilled,
 	run.Denied:        codeKilled,
 	run.Signaled:      bySignal,
 	run.Canceled:      codeInterrupted,
@@ -83,6 +86,15 @@ func resultCode(ctx context.Context, res run.Result) int {
 	default:
 		return code
 	}
+}
+
+// commandCode is resultCode for a command. One that was refused never ran: it has
+// the code that a shell gives for what may not be executed.
+func commandCode(ctx context.Context, res run.Result) int {
+	if res.Outcome == run.Refused {
+		return codeRefused
+	}
+	return resultCode(ctx, res)
 }
 
 // exitCodeOf is the exit code for what a command returned.

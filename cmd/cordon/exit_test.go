@@ -82,6 +82,18 @@ func TestResultCode(t *testing.T) {
 	}
 }
 
+func TestCommandCode(t *testing.T) {
+	for _, o := range run.Outcomes {
+		want := resultCode(context.Background(), run.Result{Outcome: o})
+		if o == run.Refused {
+			want = 126
+		}
+		if got := commandCode(context.Background(), run.Result{Outcome: o}); got != want {
+			t.Errorf("%s: %d instead of %d", o, got, want)
+		}
+	}
+}
+
 func TestErrorsOfTheCommandLineAreUsage(t *testing.T) {
 	if got := exitCodeOf(context.Background(), errors.New("unknown command")); got != 2 {
 		t.Errorf("exit code %d", got)

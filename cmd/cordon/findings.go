@@ -50,10 +50,7 @@ func place(name string, f run.Finding) string {
 }
 
 func countFindings(n int) string {
-	if n == 1 {
-		return "1 finding"
-	}
-	return fmt.Sprintf("%d findings", n)
+	return countOf(n, "finding")
 }
 
 // findingsOf gives the findings that a Result shows as violations.

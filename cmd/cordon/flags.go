@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,13 @@ type policyOptions struct {
 }
 
 func (o *policyOptions) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.policy, "policy", "", "a policy `FILE`, or a preset by name (see cordon policy list)")
+	o.addPolicyTo(cmd, "default")
 	cmd.Flags().StringVar(&o.python, "python", "", "the interpreter: a `PATH`, or a name to look up on PATH")
+}
+
+// addPolicyTo is for commands that need no Python.
+func (o *policyOptions) addPolicyTo(cmd *cobra.Command, normally string) {
+	cmd.Flags().StringVar(&o.policy, "policy", "", fmt.Sprintf("a policy `FILE`, or a preset by name: see cordon policy list (%s)", normally))
 	complete(cmd, "policy", func() []string {
 		var names []string
 		for _, p := range policy.Presets() {
@@ -93,14 +99,20 @@ type limitOptions struct{ policy.Limits }
 var limitFlags = map[string]string{
 	"wall_time": "--timeout", "cpu_time": "--cpu-time", "memory": "--memory", "output": "--output-limit",
 	"scratch": "--scratch", "open_files": "--open-files", "threads": "--threads",
+	"processes": "--processes", "disk": "--disk",
 }
 
 func (o *limitOptions) addTo(f *pflag.FlagSet) {
 	d := policy.DefaultLimits
 	o.addCallLimitsTo(f, d)
+	o.addSpaceLimitsTo(f, d)
+	f.Var(&count{&o.Threads}, "threads", about("limit on threads", d.Threads))
+}
+
+// addSpaceLimitsTo adds those that scripts and commands have, and calls have not.
+func (o *limitOptions) addSpaceLimitsTo(f *pflag.FlagSet, d policy.Limits) {
 	f.Var(&measure[policy.Bytes]{&o.Scratch, policy.ParseBytes}, "scratch", about("size of the private /tmp", d.Scratch))
 	f.Var(&count{&o.OpenFiles}, "open-files", about("limit on open files", d.OpenFiles))
-	f.Var(&count{&o.Threads}, "threads", about("limit on threads", d.Threads))
 }
 
 // addCallLimitsTo adds those that can differ between the calls of one worker.
@@ -199,6 +211,46 @@ func (t *texts) Set(text string) error {
 func (t *texts) String() string { return strings.Join(*t, " ") }
 
 func (t *texts) Type() string { return "JSON" }
+
+// grants is a list of places on the network. No name of a host has a comma.
+type grants []string
+
+func (g *grants) Set(text string) error {
+	for one := range strings.SplitSeq(text, ",") {
+		grant, err := policy.ParseNetGrant(strings.TrimSpace(one))
+		if err != nil {
+			return err
+		}
+		*g = append(*g, grant.String())
+	}
+	return nil
+}
+
+func (g *grants) String() string { return strings.Join(*g, ",") }
+
+func (g *grants) Type() string { return "HOST[:PORT]" }
+
+// choice is a flag that says yes or no, or nothing.
+type choice struct{ value **bool }
+
+func (c *choice) Set(text string) error {
+	yes, err := strconv.ParseBool(text)
+	if err != nil {
+		return fmt.Errorf("%q is neither true nor false", text)
+	}
+	*c.value = &yes
+	return nil
+}
+
+func (c *choice) String() string {
+	if c.value == nil || *c.value == nil {
+		return ""
+	}
+	return strconv.FormatBool(**c.value)
+}
+
+// Type is what pflag calls it, so that the help shows no value.
+func (c *choice) Type() string { return "bool" }
 
 // complete tells the shell what a flag may be.
 func complete(cmd *cobra.Command, flag string, values func() []string) {

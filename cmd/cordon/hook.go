@@ -224,7 +224,7 @@ func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
 	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
 	if o.json {
 		err = printJSON(stdout, hookResult{res}, isTerminal(os.Stdout))
-		return conclude(ctx, res, err)
+		return conclude(resultCode(ctx, res), err)
 	}
 	if _, err = io.WriteString(stderr, res.Stdout+res.Stderr); err == nil {
 		err = present(stdout, stderr, res, presentation{colour: coloured(os.Stderr)})
@@ -232,7 +232,7 @@ func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
 	if err == nil && res.OK() {
 		err = stdout.line(string(res.ValueOrNull()))
 	}
-	return conclude(ctx, res, err)
+	return conclude(resultCode(ctx, res), err)
 }
 
 // refuse shows why a hook cannot be opened.

@@ -110,6 +110,9 @@ func (o *runOptions) serve(ctx context.Context, runner *cordon.Runner, l line) a
 
 // bind applies the flags that a request can only repeat.
 func (o *runOptions) bind(req *run.Request) error {
+	if o.restricted && len(req.Command) > 0 {
+		return run.Errorf(run.Invalid, "cordon was started with --restricted: a command cannot go by the language rules, which are for scripts")
+	}
 	req.Restricted = req.Restricted || o.restricted
 	for _, f := range []struct {
 		name, flag string

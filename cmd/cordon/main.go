@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -29,8 +30,7 @@ func main() {
 func cordonMain() int {
 	ctx, stop := signalContext()
 	defer stop(nil)
-	root := newRootCommand()
-	err := root.ExecuteContext(ctx)
+	err := rootFor(os.Args[1:]).ExecuteContext(ctx)
 	code := exitCodeOf(ctx, err)
 	if message := messageOf(ctx, err); message != "" {
 		for line := range strings.SplitSeq(message, "\n") {
@@ -40,7 +40,39 @@ func cordonMain() int {
 	return code
 }
 
+// constructors make the commands.
+func constructors() map[string]func() *cobra.Command {
+	return map[string]func() *cobra.Command{
+		"run": newRunCommand, "exec": newExecCommand, "check": newCheckCommand, "hook": newHookCommand,
+		"doctor": newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
+	}
+}
+
+// rootFor makes the one command that is asked for, and not all the flags of the
+// others: a sandbox that is started often must start fast.
+func rootFor(args []string) *cobra.Command {
+	if len(args) == 0 {
+		return newRootCommand()
+	}
+	construct := constructors()[args[0]]
+	if construct == nil {
+		return newRootCommand()
+	}
+	root := newBareRoot()
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(construct())
+	return root
+}
+
 func newRootCommand() *cobra.Command {
+	root := newBareRoot()
+	for _, construct := range constructors() {
+		root.AddCommand(construct())
+	}
+	return root
+}
+
+func newBareRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cordon",
 		Short: "Run code that you do not trust",
@@ -48,6 +80,7 @@ func newRootCommand() *cobra.Command {
 machine offers, and says in plain words what was blocked and why.
 
   cordon run -c 'print(6 * 7)'    run a script
+  cordon exec -- make test        run a command
   cordon check script.py          see what the language rules say of a script
   cordon hook score.py            call a script that is made to be called often
   cordon doctor                   see what this host can enforce
@@ -64,7 +97,6 @@ CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
 		},
 	}
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRunCommand(), newCheckCommand(), newHookCommand(), newDoctorCommand(), newPolicyCommand(), newVersionCommand())
 	return root
 }
 
@@ -109,34 +141,60 @@ func (e errSignal) Error() string { return "ended by " + signalName(e.signal) }
 // errPipe: whoever read our output has gone.
 var errPipe = errors.New("the output is closed")
 
-type stopKey struct{}
+// ending is how cordon ends before its time.
+type ending struct {
+	stop    context.CancelCauseFunc
+	signals chan os.Signal
+	last    atomic.Pointer[func()] // to do even when nothing else is done
+}
+
+type endingKey struct{}
 
 // signalContext ends with the first SIGINT or SIGTERM, so that guests end and
 // nothing is left; the second one ends cordon itself, and the kernel takes
 // the guests with it.
 func signalContext() (context.Context, context.CancelCauseFunc) {
 	ctx, stop := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	end := &ending{stop: stop, signals: make(chan os.Signal, 2)}
+	signal.Notify(end.signals, os.Interrupt, syscall.SIGTERM)
 	// Taken, so that a broken pipe is an error where we write, and not our
 	// death in the middle of things. Not ignored: children would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		for {
-			s, _ := (<-signals).(syscall.Signal)
+			s, _ := (<-end.signals).(syscall.Signal)
 			if ctx.Err() != nil {
+				if last := end.last.Load(); last != nil {
+					(*last)()
+				}
 				os.Exit(128 + int(s))
 			}
 			stop(errSignal{s})
 		}
 	}()
-	return context.WithValue(ctx, stopKey{}, stop), stop
+	return context.WithValue(ctx, endingKey{}, end), stop
 }
 
 // stopWith ends ctx for a reason that exit.go knows.
 func stopWith(ctx context.Context, cause error) {
-	if stop, ok := ctx.Value(stopKey{}).(context.CancelCauseFunc); ok {
-		stop(cause)
+	if end, ok := ctx.Value(endingKey{}).(*ending); ok {
+		end.stop(cause)
+	}
+}
+
+// beforeExit has last done before cordon exits in a hurry, and those signals end
+// ctx too that would have ended cordon without it. Whoever started cordon may
+// want it to ignore one (nohup).
+func beforeExit(ctx context.Context, last func(), signals ...os.Signal) {
+	end, ok := ctx.Value(endingKey{}).(*ending)
+	if !ok {
+		return
+	}
+	end.last.Store(&last)
+	for _, s := range signals {
+		if !signal.Ignored(s) {
+			signal.Notify(end.signals, s)
+		}
 	}
 }
 

@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		"signal":    helper(sendSignal),
 		"converse":  helper(converse),
 		"hang-up":   helper(hangUp),
+		"thirst":    helper(thirst),
+		"stubborn":  helper(stubborn),
 	})
 }
 
@@ -43,6 +45,12 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			examples, err := filepath.Abs("../../examples")
 			env.Setenv("EXAMPLES", examples)
+			if err != nil {
+				return err
+			}
+			outside, err := outsideFolder()
+			env.Setenv("OUTSIDE", outside)
+			env.Defer(func() { os.RemoveAll(outside) })
 			return err
 		},
 		Condition: func(name string) (bool, error) {
@@ -52,6 +60,23 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("there is no condition %q", name)
 		},
 	})
+}
+
+// outsideFolder makes a folder that can be granted. Those of the scripts cannot:
+// they are in /tmp, of which a guest has its own.
+func outsideFolder() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return "", err
+	}
+	folder, err := os.MkdirTemp(cache, "cordon-test-")
+	if err != nil {
+		return "", err
+	}
+	return folder, os.Chmod(folder, 0o755) // a guest is somebody else
 }
 
 // helper makes a command of a function that takes its arguments.
@@ -200,4 +225,49 @@ func hangUp(args []string) error {
 	}
 	out.Close()
 	return expectCode(cmd.Wait(), cmd, args[0])
+}
+
+// thirst MOST COMMAND…: offers the command an input without end, and wants it to
+// end by itself, with no more than that taken.
+func thirst(args []string) error {
+	most, err := policy.ParseBytes(args[0])
+	if err != nil {
+		return err
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(args[1], args[2:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stdout, os.Stderr
+	taken := make(chan int)
+	go func() {
+		sum := 0
+		for {
+			n, err := out.Write(make([]byte, 1024))
+			sum += n
+			if err != nil {
+				taken <- sum
+				return
+			}
+		}
+	}()
+	err = cmd.Run()
+	in.Close() // and now nobody can read any more
+	if sum := <-taken; sum > int(most) {
+		return fmt.Errorf("%d bytes were taken", sum)
+	}
+	return err
+}
+
+// stubborn has a window and does not want to end.
+func stubborn([]string) error {
+	ctx, _ := signalContext()
+	if _, _, err := openWindow(ctx, os.Stdin, os.Stdout); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	<-ctx.Done()
+	fmt.Println("not now")
+	select {}
 }

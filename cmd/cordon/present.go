@@ -61,8 +61,11 @@ func printLines(to *tap, lines []string) error {
 // presentation says how a Result is shown to people.
 type presentation struct {
 	name      string // of the script, in findings
+	command   bool   // it was none
 	variables []string
 	quiet     bool
+	verbose   bool
+	hidden    error // why the current folder is not shown to the command
 	colour    bool
 	person    bool // somebody is looking at standard error
 }
@@ -86,7 +89,7 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 	}
 	for _, line := range block(res, how) {
 		head, rest, _ := strings.Cut(line, ": ")
-		if how.colour && head != "result" {
+		if how.colour && !slices.Contains(calm, head) {
 			head = "\x1b[1;31m" + head + "\x1b[0m"
 		}
 		if err := stderr.line("cordon: " + head + ": " + rest); err != nil {
@@ -96,8 +99,11 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 	return nil
 }
 
+// calm are the words before what went well.
+var calm = []string{"result", "used", "workspace", "traffic", "wall"}
+
 // headings say in a word or two how a run ended. An exit code of its own is
-// the script's business: the shell shows it.
+// the guest's business: the shell shows it.
 var headings = map[run.Outcome]string{
 	run.Raised:        "exception",
 	run.Malformed:     "syntax error",
@@ -106,6 +112,8 @@ var headings = map[run.Outcome]string{
 	run.OutOfCPU:      "killed",
 	run.OutOfMemory:   "killed",
 	run.OutOfOutput:   "killed",
+	run.OutOfDisk:     "killed",
+	run.OutOfProcs:    "killed",
 	run.Signaled:      "crashed",
 	run.Denied:        "killed",
 	run.InvalidOutput: "invalid result",
@@ -118,27 +126,20 @@ const maxViolations = 5
 // something was lost.
 func block(res run.Result, how presentation) []string {
 	var lines []string
-	if heading := headings[res.Outcome]; heading != "" {
-		lines = append(lines, heading+": "+reason(res))
+	if heading := headingOf(res, how); heading != "" {
+		lines = append(lines, heading+": "+reason(res, how))
 	}
-	if !res.OK() {
-		blocked := slices.DeleteFunc(slices.Clone(res.Violations), saidAlready)
-		for i, v := range blocked {
-			if i == maxViolations {
-				lines = append(lines, fmt.Sprintf("blocked: and %d more (--json shows all)", len(blocked)-i))
-				break
-			}
-			lines = append(lines, "blocked: "+showViolation(v))
-		}
+	if !res.OK() || how.verbose {
+		lines = append(lines, blocked(res)...)
 	}
 	for _, s := range []struct {
 		name string
 		cut  bool
 		kept int
-		size fmt.Stringer
+		size policy.Bytes
 	}{{"stdout", res.StdoutTruncated, len(res.Stdout), res.StdoutSize}, {"stderr", res.StderrTruncated, len(res.Stderr), res.StderrSize}} {
 		if s.cut {
-			lines = append(lines, fmt.Sprintf("truncated: %s was cut at %d bytes of %v; -o allows more, up to the policy's maximum", s.name, s.kept, s.size))
+			lines = append(lines, fmt.Sprintf("truncated: %s was cut at %d bytes of %s; -o allows more, up to the policy's maximum", s.name, s.kept, s.size.Rounded()))
 		}
 	}
 	for _, name := range how.variables {
@@ -149,16 +150,53 @@ func block(res run.Result, how presentation) []string {
 	if how.person && res.OK() && !slices.Contains(how.variables, "result") && len(res.Value) > 0 && !bytes.Equal(res.Value, []byte("null")) {
 		lines = append(lines, "result: "+oneLine(string(res.Value)))
 	}
+	if how.verbose {
+		lines = append(lines, account(res, how.hidden)...)
+	}
+	return lines
+}
+
+// headingOf is silent about what a shell is silent about: a command that ^C or a
+// closed pipe has ended.
+func headingOf(res run.Result, how presentation) string {
+	if how.command && res.Outcome == run.Signaled {
+		switch res.Signal {
+		case "SIGINT", "SIGPIPE":
+			return ""
+		case "SIGHUP", "SIGTERM", "SIGKILL":
+			return "killed"
+		}
+	}
+	return headings[res.Outcome]
+}
+
+// blocked has a line for each attempt. Of a command that was refused, the
+// attempts are its words, and not what it did.
+func blocked(res run.Result) []string {
+	var lines []string
+	attempts := slices.DeleteFunc(slices.Clone(res.Violations), saidAlready)
+	for i, v := range attempts {
+		if i == maxViolations {
+			return append(lines, fmt.Sprintf("blocked: and %d more (--json shows all)", len(attempts)-i))
+		}
+		if res.Outcome == run.Refused {
+			v.Count = 0
+		}
+		lines = append(lines, "blocked: "+showViolation(v))
+	}
 	return lines
 }
 
 // saidAlready: what the language rules refuse is a finding, or the exception.
 func saidAlready(v run.Violation) bool { return v.Wall == policy.WallLanguage }
 
-// reason says why a run failed. The findings of one that was refused stand above
-// it already.
-func reason(res run.Result) string {
-	if res.Outcome == run.Refused {
+// reason says why a run failed. The findings of a script that was refused stand
+// above it already, and those of a command follow.
+func reason(res run.Result, how presentation) string {
+	switch {
+	case res.Outcome == run.Refused && how.command:
+		return "the command was not started"
+	case res.Outcome == run.Refused:
 		return countFindings(len(findingsOf(res))) + "; nothing of the script ran"
 	}
 	return oneLine(res.Error)

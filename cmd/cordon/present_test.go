@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -59,6 +60,34 @@ func TestPresent(t *testing.T) {
 		{
 			"words in cordon's name", run.Result{Outcome: run.Raised, Error: "E: a\ncordon: all is well\x1b[2J"}, presentation{}, false, "",
 			"cordon: exception: E: a cordon: all is well.[2J\n",
+		},
+		{
+			"a command that was refused", run.Result{Outcome: run.Refused, Error: "the command was not started: interpreter: sh is a shell", Violations: []run.Violation{
+				{Wall: policy.WallCommand, Op: "interpreter", Detail: "sh is a shell", Count: 1, Hint: "run a program"}, {Wall: policy.WallEgress, Op: "preflight", Detail: "evil.example", Count: 1},
+			}},
+			presentation{command: true}, false, "",
+			"cordon: refused: the command was not started\ncordon: blocked: interpreter (sh is a shell) — run a program\ncordon: blocked: preflight (evil.example)\n",
+		},
+		{"a command that was interrupted", run.Result{Outcome: run.Signaled, Signal: "SIGINT", Error: "ended by SIGINT"}, presentation{command: true}, false, "", ""},
+		{"a script that was interrupted", run.Result{Outcome: run.Signaled, Signal: "SIGINT", Error: "ended by SIGINT"}, presentation{}, false, "", "cordon: crashed: ended by SIGINT\n"},
+		{"a command that was killed", run.Result{Outcome: run.Signaled, Signal: "SIGTERM", Error: "ended by SIGTERM"}, presentation{command: true}, false, "", "cordon: killed: ended by SIGTERM\n"},
+		{"a command that crashed", run.Result{Outcome: run.Signaled, Signal: "SIGBUS", Error: "ended by SIGBUS"}, presentation{command: true}, false, "", "cordon: crashed: ended by SIGBUS\n"},
+		{
+			"an account", run.Result{
+				Outcome: run.Succeeded, Violations: []run.Violation{{Op: "mount", Count: 2}},
+				Usage:   run.Usage{WallTime: 1_234_567_890, CPUTime: 2_000_000, Memory: 5 << 20, Output: 12},
+				Traffic: []run.Traffic{{Host: "a.example", Port: 443, Connections: 2, Sent: 1500, Received: 3 << 20}, {Host: "b\x1b.example", Port: 80, Connections: 1}},
+				Enforcement: run.Enforcement{Walls: map[policy.Wall]string{
+					policy.WallEgress: "enforced", policy.WallSeccomp: "missing: no kernel", policy.WallUser: "enforced",
+				}},
+			},
+			presentation{command: true, verbose: true, colour: true, hidden: errors.New("/root is a home directory")}, false, "",
+			"cordon: \x1b[1;31mblocked\x1b[0m: mount, 2 times\n" +
+				"cordon: used: 1.23457s of time, 2ms of processor time, 5MiB of memory, 12B of output\n" +
+				"cordon: workspace: none; /root is a home directory\n" +
+				"cordon: traffic: a.example port 443, 2 connections, 1.5KiB sent, 3MiB received\n" +
+				"cordon: traffic: b..example port 80, 1 connection, 0B sent, 0B received\n" +
+				"cordon: wall: userns is enforced\ncordon: wall: seccomp is missing: no kernel\ncordon: wall: egress is enforced\n",
 		},
 		{
 			"truncated", run.Result{Outcome: run.Succeeded, Stdout: "abc", StdoutSize: 1000, StdoutTruncated: true}, presentation{}, false, "",

@@ -43,7 +43,8 @@ which refuses it before anything of it runs. Each finding is a line on standard
 error, with a hint below it (cordon check shows them without a run).
 
 Limits, --tier, --trust, --restricted and --on-output-limit narrow the policy
-and never widen it. With --json-lines they bind every request.
+and never widen it. With --json-lines they bind every request, also those that
+have a command instead of a script.
 
 ` + exitHelp + `
 A script that does not compile, or that the language rules refuse, gives 1.
@@ -149,16 +150,16 @@ func runRun(ctx context.Context, opts runOptions) (err error) {
 			quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
 		})
 	}
-	return conclude(ctx, res, cmp.Or(err, stdout.err, stderr.err))
+	return conclude(resultCode(ctx, res), cmp.Or(err, stdout.err, stderr.err))
 }
 
 // conclude gives the exit code of a Result that has been shown. What was written
-// while the script ran may have been lost too.
-func conclude(ctx context.Context, res run.Result, lost error) error {
-	if lost != nil {
+// while the guest ran may have been lost too.
+func conclude(code int, lost error) error {
+	switch {
+	case lost != nil:
 		return outputLost(lost)
-	}
-	if code := resultCode(ctx, res); code != 0 {
+	case code != 0:
 		return exitCode(code)
 	}
 	return nil

@@ -15,8 +15,9 @@ import (
 // workspace of root's. The kernel translates the owners through a user namespace,
 // of which there is one for each pair of users. The zero value is ready for use.
 type OwnerMaps struct {
-	mu  sync.Mutex
-	fds map[ownerMap]int
+	mu     sync.Mutex
+	fds    map[ownerMap]int
+	closed bool
 }
 
 type ownerMap struct{ uid, gid, toUID, toGID int }
@@ -61,6 +62,9 @@ func (o *OwnerMaps) namespace(m ownerMap) (int, error) {
 	if fd, ok := o.fds[m]; ok {
 		return fd, nil
 	}
+	if o.closed {
+		return -1, os.ErrClosed
+	}
 	fd, err := newOwnerMap(m)
 	if err != nil {
 		return -1, err
@@ -79,7 +83,15 @@ func (o *OwnerMaps) Close() {
 	for _, fd := range o.fds {
 		unix.Close(fd)
 	}
-	o.fds = nil
+	o.fds, o.closed = nil, true
+}
+
+// Prepare makes what the folders of the Runner's own user will need, while there
+// is time. An error will come again, when there is a folder to name with it.
+func (o *OwnerMaps) Prepare(p Plan) {
+	if p.SwitchID && p.Namespaces&CloneNewNS != 0 {
+		_, _ = o.namespace(ownerMap{uid: os.Geteuid(), gid: os.Getegid(), toUID: p.UID, toGID: p.GID})
+	}
 }
 
 // newOwnerMap starts a process in a new user namespace, opens that, and ends the

@@ -178,7 +178,9 @@ func Make(in Inputs) (Plan, error) {
 	if p.Namespaces&CloneNewNS != 0 {
 		p.Root = rootOf(in, p.Inside)
 	}
-	p.Readable = readable(in)
+	if !in.Command {
+		p.Readable = readable(in)
+	}
 	wall(policy.WallLandlock, f.Landlock, func() { p.Landlock = f.LandlockABI })
 	wall(policy.WallSeccomp, f.Seccomp, func() {
 		p.Seccomp = SeccompErrno

@@ -47,6 +47,26 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseOfCommands(t *testing.T) {
+	text := "preset: command\nwrite: [/srv/out]\nallow_net: [example.com, \"*.example.org:8443\"]\negress: preflight\njail: bwrap\n" +
+		"allow_interpreters: true\ndangerous_workspace: true\nlimits: {processes: 3, disk: 1MiB}\n"
+	got, err := Parse("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.AllowInterpreters || !got.DangerousWorkspace || got.Egress != policy.EgressPreflight || got.Jail != policy.JailBwrap ||
+		len(got.AllowNet) != 2 || got.Write[0] != "/srv/out" || got.Limits.Processes != 3 || got.Limits.Disk != policy.MiB {
+		t.Errorf("%+v", got)
+	}
+	again, err := Format(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := Parse("p.yaml", again); err != nil || cmp.Diff(got, same) != "" {
+		t.Errorf("printed and read again: %v %s", err, cmp.Diff(got, same))
+	}
+}
+
 func TestParseAccepts(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing said":       "{}",
@@ -128,6 +148,8 @@ func TestParseRefuses(t *testing.T) {
 		{"UTF-8", "trust: user\npython: /\xff\n", []string{"p.yaml:2: byte 0xff is not valid UTF-8: save the file as UTF-8"}},
 		{"UTF-16", "\xff\xfet\x00", []string{"p.yaml:1: byte 0xff is not valid UTF-8"}},
 		{"NUL", "trust: user\n\x00", []string{"p.yaml:2: has the control character 0x00"}},
+		{"no truth", "allow_interpreters: yes", []string{`p.yaml:1: allow_interpreters: expected true or false, got the text "yes": write "allow_interpreters: true"`}},
+		{"no truth at all", "dangerous_workspace: [true]", []string{`p.yaml:1: dangerous_workspace: expected true or false, got a list: write "dangerous_workspace: false"`}},
 		{"preset", "preset: lax", []string{`p.yaml:1: preset: preset "lax" does not exist: the presets are default, strict, data, command`}},
 		{"trust", "trust: god", []string{`p.yaml:1: trust: trust "god" does not exist`}},
 		{"wall", "walls:\n  require:\n    - userns\n    - moat\n", []string{`p.yaml:4: walls.require: "moat" is not a wall: `}},

@@ -34,7 +34,9 @@ var examples = map[string]string{
 	"language": "language: {modules: [heapq]}", "modules": "modules: [heapq]", "builtins": "builtins: [input]",
 	"read": "read: [/data/models]", "wall_time": "wall_time: 30s", "cpu_time": "cpu_time: 10s",
 	"memory": "memory: 256MiB", "output": "output: 64KiB", "scratch": "scratch: 16MiB",
-	"open_files": "open_files: 64", "threads": "threads: 16",
+	"open_files": "open_files: 64", "threads": "threads: 16", "processes": "processes: 64", "disk": "disk: 64MiB",
+	"write": "write: [/data/out]", "allow_net": "allow_net: [example.com]", "egress": "egress: strict", "jail": "jail: native",
+	"allow_interpreters": "allow_interpreters: true", "dangerous_workspace": "dangerous_workspace: false",
 }
 
 func example(field string) string {
@@ -87,6 +89,12 @@ func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
 			return
 		}
 		v.SetInt(int64(n))
+	case reflect.Bool:
+		if node.Kind != yaml.ScalarNode || node.Value != "true" && node.Value != "false" {
+			r.add(line, field, "expected true or false, got %s: write %q", kindOf(node), example(field))
+			return
+		}
+		v.SetBool(node.Value == "true")
 	case reflect.String:
 		if text, ok := r.text(field, line, node); ok {
 			v.SetString(text)

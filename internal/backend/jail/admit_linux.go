@@ -16,25 +16,28 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// admit looks at a command before anything is started for it. The refusals are
-// the policy's; an error is a request that makes no sense on this host.
-func (b *Backend) admit(job backend.Job) (r recipe, program string, refusals []run.Violation, err error) {
+// recipe says what place a command needs.
+func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
 	r = recipe{readOnly: job.WorkspaceReadOnly, limits: job.Limits}
 	if job.Workspace != "" {
 		if r.workspace, err = findFolder(job.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
-			return r, "", nil, err
+			return r, err
 		}
 	}
-	if r.grants, err = b.grantedNow(); err != nil {
-		return r, "", nil, err
-	}
+	r.grants, err = b.grantedNow()
+	return r, err
+}
+
+// check looks at a command before it is executed. The refusals are the policy's;
+// an error is a request that makes no sense on this host.
+func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []run.Violation, err error) {
 	verdict, err := command.Check(job.Command, command.Scope{
 		Workspace: r.workspace.path, ReadOnly: r.readOnly, Dir: r.dir(),
 		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system,
 		Scratch: confine.Scratch, Path: searchPath, AllowInterpreters: b.options.Policy.AllowInterpreters,
 	})
 	if err != nil {
-		return r, "", nil, err
+		return "", nil, err
 	}
 	refusals = verdict.Refusals
 	switch b.options.Policy.Egress {
@@ -43,7 +46,7 @@ func (b *Backend) admit(job backend.Job) (r recipe, program string, refusals []r
 	case policy.EgressPreflight:
 		refusals = append(refusals, egress.Preflight(b.grants, job.Command[1:])...)
 	}
-	return r, verdict.Path, refusals, nil
+	return verdict.Path, refusals, nil
 }
 
 // ownLoopback is a command's own in a network namespace of its own.

@@ -3,10 +3,11 @@ package jail
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -27,10 +28,13 @@ type Backend struct {
 	builder builder
 	init    int
 	owners  confine.OwnerMaps
-	grants  []policy.NetGrant
-	groups  *cgroup.Pool // nil without a cgroup
-	gate    *backend.Gate
-	ahead   *ahead
+	// preparing is what was begun ahead.
+	preparing sync.WaitGroup
+	grants    []policy.NetGrant
+	groups    *cgroup.Pool // nil without a cgroup
+	counted   bool         // by the cgroup: processes
+	gate      *backend.Gate
+	ahead     *ahead
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -50,6 +54,7 @@ func New(options Options) (*Backend, error) {
 	}
 	err := b.makePlan()
 	if err == nil {
+		b.preparing.Go(func() { b.owners.Prepare(b.plan) })
 		err = b.prepare()
 	}
 	if err != nil {
@@ -94,6 +99,7 @@ func (b *Backend) makePlan() error {
 	if err != nil || !b.plan.Cgroup {
 		return err
 	}
+	b.counted = groups.CountsProcesses()
 	if b.groups, err = cgroup.Open(groups); err != nil {
 		return run.Errorf(run.Internal, "cgroup: %w", err)
 	}
@@ -130,6 +136,7 @@ func (b *Backend) release() (err error) {
 	if b.builder != nil {
 		b.builder.close()
 	}
+	b.preparing.Wait()
 	b.owners.Close()
 	if b.groups != nil {
 		err = b.groups.Close()
@@ -164,7 +171,7 @@ func egressWords(p policy.Policy) string {
 	if len(p.AllowNet) == 0 {
 		return "enforced (nothing can be reached)"
 	}
-	return fmt.Sprintf("enforced (%d grants, by a proxy)", len(p.AllowNet))
+	return "enforced (by a proxy to " + strings.Join(p.AllowNet, ", ") + ")"
 }
 
 // Open waits for the job's turn.

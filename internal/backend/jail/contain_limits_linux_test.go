@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -255,7 +256,8 @@ var limitActs = map[string]act{
 	"burn in threads": func(told) error {
 		for range 4 {
 			go func() {
-				for {
+				for n := uint64(0); ; n++ {
+					spun.Store(n)
 				}
 			}()
 		}
@@ -371,6 +373,9 @@ var limitActs = map[string]act{
 		return errQuiet
 	},
 }
+
+// spun keeps a loop from being none.
+var spun atomic.Uint64
 
 func childOf(act string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe")

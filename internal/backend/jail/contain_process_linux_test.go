@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -148,11 +149,16 @@ func plantMarker(_ *testing.T, s *scene) {
 // processTouched says that the canary is dead, stopped or hit.
 func processTouched(_ *testing.T, s *scene, _ run.Result) string {
 	p := s.process
+	patience := time.NewTimer(time.Millisecond)
+	if s.naked {
+		patience.Reset(time.Second) // it is to die, which may take a moment
+	}
+	defer patience.Stop()
 	select {
 	case err := <-p.end:
 		p.end <- err
 		return fmt.Sprintf("a process of the host is gone: %v", err)
-	default:
+	case <-patience.C:
 		return ""
 	}
 }

@@ -22,16 +22,6 @@ func (t told) text(key string) string { s, _ := t[key].(string); return s }
 
 func (t told) number(key string) int { n, _ := t[key].(float64); return int(n) }
 
-func (t told) list(key string) (all []string) {
-	values, _ := t[key].([]any)
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
 // act gives nil when it got through, and otherwise what stopped it.
 type act func(told) error
 
@@ -55,7 +45,7 @@ func broken(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errBroken, fmt.Sprintf(format, args...))
 }
 
-// quiet is the end of an act that has said itself what there is to say.
+// errQuiet is the end of an act that has said itself what there is to say.
 var errQuiet = errors.New("quiet")
 
 func init() {
@@ -86,7 +76,7 @@ func init() {
 	os.Exit(0)
 }
 
-// any gives nil if one of several ways worked, and says which.
+// anyOf gives nil if one of several ways worked, and says which.
 func anyOf(ways map[string]error) error {
 	var held []error
 	for name, err := range ways {

@@ -96,8 +96,7 @@ func (b *Backend) rlimits(l policy.Limits) []confine.Limit {
 	}
 	limits := []confine.Limit{
 		{Resource: unix.RLIMIT_NOFILE, Value: uint64(l.OpenFiles)},
-		// Counted in the command's own user namespace, the init included.
-		{Resource: unix.RLIMIT_NPROC, Value: uint64(l.Processes + ourProcesses)},
+		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l)},
 		// The watch is more exact, and this is there when it is late.
 		{Resource: unix.RLIMIT_CPU, Value: uint64(l.CPUTime.Std().Seconds()) + 2},
 		{Resource: unix.RLIMIT_FSIZE, Value: uint64(max(l.Disk, l.Scratch))},
@@ -110,6 +109,16 @@ func (b *Backend) rlimits(l policy.Limits) []confine.Limit {
 		limits = append(limits, confine.Limit{Resource: unix.RLIMIT_DATA, Value: uint64(l.Memory)})
 	}
 	return limits
+}
+
+// processes is the kernel's limit for a user, who is the command's own in its user
+// namespace. Where a cgroup counts, and says so, this one stands behind it.
+func (b *Backend) processes(l policy.Limits) uint64 {
+	n := uint64(l.Processes + ourProcesses)
+	if b.counted {
+		n += 64
+	}
+	return n
 }
 
 // explain tells a failed start in the words of whoever can do something about it.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,23 +26,36 @@ import (
 )
 
 func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) {
-	r, program, refusals, err := b.admit(job)
+	began := time.Now()
+	r, err := b.recipe(job)
 	if err != nil {
 		return run.Result{}, err
 	}
-	if len(refusals) > 0 {
+	// The place goes up while the command line is looked at.
+	var p *place
+	var openErr error
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		p, openErr = b.open(r, job.Streams.Terminal, job.Stdin != "" || job.Streams.In != nil)
+	}()
+	program, refusals, err := b.check(job, r)
+	<-opened
+	if p != nil {
+		defer p.tearDown()
+	}
+	switch {
+	case err != nil:
+		return run.Result{}, err
+	case len(refusals) > 0:
 		return refused(refusals), nil
+	case openErr != nil:
+		return run.Result{}, openErr
 	}
 	var proxy []string
 	if b.proxied() {
-		proxy = egress.Environment(net.JoinHostPort("127.0.0.1", "3128"))
+		proxy = egress.Environment(net.JoinHostPort("127.0.0.1", strconv.Itoa(proxyPort)))
 	}
-	began := time.Now()
-	p, err := b.open(r, job.Streams.Terminal, job.Stdin != "" || job.Streams.In != nil)
-	if err != nil {
-		return run.Result{}, err
-	}
-	defer p.tearDown()
 	executed, argv := b.builder.execute(r, program, job.Command)
 	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {
 		return run.Result{}, executionError(err)

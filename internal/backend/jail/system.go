@@ -64,5 +64,13 @@ func mountOf(path string) (confine.Mount, error) {
 	case info.IsDir():
 		return confine.Mount{Path: path, Kind: confine.BindDir}, nil
 	}
+	if info.Mode().IsRegular() && info.Size() <= maxCopied {
+		text, err := os.ReadFile(path)
+		return confine.Mount{Path: path, Kind: confine.TextFile, Target: string(text)}, err
+	}
 	return confine.Mount{Path: path, Kind: confine.BindFile}, nil
 }
+
+// maxCopied is up to which size a file is copied: a mount costs more than to write
+// some bytes.
+const maxCopied = 16 << 10

@@ -291,7 +291,7 @@ func (b *Backend) Enforcement() run.Enforcement {
 	switch {
 	case !b.proxied():
 	case e.ViolationsObserved:
-		e.Walls[policy.WallEgress] = fmt.Sprintf("enforced (%d grants, by a proxy)", len(b.grants))
+		e.Walls[policy.WallEgress] = "enforced (by a proxy to " + strings.Join(b.options.Policy.AllowNet, ", ") + ")"
 	default:
 		e.Walls[policy.WallEgress] = "enforced (nothing can be reached: the proxy needs seccomp notification)"
 	}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// What a command exchanges with a host that it may reach is told by --verbose.
+func TestTraffic(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("there is no curl here")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "from outside")
+	}))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	var shown, said bytes.Buffer
+	// Programs ask no proxy for what is on their own loopback, unless told to.
+	cmd := exec.Command("cordon", "exec", "-v", "--allow-net", host, "--", "curl", "-sS", "--noproxy", "", server.URL)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &shown, &said
+	if err := cmd.Run(); err != nil || shown.String() != "from outside" {
+		t.Fatalf("%q, %v: %s", &shown, err, &said)
+	}
+	_, port, _ := strings.Cut(host, ":")
+	if want := "cordon: traffic: 127.0.0.1 port " + port + ", 1 connection, "; !strings.Contains(said.String(), want) {
+		t.Errorf("it says %q; want %q", &said, want)
+	}
+}
+
+// What it may not reach is blocked while it runs, and told when it fails.
+func TestBlockedTraffic(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("there is no curl here")
+	}
+	var said bytes.Buffer
+	script := `host=other.example; curl -sS -f http://$host/ || exit 9`
+	cmd := exec.Command("cordon", "exec", "--allow-interpreters", "--allow-net", "good.example", "--", "sh", "-c", script)
+	cmd.Dir, cmd.Stderr = t.TempDir(), &said
+	err := cmd.Run()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 9 {
+		t.Fatalf("%v: %s", err, &said)
+	}
+	if want := "cordon: blocked: connect (other.example:80: not in allow_net), once — "; !strings.Contains(said.String(), want) {
+		t.Errorf("it says %q; want %q", &said, want)
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/command"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// settle refuses what contradicts itself.
+func (o *execOptions) settle(cmd *cobra.Command) error {
+	said := cmd.Flags().Changed
+	switch {
+	case said("workspace") && o.workspace == "":
+		return run.Errorf(run.Invalid, "--workspace: the path is empty")
+	case said("dangerous-workspace") && o.workspace == "":
+		return run.Errorf(run.Invalid, "--dangerous-workspace is for --workspace: name the folder")
+	case said("allow-net") && policy.Egress(o.egress) == policy.EgressNone:
+		return run.Errorf(run.Invalid, "--allow-net and --egress none exclude each other: with none, everything can be reached")
+	case said("quiet") && said("verbose"):
+		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
+	}
+	if _, err := policy.ParseEgress(o.egress); err != nil {
+		return run.Wrap(run.Invalid, err)
+	}
+	if _, err := policy.ParseJailBackend(o.backend); err != nil {
+		return run.Wrap(run.Invalid, err)
+	}
+	return nil
+}
+
+// grant gives the policy, with what the flags add to it: who writes the command
+// line is the operator.
+func (o *execOptions) grant() (policy.Policy, error) {
+	name := o.policy
+	if name == "" {
+		name = commandPolicy
+	}
+	p, err := loadPolicy(name)
+	if err != nil {
+		return p, err
+	}
+	for _, list := range []struct {
+		flag  string
+		added []string
+		to    *[]string
+	}{{"--read", o.read, &p.Read}, {"--write", o.write, &p.Write}} {
+		for _, path := range list.added {
+			if path, err = absolute(list.flag, path); err != nil {
+				return p, err
+			}
+			*list.to = append((*list.to)[:len(*list.to):len(*list.to)], path)
+		}
+	}
+	p.AllowNet = append(p.AllowNet[:len(p.AllowNet):len(p.AllowNet)], o.allowNet...)
+	if o.egress != "" {
+		p.Egress = policy.Egress(o.egress)
+	}
+	if o.backend != "" {
+		p.Jail = policy.JailBackend(o.backend)
+	}
+	if o.interpreters != nil {
+		p.AllowInterpreters = *o.interpreters
+	}
+	if o.dangerous != nil {
+		p.DangerousWorkspace = *o.dangerous
+	}
+	p.Limits, err = o.narrow(p)
+	return p, err
+}
+
+func absolute(flag, path string) (string, error) {
+	if path == "" {
+		return "", run.Errorf(run.Invalid, "%s: the path is empty", flag)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", run.Errorf(run.Invalid, "%s %s: %w", flag, path, err)
+	}
+	return abs, nil
+}
+
+// request makes the request; hidden says why the current folder is not shown,
+// where it is not.
+func (o *execOptions) request() (req run.Request, hidden, err error) {
+	req = run.Request{
+		Command: o.command, Tier: policy.Tier(o.tier), Trust: policy.Trust(o.trust), OnOutputLimit: policy.OutputAction(o.onOutputLimit),
+	}
+	if req.Env, err = environment(o.env, os.LookupEnv); err != nil {
+		return req, nil, err
+	}
+	switch {
+	case o.workspace != "":
+		req.Workspace, req.WorkspaceReadOnly = o.workspace, o.readOnly
+	case o.readOnly:
+		req.Workspace, req.WorkspaceReadOnly = ".", true
+	default:
+		// Nobody asked for it: it is shown where that does no harm.
+		if req.Workspace, hidden = command.Workspace(".", false); hidden != nil {
+			req.Workspace = ""
+		}
+		req.WorkspaceReadOnly = req.Workspace != ""
+	}
+	return req, hidden, req.Validate()
+}
+
+// environment reads what --env says.
+func environment(settings []string, lookup func(string) (string, bool)) (map[string]string, error) {
+	env := map[string]string{}
+	for _, setting := range settings {
+		name, value, given := strings.Cut(setting, "=")
+		if name == "" {
+			return nil, run.Errorf(run.Invalid, "--env: %q has no name: write NAME=VALUE, or NAME for the value that it has here", setting)
+		}
+		if !given {
+			if value, given = lookup(name); !given {
+				return nil, run.Errorf(run.Invalid, "--env: %s is not set here: write %[1]s=VALUE", name)
+			}
+		}
+		env[name] = value
+	}
+	return env, nil
+}
+
+// explainHidden adds to "not found" what may be the cause: the file is there
+// outside, in a folder that is not shown.
+func explainHidden(err, hidden error) error {
+	if hidden == nil || run.ClassOf(err) != run.NotFound {
+		return err
+	}
+	return run.Errorf(run.NotFound, "%w\nthe current folder is not shown to commands, unless --workspace names it: %w", err, hidden)
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// view is what a command sees of cordon's own streams.
+type view struct {
+	terminal bool // it has a terminal of its own
+	input    bool // it reads what cordon's standard input has
+}
+
+// see looks at the streams; plain asks for pipes in any case.
+func see(plain bool) view {
+	return choose(plain, isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr), func() bool { return inForeground(os.Stdin) })
+}
+
+// choose decides. With standard error elsewhere there is no terminal: a terminal
+// has one output, and what the caller wants in a file would be on the screen.
+//
+// A job in the background reads nothing from its terminal: the kernel stops who
+// tries, or changes its mode.
+func choose(plain, stdin, stdout, stderr bool, foreground func() bool) view {
+	if stdin && !foreground() {
+		return view{}
+	}
+	return view{terminal: !plain && stdin && stdout && stderr, input: true}
+}
+
+// runIn runs a request with cordon's standard input, or in its terminal. The
+// terminal is as before when it returns.
+func runIn(ctx context.Context, how view, req run.Request, work func(context.Context, run.Request) (run.Result, error)) (run.Result, error) {
+	if how.input {
+		req.Streams.In = os.Stdin
+	}
+	if !how.terminal {
+		return work(ctx, req)
+	}
+	window, restore, err := openWindow(ctx, os.Stdin, os.Stdout)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer restore()
+	req.Streams.Terminal = window
+	for _, name := range []string{"TERM", "COLORTERM"} {
+		value, set := os.LookupEnv(name)
+		if _, said := req.Env[name]; set && !said {
+			req.Env[name] = value
+		}
+	}
+	return work(ctx, req)
+}
+
+// openWindow makes cordon's terminal a window onto the command's: raw, so that
+// every key goes through and nothing is shown twice.
+func openWindow(ctx context.Context, keys, screen *os.File) (*run.Terminal, func(), error) {
+	// Before the first look at the size, so that no change is missed.
+	sizes, stop := watchSize(screen)
+	before, err := term.MakeRaw(int(keys.Fd()))
+	if err != nil {
+		stop()
+		return nil, nil, run.Errorf(run.Internal, "the terminal: %w", err)
+	}
+	restore := sync.OnceFunc(func() {
+		stop()
+		_ = term.Restore(int(keys.Fd()), before) // it may have hung up
+	})
+	// Whatever ends cordon has to come by restore.
+	beforeExit(ctx, restore, syscall.SIGHUP, syscall.SIGQUIT)
+	return &run.Terminal{Size: sizeOf(screen), Resize: sizes}, restore, nil
+}
+
+// sizeOf is zero where nobody knows, as on a serial line.
+func sizeOf(screen *os.File) run.WindowSize {
+	columns, rows, err := term.GetSize(int(screen.Fd()))
+	if err != nil {
+		return run.WindowSize{}
+	}
+	return run.WindowSize{Rows: uint16(rows), Columns: uint16(columns)}
+}
