@@ -15,6 +15,9 @@ const (
 	// filesMost is how many files are looked at for one command. Wrappers of
 	// which every word may be the command multiply.
 	filesMost = 1000
+	// wordsMost is how many arguments are looked up where any may be the
+	// command.
+	wordsMost = 10_000
 )
 
 // look is one search for an interpreter in a command.
@@ -22,6 +25,7 @@ type look struct {
 	*view
 	stock func() *inventory
 	files int
+	words int
 }
 
 // trail is the sentence that a finding becomes: subject, then what it runs,
@@ -55,6 +59,7 @@ type setting struct {
 	depth   int
 	open    bool // words will be added to the command
 	execvp  bool // a file that the kernel does not know goes to sh
+	scripts []string
 }
 
 func refuseInterpreter(detail string) run.Violation {
@@ -112,7 +117,7 @@ func (l *look) program(f file, argv []string, t trail, at setting) string {
 	// the file does, as a project may build its own "script".
 	if f.isSystem() {
 		for _, name := range f.names() {
-			if _, ok := wrappers[name]; ok {
+			if _, ok := wrappers()[name]; ok {
 				return l.wrapper(name, argv, t, at)
 			}
 		}
@@ -147,6 +152,7 @@ func (l *look) kindOf(f file, n nature) kind {
 // script looks at the interpreter in a script's first line.
 func (l *look) script(f file, sh shebang, argv []string, t trail, at setting) string {
 	t = t.then("begins with " + showLine(sh.line()))
+	at.scripts = append(slices.Clip(at.scripts), f.real)
 	for _, command := range sh.commands(f.path, argv[1:]) {
 		// A line that ends like those of Windows names a file that is most
 		// likely not there; it must not run in either reading.
@@ -186,13 +192,13 @@ func (l *look) applet(f file, argv []string, t trail, at setting) string {
 		if n, ok := nameOf(name); ok {
 			return t.isA(string(n.kind))
 		}
-		if _, ok := wrappers[name]; ok {
+		if _, ok := wrappers()[name]; ok {
 			if detail := l.wrapper(name, call, t, at); detail != "" {
 				return detail
 			}
 		}
 		if i > 0 && slices.Contains(multicalls, name) { // busybox busybox sh
-			return l.applet(f, call, t, at)
+			return l.program(f, call, t, at)
 		}
 	}
 	return ""
@@ -200,7 +206,8 @@ func (l *look) applet(f file, argv []string, t trail, at setting) string {
 
 // wrapper looks at what a program starts.
 func (l *look) wrapper(name string, argv []string, t trail, at setting) string {
-	at.open = at.open || wrappers[name].open
+	at.open = at.open || wrappers()[name].open
+	all := false // whether all words have been looked at; find may have many commands
 	for _, in := range through(name, argv[1:]) {
 		if in.shell != "" {
 			return t.does(in.shell)
@@ -219,8 +226,15 @@ func (l *look) wrapper(name string, argv []string, t trail, at setting) string {
 			in.unsure = err != nil
 		}
 		words := in.skipped
-		if in.unsure {
-			words = argv[1:]
+		if in.unsure && !all {
+			words, all = argv[1:], true
+		}
+		if len(in.argv) > 0 {
+			if detail := l.command(in.argv, t, here); detail != "" {
+				return detail
+			}
+		} else if at.open && name != "xargs" {
+			return t.does("gets its command from the input of xargs")
 		}
 		// What stands before the command is looked at too: should an option
 		// take no value after all, its "value" is the command.
@@ -228,15 +242,6 @@ func (l *look) wrapper(name string, argv []string, t trail, at setting) string {
 			if detail := l.word(w, words[i:], t, here); detail != "" {
 				return detail
 			}
-		}
-		if len(in.argv) == 0 {
-			if at.open && name != "xargs" {
-				return t.does("gets its command from the input of xargs")
-			}
-			continue
-		}
-		if detail := l.command(in.argv, t, here); detail != "" {
-			return detail
 		}
 	}
 	return ""
@@ -276,9 +281,12 @@ func (l *look) word(w string, rest []string, t trail, at setting) string {
 	if w == "" || w[0] == '-' {
 		return ""
 	}
+	if l.words++; l.words > wordsMost {
+		return t.does("has too many arguments to be looked through")
+	}
 	at.open, at.execvp = false, false
 	f, err := l.find(at.dir, w, at.folders)
-	if err != nil {
+	if err != nil || slices.Contains(at.scripts, f.real) { // a script is its interpreter's argument
 		return ""
 	}
 	return l.program(f, append([]string{w}, rest[1:]...), t.then("runs "+f.called()), at)

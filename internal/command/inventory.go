@@ -96,7 +96,7 @@ func (inv *inventory) add(folder string) {
 	}
 	for _, entry := range entries {
 		n, interpreter := nameOf(entry)
-		_, wrapper := wrappers[entry]
+		_, wrapper := wrappers()[entry]
 		if !interpreter && !wrapper {
 			continue
 		}

@@ -1,6 +1,9 @@
 package command
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // libraries are what an interpreter's small front is linked with. A front is
 // small (frontMost); a large program that has one of them inside (rpm, nmap,
@@ -64,11 +67,14 @@ var signatures = []struct {
 	{inside{kind: editor}, []string{"EMACS·LOADPATH"}},
 }
 
-// search is built once: the texts of all signatures, and which are whose.
-var search = func() (s struct {
+// signatureSearch is for the texts of all signatures, and knows which are whose.
+type signatureSearch struct {
 	*scanner
 	of [][]int
-}) {
+}
+
+// search is built when the first file is read for them.
+var search = sync.OnceValue(func() (s signatureSearch) {
 	var texts []string
 	index := map[string]int{}
 	for _, sig := range signatures {
@@ -85,12 +91,12 @@ var search = func() (s struct {
 	}
 	s.scanner = newScanner(texts)
 	return s
-}()
+})
 
 // signatureOf gives what the found texts mean.
 func signatureOf(found []bool) inside {
 next:
-	for i, own := range search.of {
+	for i, own := range search().of {
 		for _, t := range own {
 			if !found[t] {
 				continue next

@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // kind says what an interpreter is, as the end of a sentence.
@@ -82,7 +83,7 @@ type name struct {
 	told bool
 }
 
-var names = func() map[string]name {
+var names = sync.OnceValue(func() map[string]name {
 	all := map[string]name{}
 	for _, n := range named {
 		for word := range strings.FieldsSeq(n.names) {
@@ -90,7 +91,7 @@ var names = func() map[string]name {
 		}
 	}
 	return all
-}()
+})
 
 // builds are words at the end of a name that say how or for what it was built.
 var builds = strings.Fields("dbg debug static bin real orig original min minimal dist c jit " +
@@ -101,13 +102,13 @@ var builds = strings.Fields("dbg debug static bin real orig original min minimal
 // it, without version and build words: x86_64-linux-gnu-python3.11-dbg.
 func nameOf(file string) (name, bool) {
 	file = strings.TrimSuffix(strings.TrimRight(file, "\r"), ".exe")
-	if n, ok := names[file]; ok {
+	if n, ok := names()[file]; ok {
 		return n, true
 	}
 	file = withoutTriplet(file)
 	for {
 		// "R", "vi" and "ex" are short enough for ex1 to be something else.
-		if n, ok := names[file]; ok && len(file) > 2 {
+		if n, ok := names()[file]; ok && len(file) > 2 {
 			return n, true
 		}
 		shorter := shorten(file)

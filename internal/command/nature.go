@@ -99,7 +99,7 @@ func readNature(f io.ReaderAt, size, most int64) nature {
 			}
 		}
 	}
-	found, err := search.read(f, most)
+	found, err := search().read(f, most)
 	if err != nil {
 		out.format = secret
 		return out

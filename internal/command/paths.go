@@ -24,8 +24,12 @@ const refusalsMost = 16
 // arguments refuses those that name a file which is not there inside.
 func (v *view) arguments(args []string) (refusals []run.Violation) {
 	more := 0
+	elsewhere := v.enters(args)
 	for i, arg := range args {
 		detail, hint := v.argument(arg)
+		if detail != "" && elsewhere != nil {
+			detail, hint = elsewhere.argument(arg)
+		}
 		if detail == "" {
 			continue
 		}
@@ -44,6 +48,37 @@ func (v *view) arguments(args []string) (refusals []run.Violation) {
 		last.Count += more
 	}
 	return refusals
+}
+
+// enters gives the view from the folder into which git, make, tar and others go
+// before they read their other arguments (-C, --directory), or nil if there is
+// none. An argument that stays inside from either is let pass.
+func (v *view) enters(args []string) *view {
+	there := *v
+	for i, arg := range args {
+		name, glued := strings.CutPrefix(arg, "--directory=")
+		switch {
+		case glued:
+		case (arg == "-C" || arg == "--directory") && i+1 < len(args):
+			name = args[i+1]
+		case strings.HasPrefix(arg, "-C") && !strings.HasPrefix(arg, "--"):
+			name = arg[2:]
+		default:
+			continue
+		}
+		if detail, _ := there.argument(name); name == "" || detail != "" {
+			continue
+		}
+		if path.IsAbs(name) {
+			there.dir = path.Clean(name)
+		} else {
+			there.dir = path.Join(there.dir, name)
+		}
+	}
+	if there.dir == v.dir {
+		return nil
+	}
+	return &there
 }
 
 // argument says what is wrong with one, in words, or "".

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -160,6 +161,17 @@ func TestProcIsVisible(t *testing.T) {
 	}
 }
 
+// A link of the system that dangles inside reads nothing, and nobody who made
+// the workspace made it.
+func TestSystemLinksThatDangle(t *testing.T) {
+	g := newGround(t)
+	g.write("sys/x", "", 0o644)
+	g.link("../outside/secret", "sys/link")
+	g.scope.System = append(g.scope.System, g.root+"/sys")
+	g.allowed("cat", g.root+"/sys/link")
+	g.refused(rulePath, []string{"cat", g.root + "/sys/../outside/secret"})
+}
+
 func TestGrantInsideOfTheSystemAndAround(t *testing.T) {
 	g := newGround(t)
 	g.scope.Read = []string{"/"}
@@ -167,4 +179,35 @@ func TestGrantInsideOfTheSystemAndAround(t *testing.T) {
 	sh := need(t, "sh")
 	g.refused(ruleInterpreter, []string{"sh"}, sh, "a shell")
 	g.refused(ruleInterpreter, []string{"env", "sh"}, "a shell")
+}
+
+// A program that goes into a folder first reads its arguments from there.
+func TestArgumentsFromAnotherFolder(t *testing.T) {
+	workspace := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(workspace, "repo/sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := Scope{Workspace: workspace, Dir: workspace, System: []string{"/usr", "/bin", "/lib", "/lib64", "/etc/alternatives"}, Scratch: "/tmp", Path: []string{"/usr/bin", "/bin"}}
+	for _, test := range []struct {
+		line    string
+		refused bool
+	}{
+		{"tar -C repo -xf ../x.tar", false},
+		{"tar -Crepo -xf ../x.tar", false},
+		{"tar --directory=repo -xf ../x.tar", false},
+		{"tar --directory repo -xf ../x.tar", false},
+		{"tar -C repo -C sub -xf ../../x.tar", false},
+		{"tar -xf ../x.tar", true},
+		{"tar -C repo -xf ../../x.tar", true},
+		{"tar -C .. -xf ../x.tar", true},
+		{"tar -C /etc -xf ../x.tar", true},
+	} {
+		verdict, err := Check(strings.Fields(test.line), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(verdict.Refusals) > 0; got != test.refused {
+			t.Errorf("%s: refused %v: %+v", test.line, got, verdict.Refusals)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,15 +93,18 @@ func need(t testing.TB, name string) string {
 	return ""
 }
 
+// brief keeps a command of thousands of words out of the log.
+func brief(argv []string) string { return fmt.Sprintf("%.20q", argv[:min(len(argv), 12)]) }
+
 // check wants no error.
 func (g *ground) check(argv ...string) Verdict {
 	g.t.Helper()
 	v, err := Check(argv, g.scope)
 	if err != nil {
-		g.t.Fatalf("%q: %v", argv, err)
+		g.t.Fatalf("%s: %v", brief(argv), err)
 	}
 	if !filepath.IsAbs(v.Path) || filepath.Clean(v.Path) != v.Path {
-		g.t.Errorf("%q: path %q is not canonical", argv, v.Path)
+		g.t.Errorf("%s: path %q is not canonical", brief(argv), v.Path)
 	}
 	return v
 }
@@ -108,7 +112,7 @@ func (g *ground) check(argv ...string) Verdict {
 func (g *ground) allowed(argv ...string) {
 	g.t.Helper()
 	if v := g.check(argv...); v.Refusals != nil {
-		g.t.Errorf("%q was refused: %+v", argv, v.Refusals)
+		g.t.Errorf("%s was refused: %+v", brief(argv), v.Refusals)
 	}
 }
 
@@ -118,16 +122,16 @@ func (g *ground) refused(rule string, argv []string, words ...string) {
 	v := g.check(argv...)
 	i := slices.IndexFunc(v.Refusals, func(r run.Violation) bool { return r.Op == rule })
 	if i < 0 {
-		g.t.Errorf("%q was not refused by %q: %+v", argv, rule, v.Refusals)
+		g.t.Errorf("%s was not refused by %q: %+v", brief(argv), rule, v.Refusals)
 		return
 	}
 	r := v.Refusals[i]
 	if r.Wall != policy.WallCommand || r.Count < 1 || r.Hint == "" {
-		g.t.Errorf("%q: %+v is not complete", argv, r)
+		g.t.Errorf("%s: %+v is not complete", brief(argv), r)
 	}
 	for _, w := range words {
 		if !strings.Contains(r.Detail+" "+r.Hint, w) {
-			g.t.Errorf("%q: no %q in %q, %q", argv, w, r.Detail, r.Hint)
+			g.t.Errorf("%s: no %q in %q, %q", brief(argv), w, r.Detail, r.Hint)
 		}
 	}
 }

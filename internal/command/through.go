@@ -17,7 +17,7 @@ func through(name string, args []string) []inner {
 	case loaderName:
 		return []inner{loaderGrammar.split(args)}
 	}
-	return []inner{wrappers[name].split(args)}
+	return []inner{wrappers()[name].split(args)}
 }
 
 // loaderName stands for ld.so, which has a name for each machine.

@@ -1,11 +1,14 @@
 package command
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // wrappers are programs whose business is to start another one. Those with an
 // empty short and long take no options. env, find and the loader have their
 // own functions (through.go).
-var wrappers = func() map[string]grammar {
+var wrappers = sync.OnceValue(func() map[string]grammar {
 	all := map[string]grammar{
 		"nice":   {short: "n:", long: "adjustment= help version"},
 		"ionice": {short: "c:n:p:P:u:thV", long: "class= classdata= pid= pgid= uid= ignore help version"},
@@ -64,4 +67,4 @@ var wrappers = func() map[string]grammar {
 		all[name] = grammar{} // their functions know them
 	}
 	return all
-}()
+})

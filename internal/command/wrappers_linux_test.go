@@ -14,7 +14,7 @@ func TestWrappersAreLookedThrough(t *testing.T) {
 		"env sh", "env -i sh", "env - sh", "env -u HOME sh", "env -uHOME sh", "env --unset=HOME sh", "env --unset HOME sh", "env A=1 B=2 sh -c x", "env -C /usr sh", "env --chdir=/usr sh", "env -i A=1 -- sh",
 		"env -S|sh -c x", "env -Ssh", "env -iS|sh x", "env -vSsh", "env --split-string=sh -c", "env --split-string|sh", "env --split=sh", "env -S|-S sh", "env -S|A=1 env -S 'sh'", `env -S|"sh" -c x`, `env -S|s\h`, `env -S|\_sh`,
 		"env -S|${X} y", "env -S|'sh", "env -C /usr/bin ./sh", "env PATH=/usr/bin sh", "env -P /usr/bin sh", "env -u A -S sh", "env --argv0 ls sh", "env -a ls sh", "env env env sh", "/usr/bin/env sh", "env /bin/sh", "env --ignore-signal=INT sh", "env -0 sh", "env -0u HOME sh", "env no-such-value sh", "nice no-such-value env sh", "xargs -0n 1 sh",
-		"nice sh", "nice -n 5 sh", "nice -5 sh", "nice --adjustment=5 sh", "nice --adj 5 sh", "nice -n5 sh", "nice -Z 5 sh",
+		"nice sh", "nice -n 5 sh", "nice -5 sh", "nice --adjustment=5 sh", "nice --adj 5 sh", "nice -n5 sh", "nice -Z 5 sh", "nice -Z ls sh", "nice --unknown ls sh",
 		"ionice -c 3 sh", "ionice -c3 -n 7 -t sh", "nohup sh", "timeout 5 sh", "timeout -s KILL 5 sh", "timeout -k 1 --signal=TERM --preserve-status 5 sh", "timeout --sig KILL 5 sh", "timeout --foreground 5s sh",
 		"setsid sh", "setsid -w -f sh", "stdbuf -oL sh", "stdbuf -o L -e 0 sh", "stdbuf --output=L sh", "chrt -f 10 sh", "chrt --idle 0 sh", "chrt -T 1 -P 2 -D 3 -d 0 sh", "taskset 1 sh", "taskset -c 0 sh", "taskset -ac 0-3 sh",
 		"unshare sh", "unshare", "unshare -r", "unshare -Ur --map-user=0 sh", "unshare --fork --pid sh", "nsenter -t 1 -m sh", "nsenter", "setpriv --reuid=1 sh", "setpriv --reuid 1 --clear-groups sh", "choom -n 1 -- sh",
@@ -108,6 +108,11 @@ func TestWrappersWithoutEnd(t *testing.T) {
 	g.allowed(setarch, "ls", "ls")
 	g.refused(ruleInterpreter, slices.Repeat([]string{setarch}, 2000), "too often")
 	g.refused(ruleInterpreter, append(slices.Repeat([]string{setarch}, 12), slices.Repeat([]string{"ls"}, 100)...), "too often")
+	many := slices.Repeat([]string{"-exec", "no-such-command", ";"}, 20_000)
+	g.refused(ruleInterpreter, append([]string{"find", "."}, many...), "too many arguments")
+	g.refused(ruleInterpreter, append([]string{setarch}, slices.Repeat([]string{"x"}, 100_000)...), "too many arguments")
+	g.write("bin/busybox", string(fakeELF("libc.so.6")), 0o755)
+	g.refused(ruleInterpreter, slices.Concat([]string{g.root + "/bin/busybox"}, slices.Repeat([]string{"busybox"}, 50_000)), "too often")
 	nested := "sh"
 	for range 20 {
 		nested = "-S " + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(nested)
