@@ -156,3 +156,37 @@ func ExampleRunner_Run_variables() {
 	// [1,2]
 	// {"$type":"set","$repr":"{3}"}
 }
+
+// A command has a private root, a workspace, and no network.
+func ExampleRunner_Run_command() {
+	r, err := cordon.NewRunner(cordon.Options{Tier: policy.TierJail})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+	workspace, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(workspace)
+
+	for _, command := range [][]string{{"touch", "made"}, {"ls"}, {"sh", "-c", "ls"}} {
+		res, err := r.Run(context.Background(), run.Request{Command: command, Workspace: workspace})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Print(res.Outcome, "\n", res.Stdout)
+		for _, v := range res.Violations {
+			fmt.Println(v.Wall, v.Op)
+		}
+	}
+	// Output:
+	// succeeded
+	// succeeded
+	// made
+	// refused
+	// command interpreter
+}

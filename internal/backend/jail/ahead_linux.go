@@ -43,15 +43,8 @@ func newAhead(b *Backend) *ahead {
 	return a
 }
 
-// take gives a place, or nil if there is none. The next command will find one, if
-// there are processors for that.
+// take gives a place, or nil if there is none.
 func (a *ahead) take(r recipe) *place {
-	p := a.pop(r)
-	a.refill(r)
-	return p
-}
-
-func (a *ahead) pop(r recipe) *place {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for {
@@ -86,6 +79,9 @@ func (a *ahead) remove(r recipe, w *waitingPlace) bool {
 	return false
 }
 
+// refill builds another place, for the next command like this one. It is called
+// when a command has ended, or takes long: a short one is not to share the
+// processors with it.
 func (a *ahead) refill(r recipe) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

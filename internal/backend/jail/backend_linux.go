@@ -30,6 +30,8 @@ type Backend struct {
 	owners  confine.OwnerMaps
 	// preparing is what was begun ahead.
 	preparing sync.WaitGroup
+	// returning are groups on their way back to the pool.
+	returning sync.WaitGroup
 	grants    []policy.NetGrant
 	groups    *cgroup.Pool // nil without a cgroup
 	counted   bool         // by the cgroup: processes
@@ -138,6 +140,7 @@ func (b *Backend) release() (err error) {
 	}
 	b.preparing.Wait()
 	b.owners.Close()
+	b.returning.Wait()
 	if b.groups != nil {
 		err = b.groups.Close()
 	}

@@ -112,7 +112,7 @@ func systemCallAttempts() []attempt {
 		}, proof: naked},
 		attempt{name: "traced child", act: "clone", told: map[string]any{"flags": unix.CLONE_PTRACE}, proof: naked},
 		attempt{name: "unshare of a shell", sh: `must_fail unshare -U true; must_fail unshare -r true; held`, proof: naked},
-		attempt{name: "name of the host", sh: `must_fail hostname owned; held`, touched: hostNamed, proof: withoutWalls(policy.WallSeccomp, policy.WallCapabilities)},
+		attempt{name: "another name for the host", sh: `must_fail hostname owned; held`, touched: hostNamed, proof: withoutWalls(policy.WallSeccomp, policy.WallCapabilities)},
 		attempt{name: "raise its limits", act: "raise limits", proof: nakedRoot},
 		attempt{name: "raise its priority", act: "raise priority", proof: nakedRoot},
 		attempt{name: "clear no_new_privs", sh: `grep -q 'NoNewPrivs:.1' /proc/self/status || escaped; grep -q 'Seccomp:.2' /proc/self/status || escaped; held`, proof: naked},

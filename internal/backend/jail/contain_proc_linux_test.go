@@ -36,6 +36,7 @@ func procFileAttempts() []attempt {
 		{name: "folders at the root", sh: `for d in /*; do case $d in
 /usr|/bin|/sbin|/lib|/lib32|/lib64|/libx32|/etc|/dev|/proc|/tmp|/var|/run) ;; *) escaped $d ;; esac; done; held`, proof: naked},
 		{name: "files in etc", sh: `for f in hostname machine-id fstab sudoers hosts.allow crontab ssh resolv.conf; do test -e /etc/$f && escaped $f; done; held`, proof: naked},
+		{name: "name of the host", sh: `test "$(uname -n)" = "$hostname" && escaped; held`, proof: naked},
 		{name: "make a writable mount of /usr", act: "remount", proof: withoutWalls(setupWalls...)},
 		{name: "bind a folder over another", act: "bind", proof: withoutWalls(setupWalls...)},
 		{name: "new file system", act: "mount tmpfs", proof: withoutWalls(setupWalls...)},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -22,13 +23,15 @@ type place struct {
 	confine.Place
 	process *confine.Process
 	group   *cgroup.Group // nil without a cgroup
-	report  *os.File      // of a builder that reports
-	streams streams
+	// returning is waited for before the groups are closed.
+	returning *sync.WaitGroup
+	report    *os.File // of a builder that reports
+	streams   streams
 }
 
 // build puts up a place, which waits for its command.
 func (b *Backend) build(r recipe, s streams) (*place, error) {
-	p := &place{Place: confine.NoPlace, streams: s}
+	p := &place{Place: confine.NoPlace, streams: s, returning: &b.returning}
 	err := b.start(p, r)
 	s.closeTheirs()
 	if err != nil {
@@ -150,7 +153,7 @@ func (p *place) tearDown() {
 		_ = p.report.Close()
 	}
 	if p.group != nil {
-		p.group.Return()
+		p.returning.Go(p.group.Return) // to clean it takes as long as all the rest
 	}
 }
 

@@ -61,8 +61,17 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 		return run.Result{}, executionError(err)
 	}
 	g := &guest{backend: b, place: p, job: job, recipe: r, began: began, program: program}
+	if job.Streams.Terminal == nil {
+		refill := sync.OnceFunc(func() { b.ahead.refill(r) })
+		defer refill()
+		long := time.AfterFunc(takesLong, refill)
+		defer long.Stop()
+	}
 	return g.run(ctx)
 }
+
+// takesLong is when a command is no longer short.
+const takesLong = 5 * time.Millisecond
 
 // open gives a place that waits for its command.
 func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*place, error) {
