@@ -49,6 +49,9 @@ func fork(namespaces uintptr, p *program) (pid uintptr, errno syscall.Errno) {
 		if c.lender >= 0 {
 			c.args[c.borrower] = p.calls[c.lender].result
 		}
+		if c.lender2 >= 0 {
+			c.args[c.borrower2] = p.calls[c.lender2].result
+		}
 		result, _, errno = syscall.RawSyscall6(c.number, c.args[0], c.args[1], c.args[2], c.args[3], c.args[4], c.args[5])
 		c.result = result
 		if errno == unix.EINTR {

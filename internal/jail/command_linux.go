@@ -69,6 +69,14 @@ func (p *program) command(spec Spec, have belongings) {
 		p.step("new terminal", true)
 		p.newTerminal(gifts.add())
 	}
+	// The namespace that hides the groups is made in the command's own.
+	p.step("cgroup", false)
+	for _, fd := range have.groups {
+		p.call(unix.SYS_WRITE, uintptr(fd), p.text("0"), 1)
+	}
+	if c.CgroupNamespace {
+		p.call(unix.SYS_UNSHARE, CloneNewCgroup)
+	}
 	// While we are still somebody who may go there.
 	p.step("enter "+c.Dir, false)
 	p.call(unix.SYS_CHDIR, p.text(c.Dir))
@@ -84,11 +92,6 @@ func (p *program) command(spec Spec, have belongings) {
 	// After the last change of the user, which takes it back.
 	p.step("die with the Runner", false)
 	p.call(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
-	// What a group is charged with before is ours.
-	p.step("cgroup", false)
-	for _, fd := range have.groups {
-		p.call(unix.SYS_WRITE, uintptr(fd), p.text("0"), 1)
-	}
 	if c.Terminal {
 		p.step("terminal", false)
 		p.call(unix.SYS_IOCTL, 0, unix.TIOCSCTTY, 0)

@@ -35,6 +35,9 @@ type Command struct {
 	// descriptors of files that it writes itself into. Both may be nil.
 	Join   func(pid int) error
 	Groups []int
+	// CgroupNamespace asks for one that begins with these groups. The plan's own
+	// would begin with the Runner's.
+	CgroupNamespace bool
 	// Streams are descriptors of ours for its standard streams.
 	Streams [3]int
 	// Terminal says that Streams are a terminal, which is to be its own. With

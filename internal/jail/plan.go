@@ -64,6 +64,9 @@ type Mount struct {
 	Source string // of a bind; empty means the same path
 	Kind   MountKind
 	Target string // of a symlink, the text of a file, or the options of a file system
+	// Exact says that the source is to be opened without following any symlink:
+	// its path is canonical, and guests may change folders on the way.
+	Exact bool
 	// MapOwner makes the files of the folder's owner the guest's, where the guest
 	// is another user than the Runner.
 	MapOwner bool

@@ -34,8 +34,9 @@ type call struct {
 	step   int
 	result uintptr
 	// The argument borrower is the result of the earlier call lender, if that
-	// is not negative.
-	lender, borrower int
+	// is not negative. There may be a second pair.
+	lender, borrower   int
+	lender2, borrower2 int
 	// These errors do not matter.
 	accepts [2]syscall.Errno
 	// positive says that 0 is a failure: nobody is there any more.
@@ -63,7 +64,7 @@ func (p *program) step(name string, ns bool) {
 
 // call adds a call to the last step.
 func (p *program) call(number uintptr, args ...uintptr) *call {
-	c := call{number: number, step: len(p.steps) - 1, lender: -1}
+	c := call{number: number, step: len(p.steps) - 1, lender: -1, lender2: -1}
 	copy(c.args[:], args)
 	p.calls = append(p.calls, c)
 	return &p.calls[len(p.calls)-1]
@@ -76,6 +77,10 @@ func (p *program) last() int { return len(p.calls) - 1 }
 func (c *call) borrow(lender, argument int) *call {
 	c.lender, c.borrower = lender, argument
 	return c
+}
+
+func (c *call) alsoBorrow(lender, argument int) {
+	c.lender2, c.borrower2 = lender, argument
 }
 
 func (c *call) accept(errnos ...syscall.Errno) *call {

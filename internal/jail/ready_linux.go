@@ -83,7 +83,10 @@ func (p *Process) Ready(c *Command, mode SeccompMode) (Place, error) {
 func (p *Process) receive(data, rights []byte) (n, size int, err error) {
 	for {
 		n, size, _, _, err = unix.Recvmsg(p.Control, data, rights, unix.MSG_CMSG_CLOEXEC)
-		if !errors.Is(err, unix.EINTR) {
+		switch {
+		case errors.Is(err, unix.ECONNRESET): // it was gone before it had read all
+			return 0, 0, nil
+		case !errors.Is(err, unix.EINTR):
 			return n, size, err
 		}
 	}

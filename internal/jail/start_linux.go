@@ -145,7 +145,7 @@ func openTrees(spec Spec, closing *descriptorSet) ([]int, error) {
 		if !m.bind() {
 			continue
 		}
-		fd, err := closing.add(unix.OpenTree(unix.AT_FDCWD, m.source(), treeFlags))
+		fd, err := closing.add(openTree(m))
 		if err != nil {
 			return nil, &SetupError{Step: "open " + m.Path, Cause: cause(err), Namespace: !errors.Is(err, unix.ENOENT)}
 		}
@@ -157,6 +157,20 @@ func openTrees(spec Spec, closing *descriptorSet) ([]int, error) {
 		trees = append(trees, fd)
 	}
 	return trees, nil
+}
+
+// openTree opens one bind.
+func openTree(m Mount) (int, error) {
+	if !m.Exact {
+		return unix.OpenTree(unix.AT_FDCWD, m.source(), treeFlags)
+	}
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	fd, err := unix.Openat2(unix.AT_FDCWD, m.source(), &how)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fd)
+	return unix.OpenTree(fd, "", treeFlags|unix.AT_EMPTY_PATH)
 }
 
 // treeFlags make a detached copy of a mount. The copy is recursive because the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -206,9 +207,16 @@ func (p *program) buildRoot(plan Plan, passed []int) {
 	p.call(unix.SYS_MOUNT, p.text("cordon"), p.text(base), p.text("tmpfs"),
 		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, p.text("mode=0755,size=1m"))
 	made := map[string]bool{base: true}
-	for _, m := range plan.Root {
+	for i, m := range plan.Root {
 		p.step("mount "+m.Path, true)
-		p.place(m, base, tree, made)
+		switch below := isBelowBind(m, plan.Root[:i]); {
+		case !below:
+			p.place(m, base, tree, made)
+		case m.bind():
+			p.placeInBind(m, base, tree)
+		default:
+			// In a folder that is granted, nothing is made: it is the host's.
+		}
 	}
 	if plan.Stage != "" {
 		// Of the new processes: who builds a root will look for itself in it.
@@ -242,7 +250,12 @@ func (p *program) openTrees(plan Plan, passed []int) func(path string, c *call) 
 			continue
 		}
 		p.step("open "+m.Path, true)
-		p.call(unix.SYS_OPEN_TREE, atCWD, p.text(m.source()), treeFlags)
+		if m.Exact {
+			p.openExactly(atCWD, m.source())
+			p.call(unix.SYS_OPEN_TREE, 0, p.text(""), treeFlags|unix.AT_EMPTY_PATH).borrow(p.last()-1, 0)
+		} else {
+			p.call(unix.SYS_OPEN_TREE, atCWD, p.text(m.source()), treeFlags)
+		}
 		opened[m.Path] = p.last()
 	}
 	return func(path string, c *call) {
@@ -282,6 +295,34 @@ func (p *program) place(m Mount, base string, tree func(string, *call), made map
 		return
 	}
 	tree(m.Path, p.call(unix.SYS_MOVE_MOUNT, 0, p.text(""), atCWD, name, unix.MOVE_MOUNT_F_EMPTY_PATH))
+	p.setAttributes(target, unix.AT_RECURSIVE, m.attributes())
+}
+
+// isBelowBind says that the mount point lies in a folder of the host's.
+func isBelowBind(m Mount, earlier []Mount) bool {
+	return slices.ContainsFunc(earlier, func(other Mount) bool { return other.bind() && strings.HasPrefix(m.Path, other.Path+"/") })
+}
+
+// placeInBind mounts onto something that is there already, in a folder of the
+// host's that guests may have changed: nothing is made, and no symlink followed.
+func (p *program) placeInBind(m Mount, base string, tree func(string, *call)) {
+	attr := &unix.MountAttr{Attr_set: m.attributes()}
+	tree(m.Path, p.call(unix.SYS_MOUNT_SETATTR, 0, p.text(""), unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, keep(p, attr), unix.MOUNT_ATTR_SIZE_VER0))
+	p.openExactly(atCWD, path.Join(base, m.Path))
+	opened := p.last()
+	tree(m.Path, p.call(unix.SYS_MOVE_MOUNT, 0, p.text(""), 0, p.text(""), unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH))
+	p.calls[p.last()].alsoBorrow(opened, 2)
+	p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
+}
+
+// openExactly opens a path if no part of it is a symlink.
+func (p *program) openExactly(at uintptr, name string) {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	p.call(unix.SYS_OPENAT2, at, p.text(name), keep(p, how), unix.SizeofOpenHow)
+}
+
+// attributes are those of a bind.
+func (m Mount) attributes() uint64 {
 	attributes := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
 	switch m.Kind {
 	case BindDevice:
@@ -289,7 +330,7 @@ func (p *program) place(m Mount, base string, tree func(string, *call), made map
 	case WritableDir, WritableFile:
 		attributes = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 	}
-	p.setAttributes(target, unix.AT_RECURSIVE, attributes)
+	return attributes
 }
 
 // newFileSystem mounts one that the host has no part in.

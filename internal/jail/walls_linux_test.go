@@ -116,8 +116,8 @@ func TestOrderOfCommandSteps(t *testing.T) {
 	want := []string{
 		"session", "descriptors", "wait for ids", "bounding set", "switch user", "private mounts",
 		"new root", "mount /usr/lib", "mount /dev/null", "mount /tmp", "mount /lib", "mount /etc/passwd", "read-only root", "change root",
-		"set host name", "network", "open /proc", "open /tmp", "enter /work", "capabilities", "no new privileges", "landlock",
-		"hide", "die with the Runner", "cgroup", "terminal", "seccomp", "hand over", "limits", "init",
+		"set host name", "network", "open /proc", "open /tmp", "cgroup", "enter /work", "capabilities", "no new privileges", "landlock",
+		"hide", "die with the Runner", "terminal", "seccomp", "hand over", "limits", "init",
 	}
 	if got := names(p); !slices.Equal(got, want) {
 		t.Errorf("steps\n%q, want\n%q", got, want)

@@ -2,6 +2,12 @@ package seccomp
 
 // More of the kernel's numbers, for what only commands may do. See constants.go.
 
+// Modes of files.
+const (
+	setUID = 0o4000
+	setGID = 0o2000
+)
+
 // fcntl commands.
 const (
 	fGetOwn       = 9

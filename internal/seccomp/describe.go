@@ -73,6 +73,10 @@ var details = map[string]func([6]uint64) string{
 	"mmap":        list(in(2, flags(protections, "PROT_NONE")), in(3, flags(mapFlags, ""))),
 	"mprotect":    in(2, flags(protections, "PROT_NONE")),
 	"personality": in(0, personalityDetail),
+	"chmod":       in(1, mode),
+	"fchmod":      in(1, mode),
+	"fchmodat":    in(2, mode),
+	"fchmodat2":   in(2, mode),
 	"mknod":       in(1, fileType),
 	"mknodat":     in(2, fileType),
 	"seccomp":     seccompDetail,
@@ -267,3 +271,5 @@ func fileType(arg uint64) string {
 	}
 	return fmt.Sprintf("mode %#o", uint32(arg))
 }
+
+func mode(v uint64) string { return fmt.Sprintf("mode %#o", uint32(v)&0o7777) }

@@ -3,6 +3,8 @@ package seccomp
 // commandAdvices speaks to who runs a program, and often cannot change it: where
 // a program has an option that avoids the call, it is named.
 var commandAdvices = []advice{
+	{"the set-user-id and set-group-id bits cannot be set in this sandbox: leave them out of the mode",
+		`chmod fchmod fchmodat fchmodat2`},
 	{"only TCP, UDP and local sockets exist in this sandbox, no raw, packet, ping or other kernel protocols: use curl or a TCP connection to see whether a host answers, and /proc/net to look at connections",
 		`socket socketpair`},
 	{"this socket option is closed to sandboxed programs (packet filters, netfilter tables, kernel TLS, IPsec and their like): leave the option at its default, or switch off the feature that sets it",

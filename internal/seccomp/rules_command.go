@@ -17,6 +17,7 @@ func commandRules() []Group {
 	return slices.Concat([]Group{
 		useDescriptors(),
 		usePaths(),
+		changePlainModes(),
 		controlDescriptors(),
 		askDescriptors(),
 		useMemory(),
@@ -31,6 +32,16 @@ func commandRules() []Group {
 		useSockets(),
 		olderRoad(),
 	}, commandProcesses(), commandFiles(), commandMemory(), commandOptions(), commandSockets(), commandProbes())
+}
+
+// changePlainModes is without the bits that make a file run as its owner: files in
+// a workspace are the caller's, who may be root, and outside of the sandbox nothing
+// keeps the kernel from honouring them.
+func changePlainModes() Group {
+	plain := func(arg int) Where { return Where{ignoring(arg, ^uint64(setUID|setGID), 0)} }
+	return Group{"modes", Allow, []Rule{
+		{"chmod", plain(1)}, {"fchmod", plain(1)}, {"fchmodat", plain(2)}, {"fchmodat2", plain(2)},
+	}}
 }
 
 // commandProcesses is about having children and talking to them.

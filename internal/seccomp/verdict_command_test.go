@@ -21,6 +21,18 @@ const (
 	both   = unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK
 )
 
+func TestCommandModeVerdicts(t *testing.T) {
+	var table []verdict
+	for mode, want := range map[uint64]seccomp.Action{
+		0o644: seccomp.Allow, 0o1777: seccomp.Allow, 0o100755: seccomp.Allow, 0o4755: seccomp.Deny, 0o2755: seccomp.Deny, 0o6000: seccomp.Deny,
+	} {
+		table = append(table,
+			verdict{"chmod", a(pointer, mode), want}, verdict{"fchmod", a(3, mode), want},
+			verdict{"fchmodat", a(3, pointer, mode), want}, verdict{"fchmodat2", a(3, pointer, mode, 0), want})
+	}
+	check(t, seccomp.Command, table)
+}
+
 func TestCommandProcessVerdicts(t *testing.T) {
 	check(t, seccomp.Command, []verdict{
 		{"clone", a(sigchld), seccomp.Allow},

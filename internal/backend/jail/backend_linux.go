@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -98,12 +99,30 @@ func (b *Backend) makePlan() error {
 	b.plan, err = confine.Make(confine.Inputs{
 		Policy: b.options.Policy, Features: features, Files: mounts, Command: true, Without: b.options.Without,
 	})
+	if err == nil {
+		err = b.fixGrants()
+	}
 	if err != nil || !b.plan.Cgroup {
 		return err
 	}
 	b.counted = groups.CountsProcesses()
 	if b.groups, err = cgroup.Open(groups); err != nil {
 		return run.Errorf(run.Internal, "cgroup: %w", err)
+	}
+	return nil
+}
+
+// fixGrants says what the granted paths mean once and for all: a command that may
+// change a folder on the way must not choose what the next one is granted.
+func (b *Backend) fixGrants() (err error) {
+	for i, m := range b.plan.Root {
+		if !slices.Contains(b.options.Policy.Read, m.Path) && !slices.Contains(b.options.Policy.Write, m.Path) {
+			continue
+		}
+		if b.plan.Root[i].Source, err = filepath.EvalSymlinks(m.Path); err != nil {
+			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", m.Path, err)
+		}
+		b.plan.Root[i].Exact = true
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package jail
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os/exec"
 	"path"
@@ -79,21 +80,41 @@ func (b *bwrap) place(plan confine.Plan, r recipe) (confine.Plan, *confine.Comma
 	return plan, c, nil
 }
 
-// staged lists what bubblewrap does not take from the host by itself.
+// staged lists what bubblewrap does not take from the host by itself. What lies in
+// a folder that is there too comes with it: bubblewrap would follow symlinks in it.
 func (b *bwrap) staged(r recipe) []confine.Mount {
 	mounts := []confine.Mount{}
+	at := map[string]string{} // by path, the place on the stage
 	for i, m := range b.inner(r) {
 		switch {
 		case m.Kind == confine.Tmpfs:
 			m.Path = "/scratch"
 		case b.stages(m):
-			m.Source, m.Path = m.Path, stagedName(i)
+			m.Source = cmp.Or(m.Source, m.Path)
+			place := stagedName(i)
+			if parent := enclosing(at, m.Path); parent != "" {
+				place = at[parent] + strings.TrimPrefix(m.Path, parent)
+			}
+			if m.Kind != confine.TextFile {
+				at[m.Path] = place
+			}
+			m.Path = place
 		default:
 			continue
 		}
 		mounts = append(mounts, m)
 	}
 	return mounts
+}
+
+// enclosing gives the innermost folder that has the path in it, or nothing.
+func enclosing(folders map[string]string, path string) (found string) {
+	for folder := range folders {
+		if strings.HasPrefix(path, folder+"/") && len(folder) > len(found) {
+			found = folder
+		}
+	}
+	return found
 }
 
 // inner is the root that bubblewrap builds, without the folders that it has an
@@ -124,6 +145,7 @@ func (b *bwrap) arguments(r recipe) []string {
 		b.program, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
 		"--uid", id, "--gid", id, "--hostname", "cordon", "--cap-drop", "ALL", "--dev", "/dev", "--bind", scratch, "/dev/shm",
 	}
+	bound := map[string]string{}
 	for i, m := range b.inner(r) {
 		switch {
 		case m.Kind == confine.Symlink:
@@ -134,10 +156,14 @@ func (b *bwrap) arguments(r recipe) []string {
 			args = append(args, "--proc", m.Path)
 		case m.Kind == confine.Tmpfs:
 			args = append(args, "--bind", scratch, m.Path)
-		case m.Kind == confine.WritableDir, m.Kind == confine.WritableFile:
-			args = append(args, "--bind", stage+stagedName(i), m.Path)
+		case b.stages(m) && enclosing(bound, m.Path) != "":
+			// It came with the folder around it.
 		case b.stages(m):
-			args = append(args, "--ro-bind", stage+stagedName(i), m.Path)
+			// What is read-only is that on the stage already.
+			args = append(args, "--bind", stage+stagedName(i), m.Path)
+			if m.Kind != confine.TextFile {
+				bound[m.Path] = m.Path
+			}
 		default:
 			args = append(args, "--ro-bind", m.Path, m.Path)
 		}

@@ -59,7 +59,7 @@ func judge(e evidence) (run.Result, error) {
 	if e.End.Failure != 0 {
 		return run.Result{}, notExecuted(e.Program, e.End.Failure)
 	}
-	if e.NotExecuted && e.OOMKills == 0 {
+	if e.NotExecuted && e.OOMKills == 0 && e.End.Status != nil && e.End.Status.Exited() {
 		return run.Result{}, run.Errorf(run.Unsupported, "the sandbox cannot be set up: %s", strings.TrimSpace(string(e.Stderr.Data)))
 	}
 	if e.End.Status == nil && e.Killed == "" && e.OOMKills == 0 {

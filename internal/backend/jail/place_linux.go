@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -51,6 +52,8 @@ func (b *Backend) start(p *place, r recipe) error {
 			unix.Close(fd)
 		}
 	}()
+	c.CgroupNamespace = plan.Namespaces&confine.CloneNewCgroup != 0
+	plan.Namespaces &^= confine.CloneNewCgroup
 	c.Streams, c.Terminal = p.streams.theirs(), p.streams.terminal
 	c.NewTerminal = c.Terminal && p.streams.stdout == nil
 	c.Limits, c.Init, c.Owners = b.rlimits(r.limits), b.init, &b.owners
@@ -133,6 +136,10 @@ func (b *Backend) explain(err error) error {
 	var classed *run.Error
 	if errors.As(err, &classed) {
 		return err
+	}
+	var setup *confine.SetupError
+	if errors.As(err, &setup) && (setup.Errno == unix.ELOOP || strings.Contains(setup.Cause, "ELOOP")) {
+		return run.Errorf(run.Invalid, "%w: there is a symlink on the way, where there was none when the path was looked at", err)
 	}
 	return &run.Error{Class: run.Unsupported, Message: fmt.Sprintf("the sandbox cannot be set up: %v", err), Err: err}
 }

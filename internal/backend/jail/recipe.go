@@ -49,7 +49,7 @@ func (r recipe) mounts() []confine.Mount {
 	if r.readOnly {
 		kind = confine.BindDir
 	}
-	return append(mounts, confine.Mount{Path: r.workspace.path, Kind: kind, MapOwner: true})
+	return append(mounts, confine.Mount{Path: r.workspace.path, Kind: kind, Exact: true, MapOwner: true})
 }
 
 // changeable lists the folders of the host that a command may write to.

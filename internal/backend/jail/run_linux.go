@@ -204,6 +204,9 @@ func (g *guest) feed() {
 		return
 	}
 	if g.job.Streams.In == nil && g.job.Stdin == "" {
+		if g.place.streams.terminal {
+			return // it is for both directions
+		}
 		_ = g.place.streams.stdin.Close() // a pipe that nobody writes to
 		return
 	}

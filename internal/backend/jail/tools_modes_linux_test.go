@@ -35,7 +35,7 @@ func testModes(t *testing.T, n *internet, p policy.Policy) {
 		w := online(t, n, strictPolicy(p))
 		r := w.run("curl", "-sS", "https://allowed.test.example/")
 		reaches(t, r, "hello from")
-		wantWall(t, r, "enforced (7 grants, by a proxy)")
+		wantWall(t, r, "enforced (by a proxy to "+strings.Join(strictPolicy(p).AllowNet, ", ")+")")
 		for _, command := range [][]string{
 			{"curl", "https://evil.test.example/"}, {"curl", "-x", "http://evil.test.example:443", "https://allowed.test.example/"},
 			{"git", "clone", "https://evil.test.example:443/x.git"}, {"git", "clone", "git@evil.test.example:443"},
