@@ -311,9 +311,10 @@ func environment(t told) error {
 	return nil
 }
 
-// create leaves nothing when it succeeds.
+// create leaves nothing when it succeeds. The name is its own: others try the same
+// at the same time.
 func create(t told) error {
-	name := filepath.Join(t.path(), "cordon-contain-canary")
+	name := filepath.Join(t.path(), fmt.Sprintf("cordon-contain-canary-%d", os.Getpid()))
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

@@ -167,7 +167,7 @@ var kernelActs = map[string]act{
 	"raise limits": func(told) error {
 		ways := map[string]error{}
 		for name, resource := range map[string]int{
-			"open files": unix.RLIMIT_NOFILE, "core": unix.RLIMIT_CORE, "locked memory": unix.RLIMIT_MEMLOCK, "file size": unix.RLIMIT_FSIZE,
+			"open files": unix.RLIMIT_NOFILE, "core": unix.RLIMIT_CORE, "locked memory": unix.RLIMIT_MEMLOCK,
 			"processes": unix.RLIMIT_NPROC, "cpu": unix.RLIMIT_CPU,
 		} {
 			var limit unix.Rlimit

@@ -20,25 +20,29 @@ func (w *watcher) soonest(used time.Duration) time.Duration {
 
 // cpuTime adds up what the processes in a folder of them have used: each for
 // itself, and for those of its children that it has waited for. A process that
-// nobody waits for is waited for by the init, which is there too.
+// nobody waits for is waited for by the init, which is there too. (One whose
+// parent asked not to be told of its end is lost, unless there is a cgroup that
+// counts.)
 func cpuTime(folder int) time.Duration {
+	var ticks uint64
+	eachProcess(folder, func(proc int, pid string) { ticks += processTicks(proc, pid) })
+	return time.Duration(ticks) * time.Second / ticksPerSecond
+}
+
+// eachProcess goes through a folder like /proc.
+func eachProcess(folder int, f func(proc int, pid string)) {
 	fd, err := unix.Openat(folder, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return 0
+		return
 	}
 	dir := os.NewFile(uintptr(fd), "proc")
-	defer dir.Close()
-	var ticks uint64
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return 0
-	}
+	defer func() { _ = dir.Close() }() // it was read only
+	names, _ := dir.Readdirnames(-1)   // as far as it goes
 	for _, name := range names {
 		if name[0] >= '0' && name[0] <= '9' {
-			ticks += processTicks(fd, name)
+			f(fd, name)
 		}
 	}
-	return time.Duration(ticks) * time.Second / ticksPerSecond
 }
 
 // ticksPerSecond is USER_HZ, which is the same on every Linux that Go runs on.

@@ -1,10 +1,12 @@
 package jail
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func fileOf(t *testing.T, path string, size int) {
@@ -14,66 +16,140 @@ func fileOf(t *testing.T, path string, size int) {
 	}
 }
 
-// due makes the next look a walk.
-func (w *diskWatch) due() *diskWatch {
-	w.next = time.Time{}
+const megabyte = 1 << 20
+
+// watchOf is a watch whose file systems have shrunk, from now on.
+func watchOf(roots ...string) *diskWatch {
+	for tick := fileClock(); fileClock().Equal(tick); { // what was there is older
+	}
+	w := newDiskWatch(roots, megabyte, -1)
+	w.shrunk = func() int64 { return 2 * megabyte }
 	return w
 }
 
 func TestDiskWatch(t *testing.T) {
-	const limit = 1 << 20
 	root, other := t.TempDir(), t.TempDir()
-	fileOf(t, filepath.Join(root, "before"), 4*limit)
-	w := newDiskWatch([]string{root}, limit)
-	w.began = time.Now() // no slack: what was there before is just before
-	if w.due().look(); w.over {
-		t.Error("what was there before is counted")
+	fileOf(t, filepath.Join(root, "before"), 4*megabyte)
+	w := watchOf(root)
+	wants := func(over bool, words string) {
+		t.Helper()
+		if w.last(); w.over != over {
+			t.Error(words)
+		}
 	}
+	wants(false, "what was there before is counted")
 	if err := os.Symlink(other, filepath.Join(root, "link")); err != nil {
 		t.Fatal(err)
 	}
-	fileOf(t, filepath.Join(other, "outside"), 4*limit)
-	if w.due().look(); w.over {
-		t.Error("what a link leads to is counted")
-	}
+	fileOf(t, filepath.Join(other, "outside"), 4*megabyte)
+	wants(false, "what a link leads to is counted")
 	if err := os.Mkdir(filepath.Join(root, "deep"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "deep/b"} {
-		fileOf(t, filepath.Join(root, name), limit/3)
+		fileOf(t, filepath.Join(root, name), megabyte/3)
 	}
 	if err := os.Link(filepath.Join(root, "a"), filepath.Join(root, "deep/a")); err != nil {
 		t.Fatal(err)
 	}
-	if w.due().look(); w.over {
-		t.Error("a file with two names is counted twice")
-	}
+	wants(false, "a file with two names is counted twice")
 	sparse := filepath.Join(root, "sparse")
 	fileOf(t, sparse, 0)
-	if err := os.Truncate(sparse, 100*limit); err != nil {
+	if err := os.Truncate(sparse, 100*megabyte); err != nil {
 		t.Fatal(err)
 	}
-	if w.due().look(); w.over {
-		t.Error("a file that takes no space is counted")
+	wants(false, "a file that takes no space is counted")
+	// A file that was there, and has changed.
+	shrunk := w.shrunk
+	w.shrunk = func() int64 { return 0 }
+	if err := os.Chmod(filepath.Join(root, "before"), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	fileOf(t, filepath.Join(root, "c"), limit/2)
-	if w.due().look(); !w.over {
-		t.Error("the limit is passed and nobody says so")
+	wants(false, "the file system has not shrunk")
+	fileOf(t, filepath.Join(root, "c"), megabyte/2)
+	wants(true, "the limit is passed and nobody says so")
+	w.over, w.shrunk = false, shrunk
+	if err := os.Remove(filepath.Join(root, "c")); err != nil {
+		t.Fatal(err)
 	}
+	wants(true, "a file has changed, and the file system has shrunk")
 }
 
 // A single file can be granted, and one that is not there is no reason to fail.
 func TestDiskWatchOfFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	w := newDiskWatch([]string{file, file + "gone"}, 1000)
-	if w.due().look(); w.over {
+	w := watchOf(file, file+"gone")
+	if w.last(); w.over {
 		t.Error("nothing is there")
 	}
-	fileOf(t, file, 100_000)
-	if w.due().look(); !w.over {
+	fileOf(t, file, 2*megabyte)
+	if w.last(); !w.over {
 		t.Error("a granted file is not counted")
 	}
-	if none := newDiskWatch(nil, 0); none.over {
-		t.Error("nothing can be written, and it is too much")
+	none := watchOf()
+	if none.look(); none.walking {
+		t.Error("nothing can be written, and somebody looks for it")
+	}
+}
+
+// What cannot be walked, because it is too deep or closed, is not a place to hide.
+func TestDiskWatchGivesUp(t *testing.T) {
+	root := t.TempDir()
+	folder := root
+	for i := range walkDepth + 2 {
+		folder = filepath.Join(folder, fmt.Sprint(i))
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w := watchOf(root)
+	if w.last(); !w.over {
+		t.Error("a deep tree is taken for an empty one")
+	}
+	w = watchOf(root)
+	w.shrunk = func() int64 { return 0 }
+	if w.last(); w.over {
+		t.Error("a deep tree is a crime")
+	}
+}
+
+// A file without a name takes space as long as it is open.
+func TestDiskWatchOfDeletedFiles(t *testing.T) {
+	root := t.TempDir()
+	w := watchOf(root)
+	name := filepath.Join(root, "deleted")
+	fileOf(t, name, 2*megabyte)
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if w.last(); w.over {
+		t.Error("there is nothing in the folder, and nobody's processes to look at")
+	}
+	proc, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(proc)
+	w.proc = proc
+	if w.last(); !w.over {
+		t.Error("a deleted file that is open is not counted")
+	}
+}
+
+// A walk does not keep the watch from its clocks.
+func TestDiskWatchWalksBeside(t *testing.T) {
+	root := t.TempDir()
+	w := watchOf(root)
+	fileOf(t, filepath.Join(root, "new"), 2*megabyte)
+	w.look()
+	w.look() // one at a time
+	w.heard(<-w.walked)
+	if !w.over || w.walking {
+		t.Errorf("over %v, walking %v", w.over, w.walking)
 	}
 }

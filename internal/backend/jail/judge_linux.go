@@ -104,7 +104,7 @@ func (e evidence) conclude(r *run.Result) {
 		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
 	case e.Killed == killedOutput:
 		end(run.OutOfOutput, "output limit of %v reached", e.Limits.Output)
-	case e.Killed == killedDisk, signal == "SIGXFSZ":
+	case e.Killed == killedDisk:
 		end(run.OutOfDisk, "disk limit of %v reached", e.Limits.Disk)
 	case e.Killed == killedCanceled:
 		end(run.Canceled, "the caller canceled the run")

@@ -33,7 +33,7 @@ func TestJudge(t *testing.T) {
 		{"processor time, by the kernel", evidence{End: endedWith(unix.WaitStatus(unix.SIGXCPU))}, run.OutOfCPU, "processor time limit"},
 		{"output", evidence{Killed: killedOutput, End: killed}, run.OutOfOutput, "output limit of 64KiB"},
 		{"disk", evidence{Killed: killedDisk}, run.OutOfDisk, "disk limit of 64MiB"},
-		{"one large file", evidence{End: endedWith(unix.WaitStatus(unix.SIGXFSZ))}, run.OutOfDisk, "disk limit"},
+		{"a limit of its own", evidence{End: endedWith(unix.WaitStatus(unix.SIGXFSZ))}, run.Signaled, "SIGXFSZ"},
 		{"scratch", evidence{End: endedWith(1 << 8), ScratchFull: true}, run.OutOfDisk, "scratch limit of 16MiB"},
 		{"scratch, and it went on", evidence{End: endedWith(0), ScratchFull: true}, run.Succeeded, ""},
 		{"memory", evidence{End: killed, OOMKills: 1}, run.OutOfMemory, "memory limit of 256MiB"},

@@ -105,7 +105,6 @@ func (b *Backend) rlimits(l policy.Limits) []confine.Limit {
 		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l)},
 		// The watch is more exact, and this is there when it is late.
 		{Resource: unix.RLIMIT_CPU, Value: uint64(l.CPUTime.Std().Seconds()) + 2},
-		{Resource: unix.RLIMIT_FSIZE, Value: uint64(max(l.Disk, l.Scratch))},
 		{Resource: unix.RLIMIT_CORE}, {Resource: unix.RLIMIT_RTPRIO}, {Resource: unix.RLIMIT_NICE},
 		{Resource: unix.RLIMIT_MSGQUEUE}, // kernel memory outside every other limit
 		{Resource: unix.RLIMIT_MEMLOCK, Value: 64 << 10},
