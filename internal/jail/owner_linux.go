@@ -88,9 +88,9 @@ func (o *OwnerMaps) Close() {
 
 // Prepare makes what the folders of the Runner's own user will need, while there
 // is time. An error will come again, when there is a folder to name with it.
-func (o *OwnerMaps) Prepare(p Plan) {
-	if p.SwitchID && p.Namespaces&CloneNewNS != 0 {
-		_, _ = o.namespace(ownerMap{uid: os.Geteuid(), gid: os.Getegid(), toUID: p.UID, toGID: p.GID})
+func (o *OwnerMaps) Prepare() {
+	if os.Geteuid() == 0 {
+		_, _ = o.namespace(ownerMap{uid: 0, gid: os.Getegid(), toUID: Nobody, toGID: Nobody})
 	}
 }
 

@@ -35,7 +35,10 @@ type Backend struct {
 	returning sync.WaitGroup
 	grants    []policy.NetGrant
 	groups    *cgroup.Pool // nil without a cgroup
-	counted   bool         // by the cgroup: processes
+	groupErr  error
+	probed    chan cgroup.Features
+	opened    chan struct{} // closed when groups is there, or will not be
+	counted   bool          // by the cgroup: processes
 	gate      *backend.Gate
 	ahead     *ahead
 }
@@ -45,7 +48,7 @@ var _ backend.Backend = (*Backend)(nil)
 // New decides on the walls. A required wall that this host cannot give is an
 // error here, before anything runs.
 func New(options Options) (*Backend, error) {
-	b := &Backend{options: options.resolved(), init: -1}
+	b := &Backend{options: options.resolved(), init: -1, probed: make(chan cgroup.Features, 1), opened: make(chan struct{})}
 	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
 	b.ahead = newAhead(b)
 	for _, text := range b.options.Policy.AllowNet {
@@ -55,10 +58,15 @@ func New(options Options) (*Backend, error) {
 		}
 		b.grants = append(b.grants, grant)
 	}
+	// What takes time goes on beside what has to be decided.
+	b.preparing.Go(b.owners.Prepare)
+	b.preparing.Go(b.openGroups)
 	err := b.makePlan()
 	if err == nil {
-		b.preparing.Go(func() { b.owners.Prepare(b.plan) })
 		err = b.prepare()
+	}
+	if err == nil && !b.options.OneShot {
+		err = b.awaitGroups()
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.release())
@@ -68,13 +76,6 @@ func New(options Options) (*Backend, error) {
 
 func (b *Backend) makePlan() error {
 	features := hostfeature.Quick()
-	groups := cgroup.Probe()
-	features.Cgroup = hostfeature.Yes("memory and processes by what is really used")
-	if !groups.Usable() {
-		features.Cgroup = hostfeature.No(groups.Reason, groups.Remedy)
-	} else if !groups.CountsProcesses() {
-		features.Cgroup = hostfeature.Yes("memory by what is really used; processes by rlimit alone: " + groups.ProcessReason)
-	}
 	for _, path := range slices.Concat(b.options.Policy.Read, b.options.Policy.Write) {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -91,6 +92,13 @@ func (b *Backend) makePlan() error {
 	for _, m := range mounts {
 		b.system = append(b.system, m.Path)
 	}
+	groups := <-b.probed
+	features.Cgroup = hostfeature.Yes("memory and processes by what is really used")
+	if !groups.Usable() {
+		features.Cgroup = hostfeature.No(groups.Reason, groups.Remedy)
+	} else if !groups.CountsProcesses() {
+		features.Cgroup = hostfeature.Yes("memory by what is really used; processes by rlimit alone: " + groups.ProcessReason)
+	}
 	if b.options.Policy.Jail == policy.JailBwrap {
 		features.Landlock = hostfeature.No("bubblewrap mounts, which Landlock forbids", "jail: native")
 		features.Seccomp = hostfeature.Yes("violations are not observed")
@@ -102,12 +110,37 @@ func (b *Backend) makePlan() error {
 	if err == nil {
 		err = b.fixGrants()
 	}
-	if err != nil || !b.plan.Cgroup {
-		return err
-	}
 	b.counted = groups.CountsProcesses()
-	if b.groups, err = cgroup.Open(groups); err != nil {
-		return run.Errorf(run.Internal, "cgroup: %w", err)
+	return err
+}
+
+// openGroups looks for cgroups, and opens them while the rest is decided.
+func (b *Backend) openGroups() {
+	defer close(b.opened)
+	found := cgroup.Probe()
+	b.probed <- found
+	if !found.Usable() || slices.Contains(b.options.Without, policy.WallCgroup) {
+		return
+	}
+	if b.groups, b.groupErr = cgroup.Open(found); b.groupErr != nil || !b.options.OneShot {
+		return
+	}
+	// The only command will want one while its caller waits.
+	g, err := b.groups.Lease(b.groupLimits(b.options.Policy.Limits))
+	if b.groupErr = err; err == nil {
+		g.ReturnEmpty()
+	}
+}
+
+func (b *Backend) groupLimits(l policy.Limits) cgroup.Limits {
+	return cgroup.Limits{Memory: int64(l.Memory), Processes: l.Processes + ourProcesses}
+}
+
+// awaitGroups returns when the cgroups are open, or are known not to be used.
+func (b *Backend) awaitGroups() error {
+	<-b.opened
+	if b.groupErr != nil {
+		return run.Errorf(run.Internal, "cgroup: %w", b.groupErr)
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func (c *count) add(stat unix.Statx_t) {
 		return
 	}
 	c.seen[id] = true
-	if stat.Mask&unix.STATX_BTIME != 0 && !timeOf(stat.Btime).Before(c.watch.began) {
+	if stat.Mask&unix.STATX_BTIME != 0 && timeOf(stat.Btime).After(c.watch.began) {
 		c.fresh += int64(stat.Blocks) * 512
 	} else {
 		c.changed += int64(stat.Blocks) * 512

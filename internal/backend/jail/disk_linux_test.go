@@ -23,6 +23,8 @@ func watchOf(roots ...string) *diskWatch {
 	for tick := fileClock(); fileClock().Equal(tick); { // what was there is older
 	}
 	w := newDiskWatch(roots, megabyte, -1)
+	for fileClock().Equal(w.began) { // and what comes is younger
+	}
 	w.shrunk = func() int64 { return 2 * megabyte }
 	return w
 }

@@ -43,6 +43,9 @@ func (b *Backend) build(r recipe, s streams) (*place, error) {
 }
 
 func (b *Backend) start(p *place, r recipe) error {
+	if err := b.awaitGroups(); err != nil {
+		return err
+	}
 	plan, c, err := b.builder.place(b.plan, r)
 	if err != nil {
 		return err
@@ -68,7 +71,7 @@ func (b *Backend) start(p *place, r recipe) error {
 		c.ProxyPort = proxyPort
 	}
 	if b.groups != nil {
-		if p.group, err = b.groups.Lease(cgroup.Limits{Memory: int64(r.limits.Memory), Processes: r.limits.Processes + ourProcesses}); err != nil {
+		if p.group, err = b.groups.Lease(b.groupLimits(r.limits)); err != nil {
 			return run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 		if c.Groups = p.group.JoinFDs(); c.Groups == nil {
