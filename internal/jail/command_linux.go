@@ -81,6 +81,10 @@ func (p *program) command(spec Spec, have belongings) {
 	p.step("enter "+c.Dir, false)
 	p.call(unix.SYS_CHDIR, p.text(c.Dir))
 
+	if spec.Plan.first != nil {
+		p.step("own user namespace", true)
+		p.enterOwnUserNamespace(spec.Plan)
+	}
 	p.dropPrivileges(spec)
 	p.step("landlock", false)
 	if spec.Plan.Landlock > 0 {

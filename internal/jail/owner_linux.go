@@ -10,10 +10,85 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnerMaps makes the files of one user belong to another in a mount. A Runner
-// that is root starts its guests as nobody, who could not change what is in a
-// workspace of root's. The kernel translates the owners through a user namespace,
-// of which there is one for each pair of users. The zero value is ready for use.
+// A Runner that is root starts its guests as nobody, who could not change what is in
+// a workspace of root's. The kernel can translate the owners of a mount: what is
+// an id inside of a user namespace is taken for the one that it has outside.
+
+// translation is by the namespace of the guest itself. While the place is built, the
+// guest is called there as the owner of its first folder is; then it gets another
+// namespace inside of that, in which it has its own name.
+type translation struct {
+	owner *ids
+	trees []int
+	paths []string
+}
+
+// add takes a folder. One of another owner needs another namespace.
+func (t *translation) add(tree int, m Mount, spec Spec) error {
+	var stat unix.Stat_t
+	if err := unix.Fstat(tree, &stat); err != nil {
+		return &SetupError{Step: "open " + m.Path, Cause: cause(err)}
+	}
+	owner := ids{int(stat.Uid), int(stat.Gid)}
+	switch {
+	case owner.uid == spec.Plan.UID:
+		return nil
+	case t.owner == nil:
+		t.owner = &owner
+	case *t.owner != owner:
+		return spec.Command.Owners.apply(tree, m, owner, spec.Plan)
+	}
+	t.trees, t.paths = append(t.trees, tree), append(t.paths, m.source())
+	return nil
+}
+
+// apply is for the time when the namespace is there, and nobody has used the trees.
+func (t *translation) apply(p *Process) error {
+	if t.owner == nil {
+		return nil
+	}
+	namespace, err := unix.Open("/proc/"+strconv.Itoa(p.Pid)+"/ns/user", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &SetupError{Step: "clone", Cause: cause(err), Namespace: true}
+	}
+	defer unix.Close(namespace)
+	for i, tree := range t.trees {
+		if err := translate(tree, namespace); err != nil {
+			return &OwnerError{Path: t.paths[i], UID: t.owner.uid, GuestUID: p.plan.UID, Cause: err}
+		}
+	}
+	return nil
+}
+
+func translate(tree, namespace int) error {
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP, Userns_fd: uint64(namespace)}
+	return unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &attr)
+}
+
+// enterOwnUserNamespace gives the child its own name. It comes with all
+// capabilities in there, and a full bounding set.
+func (p *program) enterOwnUserNamespace(plan Plan) {
+	p.call(unix.SYS_UNSHARE, CloneNewUser)
+	// Its files in /proc are its own only as long as it may be dumped. Nobody has
+	// rights in its namespaces who could make use of that.
+	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)
+	for _, file := range []struct{ name, text string }{
+		{"/proc/self/setgroups", "deny"},
+		{"/proc/self/uid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.first.uid)},
+		{"/proc/self/gid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.first.gid)},
+	} {
+		p.open(file.name, unix.O_WRONLY, 0)
+		opened := p.last()
+		p.call(unix.SYS_WRITE, 0, p.text(file.text), uintptr(len(file.text))).borrow(opened, 0)
+		p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
+	}
+	if plan.Capabilities {
+		p.emptyBoundingSet()
+	}
+}
+
+// OwnerMaps are for folders of yet another owner, of which there is one namespace
+// for each pair of users. The zero value is ready for use.
 type OwnerMaps struct {
 	mu     sync.Mutex
 	fds    map[ownerMap]int
@@ -23,21 +98,13 @@ type OwnerMaps struct {
 type ownerMap struct{ uid, gid, toUID, toGID int }
 
 // apply makes what belongs to the owner of the mounted folder or file the guest's.
-func (o *OwnerMaps) apply(tree int, m Mount, p Plan) error {
-	var stat unix.Stat_t
-	if err := unix.Fstat(tree, &stat); err != nil {
-		return &SetupError{Step: "open " + m.Path, Cause: cause(err)}
-	}
-	if int(stat.Uid) == p.UID {
-		return nil
-	}
-	fd, err := o.namespace(ownerMap{uid: int(stat.Uid), gid: int(stat.Gid), toUID: p.UID, toGID: p.GID})
+func (o *OwnerMaps) apply(tree int, m Mount, owner ids, p Plan) error {
+	fd, err := o.namespace(ownerMap{uid: owner.uid, gid: owner.gid, toUID: p.UID, toGID: p.GID})
 	if err == nil {
-		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP, Userns_fd: uint64(fd)}
-		err = unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &attr)
+		err = translate(tree, fd)
 	}
 	if err != nil {
-		return &OwnerError{Path: m.source(), UID: int(stat.Uid), GuestUID: p.UID, Cause: err}
+		return &OwnerError{Path: m.source(), UID: owner.uid, GuestUID: p.UID, Cause: err}
 	}
 	return nil
 }
@@ -84,14 +151,6 @@ func (o *OwnerMaps) Close() {
 		unix.Close(fd)
 	}
 	o.fds, o.closed = nil, true
-}
-
-// Prepare makes what the folders of the Runner's own user will need, while there
-// is time. An error will come again, when there is a folder to name with it.
-func (o *OwnerMaps) Prepare() {
-	if os.Geteuid() == 0 {
-		_, _ = o.namespace(ownerMap{uid: 0, gid: os.Getegid(), toUID: Nobody, toGID: Nobody})
-	}
 }
 
 // newOwnerMap starts a process in a new user namespace, opens that, and ends the

@@ -20,6 +20,9 @@ type Plan struct {
 	// UID and GID are the ids that the host's kernel sees, Inside is what both
 	// are called in the user namespace.
 	UID, GID, Inside int
+	// first is what UID and GID are called while the place is built; nil means
+	// Inside. See translation.
+	first *ids
 	// SwitchID says that the child must change to UID and GID itself.
 	SwitchID bool
 	// DropGroups says that supplementary groups can be and are dropped.
@@ -45,6 +48,17 @@ type Plan struct {
 	Walls map[policy.Wall]string
 	// Missing has the reason and the remedy for each wall that does not stand.
 	Missing map[policy.Wall]hostfeature.Support
+}
+
+// ids are of a user and a group.
+type ids struct{ uid, gid int }
+
+// building gives the ids that the child has while it builds.
+func (p Plan) building() ids {
+	if p.first != nil {
+		return *p.first
+	}
+	return ids{p.Inside, p.Inside}
 }
 
 // SeccompMode says who answers a denied system call.

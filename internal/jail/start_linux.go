@@ -26,10 +26,11 @@ func Start(spec Spec) (*Process, error) {
 	var closing descriptorSet
 	defer closing.close()
 	have := belongings{}
-	var err error
-	if have.trees, err = openTrees(spec, &closing); err != nil {
+	translated, err := have.openTrees(spec, &closing)
+	if err != nil {
 		return nil, err
 	}
+	spec.Plan.first = translated.owner
 	if have.null, err = closing.add(unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)); err != nil {
 		return nil, err
 	}
@@ -50,8 +51,8 @@ func Start(spec Spec) (*Process, error) {
 		unix.Close(pair[0])
 		return nil, &SetupError{Step: "clone", Cause: cause(err), Namespace: spec.Plan.Namespaces != 0}
 	}
-	process.Control = pair[0]
-	if err := process.release(spec); err != nil {
+	process.Control, process.plan = pair[0], spec.Plan
+	if err := process.release(spec, translated); err != nil {
 		process.Kill()
 		process.Wait()
 		unix.Close(process.Control)
@@ -88,14 +89,17 @@ func cloneAndWatch(namespaces uintptr, p *program) (*Process, error) {
 
 // release gives the child its ids, tells it to go on, and queues behind that
 // what the program will read.
-func (p *Process) release(spec Spec) error {
+func (p *Process) release(spec Spec, translated translation) error {
 	if spec.Command != nil && spec.Command.Join != nil {
 		if err := spec.Command.Join(p.Pid); err != nil {
 			return err
 		}
 	}
-	if err := p.mapIDs(spec.Plan); err != nil {
+	if err := p.mapIDs(spec.Plan.building()); err != nil {
 		return &SetupError{Step: "clone", Cause: cause(err), Namespace: true}
+	}
+	if err := translated.apply(p); err != nil {
+		return err
 	}
 	for _, message := range append([][]byte{{0}}, spec.Messages...) {
 		if err := unix.Send(p.Control, message, unix.MSG_NOSIGNAL); err != nil {
@@ -106,7 +110,8 @@ func (p *Process) release(spec Spec) error {
 }
 
 // mapIDs maps exactly one id, an unprivileged one, into the user namespace.
-func (p *Process) mapIDs(plan Plan) error {
+func (p *Process) mapIDs(inside ids) error {
+	plan := p.plan
 	if plan.Namespaces == 0 {
 		return nil
 	}
@@ -116,8 +121,8 @@ func (p *Process) mapIDs(plan Plan) error {
 	}
 	for _, file := range []struct{ name, text string }{
 		{"setgroups", setgroups},
-		{"uid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.UID)},
-		{"gid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.GID)},
+		{"uid_map", fmt.Sprintf("%d %d 1\n", inside.uid, plan.UID)},
+		{"gid_map", fmt.Sprintf("%d %d 1\n", inside.gid, plan.GID)},
 	} {
 		fd, err := unix.Open("/proc/"+strconv.Itoa(p.Pid)+"/"+file.name, unix.O_WRONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -135,28 +140,27 @@ func (p *Process) mapIDs(plan Plan) error {
 // openTrees opens the binds of the private root while we are still root: the
 // child will be nobody, and the interpreter may live below a folder that
 // nobody can enter. Other users have the same rights in the child as here.
-func openTrees(spec Spec, closing *descriptorSet) ([]int, error) {
+func (have *belongings) openTrees(spec Spec, closing *descriptorSet) (t translation, err error) {
 	p := spec.Plan
 	if !p.SwitchID || p.Namespaces&CloneNewNS == 0 {
-		return nil, nil
+		return t, nil
 	}
-	var trees []int
 	for _, m := range p.Root {
 		if !m.bind() {
 			continue
 		}
 		fd, err := closing.add(openTree(m))
 		if err != nil {
-			return nil, &SetupError{Step: "open " + m.Path, Cause: cause(err), Namespace: !errors.Is(err, unix.ENOENT)}
+			return t, &SetupError{Step: "open " + m.Path, Cause: cause(err), Namespace: !errors.Is(err, unix.ENOENT)}
 		}
 		if m.MapOwner && spec.Command != nil {
-			if err := spec.Command.Owners.apply(fd, m, p); err != nil {
-				return nil, err
+			if err := t.add(fd, m, spec); err != nil {
+				return t, err
 			}
 		}
-		trees = append(trees, fd)
+		have.trees = append(have.trees, fd)
 	}
-	return trees, nil
+	return t, nil
 }
 
 // openTree opens one bind.

@@ -16,6 +16,7 @@ var (
 	setupCapabilities = []uintptr{
 		unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT, unix.CAP_SETPCAP, unix.CAP_SETUID, unix.CAP_SETGID,
 		unix.CAP_NET_ADMIN, // to bring up a loopback
+		unix.CAP_SETFCAP,   // to have root's name mapped in a namespace inside of ours
 	}
 	keptCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
 )
@@ -169,9 +170,12 @@ func (p *program) dropBoundingSet(spec Spec) {
 		// What execve is to leave must be marked while the set still has it.
 		p.setCapabilities(setupCapabilities, kept(spec))
 	}
-	if !spec.Plan.Capabilities {
-		return
+	if spec.Plan.Capabilities {
+		p.emptyBoundingSet()
 	}
+}
+
+func (p *program) emptyBoundingSet() {
 	for c := range uintptr(64) {
 		p.call(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c).accept(unix.EPERM, unix.EINVAL)
 	}
@@ -186,7 +190,7 @@ func (p *program) switchUser(plan Plan) {
 	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
 	uid, gid := uintptr(plan.UID), uintptr(plan.GID)
 	if plan.Namespaces != 0 {
-		uid, gid = uintptr(plan.Inside), uintptr(plan.Inside)
+		uid, gid = uintptr(plan.building().uid), uintptr(plan.building().gid)
 	}
 	if plan.DropGroups {
 		p.call(unix.SYS_SETGROUPS, 0, 0)

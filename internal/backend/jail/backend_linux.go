@@ -59,7 +59,6 @@ func New(options Options) (*Backend, error) {
 		b.grants = append(b.grants, grant)
 	}
 	// What takes time goes on beside what has to be decided.
-	b.preparing.Go(b.owners.Prepare)
 	b.preparing.Go(b.openGroups)
 	err := b.makePlan()
 	if err == nil {
