@@ -33,9 +33,11 @@ func (t *translation) add(tree int, m Mount, spec Spec) error {
 	switch {
 	case owner.uid == spec.Plan.UID:
 		return nil
-	case t.owner == nil:
+	// A test that leaves a guest its capabilities wants them in the namespace that
+	// the others belong to.
+	case t.owner == nil && spec.Plan.Capabilities:
 		t.owner = &owner
-	case *t.owner != owner:
+	case t.owner == nil || *t.owner != owner:
 		return spec.Command.Owners.apply(tree, m, owner, spec.Plan)
 	}
 	t.trees, t.paths = append(t.trees, tree), append(t.paths, m.source())

@@ -30,6 +30,9 @@ type diskWatch struct {
 }
 
 const (
+	// clockSlack is how late the times of files may be: the kernel takes them from
+	// a clock that ticks slower than ours.
+	clockSlack = 20 * time.Millisecond
 	// A walk may take so long, and then there is none for twenty times as long.
 	walkMost  = 250 * time.Millisecond
 	walkLast  = 5 * time.Millisecond
@@ -40,7 +43,7 @@ const (
 
 func newDiskWatch(roots []string, limit int64, proc int) *diskWatch {
 	w := &diskWatch{
-		roots: roots, limit: limit, proc: proc, began: fileClock(),
+		roots: roots, limit: limit, proc: proc, began: time.Now(),
 		devices: map[uint64]int64{}, walked: make(chan answer, 1),
 	}
 	free := map[uint64]string{} // a folder of each device
@@ -57,16 +60,6 @@ func newDiskWatch(roots []string, limit int64, proc int) *diskWatch {
 		return sum
 	}
 	return w
-}
-
-// fileClock is the one that files have their times from: it ticks slower than
-// ours.
-func fileClock() time.Time {
-	var now unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) != nil {
-		return time.Now().Add(-20 * time.Millisecond)
-	}
-	return time.Unix(now.Unix())
 }
 
 func freeSpace(root string) int64 {
@@ -184,7 +177,7 @@ func (c *count) folder(f *os.File, depth int) {
 // add counts a file once, however many names it has.
 func (c *count) add(stat unix.Statx_t) {
 	id := [2]uint64{unix.Mkdev(stat.Dev_major, stat.Dev_minor), stat.Ino}
-	if c.seen[id] || timeOf(stat.Ctime).Before(c.watch.began) {
+	if c.seen[id] || timeOf(stat.Ctime).Before(c.watch.began.Add(-clockSlack)) {
 		return
 	}
 	c.seen[id] = true
