@@ -11,6 +11,9 @@ import (
 
 // TestToolsEgress runs in an internet of its own, see inInternet.
 func TestToolsEgress(t *testing.T) {
+	if underRace {
+		t.Skip("real programs run without the race detector")
+	}
 	if !inInternet(t) {
 		return
 	}

@@ -24,6 +24,9 @@ var jails = []policy.JailBackend{policy.JailNative, policy.JailBwrap}
 // eachJail gives a test the policy for commands, once for each of them.
 func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
 	t.Helper()
+	if underRace {
+		t.Skip("real programs run without the race detector")
+	}
 	for _, jail := range jails {
 		t.Run(string(jail), func(t *testing.T) {
 			if jail == policy.JailBwrap {
