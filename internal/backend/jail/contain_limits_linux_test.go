@@ -167,6 +167,9 @@ func plantOut(t *testing.T, s *scene) {
 // That a file has changed which was there before is no evidence, as long as the file
 // system has not shrunk by the limit. So nobody else may write that much meanwhile.
 func TestContainOldFiles(t *testing.T) {
+	if underRace {
+		t.Skip("walls are tried without the race detector")
+	}
 	var alone sync.Mutex
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		alone.Lock()
@@ -218,6 +221,9 @@ func plantNoise(t *testing.T, s *scene) {
 }
 
 func TestContainLimits(t *testing.T) {
+	if underRace {
+		t.Skip("walls are tried without the race detector")
+	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		for _, l := range limitTests {
 			t.Run(l.name, func(t *testing.T) {

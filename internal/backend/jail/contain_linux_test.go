@@ -382,6 +382,9 @@ func attempts() []attempt {
 }
 
 func TestContainment(t *testing.T) {
+	if underRace {
+		t.Skip("walls are tried without the race detector")
+	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		t.Run("attempts", func(t *testing.T) {
 			for _, a := range attempts() {
@@ -400,6 +403,9 @@ func TestContainment(t *testing.T) {
 // The mounts hold without Landlock, which repeats them: kernels may lack it, and
 // one wall must not hide a hole in the other.
 func TestContainmentByMountsAlone(t *testing.T) {
+	if underRace {
+		t.Skip("walls are tried without the race detector")
+	}
 	suite := newSuite(t, policy.JailNative)
 	suite.backend = suite.open(t, suite.policy, []policy.Wall{policy.WallLandlock})
 	for _, a := range slices.Concat(fileAttempts(), procFileAttempts(), readOnlyAttempts(), deviceAttempts()) {
@@ -418,6 +424,9 @@ func TestContainmentByMountsAlone(t *testing.T) {
 
 // Attempts are only worth something if they can succeed.
 func TestContainmentAttemptsCanSucceed(t *testing.T) {
+	if underRace {
+		t.Skip("walls are tried without the race detector")
+	}
 	suite := newSuite(t, policy.JailNative)
 	for _, a := range attempts() {
 		t.Run(a.wall+"/"+a.name, func(t *testing.T) {
