@@ -270,7 +270,8 @@ func watched(t *testing.T, url, script string) (out string, denials []string, er
 		t.Fatal(err)
 	}
 	denials = strings.FieldsFunc(string(lines), func(r rune) bool { return r == '\n' })
-	return said.String(), denials, cmd.Wait()
+	err = cmd.Wait() // the output is whole only then
+	return said.String(), denials, err
 }
 
 // The watcher sees denials, so that their absence means something, and a program
