@@ -55,7 +55,7 @@ func TestOrdinaryToolsAreAllowed(t *testing.T) {
 func TestContentsOfEverythingOnThisHost(t *testing.T) {
 	entries, err := os.ReadDir("/usr/bin")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	for _, e := range entries {
 		full := filepath.Join("/usr/bin", e.Name())

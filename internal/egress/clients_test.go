@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,10 +44,7 @@ fetch(process.argv[1]).then(r => { if (!r.ok) throw r.status; return r.text() })
 		{"node", []string{"node", "-e", node, "URL"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			program, err := exec.LookPath(tt.command[0])
-			if err != nil {
-				t.Skip(err)
-			}
+			program := client(t, tt.command[0])
 			get := func(url string) (string, error) {
 				args := append([]string(nil), tt.command[1:]...)
 				for i, a := range args {
@@ -83,9 +81,7 @@ fetch(process.argv[1]).then(r => { if (!r.ok) throw r.status; return r.text() })
 	}
 
 	t.Run("git", func(t *testing.T) {
-		if _, err := exec.LookPath("git"); err != nil {
-			t.Skip(err)
-		}
+		client(t, "git")
 		cmd := exec.CommandContext(t.Context(), "git", "ls-remote", "https://evil.example/repo.git")
 		cmd.Dir = t.TempDir()
 		cmd.Env = append(Environment(address), "PATH="+os.Getenv("PATH"), "HOME="+filepath.Clean(cmd.Dir), "GIT_TERMINAL_PROMPT=0")
@@ -93,4 +89,19 @@ fetch(process.argv[1]).then(r => { if (!r.ok) throw r.status; return r.text() })
 			t.Errorf("%v: %s", err, out)
 		}
 	})
+}
+
+// client finds a program. One that the tests' set-up installs may not be missing
+// where skips are forbidden.
+func client(t *testing.T, name string) string {
+	t.Helper()
+	program, err := exec.LookPath(name)
+	if err == nil {
+		return program
+	}
+	if installed := []string{"curl", "git", "node", "python3"}; slices.Contains(installed, name) && os.Getenv("CORDON_REQUIRE_HOST") == "1" {
+		t.Fatal(err)
+	}
+	t.Skip(err)
+	return ""
 }
