@@ -27,6 +27,19 @@ func ParseEgress(name string) (Egress, error) {
 	return "", fmt.Errorf("egress %s does not exist: write strict, preflight or none", quote(name))
 }
 
+// NetGrants are what AllowNet means.
+func (p Policy) NetGrants() ([]NetGrant, error) {
+	var grants []NetGrant
+	for _, text := range p.AllowNet {
+		grant, err := ParseNetGrant(text)
+		if err != nil {
+			return nil, fmt.Errorf("allow_net: %w", err)
+		}
+		grants = append(grants, grant)
+	}
+	return grants, nil
+}
+
 // JailBackend names what builds the place of a command.
 type JailBackend string
 

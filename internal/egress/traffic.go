@@ -6,16 +6,10 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-)
 
-// Traffic is what went to and from one host and port.
-type Traffic struct {
-	Host        string // canonical
-	Port        uint16
-	Connections int64
-	Sent        int64 // bytes from the guest to the host
-	Received    int64 // bytes from the host to the guest
-}
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
 
 // maxHosts bounds what a guest can make us remember: below a wildcard there is
 // no end of names. The rest is counted as one.
@@ -53,14 +47,17 @@ func (l *ledger) connected(t target) *account {
 
 // Traffic lists what was connected to, by host and port. Of a connection that
 // is open and busy, the last half megabyte may not be in it yet.
-func (p *Proxy) Traffic() []Traffic {
+func (p *Proxy) Traffic() []run.Traffic {
 	p.traffic.mu.Lock()
 	defer p.traffic.mu.Unlock()
-	var all []Traffic
+	var all []run.Traffic
 	for t, a := range p.traffic.accounts {
-		all = append(all, Traffic{t.host(), t.port, a.connections.Load(), a.sent.Load(), a.received.Load()})
+		all = append(all, run.Traffic{
+			Host: t.host(), Port: int(t.port), Connections: int(a.connections.Load()),
+			Sent: policy.Bytes(a.sent.Load()), Received: policy.Bytes(a.received.Load()),
+		})
 	}
-	slices.SortFunc(all, func(a, b Traffic) int {
+	slices.SortFunc(all, func(a, b run.Traffic) int {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port))
 	})
 	return all

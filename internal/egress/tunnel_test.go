@@ -11,6 +11,9 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // vector puts a length of this size in front.
@@ -318,7 +321,11 @@ func TestTunnelTraffic(t *testing.T) {
 		t.Fatal(err)
 	}
 	hello := int64(len(helloFor("example.com")))
-	want := []Traffic{{publicA, 80, 1, 1, 1}, {"example.com", 80, 1, hello, hello}, {"example.com", 443, 2, 8 + 3<<20, 8 + 3<<20}}
+	want := []run.Traffic{
+		{Host: publicA, Port: 80, Connections: 1, Sent: 1, Received: 1},
+		{Host: "example.com", Port: 80, Connections: 1, Sent: policy.Bytes(hello), Received: policy.Bytes(hello)},
+		{Host: "example.com", Port: 443, Connections: 2, Sent: 8 + 3<<20, Received: 8 + 3<<20},
+	}
 	if got := p.Traffic(); len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("%+v; want %+v", got, want)
 	}

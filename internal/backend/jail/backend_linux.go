@@ -51,17 +51,13 @@ func New(options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), init: -1, probed: make(chan cgroup.Features, 1), opened: make(chan struct{})}
 	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
 	b.ahead = newAhead(b)
-	for _, text := range b.options.Policy.AllowNet {
-		grant, err := policy.ParseNetGrant(text)
-		if err != nil {
-			return nil, run.Errorf(run.Invalid, "allow_net: %w", err)
-		}
-		b.grants = append(b.grants, grant)
+	var err error
+	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
+		return nil, run.Wrap(run.Invalid, err)
 	}
 	// What takes time goes on beside what has to be decided.
 	b.preparing.Go(b.openGroups)
-	err := b.makePlan()
-	if err == nil {
+	if err = b.makePlan(); err == nil {
 		err = b.prepare()
 	}
 	if err == nil && !b.options.OneShot {

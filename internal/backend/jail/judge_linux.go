@@ -21,7 +21,7 @@ type evidence struct {
 	End     confine.CommandEnd
 	// NotExecuted says that another builder has failed, in its own words.
 	NotExecuted    bool
-	Killed         Reason
+	Killed         reason
 	Limits         policy.Limits
 	Stdout, Stderr output.Capture
 	WallTime       time.Duration

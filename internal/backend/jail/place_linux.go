@@ -57,7 +57,7 @@ func (b *Backend) start(p *place, r recipe) error {
 	}()
 	c.CgroupNamespace = plan.Namespaces&confine.CloneNewCgroup != 0
 	plan.Namespaces &^= confine.CloneNewCgroup
-	c.Streams, c.Terminal = p.streams.theirs(), p.streams.terminal
+	c.Streams, c.Terminal = p.streams.inside, p.streams.terminal
 	c.NewTerminal = c.Terminal && p.streams.stdout == nil
 	c.Limits, c.Init, c.Owners = b.rlimits(r.limits), b.init, &b.owners
 	if b.builder.reports() {
@@ -174,8 +174,6 @@ type streams struct {
 	stdin, stdout, stderr *os.File
 	inside                [3]int
 }
-
-func (s streams) theirs() [3]int { return s.inside }
 
 func (s streams) closeTheirs() {
 	for i, fd := range s.inside {

@@ -114,28 +114,28 @@ type guest struct {
 	program string
 	began   time.Time
 
-	reason         atomic.Pointer[Reason] // why we killed it
+	killed         atomic.Pointer[reason] // why we killed it
 	stdout, stderr output.Sink
 	denials        notify.Denials
 	proxy          *egress.Proxy
 }
 
-// Reason is why we killed a command.
-type Reason string
+// reason is why we killed a command.
+type reason string
 
 // The reasons.
 const (
-	killedWall      Reason = "wall time"
-	killedCPU       Reason = "cpu time"
-	killedOutput    Reason = "output"
-	killedDisk      Reason = "disk"
-	killedCanceled  Reason = "canceled"
-	killedHammering Reason = "hammering at a wall"
+	killedWall      reason = "wall time"
+	killedCPU       reason = "cpu time"
+	killedOutput    reason = "output"
+	killedDisk      reason = "disk"
+	killedCanceled  reason = "canceled"
+	killedHammering reason = "hammering at a wall"
 )
 
 // kill ends the command for the first reason that there is.
-func (g *guest) kill(r Reason) {
-	if g.reason.CompareAndSwap(nil, &r) {
+func (g *guest) kill(r reason) {
+	if g.killed.CompareAndSwap(nil, &r) {
 		g.place.kill()
 	}
 }
@@ -172,7 +172,7 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 		CPUTime: time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), Memory: policy.Bytes(usage.Maxrss) << 10,
 		ScratchFull: w.scratchFull, Violations: g.denials.Take(),
 	}
-	if r := g.reason.Load(); r != nil {
+	if r := g.killed.Load(); r != nil {
 		e.Killed = *r
 	} else if w.overDisk() {
 		e.Killed = killedDisk
@@ -189,7 +189,7 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	}
 	result, err := judge(e)
 	if g.proxy != nil {
-		result.Traffic = backend.TrafficOf(g.proxy)
+		result.Traffic = g.proxy.Traffic()
 	}
 	return result, err
 }

@@ -72,8 +72,9 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 		b.kinds[preset] = &kind{recipe: b.recipeFor(preset)}
 	}
 	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
-	if err := b.readGrants(); err != nil {
-		return nil, err
+	var err error
+	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
+		return nil, run.Wrap(run.Invalid, err)
 	}
 	features := hostfeature.Quick()
 	if err := b.look(ctx, &features); err != nil {

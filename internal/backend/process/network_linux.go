@@ -7,10 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
-	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -23,18 +21,6 @@ var certificates = []string{"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ope
 
 // proxied says that scripts have hosts to talk to.
 func (b *Backend) proxied() bool { return len(b.grants) > 0 }
-
-// readGrants parses what the policy lets guests reach.
-func (b *Backend) readGrants() error {
-	for _, text := range b.options.Policy.AllowNet {
-		grant, err := policy.ParseNetGrant(text)
-		if err != nil {
-			return run.Errorf(run.Invalid, "allow_net: %w", err)
-		}
-		b.grants = append(b.grants, grant)
-	}
-	return nil
-}
 
 // connection is the network of one run.
 type connection struct {
@@ -103,7 +89,7 @@ func (c *connection) end() ([]run.Traffic, error) {
 	}
 	err := c.proxy.Close()
 	<-c.ended
-	return backend.TrafficOf(c.proxy), err
+	return c.proxy.Traffic(), err
 }
 
 // readable lists what guests may read beside the interpreter's files.
