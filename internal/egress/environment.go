@@ -1,5 +1,10 @@
 package egress
 
+import "net/netip"
+
+// GuestAddress is where guests find the proxy, on a loopback that is theirs.
+var GuestAddress = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 3128)
+
 // Environment makes programs use the proxy at address. It is for convenience,
 // not for safety: what does not obey it reaches nothing.
 //

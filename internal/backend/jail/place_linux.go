@@ -11,13 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/egress"
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
-
-// proxyPort is where a command finds the proxy, on its own loopback.
-const proxyPort = 3128
 
 // place is one jail, with our ends of everything that leads into it.
 type place struct {
@@ -68,7 +66,7 @@ func (b *Backend) start(p *place, r recipe) error {
 		p.report, c.Kept = ours, append(c.Kept, theirs)
 	}
 	if b.proxied() {
-		c.ProxyPort = proxyPort
+		c.ProxyPort = int(egress.GuestAddress.Port())
 	}
 	if b.groups != nil {
 		if p.group, err = b.groups.Lease(b.groupLimits(r.limits)); err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,7 +53,7 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	}
 	var proxy []string
 	if b.proxied() {
-		proxy = egress.Environment(net.JoinHostPort("127.0.0.1", strconv.Itoa(proxyPort)))
+		proxy = egress.Environment(egress.GuestAddress.String())
 	}
 	executed, argv := b.builder.execute(r, program, job.Command)
 	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {

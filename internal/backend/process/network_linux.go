@@ -2,7 +2,6 @@ package process
 
 import (
 	"net"
-	"net/netip"
 	"os"
 	"slices"
 	"sync"
@@ -11,10 +10,6 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/run"
 )
-
-// proxyAddress is what the environment of guests names. Nothing listens there:
-// see zygote.Network.
-var proxyAddress = netip.MustParseAddrPort("127.0.0.1:3128")
 
 // certificates are what a client needs to check who it talks to.
 var certificates = []string{"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/openssl.cnf", "/usr/lib/ssl", "/etc/pki/tls", "/etc/pki/ca-trust", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates"}
@@ -52,7 +47,7 @@ func (c *connection) network() *zygote.Network {
 	if c == nil {
 		return nil
 	}
-	return &zygote.Network{Proxy: proxyAddress, Serve: c.serve}
+	return &zygote.Network{Proxy: egress.GuestAddress, Serve: c.serve}
 }
 
 func (c *connection) serve(conn net.Conn) {
@@ -74,7 +69,7 @@ func (c *connection) Accept() (net.Conn, error) {
 }
 
 // Addr is where a listener would be.
-func (c *connection) Addr() net.Addr { return net.TCPAddrFromAddrPort(proxyAddress) }
+func (c *connection) Addr() net.Addr { return net.TCPAddrFromAddrPort(egress.GuestAddress) }
 
 // Close lets nobody in any more.
 func (c *connection) Close() error {
@@ -111,5 +106,5 @@ func (b *Backend) networkEnvironment() []string {
 	if !b.proxied() {
 		return nil
 	}
-	return egress.Environment(proxyAddress.String())
+	return egress.Environment(egress.GuestAddress.String())
 }
