@@ -19,20 +19,21 @@ import (
 // doublings bounds a bomb: 512 processes.
 const doublings = 9
 
-// leash is a locked file. Whoever waits for the lock ends when the test does,
-// however that ends.
-func leash(t *testing.T) (path string) {
+// leash is a locked file. Whoever waits for the lock ends when it is cut, or
+// when the test ends, however that ends.
+func leash(t *testing.T) (path string, cut func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "leash")
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
+	cut = func() { f.Close() }
+	t.Cleanup(cut)
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return path, cut
 }
 
 //go:norace
@@ -110,23 +111,4 @@ func bomb(leash string) error {
 	}
 	waitForLeash(uintptr(fd))
 	return nil
-}
-
-// churn forks one after the other, refused or not.
-//
-//go:norace
-func churn() error {
-	if _, err := unix.Write(1, []byte("ok\n")); err != nil {
-		return err
-	}
-	for {
-		pid, errno := fork()
-		if errno != 0 {
-			continue
-		}
-		if pid == 0 {
-			unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
-		}
-		unix.RawSyscall6(unix.SYS_WAIT4, pid, 0, 0, 0, 0, 0)
-	}
 }

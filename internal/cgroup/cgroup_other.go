@@ -29,7 +29,6 @@ func (*Group) OOMKills() (int, error)      { return 0, ErrUnsupported }
 func (*Group) CountsProcesses() bool       { return false }
 func (*Group) ForksRefused() (int, error)  { return 0, ErrUnsupported }
 func (*Group) Usage() (Usage, error)       { return Usage{}, ErrUnsupported }
-func (*Group) Kill() error                 { return ErrUnsupported }
 func (*Group) JoinFDs() []int              { return nil }
 func (*Group) Return()                     {}
 func (*Group) ReturnEmpty()                {}

@@ -80,8 +80,6 @@ func childMain() {
 			answer = fill(size)
 		case "bomb": // forks, and so do those it has forked; never comes back
 			answer = bomb(arg)
-		case "churn": // forks one after the other; never comes back
-			answer = churn()
 		}
 		fmt.Println(answer)
 	}

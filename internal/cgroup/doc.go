@@ -1,7 +1,7 @@
 // Package cgroup limits the memory of each worker by the kernel's own
 // accounting: what the worker really uses, tmpfs and page cache included, and
 // not the address space it has reserved, so that numpy works at 256 MiB. Of a
-// whole tree of processes it also bounds the number, and can end them all.
+// whole tree of processes it also bounds the number.
 //
 // # Tasks
 //
@@ -20,7 +20,6 @@
 //	ok := g.CountsProcesses()        // false where f.ProcessReason says why; rlimits have to do then
 //	n, err := g.ForksRefused()       // evidence that the tree was as large as it may be
 //	u, err := g.Usage()              // the peak of memory, and on v2 the processor time
-//	err = g.Kill()                   // a backstop, when the tree should be dead and is not
 //
 // # Where the groups are
 //
@@ -70,8 +69,9 @@
 //     to the zygote's group until the worker writes to it.
 //   - A host that runs out of memory as a whole. The kernel then kills whom it
 //     likes, and OOMKills counts that too.
-//   - Processes that outlive a killed cordon: Sweep removes their group once
-//     they are gone and kills nobody.
+//   - Processes that should be dead and are not. Nobody is killed here: whoever
+//     started a tree ends it. A group that still has a process is not leased
+//     again, and Sweep removes that of a killed cordon once they are gone.
 //   - A manager that takes the memory controller away from the parent while a
 //     guest runs. systemd does not, as long as it accounts for the memory of
 //     the unit cordon runs in, which is its default; the next Lease or SetLimit

@@ -16,7 +16,7 @@ import (
 type tree struct {
 	dir   string // where its processes are counted; "" on hosts that do not
 	apart bool   // dir is not the node's own, but one in another hierarchy
-	// maxNow is what pids.max holds: 0 for "max", unknown after Kill.
+	// maxNow is what pids.max holds: 0 for "max".
 	maxNow int
 	// peak stays open: since 6.12 each descriptor of memory.peak has a peak
 	// of its own, which begins where it was reset. -1 where there is none.
@@ -25,9 +25,6 @@ type tree struct {
 	// none, or no way to put oneself there.
 	join int
 }
-
-// unknown is a limit that is never asked for, so that the next is written.
-const unknown = -1
 
 func (t *tree) path(name string) string { return t.dir + "/" + name }
 
@@ -103,12 +100,6 @@ func (t *tree) setMax(processes int) error {
 	return nil
 }
 
-// freeze refuses every fork from now on.
-func (t *tree) freeze() error {
-	t.maxNow = unknown
-	return write(t.path("pids.max"), "0")
-}
-
 // refused is the kernel's count of forks since the group was made.
 func (t *tree) refused() (int64, error) {
 	if t.dir == "" {
@@ -128,8 +119,6 @@ type treeStart struct {
 	// where the kernel has begun anew.
 	peak int64
 	cpu  time.Duration
-	// final is the count of refused forks when Kill began to refuse them all.
-	final *int64
 }
 
 func (n *node) beginTree(processes int) (*treeStart, error) {
@@ -185,9 +174,6 @@ func (g *Group) ForksRefused() (int, error) {
 	defer release()
 	if g.start == nil {
 		return 0, fmt.Errorf("%w: the lease has no limit of processes", ErrUnsupported)
-	}
-	if g.start.final != nil {
-		return int(*g.start.final - g.start.refused), nil
 	}
 	now, err := n.tree.refused()
 	return int(now - g.start.refused), err

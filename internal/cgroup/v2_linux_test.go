@@ -153,8 +153,8 @@ func TestFilesThatAreMissing(t *testing.T) {
 	}
 }
 
-// cgroup.kill and cpu.stat need no controller: any v2 hierarchy will do.
-func TestRealV2KillAndCPU(t *testing.T) {
+// cpu.stat needs no controller: any v2 hierarchy will do.
+func TestRealV2CPU(t *testing.T) {
 	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		t.Fatal(err)
@@ -175,16 +175,15 @@ func TestRealV2KillAndCPU(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if unix.Access(dir+"/cgroup.kill", unix.F_OK) != nil {
-		t.Skip("cgroup.kill is there since 5.14")
+	if unix.Access(dir+"/cpu.stat", unix.F_OK) != nil {
+		t.Skip("cpu.stat is there without a controller since 4.15")
 	}
-	orphans(t)
 	n := &node{dir: dir, version: 2, tree: &tree{peak: -1}}
 	start, err := n.beginTree(50)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &Group{pool: &Pool{drain: drainMax}, dir: dir, node: n, start: start}
+	g := &Group{dir: dir, node: n, start: start}
 	c := startChild(t)
 	if err := write(dir+"/cgroup.procs", fmt.Sprint(c.pid())); err != nil {
 		t.Fatal(err)
@@ -192,13 +191,6 @@ func TestRealV2KillAndCPU(t *testing.T) {
 	c.must("touch", 8*mib)
 	if u, err := g.Usage(); err != nil || u.CPU <= 0 || u.CPU > time.Minute {
 		t.Errorf("Usage = %+v, %v", u, err)
-	}
-	c.must("churn") // nothing refuses its forks
-	if err := g.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if sig := c.wait(); sig != unix.SIGKILL {
-		t.Errorf("ended by %v, want SIGKILL", sig)
 	}
 }
 
