@@ -49,7 +49,7 @@ func (b *bench) egress(ctx context.Context, t *table) (err error) {
 
 	line := []string{self, "-fetch", address}
 	var direct, proxied float64
-	rounds := b.few(3, 1)
+	rounds := b.few(6, 1)
 	for range rounds {
 		out, err := exec.CommandContext(ctx, line[0], line[1:]...).Output()
 		if err != nil {
