@@ -2,7 +2,6 @@ package jail
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -35,16 +34,16 @@ const (
 // initProgram is the ELF file of the init.
 func initProgram() []byte {
 	const headers = 64 + 3*56
-	header := elf.Header64{
-		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
-		Type:  uint16(elf.ET_EXEC), Machine: uint16(initMachine), Version: uint32(elf.EV_CURRENT),
+	header := elfHeader{
+		Ident: [16]byte{0x7f, 'E', 'L', 'F', elfClass64, elfLittleEndian, elfVersion},
+		Type:  elfExecutable, Machine: initMachine, Version: elfVersion,
 		Entry: initBase + headers, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 3,
 	}
 	size := uint64(headers + binary.Size(initCode))
-	segments := []elf.Prog64{
-		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Vaddr: initBase, Filesz: size, Memsz: size, Align: 0x1000},
-		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_W), Vaddr: orderBase, Memsz: maxOrder, Align: 0x1000},
-		{Type: uint32(elf.PT_GNU_STACK), Flags: uint32(elf.PF_R | elf.PF_W)},
+	segments := []elfSegment{
+		{Type: elfLoad, Flags: elfRead | elfExecute, Vaddr: initBase, Filesz: size, Memsz: size, Align: 0x1000},
+		{Type: elfLoad, Flags: elfRead | elfWrite, Vaddr: orderBase, Memsz: maxOrder, Align: 0x1000},
+		{Type: elfStack, Flags: elfRead | elfWrite},
 	}
 	var file bytes.Buffer
 	for _, part := range []any{header, segments, initCode} {

@@ -1,8 +1,6 @@
 package jail
 
-import "debug/elf"
-
-const initMachine = elf.EM_AARCH64
+const initMachine = 183 // EM_AARCH64
 
 // initCode is described in init_linux.go.
 var initCode = []uint32{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Describe decodes a denied call of this machine for people: its name, and what
@@ -12,7 +13,7 @@ import (
 // memory, which the guest can change while we read.
 func Describe(nr int, args [6]uint64) (op, detail string) {
 	op = Name(nr)
-	if describe := details[op]; describe != nil {
+	if describe := details()[op]; describe != nil {
 		detail = describe(args)
 	}
 	return op, detail
@@ -40,75 +41,77 @@ func list(parts ...func([6]uint64) string) func([6]uint64) string {
 }
 
 // details says how to decode the arguments of calls that can be denied.
-var details = map[string]func([6]uint64) string{
-	"socket":      socketDetail,
-	"socketpair":  socketDetail,
-	"connect":     in(0, fd),
-	"bind":        in(0, fd),
-	"listen":      in(0, fd),
-	"accept":      in(0, fd),
-	"accept4":     in(0, fd),
-	"sendto":      in(0, fd),
-	"recvfrom":    in(0, fd),
-	"sendmsg":     in(0, fd),
-	"recvmsg":     in(0, fd),
-	"sendmmsg":    in(0, fd),
-	"recvmmsg":    in(0, fd),
-	"setsockopt":  list(in(0, fd), socketOption),
-	"getsockopt":  list(in(0, fd), socketOption),
-	"clone":       in(0, cloneDetail),
-	"unshare":     in(0, namespaceFlags),
-	"setns":       list(in(0, fd), in(1, namespaceFlags)),
-	"execveat":    in(0, fd),
-	"ptrace":      list(in(0, one(ptraceRequests)), in(1, pid)),
-	"kill":        list(in(0, pid), in(1, signal)),
-	"tkill":       list(in(0, pid), in(1, signal)),
-	"tgkill":      list(in(0, pid), in(1, numbered("tid ")), in(2, signal)),
-	"fcntl":       list(in(0, fd), in(1, one(fcntlCommands))),
-	"ioctl":       list(in(0, fd), in(1, one(ioctlRequests))),
-	"prctl":       prctlDetail,
-	"arch_prctl":  in(0, one(archOptions)),
-	"prlimit64":   prlimitDetail,
-	"setrlimit":   in(0, one(resources)),
-	"mmap":        list(in(2, flags(protections, "PROT_NONE")), in(3, flags(mapFlags, ""))),
-	"mprotect":    in(2, flags(protections, "PROT_NONE")),
-	"personality": in(0, personalityDetail),
-	"chmod":       in(1, mode),
-	"fchmod":      in(1, mode),
-	"fchmodat":    in(2, mode),
-	"fchmodat2":   in(2, mode),
-	"mknod":       in(1, fileType),
-	"mknodat":     in(2, fileType),
-	"seccomp":     seccompDetail,
-	"bpf":         in(0, numbered("command ")),
-	"keyctl":      in(0, numbered("operation ")),
-	"mount":       in(3, flags(mountFlags, "")),
-	"umount2":     in(1, flags(umountFlags, "")),
-	"setuid":      in(0, numbered("uid ")),
-	"setgid":      in(0, numbered("gid ")),
-	"setreuid":    list(in(0, numbered("uid ")), in(1, numbered("euid "))),
-	"setregid":    list(in(0, numbered("gid ")), in(1, numbered("egid "))),
-	"setresuid":   list(in(0, numbered("uid ")), in(1, numbered("euid ")), in(2, numbered("suid "))),
-	"setresgid":   list(in(0, numbered("gid ")), in(1, numbered("egid ")), in(2, numbered("sgid "))),
-	"setpgid":     in(0, pid),
+var details = sync.OnceValue(func() map[string]func([6]uint64) string {
+	return map[string]func([6]uint64) string{
+		"socket":      socketDetail,
+		"socketpair":  socketDetail,
+		"connect":     in(0, fd),
+		"bind":        in(0, fd),
+		"listen":      in(0, fd),
+		"accept":      in(0, fd),
+		"accept4":     in(0, fd),
+		"sendto":      in(0, fd),
+		"recvfrom":    in(0, fd),
+		"sendmsg":     in(0, fd),
+		"recvmsg":     in(0, fd),
+		"sendmmsg":    in(0, fd),
+		"recvmmsg":    in(0, fd),
+		"setsockopt":  list(in(0, fd), socketOption),
+		"getsockopt":  list(in(0, fd), socketOption),
+		"clone":       in(0, cloneDetail),
+		"unshare":     in(0, namespaceFlags),
+		"setns":       list(in(0, fd), in(1, namespaceFlags)),
+		"execveat":    in(0, fd),
+		"ptrace":      list(in(0, one(ptraceRequests)), in(1, pid)),
+		"kill":        list(in(0, pid), in(1, signal)),
+		"tkill":       list(in(0, pid), in(1, signal)),
+		"tgkill":      list(in(0, pid), in(1, numbered("tid ")), in(2, signal)),
+		"fcntl":       list(in(0, fd), in(1, one(fcntlCommands))),
+		"ioctl":       list(in(0, fd), in(1, one(ioctlRequests))),
+		"prctl":       prctlDetail,
+		"arch_prctl":  in(0, one(archOptions)),
+		"prlimit64":   prlimitDetail,
+		"setrlimit":   in(0, one(resources)),
+		"mmap":        list(in(2, flags(protections, "PROT_NONE")), in(3, flags(mapFlags, ""))),
+		"mprotect":    in(2, flags(protections, "PROT_NONE")),
+		"personality": in(0, personalityDetail),
+		"chmod":       in(1, mode),
+		"fchmod":      in(1, mode),
+		"fchmodat":    in(2, mode),
+		"fchmodat2":   in(2, mode),
+		"mknod":       in(1, fileType),
+		"mknodat":     in(2, fileType),
+		"seccomp":     seccompDetail,
+		"bpf":         in(0, numbered("command ")),
+		"keyctl":      in(0, numbered("operation ")),
+		"mount":       in(3, flags(mountFlags, "")),
+		"umount2":     in(1, flags(umountFlags, "")),
+		"setuid":      in(0, numbered("uid ")),
+		"setgid":      in(0, numbered("gid ")),
+		"setreuid":    list(in(0, numbered("uid ")), in(1, numbered("euid "))),
+		"setregid":    list(in(0, numbered("gid ")), in(1, numbered("egid "))),
+		"setresuid":   list(in(0, numbered("uid ")), in(1, numbered("euid ")), in(2, numbered("suid "))),
+		"setresgid":   list(in(0, numbered("gid ")), in(1, numbered("egid ")), in(2, numbered("sgid "))),
+		"setpgid":     in(0, pid),
 
-	"rt_sigqueueinfo":    list(in(0, pid), in(1, signal)),
-	"rt_tgsigqueueinfo":  list(in(0, pid), in(1, numbered("tid ")), in(2, signal)),
-	"pidfd_open":         in(0, pid),
-	"pidfd_getfd":        list(in(0, fd), in(1, numbered("target "))),
-	"pidfd_send_signal":  list(in(0, fd), in(1, signal)),
-	"process_vm_readv":   in(0, pid),
-	"process_vm_writev":  in(0, pid),
-	"perf_event_open":    in(1, pid),
-	"memfd_create":       in(1, flags(memfdFlags, "")),
-	"io_uring_setup":     in(0, numbered("entries ")),
-	"setpriority":        list(in(1, numbered("who ")), in(2, numbered("priority "))),
-	"sched_setaffinity":  in(0, pid),
-	"sched_setscheduler": list(in(0, pid), in(1, policy)),
-	"sched_setparam":     in(0, pid),
-	"open_by_handle_at":  in(0, fd),
-	"fanotify_init":      in(0, one(nil)),
-}
+		"rt_sigqueueinfo":    list(in(0, pid), in(1, signal)),
+		"rt_tgsigqueueinfo":  list(in(0, pid), in(1, numbered("tid ")), in(2, signal)),
+		"pidfd_open":         in(0, pid),
+		"pidfd_getfd":        list(in(0, fd), in(1, numbered("target "))),
+		"pidfd_send_signal":  list(in(0, fd), in(1, signal)),
+		"process_vm_readv":   in(0, pid),
+		"process_vm_writev":  in(0, pid),
+		"perf_event_open":    in(1, pid),
+		"memfd_create":       in(1, flags(memfdFlags, "")),
+		"io_uring_setup":     in(0, numbered("entries ")),
+		"setpriority":        list(in(1, numbered("who ")), in(2, numbered("priority "))),
+		"sched_setaffinity":  in(0, pid),
+		"sched_setscheduler": list(in(0, pid), in(1, policy)),
+		"sched_setparam":     in(0, pid),
+		"open_by_handle_at":  in(0, fd),
+		"fanotify_init":      in(0, one(nil)),
+	}
+})
 
 // number is an argument that the kernel reads as an int: the low half, signed.
 func number(arg uint64) string { return strconv.Itoa(int(int32(uint32(arg)))) }
@@ -121,9 +124,9 @@ func numbered(what string) field {
 }
 
 // one names a value of a closed set, in hexadecimal if it is not in it.
-func one(set map[uint32]string) field {
+func one(set closedSet) field {
 	return func(arg uint64) string {
-		if name, ok := set[uint32(arg)]; ok {
+		if name, ok := set.of(uint32(arg)); ok {
 			return name
 		}
 		return fmt.Sprintf("%#x", uint32(arg))
@@ -157,9 +160,9 @@ func flags(set []bit, none string) field {
 }
 
 // named is a value of a closed set, "what N" if it is not in it.
-func named(set map[uint32]string, what string) field {
+func named(set closedSet, what string) field {
 	return func(arg uint64) string {
-		if name, ok := set[uint32(arg)]; ok {
+		if name, ok := set.of(uint32(arg)); ok {
 			return name
 		}
 		return what + " " + number(arg)
@@ -173,7 +176,7 @@ func signal(arg uint64) string { return named(signals, "signal")(arg) }
 // socketType leaves out SOCK_CLOEXEC and SOCK_NONBLOCK: every runtime sets
 // them, and they say nothing about what the guest wanted.
 func socketType(arg uint64) string {
-	if name, ok := socketTypes[uint32(arg)&sockTypeMask]; ok {
+	if name, ok := socketTypes.of(uint32(arg) & sockTypeMask); ok {
 		return name
 	}
 	return "type " + number(arg)
@@ -196,8 +199,13 @@ func socketDetail(args [6]uint64) string {
 
 // socketOption names an option by the level that it belongs to.
 func socketOption(args [6]uint64) string {
-	level := uint32(args[1])
-	return named(socketLevels, "level")(args[1]) + ", " + named(socketOptions[level], "option")(args[2])
+	var options closedSet
+	for _, of := range socketOptions {
+		if of.level == uint32(args[1]) {
+			options = of.names
+		}
+	}
+	return named(socketLevels, "level")(args[1]) + ", " + named(options, "option")(args[2])
 }
 
 func seccompDetail(args [6]uint64) string {

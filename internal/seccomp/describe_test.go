@@ -72,7 +72,7 @@ func TestDetails(t *testing.T) {
 		{"mknodat", a(0, 0, 0o020666), "character device"},
 	}
 	for _, test := range tests {
-		if got := details[test.op](test.args); got != test.want {
+		if got := details()[test.op](test.args); got != test.want {
 			t.Errorf("%s%#x: %q, want %q", test.op, test.args, got, test.want)
 		}
 	}
@@ -95,7 +95,7 @@ func TestDescribe(t *testing.T) {
 func FuzzDetails(f *testing.F) {
 	f.Add(uint64(0), ^uint64(0), uint64(1)<<63)
 	f.Fuzz(func(t *testing.T, a, b, c uint64) {
-		for op, describe := range details {
+		for op, describe := range details() {
 			if got := describe([6]uint64{a, b, c, a, b, c}); len(got) > 1000 || strings.ContainsAny(got, "\n\x00") {
 				t.Errorf("%s: %q", op, got)
 			}
@@ -104,7 +104,7 @@ func FuzzDetails(f *testing.F) {
 }
 
 func TestDetailsNameRealCalls(t *testing.T) {
-	for op := range details {
+	for op := range details() {
 		if !known(op) {
 			t.Errorf("no architecture has a call named %q", op)
 		}
