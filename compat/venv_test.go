@@ -113,6 +113,12 @@ func virtualEnvironment(t *testing.T) string {
 	if !strings.HasPrefix(venv, "/tmp/") {
 		return venv
 	}
+	return openCopy(t, venv)
+}
+
+// openCopy copies an environment to where everybody may look.
+func openCopy(t *testing.T, venv string) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("/var/tmp", "cordon-venv-")
 	if err != nil {
 		t.Fatal(err)
