@@ -1,6 +1,7 @@
 package jail
 
 import (
+	"fmt"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -12,6 +13,9 @@ import (
 func (have *belongings) addCommand(c *Command, closing *descriptorSet) (err error) {
 	if c == nil {
 		return nil
+	}
+	if len(c.Kept) > maxKept {
+		return fmt.Errorf("%d descriptors are to be kept, of which there may be %d", len(c.Kept), maxKept)
 	}
 	for i, fd := range c.Streams {
 		if have.streams[i], err = closing.addCopy(fd); err != nil {
@@ -34,7 +38,7 @@ func (have *belongings) addCommand(c *Command, closing *descriptorSet) (err erro
 }
 
 func (s *descriptorSet) addCopy(fd int) (int, error) {
-	return s.add(unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3))
+	return s.add(unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, firstInherited))
 }
 
 // commandDescriptors leaves the standard streams, and what is needed until the

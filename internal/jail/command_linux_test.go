@@ -32,8 +32,8 @@ func system(t testing.TB) []Mount {
 	return mounts
 }
 
-// shell runs a command behind all walls, and gives what it wrote and its end.
-func shell(t testing.TB, change func(*Spec), argv ...string) (string, CommandEnd) {
+// ready puts up a place behind all walls, and gives what will be written in it.
+func ready(t testing.TB, change func(*Spec)) (*Process, *os.File) {
 	t.Helper()
 	init, err := OpenInit()
 	if err != nil {
@@ -50,7 +50,7 @@ func shell(t testing.TB, change func(*Spec), argv ...string) (string, CommandEnd
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reading.Close()
+	t.Cleanup(func() { reading.Close() })
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func shell(t testing.TB, change func(*Spec), argv ...string) (string, CommandEnd
 	defer null.Close()
 	out := int(writing.Fd())
 	spec := Spec{
-		Plan: plan, Env: []string{"PATH=/usr/bin:/bin"},
+		Plan: plan,
 		Command: &Command{
 			Streams: [3]int{int(null.Fd()), out, out}, Dir: Scratch, Scratch: Scratch, Init: init, Owners: &OwnerMaps{},
 			Landlock: landlock.Compile(plan.Landlock, []landlock.Rule{{Path: "/", Access: landlock.Known(plan.Landlock)}}),
@@ -72,13 +72,24 @@ func shell(t testing.TB, change func(*Spec), argv ...string) (string, CommandEnd
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(p.Control)
+	t.Cleanup(func() {
+		p.Kill()
+		p.Wait()
+		unix.Close(p.Control)
+	})
 	place, err := p.Ready(spec.Command, spec.Plan.Seccomp)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer place.Close()
-	if err := p.Execute(argv[0], argv, spec.Env); err != nil {
+	t.Cleanup(place.Close)
+	return p, reading
+}
+
+// shell runs a command there, and gives what it wrote and its end.
+func shell(t testing.TB, change func(*Spec), argv ...string) (string, CommandEnd) {
+	t.Helper()
+	p, reading := ready(t, change)
+	if err := p.Execute(argv[0], argv, []string{"PATH=/usr/bin:/bin"}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(reading)
@@ -91,6 +102,21 @@ func shell(t testing.TB, change func(*Spec), argv ...string) (string, CommandEnd
 	}
 	p.Wait()
 	return string(text), end
+}
+
+// What fails after the walls stand is told too: here the init is no program.
+func TestLateFailure(t *testing.T) {
+	none, err := os.Open("/etc/hostname")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer none.Close()
+	p, _ := ready(t, func(s *Spec) { s.Command.Init = int(none.Fd()) })
+	_, err = p.End()
+	var setup *SetupError
+	if !errors.As(err, &setup) || setup.Step != "init" || setup.Errno != unix.EACCES {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestCommand(t *testing.T) {

@@ -49,11 +49,11 @@ type Command struct {
 	Limits []Limit
 	// Init is the descriptor of the init's program, see OpenInit.
 	Init int
-	// Kept are descriptors that the command has too, from FirstKeptFD on.
+	// Kept are descriptors that the command has too, from FirstKeptFD on: a few.
 	Kept []int
 	// Scratch is where its /tmp lies while the place is built.
 	Scratch string
-	// Landlock and Filter are installed last: nothing of ours comes after them.
+	// Landlock and Filter are installed last of the walls.
 	Landlock landlock.Ruleset
 	Filter   []byte
 	// ProxyPort asks for a listening socket on its loopback.
@@ -87,7 +87,10 @@ const (
 	// initFD and firstGiftFD are used while the place of a command is built.
 	initFD      = 1021
 	firstGiftFD = 1015
-	// Numbers from the first to the last are not given to what a child inherits.
+	// What a child inherits has none of the numbers that it will give others: not
+	// those below the first, and not those from the first to the last reserved.
+	maxKept                     = 4
+	firstInherited              = FirstKeptFD + maxKept
 	firstReserved, lastReserved = firstGiftFD, PIDNSFD
 )
 

@@ -27,7 +27,7 @@ type translation struct {
 func (t *translation) add(tree int, m Mount, spec Spec) error {
 	var stat unix.Stat_t
 	if err := unix.Fstat(tree, &stat); err != nil {
-		return &SetupError{Step: "open " + m.Path, Cause: cause(err)}
+		return setupError("open "+m.Path, err, false)
 	}
 	owner := ids{int(stat.Uid), int(stat.Gid)}
 	switch {
@@ -45,18 +45,18 @@ func (t *translation) add(tree int, m Mount, spec Spec) error {
 }
 
 // apply is for the time when the namespace is there, and nobody has used the trees.
-func (t *translation) apply(p *Process) error {
+func (t *translation) apply(p *Process, plan Plan) error {
 	if t.owner == nil {
 		return nil
 	}
 	namespace, err := unix.Open("/proc/"+strconv.Itoa(p.Pid)+"/ns/user", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return &SetupError{Step: "clone", Cause: cause(err), Namespace: true}
+		return setupError("clone", err, true)
 	}
 	defer unix.Close(namespace)
 	for i, tree := range t.trees {
 		if err := translate(tree, namespace); err != nil {
-			return &OwnerError{Path: t.paths[i], UID: t.owner.uid, GuestUID: p.plan.UID, Cause: err}
+			return &OwnerError{Path: t.paths[i], UID: t.owner.uid, GuestUID: plan.UID, Cause: err}
 		}
 	}
 	return nil

@@ -14,7 +14,6 @@ type Process struct {
 	Control int
 
 	program *program
-	plan    Plan
 
 	mu     sync.Mutex // guards against a signal to a pid that was reaped
 	reaped bool

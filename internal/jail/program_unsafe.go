@@ -121,13 +121,13 @@ func (p *program) failure(message []byte) (*SetupError, bool) {
 		return nil, false
 	}
 	s := p.steps[p.calls[r.call].step]
-	return &SetupError{Step: s.name, Cause: cause(syscall.Errno(r.errno)), Errno: syscall.Errno(r.errno), Namespace: s.ns}, true
+	return setupError(s.name, syscall.Errno(r.errno), s.ns), true
 }
 
-func cause(err error) string {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		return fmt.Sprintf("%s (%s)", unix.ErrnoName(errno), errno.Error())
+func setupError(step string, err error, namespace bool) *SetupError {
+	e := &SetupError{Step: step, Cause: err.Error(), Namespace: namespace}
+	if errors.As(err, &e.Errno) {
+		e.Cause = fmt.Sprintf("%s (%s)", unix.ErrnoName(e.Errno), e.Errno.Error())
 	}
-	return err.Error()
+	return e
 }

@@ -37,8 +37,7 @@ func (p *Place) Close() {
 }
 
 // Ready waits until all walls of a command stand, and gives what the child has
-// sent. A wall that could not be put up is a SetupError. The command may have
-// been executed by now.
+// sent. A wall that could not be put up is a SetupError.
 func (p *Process) Ready(c *Command, mode SeccompMode) (Place, error) {
 	place := NoPlace
 	want := []*int{&place.Proc, &place.Scratch}
@@ -109,13 +108,17 @@ type CommandEnd struct {
 	Status *unix.WaitStatus
 }
 
-// End waits for the command's end. It takes the init's word for it: a guest that
+// End waits for the command's end. A SetupError is one of the last steps, after the
+// walls. It takes the init's word for it: a guest that
 // could forge that could as well end in that way.
 func (p *Process) End() (CommandEnd, error) {
 	var end CommandEnd
 	data := make([]byte, 64)
 	for {
 		n, _, err := p.receive(data, nil)
+		if failure, failed := p.Failure(data[:n]); failed {
+			return end, failure
+		}
 		switch {
 		case err != nil:
 			return end, fmt.Errorf("control socket: %w", err)

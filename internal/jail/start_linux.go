@@ -31,8 +31,10 @@ func Start(spec Spec) (*Process, error) {
 		return nil, err
 	}
 	spec.Plan.first = translated.owner
-	if have.null, err = closing.add(unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)); err != nil {
-		return nil, err
+	if spec.Command == nil {
+		if have.null, err = closing.add(unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)); err != nil {
+			return nil, err
+		}
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -49,9 +51,9 @@ func Start(spec Spec) (*Process, error) {
 	process, err := cloneAndWatch(spec.Plan.Namespaces, compile(spec, have))
 	if err != nil {
 		unix.Close(pair[0])
-		return nil, &SetupError{Step: "clone", Cause: cause(err), Namespace: spec.Plan.Namespaces != 0}
+		return nil, setupError("clone", err, spec.Plan.Namespaces != 0)
 	}
-	process.Control, process.plan = pair[0], spec.Plan
+	process.Control = pair[0]
 	if err := process.release(spec, translated); err != nil {
 		process.Kill()
 		process.Wait()
@@ -95,10 +97,10 @@ func (p *Process) release(spec Spec, translated translation) error {
 			return err
 		}
 	}
-	if err := p.mapIDs(spec.Plan.building()); err != nil {
-		return &SetupError{Step: "clone", Cause: cause(err), Namespace: true}
+	if err := p.mapIDs(spec.Plan); err != nil {
+		return setupError("clone", err, true)
 	}
-	if err := translated.apply(p); err != nil {
+	if err := translated.apply(p, spec.Plan); err != nil {
 		return err
 	}
 	for _, message := range append([][]byte{{0}}, spec.Messages...) {
@@ -110,11 +112,11 @@ func (p *Process) release(spec Spec, translated translation) error {
 }
 
 // mapIDs maps exactly one id, an unprivileged one, into the user namespace.
-func (p *Process) mapIDs(inside ids) error {
-	plan := p.plan
+func (p *Process) mapIDs(plan Plan) error {
 	if plan.Namespaces == 0 {
 		return nil
 	}
+	inside := plan.building()
 	setgroups := "deny" // or no map may be written by who is not root
 	if plan.DropGroups {
 		setgroups = "allow"
@@ -151,7 +153,7 @@ func (have *belongings) openTrees(spec Spec, closing *descriptorSet) (t translat
 		}
 		fd, err := closing.add(openTree(m))
 		if err != nil {
-			return t, &SetupError{Step: "open " + m.Path, Cause: cause(err), Namespace: !errors.Is(err, unix.ENOENT)}
+			return t, setupError("open "+m.Path, err, !errors.Is(err, unix.ENOENT))
 		}
 		if m.MapOwner && spec.Command != nil {
 			if err := t.add(fd, m, spec); err != nil {
@@ -202,8 +204,8 @@ func (s *descriptorSet) add(fd int, err error) (int, error) {
 		return -1, err
 	}
 	*s = append(*s, fd)
-	if fd < 3 {
-		if fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3); err != nil {
+	if fd < firstInherited {
+		if fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, firstInherited); err != nil {
 			return -1, err
 		}
 		*s = append(*s, fd)
