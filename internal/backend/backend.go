@@ -23,13 +23,15 @@ type Job struct {
 var ErrNotStarted = errors.New("the guest was not started")
 
 // UntilStarted attempts something again while the place for it is gone too early.
-func UntilStarted[T any](ctx context.Context, attempt func() (T, error)) (T, error) {
-	for {
-		got, err := attempt()
-		if !errors.Is(err, ErrNotStarted) || ctx.Err() != nil {
+// Somebody may kill a few places; whoever kills them all is not outlasted.
+func UntilStarted[T any](ctx context.Context, attempt func() (T, error)) (got T, err error) {
+	const attempts = 100
+	for range attempts {
+		if got, err = attempt(); !errors.Is(err, ErrNotStarted) || ctx.Err() != nil {
 			return got, err
 		}
 	}
+	return got, run.Errorf(run.Internal, "%d places were killed before their guest could start: %w", attempts, err)
 }
 
 // Backend implements one tier under one policy.

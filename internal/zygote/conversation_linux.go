@@ -49,8 +49,8 @@ func (w *Worker) converse(g Guest) *conversation {
 // open begins to serve the streams.
 func (c *conversation) open(g Guest) {
 	sink := output.Sink{Limit: int64(g.Limits.Output), OnLimit: g.OnOutputLimit, Kill: func() { c.worker.Kill(KilledOutput) }}
-	c.stdout = collector{Sink: sink, pipe: &c.worker.stdout}
-	c.stderr = collector{Sink: sink, pipe: &c.worker.stderr}
+	c.stdout = collector{Stream: output.Stream{Sink: sink}, pipe: &c.worker.stdout}
+	c.stderr = collector{Stream: output.Stream{Sink: sink}, pipe: &c.worker.stderr}
 	c.stdout.Live, c.stderr.Live = g.Streams.Out, g.Streams.Err
 	c.stdout.start()
 	c.stderr.start()

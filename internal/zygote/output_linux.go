@@ -1,10 +1,7 @@
 package zygote
 
 import (
-	"io"
 	"os"
-	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -13,14 +10,11 @@ import (
 
 // collector reads one stream of a guest.
 type collector struct {
-	output.Sink
+	output.Stream
 	pipe *descriptor
 	over bool     // the guest has closed its end
-	file *os.File // of the goroutine that serves a live stream
-	done sync.WaitGroup
+	file *os.File // of a live stream
 }
-
-var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // start begins to read a live stream: whoever takes it may block.
 func (c *collector) start() {
@@ -28,7 +22,7 @@ func (c *collector) start() {
 		return
 	}
 	if c.file = c.pipe.file("output"); c.file != nil {
-		c.done.Go(func() { c.copy(c.file.Read) })
+		c.Start(c.file)
 	}
 }
 
@@ -42,55 +36,19 @@ func (c *collector) wants() int32 {
 
 // read takes what the pipe has now.
 func (c *collector) read() {
-	buffer := buffers.Get().(*[32 << 10]byte)
-	defer buffers.Put(buffer)
 	c.pipe.use(func(fd int) {
-		n, err := unix.Read(fd, buffer[:])
-		if n > 0 {
-			c.Take(buffer[:n])
-		}
+		n, err := c.Once(func(b []byte) (int, error) { return unix.Read(fd, b) })
 		c.over = n == 0 && err == nil
 	})
-}
-
-func (c *collector) copy(read func([]byte) (int, error)) {
-	buffer := buffers.Get().(*[32 << 10]byte)
-	defer buffers.Put(buffer)
-	for {
-		n, err := read(buffer[:])
-		if n > 0 {
-			c.Take(buffer[:n])
-		}
-		if err != nil || n <= 0 {
-			return
-		}
-	}
 }
 
 // finish takes what is left in the pipe, and closes it. All that the guest
 // wrote before its report is there by now; nobody waits for what comes after.
 func (c *collector) finish() output.Capture {
 	if c.file != nil {
-		_ = c.file.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
-		c.done.Wait()
-		if raw, err := c.file.SyscallConn(); err == nil {
-			_ = raw.Control(func(fd uintptr) { c.drain(int(fd)) })
-		}
-		c.file.Close()
+		defer c.file.Close()
 	} else if !c.over {
-		c.pipe.use(c.drain)
+		c.pipe.use(c.Drain)
 	}
-	return c.Capture
-}
-
-// drain reads until the pipe is empty, within bounds: other threads of the
-// guest may still be writing.
-func (c *collector) drain(fd int) {
-	left := 64
-	c.copy(func(b []byte) (int, error) {
-		if left--; left < 0 {
-			return 0, io.EOF
-		}
-		return unix.Read(fd, b)
-	})
+	return c.Finish()
 }

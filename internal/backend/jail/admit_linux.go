@@ -75,7 +75,7 @@ func findFolder(name string, dangerous bool) (folder, error) {
 // another one, though its path is the same.
 func (b *Backend) grantedNow() (string, error) {
 	var now []byte
-	for _, path := range slices.Concat(b.options.Policy.Read, b.options.Policy.Write) {
+	for _, path := range b.granted {
 		var stat unix.Stat_t
 		if err := unix.Stat(path, &stat); err != nil {
 			return "", run.Errorf(run.Invalid, "the policy grants %s, which is not there any more: %w", path, err)

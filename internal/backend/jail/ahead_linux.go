@@ -16,6 +16,7 @@ type ahead struct {
 	mu       sync.Mutex
 	waiting  map[recipe][]*waitingPlace
 	count    int // those that wait, and those being built
+	of       map[recipe]int
 	closed   bool
 	building sync.WaitGroup
 }
@@ -36,7 +37,7 @@ const (
 )
 
 func newAhead(b *Backend) *ahead {
-	a := &ahead{backend: b, most: mostAhead, waiting: map[recipe][]*waitingPlace{}}
+	a := &ahead{backend: b, most: mostAhead, waiting: map[recipe][]*waitingPlace{}, of: map[recipe]int{}}
 	if b.options.OneShot {
 		a.most = 0
 	}
@@ -47,18 +48,16 @@ func newAhead(b *Backend) *ahead {
 func (a *ahead) take(r recipe) *place {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for {
-		list := a.waiting[r]
-		if len(list) == 0 {
-			return nil
-		}
-		w := list[len(list)-1]
-		a.remove(r, w)
-		if w.expiry.Stop() {
-			return w.place
-		}
-		// It is being ended.
+	list := a.waiting[r]
+	if len(list) == 0 {
+		return nil
 	}
+	// Whoever removes it from the list has it. Its time may be up at this moment:
+	// then expire finds nothing.
+	w := list[len(list)-1]
+	a.remove(r, w)
+	w.expiry.Stop()
+	return w.place
 }
 
 // remove takes a place from the list, if it is there.
@@ -68,7 +67,7 @@ func (a *ahead) remove(r recipe, w *waitingPlace) bool {
 		if list[i] != w {
 			continue
 		}
-		a.count--
+		a.uncount(r)
 		if list = append(list[:i:i], list[i+1:]...); len(list) == 0 {
 			delete(a.waiting, r)
 		} else {
@@ -79,6 +78,14 @@ func (a *ahead) remove(r recipe, w *waitingPlace) bool {
 	return false
 }
 
+// uncount is for a place that is taken, ended, or was never built.
+func (a *ahead) uncount(r recipe) {
+	a.count--
+	if a.of[r]--; a.of[r] == 0 {
+		delete(a.of, r)
+	}
+}
+
 // refill builds another place, for the next command like this one. It is called
 // when a command has ended, or takes long: a short one is not to share the
 // processors with it.
@@ -86,10 +93,11 @@ func (a *ahead) refill(r recipe) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	busy := a.backend.gate.Running() > runtime.NumCPU() // nothing is gained by building earlier
-	if a.closed || busy || a.count >= a.most || len(a.waiting[r]) >= mostOfOne {
+	if a.closed || busy || a.count >= a.most || a.of[r] >= mostOfOne {
 		return
 	}
 	a.count++
+	a.of[r]++
 	a.building.Go(func() { a.build(r) })
 }
 
@@ -101,13 +109,14 @@ func (a *ahead) build(r recipe) {
 	}
 	a.mu.Lock()
 	if err != nil || a.closed {
-		a.count--
+		a.uncount(r)
 		a.mu.Unlock()
 		if p != nil {
 			p.tearDown()
 		}
 		return // a command that needs it will say what is wrong
 	}
+	p.waited = true
 	w := &waitingPlace{place: p}
 	w.expiry = time.AfterFunc(keptFor, func() { a.expire(r, w) })
 	a.waiting[r] = append(a.waiting[r], w)
@@ -132,10 +141,12 @@ func (a *ahead) close() {
 	a.mu.Lock()
 	a.closed = true
 	var left []*waitingPlace
-	for _, list := range a.waiting {
+	for r, list := range a.waiting {
 		left = append(left, list...)
+		for range list {
+			a.uncount(r)
+		}
 	}
-	a.count -= len(left)
 	a.waiting = nil
 	a.mu.Unlock()
 	for _, w := range left {

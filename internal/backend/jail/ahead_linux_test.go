@@ -2,6 +2,7 @@ package jail
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,16 +31,20 @@ func opened(t *testing.T, p policy.Policy) *Backend {
 
 func runs(t *testing.T, b *Backend, req run.Request) run.Result {
 	t.Helper()
-	s, err := b.Open(t.Context(), backend.Job{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	r, err := s.Run(t.Context(), backend.Job{Request: req, Limits: b.options.Policy.Limits})
+	r, err := attemptOnce(t.Context(), b, backend.Job{Request: req, Limits: b.options.Policy.Limits})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+func attemptOnce(ctx context.Context, b *Backend, job backend.Job) (run.Result, error) {
+	s, err := b.Open(ctx, job)
+	if err != nil {
+		return run.Result{}, err
+	}
+	r, err := s.Run(ctx, job)
+	return r, errors.Join(err, s.Close())
 }
 
 // waits says how many places wait, after all that are being built are there.
@@ -158,6 +163,30 @@ func TestPlacesAheadAreBounded(t *testing.T) {
 	}
 }
 
+// Whose time is up at the moment at which somebody takes it, is not lost.
+func TestPlaceTakenAtItsEnd(t *testing.T) {
+	b := opened(t, policy.Policy{})
+	runs(t, b, run.Request{Command: []string{"true"}, Workspace: t.TempDir()})
+	if n := b.ahead.waits(); n != 1 {
+		t.Fatalf("%d places wait", n)
+	}
+	for r, list := range b.ahead.waiting {
+		list[0].expiry.Stop() // as if it had fired, and waited for the lock
+		p := b.ahead.take(r)
+		if p == nil {
+			t.Fatal("nobody has it")
+		}
+		b.ahead.expire(r, list[0])
+		if err := p.process.Execute("/bin/true", []string{"true"}, nil); err != nil {
+			t.Errorf("it was ended: %v", err)
+		}
+		if end, err := p.process.End(); err != nil || end.Status == nil || *end.Status != 0 {
+			t.Errorf("it was ended: %+v, %v", end, err)
+		}
+		p.tearDown()
+	}
+}
+
 // A place that was killed while it waited is not the caller's problem.
 func TestPlaceThatWasKilled(t *testing.T) {
 	b := opened(t, policy.Policy{})
@@ -171,12 +200,7 @@ func TestPlaceThatWasKilled(t *testing.T) {
 		}
 	}
 	attempt := func() (run.Result, error) {
-		s, err := b.Open(t.Context(), backend.Job{})
-		if err != nil {
-			return run.Result{}, err
-		}
-		defer s.Close()
-		return s.Run(t.Context(), backend.Job{Request: req, Limits: b.options.Policy.Limits})
+		return attemptOnce(t.Context(), b, backend.Job{Request: req, Limits: b.options.Policy.Limits})
 	}
 	if r, err := backend.UntilStarted(context.Background(), attempt); err != nil || !r.OK() {
 		t.Errorf("%+v, %v", r, err)

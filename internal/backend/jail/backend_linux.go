@@ -29,8 +29,6 @@ type Backend struct {
 	builder builder
 	init    int
 	owners  confine.OwnerMaps
-	// preparing is what was begun ahead.
-	preparing sync.WaitGroup
 	// returning are groups on their way back to the pool.
 	returning sync.WaitGroup
 	grants    []policy.NetGrant
@@ -38,7 +36,7 @@ type Backend struct {
 	groupErr  error
 	probed    chan cgroup.Features
 	opened    chan struct{} // closed when groups is there, or will not be
-	counted   bool          // by the cgroup: processes
+	granted   []string      // the paths of the policy's grants, without symlinks
 	gate      *backend.Gate
 	ahead     *ahead
 }
@@ -56,7 +54,7 @@ func New(options Options) (*Backend, error) {
 		return nil, run.Wrap(run.Invalid, err)
 	}
 	// What takes time goes on beside what has to be decided.
-	b.preparing.Go(b.openGroups)
+	go b.openGroups()
 	if err = b.makePlan(); err == nil {
 		err = b.prepare()
 	}
@@ -105,7 +103,6 @@ func (b *Backend) makePlan() error {
 	if err == nil {
 		err = b.fixGrants()
 	}
-	b.counted = groups.CountsProcesses()
 	return err
 }
 
@@ -151,6 +148,7 @@ func (b *Backend) fixGrants() (err error) {
 			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", m.Path, err)
 		}
 		b.plan.Root[i].Exact = true
+		b.granted = append(b.granted, b.plan.Root[i].Source)
 	}
 	return nil
 }
@@ -185,7 +183,7 @@ func (b *Backend) release() (err error) {
 	if b.builder != nil {
 		b.builder.close()
 	}
-	b.preparing.Wait()
+	<-b.opened
 	b.owners.Close()
 	b.returning.Wait()
 	if b.groups != nil {

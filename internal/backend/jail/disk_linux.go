@@ -11,7 +11,8 @@ import (
 // quotas for users only.
 //
 // A walk adds up the space of files that were made since the start, also of those
-// that are deleted and still open: that is the command's. Of files that were there
+// that are deleted and still open: that is the command's, or of somebody who writes
+// there at the same time, which nothing tells apart. Of files that were there
 // before, and have changed, it cannot tell by how much. There, and where it does
 // not come to an end, it needs other evidence: by how much the file systems have
 // shrunk. That costs nothing to ask, and also says when a walk is due.
@@ -89,12 +90,17 @@ func (w *diskWatch) heard(a answer) {
 	w.next = time.Now().Add(max(walkEvery, walkPause*a.took))
 }
 
-// last is the look after the command's end, when nothing changes any more. Without
-// a suspicion it is a short one: most commands are short, too.
-func (w *diskWatch) last() {
+// await returns when no walk is under way: it uses what is closed in the end.
+func (w *diskWatch) await() {
 	if w.walking {
 		w.heard(<-w.walked)
 	}
+}
+
+// last is the look after the command's end, when nothing changes any more. Without
+// a suspicion it is a short one: most commands are short, too.
+func (w *diskWatch) last() {
+	w.await()
 	if len(w.roots) == 0 || w.over {
 		return
 	}

@@ -63,7 +63,7 @@ func judge(e evidence) (run.Result, error) {
 		return run.Result{}, run.Errorf(run.Unsupported, "the sandbox cannot be set up: %s", strings.TrimSpace(string(e.Stderr.Data)))
 	}
 	if e.End.Status == nil && e.Killed == "" && e.OOMKills == 0 {
-		return run.Result{}, run.Errorf(run.Internal, "the sandbox was killed from outside")
+		return run.Result{}, killedFromOutside()
 	}
 	r := run.Result{
 		Stdout: string(e.Stdout.Data), StdoutSize: policy.Bytes(e.Stdout.Size), StdoutTruncated: e.Stdout.Cut(),
@@ -77,6 +77,10 @@ func judge(e evidence) (run.Result, error) {
 	e.conclude(&r)
 	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
 	return r, nil
+}
+
+func killedFromOutside() error {
+	return run.Errorf(run.Internal, "the sandbox was killed from outside")
 }
 
 func (e evidence) conclude(r *run.Result) {

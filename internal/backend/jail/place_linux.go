@@ -3,9 +3,8 @@ package jail
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -24,8 +23,10 @@ type place struct {
 	group   *cgroup.Group // nil without a cgroup
 	// returning is waited for before the groups are closed.
 	returning *sync.WaitGroup
-	report    *os.File // of a builder that reports
+	report    *os.File     // of a builder that reports
+	proxy     net.Listener // on its loopback, nil if there is none
 	streams   streams
+	waited    bool // it was built before its command came
 }
 
 // build puts up a place, which waits for its command.
@@ -44,6 +45,9 @@ func (b *Backend) start(p *place, r recipe) error {
 	if err := b.awaitGroups(); err != nil {
 		return err
 	}
+	if least := policy.Bytes(confine.InitMemory); b.groups == nil && b.plan.Rlimits && r.limits.Memory < least {
+		return run.Errorf(run.Invalid, "memory of %v: without a cgroup a command needs at least %v", r.limits.Memory, least)
+	}
 	plan, c, err := b.builder.place(b.plan, r)
 	if err != nil {
 		return err
@@ -57,7 +61,7 @@ func (b *Backend) start(p *place, r recipe) error {
 	plan.Namespaces &^= confine.CloneNewCgroup
 	c.Streams, c.Terminal = p.streams.inside, p.streams.terminal
 	c.NewTerminal = c.Terminal && p.streams.stdout == nil
-	c.Limits, c.Init, c.Owners = b.rlimits(r.limits), b.init, &b.owners
+	c.Init, c.Owners = b.init, &b.owners
 	if b.builder.reports() {
 		theirs, ours, err := pipe(0)
 		if err != nil {
@@ -76,14 +80,32 @@ func (b *Backend) start(p *place, r recipe) error {
 			c.Join = p.group.Add
 		}
 	}
+	c.Limits = b.rlimits(r.limits, p.group)
 	if p.process, err = confine.Start(confine.Spec{Plan: plan, Command: c}); err != nil {
 		return err
 	}
-	if p.Place, err = p.process.Ready(c, plan.Seccomp); err == nil && p.Terminal >= 0 {
+	if p.Place, err = p.process.Ready(c, plan.Seccomp); err != nil {
+		return err
+	}
+	if p.Terminal >= 0 {
 		p.streams.setTerminal(p.Terminal)
 		p.Terminal = -1
 	}
-	return err
+	return p.openProxy()
+}
+
+// openProxy makes a listener of the socket that came out of the place.
+func (p *place) openProxy() (err error) {
+	if p.Proxy < 0 {
+		return nil
+	}
+	file := os.NewFile(uintptr(p.Proxy), "proxy")
+	p.Proxy = -1
+	defer func() { _ = file.Close() }() // the listener has its own
+	if p.proxy, err = net.FileListener(file); err != nil {
+		return run.Errorf(run.Internal, "the proxy's socket: %w", err)
+	}
+	return nil
 }
 
 // ourProcesses are in the group beside the command's own: the init, and
@@ -97,13 +119,13 @@ func (b *Backend) proxied() bool {
 
 // rlimits bound each process by itself; what the tree uses together is the
 // cgroup's business, and the watch's.
-func (b *Backend) rlimits(l policy.Limits) []confine.Limit {
+func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit {
 	if !b.plan.Rlimits {
 		return nil
 	}
 	limits := []confine.Limit{
 		{Resource: unix.RLIMIT_NOFILE, Value: uint64(l.OpenFiles)},
-		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l)},
+		{Resource: unix.RLIMIT_NPROC, Value: processes(l, group)},
 		// The watch is more exact, and this is there when it is late.
 		{Resource: unix.RLIMIT_CPU, Value: uint64(l.CPUTime.Std().Seconds()) + 2},
 		{Resource: unix.RLIMIT_CORE}, {Resource: unix.RLIMIT_RTPRIO}, {Resource: unix.RLIMIT_NICE},
@@ -111,7 +133,7 @@ func (b *Backend) rlimits(l policy.Limits) []confine.Limit {
 		{Resource: unix.RLIMIT_MEMLOCK, Value: 64 << 10},
 		{Resource: unix.RLIMIT_SIGPENDING, Value: 1024},
 	}
-	if b.groups == nil {
+	if group == nil {
 		limits = append(limits, confine.Limit{Resource: unix.RLIMIT_DATA, Value: uint64(l.Memory)})
 	}
 	return limits
@@ -119,9 +141,9 @@ func (b *Backend) rlimits(l policy.Limits) []confine.Limit {
 
 // processes is the kernel's limit for a user, who is the command's own in its user
 // namespace. Where a cgroup counts, and says so, this one stands behind it.
-func (b *Backend) processes(l policy.Limits) uint64 {
+func processes(l policy.Limits, group *cgroup.Group) uint64 {
 	n := uint64(l.Processes + ourProcesses)
-	if b.counted {
+	if group != nil && group.CountsProcesses() {
 		n += 64
 	}
 	return n
@@ -138,7 +160,10 @@ func (b *Backend) explain(err error) error {
 		return err
 	}
 	var setup *confine.SetupError
-	if errors.As(err, &setup) && (setup.Errno == unix.ELOOP || strings.Contains(setup.Cause, "ELOOP")) {
+	switch {
+	case !errors.As(err, &setup):
+		return run.Wrap(run.Internal, err)
+	case setup.Errno == unix.ELOOP:
 		return run.Errorf(run.Invalid, "%w: there is a symlink on the way, where there was none when the path was looked at", err)
 	}
 	return &run.Error{Class: run.Unsupported, Message: fmt.Sprintf("the sandbox cannot be set up: %v", err), Err: err}
@@ -155,6 +180,9 @@ func (p *place) tearDown() {
 		unix.Close(p.process.Control)
 	}
 	p.Close()
+	if p.proxy != nil {
+		_ = p.proxy.Close() // who served it has closed it already
+	}
 	p.streams.close()
 	if p.report != nil {
 		_ = p.report.Close()
@@ -162,69 +190,4 @@ func (p *place) tearDown() {
 	if p.group != nil {
 		p.returning.Go(p.group.Return) // to clean it takes as long as all the rest
 	}
-}
-
-// streams are the two ends of a command's standard streams.
-type streams struct {
-	terminal bool
-	// stdin, stdout and stderr are ours. With a terminal, the first two are the
-	// same, and there is no third.
-	stdin, stdout, stderr *os.File
-	inside                [3]int
-}
-
-func (s streams) closeTheirs() {
-	for i, fd := range s.inside {
-		if fd > 0 && !slices.Contains(s.inside[:i], fd) {
-			unix.Close(fd)
-		}
-	}
-}
-
-func (s streams) close() {
-	for _, f := range []*os.File{s.stdin, s.stdout, s.stderr} {
-		if f != nil {
-			_ = f.Close() // a terminal is there twice
-		}
-	}
-}
-
-// openPipes makes streams for a command without a terminal. Without input, it
-// reads from /dev/null.
-func openPipes(input bool) (s streams, err error) {
-	defer func() {
-		if err != nil {
-			s.closeTheirs()
-			s.close()
-			err = run.Errorf(run.Internal, "pipes: %w", err)
-		}
-	}()
-	if input {
-		if s.inside[0], s.stdin, err = pipe(1); err != nil {
-			return s, err
-		}
-	} else if s.inside[0], err = unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
-		return s, err
-	}
-	if s.inside[1], s.stdout, err = pipe(0); err != nil {
-		return s, err
-	}
-	s.inside[2], s.stderr, err = pipe(0)
-	return s, err
-}
-
-// pipe gives the command's end as a plain descriptor, and ours as a file; ours is
-// the one for reading (0) or for writing (1).
-func pipe(ours int) (theirs int, file *os.File, err error) {
-	var ends [2]int
-	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
-		return 0, nil, err
-	}
-	// Ours alone: the flag belongs to an end, and a command expects to block.
-	if err := unix.SetNonblock(ends[ours], true); err != nil {
-		unix.Close(ends[0])
-		unix.Close(ends[1])
-		return 0, nil, err
-	}
-	return ends[1-ours], os.NewFile(uintptr(ends[ours]), "stream"), nil
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -57,7 +55,7 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	}
 	executed, argv := b.builder.execute(r, program, job.Command)
 	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {
-		return run.Result{}, executionError(err)
+		return run.Result{}, b.executionError(p, err)
 	}
 	g := &guest{backend: b, place: p, job: job, recipe: r, began: began, program: program}
 	if job.Streams.Terminal == nil {
@@ -96,12 +94,18 @@ func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*place, er
 }
 
 // executionError is about a place that cannot be told what to execute.
-func executionError(err error) error {
-	if errors.Is(err, confine.ErrLongOrder) {
+func (b *Backend) executionError(p *place, err error) error {
+	switch {
+	case errors.Is(err, confine.ErrLongOrder):
 		return run.Wrap(run.Invalid, err)
+	case p.waited:
+		// Somebody has killed it meanwhile. A new one will do.
+		return fmt.Errorf("%w: %w", backend.ErrNotStarted, err)
 	}
-	// Somebody has killed it while it waited.
-	return fmt.Errorf("%w: %w", backend.ErrNotStarted, err)
+	if _, endErr := p.process.End(); endErr != nil {
+		return b.explain(endErr)
+	}
+	return killedFromOutside()
 }
 
 // guest is a command under way.
@@ -114,7 +118,7 @@ type guest struct {
 	began   time.Time
 
 	killed         atomic.Pointer[reason] // why we killed it
-	stdout, stderr output.Sink
+	stdout, stderr output.Stream
 	denials        notify.Denials
 	proxy          *egress.Proxy
 }
@@ -142,10 +146,10 @@ func (g *guest) kill(r reason) {
 func (g *guest) run(ctx context.Context) (run.Result, error) {
 	var helpers sync.WaitGroup
 	helpers.Go(g.answer)
-	g.serveProxy(&helpers)
+	var proxyErr error
+	g.serveProxy(&helpers, &proxyErr)
 	g.feed()
-	var readers sync.WaitGroup
-	g.collect(&readers)
+	g.collect()
 
 	var end confine.CommandEnd
 	var endErr error
@@ -157,31 +161,30 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	w := g.watch(ctx, ended)
 	_, usage := g.place.process.Wait() // and with it everything else in there
 	wallTime := time.Since(g.began)
-	readers.Wait()
+	stdout, stderr := g.stdout.Finish(), g.stderr.Finish()
 	if g.proxy != nil {
-		endErr = errors.Join(endErr, g.proxy.Close())
+		proxyErr = errors.Join(g.proxy.Close(), proxyErr)
 	}
 	helpers.Wait()
 	if endErr != nil {
-		return run.Result{}, run.Wrap(run.Internal, endErr)
+		return run.Result{}, g.backend.explain(endErr)
+	}
+	if proxyErr != nil {
+		return run.Result{}, run.Errorf(run.Internal, "the proxy: %w", proxyErr)
 	}
 
 	e := evidence{
-		Program: g.program, End: end, Limits: g.job.Limits, Stdout: g.stdout.Capture, Stderr: g.stderr.Capture, WallTime: wallTime,
+		Program: g.program, End: end, Limits: g.job.Limits, Stdout: stdout, Stderr: stderr, WallTime: wallTime,
 		CPUTime: time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), Memory: policy.Bytes(usage.Maxrss) << 10,
 		ScratchFull: w.scratchFull, Violations: g.denials.Take(),
 	}
 	if r := g.killed.Load(); r != nil {
 		e.Killed = *r
-	} else if w.overDisk() {
+	} else if w.disk.over {
 		e.Killed = killedDisk
 	}
 	if p := g.place; p.report != nil && e.Killed == "" {
-		report, err := io.ReadAll(p.report)
-		if err != nil {
-			return run.Result{}, run.Errorf(run.Internal, "bubblewrap's report: %w", err)
-		}
-		e.NotExecuted = !executed(report)
+		e.NotExecuted = !executed(output.Rest(p.report, reportMost))
 	}
 	if err := e.addGroup(g.place.group); err != nil {
 		return run.Result{}, err
@@ -192,6 +195,9 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	}
 	return result, err
 }
+
+// reportMost is more than a builder says.
+const reportMost = 64 << 10
 
 // feed gives the command its input. What it does not read is lost.
 func (g *guest) feed() {
@@ -210,7 +216,7 @@ func (g *guest) feed() {
 		return
 	}
 	go func() {
-		_, _ = io.Copy(g.place.streams.stdin, in) // it ends when the command does
+		_, _ = io.Copy(g.place.streams.stdin, in) // it ends with the command, or when the caller's reader gives something
 		if g.place.streams.terminal {
 			_, _ = g.place.streams.stdin.Write([]byte{endOfInput})
 			return
@@ -219,33 +225,16 @@ func (g *guest) feed() {
 	}()
 }
 
-// collect reads what the command writes, until nobody is left who could.
-func (g *guest) collect(readers *sync.WaitGroup) {
+// collect reads what the command writes.
+func (g *guest) collect() {
 	sink := output.Sink{Limit: int64(g.job.Limits.Output), OnLimit: g.job.OnOutputLimit, Kill: func() { g.kill(killedOutput) }}
-	g.stdout, g.stderr = sink, sink
+	g.stdout.Sink, g.stderr.Sink = sink, sink
 	g.stdout.Live, g.stderr.Live = g.job.Streams.Out, g.job.Streams.Err
-	for _, s := range []struct {
-		file *os.File
-		sink *output.Sink
-	}{{g.place.streams.stdout, &g.stdout}, {g.place.streams.stderr, &g.stderr}} {
-		if s.file == nil {
-			continue
-		}
-		readers.Go(func() {
-			buffer := buffers.Get().(*[32 << 10]byte)
-			defer buffers.Put(buffer)
-			for {
-				n, err := s.file.Read(buffer[:])
-				s.sink.Take(buffer[:n])
-				if err != nil { // the end; of a terminal, EIO
-					return
-				}
-			}
-		})
+	g.stdout.Start(g.place.streams.stdout)
+	if g.place.streams.stderr != nil { // a terminal is for both
+		g.stderr.Start(g.place.streams.stderr)
 	}
 }
-
-var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // answer refuses what the filter denies, and keeps count.
 func (g *guest) answer() {
@@ -278,17 +267,10 @@ func (g *guest) report(v run.Violation) {
 	}
 }
 
-func (g *guest) serveProxy(helpers *sync.WaitGroup) {
-	if g.place.Proxy < 0 {
-		return
-	}
-	file := os.NewFile(uintptr(g.place.Proxy), "proxy")
-	g.place.Proxy = -1
-	listener, err := net.FileListener(file)
-	_ = file.Close() // the listener has its own
-	if err != nil {
+func (g *guest) serveProxy(helpers *sync.WaitGroup, failed *error) {
+	if g.place.proxy == nil {
 		return
 	}
 	g.proxy = egress.New(egress.Options{Grants: g.backend.grants, Report: g.report})
-	helpers.Go(func() { _ = g.proxy.Serve(listener) })
+	helpers.Go(func() { *failed = g.proxy.Serve(g.place.proxy) })
 }

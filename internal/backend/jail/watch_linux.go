@@ -23,6 +23,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	defer cpu.Stop()
 	disk := time.NewTicker(diskEvery)
 	defer disk.Stop()
+	canceled, closed := ctx.Done(), g.backend.gate.Closed()
 	var resize <-chan windowSize
 	if t := g.job.Streams.Terminal; t != nil {
 		resize = t.Resize
@@ -31,16 +32,16 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 		select {
 		case <-ended:
 			w.look()
-			w.disk.last()
+			if w.disk.await(); g.killed.Load() == nil {
+				w.disk.last()
+			}
 			return w
-		case <-ctx.Done():
+		case <-canceled:
 			g.kill(killedCanceled)
-			<-ended
-			return w
-		case <-g.backend.gate.Closed():
+			canceled = nil
+		case <-closed:
 			g.kill(killedCanceled)
-			<-ended
-			return w
+			closed = nil
 		case <-wall.C:
 			g.kill(killedWall)
 		case <-cpu.C:
@@ -53,7 +54,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 			w.look()
 			w.disk.look()
 		case answer := <-w.disk.walked:
-			if w.disk.heard(answer); w.overDisk() {
+			if w.disk.heard(answer); w.disk.over {
 				g.kill(killedDisk)
 			}
 		case size, open := <-resize:
@@ -66,7 +67,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	}
 }
 
-// cpuTime is what the command has used, by the cgroup if that counts it.
+// cpuTime is what the command has used. A cgroup that counts it misses nobody.
 func (g *guest) cpuTime() time.Duration {
 	used := cpuTime(g.place.Proc)
 	if g.place.group != nil {
@@ -84,8 +85,6 @@ func (w *watcher) look() {
 		w.scratchFull = true
 	}
 }
-
-func (w *watcher) overDisk() bool { return w.disk.over }
 
 const (
 	// diskEvery is how much a command may write between two looks.

@@ -1,0 +1,118 @@
+package jail
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// holder takes a descriptor from a neighbour, says so, and keeps it as long as it
+// is let.
+const holder = `
+import socket, sys
+door = socket.socket(socket.AF_UNIX)
+door.bind("door"); door.listen(1)
+print("listening", flush=True)
+held = socket.recv_fds(door.accept()[0], 10, 1)
+print("held", flush=True)
+sys.stdin.read()
+`
+
+const giver = `
+import socket
+door = socket.socket(socket.AF_UNIX)
+door.connect("door")
+socket.send_fds(door, [b"x"], [1])
+door.recv(1)
+print("all of it")
+`
+
+// A command's end is its own, whoever has its output.
+func TestOutputHeldByAnother(t *testing.T) {
+	if underRace {
+		t.Skip("commands are tried without the race detector")
+	}
+	b := opened(t, policy.Policy{AllowInterpreters: true})
+	workspace := t.TempDir()
+	python := func(script string) []string { return []string{"/usr/bin/python3", "-c", script} }
+	keys, letGo, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keys.Close()
+	type answer struct {
+		run.Result
+		err error
+	}
+	begin := func(req run.Request) <-chan answer {
+		req.Workspace = workspace
+		ended := make(chan answer, 1)
+		go func() {
+			r, err := attemptOnce(t.Context(), b, backend.Job{Request: req, Limits: b.options.Policy.Limits})
+			ended <- answer{r, err}
+		}()
+		return ended
+	}
+	heard := make(lineWriter, 16)
+	neighbour := begin(run.Request{Command: python(holder), Streams: run.Streams{In: keys, Out: heard}})
+	if got := <-heard; got != "listening" {
+		t.Fatalf("the neighbour says %q", got)
+	}
+	select {
+	case a := <-begin(run.Request{Command: python(giver)}):
+		if a.err != nil || !a.OK() || a.Stdout != "all of it\n" {
+			t.Errorf("%+v", a)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it lasts as long as whoever has its output")
+	}
+	if got := <-heard; got != "held" {
+		t.Errorf("the neighbour says %q", got)
+	}
+	if err := letGo.Close(); err != nil {
+		t.Error(err)
+	}
+	if a := <-neighbour; a.err != nil || !a.OK() {
+		t.Errorf("the neighbour: %+v", a)
+	}
+}
+
+// lineWriter gives each line to whoever waits for it.
+type lineWriter chan string
+
+func (w lineWriter) Write(data []byte) (int, error) {
+	for line := range strings.Lines(string(data)) {
+		w <- strings.TrimSpace(line)
+	}
+	return len(data), nil
+}
+
+// Without a cgroup memory is counted by addresses, and those of the init count too.
+func TestLittleMemoryWithoutCgroup(t *testing.T) {
+	b, err := New(Options{Without: []policy.Wall{policy.WallCgroup}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	limits, request := b.options.Policy.Limits, run.Request{Command: []string{"true"}}
+	for _, memory := range []policy.Bytes{1 << 20, 4 << 20, 8 << 20} {
+		limits.Memory = memory
+		_, err := attemptOnce(t.Context(), b, backend.Job{Request: request, Limits: limits})
+		if run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "at least") {
+			t.Errorf("%v: %v", memory, err)
+		}
+	}
+	limits.Memory = 16 << 20
+	if r, err := attemptOnce(t.Context(), b, backend.Job{Request: request, Limits: limits}); err != nil || !r.OK() {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
