@@ -33,7 +33,7 @@ func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
 func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []run.Violation, err error) {
 	verdict, err := command.Check(job.Command, command.Scope{
 		Workspace: r.workspace.path, ReadOnly: r.readOnly, Dir: r.dir(),
-		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system,
+		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system(),
 		Scratch: confine.Scratch, Path: searchPath, AllowInterpreters: b.options.Policy.AllowInterpreters,
 	})
 	if err != nil {

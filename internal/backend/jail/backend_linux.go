@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,19 +14,20 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
-	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
 // Backend is the tier under one policy.
 type Backend struct {
-	options Options
-	plan    confine.Plan
-	system  []string // paths of the host's system that are visible
-	builder builder
-	init    int
-	owners  confine.OwnerMaps
+	options  Options
+	features hostfeature.Features
+	mounts   []confine.Mount // of the host's system
+	plan     confine.Plan
+	tried    bool // the plan, on this host
+	builder  builder
+	init     int
+	owners   confine.OwnerMaps
 	// returning are groups on their way back to the pool.
 	returning sync.WaitGroup
 	grants    []policy.NetGrant
@@ -43,8 +42,9 @@ type Backend struct {
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New decides on the walls. A required wall that this host cannot give is an
-// error here, before anything runs.
+// New decides on the walls, and tries them. A required wall that this host cannot
+// give is an error here, before anything runs; for a single command it may be the
+// command's.
 func New(options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), init: -1, probed: make(chan cgroup.Features, 1), opened: make(chan struct{})}
 	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
@@ -55,55 +55,16 @@ func New(options Options) (*Backend, error) {
 	}
 	// What takes time goes on beside what has to be decided.
 	go b.openGroups()
-	if err = b.makePlan(); err == nil {
-		err = b.prepare()
+	if err = b.look(); err == nil {
+		err = b.makePlan()
 	}
 	if err == nil && !b.options.OneShot {
-		err = b.awaitGroups()
+		err = b.try()
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.release())
 	}
 	return b, nil
-}
-
-func (b *Backend) makePlan() error {
-	features := hostfeature.Quick()
-	for _, path := range slices.Concat(b.options.Policy.Read, b.options.Policy.Write) {
-		info, err := os.Stat(path)
-		if err != nil {
-			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", path, err)
-		}
-		if !info.IsDir() {
-			features.PlainFiles = append(features.PlainFiles, path)
-		}
-	}
-	mounts, err := systemMounts()
-	if err != nil {
-		return run.Errorf(run.Internal, "the host's system: %w", err)
-	}
-	for _, m := range mounts {
-		b.system = append(b.system, m.Path)
-	}
-	groups := <-b.probed
-	features.Cgroup = hostfeature.Yes("memory and processes by what is really used")
-	if !groups.Usable() {
-		features.Cgroup = hostfeature.No(groups.Reason, groups.Remedy)
-	} else if !groups.CountsProcesses() {
-		features.Cgroup = hostfeature.Yes("memory by what is really used; processes by rlimit alone: " + groups.ProcessReason)
-	}
-	if b.options.Policy.Jail == policy.JailBwrap {
-		features.Landlock = hostfeature.No("bubblewrap mounts, which Landlock forbids", "jail: native")
-		features.Seccomp = hostfeature.Yes("violations are not observed")
-		features.SeccompNotify = hostfeature.No("bubblewrap installs filters without a listener", "jail: native")
-	}
-	b.plan, err = confine.Make(confine.Inputs{
-		Policy: b.options.Policy, Features: features, Files: mounts, Command: true, Without: b.options.Without,
-	})
-	if err == nil {
-		err = b.fixGrants()
-	}
-	return err
 }
 
 // openGroups looks for cgroups, and opens them while the rest is decided.
@@ -134,44 +95,6 @@ func (b *Backend) awaitGroups() error {
 	if b.groupErr != nil {
 		return run.Errorf(run.Internal, "cgroup: %w", b.groupErr)
 	}
-	return nil
-}
-
-// fixGrants says what the granted paths mean once and for all: a command that may
-// change a folder on the way must not choose what the next one is granted.
-func (b *Backend) fixGrants() (err error) {
-	for i, m := range b.plan.Root {
-		if !slices.Contains(b.options.Policy.Read, m.Path) && !slices.Contains(b.options.Policy.Write, m.Path) {
-			continue
-		}
-		if b.plan.Root[i].Source, err = filepath.EvalSymlinks(m.Path); err != nil {
-			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", m.Path, err)
-		}
-		b.plan.Root[i].Exact = true
-		b.granted = append(b.granted, b.plan.Root[i].Source)
-	}
-	return nil
-}
-
-func (b *Backend) prepare() (err error) {
-	if b.init, err = confine.OpenInit(); err != nil {
-		return run.Wrap(run.Unsupported, err)
-	}
-	var filter []byte
-	if b.plan.Seccomp != confine.SeccompOff {
-		if filter, err = seccomp.Program(seccomp.Command, seccomp.Mode(b.plan.Seccomp)); err != nil {
-			return err
-		}
-	}
-	if b.options.Policy.Jail != policy.JailBwrap {
-		b.builder = &native{filter}
-		return nil
-	}
-	built, err := newBwrap(filter, b.plan.Root, b.system)
-	if err != nil {
-		return err
-	}
-	b.builder = built
 	return nil
 }
 

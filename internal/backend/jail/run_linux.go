@@ -72,25 +72,39 @@ const takesLong = 5 * time.Millisecond
 
 // open gives a place that waits for its command.
 func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*place, error) {
-	if terminal != nil {
-		s, err := b.builder.terminal()
+	if terminal == nil {
+		if p := b.ahead.take(r); p != nil {
+			return p, nil
+		}
+	}
+	for {
+		p, err := b.openNew(r, terminal, input)
+		if err == nil {
+			return p, nil
+		}
+		if again, err := b.narrow(err); !again {
+			return nil, err
+		}
+	}
+}
+
+func (b *Backend) openNew(r recipe, terminal *run.Terminal, input bool) (*place, error) {
+	if terminal == nil {
+		s, err := openPipes(input)
 		if err != nil {
 			return nil, err
 		}
-		p, err := b.build(r, s)
-		if err == nil {
-			setWindowSize(p.streams.stdout, terminal.Size)
-		}
-		return p, err
+		return b.build(r, s)
 	}
-	if p := b.ahead.take(r); p != nil {
-		return p, nil
-	}
-	s, err := openPipes(input)
+	s, err := b.builder.terminal()
 	if err != nil {
 		return nil, err
 	}
-	return b.build(r, s)
+	p, err := b.build(r, s)
+	if err == nil {
+		setWindowSize(p.streams.stdout, terminal.Size)
+	}
+	return p, err
 }
 
 // executionError is about a place that cannot be told what to execute.

@@ -205,19 +205,14 @@ func (b *Backend) fit(f hostfeature.Features, start func() error) (err error) {
 		}
 		err = start()
 		var setup *jail.SetupError
-		switch {
-		case !errors.As(err, &setup):
-			return err
-		case f.UserNS.OK && setup.Namespace:
-			f.UserNS = hostfeature.DeniedUserNS(setup)
-		case f.SeccompNotify.OK && setup.Step == "seccomp":
-			// A container that listens to its own filter leaves no room for
-			// another listener.
-			f.Seccomp = hostfeature.Yes("violations are not observed")
-			f.SeccompNotify = hostfeature.No(setup.Error(), "")
-		default:
+		if !errors.As(err, &setup) {
 			return err
 		}
+		narrower, possible := jail.Narrower(f, setup)
+		if !possible {
+			return err
+		}
+		f = narrower
 	}
 }
 

@@ -1,0 +1,134 @@
+package jail
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/cordon-sandbox/cordon/internal/hostfeature"
+	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/seccomp"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// look finds out what the host seems to have.
+func (b *Backend) look() (err error) {
+	b.features = hostfeature.Quick()
+	for _, path := range slices.Concat(b.options.Policy.Read, b.options.Policy.Write) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", path, err)
+		}
+		if !info.IsDir() {
+			b.features.PlainFiles = append(b.features.PlainFiles, path)
+		}
+	}
+	if b.mounts, err = systemMounts(); err != nil {
+		return run.Errorf(run.Internal, "the host's system: %w", err)
+	}
+	if b.init, err = confine.OpenInit(); err != nil {
+		return run.Wrap(run.Unsupported, err)
+	}
+	groups := <-b.probed
+	b.features.Cgroup = hostfeature.Yes("memory and processes by what is really used")
+	if !groups.Usable() {
+		b.features.Cgroup = hostfeature.No(groups.Reason, groups.Remedy)
+	} else if !groups.CountsProcesses() {
+		b.features.Cgroup = hostfeature.Yes("memory by what is really used; processes by rlimit alone: " + groups.ProcessReason)
+	}
+	if b.options.Policy.Jail == policy.JailBwrap {
+		b.features.Landlock = hostfeature.No("bubblewrap mounts, which Landlock forbids", "jail: native")
+		b.features.Seccomp = hostfeature.Yes("violations are not observed")
+		b.features.SeccompNotify = hostfeature.No("bubblewrap installs filters without a listener", "jail: native")
+	}
+	return nil
+}
+
+// system lists the paths of the host's system that are visible.
+func (b *Backend) system() (paths []string) {
+	for _, m := range b.mounts {
+		paths = append(paths, m.Path)
+	}
+	return paths
+}
+
+// makePlan plans with what the host seems to have, and prepares for it.
+func (b *Backend) makePlan() (err error) {
+	b.plan, err = confine.Make(confine.Inputs{
+		Policy: b.options.Policy, Features: b.features, Files: b.mounts, Command: true, Without: b.options.Without,
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.fixGrants(); err != nil {
+		return err
+	}
+	var filter []byte
+	if b.plan.Seccomp != confine.SeccompOff {
+		if filter, err = seccomp.Program(seccomp.Command, seccomp.Mode(b.plan.Seccomp)); err != nil {
+			return err
+		}
+	}
+	if b.builder != nil {
+		b.builder.close()
+		b.builder = nil
+	}
+	if b.options.Policy.Jail != policy.JailBwrap {
+		b.builder = &native{filter}
+		return nil
+	}
+	built, err := newBwrap(filter, b.plan.Root, b.system())
+	if err != nil {
+		return err
+	}
+	b.builder = built
+	return nil
+}
+
+// fixGrants says what the granted paths mean once and for all: a command that may
+// change a folder on the way must not choose what the next one is granted.
+func (b *Backend) fixGrants() (err error) {
+	b.granted = nil
+	for i, m := range b.plan.Root {
+		if !slices.Contains(b.options.Policy.Read, m.Path) && !slices.Contains(b.options.Policy.Write, m.Path) {
+			continue
+		}
+		if b.plan.Root[i].Source, err = filepath.EvalSymlinks(m.Path); err != nil {
+			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", m.Path, err)
+		}
+		b.plan.Root[i].Exact = true
+		b.granted = append(b.granted, b.plan.Root[i].Source)
+	}
+	return nil
+}
+
+// try builds a place, for nobody.
+func (b *Backend) try() error {
+	p, err := b.open(recipe{limits: b.options.Policy.Limits}, nil, false)
+	if err != nil {
+		return err
+	}
+	p.tearDown()
+	b.tried = true
+	return nil
+}
+
+// narrow makes another plan, if the host has refused something that seemed to be
+// there. That is found out before commands share the plan.
+func (b *Backend) narrow(err error) (bool, error) {
+	var setup *confine.SetupError
+	if b.tried || !errors.As(err, &setup) {
+		return false, err
+	}
+	narrower, possible := confine.Narrower(b.features, setup)
+	if !possible {
+		return false, err
+	}
+	b.features = narrower
+	if err := b.makePlan(); err != nil {
+		return false, err
+	}
+	return true, nil
+}
