@@ -41,14 +41,11 @@ type Options struct {
 // Runner runs guests. It owns fork servers and pools of workers, is safe for
 // concurrent use, and must be closed. Several Runners can live in one process.
 type Runner struct {
-	options Options
-	policy  policy.Policy
+	policy policy.Policy
 
-	// Each tier is started with the Runner or by the first request for it.
-	mu      sync.Mutex
-	process *process.Backend
-	jail    *jail.Backend
-	closed  bool
+	scripts  *tier[*process.Backend]
+	commands *tier[*jail.Backend]
+	first    backend.Backend // what was started with the Runner
 
 	closing sync.Once
 	err     error
@@ -71,14 +68,24 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	if err := options.Policy.Validate(); err != nil {
 		return nil, run.Errorf(run.Invalid, "policy: %w", err)
 	}
-	r := &Runner{options: options, policy: options.Policy.Resolved()}
-	if options.Tier == "" {
-		options.Tier = policy.TierProcess
+	r := &Runner{policy: options.Policy.Resolved()}
+	r.scripts = newTier(func(ctx context.Context) (*process.Backend, error) {
+		return process.New(ctx, process.Options{
+			Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue,
+			OneShot: options.OneShot, Language: options.Language,
+		})
+	})
+	r.commands = newTier(func(context.Context) (*jail.Backend, error) {
+		return jail.New(jail.Options{
+			Policy: options.Policy, Concurrent: options.Concurrent, Queue: options.Queue, OneShot: options.OneShot,
+		})
+	})
+	first := cmp.Or(options.Tier, policy.TierProcess)
+	if !slices.Contains(r.Tiers(), first) {
+		return nil, run.Errorf(run.Invalid, "tier %q cannot be started with a Runner", first)
 	}
-	if !slices.Contains(r.Tiers(), options.Tier) {
-		return nil, run.Errorf(run.Invalid, "tier %q cannot be started with a Runner", options.Tier)
-	}
-	if _, err := r.backend(ctx, options.Tier); err != nil {
+	var err error
+	if r.first, err = r.backend(ctx, first); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -87,48 +94,9 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 // backend gives what implements a tier, started if nobody has asked before.
 func (r *Runner) backend(ctx context.Context, tier policy.Tier) (backend.Backend, error) {
 	if tier == policy.TierJail {
-		return r.commands()
+		return r.commands.get(ctx)
 	}
-	return r.scripts(ctx)
-}
-
-func (r *Runner) scripts(ctx context.Context) (*process.Backend, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.process != nil {
-		return r.process, nil
-	}
-	if r.closed {
-		return nil, backend.ErrClosed()
-	}
-	b, err := process.New(ctx, process.Options{
-		Policy: r.options.Policy, Idle: r.options.Idle, Concurrent: r.options.Concurrent, Queue: r.options.Queue,
-		OneShot: r.options.OneShot, Language: r.options.Language,
-	})
-	if err != nil {
-		return nil, err
-	}
-	r.process = b
-	return b, nil
-}
-
-func (r *Runner) commands() (*jail.Backend, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.jail != nil {
-		return r.jail, nil
-	}
-	if r.closed {
-		return nil, backend.ErrClosed()
-	}
-	b, err := jail.New(jail.Options{
-		Policy: r.options.Policy, Concurrent: r.options.Concurrent, Queue: r.options.Queue, OneShot: r.options.OneShot,
-	})
-	if err != nil {
-		return nil, err
-	}
-	r.jail = b
-	return b, nil
+	return r.scripts.get(ctx)
 }
 
 // Run runs one request. Whatever the guest does is a Result; an error means
@@ -202,7 +170,7 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	b, err := r.scripts(ctx)
+	b, err := r.scripts.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -213,29 +181,12 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 // whatever it says.
 func (r *Runner) Tiers() []policy.Tier { return slices.Concat(scriptTiers, commandTiers) }
 
-// Enforcement says which walls stand between guests and this host: scripts, or
-// commands where no script has been run.
-func (r *Runner) Enforcement() run.Enforcement {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.process == nil && r.jail != nil {
-		return r.jail.Enforcement()
-	}
-	return r.process.Enforcement()
-}
+// Enforcement says which walls stand between this host and the guests of the tier
+// that was started with the Runner. Each Result has that of its own.
+func (r *Runner) Enforcement() run.Enforcement { return r.first.Enforcement() }
 
 // Close ends every guest, and returns when nothing is left of them.
 func (r *Runner) Close() error {
-	r.closing.Do(func() {
-		r.mu.Lock()
-		r.closed = true
-		r.mu.Unlock()
-		if r.process != nil {
-			r.err = r.process.Close()
-		}
-		if r.jail != nil {
-			r.err = errors.Join(r.err, r.jail.Close())
-		}
-	})
+	r.closing.Do(func() { r.err = errors.Join(r.scripts.close(), r.commands.close()) })
 	return r.err
 }

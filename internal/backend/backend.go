@@ -40,6 +40,8 @@ type Backend interface {
 	// Open leases one confined place that fits the job. It waits for one
 	// while ctx lasts.
 	Open(ctx context.Context, job Job) (Sandbox, error)
+	// Enforcement says which walls stand between its guests and this host.
+	Enforcement() run.Enforcement
 	// Close ends every guest and leaves nothing behind.
 	Close() error
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 func opener(t *testing.T, p policy.Policy) backend.Backend {
@@ -24,6 +25,9 @@ type oneShots struct{ options Options }
 
 func (o oneShots) Tier() policy.Tier { return policy.TierProcess }
 func (o oneShots) Close() error      { return nil }
+
+// Enforcement differs from one to the next.
+func (o oneShots) Enforcement() run.Enforcement { return run.Enforcement{} }
 
 func (o oneShots) Open(ctx context.Context, job backend.Job) (backend.Sandbox, error) {
 	b, err := New(ctx, o.options)
