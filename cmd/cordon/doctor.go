@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/doctor"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -23,6 +24,8 @@ With --prove, real attempts at every wall are made from inside a guest: one
 line each, as it ends. "held" gained nothing, "ESCAPED" broke a promise,
 "broken" went wrong in itself and shows nothing, "skipped" needs a wall that
 this host does not have.
+
+The exit code is about scripts, or with --tier jail about commands.
 
 Exit codes:
   0         the walls that the policy requires stand; with --prove, all held
@@ -49,6 +52,7 @@ Exit codes:
 
 type doctorOptions struct {
 	policyOptions
+	tier  string
 	json  bool
 	prove bool
 	junit string
@@ -56,6 +60,7 @@ type doctorOptions struct {
 
 func (o *doctorOptions) addTo(cmd *cobra.Command) {
 	o.policyOptions.addTo(cmd)
+	cmd.Flags().StringVar(&o.tier, "tier", string(policy.TierProcess), "what the exit code is about: process or jail")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.prove, "prove", false, "try to break out, for real")
 	cmd.Flags().StringVar(&o.junit, "junit", "", "write what --prove found to `FILE`, as JUnit XML")
@@ -69,6 +74,9 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	if err := p.Validate(); err != nil {
 		return run.Errorf(run.Invalid, "policy: %w", err)
 	}
+	if tier := policy.Tier(opts.tier); tier != policy.TierProcess && tier != policy.TierJail {
+		return run.Errorf(run.Invalid, "--tier %q: there is process, for scripts, and jail, for commands", opts.tier)
+	}
 	report := doctor.Examine(ctx, p)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -79,13 +87,17 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	} else {
 		err = doctor.Format(out, report, coloured(os.Stdout))
 	}
+	ok, class := report.OK, report.Class
+	if policy.Tier(opts.tier) == policy.TierJail {
+		ok, class = report.Commands.OK, report.Commands.Class
+	}
 	switch {
 	case err != nil:
 		return err
-	case report.OK:
+	case ok:
 		return nil
-	case report.Class != "":
-		return exitCode(run.ExitCodes[report.Class])
+	case class != "":
+		return exitCode(run.ExitCodes[class])
 	}
 	return exitCode(run.ExitCodes[run.Unsupported])
 }

@@ -42,6 +42,8 @@ type Report struct {
 	Walls       []Wall       `json:"walls"`
 	// ViolationsObserved is false where the kernel denies without telling us.
 	ViolationsObserved bool `json:"violations_observed"`
+	// Commands are another tier's, which OK says nothing of.
+	Commands Commands `json:"commands"`
 }
 
 // User is who cordon is and who guests are.
@@ -100,8 +102,14 @@ const warmRuns = 20
 // back.
 const probeScript = "import sys\nresult = {'sum': context['a'] + 1, 'version': sys.version.split()[0]}"
 
-// Examine starts the tier under p and looks at what stands.
+// Examine starts the tiers under p and looks at what stands.
 func Examine(ctx context.Context, p policy.Policy) Report {
+	report := examineScripts(ctx, p)
+	report.Commands = examineCommands(ctx, p)
+	return report
+}
+
+func examineScripts(ctx context.Context, p policy.Policy) Report {
 	report := begin(p)
 	began := time.Now()
 	// Workers forked one ahead: what is measured is a run, not a pool.

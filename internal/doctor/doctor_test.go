@@ -122,6 +122,7 @@ func TestFormat(t *testing.T) {
 			{Name: "cgroup", State: Missing, Required: true, Reason: "not delegated", Remedy: "delegate one"},
 			{Name: "environment"},
 		},
+		Commands: Commands{OK: true, Verdict: "commands run here", Remedy: "mount pids", First: policy.Duration(5 * time.Millisecond)},
 	}
 	const want = `kernel   6.1.0 (linux/amd64)
 user     uid 0; guests run as uid 65534
@@ -140,6 +141,7 @@ cgroup        missing   not delegated; memory is limited by address space instea
 environment   unknown
 
 the process tier works here with 2 of 4 walls
+commands run here (the first took 5ms); to mend it: mount pids
 `
 	var b bytes.Buffer
 	if err := Format(&b, r, false); err != nil {
@@ -177,7 +179,7 @@ func TestExamine(t *testing.T) {
 		t.Skip("the process tier needs Linux")
 	}
 	r := Examine(context.Background(), policy.Policy{})
-	if !r.OK || r.Interpreter == nil || r.Latency == nil || r.Latency.Runs != warmRuns || len(r.Walls) != len(policy.Walls) {
+	if !r.OK || r.Interpreter == nil || r.Latency == nil || r.Latency.Runs != warmRuns || len(r.Walls) != len(policy.Walls) || !r.Commands.OK {
 		t.Errorf("%+v", r)
 	}
 }

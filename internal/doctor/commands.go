@@ -1,0 +1,73 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/jail"
+	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Commands says whether any program can be run here, which takes more of a host than
+// scripts do: there is no jail without namespaces.
+type Commands struct {
+	OK      bool   `json:"ok"`
+	Verdict string `json:"verdict"`
+	// Class is that of the problem.
+	Class run.Class `json:"class,omitempty"`
+	// Remedy is for what is weaker here than elsewhere.
+	Remedy string `json:"remedy,omitempty"`
+	// First is the time of the first command.
+	First policy.Duration `json:"first"`
+}
+
+// examineCommands runs one.
+func examineCommands(ctx context.Context, p policy.Policy) Commands {
+	began := time.Now()
+	if err := runCommand(ctx, p); err != nil {
+		return Commands{Verdict: "commands are refused here: " + err.Error(), Class: run.ClassOf(err)}
+	}
+	c := Commands{OK: true, First: policy.Duration(time.Since(began)), Verdict: "commands run here"}
+	if f := cgroup.Probe(); !f.CountsProcesses() && f.ProcessReason != "" {
+		c.Verdict = "commands run here; their processes are limited for each user and not for each command: " + f.ProcessReason
+		c.Remedy = f.ProcessRemedy
+	}
+	return c
+}
+
+func runCommand(ctx context.Context, p policy.Policy) error {
+	b, err := jail.New(jail.Options{Policy: p, Concurrent: 1})
+	if err != nil {
+		return err
+	}
+	result, err := tryCommand(ctx, b, backend.Job{Request: run.Request{Command: []string{"true"}}, Limits: p.Resolved().Limits})
+	if err == nil && !result.OK() {
+		err = run.Errorf(run.Unsupported, "the program `true` does not run here: %s: %s", result.Outcome, result.Error)
+	}
+	return errors.Join(err, b.Close())
+}
+
+func tryCommand(ctx context.Context, b *jail.Backend, job backend.Job) (run.Result, error) {
+	sandbox, err := b.Open(ctx, job)
+	if err != nil {
+		return run.Result{}, err
+	}
+	result, err := sandbox.Run(ctx, job)
+	return result, errors.Join(err, sandbox.Close())
+}
+
+func (c Commands) String() string {
+	text := c.Verdict
+	if c.OK {
+		text += fmt.Sprintf(" (the first took %v)", rounded(c.First))
+	}
+	if c.Remedy != "" {
+		text += "; to mend it: " + c.Remedy
+	}
+	return text
+}
