@@ -125,9 +125,17 @@ func TestOrderOfCommandSteps(t *testing.T) {
 	if last := p.calls[len(p.calls)-1]; last.number != unix.SYS_EXECVEAT {
 		t.Errorf("the last call is %d", last.number)
 	}
+	// A step without a call is a wall that is only talked about.
+	made := map[int]int{}
 	for i, c := range p.calls {
+		made[c.step]++
 		if c.lender >= i {
 			t.Errorf("call %d borrows from %d, which is not made yet", i, c.lender)
+		}
+	}
+	for i, step := range p.steps {
+		if made[i] == 0 {
+			t.Errorf("nothing is done in the step %q", step.name)
 		}
 	}
 }
