@@ -82,6 +82,13 @@ func pathsIn(text string, inRoot []string) []string {
 	return paths
 }
 
+// documents speak of files and tests. The CHANGELOG does so too, but of those of
+// its day.
+var documents = []string{
+	"docs/architecture.md", "docs/commands.md", "docs/language.md",
+	"README.md", "CONTRIBUTING.md", "RATIONALE.md", "SPECIFICATION.md", "SECURITY.md",
+}
+
 func TestPathsInDocumentsExist(t *testing.T) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -91,9 +98,7 @@ func TestPathsInDocumentsExist(t *testing.T) {
 	for _, e := range entries {
 		inRoot = append(inRoot, e.Name())
 	}
-	for _, name := range []string{
-		"docs/architecture.md", "README.md", "CONTRIBUTING.md", "RATIONALE.md", "SPECIFICATION.md", "SECURITY.md",
-	} {
+	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range pathsIn(document(t, name), inRoot) {
 				if strings.HasPrefix(p, "bin/") {
@@ -112,6 +117,56 @@ func TestPathsIn(t *testing.T) {
 	text := "See `runner.go`, `internal/gone/x.go`, `policy/`, `os.Exit`, `make run`, `/etc/passwd`, `a/b`, `cmd/cordon/*.go`."
 	got := pathsIn(text, []string{"runner.go", "policy", "cmd", "internal"})
 	if want := []string{"runner.go", "internal/gone/x.go", "cmd/cordon/*.go"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
+var testName = regexp.MustCompile(`^(Test|Fuzz|Benchmark)[A-Z]\w*$`)
+
+// testsIn gives the tests that a document names in backquotes.
+func testsIn(text string) []string {
+	var names []string
+	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+		if testName.MatchString(m[1]) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+// A promise whose proof was renamed has no proof.
+func TestTestsInDocumentsExist(t *testing.T) {
+	there := map[string]bool{}
+	sources(t, "_test.go", func(name string, text []byte) {
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+				there[f.Name.Name] = true
+			}
+		}
+	})
+	named := 0
+	for _, name := range documents {
+		for _, test := range testsIn(document(t, name)) {
+			named++
+			if !there[test] {
+				t.Errorf("%s names %s, which is no test", name, test)
+			}
+		}
+	}
+	if named < 100 {
+		t.Fatalf("saw %d names of tests only: the look for them is wrong", named)
+	}
+}
+
+func TestTestsIn(t *testing.T) {
+	text := "`TestOne`, `FuzzTwo` (`BenchmarkThree`), TestBare, `Testing`, `go test -run TestFour`, `TestFive/case`.\n"
+	got := testsIn(text)
+	if want := []string{"TestOne", "FuzzTwo", "BenchmarkThree"}; !slices.Equal(got, want) {
 		t.Errorf("%q; want %q", got, want)
 	}
 }
