@@ -1,5 +1,6 @@
-// Package cordon runs Python code that you do not trust, each script in a
-// fresh CPython behind kernel walls, and gives back what it computed.
+// Package cordon runs code that you do not trust behind kernel walls, and gives
+// back what became of it: Python scripts, each in a fresh CPython, and any
+// command, each in a root of its own.
 //
 // # Tasks
 //
@@ -12,6 +13,19 @@
 //
 // The script finds its input in the global context, and what it leaves in the
 // global result comes back in [run.Result].Value, as JSON.
+//
+// Run a command, with all the processes that it starts, in a folder of the host
+// that it may change:
+//
+//	r, err := cordon.NewRunner(cordon.Options{Tier: policy.TierJail})
+//	defer r.Close()
+//	res, err := r.Run(ctx, run.Request{Command: []string{"make", "test"}, Workspace: dir})
+//
+// It sees the system's programs, its workspace and a private /tmp. A command that
+// names files or hosts which it cannot reach, or that is a shell or another
+// interpreter without the policy's leave, is not started: the Outcome is
+// [run.Refused]. The preset "command" ([policy.Preset]) has limits for a build.
+// Any Runner runs commands and scripts; Tier says what is started with it.
 //
 // Tell the guest's failures from ours. Whatever the guest does is a Result:
 // its Outcome says how it ended, from evidence. An error means that the request
@@ -41,32 +55,39 @@
 // every wall and say "enforced" or "missing" and why.
 //
 // See what was tried: Violations in a Result names what was blocked, with a
-// hint for whoever wrote the script. Denied system calls are counted by the
-// kernel's own report; files outside the walls are named when the exception
-// about them was not caught.
+// hint for whoever wrote the code. Denied system calls are counted by the
+// kernel's own report, and refused connections by the proxy; a script's attempts
+// at files outside the walls are named when the exception about them was not
+// caught.
 //
 // Follow a run live: [run.Request].Streams. End it early: cancel its context;
 // the guest is killed at once, and the Outcome is [run.Canceled].
 //
 // # What happens to your program
 //
-// The Runner forks it to start an interpreter behind walls, and again when it
-// replaces one. The copy lives for a few milliseconds and runs none of your
+// The Runner forks it to start an interpreter behind walls, again when it
+// replaces one, and for the place of each command. The copy lives for a few milliseconds and runs none of your
 // code. A thread of your program waits for each interpreter, and one more
 // attends to it. Signals, the working folder and the environment stay as they
 // are.
 //
 // # Limits
 //
-//   - The tiers are `process`, for scripts, and `hook`: CPython 3.9 or newer, on
-//     Linux, amd64 or arm64. Elsewhere [NewRunner] refuses.
-//   - A worker runs one guest and dies, or serves one hook. There are no
-//     sessions, and no files pass from one run to the next.
-//   - A guest has no network, starts no processes, sees no /proc, and writes
-//     to its own /tmp alone. Where the host allows no namespaces, it writes
-//     nowhere.
-//   - A request above the policy's default limits, or with another size of
-//     /tmp, is not served from the pool: its worker is forked while it waits.
+//   - The tiers are `process`, for scripts, and `hook`, with CPython 3.9 or newer,
+//     and `jail`, for commands; on Linux, amd64 or arm64. Elsewhere [NewRunner]
+//     refuses.
+//   - A worker runs one script and dies, or serves one hook. There are no
+//     sessions, and no files pass from one run to the next but what commands
+//     leave in their workspace and in the policy's Write grants.
+//   - No guest has a network but what the policy's AllowNet names, through a
+//     proxy; for commands the policy's Egress can lift that.
+//   - A script starts no processes, sees no /proc, and writes to its own /tmp
+//     alone. Where the host allows no namespaces, it writes nowhere.
+//   - A command may start processes, sees its own in /proc, and writes to its
+//     /tmp, its workspace and the Write grants. Where the host allows no
+//     namespaces, it is refused.
+//   - A script above the policy's default limits, or with another size of /tmp,
+//     is not served from the pool: its worker is forked while it waits.
 //   - Scripts are at most 16 MiB; requests and results 64 MiB.
 //   - Not all of [Options] is free: each waiting worker takes memory, up to
 //     3 MiB.
@@ -84,7 +105,9 @@
 //     are the boundary.
 //   - A guest that lies. Its result, its output, and an exception that it
 //     raises are its own words; treat them as you treat the code.
-//   - On a host without namespaces: that a guest sees the host's name, the
+//   - A command that spoils its workspace, or leaves code in it for whoever works
+//     there next.
+//   - On a host without namespaces: that a script sees the host's name, the
 //     numbers of processes, and which files exist and how large they are.
 //
 // SECURITY.md has the threat model, and SPECIFICATION.md the promises with the
