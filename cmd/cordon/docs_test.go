@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cordon-sandbox/cordon/policy"
 )
 
 var (
@@ -48,4 +50,46 @@ func TestDocumentedChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{Dir: dir})
+}
+
+var (
+	documentedRow  = regexp.MustCompile(`(?m)^\| 137 \| (.*) \|$`)
+	helpRow        = regexp.MustCompile(`(?m)^  137 +(.*\n {12}.*)$`)
+	documentedSize = regexp.MustCompile(`"(?:sent|received)": "([^"]*)"`)
+)
+
+// README.md and the help give the same causes for the code that has the most.
+func TestDocumentedCauses(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, help := documentedRow.FindStringSubmatch(string(page)), helpRow.FindStringSubmatch(exitHelp)
+	if row == nil || help == nil {
+		t.Fatalf("README.md: %q; help: %q", row, help)
+	}
+	for _, cause := range []string{"memory", "processor time", "output", "disk", "processes", "hammering"} {
+		for name, text := range map[string]string{"README.md": row[1], "the help": help[1]} {
+			if !strings.Contains(text, cause) {
+				t.Errorf("%s does not say that 137 can mean %s: %s", name, cause, text)
+			}
+		}
+	}
+}
+
+// Of traffic every byte is told. A page that shows rounded sizes has made them up.
+func TestDocumentedSizes(t *testing.T) {
+	page, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := documentedSize.FindAllStringSubmatch(string(page), -1)
+	if len(sizes) < 2 {
+		t.Errorf("%d sizes", len(sizes))
+	}
+	for _, m := range sizes {
+		if size, err := policy.ParseBytes(m[1]); err != nil || size.String() != m[1] {
+			t.Errorf("%s: cordon writes %s, %v", m[0], size, err)
+		}
+	}
 }
