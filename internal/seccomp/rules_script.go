@@ -1,8 +1,8 @@
 package seccomp
 
 // scriptRules is the allowlist for untrusted CPython 3.9 to 3.14, its standard
-// library and numpy, on glibc and musl. Whatever is not here is denied; hints.go
-// says to a guest why.
+// library and numpy, on glibc and musl. Whatever is not here is denied;
+// hints_script.go says to a guest why.
 //
 // The measure of each group: does CPython need it, and does another wall decide
 // about what the filter cannot see?
