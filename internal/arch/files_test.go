@@ -171,6 +171,48 @@ func TestTestsIn(t *testing.T) {
 	}
 }
 
+var goFile = regexp.MustCompile(`(?:^|[\s(])([a-z][a-z0-9_]*\.go)\b`)
+
+// filesIn gives the Go files that a comment names: those of its own folder have
+// no path.
+func filesIn(comment string) []string {
+	var names []string
+	for _, m := range goFile.FindAllStringSubmatch(comment, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// A comment that leads through a package must not lead to a file that is gone.
+func TestFilesInCommentsExist(t *testing.T) {
+	named := 0
+	sources(t, ".go", func(name string, text []byte) {
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, group := range file.Comments {
+			for _, other := range filesIn(group.Text()) {
+				named++
+				if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), other)); err != nil {
+					t.Errorf("%s names %s: %v", name, other, err)
+				}
+			}
+		}
+	})
+	if named < 20 {
+		t.Fatalf("saw %d names of files only: the look for them is wrong", named)
+	}
+}
+
+func TestFilesIn(t *testing.T) {
+	got := filesIn("plan.go decides (walls_linux.go does), x/sys/unix/z.go, *_unsafe.go, judge.goes, and\ndoc.go.")
+	if want := []string{"plan.go", "walls_linux.go", "doc.go"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
 var (
 	target  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
 	command = regexp.MustCompile("(?m)(?:^\\s*(?:\\$ )?|`|&& )make ([a-z][a-z -]*)")

@@ -4,7 +4,7 @@
 // features. It is written down as a list of system calls (walls_linux.go), one
 // straight line that builds a root from nothing, gives up what must not be
 // kept, and ends in the execution of a program. Start (start_linux.go) clones
-// this process into the planned namespaces, where the child (child_linux.go)
+// this process into the planned namespaces, where the child (child_unsafe.go)
 // makes those calls and nothing else. Whatever fails comes back as a SetupError
 // with the step's name; nothing has run by then.
 package jail
