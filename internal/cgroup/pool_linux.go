@@ -14,9 +14,11 @@ import (
 )
 
 const (
-	// idleMax bounds what a burst of workers leaves behind: two or three
-	// descriptors each.
-	idleMax = 256
+	// idleMax bounds what a burst of workers leaves behind: 5 descriptors each on
+	// v1 and 4 on v2; for a tree one more, and another where processes are counted
+	// in a hierarchy of their own. A process may have 1,024 on many hosts, and a
+	// Runner has two pools. As many as it runs at once by default.
+	idleMax = 64
 	// drainMax is how long Close waits for processes that are being killed.
 	drainMax = 2 * time.Second
 	// retryStuck bounds what a Return spends on the groups of others.

@@ -312,6 +312,39 @@ func TestFilesAreClosed(t *testing.T) {
 	}
 }
 
+// What a group keeps open, and what is left open after a burst of commands: a
+// Runner may have 1,024 descriptors, and more to do with them.
+func TestIdleGroupsKeepFewFiles(t *testing.T) {
+	p := openTrees(t)
+	before := openFiles(t)
+	g := lease(t, p, 64*mib)
+	plain := openFiles(t) - before
+	g.ReturnEmpty()
+	leaseTree(t, p, 64*mib, 8) // opens what the pool needs for all of them
+	pool := openFiles(t) - before
+	var groups []*Group
+	for range 100 {
+		groups = append(groups, leaseTree(t, p, 64*mib, 8))
+	}
+	tree := (openFiles(t) - before - pool) / len(groups)
+	want, wantTree := 5, 6
+	if p.version == 2 {
+		want, wantTree = 4, 5
+	}
+	if p.counting.apart() {
+		wantTree++
+	}
+	if plain != want || tree != wantTree {
+		t.Errorf("%d descriptors for a group, %d with a tree; want %d and %d", plain, tree, want, wantTree)
+	}
+	for _, g := range groups {
+		g.ReturnEmpty()
+	}
+	if kept := openFiles(t) - before - pool; kept > 1024/2 {
+		t.Errorf("%d descriptors are kept after a burst", kept)
+	}
+}
+
 func openFiles(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")

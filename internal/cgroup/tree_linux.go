@@ -11,7 +11,7 @@ import (
 )
 
 // A tree is what a node has in addition when it is for a tree of processes. Its
-// files are opened for each use, but for one: a tree takes milliseconds to
+// files are opened for each use, but for two: a tree takes milliseconds to
 // start, and descriptors are for the many workers that do not.
 type tree struct {
 	dir   string // where its processes are counted; "" on hosts that do not
