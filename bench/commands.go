@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -109,27 +110,28 @@ func bubblewrapLine(workspace string) []string {
 		program, "--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000", "--hostname", "cordon",
 		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", "--symlink", "/tmp", "/var/tmp",
 	}
-	for _, path := range []string{
-		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ca-certificates", "/etc/ca-certificates.conf",
-		"/etc/debian_version", "/etc/gai.conf", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
-		"/etc/magic", "/etc/magic.mime", "/etc/mime.types", "/etc/mke2fs.conf", "/etc/os-release", "/etc/perl", "/etc/protocols",
-		"/etc/rpc", "/etc/services", "/etc/python3", "/etc/python3.11", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone",
-	} {
-		info, err := os.Lstat(path)
-		if err != nil {
-			continue
-		}
-		if info.Mode()&os.ModeSymlink != 0 {
-			if target, err := os.Readlink(path); err == nil {
-				line = append(line, "--symlink", target, path)
-			}
-			continue
-		}
-		line = append(line, "--ro-bind", path, path)
-	}
+	line = append(line, systemBinds(jail.SystemPaths())...)
 	line = append(line, "--bind", workspace, workspace, "--chdir", workspace, "--")
 	if exec.Command(line[0], append(line[1:], "/bin/true")...).Run() != nil {
 		return nil
 	}
 	return append(line, "/bin/true")
+}
+
+// systemBinds are the arguments for those paths that this host has. What is a
+// symlink stays one, as in a jail.
+func systemBinds(paths []string) []string {
+	var binds []string
+	for _, path := range paths {
+		info, err := os.Lstat(path)
+		if err != nil {
+			continue
+		}
+		if info.Mode()&os.ModeSymlink == 0 {
+			binds = append(binds, "--ro-bind", path, path)
+		} else if target, err := os.Readlink(path); err == nil {
+			binds = append(binds, "--symlink", target, path)
+		}
+	}
+	return binds
 }

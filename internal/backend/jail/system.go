@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
 )
@@ -36,10 +37,14 @@ var systemFiles = []string{
 	"/etc/timezone",
 }
 
+// SystemPaths are all that a command sees of the host's system, where the host has
+// it.
+func SystemPaths() []string { return slices.Concat(systemFolders, systemFiles) }
+
 // systemMounts lists what a host has of them.
 func systemMounts() ([]confine.Mount, error) {
 	var mounts []confine.Mount
-	for _, path := range append(systemFolders[:len(systemFolders):len(systemFolders)], systemFiles...) {
+	for _, path := range SystemPaths() {
 		m, err := mountOf(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/jail"
+)
+
+// The row says "with the same binds".
+func TestBubblewrapSeesTheSystem(t *testing.T) {
+	there := 0
+	binds := systemBinds(jail.SystemPaths())
+	for _, path := range jail.SystemPaths() {
+		if _, err := os.Lstat(path); err == nil {
+			there++
+			if !slices.Contains(binds, path) {
+				t.Errorf("%s is not bound", path)
+			}
+		}
+	}
+	if there == 0 {
+		t.Error("this host has nothing of a system")
+	}
+}
+
+func TestSystemBinds(t *testing.T) {
+	dir := t.TempDir()
+	link, folder, gone := filepath.Join(dir, "link"), filepath.Join(dir, "folder"), filepath.Join(dir, "gone")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("folder", link); err != nil {
+		t.Fatal(err)
+	}
+	got := systemBinds([]string{link, gone, folder})
+	if want := []string{"--symlink", "folder", link, "--ro-bind", folder, folder}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
