@@ -5,7 +5,7 @@
 #   RUNS=20000    how many runs `make soak` does
 #   FUZZTIME=20s  how long `make fuzz` stays with each target
 #   TESTFLAGS=    more flags for go test: make test TESTFLAGS='-run Wall -v'
-#   BENCHFLAGS=   flags of the bench: -quick, -strict, -json FILE
+#   BENCHFLAGS=   flags of the bench: -quick, -strict, -only NAME, -json FILE
 #
 # What the tests find in their environment (set by scripts/test, or by you):
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas

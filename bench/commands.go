@@ -62,12 +62,8 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 		if err := b.paced(ctx, &warm, 50, slow, command); err != nil {
 			return err
 		}
-		for range 30 {
-			d, err := command(ctx)
-			if err != nil {
-				return err
-			}
-			chased = append(chased, d)
+		if err := b.backToBack(ctx, &chased, 30, command); err != nil {
+			return err
 		}
 		settle()
 	}

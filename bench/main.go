@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/cordon-sandbox/cordon"
@@ -43,7 +44,7 @@ func main() {
 	flag.StringVar(&opts.json, "json", "", "write the table to this file too")
 	flag.BoolVar(&opts.quick, "quick", false, "measure shortly and judge nothing: a smoke test")
 	flag.BoolVar(&opts.strict, "strict", false, "exit with 1 when a promise is missed")
-	flag.StringVar(&opts.only, "only", "", "measure only this: memory, starts, throughput, processor, hooks, language, commands or egress")
+	flag.Func("only", "measure only `NAME`, one of "+phaseNames(), opts.choose)
 	fetched := flag.String("fetch", "", "be the client of the proxy's measure, for this address")
 	flag.Parse()
 	if *fetched != "" {
@@ -61,6 +62,50 @@ func main() {
 	if missed && opts.strict {
 		os.Exit(1)
 	}
+}
+
+// phase is a part of the bench that can be measured alone.
+type phase struct {
+	name string
+	// tier is what it measures, with a Runner of its own for commands.
+	tier    policy.Tier
+	measure func(*bench, context.Context, *table) error
+}
+
+// phases in the order of measuring. Memory first: it is the state of a Runner
+// that has not run yet.
+var phases = []phase{
+	{"memory", policy.TierProcess, (*bench).memory},
+	{"starts", policy.TierProcess, (*bench).starts},
+	{"throughput", policy.TierProcess, (*bench).throughput},
+	{"processor", policy.TierProcess, (*bench).processor},
+	{"hooks", policy.TierProcess, (*bench).hooks},
+	{"language", policy.TierProcess, (*bench).language},
+	{"commands", policy.TierJail, (*bench).commands},
+	{"egress", policy.TierJail, (*bench).egress},
+}
+
+func phaseNames() string {
+	names := make([]string, len(phases))
+	for i, p := range phases {
+		names[i] = p.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// choose takes the name that -only gives. One that is wrong would measure
+// nothing, and miss nothing.
+func (o *options) choose(name string) error {
+	if !slices.ContainsFunc(phases, func(p phase) bool { return p.name == name }) {
+		return fmt.Errorf("there is no such measure: write one of %s", phaseNames())
+	}
+	o.only = name
+	return nil
+}
+
+// chosen are the phases to measure.
+func (o *options) chosen() []phase {
+	return slices.DeleteFunc(slices.Clone(phases), func(p phase) bool { return o.only != "" && p.name != o.only })
 }
 
 // bench is what all measures share.
@@ -89,7 +134,9 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 		}
 	}
 	b.bwrap = findBubblewrap(b.python)
-	b.runner, err = cordon.NewRunnerContext(ctx, cordon.Options{Policy: policy.Policy{Python: b.python}})
+	chosen := opts.chosen()
+	// The first one's: for commands alone, no interpreter has to be started.
+	b.runner, err = cordon.NewRunnerContext(ctx, cordon.Options{Policy: policy.Policy{Python: b.python}, Tier: chosen[0].tier})
 	if err != nil {
 		return false, err
 	}
@@ -104,19 +151,9 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 			t.Walls = append(t.Walls, fmt.Sprintf("%s: %s", w, state))
 		}
 	}
-	for _, phase := range []struct {
-		name    string
-		measure func(context.Context, *table) error
-	}{
-		// Memory first: it is the state of a Runner that has not run yet.
-		{"memory", b.memory}, {"starts", b.starts}, {"throughput", b.throughput}, {"processor", b.processor},
-		{"hooks", b.hooks}, {"language", b.language}, {"commands", b.commands}, {"egress", b.egress},
-	} {
-		if opts.only != "" && opts.only != phase.name {
-			continue
-		}
+	for _, phase := range chosen {
 		fmt.Fprintf(os.Stderr, "measuring: %s\n", phase.name)
-		if err := phase.measure(ctx, &t); err != nil {
+		if err := phase.measure(b, ctx, &t); err != nil {
 			return false, fmt.Errorf("%s: %w", phase.name, err)
 		}
 	}

@@ -69,7 +69,7 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 		if err := b.paced(ctx, &ruled, 50, slow, b.ruled); err != nil {
 			return err
 		}
-		if err := b.backToBack(ctx, &chased, 100); err != nil {
+		if err := b.backToBack(ctx, &chased, 100, b.warm); err != nil {
 			return err
 		}
 		settle()
@@ -200,11 +200,11 @@ func (b *bench) paced(ctx context.Context, into *samples, n int, pace time.Durat
 	return nil
 }
 
-// backToBack shows what a lone caller in a hurry sees: the pool runs dry, and
-// each run waits for a fork.
-func (b *bench) backToBack(ctx context.Context, into *samples, n int) error {
+// backToBack shows what a lone caller in a hurry sees: what was made ahead is used
+// up, and each run waits for the next.
+func (b *bench) backToBack(ctx context.Context, into *samples, n int, once func(context.Context) (time.Duration, error)) error {
 	for range n {
-		d, err := b.warm(ctx)
+		d, err := once(ctx)
 		if err != nil {
 			return err
 		}
