@@ -82,7 +82,7 @@ type execOptions struct {
 	readOnly    bool
 	read, write []string
 	allowNet    grants
-	env         []string
+	env         texts
 
 	egress, backend string
 	// Pointers: what nobody says is the policy's.
@@ -108,7 +108,7 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	f.StringArrayVar(&o.write, "write", nil, "a file or folder that the command may change: `PATH` (repeatable)")
 	f.Var(&o.allowNet, "allow-net", "where the command may connect to: a list like example.com,*.example.org:443 (repeatable)")
 	f.StringVar(&o.egress, "egress", "", "how --allow-net is enforced: `MODE` is strict (a proxy is the only way out), preflight (hosts in the arguments are looked at, and the network is this host's) or none (strict)")
-	f.StringArrayVar(&o.env, "env", nil, "a variable of the command's environment: `NAME=VALUE`, or NAME for the value that it has here (repeatable)")
+	f.Var(&o.env, "env", "a variable of the command's environment: `NAME=VALUE`, or NAME for the value that it has here (repeatable)")
 	f.Var(&choice{&o.interpreters}, "allow-interpreters", "let the command be a shell, Python or another program that runs code from its arguments")
 	f.Lookup("allow-interpreters").NoOptDefVal = "true"
 	f.Var(&choice{&o.dangerous}, "dangerous-workspace", "let --workspace be a home directory or a folder of the system: the command can then read and change keys, passwords and all else in it, and send it where --allow-net lets it")

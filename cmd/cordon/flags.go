@@ -200,7 +200,7 @@ func (c *count) String() string {
 func (c *count) Type() string { return "N" }
 
 // texts is a flag that may come again. It is no pflag.SliceValue: env.go would
-// cut JSON at its commas.
+// cut JSON, and the values of variables, at their commas.
 type texts []string
 
 func (t *texts) Set(text string) error {
