@@ -12,18 +12,20 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// settle refuses what contradicts itself.
+// settle refuses what contradicts itself. What the command line says goes before
+// what the environment says.
 func (o *execOptions) settle(cmd *cobra.Command) error {
 	said := cmd.Flags().Changed
 	switch {
 	case said("workspace") && o.workspace == "":
 		return run.Errorf(run.Invalid, "--workspace: the path is empty")
-	case said("dangerous-workspace") && o.workspace == "":
+	case said("dangerous-workspace") && *o.dangerous && o.workspace == "" && !o.readOnly:
+		// Only who typed it meant this command: a variable or a policy is for all.
 		return run.Errorf(run.Invalid, "--dangerous-workspace is for --workspace: name the folder")
-	case said("allow-net") && policy.Egress(o.egress) == policy.EgressNone:
-		return run.Errorf(run.Invalid, "--allow-net and --egress none exclude each other: with none, everything can be reached")
-	case said("quiet") && said("verbose"):
+	case o.quiet && o.verbose && said("quiet") == said("verbose"):
 		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
+	case o.quiet && o.verbose:
+		o.quiet, o.verbose = said("quiet"), said("verbose")
 	}
 	if _, err := policy.ParseEgress(o.egress); err != nil {
 		return run.Wrap(run.Invalid, err)
@@ -69,6 +71,9 @@ func (o *execOptions) grant() (policy.Policy, error) {
 	}
 	if o.dangerous != nil {
 		p.DangerousWorkspace = *o.dangerous
+	}
+	if p.Egress == policy.EgressNone && len(p.AllowNet) > 0 {
+		return p, run.Errorf(run.Invalid, "--allow-net and --egress none exclude each other, whether flags, the environment or the policy say so: with none, everything can be reached")
 	}
 	p.Limits, err = o.narrow(p)
 	return p, err
