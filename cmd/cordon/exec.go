@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -144,7 +142,7 @@ func commandLimits() policy.Limits {
 }
 
 // runExec runs one command.
-func runExec(ctx context.Context, opts execOptions) (err error) {
+func runExec(ctx context.Context, opts execOptions) error {
 	p, err := opts.grant()
 	if err != nil {
 		return err
@@ -153,32 +151,7 @@ func runExec(ctx context.Context, opts execOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
-	if !opts.json {
-		req.Streams.Out, req.Streams.Err = stdout, stderr
-	}
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true, Tier: policy.TierJail})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, runner.Close()) }()
-	how := see(opts.noTerminal || opts.json)
-	res, err := runIn(ctx, how, req, runner.Run)
-	if err != nil {
-		return explainHidden(err, hidden)
-	}
-	if errors.Is(context.Cause(ctx), errPipe) {
-		return errPipe // nobody is there to be told
-	}
-	if how.terminal {
-		stderr.open = stdout.open // they are one
-	}
-	if opts.json {
-		err = printJSON(stdout, res, isTerminal(os.Stdout))
-	} else {
-		err = present(stdout, stderr, res, presentation{
-			command: true, hidden: hidden, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr),
-		})
-	}
-	return conclude(commandCode(ctx, res), cmp.Or(err, stdout.err, stderr.err))
+	return runSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierJail}, req, see(opts.noTerminal || opts.json), presentation{
+		command: true, hidden: hidden, json: opts.json, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr),
+	})
 }

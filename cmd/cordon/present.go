@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -58,8 +59,9 @@ func printLines(to *tap, lines []string) error {
 	return nil
 }
 
-// presentation says how a Result is shown to people.
+// presentation says how a Result is shown.
 type presentation struct {
+	json      bool   // to a program, and all of it; the rest is for people
 	name      string // of the script, in findings
 	command   bool   // it was none
 	variables []string
@@ -72,6 +74,9 @@ type presentation struct {
 
 // present shows what the streams have not shown already.
 func present(stdout, stderr *tap, res run.Result, how presentation) error {
+	if how.json {
+		return printJSON(stdout, res, isTerminal(os.Stdout))
+	}
 	for _, name := range how.variables {
 		if value, set := res.Variables[name]; set {
 			if err := stdout.line(name + " = " + showValue(value)); err != nil {

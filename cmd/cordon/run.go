@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -114,7 +113,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 }
 
 // runRun runs one script.
-func runRun(ctx context.Context, opts runOptions) (err error) {
+func runRun(ctx context.Context, opts runOptions) error {
 	req, err := opts.request(os.Stdin)
 	if err != nil {
 		return err
@@ -126,46 +125,11 @@ func runRun(ctx context.Context, opts runOptions) (err error) {
 	if p, err = forOneRun(p, opts.limitOptions); err != nil {
 		return err
 	}
-	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
-	if !opts.json {
-		req.Streams.Out, req.Streams.Err = stdout, stderr
-	}
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true, Language: opts.language()})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, runner.Close()) }()
-	res, err := runner.Run(ctx, req)
-	if err != nil {
-		return err
-	}
-	if errors.Is(context.Cause(ctx), errPipe) {
-		return errPipe // nobody is there to be told
-	}
-	if opts.json {
-		err = printJSON(stdout, res, isTerminal(os.Stdout))
-	} else {
-		err = present(stdout, stderr, res, presentation{
-			name: cmp.Or(req.Name, "<script>"), variables: opts.variables,
-			quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
-		})
-	}
-	return conclude(resultCode(ctx, res), cmp.Or(err, stdout.err, stderr.err))
+	return runSingle(ctx, cordon.Options{Policy: p, Language: opts.language()}, req, view{}, presentation{
+		name: cmp.Or(req.Name, "<script>"), variables: opts.variables, json: opts.json,
+		quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
+	})
 }
-
-// conclude gives the exit code of a Result that has been shown. What was written
-// while the guest ran may have been lost too.
-func conclude(code int, lost error) error {
-	switch {
-	case lost != nil:
-		return outputLost(lost)
-	case code != 0:
-		return exitCode(code)
-	}
-	return nil
-}
-
-func outputLost(err error) error { return run.Errorf(run.Internal, "the output is lost: %w", err) }
 
 // language is what scripts go by, unless one of them asks for more.
 func (o *runOptions) language() policy.LanguagePreset {

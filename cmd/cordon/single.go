@@ -1,0 +1,56 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// runSingle runs one script or command in a Runner of its own, shows what became
+// of it, and gives its exit code.
+func runSingle(ctx context.Context, options cordon.Options, req run.Request, window view, how presentation) (err error) {
+	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
+	if !how.json {
+		req.Streams.Out, req.Streams.Err = stdout, stderr
+	}
+	options.OneShot = true
+	runner, err := cordon.NewRunnerContext(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	res, err := runIn(ctx, window, req, runner.Run)
+	if err != nil {
+		return explainHidden(err, how.hidden)
+	}
+	if errors.Is(context.Cause(ctx), errPipe) {
+		return errPipe // nobody is there to be told
+	}
+	if window.terminal {
+		stderr.open = stdout.open // they are one
+	}
+	code := resultCode(ctx, res)
+	if how.command {
+		code = commandCode(ctx, res)
+	}
+	err = present(stdout, stderr, res, how)
+	return conclude(code, cmp.Or(err, stdout.err, stderr.err))
+}
+
+// conclude gives the exit code of a Result that has been shown. What was written
+// while the guest ran may have been lost too.
+func conclude(code int, lost error) error {
+	switch {
+	case lost != nil:
+		return outputLost(lost)
+	case code != 0:
+		return exitCode(code)
+	}
+	return nil
+}
+
+func outputLost(err error) error { return run.Errorf(run.Internal, "the output is lost: %w", err) }
