@@ -29,9 +29,9 @@ const (
 // policy requires it of all.
 const WallLanguage Wall = "language"
 
-// Two walls stand around commands alone, and before or beside the kernel's:
-// what a command line says is looked at before it starts, and a proxy of the
-// Runner's decides about each connection.
+// Two walls stand before and beside the kernel's: what a command line says is
+// looked at before it starts, and a proxy of the Runner's decides about each
+// connection of a guest that may have some.
 const (
 	WallCommand Wall = "command" // interpreters, paths outside of the workspace
 	WallEgress  Wall = "egress"  // where the network may be reached
@@ -48,6 +48,9 @@ var Walls = []Wall{
 	WallNoNewPrivs, WallCapabilities, WallUID, WallUser, WallMount, WallPID, WallNet, WallIPC,
 	WallUTS, WallCgroupNS, WallLandlock, WallSeccomp, WallRlimit, WallCgroup, WallEnvironment,
 }
+
+// OtherWalls lists those that are not the kernel's. Reports show them after Walls.
+var OtherWalls = []Wall{WallLanguage, WallCommand, WallEgress}
 
 // Alternatives lists the walls of which one is enough to meet w.
 func (w Wall) Alternatives() []Wall {
