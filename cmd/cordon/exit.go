@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"syscall"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -79,7 +78,7 @@ func resultCode(ctx context.Context, res run.Result) int {
 		}
 		return *res.ExitCode
 	case bySignal:
-		if n, known := signalNumbers[res.Signal]; known {
+		if n, known := run.SignalNumber(res.Signal); known {
 			return 128 + n
 		}
 		return codeKilled
@@ -142,21 +141,4 @@ func causeCode(ctx context.Context) int {
 		return codePipe
 	}
 	return codeInterrupted
-}
-
-// signalNumbers are Linux's, on every architecture that guests run on; the
-// names are those of a Result.
-var signalNumbers = map[string]int{
-	"SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGILL": 4, "SIGTRAP": 5, "SIGABRT": 6, "SIGBUS": 7, "SIGFPE": 8,
-	"SIGKILL": 9, "SIGUSR1": 10, "SIGSEGV": 11, "SIGUSR2": 12, "SIGPIPE": 13, "SIGALRM": 14, "SIGTERM": 15,
-	"SIGSTKFLT": 16, "SIGXCPU": 24, "SIGXFSZ": 25, "SIGVTALRM": 26, "SIGPROF": 27, "SIGIO": 29, "SIGPWR": 30, "SIGSYS": 31,
-}
-
-func signalName(s syscall.Signal) string {
-	for name, n := range signalNumbers {
-		if n == int(s) {
-			return name
-		}
-	}
-	return s.String()
 }

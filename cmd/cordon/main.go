@@ -136,7 +136,7 @@ func action(work func(cmd *cobra.Command, args []string) error) func(*cobra.Comm
 // errSignal is why the context ended.
 type errSignal struct{ signal syscall.Signal }
 
-func (e errSignal) Error() string { return "ended by " + signalName(e.signal) }
+func (e errSignal) Error() string { return "ended by " + run.SignalName(int(e.signal)) }
 
 // errPipe: whoever read our output has gone.
 var errPipe = errors.New("the output is closed")

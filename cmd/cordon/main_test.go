@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 func TestMain(m *testing.M) {
@@ -144,7 +145,7 @@ func field(names []string) error {
 // signal NAME CODE COMMAND…: waits for the command's first line of output,
 // sends it the signal and wants to see that code.
 func sendSignal(args []string) error {
-	number, known := signalNumbers[args[0]]
+	number, known := run.SignalNumber(args[0])
 	if !known {
 		return fmt.Errorf("%s is not a signal", args[0])
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // attend hears what the zygote says, and answers the kernel's questions about
@@ -76,7 +77,7 @@ func parseInts(text string, numbers []int) (err error) {
 func exitOf(status unix.WaitStatus, micros, kib int) Exit {
 	exit := Exit{Code: status.ExitStatus(), CPUTime: time.Duration(micros) * time.Microsecond, Memory: policy.Bytes(kib) * policy.KiB}
 	if status.Signaled() {
-		exit.Code, exit.Signal = -1, unix.SignalName(status.Signal())
+		exit.Code, exit.Signal = -1, run.SignalName(int(status.Signal()))
 	}
 	return exit
 }

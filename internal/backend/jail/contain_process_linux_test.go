@@ -50,6 +50,8 @@ func processAttempts() []attempt {
 			proof: proof{none: "there is nothing to forge without a jail"}},
 		{name: "end by its own hand", sh: `kill -KILL $$`, want: run.Signaled, touched: signaled("SIGKILL"), bwrap: bwrapStatus,
 			proof: proof{none: "it is about what is said of it"}},
+		{name: "end by a real-time signal", sh: `kill -35 $$`, want: run.Signaled, touched: signaled("SIGRTMIN+1"), bwrap: bwrapStatus,
+			proof: proof{none: "it is about what is said of it"}},
 		{name: "children for the parent", act: "clone parent", proof: naked},
 		{name: "orphans are waited for", sh: `
 i=0; while [ $i -lt 300 ]; do (sh -c : &); i=$((i+1)); done; sleep 0.2
@@ -223,8 +225,8 @@ func exitCode(want int) func(*testing.T, *scene, run.Result) string {
 
 func signaled(want string) func(*testing.T, *scene, run.Result) string {
 	return func(_ *testing.T, s *scene, r run.Result) string {
-		const killed = 128 + 9
-		if s.suite.jail == policy.JailBwrap && r.ExitCode != nil && *r.ExitCode == killed {
+		number, _ := run.SignalNumber(want)
+		if s.suite.jail == policy.JailBwrap && r.ExitCode != nil && *r.ExitCode == 128+number {
 			return ""
 		}
 		if r.Signal != want || r.ExitCode != nil {

@@ -87,24 +87,24 @@ func (e evidence) conclude(r *run.Result) {
 	end := func(o run.Outcome, format string, args ...any) {
 		r.Outcome, r.Error = o, fmt.Sprintf(format, args...)
 	}
-	code, signal := 0, ""
-	if e.End.Status != nil {
-		if status := *e.End.Status; status.Signaled() {
-			signal = unix.SignalName(status.Signal())
-		} else {
-			code = status.ExitStatus()
-			r.ExitCode = &code
-		}
+	code, signal := 0, syscall.Signal(0) // 0 is none
+	switch status := e.End.Status; {
+	case status == nil:
+	case status.Signaled():
+		signal = status.Signal()
+		r.Signal = run.SignalName(int(signal))
+	default:
+		code = status.ExitStatus()
+		r.ExitCode = &code
 	}
-	r.Signal = signal
+	failed := code != 0 || signal != 0 || e.End.Status == nil
 	if e.Killed != "" {
 		r.Signal, r.ExitCode = "SIGKILL", nil
 	}
-	failed := code != 0 || signal != "" || e.End.Status == nil
 	switch {
 	case e.Killed == killedWall:
 		end(run.TimedOut, "wall time limit of %v reached", e.Limits.WallTime)
-	case e.Killed == killedCPU, signal == "SIGXCPU":
+	case e.Killed == killedCPU, signal == unix.SIGXCPU:
 		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
 	case e.Killed == killedOutput:
 		end(run.OutOfOutput, "output limit of %v reached", e.Limits.Output)
@@ -120,13 +120,13 @@ func (e evidence) conclude(r *run.Result) {
 		end(run.OutOfProcs, "limit of %d processes reached", e.Limits.Processes)
 	case failed && e.ScratchFull:
 		end(run.OutOfDisk, "scratch limit of %v reached", e.Limits.Scratch)
-	case signal == "SIGSYS":
+	case signal == unix.SIGSYS:
 		end(run.Denied, "the command made a system call through a foreign ABI")
 		r.Violations = append(r.Violations, run.Violation{
 			Wall: policy.WallSeccomp, Op: "foreign ABI", Count: 1, Hint: "programs for another architecture cannot run in this sandbox",
 		})
-	case signal != "":
-		end(run.Signaled, "the command was ended by %s", signal)
+	case signal != 0:
+		end(run.Signaled, "the command was ended by %s", r.Signal)
 	case code != 0:
 		end(run.Exited, "the command left with exit code %d", code)
 	default:

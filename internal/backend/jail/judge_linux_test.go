@@ -27,6 +27,8 @@ func TestJudge(t *testing.T) {
 		{"success", evidence{End: endedWith(0)}, run.Succeeded, ""},
 		{"an exit code", evidence{End: endedWith(3 << 8)}, run.Exited, "exit code 3"},
 		{"a signal", evidence{End: endedWith(unix.WaitStatus(unix.SIGSEGV))}, run.Signaled, "SIGSEGV"},
+		{"a real-time signal", evidence{End: endedWith(35)}, run.Signaled, "SIGRTMIN+1"},
+		{"a signal without a name", evidence{End: endedWith(32)}, run.Signaled, "SIG32"},
 		{"a signal that nobody of us sent", evidence{End: killed}, run.Signaled, "SIGKILL"},
 		{"wall time", evidence{Killed: killedWall}, run.TimedOut, "wall time limit of 30s"},
 		{"processor time", evidence{Killed: killedCPU}, run.OutOfCPU, "processor time limit of 10s"},
@@ -61,6 +63,9 @@ func TestJudge(t *testing.T) {
 			}
 			if test.evidence.Killed != "" && (r.ExitCode != nil || r.Signal != "SIGKILL") {
 				t.Errorf("killed with code %v, signal %s", r.ExitCode, r.Signal)
+			}
+			if status := test.evidence.End.Status; status != nil && status.Signaled() && (r.OK() || r.ExitCode != nil || r.Signal == "") {
+				t.Errorf("ended by signal %d: %s with code %v, signal %q", status.Signal(), r.Outcome, r.ExitCode, r.Signal)
 			}
 		})
 	}

@@ -60,6 +60,11 @@ func TestInsideDegradedHost(t *testing.T) {
 	if err := os.WriteFile(mine, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// Without a pid namespace a guest can end itself by any signal.
+	r := runJob(t, b, jobOf(b, "import signal; signal.raise_signal(35)", nil))
+	if r.Outcome != run.Signaled || r.Signal != "SIGRTMIN+1" || r.ExitCode != nil {
+		t.Errorf("a real-time signal: %s %q, signal %q, code %v", r.Outcome, r.Error, r.Signal, r.ExitCode)
+	}
 	for name, test := range map[string]struct{ script, want string }{
 		"it works":      {"result = context['a'] + 1", "42"},
 		"modules":       {"import json, sqlite3, decimal\nresult = json.loads('[1]')", "[1]"},
