@@ -59,7 +59,8 @@ func foreignAttempts() []attempt {
 	}
 	// Whoever makes such a call himself is ended for it, and that is said.
 	return inWall("foreign ABI", append(all, attempt{
-		name: "is told", act: "elf", told: map[string]any{"program": "getpid", "itself": true}, want: run.Denied, bwrap: bwrapStatus,
+		name: "is told", act: "elf", told: map[string]any{"program": "getpid", "itself": true},
+		want: run.Signaled, touched: endedByFilter, bwrap: bwrapStatus,
 		proof: proof{naked: true, maybe: "this kernel has no i386"},
 	}))
 }

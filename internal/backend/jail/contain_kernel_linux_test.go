@@ -127,11 +127,20 @@ func attemptsOf(calls []systemCall) (all []attempt) {
 			proof: proof{naked: true, root: c.root, maybe: c.maybe},
 		}
 		if c.ended {
-			a.want, a.bwrap = run.Denied, bwrapStatus
+			a.want, a.touched, a.bwrap = run.Signaled, endedByFilter, bwrapStatus
 		}
 		all = append(all, a)
 	}
 	return all
+}
+
+// endedByFilter: the call was not made, because its maker was ended before. A proof
+// has no filter.
+func endedByFilter(t *testing.T, s *scene, r run.Result) string {
+	if s.naked {
+		return ""
+	}
+	return signaled("SIGSYS")(t, s, r)
 }
 
 func hostNamed(t *testing.T, _ *scene, _ run.Result) string {

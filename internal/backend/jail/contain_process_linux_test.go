@@ -52,6 +52,10 @@ func processAttempts() []attempt {
 			proof: proof{none: "it is about what is said of it"}},
 		{name: "end by a real-time signal", sh: `kill -35 $$`, want: run.Signaled, touched: signaled("SIGRTMIN+1"), bwrap: bwrapStatus,
 			proof: proof{none: "it is about what is said of it"}},
+		{name: "end by the signal for processor time", sh: `kill -XCPU $$`, want: run.Signaled, touched: signaled("SIGXCPU"), bwrap: bwrapStatus,
+			proof: proof{none: "it is about what is said of it"}},
+		{name: "end by the filter's signal", sh: `kill -SYS $$`, want: run.Signaled, touched: signaled("SIGSYS"), bwrap: bwrapStatus,
+			proof: proof{none: "it is about what is said of it"}},
 		{name: "children for the parent", act: "clone parent", proof: naked},
 		{name: "orphans are waited for", sh: `
 i=0; while [ $i -lt 300 ]; do (sh -c : &); i=$((i+1)); done; sleep 0.2
@@ -231,6 +235,9 @@ func signaled(want string) func(*testing.T, *scene, run.Result) string {
 		}
 		if r.Signal != want || r.ExitCode != nil {
 			return "the signal is " + r.Signal
+		}
+		if len(r.Violations) > 0 {
+			return "a violation that nobody has seen"
 		}
 		return ""
 	}

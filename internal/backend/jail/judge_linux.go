@@ -104,7 +104,7 @@ func (e evidence) conclude(r *run.Result) {
 	switch {
 	case e.Killed == killedWall:
 		end(run.TimedOut, "wall time limit of %v reached", e.Limits.WallTime)
-	case e.Killed == killedCPU, signal == unix.SIGXCPU:
+	case e.Killed == killedCPU:
 		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
 	case e.Killed == killedOutput:
 		end(run.OutOfOutput, "output limit of %v reached", e.Limits.Output)
@@ -116,15 +116,18 @@ func (e evidence) conclude(r *run.Result) {
 		end(run.Denied, "the command kept trying what the sandbox denies")
 	case failed && e.OOMKills > 0:
 		end(run.OutOfMemory, "memory limit of %v reached", e.Limits.Memory)
+	case (signal == unix.SIGXCPU || signal == unix.SIGKILL) && e.CPUTime >= e.Limits.CPUTime.Std():
+		// The kernel's limit was faster than ours. Without the time it is a
+		// signal that the command has sent itself.
+		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
 	case failed && e.ForksRefused > 0:
 		end(run.OutOfProcs, "limit of %d processes reached", e.Limits.Processes)
 	case failed && e.ScratchFull:
 		end(run.OutOfDisk, "scratch limit of %v reached", e.Limits.Scratch)
 	case signal == unix.SIGSYS:
-		end(run.Denied, "the command made a system call through a foreign ABI")
-		r.Violations = append(r.Violations, run.Violation{
-			Wall: policy.WallSeccomp, Op: "foreign ABI", Count: 1, Hint: "programs for another architecture cannot run in this sandbox",
-		})
+		// The filter kills for one thing only, but nothing tells its signal from
+		// one that the command has sent itself.
+		end(run.Signaled, "the command was ended by SIGSYS, as programs are that make system calls through a foreign ABI")
 	case signal != 0:
 		end(run.Signaled, "the command was ended by %s", r.Signal)
 	case code != 0:

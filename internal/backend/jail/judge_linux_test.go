@@ -17,7 +17,8 @@ import (
 func endedWith(status unix.WaitStatus) confine.CommandEnd { return confine.CommandEnd{Status: &status} }
 
 func TestJudge(t *testing.T) {
-	killed := endedWith(unix.WaitStatus(unix.SIGKILL))
+	killed, overtime := endedWith(unix.WaitStatus(unix.SIGKILL)), endedWith(unix.WaitStatus(unix.SIGXCPU))
+	limit := policy.DefaultLimits.CPUTime.Std()
 	for _, test := range []struct {
 		name     string
 		evidence evidence
@@ -32,13 +33,17 @@ func TestJudge(t *testing.T) {
 		{"a signal that nobody of us sent", evidence{End: killed}, run.Signaled, "SIGKILL"},
 		{"wall time", evidence{Killed: killedWall}, run.TimedOut, "wall time limit of 30s"},
 		{"processor time", evidence{Killed: killedCPU}, run.OutOfCPU, "processor time limit of 10s"},
-		{"processor time, by the kernel", evidence{End: endedWith(unix.WaitStatus(unix.SIGXCPU))}, run.OutOfCPU, "processor time limit"},
+		{"processor time, by the kernel", evidence{End: overtime, CPUTime: limit}, run.OutOfCPU, "processor time limit of 10s"},
+		{"processor time, by the kernel's last means", evidence{End: killed, CPUTime: 2 * limit}, run.OutOfCPU, "processor time limit of 10s"},
+		{"the signal for processor time, before its time", evidence{End: overtime, CPUTime: limit - 1}, run.Signaled, "SIGXCPU"},
+		{"a crash behind its time", evidence{End: endedWith(unix.WaitStatus(unix.SIGSEGV)), CPUTime: limit}, run.Signaled, "SIGSEGV"},
 		{"output", evidence{Killed: killedOutput, End: killed}, run.OutOfOutput, "output limit of 64KiB"},
 		{"disk", evidence{Killed: killedDisk}, run.OutOfDisk, "disk limit of 64MiB"},
 		{"a limit of its own", evidence{End: endedWith(unix.WaitStatus(unix.SIGXFSZ))}, run.Signaled, "SIGXFSZ"},
 		{"scratch", evidence{End: endedWith(1 << 8), ScratchFull: true}, run.OutOfDisk, "scratch limit of 16MiB"},
 		{"scratch, and it went on", evidence{End: endedWith(0), ScratchFull: true}, run.Succeeded, ""},
 		{"memory", evidence{End: killed, OOMKills: 1}, run.OutOfMemory, "memory limit of 256MiB"},
+		{"memory, behind its time", evidence{End: killed, OOMKills: 1, CPUTime: limit}, run.OutOfMemory, "memory limit"},
 		{"memory of a child, and it gave up", evidence{End: endedWith(2 << 8), OOMKills: 1}, run.OutOfMemory, "memory limit"},
 		{"memory of a child, and it went on", evidence{End: endedWith(0), OOMKills: 1}, run.Succeeded, ""},
 		{"memory of the init", evidence{OOMKills: 1}, run.OutOfMemory, "memory limit"},
@@ -46,7 +51,7 @@ func TestJudge(t *testing.T) {
 		{"processes, and it went on", evidence{End: endedWith(0), ForksRefused: 9}, run.Succeeded, ""},
 		{"canceled", evidence{Killed: killedCanceled}, run.Canceled, "canceled"},
 		{"hammering", evidence{Killed: killedHammering}, run.Denied, "kept trying"},
-		{"a foreign ABI", evidence{End: endedWith(unix.WaitStatus(unix.SIGSYS))}, run.Denied, "foreign ABI"},
+		{"the filter's signal, which a command can send too", evidence{End: endedWith(unix.WaitStatus(unix.SIGSYS))}, run.Signaled, "ended by SIGSYS, as programs are that"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.evidence.Limits = policy.DefaultLimits
@@ -60,6 +65,9 @@ func TestJudge(t *testing.T) {
 			}
 			if r.Status != test.want.Status() || r.ErrorType != test.want.ErrorType() || !r.StdoutTruncated {
 				t.Errorf("%+v", r)
+			}
+			if len(r.Violations) != 0 {
+				t.Errorf("violations that nobody has seen: %+v", r.Violations)
 			}
 			if test.evidence.Killed != "" && (r.ExitCode != nil || r.Signal != "SIGKILL") {
 				t.Errorf("killed with code %v, signal %s", r.ExitCode, r.Signal)

@@ -61,9 +61,12 @@ func TestInsideDegradedHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Without a pid namespace a guest can end itself by any signal.
-	r := runJob(t, b, jobOf(b, "import signal; signal.raise_signal(35)", nil))
-	if r.Outcome != run.Signaled || r.Signal != "SIGRTMIN+1" || r.ExitCode != nil {
-		t.Errorf("a real-time signal: %s %q, signal %q, code %v", r.Outcome, r.Error, r.Signal, r.ExitCode)
+	for _, name := range []string{"SIGRTMIN+1", "SIGXCPU", "SIGSYS"} {
+		number, _ := run.SignalNumber(name)
+		r := runJob(t, b, jobOf(b, "import signal; signal.raise_signal(context)", number))
+		if r.Outcome != run.Signaled || r.Signal != name || r.ExitCode != nil || len(r.Violations) != 0 {
+			t.Errorf("%s: %s %q, signal %q, code %v, violations %v", name, r.Outcome, r.Error, r.Signal, r.ExitCode, r.Violations)
+		}
 	}
 	for name, test := range map[string]struct{ script, want string }{
 		"it works":      {"result = context['a'] + 1", "42"},

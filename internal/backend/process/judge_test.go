@@ -38,7 +38,7 @@ func raised(t *testing.T, end, kind, message string, more ...wire.Field) wire.Di
 func TestJudge(t *testing.T) {
 	limits := policy.DefaultLimits
 	ok := report(t, wire.Field{Name: "end", Value: "ok"}, wire.Field{Name: "code", Value: 0}, wire.Field{Name: "result", Value: 42})
-	killed := &zygote.Exit{Code: -1, Signal: "SIGKILL"}
+	killed, overtime := &zygote.Exit{Code: -1, Signal: "SIGKILL"}, &zygote.Exit{Code: -1, Signal: "SIGXCPU"}
 	for _, test := range []struct {
 		name     string
 		evidence evidence
@@ -55,9 +55,11 @@ func TestJudge(t *testing.T) {
 		{"closed channel", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledChannel}}, run.InvalidOutput, "closed"},
 		{"the cgroup killed", evidence{Ending: zygote.Ending{Exit: killed}, OOMKills: 1}, run.OutOfMemory, "256MiB"},
 		{"the kernel's processor limit", evidence{Ending: zygote.Ending{Exit: killed, CPUTime: 11 * time.Second}}, run.OutOfCPU, "10s"},
+		{"the signal for processor time", evidence{Ending: zygote.Ending{Exit: overtime, CPUTime: limits.CPUTime.Std()}}, run.OutOfCPU, "10s"},
+		{"the signal for processor time, before its time", evidence{Ending: zygote.Ending{Exit: overtime, CPUTime: limits.CPUTime.Std() - 1}}, run.Signaled, "SIGXCPU"},
 		{"killed, and nobody knows why", evidence{Ending: zygote.Ending{Exit: killed}}, run.Signaled, "SIGKILL"},
 		{"crash", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: -1, Signal: "SIGSEGV"}}}, run.Signaled, "SIGSEGV"},
-		{"foreign ABI", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: -1, Signal: "SIGSYS"}}}, run.Denied, "foreign ABI"},
+		{"the filter's signal, which a guest can send too", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: -1, Signal: "SIGSYS"}}}, run.Signaled, "ended by SIGSYS, as programs are that"},
 		{"os._exit(0)", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{}}}, run.Succeeded, ""},
 		{"os._exit(3)", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: 3}}}, run.Exited, "3"},
 		{"rubbish on the channel", evidence{Ending: zygote.Ending{Malformed: errors.New("rubbish")}}, run.InvalidOutput, "rubbish"},
@@ -77,6 +79,9 @@ func TestJudge(t *testing.T) {
 			}
 			if r.Outcome != test.outcome || !strings.Contains(r.Error, test.words) {
 				t.Errorf("%s %q, want %s with %q", r.Outcome, r.Error, test.outcome, test.words)
+			}
+			if len(r.Violations) != 0 {
+				t.Errorf("violations that nobody has seen: %+v", r.Violations)
 			}
 			if r.Status != r.Outcome.Status() || r.ErrorType != r.Outcome.ErrorType() {
 				t.Errorf("%s is %s, %s", r.Outcome, r.Status, r.ErrorType)
