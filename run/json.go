@@ -29,7 +29,7 @@ type wireResult struct {
 	Variables       map[string]json.RawMessage `json:"variables"`
 	Usage           Usage                      `json:"usage"`
 	Violations      []Violation                `json:"violations"`
-	Traffic         []Traffic                  `json:"traffic,omitempty"`
+	Traffic         []Traffic                  `json:"traffic"`
 	Enforcement     Enforcement                `json:"enforcement"`
 }
 
@@ -55,8 +55,25 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if w.Violations == nil {
 		w.Violations = []Violation{}
 	}
-	if w.Enforcement.Walls == nil {
-		w.Enforcement.Walls = map[policy.Wall]string{}
+	if w.Traffic == nil {
+		w.Traffic = []Traffic{}
+	}
+	return marshalPlainly(w)
+}
+
+// wireEnforcement is an Enforcement as JSON shows it.
+type wireEnforcement struct {
+	Tier               policy.Tier            `json:"tier"`
+	Jail               *policy.JailBackend    `json:"jail"`
+	Walls              map[policy.Wall]string `json:"walls"`
+	ViolationsObserved bool                   `json:"violations_observed"`
+}
+
+// MarshalJSON writes every key every time, as for a Result.
+func (e Enforcement) MarshalJSON() ([]byte, error) {
+	w := wireEnforcement{Tier: e.Tier, Jail: orNil(e.Jail), Walls: e.Walls, ViolationsObserved: e.ViolationsObserved}
+	if w.Walls == nil {
+		w.Walls = map[policy.Wall]string{}
 	}
 	return marshalPlainly(w)
 }

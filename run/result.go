@@ -104,7 +104,7 @@ type Result struct {
 	Usage      Usage       `json:"usage"`
 	Violations []Violation `json:"violations"`
 	// Traffic is what went through the proxy, by host.
-	Traffic     []Traffic   `json:"traffic,omitempty"`
+	Traffic     []Traffic   `json:"traffic"`
 	Enforcement Enforcement `json:"enforcement"`
 }
 
@@ -162,8 +162,8 @@ type Violation struct {
 // Enforcement says what really stood between this guest and its host.
 type Enforcement struct {
 	Tier policy.Tier `json:"tier"`
-	// Jail says what built the place of a command.
-	Jail policy.JailBackend `json:"jail,omitempty"`
+	// Jail says what built the place of a command; null for a script.
+	Jail policy.JailBackend `json:"jail"`
 	// Walls maps each wall to "enforced", with details, or "missing: why".
 	Walls map[policy.Wall]string `json:"walls"`
 	// ViolationsObserved is false where the kernel denies without telling us.

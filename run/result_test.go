@@ -75,13 +75,23 @@ func TestUsageIsNamedLikeLimits(t *testing.T) {
 }
 
 func TestWireResultMirrorsResult(t *testing.T) {
-	result, wire := reflect.TypeFor[Result](), reflect.TypeFor[wireResult]()
-	if result.NumField() != wire.NumField() {
-		t.Fatalf("%d fields against %d", result.NumField(), wire.NumField())
+	mirrors(t, reflect.TypeFor[Result](), reflect.TypeFor[wireResult]())
+	mirrors(t, reflect.TypeFor[Enforcement](), reflect.TypeFor[wireEnforcement]())
+}
+
+// mirrors also holds both to every key every time: the id alone is the caller's.
+func mirrors(t *testing.T, given, wire reflect.Type) {
+	t.Helper()
+	if given.NumField() != wire.NumField() {
+		t.Fatalf("%s: %d fields against %d", given, given.NumField(), wire.NumField())
 	}
-	for i := range result.NumField() {
-		if a, b := result.Field(i), wire.Field(i); a.Name != b.Name || a.Tag != b.Tag {
+	for i := range given.NumField() {
+		a, b := given.Field(i), wire.Field(i)
+		if a.Name != b.Name || a.Tag != b.Tag {
 			t.Errorf("%s `%s` against %s `%s`", a.Name, a.Tag, b.Name, b.Tag)
+		}
+		if strings.Contains(a.Tag.Get("json"), ",") && a.Name != "ID" {
+			t.Errorf("%s.%s is not there every time: `%s`", given, a.Name, a.Tag)
 		}
 	}
 }
@@ -146,8 +156,10 @@ func TestResultJSON(t *testing.T) {
       "hint": "no network"
     }
   ],
+  "traffic": [],
   "enforcement": {
     "tier": "process",
+    "jail": null,
     "walls": {
       "seccomp": "enforced"
     },
@@ -180,8 +192,54 @@ func TestResultJSON(t *testing.T) {
     "output": "0B"
   },
   "violations": [],
+  "traffic": [],
   "enforcement": {
     "tier": "",
+    "jail": null,
+    "walls": {},
+    "violations_observed": false
+  }
+}
+`},
+		{"command", Result{
+			Status: StatusOK, Outcome: Succeeded, ExitCode: new(0),
+			Traffic:     []Traffic{{Host: "a.example", Port: 443, Connections: 2, Sent: 1536, Received: policy.MiB}},
+			Enforcement: Enforcement{Tier: policy.TierJail, Jail: policy.JailNative},
+		}, `{
+  "status": "ok",
+  "outcome": "succeeded",
+  "result": null,
+  "error": null,
+  "error_type": null,
+  "exception": null,
+  "exit_code": 0,
+  "signal": null,
+  "stdout": "",
+  "stderr": "",
+  "stdout_size": "0B",
+  "stderr_size": "0B",
+  "stdout_truncated": false,
+  "stderr_truncated": false,
+  "variables": {},
+  "usage": {
+    "wall_time": "0s",
+    "cpu_time": "0s",
+    "memory": "0B",
+    "output": "0B"
+  },
+  "violations": [],
+  "traffic": [
+    {
+      "host": "a.example",
+      "port": 443,
+      "connections": 2,
+      "sent": "1.5KiB",
+      "received": "1MiB"
+    }
+  ],
+  "enforcement": {
+    "tier": "jail",
+    "jail": "native",
     "walls": {},
     "violations_observed": false
   }
@@ -218,7 +276,7 @@ func TestResultRoundTrip(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	want.Value = json.RawMessage("null")
+	want.Value, want.Traffic = json.RawMessage("null"), []Traffic{}
 	want.Usage = Usage{WallTime: policy.Duration(2001235 * time.Microsecond), CPUTime: want.Usage.CPUTime, Memory: 31 * policy.MiB, Output: 1536}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
