@@ -31,11 +31,8 @@ type Backend struct {
 	// returning are groups on their way back to the pool.
 	returning sync.WaitGroup
 	grants    []policy.NetGrant
-	groups    *cgroup.Pool // nil without a cgroup
-	groupErr  error
-	probed    chan cgroup.Features
-	opened    chan struct{} // closed when groups is there, or will not be
-	granted   []string      // the paths of the policy's grants, without symlinks
+	groups    *cgroup.Opening
+	granted   []string // the paths of the policy's grants, without symlinks
 	gate      *backend.Gate
 	ahead     *ahead
 }
@@ -46,7 +43,7 @@ var _ backend.Backend = (*Backend)(nil)
 // give is an error here, before anything runs; for a single command it may be the
 // command's.
 func New(options Options) (*Backend, error) {
-	b := &Backend{options: options.resolved(), init: -1, probed: make(chan cgroup.Features, 1), opened: make(chan struct{})}
+	b := &Backend{options: options.resolved(), init: -1}
 	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
 	b.ahead = newAhead(b)
 	var err error
@@ -54,7 +51,11 @@ func New(options Options) (*Backend, error) {
 		return nil, run.Wrap(run.Invalid, err)
 	}
 	// What takes time goes on beside what has to be decided.
-	go b.openGroups()
+	var ahead *cgroup.Limits
+	if limits := b.groupLimits(b.options.Policy.Limits); b.options.OneShot {
+		ahead = &limits // the only command will want one while its caller waits
+	}
+	b.groups = cgroup.Begin(!slices.Contains(b.options.Without, policy.WallCgroup), ahead)
 	if err = b.look(); err == nil {
 		err = b.makePlan()
 	}
@@ -67,52 +68,21 @@ func New(options Options) (*Backend, error) {
 	return b, nil
 }
 
-// openGroups looks for cgroups, and opens them while the rest is decided.
-func (b *Backend) openGroups() {
-	defer close(b.opened)
-	found := cgroup.Probe()
-	b.probed <- found
-	if !found.Usable() || slices.Contains(b.options.Without, policy.WallCgroup) {
-		return
-	}
-	if b.groups, b.groupErr = cgroup.Open(found); b.groupErr != nil || !b.options.OneShot {
-		return
-	}
-	// The only command will want one while its caller waits.
-	g, err := b.groups.Lease(b.groupLimits(b.options.Policy.Limits))
-	if b.groupErr = err; err == nil {
-		g.ReturnEmpty()
-	}
-}
-
 func (b *Backend) groupLimits(l policy.Limits) cgroup.Limits {
 	return cgroup.Limits{Memory: int64(l.Memory), Processes: l.Processes + ourProcesses}
 }
 
-// awaitGroups returns when the cgroups are open, or are known not to be used.
-func (b *Backend) awaitGroups() error {
-	<-b.opened
-	if b.groupErr != nil {
-		return run.Errorf(run.Internal, "cgroup: %w", b.groupErr)
-	}
-	return nil
-}
-
 // release lets go of what is held for all commands.
-func (b *Backend) release() (err error) {
+func (b *Backend) release() error {
 	if b.init >= 0 {
 		unix.Close(b.init)
 	}
 	if b.builder != nil {
 		b.builder.close()
 	}
-	<-b.opened
 	b.owners.Close()
 	b.returning.Wait()
-	if b.groups != nil {
-		err = b.groups.Close()
-	}
-	return err
+	return b.groups.Close()
 }
 
 // Tier is `jail`.

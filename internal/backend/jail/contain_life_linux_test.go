@@ -102,7 +102,7 @@ func TestContainRunnerKilled(t *testing.T) {
 		}
 		// The next Runner removes what only the dead could have.
 		again := suite.open(t, suite.policy, nil)
-		if again.groups == nil {
+		if !again.grouped(t) {
 			return
 		}
 		cgroup.Sweep(cgroup.Probe().ProcessParent)

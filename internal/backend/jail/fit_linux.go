@@ -31,7 +31,7 @@ func (b *Backend) look() (err error) {
 	if b.init, err = confine.OpenInit(); err != nil {
 		return run.Wrap(run.Unsupported, err)
 	}
-	groups := <-b.probed
+	groups := b.groups.Features()
 	b.features.Cgroup = hostfeature.Yes("memory and processes by what is really used")
 	if !groups.Usable() {
 		b.features.Cgroup = hostfeature.No(groups.Reason, groups.Remedy)

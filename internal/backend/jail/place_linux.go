@@ -42,10 +42,11 @@ func (b *Backend) build(r recipe, s streams) (*place, error) {
 }
 
 func (b *Backend) start(p *place, r recipe) error {
-	if err := b.awaitGroups(); err != nil {
-		return err
+	groups, err := b.groups.Pool()
+	if err != nil {
+		return run.Errorf(run.Internal, "cgroup: %w", err)
 	}
-	if least := policy.Bytes(confine.InitMemory); b.groups == nil && b.plan.Rlimits && r.limits.Memory < least {
+	if least := policy.Bytes(confine.InitMemory); groups == nil && b.plan.Rlimits && r.limits.Memory < least {
 		return run.Errorf(run.Invalid, "memory of %v: without a cgroup a command needs at least %v", r.limits.Memory, least)
 	}
 	plan, c, err := b.builder.place(b.plan, r)
@@ -72,8 +73,8 @@ func (b *Backend) start(p *place, r recipe) error {
 	if b.proxied() {
 		c.ProxyPort = int(egress.GuestAddress.Port())
 	}
-	if b.groups != nil {
-		if p.group, err = b.groups.Lease(b.groupLimits(r.limits)); err != nil {
+	if groups != nil {
+		if p.group, err = groups.Lease(b.groupLimits(r.limits)); err != nil {
 			return run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 		if c.Groups = p.group.JoinFDs(); c.Groups == nil {

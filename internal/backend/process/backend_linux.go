@@ -29,12 +29,8 @@ type Backend struct {
 	python  interpreter.Interpreter
 	files   []interpreter.Mount // that it needs
 	plan    jail.Plan
-	cgroups cgroup.Features
+	groups  *cgroup.Opening
 	grants  []policy.NetGrant
-
-	opened   chan struct{} // closed when the cgroups are open, or will not be
-	groups   *cgroup.Pool  // nil without a cgroup
-	groupErr error
 
 	// kinds are the workers by the language rules that their scripts go by; the
 	// empty preset is for scripts without, and has the policy's modules imported.
@@ -76,19 +72,19 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
-	features := hostfeature.Quick()
-	if err := b.look(ctx, &features); err != nil {
-		return nil, err
+	// The interpreter is found and started meanwhile.
+	var ahead *cgroup.Limits
+	if b.options.OneShot {
+		// The only worker will want a group while its caller waits.
+		ahead = &cgroup.Limits{Memory: groupLimit(b.options.Policy.Limits)}
 	}
-	// The interpreter starts meanwhile.
-	b.opened = make(chan struct{})
-	go func() {
-		defer close(b.opened)
-		b.groupErr = b.openGroups(features)
-	}()
-	if err := b.fit(features, func() error { return b.open(ctx) }); err != nil {
-		<-b.opened
-		return nil, errors.Join(err, b.closeGroups())
+	b.groups = cgroup.Begin(!slices.Contains(b.options.Without, policy.WallCgroup), ahead)
+	features := hostfeature.Quick()
+	if err = b.look(ctx, &features); err == nil {
+		err = b.fit(features, func() error { return b.open(ctx) })
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.groups.Close())
 	}
 	return b, nil
 }
@@ -137,42 +133,18 @@ func (b *Backend) openBare() {
 	}
 }
 
-func (b *Backend) openGroups(f hostfeature.Features) (err error) {
-	if !f.Cgroup.OK || slices.Contains(b.options.Without, policy.WallCgroup) {
-		return nil
+// groupPool waits until the cgroups are open. It is nil where they are not used.
+func (b *Backend) groupPool() (*cgroup.Pool, error) {
+	pool, err := b.groups.Pool()
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "cgroup: %w", err)
 	}
-	if b.groups, err = cgroup.Open(b.cgroups); err != nil || !b.options.OneShot {
-		return err
-	}
-	// The only worker will want a group while its caller waits.
-	g, err := b.groups.Lease(cgroup.Limits{Memory: groupLimit(b.options.Policy.Limits)})
-	if err == nil {
-		g.ReturnEmpty()
-	}
-	return err
-}
-
-// awaitGroups returns when the cgroups are open, or are known not to be used.
-func (b *Backend) awaitGroups() error {
-	<-b.opened
-	if b.groupErr != nil {
-		return run.Errorf(run.Internal, "cgroup: %w", b.groupErr)
-	}
-	return nil
-}
-
-func (b *Backend) closeGroups() error {
-	if b.groups == nil {
-		return nil
-	}
-	return b.groups.Close()
+	return pool, nil
 }
 
 // look finds the interpreter and its files, and looks at the parts of the host
 // that take time.
 func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error) {
-	probed := make(chan cgroup.Features, 1)
-	go func() { probed <- cgroup.Probe() }()
 	if b.python, err = interpreter.Find(ctx, b.options.Policy.Python); err != nil {
 		return err
 	}
@@ -180,8 +152,8 @@ func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error)
 		return err
 	}
 	f.Cgroup = hostfeature.Yes("memory by what is really used")
-	if b.cgroups = <-probed; !b.cgroups.Usable() {
-		f.Cgroup = hostfeature.No(b.cgroups.Reason, b.cgroups.Remedy)
+	if found := b.groups.Features(); !found.Usable() {
+		f.Cgroup = hostfeature.No(found.Reason, found.Remedy)
 	}
 	for _, path := range b.readable() {
 		info, err := os.Stat(path)
@@ -346,7 +318,7 @@ func (b *Backend) Close() error {
 		p.stopAll()
 		p.clear()
 	}
-	return b.closeGroups()
+	return b.groups.Close()
 }
 
 // sandbox is one leased worker.

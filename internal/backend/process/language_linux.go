@@ -88,7 +88,7 @@ func (b *Backend) workersFor(ctx context.Context, preset policy.LanguagePreset) 
 	if err != nil {
 		return nil, err
 	}
-	if err := b.awaitGroups(); err != nil {
+	if _, err := b.groupPool(); err != nil {
 		first.Close()
 		return nil, err
 	}

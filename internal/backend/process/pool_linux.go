@@ -56,9 +56,10 @@ func groupLimit(l policy.Limits) int64 { return int64(l.Memory + interpreterShar
 
 // lease takes a cgroup, and gives the descriptor by which a worker joins it, or
 // -1.
-func (m *member) lease(groups *cgroup.Pool, limits policy.Limits) (join int, err error) {
-	if groups == nil {
-		return -1, nil
+func (m *member) lease(b *Backend, limits policy.Limits) (join int, err error) {
+	groups, err := b.groupPool()
+	if err != nil || groups == nil {
+		return -1, err
 	}
 	if m.group, err = groups.Lease(cgroup.Limits{Memory: groupLimit(limits)}); err != nil {
 		return -1, run.Errorf(run.Internal, "cgroup: %w", err)
@@ -193,7 +194,7 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 
 func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (m *member, err error) {
 	m = newMember(z)
-	join, err := m.lease(p.backend.groups, limits)
+	join, err := m.lease(p.backend, limits)
 	if err != nil {
 		return nil, err
 	}

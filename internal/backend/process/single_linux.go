@@ -77,11 +77,7 @@ func (b *Backend) startSingle(ctx context.Context, r recipe, limits policy.Limit
 		return nil, b.explain(ctx, err)
 	}
 	m := newMember(z)
-	err = b.awaitGroups()
-	join := -1
-	if err == nil {
-		join, err = m.lease(b.groups, limits)
-	}
+	join, err := m.lease(b, limits)
 	if err != nil {
 		z.Abandon()
 		return nil, err
