@@ -2,6 +2,11 @@
 // to look at. It does not decide what to do about it.
 package hostfeature
 
+import (
+	"fmt"
+	"os"
+)
+
 // Support is the answer about one feature, with the words for people.
 type Support struct {
 	OK     bool   `json:"ok"`
@@ -34,4 +39,19 @@ type Features struct {
 	Cgroup Support
 	// PlainFiles are those of the granted paths that are not folders.
 	PlainFiles []string
+}
+
+// Grant looks at paths that a policy grants: a plain file has other rights than a
+// folder.
+func (f *Features) Grant(paths []string) error {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return fmt.Errorf("the policy grants %s, which cannot be: %w", path, err)
+		}
+		if !info.IsDir() {
+			f.PlainFiles = append(f.PlainFiles, path)
+		}
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package jail
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -16,14 +15,8 @@ import (
 // look finds out what the host seems to have.
 func (b *Backend) look() (err error) {
 	b.features = hostfeature.Quick()
-	for _, path := range slices.Concat(b.options.Policy.Read, b.options.Policy.Write) {
-		info, err := os.Stat(path)
-		if err != nil {
-			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", path, err)
-		}
-		if !info.IsDir() {
-			b.features.PlainFiles = append(b.features.PlainFiles, path)
-		}
+	if err := b.features.Grant(slices.Concat(b.options.Policy.Read, b.options.Policy.Write)); err != nil {
+		return run.Wrap(run.Invalid, err)
 	}
 	if b.mounts, err = systemMounts(); err != nil {
 		return run.Errorf(run.Internal, "the host's system: %w", err)

@@ -65,15 +65,9 @@ func judge(e evidence) (run.Result, error) {
 	if e.End.Status == nil && e.Killed == "" && e.OOMKills == 0 {
 		return run.Result{}, killedFromOutside()
 	}
-	r := run.Result{
-		Stdout: string(e.Stdout.Data), StdoutSize: policy.Bytes(e.Stdout.Size), StdoutTruncated: e.Stdout.Cut(),
-		Stderr: string(e.Stderr.Data), StderrSize: policy.Bytes(e.Stderr.Size), StderrTruncated: e.Stderr.Cut(),
-		Usage: run.Usage{
-			WallTime: policy.Duration(e.WallTime), CPUTime: policy.Duration(e.CPUTime), Memory: e.Memory,
-			Output: policy.Bytes(e.Stdout.Size + e.Stderr.Size),
-		},
-		Violations: e.Violations,
-	}
+	r := output.Result(e.Stdout, e.Stderr)
+	r.Usage.WallTime, r.Usage.CPUTime, r.Usage.Memory = policy.Duration(e.WallTime), policy.Duration(e.CPUTime), e.Memory
+	r.Violations = e.Violations
 	e.conclude(&r)
 	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
 	return r, nil

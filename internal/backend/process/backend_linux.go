@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -155,14 +154,8 @@ func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error)
 	if found := b.groups.Features(); !found.Usable() {
 		f.Cgroup = hostfeature.No(found.Reason, found.Remedy)
 	}
-	for _, path := range b.readable() {
-		info, err := os.Stat(path)
-		if err != nil {
-			return run.Errorf(run.Invalid, "policy grants read of %s, which cannot be: %w", path, err)
-		}
-		if !info.IsDir() {
-			f.PlainFiles = append(f.PlainFiles, path)
-		}
+	if err := f.Grant(b.readable()); err != nil {
+		return run.Wrap(run.Invalid, err)
 	}
 	return nil
 }

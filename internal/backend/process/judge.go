@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -25,15 +26,9 @@ type evidence struct {
 // judge draws the conclusion. It is pure: the same evidence gives the same
 // Result. What the host saw goes before what the guest says.
 func judge(e evidence) (run.Result, error) {
-	r := run.Result{
-		Stdout: string(e.Stdout.Data), StdoutSize: policy.Bytes(e.Stdout.Size), StdoutTruncated: e.Stdout.Cut(),
-		Stderr: string(e.Stderr.Data), StderrSize: policy.Bytes(e.Stderr.Size), StderrTruncated: e.Stderr.Cut(),
-		Usage: run.Usage{
-			WallTime: policy.Duration(e.WallTime), CPUTime: policy.Duration(e.CPUTime), Memory: e.Memory,
-			Output: policy.Bytes(e.Stdout.Size + e.Stderr.Size),
-		},
-		Violations: e.Violations,
-	}
+	r := output.Result(e.Stdout, e.Stderr)
+	r.Usage.WallTime, r.Usage.CPUTime, r.Usage.Memory = policy.Duration(e.WallTime), policy.Duration(e.CPUTime), e.Memory
+	r.Violations = e.Violations
 	switch {
 	case e.Orphaned && e.Report == nil && e.Killed == "":
 		return run.Result{}, run.Errorf(run.Internal, "the fork server died while the guest ran")
@@ -45,8 +40,9 @@ func judge(e evidence) (run.Result, error) {
 	case e.Malformed != nil:
 		end(&r, run.InvalidOutput, "", "the guest wrote to its result channel: "+e.Malformed.Error())
 	default:
+		observed := r
 		if err := e.reported(&r); err != nil {
-			r = run.Result{Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: r.StdoutSize, StderrSize: r.StderrSize, Usage: r.Usage, Violations: r.Violations}
+			r = observed
 			end(&r, run.InvalidOutput, "", "the guest wrote to its result channel: "+err.Error())
 		}
 	}

@@ -1,0 +1,15 @@
+package output
+
+import (
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Result begins a Result with what the guest wrote.
+func Result(stdout, stderr Capture) run.Result {
+	return run.Result{
+		Stdout: string(stdout.Data), StdoutSize: policy.Bytes(stdout.Size), StdoutTruncated: stdout.Cut(),
+		Stderr: string(stderr.Data), StderrSize: policy.Bytes(stderr.Size), StderrTruncated: stderr.Cut(),
+		Usage: run.Usage{Output: policy.Bytes(stdout.Size + stderr.Size)},
+	}
+}
