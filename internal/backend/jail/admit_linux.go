@@ -34,7 +34,7 @@ func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []r
 	verdict, err := command.Check(job.Command, command.Scope{
 		Workspace: r.workspace.path, ReadOnly: r.readOnly, Dir: r.dir(),
 		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system(),
-		Scratch: confine.Scratch, Path: searchPath, AllowInterpreters: b.options.Policy.AllowInterpreters,
+		Scratch: confine.Scratch, Path: searchFolders(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
 	})
 	if err != nil {
 		return "", nil, err

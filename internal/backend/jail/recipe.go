@@ -80,13 +80,24 @@ func (r recipe) landlock(abi int, root []confine.Mount) landlock.Ruleset {
 	return landlock.Compile(abi, rules).WithNetwork()
 }
 
-// searchPath is where a command looks for programs.
+// searchPath is where a command looks for programs, unless the request says.
 var searchPath = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
+
+// searchFolders is the PATH that a command will have. What is looked at before
+// the start and what the guest's execvp finds must not differ, so both take it
+// from here. An empty or relative folder begins at the working directory, as for
+// execvp; an empty PATH is one empty folder.
+func searchFolders(job backend.Job) []string {
+	if value, ok := job.Env["PATH"]; ok {
+		return strings.Split(value, ":")
+	}
+	return searchPath
+}
 
 // environment is built, never inherited.
 func (r recipe) environment(job backend.Job, proxy []string) []string {
 	env := map[string]string{
-		"PATH": strings.Join(searchPath, ":"), "HOME": confine.Scratch, "TMPDIR": confine.Scratch, "PWD": r.dir(),
+		"HOME": confine.Scratch, "TMPDIR": confine.Scratch, "PWD": r.dir(),
 		"USER": "guest", "LOGNAME": "guest", "SHELL": "/bin/sh", "LANG": "C.UTF-8",
 	}
 	for _, setting := range proxy {
@@ -94,6 +105,7 @@ func (r recipe) environment(job backend.Job, proxy []string) []string {
 		env[name] = value
 	}
 	maps.Copy(env, job.Env)
+	env["PATH"] = strings.Join(searchFolders(job), ":")
 	settings := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		settings = append(settings, name+"="+env[name])
