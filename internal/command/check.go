@@ -33,7 +33,7 @@ func Check(argv []string, s Scope) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	l := &look{view: v, stock: sync.OnceValue(func() *inventory { return takeInventory(s.Path) })}
+	l := &look{view: v, stock: sync.OnceValue(func() *inventory { return takeInventory(v.systemFolders(s.Path)) })}
 	f, err := v.find(v.dir, argv[0], absolute(s.Path))
 	if err != nil {
 		if named, detail := l.dangling(argv[0]); detail != "" && !s.AllowInterpreters {

@@ -247,20 +247,34 @@ func (l *look) wrapper(name string, argv []string, t trail, at setting) string {
 	return ""
 }
 
+// libcPath is where libc looks when there is no PATH. env -i, setpriv --reset-env
+// and others take the PATH away, so that what it put in front does not count.
+var libcPath = []string{"/usr/local/bin", "/bin", "/usr/bin"}
+
 // command looks at a command that a wrapper starts.
 func (l *look) command(argv []string, t trail, at setting) string {
 	name := argv[0]
 	if isPlaceholder(name) {
 		return t.does("runs what it finds")
 	}
+	at.execvp = true
 	f, err := l.find(at.dir, name, at.folders)
 	if err != nil {
 		// The loader and others also run what has no x bit.
 		f, err = l.locate(at.dir, name)
 	}
 	if err == nil {
-		at.execvp = true
-		return l.program(f, argv, t.then("runs "+f.called()), at)
+		if detail := l.program(f, argv, t.then("runs "+f.called()), at); detail != "" {
+			return detail
+		}
+	}
+	if !strings.Contains(name, "/") && (err != nil || !f.isSystem()) {
+		if f, other := l.find(at.dir, name, libcPath); other == nil {
+			return l.program(f, argv, t.then("runs "+f.called()), at)
+		}
+	}
+	if err == nil {
+		return ""
 	}
 	// Nothing of the name is there, as far as can be seen from here.
 	if n, ok := nameOf(path.Base(name)); ok {

@@ -113,6 +113,17 @@ func (v *view) folder(dir, name string) string {
 	return real
 }
 
+// systemFolders leaves out those of the PATH that a guest may write to: a
+// project's own bin/watch is nobody's twin.
+func (v *view) systemFolders(folders []string) (all []string) {
+	for _, f := range absolute(folders) {
+		if v.where(v.folder("/", f)) == system {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
 // find looks a command up as execvp does: by its path if it has a slash, else
 // in the folders. What may not be executed is passed over, and is the answer
 // only when there is nothing else.

@@ -85,6 +85,26 @@ func TestWrappersOfOrdinaryCommands(t *testing.T) {
 	}
 }
 
+// A PATH of one's own puts harmless programs in front of the system's, and a
+// wrapper takes that PATH away again.
+func TestWrappersThatForgetThePath(t *testing.T) {
+	g := newGround(t)
+	need(t, "sh")
+	for _, name := range []string{"sh", "nice", "watch", "node"} {
+		g.copyOf(need(t, "ls"), "ws/bin/"+name, 1)
+	}
+	g.scope.Path = []string{g.ws + "/bin"}
+	for _, line := range []string{"-i sh", "- sh", "-u PATH sh", "-i nice sh", "-i env sh"} {
+		g.refused(ruleInterpreter, append([]string{"/usr/bin/env"}, strings.Fields(line)...), "a shell")
+	}
+	// What lies in a project's own folder is the project's, also on its PATH.
+	g.allowed("watch", "sh")
+	g.allowed("node")
+	g.allowed("nice", "ls")
+	g.scope.Path = append(g.scope.Path, "/usr/bin")
+	g.allowed("env", "node-of-our-own")
+}
+
 func TestWrapperSentences(t *testing.T) {
 	g := newGround(t)
 	sh, ls := need(t, "sh"), need(t, "ls")
