@@ -59,6 +59,8 @@ type setting struct {
 	depth   int
 	open    bool // words will be added to the command
 	execvp  bool // a file that the kernel does not know goes to sh
+	unsure  bool // it may be no command at all
+	roams   bool // dir is not the folder in which it will begin
 	scripts []string
 }
 
@@ -153,11 +155,16 @@ func (l *look) kindOf(f file, n nature) kind {
 func (l *look) script(f file, sh shebang, argv []string, t trail, at setting) string {
 	t = t.then("begins with " + showLine(sh.line()))
 	at.scripts = append(slices.Clip(at.scripts), f.real)
-	for _, command := range sh.commands(f.path, argv[1:]) {
+	commands := sh.commands(f.path, argv[1:])
+	at.unsure = at.unsure || len(commands) > 1
+	for _, command := range commands {
 		// A line that ends like those of Windows names a file that is most
 		// likely not there; it must not run in either reading.
 		for _, interpreter := range []string{command[0], strings.TrimRight(command[0], "\r")} {
 			found, err := l.locate(at.dir, interpreter)
+			if at.depth > 1 && !path.IsAbs(interpreter) && (err != nil || at.roams) {
+				return t.does("depends on the folder in which it is started")
+			}
 			if err != nil {
 				continue
 			}
@@ -209,8 +216,8 @@ func (l *look) wrapper(name string, argv []string, t trail, at setting) string {
 	at.open = at.open || wrappers()[name].open
 	all := false // whether all words have been looked at; find may have many commands
 	for _, in := range through(name, argv[1:]) {
-		if in.shell != "" {
-			return t.does(in.shell)
+		if in.refused != "" {
+			return t.does(in.refused)
 		}
 		here := at
 		if in.folders != nil {
@@ -218,7 +225,10 @@ func (l *look) wrapper(name string, argv []string, t trail, at setting) string {
 		}
 		if in.dir != "" {
 			here.dir = l.walk(at.dir, in.dir).path
+			here.roams = at.roams && !path.IsAbs(in.dir)
 		}
+		here.roams = here.roams || in.roams
+		here.unsure = at.unsure || in.unsure
 		if len(in.argv) > 0 && !in.unsure {
 			// A command that is not there is more likely an option's value
 			// that was misread.
@@ -257,6 +267,9 @@ func (l *look) command(argv []string, t trail, at setting) string {
 	if isPlaceholder(name) {
 		return t.does("runs what it finds")
 	}
+	if at.roams && dependsOnFolder(name, at.folders) {
+		return t.does("runs " + show(name) + " in a folder that is not known beforehand")
+	}
 	at.execvp = true
 	f, err := l.find(at.dir, name, at.folders)
 	if err != nil {
@@ -280,10 +293,24 @@ func (l *look) command(argv []string, t trail, at setting) string {
 	if n, ok := nameOf(path.Base(name)); ok {
 		return t.then("runs " + show(name)).isA(string(n.kind))
 	}
+	if strings.Contains(name, "/") && !at.unsure {
+		// It may be there all the same, for whoever knows another way to go
+		// into a folder.
+		return t.then("runs " + show(name)).does("cannot be looked at")
+	}
 	if at.open {
 		return t.does("runs " + show(name) + ", for which its input may stand") // xargs -I% %
 	}
 	return ""
+}
+
+// dependsOnFolder reports whether the working directory decides which file a
+// name means.
+func dependsOnFolder(name string, folders []string) bool {
+	if strings.Contains(name, "/") {
+		return !path.IsAbs(name)
+	}
+	return len(absolute(folders)) < len(folders)
 }
 
 // word looks at an argument that may be a command or its name: -c/bin/sh,

@@ -18,29 +18,46 @@ type grammar struct {
 	always      bool   // a shell is started in any case
 	open        bool   // its input adds words to the command
 	anywhere    bool   // its options are too many to know: any later word may be the command
+	dirs        string // options whose value is the command's working directory
+	roots       string // options whose value is the command's root
+	rooted      bool   // the first operand is the command's root
+	roams       bool   // in which folder the command begins is not in the arguments
 }
 
 // inner is what a wrapper runs.
 type inner struct {
 	argv    []string // the command; empty for none
 	skipped []string // what stood before it
-	shell   string   // why a shell would be started, or ""
+	refused string   // why it must not start, whatever the command is, or ""
 	unsure  bool     // an option was not known, so any word may be the command
 	folders []string // its PATH, if that was changed
 	dir     string   // its working directory, if that was changed
+	roams   bool     // its working directory cannot be known
 }
 
 // split finds the command in a wrapper's arguments.
 func (g grammar) split(args []string) inner {
-	in := inner{unsure: g.anywhere}
+	in := inner{unsure: g.anywhere, roams: g.roams}
 	short, long := g.short, strings.Fields(g.long)
 	shells, direct := strings.Fields(g.shells), strings.Fields(g.direct)
+	dirs, roots := strings.Fields(g.dirs), strings.Fields(g.roots)
 	isDirect := false
-	option := func(spelled, name string) {
-		if slices.Contains(shells, name) {
-			in.shell = "starts a shell because of " + spelled
+	option := func(spelled, name, value string) {
+		switch {
+		case slices.Contains(shells, name):
+			in.refused = "starts a shell because of " + spelled
+		case slices.Contains(roots, name) && value != "/":
+			in.refused = "runs its command in another root because of " + spelled
+		case slices.Contains(dirs, name):
+			in.dir = value
 		}
 		isDirect = isDirect || slices.Contains(direct, name)
+	}
+	next := func(i int) string { // a value in an argument of its own
+		if i+1 < len(args) {
+			return args[i+1]
+		}
+		return ""
 	}
 	i := 0
 options:
@@ -51,29 +68,34 @@ options:
 			i++
 			break options
 		case strings.HasPrefix(arg, "--"):
-			typed, _, hasValue := strings.Cut(arg[2:], "=")
+			typed, value, hasValue := strings.Cut(arg[2:], "=")
 			name, takes, ok := longOption(long, typed)
 			in.unsure = in.unsure || !ok
-			option("--"+typed, name)
 			if takes && !hasValue {
+				value = next(i)
 				i++
 			}
+			option("--"+typed, name, value)
 		case len(arg) > 1 && arg[0] == '-' && digits(arg[1:]) && strings.IndexByte(short, arg[1]) < 0:
 			// nice -5
 		case len(arg) > 1 && arg[0] == '-':
 			for j := 1; j < len(arg); j++ {
 				at := strings.IndexByte(short, arg[j])
-				option("-"+arg[j:j+1], arg[j:j+1])
+				takes := at >= 0 && strings.HasPrefix(short[at+1:], ":")
+				value := ""
+				if takes {
+					value = arg[j+1:]
+				}
+				if takes && value == "" && !strings.HasPrefix(short[at+1:], "::") {
+					value = next(i)
+					i++
+				}
+				option("-"+arg[j:j+1], arg[j:j+1], value)
 				if at < 0 || arg[j] == ':' {
 					in.unsure = true
 					break
 				}
-				if rest := short[at+1:]; strings.HasPrefix(rest, "::") {
-					break
-				} else if strings.HasPrefix(rest, ":") {
-					if j == len(arg)-1 {
-						i++
-					}
+				if takes {
 					break
 				}
 			}
@@ -86,16 +108,19 @@ options:
 		}
 		i++
 	}
+	if g.rooted && i < len(args) && args[i] != "/" && in.refused == "" {
+		in.refused = "runs its command in another root"
+	}
 	i = min(i+g.operands, len(args))
 	in.skipped, in.argv = args[:i], args[i:]
 	switch {
-	case in.shell != "":
+	case in.refused != "":
 	case g.always, len(direct) > 0 && !isDirect:
-		in.shell = "starts a shell"
+		in.refused = "starts a shell"
 	case g.bare && len(in.argv) == 0:
-		in.shell = "starts a shell when it gets no command"
+		in.refused = "starts a shell when it gets no command"
 	case len(in.argv) > 0 && strings.HasPrefix(in.argv[0], "-") && slices.Contains(shells, strings.TrimLeft(in.argv[0], "-")):
-		in.shell = "starts a shell because of " + in.argv[0] // flock file -c command
+		in.refused = "starts a shell because of " + in.argv[0] // flock file -c command
 	}
 	return in
 }

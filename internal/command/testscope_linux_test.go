@@ -77,6 +77,21 @@ func (g *ground) copyOf(program, name string, more ...byte) {
 	g.write(name, string(append(data, more...)), 0o755)
 }
 
+// standIns makes programs of the system by the names that this host does not
+// have. The rule goes by their names, so that any program will do.
+func (g *ground) standIns(names ...string) {
+	g.t.Helper()
+	bin := filepath.Join(g.root, "bin")
+	for _, name := range names {
+		if _, err := g.find(name); err != nil {
+			g.copyOf(need(g.t, "true"), "bin/"+name)
+		}
+	}
+	if !slices.Contains(g.scope.System, bin) {
+		g.scope.System, g.scope.Path = append(g.scope.System, bin), append(g.scope.Path, bin)
+	}
+}
+
 // need finds a program of this host, with links followed. Where it is missing
 // the test is skipped, except where skips are forbidden.
 func need(t testing.TB, name string) string {

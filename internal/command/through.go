@@ -13,7 +13,9 @@ func through(name string, args []string) []inner {
 	case "find":
 		return throughFind(args, "-exec", "-execdir", "-ok", "-okdir")
 	case "fd", "fdfind":
-		return throughFind(args, "-x", "-X", "--exec", "--exec-batch")
+		return throughFd(args)
+	case "chroot":
+		return []inner{throughChroot(args)}
 	case loaderName:
 		return []inner{loaderGrammar.split(args)}
 	}
@@ -33,7 +35,7 @@ func isLoader(file string) bool {
 }
 
 var envGrammar = grammar{
-	short: "i0vu:C:S:a:", assigns: true,
+	short: "i0vu:C:S:a:", assigns: true, dirs: "C chdir",
 	long: "ignore-environment null unset= chdir= split-string= argv0= block-signal default-signal ignore-signal list-signal-handling debug help version",
 }
 
@@ -52,7 +54,7 @@ func throughEnv(args []string) inner {
 			in.unsure = true
 			in.skipped = append(slices.Clone(in.skipped), strings.Fields(text)...)
 			if strings.Contains(text, "$") {
-				in.shell = "runs what a variable says, by -S"
+				in.refused = "runs what a variable says, by -S"
 			}
 			return in
 		}
@@ -63,18 +65,6 @@ func throughEnv(args []string) inner {
 	in := envGrammar.split(args)
 	if len(in.argv) > 0 && in.argv[0] == "-" {
 		in.unsure = true
-	}
-	for i, a := range in.skipped {
-		value, ok := strings.CutPrefix(a, "--chdir=")
-		if !ok && (a == "-C" || a == "--chdir") && i+1 < len(in.skipped) {
-			value, ok = in.skipped[i+1], true
-		}
-		if !ok && len(a) > 2 && strings.HasPrefix(a, "-C") {
-			value, ok = a[2:], true
-		}
-		if ok {
-			in.dir = value
-		}
 	}
 	return in
 }
@@ -198,9 +188,33 @@ func throughFind(args []string, actions ...string) (all []inner) {
 		if hasValue {
 			argv = append([]string{glued}, argv...)
 		}
-		all = append(all, inner{argv: argv})
+		// -execdir and -okdir run it in the folder of what was found.
+		all = append(all, inner{argv: argv, roams: strings.HasSuffix(action, "dir")})
 	}
 	return all
+}
+
+// throughFd is throughFind for fd, which can be told to go elsewhere first.
+func throughFd(args []string) []inner {
+	all := throughFind(args, "-x", "-X", "--exec", "--exec-batch")
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-C") || strings.HasPrefix(arg, "--base-directory") {
+			for i := range all {
+				all[i].roams = true
+			}
+		}
+	}
+	return all
+}
+
+// throughChroot knows that chroot goes to the root, unless it is told not to.
+func throughChroot(args []string) inner {
+	in := wrappers()["chroot"].split(args)
+	stays := func(arg string) bool { return strings.HasPrefix(arg, "--sk") }
+	if !slices.ContainsFunc(in.skipped, stays) {
+		in.dir = "/"
+	}
+	return in
 }
 
 // isPlaceholder reports whether a word is put together by the wrapper itself:
