@@ -39,13 +39,19 @@ var envGrammar = grammar{
 	long: "ignore-environment null unset= chdir= split-string= argv0= block-signal default-signal ignore-signal list-signal-handling debug help version",
 }
 
+// splitsMost is how many -S are read, one in the other; nobody needs two.
+const splitsMost = 8
+
 // throughEnv also reads -S, whose value is a command line in itself and is
 // taken apart before all that follows.
 func throughEnv(args []string) inner {
-	for range 8 { // one -S in another, and so on
+	for depth := 0; ; depth++ { // one -S in another, and so on
 		at, text, found := splitString(args)
 		if !found {
 			break
+		}
+		if depth == splitsMost {
+			return inner{refused: "hides its command in too many -S"}
 		}
 		words, ok := splitWords(text)
 		args = slices.Concat(args[:at.from], words, args[at.to:])

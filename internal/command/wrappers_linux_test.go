@@ -143,6 +143,19 @@ func TestWrappersWithoutEnd(t *testing.T) {
 	g.refused(ruleInterpreter, []string{"env", nested}, "")
 }
 
+func TestNestedSplitStrings(t *testing.T) {
+	g := newGround(t)
+	for depth := range 40 {
+		argv := []string{"env", strings.Repeat("-S", depth) + "bash", "-c", "echo x"}
+		if depth == 0 {
+			argv[1] = "bash"
+		}
+		g.refused(ruleInterpreter, argv)
+	}
+	g.refused(ruleInterpreter, []string{"env", strings.Repeat("-S", 30) + "ls"}, "env hides its command in too many -S")
+	g.allowed("env", "-S-S-Sls")
+}
+
 func TestSplitWords(t *testing.T) {
 	for _, test := range []struct {
 		text string
