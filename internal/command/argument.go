@@ -11,13 +11,14 @@ const splitMost = 5
 // readings gives every text in an argument that a program may take for a path.
 // Nobody knows the option syntax of all programs, so each usual form is tried.
 // exists tells whether there is an entry of that name in the working directory.
-func readings(arg string, exists func(string) bool) []string {
-	r := reader{exists: exists, seen: map[string]bool{}}
+func readings(arg string, exists func(string) bool, e *effort) []string {
+	r := reader{exists: exists, effort: e, seen: map[string]bool{}}
 	r.argument(arg, splitMost)
 	return r.all
 }
 
 type reader struct {
+	*effort
 	exists func(string) bool
 	all    []string
 	seen   map[string]bool
@@ -58,7 +59,7 @@ func (r *reader) glued(arg string, depth int) {
 }
 
 func (r *reader) value(v string, depth int) {
-	if v == "" || r.seen[v] {
+	if v == "" || r.seen[v] || !r.spend(1, v) {
 		return
 	}
 	r.seen[v] = true

@@ -33,6 +33,11 @@ func Check(argv []string, s Scope) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
+	return v.check(argv)
+}
+
+func (v *view) check(argv []string) (Verdict, error) {
+	s := v.Scope
 	l := &look{view: v, stock: sync.OnceValue(func() *inventory { return takeInventory(v.systemFolders(s.Path)) })}
 	f, err := v.find(v.dir, argv[0], absolute(s.Path))
 	if err != nil {
@@ -51,6 +56,9 @@ func Check(argv []string, s Scope) (Verdict, error) {
 		return Verdict{}, err
 	}
 	verdict.Refusals = append(verdict.Refusals, v.arguments(argv[1:])...)
+	if v.over() {
+		verdict.Refusals = append(verdict.Refusals, refuseEffort())
+	}
 	return verdict, nil
 }
 

@@ -78,6 +78,9 @@ func (l *look) program(f file, argv []string, t trail, at setting) string {
 	if l.files++; at.depth > wrapMost || l.files > filesMost {
 		return t.does("is wrapped too often to be looked through")
 	}
+	if !l.spend(1+len(argv)/16, "") { // each wrapper reads all that follow
+		return t.does("has too many arguments to be looked through")
+	}
 	self := t
 	if at.depth == 1 && f.isSystem() && f.real != argv[0] {
 		self = t.then("is " + show(f.real))
@@ -322,7 +325,7 @@ func (l *look) word(w string, rest []string, t trail, at setting) string {
 	if w == "" || w[0] == '-' {
 		return ""
 	}
-	if l.words++; l.words > wordsMost {
+	if l.words++; l.words > wordsMost || l.over() {
 		return t.does("has too many arguments to be looked through")
 	}
 	at.open, at.execvp = false, false

@@ -72,6 +72,8 @@ func (v *view) locate(dir, name string) (file, error) {
 		via = ": the link " + show(l.at) + " leads to " + show(r.path)
 	}
 	switch {
+	case len(name) >= pathMost:
+		return f, run.Errorf(run.NotFound, "%s has %d bytes, and no path has more than %d", show(name), len(name), pathMost-1)
 	case r.place == outside:
 		return f, run.Errorf(run.NotFound, "%s is not visible inside%s; visible are %s", show(name), via, strings.Join(v.visible(), ", "))
 	case r.place == scratch:
@@ -117,8 +119,9 @@ func (v *view) folder(dir, name string) string {
 // project's own bin/watch is nobody's twin.
 func (v *view) systemFolders(folders []string) (all []string) {
 	for _, f := range absolute(folders) {
-		if v.where(v.folder("/", f)) == system {
-			all = append(all, f)
+		real := v.folder("/", f)
+		if v.where(real) == system && !slices.Contains(all, real) && v.spend(folderEffort, "") {
+			all = append(all, real)
 		}
 	}
 	return all
@@ -133,6 +136,9 @@ func (v *view) find(dir, name string, folders []string) (file, error) {
 	}
 	var first error
 	for _, folder := range folders {
+		if !v.spend(lookupEffort, "") {
+			return file{}, run.Errorf(run.NotFound, "%s is in one of too many folders", show(name))
+		}
 		real := v.folder(dir, folder)
 		f, err := v.executable(real, name)
 		if err == nil {
@@ -148,5 +154,5 @@ func (v *view) find(dir, name string, folders []string) (file, error) {
 	if first != nil {
 		return file{}, first
 	}
-	return file{}, run.Errorf(run.NotFound, "%s is not in the PATH of the command: %s", show(name), strings.Join(folders, ", "))
+	return file{}, run.Errorf(run.NotFound, "%s is not in the PATH of the command: %s", show(name), showLine(strings.Join(folders, ", ")))
 }

@@ -30,6 +30,9 @@ func (v *view) arguments(args []string) (refusals []run.Violation) {
 		if detail != "" && elsewhere != nil {
 			detail, hint = elsewhere.argument(arg)
 		}
+		if v.over() {
+			break // what was found out last may be wrong
+		}
 		if detail == "" {
 			continue
 		}
@@ -84,10 +87,16 @@ func (v *view) enters(args []string) *view {
 // argument says what is wrong with one, in words, or "".
 func (v *view) argument(arg string) (detail, hint string) {
 	exists := func(name string) bool {
+		if len(name) >= pathMost || !v.spend(1, name) {
+			return false
+		}
 		_, err := os.Lstat(path.Join(v.dir, name))
 		return err == nil
 	}
-	for _, text := range readings(arg, exists) {
+	for _, text := range readings(arg, exists, v.effort) {
+		if len(text) >= pathMost || v.over() {
+			continue
+		}
 		if text[0] == '~' {
 			detail, hint = v.home(text, exists)
 		} else {
@@ -108,7 +117,7 @@ func (v *view) argument(arg string) (detail, hint string) {
 func (v *view) file(text string) (detail, hint string) {
 	absolute := path.IsAbs(text)
 	switch {
-	case absolute && !firstExists(text) && !firstExists(path.Clean(text)):
+	case absolute && !v.firstExists(text) && !v.firstExists(path.Clean(text)):
 		// "/foo/" and "/p": nothing of that name is in the root, so that it
 		// is a regular expression or a sed script.
 		return "", ""
@@ -130,7 +139,7 @@ func (v *view) file(text string) (detail, hint string) {
 			return "", ""
 		}
 	}
-	target, prose := onHost(r.path)
+	target, prose := v.onHost(r.path)
 	if prose {
 		return "", ""
 	}
@@ -198,6 +207,9 @@ func (v *view) home(text string, exists func(string) bool) (detail, hint string)
 		return v.file(text)
 	}
 	if name != "" {
+		if !v.spend(userEffort, "") {
+			return "", ""
+		}
 		if _, err := user.Lookup(name); err != nil {
 			return v.file(text)
 		}
@@ -208,11 +220,14 @@ func (v *view) home(text string, exists func(string) bool) (detail, hint string)
 
 // firstExists reports whether the first component of an absolute path is there
 // on the host.
-func firstExists(p string) bool {
+func (v *view) firstExists(p string) bool {
 	first, _, _ := strings.Cut(strings.TrimLeft(p, "/"), "/")
 	switch first {
 	case "", ".", "..":
 		return true
+	}
+	if !v.spend(1, first) {
+		return false
 	}
 	_, err := os.Lstat("/" + first)
 	return err == nil
@@ -220,9 +235,9 @@ func firstExists(p string) bool {
 
 // onHost follows what exists of a path on the host. It is prose when the first
 // component that does not exist has spaces in it: "/etc/hosts is wrong".
-func onHost(p string) (target string, prose bool) {
+func (v *view) onHost(p string) (target string, prose bool) {
 	existing, rest := p, ""
-	for existing != "/" {
+	for existing != "/" && v.spend(1, existing) {
 		if _, err := os.Lstat(existing); err == nil {
 			break
 		}

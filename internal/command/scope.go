@@ -41,11 +41,12 @@ type view struct {
 	grants []string
 	dir    string // Dir, with links followed
 
+	*effort
 	folders map[string]string // the real folders of the PATH, as they are asked for
 }
 
 func newView(s Scope) (*view, error) {
-	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), folders: map[string]string{}}
+	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), effort: &effort{}, folders: map[string]string{}}
 	if s.Workspace != "" {
 		v.grants = append([]string{s.Workspace}, v.grants...)
 	}

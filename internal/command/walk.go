@@ -38,12 +38,18 @@ func (r resolved) left() (link, bool) {
 // the host's files are the guest's files. Everywhere else the text is all
 // there is, and ".." takes one component away.
 func (v *view) walk(from, name string) resolved {
+	if len(name) >= pathMost || v.over() {
+		return resolved{path: from, place: outside}
+	}
 	w := walker{view: v, resolved: resolved{path: from}, todo: strings.Split(name, "/")}
 	if path.IsAbs(name) {
 		w.path = "/"
 	}
 	w.own = len(w.todo)
 	for len(w.todo) > 0 {
+		if !v.spend(1, w.path) {
+			return resolved{path: from, place: outside}
+		}
 		part := w.todo[0]
 		own := len(w.todo) == w.own
 		if w.todo = w.todo[1:]; own {

@@ -1,0 +1,48 @@
+package command
+
+import (
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const (
+	// pathMost is the kernel's PATH_MAX: a text as long as that names no file.
+	pathMost = 4096
+	// effortMost bounds one Check. A step of a path is one, a system call at
+	// least one; a command line of all the bytes that execve takes, full of
+	// ordinary paths, needs about half of it. Without a bound a few bytes would
+	// cost minutes: links that lead to links, lists in lists.
+	effortMost = 1 << 20
+	// lookupEffort is what a name costs in each folder, beside its steps: most
+	// are not there, and each says why not.
+	lookupEffort = 3
+	// userEffort is what the user database costs: a file is read, or a server
+	// asked.
+	userEffort = 200
+	// folderEffort is what the inventory of a folder costs.
+	folderEffort = 200
+)
+
+// effort is the work that one Check has done so far.
+type effort struct{ spent int }
+
+// spend reports whether there is enough left for more of it, of which the price
+// grows with the length of the text.
+func (e *effort) spend(units int, text string) bool {
+	if e.spent > effortMost {
+		return false
+	}
+	e.spent += units + len(text)/128
+	return e.spent <= effortMost
+}
+
+func (e *effort) over() bool { return e.spent > effortMost }
+
+// refuseEffort is about a command of which nobody knows the rest.
+func refuseEffort() run.Violation {
+	return run.Violation{
+		Wall: policy.WallCommand, Op: rulePath, Count: 1,
+		Detail: "the arguments name too many paths, or paths too long, to be looked at",
+		Hint:   "name fewer in one command, or use a file with a list of them",
+	}
+}
