@@ -38,7 +38,7 @@ func Check(argv []string, s Scope) (Verdict, error) {
 
 func (v *view) check(argv []string) (Verdict, error) {
 	s := v.Scope
-	l := &look{view: v, stock: sync.OnceValue(func() *inventory { return takeInventory(v.systemFolders(s.Path)) })}
+	l := &look{view: v, twins: map[string]twin{}, stock: sync.OnceValue(func() *inventory { return takeInventory(v.systemFolders(s.Path)) })}
 	f, err := v.find(v.dir, argv[0], absolute(s.Path))
 	if err != nil {
 		if named, detail := l.dangling(argv[0]); detail != "" && !s.AllowInterpreters {
@@ -97,7 +97,7 @@ func absolute(folders []string) (all []string) {
 // runnable follows a script's interpreters to a program, as execve will.
 func (v *view) runnable(f file) error {
 	for range scriptsMost {
-		n := natureOf(f.real, f.most())
+		n := v.nature(f)
 		switch n.format {
 		case program, secret:
 			return nil

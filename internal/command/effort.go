@@ -24,7 +24,10 @@ const (
 )
 
 // effort is the work that one Check has done so far.
-type effort struct{ spent int }
+type effort struct {
+	spent int
+	read  int64 // bytes of files
+}
 
 // spend reports whether there is enough left for more of it, of which the price
 // grows with the length of the text.

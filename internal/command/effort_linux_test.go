@@ -22,6 +22,51 @@ func (g *ground) worked(argv ...string) (spent int, v Verdict) {
 	return looking.spent, v
 }
 
+// A file that has just been made is read once, however often it is named.
+func TestFreshFilesAreReadOnce(t *testing.T) {
+	g := newGround(t)
+	g.standIns("setarch")
+	g.copyOf(need(t, "ls"), "ws/tool", 1)
+	for _, argv := range [][]string{{"./tool"}, {"env", "./tool"}, append([]string{"setarch"}, slices.Repeat([]string{"./tool"}, 10)...)} {
+		looking, err := newView(g.scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := looking.check(argv); err != nil || v.Refusals != nil {
+			t.Errorf("%q: %+v, %v", argv, v, err)
+		}
+		want := int64(0)
+		for _, name := range slices.Compact(slices.Clone(argv)) {
+			f, err := g.find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want += f.info.Size()
+		}
+		if looking.read != want {
+			t.Errorf("%q: %d bytes were read; the files have %d", argv, looking.read, want)
+		}
+	}
+}
+
+// Files with holes cost nothing to make, and must not cost hours to read.
+func TestReadingIsBounded(t *testing.T) {
+	g := newGround(t)
+	v, err := newView(g.scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.write("ws/tool", string(fakeELF("libc.so.6")), 0o755)
+	f, err := v.locate(v.dir, "./tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.read = readTotal
+	if n := v.nature(f); n.format != secret {
+		t.Errorf("%+v was read", n)
+	}
+}
+
 func numbered(form string, n int) (all []string) {
 	for i := range n {
 		all = append(all, fmt.Sprintf(form, i))

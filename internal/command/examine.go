@@ -24,8 +24,20 @@ const (
 type look struct {
 	*view
 	stock func() *inventory
+	twins map[string]twin // of the files that were looked at
 	files int
 	words int
+}
+
+// twin gives the known file that a file is, or is a copy of. Both are read for
+// that, so that the answer is kept.
+func (l *look) twin(f file) twin {
+	t, ok := l.twins[f.real]
+	if !ok {
+		t = l.stock().twin(f.real, f.info)
+		l.twins[f.real] = t
+	}
+	return t
 }
 
 // trail is the sentence that a finding becomes: subject, then what it runs,
@@ -85,7 +97,7 @@ func (l *look) program(f file, argv []string, t trail, at setting) string {
 	if at.depth == 1 && f.isSystem() && f.real != argv[0] {
 		self = t.then("is " + show(f.real))
 	}
-	n := natureOf(f.real, f.most())
+	n := l.nature(f)
 	switch {
 	case n.format == script:
 		return l.script(f, n.script, argv, t, at)
@@ -96,21 +108,21 @@ func (l *look) program(f file, argv []string, t trail, at setting) string {
 	case n.loader || isLoader(path.Base(f.real)):
 		return l.wrapper(loaderName, argv, t, at)
 	}
-	copied, linked, hasTwin := known{}, false, false
+	var copied twin
 	if n.format == program && !f.isSystem() { // there, names tell
-		copied, linked, hasTwin = l.stock().twin(f.real, f.info)
+		copied = l.twin(f)
 	}
 	if k := l.kindOf(f, n); k != "" {
-		if hasTwin && copied.path != f.real {
-			return t.then(twinClause(copied, linked)).isA(string(k))
+		if copied.found && copied.path != f.real {
+			return t.then(copied.clause()).isA(string(k))
 		}
 		if n.library != "" {
 			return self.then("is linked with " + n.library).isA(string(k))
 		}
 		return self.isA(string(k))
 	}
-	if hasTwin && copied.kind != "" {
-		return t.then(twinClause(copied, linked)).isA(string(copied.kind))
+	if copied.kind != "" {
+		return t.then(copied.clause()).isA(string(copied.kind))
 	}
 	if n.format == unknown && at.execvp {
 		return t.does("has no #! line, so that a shell would run it")
@@ -126,17 +138,10 @@ func (l *look) program(f file, argv []string, t trail, at setting) string {
 				return l.wrapper(name, argv, t, at)
 			}
 		}
-	} else if hasTwin {
-		return l.wrapper(copied.name, argv, t.then(twinClause(copied, linked)), at)
+	} else if copied.found {
+		return l.wrapper(copied.name, argv, t.then(copied.clause()), at)
 	}
 	return ""
-}
-
-func twinClause(k known, linked bool) string {
-	if linked {
-		return "is the same file as " + show(k.path)
-	}
-	return "is a copy of " + show(k.path)
 }
 
 // kindOf is what a file is by its contents or, where these say nothing, by its

@@ -117,20 +117,32 @@ func (inv *inventory) add(folder string) {
 	}
 }
 
-// twin finds the known file that a file is, or is a copy of.
-func (inv *inventory) twin(file string, info fs.FileInfo) (k known, linked, ok bool) {
+// twin is the known file that another one is, or is a copy of.
+type twin struct {
+	known
+	found, linked bool
+}
+
+func (t twin) clause() string {
+	if t.linked {
+		return "is the same file as " + show(t.path)
+	}
+	return "is a copy of " + show(t.path)
+}
+
+func (inv *inventory) twin(file string, info fs.FileInfo) twin {
 	candidates := inv.bySize[info.Size()]
 	for _, k := range candidates {
 		if os.SameFile(k.info, info) {
-			return k, true, true
+			return twin{k, true, true}
 		}
 	}
 	for _, k := range candidates {
 		if sameContents(file, k.path) {
-			return k, false, true
+			return twin{k, true, false}
 		}
 	}
-	return known{}, false, false
+	return twin{}
 }
 
 func sameContents(a, b string) bool {

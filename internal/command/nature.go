@@ -15,6 +15,9 @@ const (
 	// writes: names and copies are known there anyhow, and reading all of a
 	// large program from a disk takes longer than starting it.
 	readSystemMost = 8 << 20
+	// readTotal is how much is read for one Check. Wrappers may name a thousand
+	// files, and one with holes costs its maker nothing.
+	readTotal = 2 * readMost
 	// frontMost is the size in memory of a program that does nothing but call
 	// the interpreter in its library.
 	frontMost = 256 << 10
@@ -37,6 +40,20 @@ type nature struct {
 	library string // by which the kind is known
 	script  shebang
 	large   bool // more than is read
+}
+
+// nature reads a file once for each Check, also one that is too fresh to be
+// remembered for longer.
+func (v *view) nature(f file) nature {
+	n, ok := v.natures[f.real]
+	if !ok {
+		n = nature{format: secret}
+		if v.read += min(f.info.Size(), f.most()); v.read <= readTotal {
+			n = natureOf(f.real, f.most())
+		}
+		v.natures[f.real] = n
+	}
+	return n
 }
 
 // natureOf reads a file, or remembers it.

@@ -43,10 +43,11 @@ type view struct {
 
 	*effort
 	folders map[string]string // the real folders of the PATH, as they are asked for
+	natures map[string]nature // of the files that were looked at
 }
 
 func newView(s Scope) (*view, error) {
-	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), effort: &effort{}, folders: map[string]string{}}
+	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), effort: &effort{}, folders: map[string]string{}, natures: map[string]nature{}}
 	if s.Workspace != "" {
 		v.grants = append([]string{s.Workspace}, v.grants...)
 	}
