@@ -321,22 +321,38 @@ func dependsOnFolder(name string, folders []string) bool {
 	return len(absolute(folders)) < len(folders)
 }
 
-// word looks at an argument that may be a command or its name: -c/bin/sh,
-// --shell=/bin/sh.
+// word looks at an argument that may be a command, or have its path glued on:
+// --shell=/bin/sh, -c/bin/sh, -vc./tool.
 func (l *look) word(w string, rest []string, t trail, at setting) string {
+	at.open, at.execvp = false, false
+	for _, name := range commandsIn(w) {
+		if l.words++; l.words > wordsMost || l.over() {
+			return t.does("has too many arguments to be looked through")
+		}
+		f, err := l.find(at.dir, name, at.folders)
+		if err != nil || slices.Contains(at.scripts, f.real) { // a script is its interpreter's argument
+			continue
+		}
+		if detail := l.program(f, append([]string{name}, rest[1:]...), t.then("runs "+f.called()), at); detail != "" {
+			return detail
+		}
+	}
+	return ""
+}
+
+// commandsIn are the names in an argument. Of what is glued to a short option
+// only paths count: -fsh is a handful of options.
+func commandsIn(w string) []string {
 	if _, value, ok := strings.Cut(w, "="); ok {
 		w = value
 	}
-	if w == "" || w[0] == '-' {
-		return ""
+	switch {
+	case w == "" || strings.HasPrefix(w, "--"):
+		return nil
+	case w[0] != '-':
+		return []string{w}
+	case len(w) < 3 || !strings.Contains(w, "/"):
+		return nil
 	}
-	if l.words++; l.words > wordsMost || l.over() {
-		return t.does("has too many arguments to be looked through")
-	}
-	at.open, at.execvp = false, false
-	f, err := l.find(at.dir, w, at.folders)
-	if err != nil || slices.Contains(at.scripts, f.real) { // a script is its interpreter's argument
-		return ""
-	}
-	return l.program(f, append([]string{w}, rest[1:]...), t.then("runs "+f.called()), at)
+	return slices.Compact([]string{w[2:], w[strings.IndexAny(w, "./"):]})
 }

@@ -12,7 +12,6 @@ import (
 // inside and on the host. The zero Scope shows nothing, so that nothing is found.
 type Scope struct {
 	Workspace string   // canonical, empty for none
-	ReadOnly  bool     // the mounts see to it: an argument does not tell whether it will be written
 	Dir       string   // the command's working directory; empty means the root
 	Read      []string // grants, canonical
 	Write     []string

@@ -10,10 +10,10 @@ import (
 // maxLinks is the kernel's own bound on the links in one path.
 const maxLinks = 40
 
-// link is a symbolic link: where it is and the text in it.
+// link is a symbolic link and the place that it is in.
 type link struct {
-	at, target string
-	place      place
+	at    string
+	place place
 }
 
 // resolved is where a path leads inside.
@@ -116,7 +116,7 @@ func (w *walker) step(part string, own bool) {
 		w.missing = true // the kernel says ELOOP, and so it leads nowhere
 		return
 	}
-	w.met = append(w.met, link{w.path, target, where})
+	w.met = append(w.met, link{w.path, where})
 	w.out = false
 	if w.path = path.Dir(w.path); path.IsAbs(target) {
 		w.path = "/"

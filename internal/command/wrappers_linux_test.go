@@ -22,7 +22,7 @@ func TestWrappersAreLookedThrough(t *testing.T) {
 		"find . -exec sh ;", "find . -name x -exec sh -c y {} ;", "find . -execdir sh {} +", "find . -ok sh ;", "find . -okdir sh ;", "find . -exec ls ; -exec sh ;", "find . -exec {} ;", "find . -exec env {} ;", "find . -exec env sh ;", "find . -exec ls {} + -exec sh {} +", "find . -exec sh",
 		"flock data.txt sh", "flock -n data.txt sh", "flock -w 5 data.txt sh", "flock data.txt -c x", "flock -c x data.txt", "flock data.txt --command x", "chroot / sh", "chroot /", "chroot --userspec=0:0 / sh",
 		"su", "su -c x", "su root", "script", "script -c x", "script -q data.txt", "watch ls", "watch -n 1 ls", "watch -x sh", "runuser root", "runuser -u root sh", "runuser -u root -- sh", "runuser -c x root", "newgrp", "sg root x",
-		"run-parts --arg=sh .", "prlimit --nofile=5 sh", "prlimit -n5 --cpu 5 sh", "setarch x86_64 sh", "setarch -R sh", "linux64 sh", "x86_64 -R sh", "systemd-run sh", "ssh-agent sh", "start-stop-daemon --start --exec " + sh, "start-stop-daemon --exec=" + sh, "perf stat sh", "ip netns exec x sh",
+		"run-parts --arg=sh .", "prlimit --nofile=5 sh", "prlimit -n5 --cpu 5 sh", "setarch x86_64 sh", "setarch -R sh", "linux64 sh", "x86_64 -R sh", "systemd-run sh", "ssh-agent sh", "start-stop-daemon --start --exec " + sh, "start-stop-daemon --exec=" + sh, "start-stop-daemon -S -x" + sh, "start-stop-daemon -Sx" + sh, "nice -Z" + sh, "perf stat sh", "ip netns exec x sh",
 		"nice env timeout 5 nohup setsid sh", "time sh", "time -f x -o data.txt sh", "sudo sh", "sudo -u root A=1 sh", "sudo -s", "sudo -i", "strace -f -o data.txt sh", "strace -e trace=file sh", "bwrap --bind / / sh", "tmux", "screen sh", "logsave data.txt sh",
 	} {
 		t.Run(line, func(t *testing.T) {

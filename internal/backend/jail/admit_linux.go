@@ -32,7 +32,7 @@ func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
 // an error is a request that makes no sense on this host.
 func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []run.Violation, err error) {
 	verdict, err := command.Check(job.Command, command.Scope{
-		Workspace: r.workspace.path, ReadOnly: r.readOnly, Dir: r.dir(),
+		Workspace: r.workspace.path, Dir: r.dir(),
 		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system(),
 		Scratch: confine.Scratch, Path: searchFolders(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
 	})
