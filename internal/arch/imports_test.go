@@ -183,7 +183,7 @@ var layers = [][]string{
 	{"internal/hostfeature"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/language"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/language"},
 }
 
 func layerOf(name string) int {

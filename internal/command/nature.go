@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/elf"
 )
 
 const (
@@ -100,17 +102,18 @@ func readNature(f io.ReaderAt, size, most int64) nature {
 			return nature{}
 		}
 		return nature{format: script, script: sh}
-	case !strings.HasPrefix(string(head), elfMagic):
+	case !strings.HasPrefix(string(head), elf.Magic):
 		return nature{}
 	}
 	out := nature{format: program, large: size > readMost}
 	if out.large && most == readMost {
 		return out
 	}
-	l := readLinkage(f)
-	for _, needed := range l.needed {
+	// What is wrong with a file is the loader's concern; what is right counts.
+	linked, _ := elf.Read(f)
+	for _, needed := range linked.Needed {
 		for _, lib := range libraries {
-			if l.loaded <= frontMost && strings.HasPrefix(needed, lib.prefix) {
+			if linked.Loaded <= frontMost && strings.HasPrefix(needed, lib.prefix) {
 				out.kind, out.library = lib.kind, needed
 				return out
 			}

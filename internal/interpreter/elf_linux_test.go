@@ -63,21 +63,3 @@ func dynamicTexts(t *testing.T, f *elf.File, tag elf.DynTag) []string {
 	}
 	return texts
 }
-
-// Whatever is in a file, reading it ends, and takes little memory.
-func FuzzReadObject(f *testing.F) {
-	self, err := os.ReadFile("/bin/true")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(self)
-	f.Add(self[:100])
-	f.Add([]byte("\x7fELF\x02\x01"))
-	f.Add([]byte("#!/bin/sh\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := readObject(bytes.NewReader(data), "/")
-		if err == nil && len(o.loader) > elfText {
-			t.Errorf("a loader of %d bytes", len(o.loader))
-		}
-	})
-}
