@@ -2,10 +2,15 @@ package seccomp
 
 // More of the kernel's numbers, for what only commands may do. See constants.go.
 
-// Modes of files.
+// Modes of files, and the flags of open with which a mode counts: O_CREAT, and the
+// bit of O_TMPFILE that is not O_DIRECTORY, whose number is another on arm64.
 const (
-	setUID = 0o4000
-	setGID = 0o2000
+	setUID    = 0o4000
+	setGID    = 0o2000
+	plainBits = 0o1777
+
+	oCreat   = 0o100
+	oTmpFile = 0o20000000
 )
 
 // fcntl commands.
@@ -141,8 +146,7 @@ const (
 	mfdNoExecSeal   = 8
 	mfdExec         = 16
 
-	permissionBits = 0o7777
-	typeFIFO       = 0o010000
-	typeRegular    = 0o100000
-	typeSocket     = 0o140000
+	typeFIFO    = 0o010000
+	typeRegular = 0o100000
+	typeSocket  = 0o140000
 )

@@ -9,6 +9,10 @@ import (
 // TestConstants for what only commands may do.
 func TestCommandConstants(t *testing.T) {
 	for name, pair := range map[string][2]uint64{
+		"O_CREAT":                                {oCreat, unix.O_CREAT},
+		"S_ISUID":                                {setUID, unix.S_ISUID},
+		"S_ISGID":                                {setGID, unix.S_ISGID},
+		"O_TMPFILE without O_DIRECTORY":          {oTmpFile, unix.O_TMPFILE &^ unix.O_DIRECTORY},
 		"F_GETOWN":                               {fGetOwn, unix.F_GETOWN},
 		"F_GETSIG":                               {fGetSig, unix.F_GETSIG},
 		"F_SETOWN_EX":                            {fSetOwnEx, unix.F_SETOWN_EX},

@@ -75,12 +75,15 @@ var details = sync.OnceValue(func() map[string]func([6]uint64) string {
 		"mmap":        list(in(2, flags(protections, "PROT_NONE")), in(3, flags(mapFlags, ""))),
 		"mprotect":    in(2, flags(protections, "PROT_NONE")),
 		"personality": in(0, personalityDetail),
+		"open":        in(2, mode),
+		"openat":      in(3, mode),
+		"creat":       in(1, mode),
 		"chmod":       in(1, mode),
 		"fchmod":      in(1, mode),
 		"fchmodat":    in(2, mode),
 		"fchmodat2":   in(2, mode),
-		"mknod":       in(1, fileType),
-		"mknodat":     in(2, fileType),
+		"mknod":       list(in(1, fileType), in(1, unusualMode)),
+		"mknodat":     list(in(2, fileType), in(2, unusualMode)),
 		"seccomp":     seccompDetail,
 		"bpf":         in(0, numbered("command ")),
 		"keyctl":      in(0, numbered("operation ")),
@@ -278,6 +281,14 @@ func fileType(arg uint64) string {
 		return "regular file"
 	}
 	return fmt.Sprintf("mode %#o", uint32(arg))
+}
+
+// unusualMode is one that could be the reason of a denial.
+func unusualMode(v uint64) string {
+	if v&runAsOwner == 0 {
+		return ""
+	}
+	return mode(v)
 }
 
 func mode(v uint64) string { return fmt.Sprintf("mode %#o", uint32(v)&0o7777) }

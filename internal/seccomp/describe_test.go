@@ -70,6 +70,11 @@ func TestDetails(t *testing.T) {
 		{"ioctl", a(3, 0x40086602), "fd 3, FS_IOC_SETFLAGS"},
 		{"memfd_create", a(0, 4), "MFD_HUGETLB"},
 		{"mknodat", a(0, 0, 0o020666), "character device"},
+		{"mknodat", a(0, 0, 0o106755), "regular file, mode 06755"},
+		{"mknod", a(0, 0o4755), "regular file, mode 04755"},
+		{"open", a(0, 0o100, 0o104755), "mode 04755"},
+		{"openat", a(3, 0, 0o100, 0o2755), "mode 02755"},
+		{"creat", a(0, 0o6755), "mode 06755"},
 	}
 	for _, test := range tests {
 		if got := details()[test.op](test.args); got != test.want {
@@ -121,7 +126,7 @@ func TestHints(t *testing.T) {
 		Command: {
 			"socket": "TCP, UDP", "setsockopt": "option", "ptrace": "detect_leaks=0", "mount": "mounts",
 			"unshare": "nested sandboxes", "clone": "nested sandboxes", "keyctl": "keyrings",
-			"mknodat": "devices", "prlimit64": "ulimit", "personality": "setarch", "bpf": "kernel feature",
+			"mknodat": "devices", "openat": "set-user-id", "prlimit64": "ulimit", "personality": "setarch", "bpf": "kernel feature",
 			"ioctl": "terminal", "clock_settime": "administered", "syscall_999": "not on the list",
 		},
 	} {

@@ -4,7 +4,7 @@ package seccomp
 // a program has an option that avoids the call, it is named.
 var commandAdvices = []advice{
 	{"the set-user-id and set-group-id bits cannot be set in this sandbox: leave them out of the mode",
-		`chmod fchmod fchmodat fchmodat2`},
+		`open openat creat chmod fchmod fchmodat fchmodat2`},
 	{"only TCP, UDP and local sockets exist in this sandbox, no raw, packet, ping or other kernel protocols: use curl or a TCP connection to see whether a host answers, and /proc/net to look at connections",
 		`socket socketpair`},
 	{"this socket option is closed to sandboxed programs (packet filters, netfilter tables, kernel TLS, IPsec and their like): leave the option at its default, or switch off the feature that sets it",
@@ -17,7 +17,7 @@ var commandAdvices = []advice{
 	{"mounts and roots belong to the host and cannot be changed from this sandbox: unpack an archive instead of mounting it, and work with the files that are there",
 		`mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick move_mount open_tree
 		open_tree_attr mount_setattr swapon swapoff quotactl quotactl_fd open_by_handle_at`},
-	{"devices cannot be made in this sandbox: use the ones that /dev has, a FIFO, or a plain file",
+	{"devices and set-user-id files cannot be made in this sandbox: use the devices that /dev has, a FIFO, or a plain file, and leave the set-user-id and set-group-id bits out of its mode",
 		`mknod mknodat`},
 	{"kernel keyrings are shared with the host and not available in this sandbox: keep the secret in a file or in memory, for Kerberos with a FILE: credential cache",
 		`keyctl add_key request_key`},

@@ -66,7 +66,8 @@ var scriptAttempts = []attempt{
 var commandAttempts = []attempt{
 	{"getpid", unix.SYS_GETPID, [3]uintptr{}, 0},
 	{"openat", unix.SYS_OPENAT, [3]uintptr{}, unix.EFAULT},
-	{"openat2", unix.SYS_OPENAT2, [3]uintptr{}, unix.EINVAL},
+	{"openat, new file", unix.SYS_OPENAT, [3]uintptr{0, 0, unix.O_CREAT}, unix.EFAULT},
+	{"openat2", unix.SYS_OPENAT2, [3]uintptr{}, unix.ENOSYS},
 	{"execve", unix.SYS_EXECVE, [3]uintptr{}, unix.EFAULT},
 	{"execveat", unix.SYS_EXECVEAT, [3]uintptr{1000}, unix.EFAULT},
 	{"clone, new user namespace", unix.SYS_CLONE, [3]uintptr{unix.CLONE_NEWUSER | uintptr(unix.SIGCHLD)}, unix.EPERM},
@@ -91,6 +92,7 @@ var commandAttempts = []attempt{
 	{"memfd_create, huge", unix.SYS_MEMFD_CREATE, [3]uintptr{0, unix.MFD_HUGETLB}, unix.EPERM},
 	{"mknodat, FIFO", unix.SYS_MKNODAT, [3]uintptr{0, 0, unix.S_IFIFO}, unix.EFAULT},
 	{"mknodat, device", unix.SYS_MKNODAT, [3]uintptr{0, 0, unix.S_IFCHR}, unix.EPERM},
+	{"mknodat, set-user-id", unix.SYS_MKNODAT, [3]uintptr{0, 0, unix.S_IFREG | 0o4755}, unix.EPERM},
 	{"personality, query", unix.SYS_PERSONALITY, [3]uintptr{0xffffffff}, 0},
 	{"personality, other", unix.SYS_PERSONALITY, [3]uintptr{8}, unix.EPERM},
 	{"prlimit64 read", unix.SYS_PRLIMIT64, [3]uintptr{0, unix.RLIMIT_AS, 0}, 0},

@@ -39,7 +39,7 @@ func Hot(profile Profile) []string {
 	case Script:
 		return []string{"ioctl", "fcntl", "kill"}
 	case Command:
-		return []string{"ioctl", "fcntl"}
+		return []string{"openat", "ioctl", "fcntl"}
 	}
 	return nil
 }

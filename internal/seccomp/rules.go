@@ -19,13 +19,12 @@ func useDescriptors() Group {
 	)}
 }
 
-// usePaths is work on files by name. The filter cannot read names; Landlock and
-// the mounts decide which files exist and which can be written, and the private
-// /tmp is sized. Nowhere here: chroot, mounts, handles (open_by_handle_at walks
-// past mounts).
+// usePaths is work on files by name; to open them is each profile's own matter. The
+// filter cannot read names; Landlock and the mounts decide which files exist and
+// which can be written, and the private /tmp is sized. Nowhere here: chroot,
+// mounts, handles (open_by_handle_at walks past mounts).
 func usePaths() Group {
 	return Group{"files", Allow, calls(
-		"open", "openat", "creat",
 		"stat", "lstat", "fstat", "newfstatat", "statx", "statfs", "fstatfs",
 		"access", "faccessat", "faccessat2", "readlink", "readlinkat",
 		"getdents", "getdents64", "getcwd", "chdir", "fchdir", "umask",
@@ -154,13 +153,13 @@ func useSockets() Group {
 }
 
 // olderRoad is newer doors to rooms that have an older one. What they ask is in
-// memory, where a filter cannot see it (clone3, the *xattrat calls), or they are
-// young code that a caller can do without. ENOSYS says "this kernel is older",
-// and every caller has an answer to that; EPERM would be taken for the final
-// word. Probing is no violation, so it is not reported.
+// memory, where a filter cannot see it (clone3, openat2, the *xattrat calls), or
+// they are young code that a caller can do without. ENOSYS says "this kernel is
+// older", and every caller has an answer to that; EPERM would be taken for the
+// final word. Probing is no violation, so it is not reported.
 func olderRoad() Group {
 	return Group{"older road", NoSys, calls(
-		"clone3", "getxattrat", "listxattrat",
+		"clone3", "openat2", "getxattrat", "listxattrat",
 		"futex_wait", "futex_wake", "futex_requeue",
 		"map_shadow_stack", "mseal",
 		// Where memory lies on a machine of many nodes. OpenBLAS (numpy) asks

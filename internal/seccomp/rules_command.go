@@ -17,6 +17,7 @@ func commandRules() []Group {
 	return slices.Concat([]Group{
 		useDescriptors(),
 		usePaths(),
+		openPlainFiles(),
 		changePlainModes(),
 		controlDescriptors(),
 		askDescriptors(),
@@ -34,13 +35,34 @@ func commandRules() []Group {
 	}, commandProcesses(), commandFiles(), commandMemory(), commandOptions(), commandSockets(), commandProbes())
 }
 
-// changePlainModes is without the bits that make a file run as its owner: files in
-// a workspace are the caller's, who may be root, and outside of the sandbox nothing
-// keeps the kernel from honouring them.
+// without wants none of these bits in an argument. All others are free, in the
+// upper half too: of modes and of flags to open, the kernel looks at the lower one
+// alone.
+func without(arg int, bits uint64) Where { return Where{ignoring(arg, ^bits, 0)} }
+
+// runAsOwner are the bits that make a file run as its owner: files in a workspace
+// are the caller's, who may be root, and outside of the sandbox nothing keeps the
+// kernel from honouring them.
+const runAsOwner = setUID | setGID
+
+// openPlainFiles makes no file with these bits: an empty one keeps them when root
+// copies a program into it. Without O_CREAT and O_TMPFILE the kernel takes no mode,
+// and the register may hold anything. That is asked first, because most files that
+// are opened are there already.
+func openPlainFiles() Group {
+	return Group{"opening", Allow, []Rule{
+		{"openat", without(2, oCreat|oTmpFile)}, {"openat", without(3, runAsOwner)},
+		{"open", without(1, oCreat|oTmpFile)}, {"open", without(2, runAsOwner)},
+		{"creat", without(1, runAsOwner)},
+	}}
+}
+
+// changePlainModes is chmod without these bits. mkdir needs no rule: the kernel
+// takes them out itself.
 func changePlainModes() Group {
-	plain := func(arg int) Where { return Where{ignoring(arg, ^uint64(setUID|setGID), 0)} }
 	return Group{"modes", Allow, []Rule{
-		{"chmod", plain(1)}, {"fchmod", plain(1)}, {"fchmodat", plain(2)}, {"fchmodat2", plain(2)},
+		{"chmod", without(1, runAsOwner)}, {"fchmod", without(1, runAsOwner)},
+		{"fchmodat", without(2, runAsOwner)}, {"fchmodat2", without(2, runAsOwner)},
 	}}
 }
 
@@ -118,14 +140,13 @@ func commandProcesses() []Group {
 // files is decided by the mounts: a private root, and the workspace.
 func commandFiles() []Group {
 	return []Group{
-		// openat2 asks no more than openat, only more carefully, so it does not
-		// matter that its arguments are in memory. chown and extended attributes
-		// reach the guest's own files; the rest needs capabilities (trusted.*,
-		// security.*, another owner), and tar, cp -a and git live with the
-		// kernel's EPERM. flock: git, apt and cargo cannot do without; it ends
-		// with its holder. splice is what io.Copy of Go uses and does not replace.
+		// chown and extended attributes reach the guest's own files; the rest needs
+		// capabilities (trusted.*, security.*, another owner), and tar, cp -a and
+		// git live with the kernel's EPERM. flock: git, apt and cargo cannot do
+		// without; it ends with its holder. splice is what io.Copy of Go uses and
+		// does not replace.
 		{"more files", Allow, calls(
-			"openat2", "flock", "splice", "tee", "readahead", "sync_file_range",
+			"flock", "splice", "tee", "readahead", "sync_file_range",
 			"chown", "fchown", "lchown", "fchownat",
 			"setxattr", "lsetxattr", "fsetxattr",
 			"removexattr", "lremovexattr", "fremovexattr",
@@ -141,10 +162,10 @@ func commandFiles() []Group {
 
 		// FIFOs, plain files and sockets, never a device: not even the character
 		// device 0:0, which overlayfs reads as "deleted" and the kernel gives to
-		// anybody.
+		// anybody. Nor one that runs as its owner.
 		{"nodes", Allow, []Rule{
-			{"mknod", Where{ignoring(1, permissionBits, 0, typeFIFO, typeRegular, typeSocket)}},
-			{"mknodat", Where{ignoring(2, permissionBits, 0, typeFIFO, typeRegular, typeSocket)}},
+			{"mknod", Where{ignoring(1, plainBits, 0, typeFIFO, typeRegular, typeSocket)}},
+			{"mknodat", Where{ignoring(2, plainBits, 0, typeFIFO, typeRegular, typeSocket)}},
 		}},
 
 		// F_SETOWN and F_SETSIG make the kernel send signals (nginx, emacs), and

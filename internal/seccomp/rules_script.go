@@ -19,6 +19,9 @@ func scriptRules() []Group {
 		// attributes (Landlock does not control that).
 		usePaths(),
 
+		// With any mode: no file that a script makes outlives it.
+		{"opening", Allow, calls("open", "openat", "creat")},
+
 		// fchmodat2 has all its arguments in registers and the power of fchmodat.
 		// glibc takes EPERM from it for the final answer.
 		{"modes", Allow, calls("chmod", "fchmod", "fchmodat", "fchmodat2")},
@@ -95,10 +98,9 @@ func scriptRules() []Group {
 
 		olderRoad(),
 
-		// Two more that this interpreter does without: its files are opened by
-		// openat, and asyncio tries pidfd_open out on 3.12 and 3.13 before it uses
-		// threads instead.
-		{"no need", NoSys, calls("openat2", "pidfd_open")},
+		// One more that this interpreter does without: asyncio tries it out on 3.12
+		// and 3.13 before it uses threads instead.
+		{"no need", NoSys, calls("pidfd_open")},
 
 		// The one socket that nobody asked for: glibc looks for its name service
 		// daemon whenever a user is looked up (os.path.expanduser, tarfile), with

@@ -28,7 +28,21 @@ func TestCommandModeVerdicts(t *testing.T) {
 	} {
 		table = append(table,
 			verdict{"chmod", a(pointer, mode), want}, verdict{"fchmod", a(3, mode), want},
-			verdict{"fchmodat", a(3, pointer, mode), want}, verdict{"fchmodat2", a(3, pointer, mode, 0), want})
+			verdict{"fchmodat", a(3, pointer, mode), want}, verdict{"fchmodat2", a(3, pointer, mode, 0), want},
+			verdict{"creat", a(pointer, mode), want}, verdict{"creat", a(pointer, mode|high), want})
+		for _, flags := range []uint64{
+			unix.O_CREAT, unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY, unix.O_CREAT | unix.O_PATH,
+			unix.O_TMPFILE | unix.O_RDWR, unix.O_TMPFILE &^ unix.O_DIRECTORY, unix.O_CREAT | high,
+		} {
+			table = append(table,
+				verdict{"open", a(pointer, flags, mode), want}, verdict{"open", a(pointer, flags, mode|high), want},
+				verdict{"openat", a(3, pointer, flags, mode), want}, verdict{"openat", a(3, pointer, flags, mode|1<<16), want})
+		}
+		// Nothing is made, and no mode is read.
+		for _, flags := range []uint64{0, unix.O_RDWR | unix.O_TRUNC, unix.O_DIRECTORY, unix.O_PATH | high} {
+			table = append(table,
+				verdict{"open", a(pointer, flags, mode), seccomp.Allow}, verdict{"openat", a(3, pointer, flags, mode), seccomp.Allow})
+		}
 	}
 	check(t, seccomp.Command, table)
 }
@@ -163,7 +177,7 @@ func TestCommandProcessVerdicts(t *testing.T) {
 
 func TestCommandFileVerdicts(t *testing.T) {
 	check(t, seccomp.Command, []verdict{
-		{"openat2", a(minusOne, pointer, pointer, 24), seccomp.Allow},
+		{"openat2", a(minusOne, pointer, pointer, 24), seccomp.NoSys},
 		{"flock", a(3, unix.LOCK_EX), seccomp.Allow},
 		{"fchown", a(3, 0, 0), seccomp.Allow},
 		{"fsetxattr", a(3, pointer, pointer, 1), seccomp.Allow},
@@ -184,7 +198,10 @@ func TestCommandFileVerdicts(t *testing.T) {
 
 		{"mknodat", a(minusOne, pointer, unix.S_IFIFO|0o644, 0), seccomp.Allow},
 		{"mknodat", a(minusOne, pointer, unix.S_IFREG|0o600, 0), seccomp.Allow},
-		{"mknodat", a(minusOne, pointer, unix.S_IFSOCK|0o7777, 0), seccomp.Allow},
+		{"mknodat", a(minusOne, pointer, unix.S_IFSOCK|0o1777, 0), seccomp.Allow},
+		{"mknodat", a(minusOne, pointer, unix.S_IFREG|0o4755, 0), seccomp.Deny},
+		{"mknodat", a(minusOne, pointer, unix.S_IFREG|0o2755, 0), seccomp.Deny},
+		{"mknodat", a(minusOne, pointer, 0o6000, 0), seccomp.Deny},
 		{"mknodat", a(minusOne, pointer, 0o600, 0), seccomp.Allow},
 		{"mknodat", a(minusOne, pointer, unix.S_IFCHR|0o666, 0), seccomp.Deny},
 		{"mknodat", a(minusOne, pointer, unix.S_IFCHR, 0), seccomp.Deny},
@@ -193,6 +210,8 @@ func TestCommandFileVerdicts(t *testing.T) {
 		{"mknodat", a(minusOne, pointer, unix.S_IFIFO|high, 0), seccomp.Deny},
 		{"mknodat", a(minusOne, pointer, unix.S_IFIFO|1<<16, 0), seccomp.Deny},
 		{"mknod", a(pointer, unix.S_IFIFO|0o644, 0), seccomp.Allow},
+		{"mknod", a(pointer, unix.S_IFREG|0o4755, 0), seccomp.Deny},
+		{"mknod", a(pointer, unix.S_IFREG|0o2755, 0), seccomp.Deny},
 		{"mknod", a(pointer, unix.S_IFCHR|0o644, 0x103), seccomp.Deny},
 		{"mknod", a(pointer, unix.S_IFBLK|0o644, 0), seccomp.Deny},
 
@@ -433,5 +452,5 @@ var commandNever = []string{
 	"sethostname", "setdomainname", "nfsservctl", "uselib", "remap_file_pages",
 	"sched_setattr", "set_mempolicy", "mbind", "migrate_pages", "move_pages",
 	"pkey_alloc", "pkey_mprotect", "vmsplice", "sync", "syncfs",
-	"setxattrat", "removexattrat", "file_setattr", "lsm_set_self_attr",
+	"setxattrat", "removexattrat", "file_setattr", "lsm_set_self_attr", "openat2",
 }

@@ -22,7 +22,7 @@ const makeFiles = `echo text > f && mkdir d && echo text > d/g && ln -s f l && l
 
 // ownerAttempts are about what a command leaves on the host, and as whose.
 func ownerAttempts() []attempt {
-	return inWall("owners", []attempt{
+	return inWall("owners", append(birthAttempts(), []attempt{
 		{name: "files belong to the caller", sh: makeFiles, touched: ownedBy(os.Geteuid(), os.Getegid()), proof: proof{naked: true, root: true, uid: 54321}},
 		{name: "files belong to the workspace's owner", sh: makeFiles, root: true, touched: ownedBy(1234, 1235),
 			plant: func(t *testing.T, s *scene) {
@@ -42,13 +42,12 @@ func ownerAttempts() []attempt {
 		{name: "set-user-id by chmod", sh: `cp /bin/true x; chmod 4755 x; chmod 6755 x; held`, touched: privilegedFiles, proof: naked},
 		{name: "set-group-id by chmod", sh: `cp /bin/true x; chmod 2755 x; held`, touched: privilegedFiles, proof: naked},
 		{name: "set-user-id by install", sh: `install -m 4755 /bin/true x; held`, touched: privilegedFiles, proof: naked},
-		{name: "set-user-id at birth", act: "privileged at birth", touched: privilegedFiles, proof: nakedRoot},
 		{name: "file with capabilities", act: "set capability", touched: privilegedFiles, proof: nakedRoot},
 		{name: "file of somebody else", sh: `touch x; must_fail chown 0:0 x; must_fail chown 4321 x; must_fail chgrp 4321 x; held`, proof: nakedRoot},
 		{name: "attribute of the system", act: "trusted attribute", proof: nakedRoot},
 		{name: "file that cannot be removed", act: "immutable", proof: proof{naked: true, root: true, maybe: "the file system has no such mark"}},
 		{name: "lease on a file of the host", act: "lease", proof: naked},
-	})
+	}...))
 }
 
 func ownedBy(uid, gid int) func(*testing.T, *scene, run.Result) string {
@@ -81,7 +80,8 @@ func alien(t *testing.T, folder string, uid, gid int) string {
 }
 
 // privilegedFiles are a way from a guest to whoever executes them on the host:
-// they belong to the caller, who may be root.
+// they belong to the caller, who may be root. One that is empty executes nothing
+// yet, and keeps the bits when root copies a program into it.
 func privilegedFiles(t *testing.T, s *scene, _ run.Result) string {
 	var found []string
 	err := filepath.WalkDir(s.workspace, func(path string, entry fs.DirEntry, err error) error {
@@ -92,8 +92,7 @@ func privilegedFiles(t *testing.T, s *scene, _ run.Result) string {
 		if err != nil {
 			return err
 		}
-		// One that is empty executes nothing.
-		if info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 && info.Mode().IsRegular() && info.Size() > 0 {
+		if info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 && info.Mode().IsRegular() {
 			found = append(found, path+" is "+info.Mode().String())
 		}
 		if n, err := unix.Lgetxattr(path, "security.capability", make([]byte, 64)); err == nil && n > 0 {
@@ -108,8 +107,8 @@ func privilegedFiles(t *testing.T, s *scene, _ run.Result) string {
 }
 
 var ownerActs = map[string]act{
-	"privileged at birth": privilegedAtBirth,
-	"overwrite file":      func(t told) error { return overwrite(t.path()) },
+	"be privileged":  bePrivileged,
+	"overwrite file": func(t told) error { return overwrite(t.path()) },
 	"set capability": func(told) error {
 		return errors.Join(os.WriteFile("x", []byte("x"), 0o755), unix.Setxattr("x", "security.capability", netRawCapability, 0))
 	},
@@ -136,11 +135,12 @@ var ownerActs = map[string]act{
 	},
 	"privileged": privileged,
 	"mknod": func(t told) error {
+		_, withRubbish := callAt(unix.SYS_MKNODAT, "rubbish", unix.S_IFCHR|0o666|rubbish, uintptr(unix.Mkdev(1, 1)))
 		return anyOf(map[string]error{
-			"memory":    unix.Mknod("mem", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 1))),
-			"disk":      unix.Mknod("disk", unix.S_IFBLK|0o666, int(unix.Mkdev(254, 0))),
-			"in /tmp":   unix.Mknod("/tmp/null", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))),
-			"high bits": mknodHighBits(),
+			"memory":  unix.Mknod("mem", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 1))),
+			"disk":    unix.Mknod("disk", unix.S_IFBLK|0o666, int(unix.Mkdev(254, 0))),
+			"in /tmp": unix.Mknod("/tmp/null", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))),
+			"rubbish": withRubbish,
 		})
 	},
 	"whiteout": func(told) error { return unix.Mknod("whiteout", unix.S_IFCHR|0o666, 0) },
@@ -160,46 +160,6 @@ func immutable(told) error {
 		return err
 	}
 	return unix.IoctlSetPointerInt(int(file.Fd()), unix.FS_IOC_SETFLAGS, 0)
-}
-
-// privilegedAtBirth has no need of chmod, and keeps the mark by writing through
-// memory: a write takes it away.
-func privilegedAtBirth(told) error {
-	how := unix.OpenHow{Flags: unix.O_CREAT | unix.O_RDWR | unix.O_CLOEXEC, Mode: 0o6755}
-	ways := map[string]error{
-		"open":    privilegedBy("a", func() (int, error) { return unix.Open("a", unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o6755) }),
-		"openat2": privilegedBy("b", func() (int, error) { return unix.Openat2(unix.AT_FDCWD, "b", &how) }),
-		"mknod": privilegedBy("c", func() (int, error) {
-			if err := unix.Mknod("c", unix.S_IFREG|0o6755, 0); err != nil {
-				return -1, err
-			}
-			return unix.Open("c", unix.O_RDWR|unix.O_CLOEXEC, 0)
-		}),
-		"fchmodat2": privilegedBy("d", func() (int, error) {
-			fd, err := unix.Open("d", unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o755)
-			if err == nil {
-				err = errors.Join(unix.Ftruncate(fd, 4096), fchmodat2("d", 0o6755))
-			}
-			return fd, err
-		}),
-	}
-	return anyOf(ways)
-}
-
-func privilegedBy(name string, open func() (int, error)) error {
-	fd, err := open()
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	var stat unix.Stat_t
-	if err := errors.Join(unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, 4096), unix.Fstat(fd, &stat)); err != nil {
-		return err
-	}
-	if stat.Mode&(unix.S_ISUID|unix.S_ISGID) == 0 || stat.Size == 0 {
-		return fmt.Errorf("%s has mode %o and size %d", name, stat.Mode, stat.Size)
-	}
-	return nil
 }
 
 // privileged says whether the program that executes it became somebody.

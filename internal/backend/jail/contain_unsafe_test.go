@@ -27,30 +27,35 @@ func rawClone(flags uintptr) (int, error) {
 	return int(pid), nil
 }
 
-func fchmodat2(name string, mode uint32) error {
-	path, err := unix.BytePtrFromString(name)
+// callOn makes a system call that begins with a path.
+func callOn(number uintptr, path string, args ...uintptr) (int, error) {
+	text, err := unix.BytePtrFromString(path)
 	if err != nil {
-		return err
+		return -1, err
 	}
-	here := unix.AT_FDCWD
-	if _, _, errno := unix.Syscall6(unix.SYS_FCHMODAT2, uintptr(here), uintptr(unsafe.Pointer(path)), uintptr(mode), 0, 0, 0); errno != 0 {
-		return errno
+	var more [4]uintptr
+	copy(more[:], args)
+	n, _, errno := unix.Syscall6(number, uintptr(unsafe.Pointer(text)), more[0], more[1], more[2], more[3], 0)
+	if errno != 0 {
+		return -1, errno
 	}
-	return nil
+	return int(n), nil
 }
 
-// mknodHighBits says in the upper half of a register what the kernel does not look
-// at and a filter may be confused by.
-func mknodHighBits() error {
-	path, err := unix.BytePtrFromString("high")
+// callAt is the same for one that begins with a folder, which is the current one.
+func callAt(number uintptr, path string, args ...uintptr) (int, error) {
+	text, err := unix.BytePtrFromString(path)
 	if err != nil {
-		return err
+		return -1, err
 	}
 	here := unix.AT_FDCWD
-	if _, _, errno := unix.Syscall6(unix.SYS_MKNODAT, uintptr(here), uintptr(unsafe.Pointer(path)), 1<<32|unix.S_IFCHR|0o666, uintptr(unix.Mkdev(1, 1)), 0, 0); errno != 0 {
-		return errno
+	var more [4]uintptr
+	copy(more[:], args)
+	n, _, errno := unix.Syscall6(number, uintptr(here), uintptr(unsafe.Pointer(text)), more[0], more[1], more[2], more[3])
+	if errno != 0 {
+		return -1, errno
 	}
-	return nil
+	return int(n), nil
 }
 
 // message is the kernel's struct msgbuf.
