@@ -158,12 +158,13 @@ func (b *bwrap) arguments(r recipe) []string {
 			args = append(args, "--bind", scratch, m.Path)
 		case b.stages(m) && enclosing(bound, m.Path) != "":
 			// It came with the folder around it.
+		case m.Kind == confine.TextFile:
+			// It belongs to the command's own user, who could change it.
+			args = append(args, "--ro-bind", stage+stagedName(i), m.Path)
 		case b.stages(m):
 			// What is read-only is that on the stage already.
 			args = append(args, "--bind", stage+stagedName(i), m.Path)
-			if m.Kind != confine.TextFile {
-				bound[m.Path] = m.Path
-			}
+			bound[m.Path] = m.Path
 		default:
 			args = append(args, "--ro-bind", m.Path, m.Path)
 		}
