@@ -192,7 +192,6 @@ var kernelActs = map[string]act{
 		}
 		return anyOf(ways)
 	},
-	"raise priority": func(told) error { return unix.Setpriority(unix.PRIO_PROCESS, 0, -5) },
 	"hammer": func(told) error {
 		for range 1 << 20 {
 			_, _, _ = unix.Syscall(unix.SYS_KEYCTL, 0, ^uintptr(2), 0)

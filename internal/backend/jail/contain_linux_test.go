@@ -106,6 +106,7 @@ const attemptTime = 20 * time.Second
 
 func newSuite(t *testing.T, jail policy.JailBackend) *suite {
 	t.Helper()
+	raiseOwnLimits(t)
 	s := &suite{jail: jail, folder: shortFolder(t)}
 	s.program = filepath.Join(s.folder, "attempt")
 	copyProgram(t, s.program)
@@ -375,7 +376,7 @@ func (a attempt) prove(t *testing.T, suite *suite) {
 func attempts() []attempt {
 	return slices.Concat(
 		fileAttempts(), procFileAttempts(), readOnlyAttempts(), ownerAttempts(), deviceAttempts(),
-		processAttempts(), initAttempts(),
+		processAttempts(), initAttempts(), rlimitAttempts(),
 		systemCallAttempts(), socketAttempts(), foreignAttempts(), terminalAttempts(),
 		networkAttempts(), ipcAttempts(), cgroupAttempts(),
 	)
