@@ -51,6 +51,7 @@ var lifeActs = map[string]act{
 		return linger(t)
 	},
 	"runner":               runnerAct,
+	"runner at a terminal": runnerAtTerminal,
 	"neighbour":            neighbour,
 	"look for a neighbour": lookForNeighbour,
 }

@@ -1,0 +1,91 @@
+package jail
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// toTheTerminal writes where the caller reads, whatever the streams are.
+const toTheTerminal = `(echo from inside > /dev/tty) 2>&- && escaped; held`
+
+// A command without a terminal must not have that of whoever started it. Tests seldom
+// have one, so here it is a Runner in a session with a terminal of its own.
+func TestContainTerminalOfTheRunner(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		a := attempt{wall: "terminal", name: "of the Runner", act: "runner at a terminal"}
+		s := suite.scene(t, a, suite.guarded)
+		s.told["jail"], s.told["program"] = string(suite.jail), suite.program
+		for _, naked := range []bool{false, true} {
+			s.told["naked"] = naked
+			said := s.atTerminal(t, a)
+			if escaped := strings.Contains(said, "ESCAPED"); escaped != naked || !escaped && !strings.Contains(said, "HELD") {
+				t.Errorf("without a jail: %v: it says %q", naked, said)
+			}
+		}
+	})
+}
+
+// atTerminal runs an act of this binary at a terminal, and gives what it says.
+func (s *scene) atTerminal(t *testing.T, a attempt) string {
+	t.Helper()
+	terminal, err := openTerminal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.close()
+	theirs := os.NewFile(uintptr(terminal.inside[0]), "terminal")
+	defer theirs.Close()
+	argv, env := s.command(a)
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir = os.Environ(), s.workspace
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	var out bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, cut(out.String()))
+	}
+	return out.String()
+}
+
+// runnerAtTerminal has a shell write to the terminal, from a jail or without one.
+func runnerAtTerminal(t told) error {
+	if t["naked"] == true {
+		out, err := exec.Command("/bin/sh", "-c", shellPrelude+toTheTerminal).Output()
+		if err != nil {
+			return broken("%v", err)
+		}
+		fmt.Printf("%s", out)
+		return errQuiet
+	}
+	p, err := policy.Preset("command")
+	if err != nil {
+		return broken("%v", err)
+	}
+	p.Jail, p.AllowInterpreters = policy.JailBackend(t.text("jail")), true
+	b, err := New(Options{Policy: p})
+	if err != nil {
+		return broken("%v", err)
+	}
+	defer b.Close()
+	r, err := runIn(context.Background(), b, p, run.Request{
+		Command: []string{"/bin/sh", "-c", `eval "$attempt"`}, Env: map[string]string{"attempt": shellPrelude + toTheTerminal},
+		Workspace: t.text("workspace"),
+	})
+	if err != nil {
+		return broken("%v", err)
+	}
+	fmt.Print(r.Stdout, r.Stderr)
+	return errQuiet
+}
