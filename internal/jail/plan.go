@@ -129,6 +129,8 @@ type Inputs struct {
 	Files []Mount
 	// Command says that the guest is a command, which may start others.
 	Command bool
+	// Hidden are files in a command's /proc that tell about the host.
+	Hidden []string
 	// Without takes walls away. Tests use it to show that each one matters.
 	Without []policy.Wall
 }
@@ -341,6 +343,10 @@ func commandMounts(in Inputs) []Mount {
 		{Path: "/dev/stderr", Kind: Symlink, Target: "/proc/self/fd/2"},
 		{Path: "/var/tmp", Kind: Symlink, Target: Scratch},
 		{Path: "/run", Kind: EmptyDir},
+	}
+	for _, path := range in.Hidden {
+		// A device on a mount without devices: nobody can open it.
+		mounts = append(mounts, Mount{Path: path, Source: "/dev/null", Kind: BindFile})
 	}
 	if in.hostNetwork() {
 		for _, path := range []string{"/etc/resolv.conf", "/etc/hosts"} {

@@ -375,7 +375,7 @@ func (a attempt) prove(t *testing.T, suite *suite) {
 // attempts are all of them, wall by wall.
 func attempts() []attempt {
 	return slices.Concat(
-		fileAttempts(), procFileAttempts(), readOnlyAttempts(), ownerAttempts(), deviceAttempts(),
+		fileAttempts(), procFileAttempts(), keyAttempts(), readOnlyAttempts(), ownerAttempts(), deviceAttempts(),
 		processAttempts(), initAttempts(), rlimitAttempts(),
 		systemCallAttempts(), socketAttempts(), foreignAttempts(), terminalAttempts(),
 		networkAttempts(), ipcAttempts(), cgroupAttempts(),
@@ -409,7 +409,7 @@ func TestContainmentByMountsAlone(t *testing.T) {
 	}
 	suite := newSuite(t, policy.JailNative)
 	suite.backend = suite.open(t, suite.policy, []policy.Wall{policy.WallLandlock})
-	for _, a := range slices.Concat(fileAttempts(), procFileAttempts(), readOnlyAttempts(), deviceAttempts()) {
+	for _, a := range slices.Concat(fileAttempts(), procFileAttempts(), keyAttempts(), readOnlyAttempts(), deviceAttempts()) {
 		t.Run(a.wall+"/"+a.name, func(t *testing.T) {
 			t.Parallel()
 			a.mask = []policy.Wall{policy.WallLandlock}

@@ -26,7 +26,6 @@ func procFileAttempts() []attempt {
 		{name: "sysrq", act: "open to write", told: map[string]any{"path": "/proc/sysrq-trigger"}, proof: proof{naked: true, root: true, maybe: "this kernel has none"}},
 		{name: "log of the kernel", sh: `must_fail dd if=/proc/kmsg of=/dev/null bs=1 count=0 iflag=nonblock; must_fail dd if=/dev/kmsg of=/dev/null bs=1 count=0; held`, proof: nakedRoot},
 		{name: "memory of the kernel", sh: `must_fail dd if=/proc/kcore of=/dev/null bs=4096 count=1; must_fail dd if=/dev/mem of=/dev/null bs=1 count=0; held`, proof: proof{naked: true, root: true, maybe: "this kernel shows none"}},
-		{name: "keys of others", sh: `test -s /proc/keys && escaped; held`, proof: proof{naked: true, maybe: "there are no keys here"}},
 		{name: "the kernel's settings", sh: `must_fail ls /sys/kernel /sys/fs/cgroup; test -e /sys/class && escaped; held`, proof: naked},
 		{name: "mounts of the host", act: "mounts", proof: proof{naked: true}},
 		{name: "partitions and devices", sh: `for d in /dev/*; do case $d in

@@ -50,7 +50,8 @@ func (b *Backend) system() (paths []string) {
 // makePlan plans with what the host seems to have, and prepares for it.
 func (b *Backend) makePlan() (err error) {
 	b.plan, err = confine.Make(confine.Inputs{
-		Policy: b.options.Policy, Features: b.features, Files: b.mounts, Command: true, Without: b.options.Without,
+		Policy: b.options.Policy, Features: b.features, Files: b.mounts, Command: true, Hidden: hiddenFiles(),
+		Without: b.options.Without,
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	confine "github.com/cordon-sandbox/cordon/internal/jail"
 )
 
 // What is looked at and what the guest's execvp finds must be the same file.
@@ -48,7 +49,7 @@ func TestInterpreterOnAPathOfTheRequest(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "tool"), []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b := &Backend{system: []string{"/usr", "/bin", "/lib", "/lib64"}}
+	b := &Backend{mounts: []confine.Mount{{Path: "/usr"}, {Path: "/bin"}, {Path: "/lib"}, {Path: "/lib64"}}}
 	r := recipe{workspace: folder{path: workspace}}
 	for _, test := range []struct {
 		path    string

@@ -41,6 +41,20 @@ var systemFiles = []string{
 // it.
 func SystemPaths() []string { return slices.Concat(systemFolders, systemFiles) }
 
+// toldOfOthers are the files of a new /proc that no namespace keeps to itself: keys
+// are a user's, and the guest is a user of the host, too. Their names are names of
+// accounts, hosts and mounts. Other files of the kind are for root alone, or say
+// what every process of a host may know.
+var toldOfOthers = []string{"/proc/keys", "/proc/key-users"}
+
+// hiddenFiles lists those of them that this kernel has.
+func hiddenFiles() []string {
+	return slices.DeleteFunc(slices.Clone(toldOfOthers), func(path string) bool {
+		_, err := os.Lstat(path)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+}
+
 // systemMounts lists what a host has of them.
 func systemMounts() ([]confine.Mount, error) {
 	var mounts []confine.Mount

@@ -1,0 +1,42 @@
+package hosttest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Promised says that this host has all that tests need, as CI's has: what is
+// missing is a failure there, since a skip could hide a hole.
+func Promised() bool { return os.Getenv("CORDON_REQUIRE_HOST") == "1" }
+
+// Lacks skips a test, or fails it where the host is promised to have everything.
+func Lacks(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if Promised() {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// Needs is for programs that scripts/setup installs.
+func Needs(t testing.TB, programs ...string) {
+	t.Helper()
+	for _, program := range programs {
+		if FindProgram(program) == "" {
+			Lacks(t, "there is no %s here", program)
+		}
+	}
+}
+
+// FindProgram looks where a command will look, which is not our own PATH.
+func FindProgram(name string) string {
+	for folder := range strings.SplitSeq("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", ":") {
+		if found, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
+			return found
+		}
+	}
+	return ""
+}
