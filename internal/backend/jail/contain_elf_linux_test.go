@@ -34,6 +34,9 @@ func elfFile(code []byte) []byte {
 	return file.Bytes()
 }
 
+// answered is the exit code of a foreign program that the kernel has answered.
+const answered = 42
+
 // executeELF runs one of the foreign programs.
 func executeELF(t told) error {
 	if err := os.WriteFile("foreign", elfFile(foreignPrograms[t.text("program")]), 0o755); err != nil {
@@ -47,7 +50,6 @@ func executeELF(t told) error {
 	if !errors.As(err, &exit) {
 		return fmt.Errorf("%w: %w", errForeign, errors.Join(err))
 	}
-	const answered = 42
 	if exit.ExitCode() == answered {
 		return nil
 	}

@@ -17,8 +17,7 @@ var foreignCalls = []systemCall{
 	{name: "x32: ptrace", number: 0x40000000 | 521, ended: true, maybe: "this kernel has no x32"},
 }
 
-// Programs that ask the kernel in the way of another architecture. They leave with
-// code 42 when it has answered.
+// Programs that ask the kernel in the way of another architecture.
 var foreignPrograms = map[string][]byte{
 	"getpid": {
 		0xb8, 20, 0, 0, 0, //     mov $20, %eax (getpid)
@@ -60,8 +59,8 @@ func foreignAttempts() []attempt {
 	// Whoever makes such a call himself is ended for it, and that is said.
 	return inWall("foreign ABI", append(all, attempt{
 		name: "is told", act: "elf", told: map[string]any{"program": "getpid", "itself": true},
-		want: run.Signaled, touched: endedByFilter, bwrap: bwrapStatus,
-		proof: proof{naked: true, maybe: "this kernel has no i386"},
+		want: run.Signaled, touched: endedByFilter, bwrap: bwrapSignaled(unix.SIGSYS),
+		proof: proof{naked: true, ends: ending{run.Exited, answered}, maybe: "this kernel has no i386"},
 	}))
 }
 

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/jail"
-	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -48,13 +47,13 @@ func processAttempts() []attempt {
 			proof: proof{none: "there is nothing to forge without a jail"}},
 		{name: "end that a daemon changes", sh: `(sh -c 'exit 0' &) ; sh -c 'kill -9 $$'; exit 7`, want: run.Exited, touched: exitCode(7),
 			proof: proof{none: "there is nothing to forge without a jail"}},
-		{name: "end by its own hand", sh: `kill -KILL $$`, want: run.Signaled, touched: signaled("SIGKILL"), bwrap: bwrapStatus,
+		{name: "end by its own hand", sh: `kill -KILL $$`, want: run.Signaled, touched: signaled("SIGKILL"), bwrap: bwrapSignaled(unix.SIGKILL),
 			proof: proof{none: "it is about what is said of it"}},
-		{name: "end by a real-time signal", sh: `kill -35 $$`, want: run.Signaled, touched: signaled("SIGRTMIN+1"), bwrap: bwrapStatus,
+		{name: "end by a real-time signal", sh: `kill -35 $$`, want: run.Signaled, touched: signaled("SIGRTMIN+1"), bwrap: bwrapSignaled(35),
 			proof: proof{none: "it is about what is said of it"}},
-		{name: "end by the signal for processor time", sh: `kill -XCPU $$`, want: run.Signaled, touched: signaled("SIGXCPU"), bwrap: bwrapStatus,
+		{name: "end by the signal for processor time", sh: `kill -XCPU $$`, want: run.Signaled, touched: signaled("SIGXCPU"), bwrap: bwrapSignaled(unix.SIGXCPU),
 			proof: proof{none: "it is about what is said of it"}},
-		{name: "end by the filter's signal", sh: `kill -SYS $$`, want: run.Signaled, touched: signaled("SIGSYS"), bwrap: bwrapStatus,
+		{name: "end by the filter's signal", sh: `kill -SYS $$`, want: run.Signaled, touched: signaled("SIGSYS"), bwrap: bwrapSignaled(unix.SIGSYS),
 			proof: proof{none: "it is about what is said of it"}},
 		{name: "children for the parent", act: "clone parent", proof: naked},
 		{name: "orphans are waited for", sh: `
@@ -66,10 +65,10 @@ n=$(cat /proc/[0-9]*/stat 2>&- | grep -c ') Z 1 '); [ "$n" -gt 5 ] && escaped $n
 	return inWall("processes", all)
 }
 
-const (
-	bwrapStatus = "bubblewrap says 128 and the signal's number, as a shell does"
-	bwrapInit   = "the first process is bubblewrap's own, which hides nothing and has nothing to hide"
-)
+const bwrapInit = "the first process is bubblewrap's own, which hides nothing and has nothing to hide"
+
+// bwrapSignaled is what bubblewrap makes of a signal: an exit code, as a shell does.
+func bwrapSignaled(by syscall.Signal) ending { return ending{run.Exited, 128 + int(by)} }
 
 // initAttempts try the first process of the place, which is ours.
 func initAttempts() []attempt {
@@ -81,10 +80,10 @@ func initAttempts() []attempt {
 		{name: "change limits", act: "change limits", plant: plantInit, proof: naked},
 		{name: "secrets in what is said of it", sh: `cat /proc/$pid/cmdline /proc/$pid/status /proc/$pid/comm /proc/$pid/mountinfo | grep -a -q "$mark" && escaped; held`,
 			plant: plantInit, proof: proof{none: "it looks for what nobody has put there"}},
-		{name: "out of memory first", sh: `echo 1000 > /proc/$pid/oom_score_adj && escaped; held`, plant: plantInit, bwrap: bwrapInit, proof: naked},
+		{name: "out of memory first", sh: `echo 1000 > /proc/$pid/oom_score_adj && escaped; held`, plant: plantInit, open: bwrapInit, proof: naked},
 	}
 	for _, name := range []string{"environ", "maps", "mem", "exe", "root/", "cwd/", "fd/", "auxv", "io", "ns/mnt"} {
-		all = append(all, attempt{name: "peek at " + name, act: "peek", told: map[string]any{"file": name}, plant: plantInit, bwrap: bwrapInit, proof: naked})
+		all = append(all, attempt{name: "peek at " + name, act: "peek", told: map[string]any{"file": name}, plant: plantInit, open: bwrapInit, proof: naked})
 	}
 	return inWall("init", all)
 }
@@ -229,9 +228,8 @@ func exitCode(want int) func(*testing.T, *scene, run.Result) string {
 
 func signaled(want string) func(*testing.T, *scene, run.Result) string {
 	return func(_ *testing.T, s *scene, r run.Result) string {
-		number, _ := run.SignalNumber(want)
-		if s.suite.jail == policy.JailBwrap && r.ExitCode != nil && *r.ExitCode == 128+number {
-			return ""
+		if s.byBubblewrap() {
+			return "" // see bwrapSignaled
 		}
 		if r.Signal != want || r.ExitCode != nil {
 			return "the signal is " + r.Signal

@@ -13,6 +13,8 @@ import (
 const (
 	actVariable  = "CORDON_ACT"
 	toldVariable = "CORDON_TOLD"
+	// brokenCode is its exit code when the attempt could not be made.
+	brokenCode = 3
 )
 
 // told is what an attempt knows.
@@ -56,12 +58,12 @@ func init() {
 	a, known := acts[name]
 	if !known {
 		fmt.Println("there is no act", name)
-		os.Exit(3)
+		os.Exit(brokenCode)
 	}
 	var t told
 	if err := json.Unmarshal([]byte(os.Getenv(toldVariable)), &t); err != nil {
 		fmt.Println("told nonsense:", err)
-		os.Exit(3)
+		os.Exit(brokenCode)
 	}
 	switch err := a(t); {
 	case err == nil:
@@ -69,7 +71,7 @@ func init() {
 	case errors.Is(err, errQuiet):
 	case errors.Is(err, errBroken):
 		fmt.Println(err)
-		os.Exit(3)
+		os.Exit(brokenCode)
 	default:
 		fmt.Println("HELD", strings.ReplaceAll(err.Error(), "\n", " "))
 	}

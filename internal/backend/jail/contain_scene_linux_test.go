@@ -121,6 +121,9 @@ func (s *scene) runNaked(t *testing.T, a attempt) run.Result {
 	if err := cmd.Run(); err != nil {
 		r.Outcome, r.Error = run.Exited, err.Error()
 	}
+	if code := cmd.ProcessState.ExitCode(); code >= 0 { // a signal has none
+		r.ExitCode = &code
+	}
 	r.Stdout, r.Stderr = out.String(), errs.String()
 	return r
 }
