@@ -63,7 +63,7 @@ for file in /proc/[0-9]*/environ; do must_fail sh -c 'tr "\0" "\n" < "$1" 2>&- |
 	for _, folder := range []string{"/", "/usr", "/usr/bin", "/bin", "/etc", "/etc/alternatives", "/dev", "/run", "/var", "/lib", "/sbin", "/home", "/root", "/opt"} {
 		all = append(all, attempt{name: "new file in " + folder, act: "create", told: map[string]any{"path": folder}, proof: nakedRoot})
 	}
-	return inWall(fileWall, all)
+	return inWall(fileWall, append(all, usrAttempts()...))
 }
 
 func inWall(wall string, all []attempt) []attempt {
@@ -175,6 +175,7 @@ var fileActs = map[string]act{
 	"environment":     environment,
 	"create":          create,
 	"dial":            dial,
+	"writable mounts": writableMounts,
 }
 
 // path is told by itself, or by the key under which the host has told it.
