@@ -1,15 +1,18 @@
 package jail
 
 import (
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -24,19 +27,31 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 		if err := errors.Join(os.Mkdir(workspace, 0o755), os.Symlink(filepath.Join(s.folder, "secrets"), link)); err != nil {
 			t.Fatal(err)
 		}
-		stop, done := make(chan struct{}), make(chan struct{})
+		stop, done := make(chan struct{}), make(chan error, 1)
+		exchanged := 0
 		go func() {
-			defer close(done)
 			for {
 				select {
 				case <-stop:
+					done <- nil
 					return
 				default:
-					_ = unix.Renameat2(unix.AT_FDCWD, workspace, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE)
+					if err := unix.Renameat2(unix.AT_FDCWD, workspace, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE); err != nil {
+						done <- err
+						return
+					}
+					exchanged++
 				}
 			}
 		}()
-		defer func() { close(stop); <-done }()
+		ran, refused := 0, 0
+		defer func() {
+			close(stop)
+			if err := <-done; err != nil || exchanged == 0 || ran == 0 {
+				t.Errorf("%d exchanges (%v), %d runs: that was no race", exchanged, err, ran)
+			}
+			t.Logf("%d exchanges, %d runs, %d refused", exchanged, ran, refused)
+		}()
 		// A link that was there when the caller named it is the caller's choice.
 		// What is right is to refuse, or to use the folder that was looked at.
 		for deadline := time.Now().Add(raceTime()); time.Now().Before(deadline); {
@@ -44,8 +59,11 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 				Command: []string{"/bin/sh", "-c", "pwd; cat secret; echo owned > owned"}, Workspace: workspace,
 			})
 			if err != nil {
+				refused++
+				mustBeRefusal(t, err)
 				continue
 			}
+			ran++
 			where, _, _ := strings.Cut(r.Stdout, "\n")
 			if where == workspace && strings.Contains(r.Stdout, s.secret) {
 				t.Fatalf("what is mounted at %s is the folder behind a link\n%s", where, show(r))
@@ -67,13 +85,19 @@ func TestContainGrantRedirected(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		for name, redirect := range redirections {
 			for _, kind := range []string{"read", "write"} {
-				t.Run(kind+" "+name, func(t *testing.T) { redirectGrant(t, suite, kind, redirect) })
+				t.Run(kind+" "+name, func(t *testing.T) { redirectGrant(t, suite, kind, redirect, nil) })
+				if suite.jail == policy.JailNative {
+					t.Run(kind+" "+name+" without Landlock", func(t *testing.T) {
+						// It knows folders, not paths, and could hide what is mounted there.
+						redirectGrant(t, suite, kind, redirect, []policy.Wall{policy.WallLandlock})
+					})
+				}
 			}
 		}
 	})
 }
 
-func redirectGrant(t *testing.T, suite *suite, kind, redirect string) {
+func redirectGrant(t *testing.T, suite *suite, kind, redirect string, without []policy.Wall) {
 	s := suite.scene(t, attempt{}, suite.guarded)
 	secret := s.write(t, "secrets/secret", s.secret, 0o666)
 	granted := filepath.Join(s.workspace, "a", "ssl")
@@ -85,25 +109,28 @@ func redirectGrant(t *testing.T, suite *suite, kind, redirect string) {
 	} else {
 		p.Write = append(p.Write[:0:0], granted)
 	}
-	b := suite.open(t, p, nil)
+	b := suite.open(t, p, without)
+	name := "cdn-" + rand.Text()
 	request := func(script string) run.Request {
 		req := s.request
 		req.Command = []string{"/bin/sh", "-c", script}
-		req.Env = map[string]string{"target": filepath.Dir(secret), "granted": granted}
+		req.Env = map[string]string{"target": filepath.Dir(secret), "granted": granted, "name": name}
 		return req
 	}
 	if r, err := runIn(t.Context(), b, p, request("mv a c && "+redirect)); err != nil || !r.OK() {
-		t.Skipf("it cannot even try: %v\n%s", err, show(r))
+		t.Fatalf("it cannot even try: %v\n%s", err, show(r))
 	}
-	for _, path := range canariesInEtc {
-		defer os.Remove(path)
+	canaries := []string{filepath.Join("/etc", name), filepath.Join("/etc/ssl", name)}
+	for _, path := range canaries {
+		defer os.Remove(path) // there is none, if all is well
 	}
 	for range 3 { // some places were built before, some are not
 		r, err := runIn(t.Context(), b, p, request(`
 cat "$granted/secret"; grep -h ^root: /etc/passwd "$granted/passwd"; ls /etc/ssl "$granted" | grep -x private
-for f in "$granted" /etc /etc/ssl; do echo owned > $f/secret; echo owned > $f/cordon-contain-canary; done; exit 0`))
+for f in "$granted" /etc /etc/ssl; do echo owned > "$f/$name"; done; echo owned > "$granted/secret"; exit 0`))
 		if err != nil {
-			continue // it is refused, which is right
+			mustBeRefusal(t, err)
+			continue
 		}
 		for _, word := range []string{s.secret, "root:", "private"} {
 			if strings.Contains(r.Stdout, word) {
@@ -114,15 +141,28 @@ for f in "$granted" /etc /etc/ssl; do echo owned > $f/secret; echo owned > $f/co
 	if after := tree(t, filepath.Dir(secret)); after != before {
 		t.Errorf("a command has written to the host: %s", after)
 	}
-	for _, path := range canariesInEtc {
+	for _, path := range canaries {
 		if _, err := os.Lstat(path); err == nil {
 			t.Errorf("a command has written to the host: %s", path)
 		}
 	}
 }
 
-var canariesInEtc = []string{
-	"/etc/cordon-contain-canary", "/etc/ssl/cordon-contain-canary", "/etc/secret", "/etc/ssl/secret",
+// refusals are how one says, by class, that a path does not lead any more to what
+// was looked at. Anything else is a failure that only looks like a wall.
+var refusals = map[run.Class][]string{
+	run.Invalid: {"there is a symlink on the way", "the workspace ", "workspace /", "which is not there any more"},
+	run.Unsupported: {
+		"cannot be set up: open /", "cannot be set up: mount /", "cannot be set up: landlock: ENOENT", "cannot be set up: bwrap: ",
+	},
+}
+
+func mustBeRefusal(t *testing.T, err error) {
+	t.Helper()
+	right := slices.ContainsFunc(refusals[run.ClassOf(err)], func(words string) bool { return strings.Contains(err.Error(), words) })
+	if !right {
+		t.Errorf("a redirected path is no reason for this: %s: %v", run.ClassOf(err), err)
+	}
 }
 
 func raceTime() time.Duration {
