@@ -68,6 +68,14 @@ func (a *ahead) waits() (n int) {
 	return n
 }
 
+// mustWait is for tests that have nothing to show where no place was built ahead.
+func (a *ahead) mustWait(t *testing.T, want int) {
+	t.Helper()
+	if n := a.waits(); n != want {
+		t.Fatalf("%d places wait, want %d", n, want)
+	}
+}
+
 // A place that was built ahead is for the same workspace, and for what lies at
 // its path now.
 func TestPlacesBuiltAhead(t *testing.T) {
@@ -81,13 +89,11 @@ func TestPlacesBuiltAhead(t *testing.T) {
 	if r := runs(t, b, list); !r.OK() || r.Stdout != "" {
 		t.Fatalf("%+v", r)
 	}
-	if n := b.ahead.waits(); n != 1 {
-		t.Fatalf("%d places wait", n)
-	}
+	b.ahead.mustWait(t, 1)
 	if r := runs(t, b, list); !r.OK() || r.Stdout != "made\n" {
 		t.Errorf("in a place that was built ahead: %q %s", r.Stdout, r.Error)
 	}
-	b.ahead.waits()
+	b.ahead.mustWait(t, 1)
 	if err := os.Rename(folder, folder+".old"); err != nil {
 		t.Fatal(err)
 	}
@@ -127,12 +133,12 @@ func TestGrantsAreLookedAtAgain(t *testing.T) {
 	}
 	write("old")
 	b := opened(t, policy.Policy{Read: []string{file}})
-	for _, text := range []string{"old", "new"} {
+	for i, text := range []string{"old", "new"} {
 		write(text)
 		if r := runs(t, b, run.Request{Command: []string{"cat", file}}); r.Stdout != text {
 			t.Errorf("%q, want %q", r.Stdout, text)
 		}
-		b.ahead.waits()
+		b.ahead.mustWait(t, i+1) // the first waits for a file that is no more
 	}
 }
 
@@ -202,7 +208,7 @@ func TestPlaceThatWasKilled(t *testing.T) {
 	b := opened(t, policy.Policy{})
 	req := run.Request{Command: []string{"true"}, Workspace: t.TempDir()}
 	runs(t, b, req)
-	b.ahead.waits()
+	b.ahead.mustWait(t, 1)
 	for _, list := range b.ahead.waiting {
 		for _, w := range list {
 			w.kill()
