@@ -1,6 +1,7 @@
 package jail
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/cordon-sandbox/cordon/internal/cgroup"
 )
 
 // hostView is what a run must leave as it was.
@@ -23,7 +26,7 @@ type hostView struct {
 func lookAtHost(t testing.TB) hostView {
 	t.Helper()
 	return hostView{
-		name: hostName(t), mounts: hostMounts(t), descriptors: openDescriptors(t), cgroups: cgroupsOfOurs(),
+		name: hostName(t), mounts: hostMounts(t), descriptors: openDescriptors(t), cgroups: cgroupsOf(t, os.Getpid()),
 		temporary: temporaryFiles(t), routines: goleak.IgnoreCurrent(),
 	}
 }
@@ -38,7 +41,7 @@ func (h hostView) compare(t testing.TB) {
 	for name, look := range map[string]func() []string{
 		"mount":          func() []string { return added(strings.Split(h.mounts, "\n"), strings.Split(hostMounts(t), "\n")) },
 		"descriptor":     func() []string { return added(h.descriptors, openDescriptors(t)) },
-		"cgroup":         func() []string { return added(h.cgroups, cgroupsOfOurs()) },
+		"cgroup":         func() []string { return added(h.cgroups, cgroupsOf(t, os.Getpid())) },
 		"temporary file": func() []string { return added(h.temporary, temporaryFiles(t)) },
 	} {
 		var left []string
@@ -112,36 +115,36 @@ func openDescriptors(t testing.TB) (all []string) {
 	return all
 }
 
-// cgroupsOfOurs are the groups of pools whose owner is this process.
-func cgroupsOfOurs() (all []string) {
-	for _, pattern := range []string{"/sys/fs/cgroup/cordon-*", "/sys/fs/cgroup/*/cordon-*", "/sys/fs/cgroup/*/*/cordon-*"} {
-		names, err := filepath.Glob(pattern)
-		if err != nil {
+// cgroupsOf are the groups of pools whose owner is a process.
+func cgroupsOf(t testing.TB, pid int) (all []string) {
+	t.Helper()
+	found := cgroup.Probe()
+	for _, parent := range []string{found.Parent, found.ProcessParent} {
+		if parent == "" {
 			continue
 		}
-		for _, name := range names {
-			if parts := strings.Split(filepath.Base(name), "-"); len(parts) > 1 && parts[1] == itoa(os.Getpid()) {
-				all = append(all, name)
-			}
+		names, err := filepath.Glob(fmt.Sprintf("%s/cordon-%d-*", parent, pid))
+		if err != nil {
+			t.Fatal(err)
 		}
+		all = append(all, names...)
 	}
 	slices.Sort(all)
-	return all
+	return slices.Compact(all) // both parents may be the same
 }
 
-// temporaryFiles are those of cordon's own making.
+// temporaryFiles are those of our own making: all in the folder for them, which is
+// this test's alone (see eachBackend), and elsewhere those that are called after
+// this process. Others of cordon may come and go at the same time.
 func temporaryFiles(t testing.TB) (all []string) {
 	t.Helper()
-	for _, dir := range []string{os.TempDir(), "/dev/shm", "/var/tmp", "/run"} {
-		entries, err := os.ReadDir(dir)
+	ours := "*cordon*" + itoa(os.Getpid()) + "*"
+	for dir, pattern := range map[string]string{os.TempDir(): "*", "/dev/shm": ours, "/var/tmp": ours, "/run": ours} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
-			continue
+			t.Fatal(err)
 		}
-		for _, e := range entries {
-			if strings.Contains(e.Name(), "cordon") {
-				all = append(all, filepath.Join(dir, e.Name()))
-			}
-		}
+		all = append(all, names...)
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -108,7 +109,7 @@ func TestContainRunnerKilled(t *testing.T) {
 		}
 		cgroup.Sweep(cgroup.Probe().ProcessParent)
 		for _, pid := range pids {
-			if left := cgroupsOf(pid); len(left) > 0 {
+			if left := cgroupsOf(t, pid); len(left) > 0 {
 				t.Errorf("cgroups are left: %v", left)
 			}
 		}
@@ -132,8 +133,13 @@ func killRunner(t *testing.T, s *scene, marker string) (pid int) {
 	}
 	moment := rand.N(150 * time.Millisecond)
 	<-time.After(moment)
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatalf("the Runner has ended before %v: %v", moment, err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != unix.SIGKILL {
+		t.Fatalf("the Runner was to be killed after %v: %v", moment, err)
+	}
 	deadline := time.Now().Add(5 * time.Second)
 	for {
 		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
@@ -152,15 +158,6 @@ func killRunner(t *testing.T, s *scene, marker string) (pid int) {
 		t.Errorf("killed after %v, a Runner has left %v behind", moment, left)
 	}
 	return cmd.Process.Pid
-}
-
-func cgroupsOf(pid int) (left []string) {
-	for _, pattern := range []string{"/sys/fs/cgroup/cordon-%d-*", "/sys/fs/cgroup/*/cordon-%d-*", "/sys/fs/cgroup/*/*/cordon-%d-*", "/sys/fs/cgroup/*/*/*/cordon-%d-*"} {
-		if names, err := filepath.Glob(fmt.Sprintf(pattern, pid)); err == nil {
-			left = append(left, names...)
-		}
-	}
-	return left
 }
 
 // started runs a request, and gives what it writes, line by line.
@@ -186,14 +183,14 @@ func start(ctx context.Context, b *Backend, p policy.Policy, req run.Request) *s
 	return s
 }
 
-// until waits for a line.
-func (s *started) until(t *testing.T, want string) {
+// until waits for a line, and gives the rest of it.
+func (s *started) until(t *testing.T, want string) string {
 	t.Helper()
 	for {
 		line, err := s.lines.ReadString('\n')
-		if strings.HasPrefix(line, want) {
+		if rest, found := strings.CutPrefix(line, want); found {
 			go func() { _, _ = io.Copy(io.Discard, s.lines) }()
-			return
+			return strings.TrimSpace(rest)
 		}
 		if err != nil {
 			e := <-s.result
@@ -275,12 +272,19 @@ func TestContainKilledFromOutside(t *testing.T) {
 					// What bubblewrap was started with is on its command line too.
 					return slices.DeleteFunc(pids, func(pid int) bool { return commandName(pid) == "bwrap" })
 				},
-				func(e ended) bool { return e.err == nil && !e.result.OK() && e.result.Outcome != run.Canceled },
+				func(e ended) bool {
+					if suite.jail == policy.JailBwrap {
+						return e.err == nil && bwrapSignaled(unix.SIGKILL).is(e.result)
+					}
+					return e.err == nil && e.result.Outcome == run.Signaled && e.result.Signal == "SIGKILL"
+				},
 			},
 			// Nobody knows how the command would have ended: that is our failure.
 			"the init": {
 				func(pids []int) []int { return []int{parentOf(t, pids[0])} },
-				func(e ended) bool { return e.err != nil || !e.result.OK() },
+				func(e ended) bool {
+					return run.ClassOf(e.err) == run.Internal && strings.Contains(e.err.Error(), "killed from outside")
+				},
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -288,8 +292,17 @@ func TestContainKilledFromOutside(t *testing.T) {
 				req, marker := s.lingering(t)
 				one := start(t.Context(), suite.backend, suite.policy, req)
 				one.until(t, "READY")
+				killed := 0
 				for _, pid := range test.victims(marked(marker)) {
-					_ = unix.Kill(pid, unix.SIGKILL)
+					switch err := unix.Kill(pid, unix.SIGKILL); {
+					case err == nil:
+						killed++
+					case !errors.Is(err, unix.ESRCH): // those go along with the first
+						t.Errorf("process %d: %v", pid, err)
+					}
+				}
+				if killed == 0 {
+					t.Fatal("nothing was killed")
 				}
 				if e := <-one.result; !test.right(e) {
 					t.Errorf("%v\n%s", e.err, show(e.result))

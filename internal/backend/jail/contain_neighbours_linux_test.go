@@ -1,9 +1,12 @@
 package jail
 
 import (
+	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -16,36 +19,37 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What a neighbour has, for anybody on the same host to find.
-const (
-	neighbourPort = "127.0.0.1:47113"
-	neighbourName = "@cordon-contain-neighbour"
-	neighbourFile = "/tmp/cordon-contain-neighbour"
-	neighbourKey  = 0x0c0d0e0f
-)
+// meetingPlaces tells both where they could meet: names that nobody else has.
+func meetingPlaces(all ...*scene) {
+	name, key := "cdn-"+rand.Text(), 1+mathrand.Int32N(1<<30)
+	for _, s := range all {
+		s.told["name"], s.told["file"], s.told["segment"], s.told["marker"] = "@"+name, "/tmp/"+name, key, name
+	}
+}
 
-// neighbour puts things where commands on one host could meet, and stays.
+// neighbour puts things where commands on one host could meet, and stays. The
+// kernel chooses its port, which it says.
 func neighbour(t told) error {
-	port, err := net.Listen("tcp", neighbourPort)
+	port, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return broken("%v", err)
 	}
 	defer port.Close()
-	name, err := net.Listen("unix", neighbourName)
+	name, err := net.Listen("unix", t.text("name"))
 	if err != nil {
 		return broken("%v", err)
 	}
 	defer name.Close()
-	if err := os.WriteFile(neighbourFile, []byte("x"), 0o644); err != nil {
+	if err := os.WriteFile(t.text("file"), []byte("x"), 0o644); err != nil {
 		return broken("%v", err)
 	}
-	defer os.Remove(neighbourFile)
-	id, err := unix.SysvShmGet(neighbourKey, 4096, unix.IPC_CREAT|0o666)
+	defer os.Remove(t.text("file"))
+	id, err := unix.SysvShmGet(t.number("segment"), 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o666)
 	if err != nil {
 		return broken("%v", err)
 	}
 	defer func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) }()
-	fmt.Println("READY")
+	fmt.Println("READY", port.Addr())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	return errQuiet
 }
@@ -58,14 +62,14 @@ func lookForNeighbour(t told) error {
 		}
 		return err
 	}
-	_, file := os.ReadFile(neighbourFile)
-	_, segment := unix.SysvShmGet(neighbourKey, 0, 0)
+	_, file := os.ReadFile(t.text("file"))
+	_, segment := unix.SysvShmGet(t.number("segment"), 0, 0)
 	process := errors.New("not there")
 	if len(marked(t.text("marker")+"-first")) > 0 {
 		process = nil
 	}
 	all := map[string]error{
-		"port": dials("tcp", neighbourPort), "name": dials("unix", neighbourName), "file": file, "segment": segment, "process": process,
+		"port": dials("tcp", t.text("port")), "name": dials("unix", t.text("name")), "file": file, "segment": segment, "process": process,
 	}
 	met := 0
 	for name, err := range all {
@@ -83,20 +87,19 @@ func TestContainNeighbours(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		in, holder := io.Pipe()
 		a, b := suite.scene(t, attempt{}, suite.guarded), suite.scene(t, attempt{}, suite.guarded)
-		marker := "cdn-neighbour-" + suite.folder[len(suite.folder)-6:]
-		a.told["marker"], b.told["marker"] = marker, marker
+		meetingPlaces(a, b)
 		request := func(s *scene, act string) run.Request {
 			req := s.request
 			req.Command, req.Env = s.command(attempt{act: act})
 			if act == "neighbour" {
-				req.Command = append(req.Command, marker+"-first")
+				req.Command = append(req.Command, s.told["marker"].(string)+"-first")
 			}
 			return req
 		}
 		first := request(a, "neighbour")
 		first.Streams.In = in
 		one := start(t.Context(), suite.backend, suite.policy, first)
-		one.until(t, "READY")
+		b.told["port"] = one.until(t, "READY")
 		r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbour"))
 		if err != nil || !strings.Contains(r.Stdout, "HELD") {
 			t.Errorf("they have met: %v\n%s", err, show(r))
@@ -119,13 +122,12 @@ func TestContainNeighboursCanMeet(t *testing.T) {
 	}
 	suite := newSuite(t, policy.JailNative)
 	s := suite.scene(t, attempt{}, suite.bait)
-	const marker = "cdn-neighbour-naked"
-	s.told["marker"] = marker
+	meetingPlaces(s)
 	command := func(act string) *exec.Cmd {
 		argv, env := s.command(attempt{act: act})
 		cmd := exec.CommandContext(t.Context(), argv[0])
 		if act == "neighbour" {
-			cmd.Args = append(cmd.Args, marker+"-first")
+			cmd.Args = append(cmd.Args, s.told["marker"].(string)+"-first")
 		}
 		cmd.Env = os.Environ()
 		for name, value := range env {
@@ -145,14 +147,18 @@ func TestContainNeighboursCanMeet(t *testing.T) {
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ready := make([]byte, 64)
-	if n, err := out.Read(ready); err != nil || !strings.Contains(string(ready[:n]), "READY") {
-		t.Fatalf("%q %v", ready[:n], err)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	port, ready := strings.CutPrefix(line, "READY ")
+	if err != nil || !ready {
+		t.Fatalf("%q %v", line, err)
 	}
+	s.told["port"] = strings.TrimSpace(port)
 	text, err := command("look for a neighbour").CombinedOutput()
 	if err != nil || !strings.Contains(string(text), "MET in all 5") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	in.Close()
-	_ = first.Wait()
+	if err := first.Wait(); err != nil {
+		t.Error(err)
+	}
 }

@@ -22,6 +22,7 @@ import (
 
 // eachBackend runs a test for everything that can build a place.
 func eachBackend(t *testing.T, test func(t *testing.T, suite *suite)) {
+	t.Setenv("TMPDIR", shortFolder(t))
 	for _, jail := range containBackends() {
 		before := lookAtHost(t)
 		t.Run(string(jail), func(t *testing.T) { test(t, newSuite(t, jail)) })
