@@ -247,10 +247,10 @@ func TestTerminal(t *testing.T) {
 		}
 	})
 	t.Run("what cordon says begins on a line of its own", func(t *testing.T) {
-		c := openConsole(t, "cordon", shell("printf unfinished; exec sleep 60", "-t", "500ms")...)
+		c := openConsole(t, "cordon", shell("printf unfinished; exec sleep 60", "-t", "3s")...)
 		c.expect("unfinished\r\ncordon: ")
 		c.end(124)
-		c.expect("wall time limit of 500ms reached\r\n")
+		c.expect("wall time limit of 3s reached\r\n")
 	})
 }
 
@@ -263,7 +263,7 @@ func TestTerminalIsRestored(t *testing.T) {
 		code    int
 	}{
 		{"at the end", append([]string{"cordon"}, shell("echo ready; read x; exit 3")...), func(c *console) { c.keys("\r") }, 3},
-		{"at a limit", append([]string{"cordon"}, shell("echo ready; exec sleep 60", "-t", "2s")...), func(*console) {}, 124},
+		{"at a limit", append([]string{"cordon"}, shell("echo ready; exec sleep 60", "-t", "10s")...), func(*console) {}, 124},
 		{"after SIGTERM", append([]string{"cordon"}, shell("echo ready; exec sleep 60")...), func(c *console) { c.signal(unix.SIGTERM) }, 143},
 		{"after SIGINT", append([]string{"cordon"}, shell("echo ready; exec sleep 60")...), func(c *console) { c.signal(unix.SIGINT) }, 130},
 		{"after SIGHUP", append([]string{"cordon"}, shell("echo ready; exec sleep 60")...), func(c *console) { c.signal(unix.SIGHUP) }, 129},
