@@ -5,28 +5,16 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
-)
 
-// needsCurl is for tests of what goes over a network. Where skips are forbidden, a
-// missing client is a failure.
-func needsCurl(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("curl"); err == nil {
-		return
-	}
-	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
-		t.Fatal("there is no curl here")
-	}
-	t.Skip("there is no curl here")
-}
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+)
 
 // What a command exchanges with a host that it may reach is told by --verbose.
 func TestTraffic(t *testing.T) {
-	needsCurl(t)
+	hosttest.Needs(t, "curl")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "from outside")
 	}))
@@ -47,7 +35,7 @@ func TestTraffic(t *testing.T) {
 
 // What it may not reach is blocked while it runs, and told when it fails.
 func TestBlockedTraffic(t *testing.T) {
-	needsCurl(t)
+	hosttest.Needs(t, "curl")
 	var said bytes.Buffer
 	script := `host=other.example; curl -sS -f http://$host/ || exit 9`
 	cmd := exec.Command("cordon", "exec", "--allow-interpreters", "--allow-net", "good.example", "--", "sh", "-c", script)

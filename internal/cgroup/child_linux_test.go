@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // The test binary is its own guest: started with childArg it does one thing
@@ -163,12 +165,17 @@ func requireCgroup(t testing.TB) Features {
 	if f.Usable() {
 		return f
 	}
-	text := fmt.Sprintf("missing: %s (%s)", f.Reason, f.Remedy)
-	if os.Getenv("CORDON_REQUIRE_HOST") == "" || os.Geteuid() != 0 {
-		t.Skip(text)
-	}
-	t.Fatal(text)
+	lacks(t, f.Reason, f.Remedy)
 	return f
+}
+
+// lacks: groups are root's, and nobody else is promised any.
+func lacks(t testing.TB, reason, remedy string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skipf("missing: %s (%s)", reason, remedy)
+	}
+	hosttest.Lacks(t, "missing: %s (%s)", reason, remedy)
 }
 
 // testParent makes a place of the test's own, so that tests may look at all

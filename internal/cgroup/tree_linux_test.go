@@ -21,11 +21,7 @@ func testParents(t testing.TB) Features {
 	t.Helper()
 	real := requireCgroup(t)
 	if !real.CountsProcesses() {
-		text := fmt.Sprintf("missing: %s (%s)", real.ProcessReason, real.ProcessRemedy)
-		if os.Getenv("CORDON_REQUIRE_HOST") == "" || os.Geteuid() != 0 {
-			t.Skip(text)
-		}
-		t.Fatal(text)
+		lacks(t, real.ProcessReason, real.ProcessRemedy)
 	}
 	f := testParent(t)
 	f.ProcessReason = ""

@@ -1,5 +1,3 @@
-// Package hosttest makes poorer hosts for tests: places where cordon finds
-// less than it would like.
 package hosttest
 
 import (

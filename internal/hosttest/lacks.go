@@ -1,3 +1,6 @@
+// Package hosttest is for tests that depend on their host. It says what a host
+// must have, and makes poorer ones: places where cordon finds less than it would
+// like.
 package hosttest
 
 import (

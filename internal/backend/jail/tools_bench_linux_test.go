@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -21,7 +22,7 @@ import (
 //
 //	go test ./internal/backend/jail -run '^$' -bench ToolsDownload -benchtime 3x
 func BenchmarkToolsDownload(b *testing.B) {
-	needs(b, "curl")
+	hosttest.Needs(b, "curl")
 	const size = 1 << 30
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,7 +45,7 @@ func BenchmarkToolsDownload(b *testing.B) {
 		onHost(b, size, goEnv, "/proc/self/exe")
 	})
 	for _, jail := range jails {
-		if jail == policy.JailBwrap && findProgram("bwrap") == "" {
+		if jail == policy.JailBwrap && hosttest.FindProgram("bwrap") == "" {
 			continue
 		}
 		p := commandPolicy(b, jail)

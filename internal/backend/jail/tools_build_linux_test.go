@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -20,7 +21,7 @@ func goRoot(t *testing.T) string {
 			return strings.TrimSpace(string(out))
 		}
 	}
-	lacks(t, "there is no Go toolchain here")
+	hosttest.Lacks(t, "there is no Go toolchain here")
 	return ""
 }
 
@@ -92,7 +93,7 @@ func TestFib(t *testing.T) {
 
 func TestToolsGCC(t *testing.T) {
 	t.Parallel()
-	needs(t, "gcc", "ar")
+	hosttest.Needs(t, "gcc", "ar")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := openWorkshop(t, p)
 		w.put("twice.c", "int twice(int n) { return 2 * n; }\n")
@@ -122,7 +123,7 @@ int main(void) {
 
 func TestToolsMake(t *testing.T) {
 	t.Parallel()
-	needs(t, "make")
+	hosttest.Needs(t, "make")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := openWorkshop(t, p)
 		w.bring("Makefile")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -15,7 +16,7 @@ import (
 
 // testCurlBypasses: curl's own parser and resolver, through both kinds of proxy.
 func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "curl")
+	hosttest.Needs(t, "curl")
 	const unlisted = ": not in allow_net"
 	const byAddress = ": not in allow_net, where an address needs a grant by address"
 	w := online(t, n, strictPolicy(p))
@@ -149,7 +150,7 @@ func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
 // testConfigured: what a project's own files say is seen by nobody before the
 // start, and stopped by the proxy.
 func testConfigured(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "git", "npm", "python3")
+	hosttest.Needs(t, "git", "npm", "python3")
 	w := online(t, n, strictPolicy(p))
 	const evil = "evil.test.example:443: not in allow_net"
 	w.ok("git", "init", "-q", "repo")
@@ -170,7 +171,7 @@ func testHammering(t *testing.T, n *internet, p policy.Policy) {
 	if testing.Short() {
 		return
 	}
-	needs(t, "python3")
+	hosttest.Needs(t, "python3")
 	r := online(t, n, strictPolicy(p)).python(`
 import http.client
 connection = http.client.HTTPConnection("127.0.0.1", 3128)
@@ -185,7 +186,7 @@ while True:
 
 // testDirectBypasses leave the proxy out: there is nothing else.
 func testDirectBypasses(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "curl", "python3")
+	hosttest.Needs(t, "curl", "python3")
 	w := online(t, n, strictPolicy(p))
 	for name, options := range map[string]string{
 		"without a proxy": "url = \"https://allowed.test.example/\"\nnoproxy = \"*\"",

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -18,7 +19,7 @@ import (
 // testClients has programs fetch things as they always do. None of them is told
 // of the proxy by more than its environment.
 func testClients(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "curl", "wget", "git", "python3", "node", "npm")
+	hosttest.Needs(t, "curl", "wget", "git", "python3", "node", "npm")
 	p = strictPolicy(p)
 	for _, client := range []struct {
 		name string
@@ -84,7 +85,7 @@ for scheme in ("http", "https"):
 			}
 		}},
 		{"perl", func(t *testing.T, w *workshop) {
-			needs(t, "perl")
+			hosttest.Needs(t, "perl")
 			r := w.request(run.Request{Command: []string{"perl"}, Stdin: `use HTTP::Tiny; my $r = HTTP::Tiny->new->get("http://allowed.test.example/"); print $r->{content};`})
 			reaches(t, r, "hello from")
 		}},
@@ -126,7 +127,7 @@ require('http').request({host: proxy.hostname, port: proxy.port, method: 'CONNEC
 // pip is the installed one, or else the one that venv would install.
 func pip(t *testing.T) []string {
 	t.Helper()
-	if findProgram("pip3") != "" {
+	if hosttest.FindProgram("pip3") != "" {
 		return []string{"python3", "-m", "pip"}
 	}
 	for _, pattern := range []string{"/usr/share/python-wheels/pip-*.whl", "/usr/lib/python3*/ensurepip/_bundled/pip-*.whl"} {
@@ -134,7 +135,7 @@ func pip(t *testing.T) []string {
 			return []string{"python3", found[0] + "/pip"}
 		}
 	}
-	lacks(t, "there is no pip here")
+	hosttest.Lacks(t, "there is no pip here")
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -123,7 +124,7 @@ func refusedBy(t *testing.T, result run.Result, details ...string) {
 }
 
 func testTraffic(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "curl")
+	hosttest.Needs(t, "curl")
 	w := online(t, n, strictPolicy(p))
 	w.put("upload", strings.Repeat("x", 300_000))
 	r := w.curl(`url = "https://allowed.test.example/big/2000000"
@@ -160,7 +161,7 @@ url = "https://evil.test.example/"
 
 // testMany: a hundred connections at once are not too many.
 func testMany(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "curl")
+	hosttest.Needs(t, "curl")
 	w := online(t, n, strictPolicy(p))
 	r := w.curl("url = \"https://allowed.test.example/big/10000?[1-100]\"\noutput = \"part-#1\"\nparallel\nparallel-max = 100\nparallel-immediate\nhttp1.1")
 	mustSucceed(t, "curl", r)
@@ -177,7 +178,7 @@ func testMany(t *testing.T, n *internet, p policy.Policy) {
 // testLoopback: a command's own loopback is its own, by name and by address,
 // with and without a proxy.
 func testLoopback(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "curl", "python3")
+	hosttest.Needs(t, "curl", "python3")
 	for name, p := range map[string]policy.Policy{"closed": p, "granted": strictPolicy(p)} {
 		t.Run(name, func(t *testing.T) {
 			w := online(t, n, p)

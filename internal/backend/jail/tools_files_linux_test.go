@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
 func TestToolsGit(t *testing.T) {
 	t.Parallel()
-	needs(t, "git")
+	hosttest.Needs(t, "git")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := openWorkshop(t, p)
 		w.env = map[string]string{
@@ -54,7 +55,7 @@ func TestToolsGit(t *testing.T) {
 
 func TestToolsSQLite(t *testing.T) {
 	t.Parallel()
-	needs(t, "sqlite3")
+	hosttest.Needs(t, "sqlite3")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := openWorkshop(t, p)
 		w.want("wal", "sqlite3", "data.db", "PRAGMA journal_mode=WAL;")
@@ -70,7 +71,7 @@ func TestToolsSQLite(t *testing.T) {
 
 func TestToolsTar(t *testing.T) {
 	t.Parallel()
-	needs(t, "tar", "gzip")
+	hosttest.Needs(t, "tar", "gzip")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := openWorkshop(t, p)
 		modes := map[string]fs.FileMode{"run.sh": 0o750, "secret": 0o600, "open": 0o664, "sub/plain": 0o644}
@@ -116,7 +117,7 @@ func TestToolsTar(t *testing.T) {
 
 func TestToolsPipelines(t *testing.T) {
 	t.Parallel()
-	needs(t, "find", "xargs", "sort", "grep", "sed", "awk", "bash")
+	hosttest.Needs(t, "find", "xargs", "sort", "grep", "sed", "awk", "bash")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		// Some are no interpreters and need no grant.
 		w := openWorkshop(t, p)

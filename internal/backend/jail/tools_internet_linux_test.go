@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // An internet of the test's own: a network namespace whose loopback answers for
@@ -57,7 +59,7 @@ func inInternet(t *testing.T) bool {
 		return false
 	}
 	t.Parallel()
-	needs(t, "ip", "mount")
+	hosttest.Needs(t, "ip", "mount")
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS}
 	var ids []string
 	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {
@@ -144,9 +146,9 @@ func makeInternet(t *testing.T) {
 		commands = append(commands, []string{"mount", "--bind", ours, path})
 	}
 	for _, command := range commands {
-		path := findProgram(command[0])
+		path := hosttest.FindProgram(command[0])
 		if out, err := exec.Command(path, command[1:]...).CombinedOutput(); err != nil {
-			lacks(t, "%q: %v: %s", command, err, out)
+			hosttest.Lacks(t, "%q: %v: %s", command, err, out)
 		}
 	}
 	// An ordinary user is to serve on 80 and 443.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -43,7 +44,7 @@ const wheelName = "tiny-1.0-py3-none-any.whl"
 
 func TestToolsPython(t *testing.T) {
 	t.Parallel()
-	needs(t, "python3")
+	hosttest.Needs(t, "python3")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		p.Limits.WallTime = policy.Duration(4 * time.Minute)
 		w := scripts(t, p)
@@ -62,7 +63,7 @@ func TestToolsPython(t *testing.T) {
 
 func TestToolsPythonProcesses(t *testing.T) {
 	t.Parallel()
-	needs(t, "python3")
+	hosttest.Needs(t, "python3")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		w.bring("processes.py", "kernel.py")
@@ -76,7 +77,7 @@ func TestToolsPythonProcesses(t *testing.T) {
 
 func TestToolsNode(t *testing.T) {
 	t.Parallel()
-	needs(t, "node")
+	hosttest.Needs(t, "node")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		w.want("42", "node", "-e", "console.log(6 * 7)")
@@ -90,7 +91,7 @@ func TestToolsNode(t *testing.T) {
 
 func TestToolsNPM(t *testing.T) {
 	t.Parallel()
-	needs(t, "node", "npm")
+	hosttest.Needs(t, "node", "npm")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		// npm asks its registry for news of itself, and would wait for an answer.
@@ -118,7 +119,7 @@ func TestToolsNPM(t *testing.T) {
 
 func TestToolsPerl(t *testing.T) {
 	t.Parallel()
-	needs(t, "perl")
+	hosttest.Needs(t, "perl")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		w.want("child 3 3628800", "perl", "-e", `use strict; use warnings;

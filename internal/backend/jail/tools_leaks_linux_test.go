@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -23,7 +24,7 @@ import (
 // was there for the run must be gone when Run has returned, and what was there for
 // the Runner when Close has.
 func testLeaks(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "curl")
+	hosttest.Needs(t, "curl")
 	p = strictPolicy(p)
 	for _, way := range []struct {
 		name    string

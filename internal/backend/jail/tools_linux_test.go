@@ -3,13 +3,13 @@ package jail_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -30,12 +30,12 @@ func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
 	for _, jail := range jails {
 		t.Run(string(jail), func(t *testing.T) {
 			if jail == policy.JailBwrap {
-				needs(t, "bwrap")
+				hosttest.Needs(t, "bwrap")
 			}
 			p := commandPolicy(t, jail)
 			runner, err := cordon.NewRunner(cordon.Options{Policy: p, Tier: policy.TierJail})
 			if errors.Is(err, run.ErrUnsupported) {
-				lacks(t, "%v", err)
+				hosttest.Lacks(t, "%v", err)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -57,36 +57,6 @@ func commandPolicy(t testing.TB, jail policy.JailBackend) policy.Policy {
 	p.Jail = jail
 	p.Limits.WallTime = policy.Duration(time.Minute) // what hangs should not hang for long
 	return p
-}
-
-// needs is for programs that scripts/setup installs.
-func needs(t testing.TB, programs ...string) {
-	t.Helper()
-	for _, program := range programs {
-		if findProgram(program) == "" {
-			lacks(t, "there is no %s here", program)
-		}
-	}
-}
-
-// lacks skips a test, unless the host was promised to have everything.
-func lacks(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
-
-// findProgram looks where a command will look, which is not our own PATH.
-func findProgram(name string) string {
-	for folder := range strings.SplitSeq("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", ":") {
-		path := filepath.Join(folder, name)
-		if found, err := exec.LookPath(path); err == nil {
-			return found
-		}
-	}
-	return ""
 }
 
 // workshop is a Runner with a workspace for commands to work in.

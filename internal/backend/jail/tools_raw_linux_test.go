@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -40,7 +41,7 @@ except (TimeoutError, ConnectionResetError) as e:
 
 // testRawBypasses: what no tool would send.
 func testRawBypasses(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "python3")
+	hosttest.Needs(t, "python3")
 	const unlisted = ": not in allow_net"
 	const byAddress = ": not in allow_net, where an address needs a grant by address"
 	w := online(t, n, strictPolicy(p))
@@ -155,7 +156,7 @@ func testRawBypasses(t *testing.T, n *internet, p policy.Policy) {
 
 // testTLSBypasses say another name inside of the encryption.
 func testTLSBypasses(t *testing.T, n *internet, p policy.Policy) {
-	needs(t, "openssl", "python3")
+	hosttest.Needs(t, "openssl", "python3")
 	w := online(t, n, strictPolicy(p))
 	mismatch := "TLS server name evil.test.example does not match allowed.test.example:443"
 	t.Run("openssl", func(t *testing.T) {

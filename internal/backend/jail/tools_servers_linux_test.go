@@ -34,6 +34,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // internet is who answers in the test's own one.
@@ -225,7 +227,7 @@ func sendZeros(w io.Writer, size int64) {
 // addGit serves a repository by git's own program for that.
 func (n *internet) addGit(t *testing.T, mux *http.ServeMux) {
 	t.Helper()
-	needs(t, "git")
+	hosttest.Needs(t, "git")
 	root := t.TempDir()
 	git := func(args ...string) string {
 		cmd := exec.Command("git", args...)

@@ -10,13 +10,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
 func TestToolsTerminal(t *testing.T) {
 	t.Parallel()
-	needs(t, "tty", "script", "stty", "python3")
+	hosttest.Needs(t, "tty", "script", "stty", "python3")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		if r := w.run("tty"); strings.TrimSpace(r.Stdout) != "not a tty" || r.ExitCode == nil || *r.ExitCode != 1 {
@@ -85,7 +86,7 @@ func (p *typing) Write(b []byte) (int, error) {
 // A daemon lives as long as its command, and no longer.
 func TestToolsDaemon(t *testing.T) {
 	t.Parallel()
-	needs(t, "python3", "setsid")
+	hosttest.Needs(t, "python3", "setsid")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		w.bring("daemon.py")
@@ -108,7 +109,7 @@ func TestToolsDaemon(t *testing.T) {
 
 func TestToolsProcesses(t *testing.T) {
 	t.Parallel()
-	needs(t, "ps", "top", "free", "uptime", "pgrep", "pkill")
+	hosttest.Needs(t, "ps", "top", "free", "uptime", "pgrep", "pkill")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := openWorkshop(t, p)
 		processes := strings.Split(strings.TrimSpace(w.ok("ps", "-e", "-o", "pid=,user=,comm=")), "\n")
@@ -135,7 +136,7 @@ func TestToolsProcesses(t *testing.T) {
 
 func TestToolsLocale(t *testing.T) {
 	t.Parallel()
-	needs(t, "locale", "date", "python3")
+	hosttest.Needs(t, "locale", "date", "python3")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		if got := w.ok("locale"); !strings.Contains(got, "LANG=C.UTF-8") {
@@ -156,7 +157,7 @@ func TestToolsLocale(t *testing.T) {
 
 func TestToolsNames(t *testing.T) {
 	t.Parallel()
-	needs(t, "getent", "python3", "hostname")
+	hosttest.Needs(t, "getent", "python3", "hostname")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		w.want("127.0.0.1", "python3", "-c", "import socket; print(socket.gethostbyname('localhost'))")
@@ -185,7 +186,7 @@ func TestToolsNames(t *testing.T) {
 // What wants to be root fails with a message, and neither hangs nor crashes.
 func TestToolsPrivileges(t *testing.T) {
 	t.Parallel()
-	needs(t, "su", "mount")
+	hosttest.Needs(t, "su", "mount")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		if r := openWorkshop(t, p).run("su", "-c", "id"); r.Outcome != run.Refused {
 			t.Errorf("su is no interpreter: %s", r.Outcome)
@@ -193,7 +194,7 @@ func TestToolsPrivileges(t *testing.T) {
 		w := scripts(t, p)
 		commands := [][]string{{"su", "-c", "id"}, {"mount"}, {"chown", "root", "."}, {"mknod", "null", "c", "1", "3"}, {"dmesg"}, {"chroot", ".", "true"}}
 		for _, extra := range [][]string{{"sudo", "-n", "id"}, {"ping", "-c1", "-W1", "127.0.0.1"}, {"passwd"}} {
-			if findProgram(extra[0]) != "" {
+			if hosttest.FindProgram(extra[0]) != "" {
 				commands = append(commands, extra)
 			}
 		}
@@ -224,7 +225,7 @@ func TestToolsPrivileges(t *testing.T) {
 // Large input and output pass as they are, in both directions at once.
 func TestToolsStreams(t *testing.T) {
 	t.Parallel()
-	needs(t, "cat", "sha256sum", "openssl")
+	hosttest.Needs(t, "cat", "sha256sum", "openssl")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := openWorkshop(t, p)
 		input := strings.Repeat("0123456789abcde\n", 512<<10) // 8 MiB

@@ -2,12 +2,12 @@ package process
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -57,10 +57,7 @@ func requireHost(t testing.TB, b *Backend, walls ...policy.Wall) {
 	t.Helper()
 	for _, w := range walls {
 		if missing, gone := b.plan.Missing[w]; gone {
-			if os.Getenv("CORDON_REQUIRE_HOST") != "" {
-				t.Fatalf("%s is missing: %s", w, missing.Reason)
-			}
-			t.Skipf("%s is missing: %s", w, missing.Reason)
+			hosttest.Lacks(t, "%s is missing: %s", w, missing.Reason)
 		}
 	}
 }
