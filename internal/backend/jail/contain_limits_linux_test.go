@@ -167,7 +167,7 @@ func plantOut(t *testing.T, s *scene) {
 // That a file has changed which was there before is no evidence, as long as the file
 // system has not shrunk by the limit. So nobody else may write that much meanwhile.
 func TestContainOldFiles(t *testing.T) {
-	if underRace {
+	if UnderRace {
 		t.Skip("walls are tried without the race detector")
 	}
 	var alone sync.Mutex
@@ -221,7 +221,7 @@ func plantNoise(t *testing.T, s *scene) {
 }
 
 func TestContainLimits(t *testing.T) {
-	if underRace {
+	if UnderRace {
 		t.Skip("walls are tried without the race detector")
 	}
 	eachBackend(t, func(t *testing.T, suite *suite) {

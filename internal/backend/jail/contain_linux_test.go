@@ -421,7 +421,7 @@ func attempts() []attempt {
 }
 
 func TestContainment(t *testing.T) {
-	if underRace {
+	if UnderRace {
 		t.Skip("walls are tried without the race detector")
 	}
 	eachBackend(t, func(t *testing.T, suite *suite) {
@@ -442,7 +442,7 @@ func TestContainment(t *testing.T) {
 // The mounts hold without Landlock, which repeats them: kernels may lack it, and
 // one wall must not hide a hole in the other.
 func TestContainmentByMountsAlone(t *testing.T) {
-	if underRace {
+	if UnderRace {
 		t.Skip("walls are tried without the race detector")
 	}
 	suite := newSuite(t, policy.JailNative)
@@ -463,7 +463,7 @@ func TestContainmentByMountsAlone(t *testing.T) {
 
 // Attempts are only worth something if they can succeed.
 func TestContainmentAttemptsCanSucceed(t *testing.T) {
-	if underRace {
+	if UnderRace {
 		t.Skip("walls are tried without the race detector")
 	}
 	suite := newSuite(t, policy.JailNative)

@@ -117,7 +117,7 @@ func TestContainNeighbours(t *testing.T) {
 
 // Without walls they meet in every place.
 func TestContainNeighboursCanMeet(t *testing.T) {
-	if underRace {
+	if UnderRace {
 		t.Skip("walls are tried without the race detector")
 	}
 	suite := newSuite(t, policy.JailNative)

@@ -1,5 +1,6 @@
 //go:build !race
 
-package jail_test
+package jail
 
-const underRace = false
+// UnderRace is true with the race detector.
+const UnderRace = false

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -12,7 +13,7 @@ import (
 
 // TestToolsEgress runs in an internet of its own, see inInternet.
 func TestToolsEgress(t *testing.T) {
-	if underRace {
+	if jail.UnderRace {
 		t.Skip("real programs run without the race detector")
 	}
 	if !inInternet(t) {

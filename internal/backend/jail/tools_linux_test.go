@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -24,15 +25,15 @@ var jails = []policy.JailBackend{policy.JailNative, policy.JailBwrap}
 // eachJail gives a test the policy for commands, once for each of them.
 func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
 	t.Helper()
-	if underRace {
+	if jail.UnderRace {
 		t.Skip("real programs run without the race detector")
 	}
-	for _, jail := range jails {
-		t.Run(string(jail), func(t *testing.T) {
-			if jail == policy.JailBwrap {
+	for _, builder := range jails {
+		t.Run(string(builder), func(t *testing.T) {
+			if builder == policy.JailBwrap {
 				hosttest.Needs(t, "bwrap")
 			}
-			p := commandPolicy(t, jail)
+			p := commandPolicy(t, builder)
 			runner, err := cordon.NewRunner(cordon.Options{Policy: p, Tier: policy.TierJail})
 			if errors.Is(err, run.ErrUnsupported) {
 				hosttest.Lacks(t, "%v", err)
@@ -48,13 +49,13 @@ func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
 	}
 }
 
-func commandPolicy(t testing.TB, jail policy.JailBackend) policy.Policy {
+func commandPolicy(t testing.TB, builder policy.JailBackend) policy.Policy {
 	t.Helper()
 	p, err := policy.Preset("command")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Jail = jail
+	p.Jail = builder
 	p.Limits.WallTime = policy.Duration(time.Minute) // what hangs should not hang for long
 	return p
 }
