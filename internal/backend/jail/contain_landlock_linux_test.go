@@ -10,7 +10,7 @@ import (
 // Landlock holds where the walls before it are gone: a command that had got all
 // capabilities in its namespace still could not change a mount.
 func TestContainmentByLandlockAlone(t *testing.T) {
-	if underRace {
+	if UnderRace {
 		t.Skip("walls are tried without the race detector")
 	}
 	others := slices.DeleteFunc(slices.Clone(setupWalls), func(w policy.Wall) bool { return w == policy.WallLandlock })

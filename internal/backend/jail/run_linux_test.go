@@ -34,7 +34,7 @@ print("all of it")
 
 // A command's end is its own, whoever has its output.
 func TestOutputHeldByAnother(t *testing.T) {
-	if underRace {
+	if UnderRace {
 		t.Skip("commands are tried without the race detector")
 	}
 	b := opened(t, policy.Policy{AllowInterpreters: true})
