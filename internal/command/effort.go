@@ -12,7 +12,7 @@ const (
 	// least one; a command line of all the bytes that execve takes, full of
 	// ordinary paths, needs about half of it. Without a bound a few bytes would
 	// cost minutes: links that lead to links, lists in lists.
-	effortMost = 1 << 20
+	effortMost = 1 << 19
 	// lookupEffort is what a name costs in each folder, beside its steps: most
 	// are not there, and each says why not.
 	lookupEffort = 3

@@ -122,7 +122,8 @@ func TestManyOrdinaryArgumentsAreLookedAt(t *testing.T) {
 	g := newGround(t)
 	for _, form := range []string{"sub/deep/of/some/object-%d.o", g.ws + "/sub/deep/object-%d.o", "-I" + g.ws + "/sub/deep/%d", "%d", "--file=sub/%d"} {
 		argv := append([]string{"rm"}, numbered(form, 20_000)...)
-		if spent, v := g.worked(argv...); spent > effortMost/2 || v.Refusals != nil {
+		spent, v := g.worked(argv...)
+		if spent > effortMost/2 || v.Refusals != nil {
 			t.Errorf("%s: %d steps, %+v", form, spent, v.Refusals)
 		}
 	}

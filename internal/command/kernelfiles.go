@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
 )
 
 // Below /dev and /proc the host's files say nothing about the guest's:
@@ -24,11 +26,13 @@ var kernelTexts = strings.Fields("/proc/cpuinfo /proc/meminfo /proc/stat /proc/l
 // else: /proc/self/root/etc/passwd.
 var leaps = strings.Fields("root cwd exe fd map_files task ns")
 
-func ownedByKernel(p string) bool { return under(p, "/dev") || under(p, "/proc") }
+func ownedByKernel(p string) bool {
+	return interpreter.Under(p, "/dev") || interpreter.Under(p, "/proc")
+}
 
 // isLeap reports whether a path is or goes through one of the leaps.
 func isLeap(p string) bool {
-	if !under(p, "/proc") {
+	if !interpreter.Under(p, "/proc") {
 		return false
 	}
 	parts := strings.Split(p, "/")

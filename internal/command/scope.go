@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -82,7 +83,7 @@ func (v *view) where(p string) place {
 	}
 	for _, list := range [][]string{v.grants, v.System, {v.Scratch}} {
 		for _, q := range list {
-			if under(q, p) {
+			if interpreter.Under(q, p) {
 				return skeleton
 			}
 		}
@@ -93,16 +94,16 @@ func (v *view) where(p string) place {
 func (v *view) innermost(p string) place {
 	longest, where := 0, outside
 	for _, q := range v.grants {
-		if len(q) > longest && under(p, q) {
+		if len(q) > longest && interpreter.Under(p, q) {
 			longest, where = len(q), granted
 		}
 	}
 	for _, q := range v.System {
-		if len(q) > longest && under(p, q) {
+		if len(q) > longest && interpreter.Under(p, q) {
 			longest, where = len(q), system
 		}
 	}
-	if len(v.Scratch) > longest && under(p, v.Scratch) {
+	if len(v.Scratch) > longest && interpreter.Under(p, v.Scratch) {
 		where = scratch
 	}
 	return where
@@ -117,12 +118,6 @@ func (v *view) visible() []string {
 	return slices.Compact(all)
 }
 
-// under reports whether name is dir or lies beneath it.
-func under(name, dir string) bool {
-	return name == dir || dir == "/" && path.IsAbs(name) ||
-		len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)
-}
-
 func underAny(name string, dirs []string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool { return under(name, dir) })
+	return slices.ContainsFunc(dirs, func(dir string) bool { return interpreter.Under(name, dir) })
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -67,7 +68,7 @@ func neverWorkspace(p string) string {
 		return "it is the root of the file system"
 	}
 	for _, dir := range []string{"/proc", "/sys", "/dev"} {
-		if under(p, dir) {
+		if interpreter.Under(p, dir) {
 			return "it belongs to the kernel"
 		}
 	}
@@ -104,7 +105,7 @@ func dangerousWorkspace(p string, homes []string, exists func(string) bool) stri
 		switch {
 		case p == home:
 			return "it is a home directory, with keys and passwords in it"
-		case under(home, p):
+		case interpreter.Under(home, p):
 			return "the home directory " + show(home) + " is in it"
 		case path.Dir(p) == home && slices.Contains(inHome, path.Base(p)):
 			return "programs keep their passwords there"

@@ -109,7 +109,7 @@ func checkMounts(t *testing.T, i Interpreter) {
 		if real, _, err := resolve(hostFS, path.Dir(m.Path)); err != nil || real != path.Dir(m.Path) {
 			t.Errorf("%s has a link in its path", m.Path)
 		}
-		if m.Kind == Dir && (under(i.Prefix, m.Path) || m.Path == "/usr/lib" || m.Path == "/etc" || under("/root", m.Path)) {
+		if m.Kind == Dir && (Under(i.Prefix, m.Path) || m.Path == "/usr/lib" || m.Path == "/etc" || Under("/root", m.Path)) {
 			t.Errorf("%s shows too much of the host", m.Path)
 		}
 	}
@@ -147,7 +147,7 @@ type onlyMounted struct {
 
 func (o onlyMounted) visible(name string) bool {
 	return slices.ContainsFunc(o.mounts, func(m Mount) bool {
-		return under(m.Path, "/"+name) || m.Kind == Dir && under("/"+name, m.Path)
+		return Under(m.Path, "/"+name) || m.Kind == Dir && Under("/"+name, m.Path)
 	})
 }
 

@@ -137,7 +137,7 @@ func (s *librarySearch) addWhole(dir string) {
 func (s *librarySearch) own(dir string) bool {
 	for _, lib := range libFolders {
 		mine := path.Join(s.prefix, lib)
-		if system := mine == "/lib" || mine == "/usr/lib"; !system && under(path.Clean(dir), mine) {
+		if system := mine == "/lib" || mine == "/usr/lib"; !system && Under(path.Clean(dir), mine) {
 			return true
 		}
 	}

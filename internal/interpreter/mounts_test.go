@@ -134,13 +134,13 @@ func TestFold(t *testing.T) {
 		})).Draw(t, "mounts")
 		got := fold(mounts)
 		for _, m := range mounts {
-			if !slices.ContainsFunc(got, func(g Mount) bool { return g.Path == m.Path || g.Kind == Dir && under(m.Path, g.Path) }) {
+			if !slices.ContainsFunc(got, func(g Mount) bool { return g.Path == m.Path || g.Kind == Dir && Under(m.Path, g.Path) }) {
 				t.Fatalf("%v is lost in %v", m, got)
 			}
 		}
 		for i, a := range got {
 			for j, b := range got {
-				if i != j && (a.Path == b.Path || a.Kind == Dir && under(b.Path, a.Path)) {
+				if i != j && (a.Path == b.Path || a.Kind == Dir && Under(b.Path, a.Path)) {
 					t.Fatalf("%v lies in %v", b, a)
 				}
 			}

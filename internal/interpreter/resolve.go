@@ -99,7 +99,8 @@ func isExecutable(fsys fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// under reports whether name is dir or lies beneath it.
-func under(name, dir string) bool {
-	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
+// Under reports whether a clean path is dir or lies beneath it.
+func Under(name, dir string) bool {
+	return name == dir || dir == "/" && path.IsAbs(name) ||
+		len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)
 }
