@@ -133,7 +133,11 @@ func TestScripts(t *testing.T) {
 		{"#!/usr/bin/find . -exec sh ;\n", ""}, {"#!/usr/bin/make -f\n", ""}, {"#!/bin/cat\n", ""}, {"#!/bin/cat -n\n/bin/sh\n", ""}, {"#!/usr/bin/env cat\n", ""}, {"#!/usr/bin/sed -f\n", ""}, {"#!/usr/bin/env -S sed -n -f\n", ""},
 	} {
 		g.write("ws/s", test.text, 0o755)
+		// Their interpreters are named by where they are, so that no other will do.
 		if _, err := g.find(strings.Trim(strings.Fields(test.text[2:])[0], "\x00x\r")); err != nil {
+			if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
+				t.Error(err)
+			}
 			continue
 		}
 		if test.detail == "" {

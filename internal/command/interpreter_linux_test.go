@@ -10,7 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-func TestInterpretersByName(t *testing.T) {
+// eachInterpreter tries those of this host.
+func eachInterpreter(t *testing.T, try func(g *ground, name, real, kind string)) {
 	g := newGround(t)
 	for _, test := range []struct {
 		name string
@@ -18,15 +19,20 @@ func TestInterpretersByName(t *testing.T) {
 	}{{"sh", shell}, {"bash", shell}, {"perl", perl}, {"python3", python}, {"awk", awk}} {
 		t.Run(test.name, func(t *testing.T) {
 			g.t = t
-			real := need(t, test.name)
-			g.refused(ruleInterpreter, []string{test.name, "-c", "x"}, real, string(test.kind), "--allow-interpreters", "allow_interpreters")
-			g.refused(ruleInterpreter, []string{real}, real+" is "+string(test.kind))
-			g.refused(ruleInterpreter, []string{"/usr/bin/../bin/" + filepath.Base(real)}, string(test.kind))
-			g.scope.AllowInterpreters = true
-			g.allowed(test.name)
-			g.scope.AllowInterpreters = false
+			try(g, test.name, need(t, test.name), string(test.kind))
 		})
 	}
+}
+
+func TestInterpretersByName(t *testing.T) {
+	eachInterpreter(t, func(g *ground, name, real, kind string) {
+		g.refused(ruleInterpreter, []string{name, "-c", "x"}, real, kind, "--allow-interpreters", "allow_interpreters")
+		g.refused(ruleInterpreter, []string{real}, real+" is "+kind)
+		g.refused(ruleInterpreter, []string{"/usr/bin/../bin/" + filepath.Base(real)}, kind)
+		g.scope.AllowInterpreters = true
+		g.allowed(name)
+		g.scope.AllowInterpreters = false
+	})
 }
 
 // What is always on Debian, and what people come for.
@@ -84,31 +90,23 @@ func TestContentsOfEverythingOnThisHost(t *testing.T) {
 }
 
 func TestRenamedInterpreters(t *testing.T) {
-	g := newGround(t)
-	for _, test := range []struct {
-		name string
-		kind kind
-	}{{"sh", shell}, {"bash", shell}, {"perl", perl}, {"python3", python}, {"awk", awk}} {
-		t.Run(test.name, func(t *testing.T) {
-			g.t = t
-			real := need(t, test.name)
-			tool := "tool-" + test.name
-			g.copyOf(real, "ws/"+tool)
-			g.refused(ruleInterpreter, []string{"./" + tool}, "./"+tool+" is a copy of "+real, string(test.kind))
-			// One byte more, and it is no copy any more.
-			g.copyOf(real, "ws/ls", 0)
-			g.refused(ruleInterpreter, []string{"./ls"}, "./ls is "+string(test.kind))
-			g.refused(ruleInterpreter, []string{"env", "./ls"}, "env runs ./ls, "+string(test.kind))
-			g.link(real, "ws/link-"+test.name)
-			g.refused(ruleInterpreter, []string{"./link-" + test.name}, real, string(test.kind))
-			g.link("link-"+test.name, "ws/chain-"+test.name)
-			g.refused(ruleInterpreter, []string{g.ws + "/chain-" + test.name}, real)
-			// In a folder of the PATH, with a harmless name.
-			g.scope.Path = append([]string{g.ws}, g.scope.Path...)
-			g.refused(ruleInterpreter, []string{"ls"}, "ls is "+string(test.kind))
-			g.scope.Path = g.scope.Path[1:]
-		})
-	}
+	eachInterpreter(t, func(g *ground, name, real, kind string) {
+		tool := "tool-" + name
+		g.copyOf(real, "ws/"+tool)
+		g.refused(ruleInterpreter, []string{"./" + tool}, "./"+tool+" is a copy of "+real, kind)
+		// One byte more, and it is no copy any more.
+		g.copyOf(real, "ws/ls", 0)
+		g.refused(ruleInterpreter, []string{"./ls"}, "./ls is "+kind)
+		g.refused(ruleInterpreter, []string{"env", "./ls"}, "env runs ./ls, "+kind)
+		g.link(real, "ws/link-"+name)
+		g.refused(ruleInterpreter, []string{"./link-" + name}, real, kind)
+		g.link("link-"+name, "ws/chain-"+name)
+		g.refused(ruleInterpreter, []string{g.ws + "/chain-" + name}, real)
+		// In a folder of the PATH, with a harmless name.
+		g.scope.Path = append([]string{g.ws}, g.scope.Path...)
+		g.refused(ruleInterpreter, []string{"ls"}, "ls is "+kind)
+		g.scope.Path = g.scope.Path[1:]
+	})
 }
 
 func TestHardLinkedInterpreter(t *testing.T) {

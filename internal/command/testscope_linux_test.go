@@ -83,7 +83,7 @@ func (g *ground) standIns(names ...string) {
 	g.t.Helper()
 	bin := filepath.Join(g.root, "bin")
 	for _, name := range names {
-		if _, err := g.find(name); err != nil {
+		if _, err := g.find(name); err != nil && !strings.Contains(name, "/") {
 			g.copyOf(need(g.t, "true"), "bin/"+name)
 		}
 	}
@@ -101,11 +101,16 @@ func need(t testing.TB, name string) string {
 			return real
 		}
 	}
-	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
-		t.Fatalf("%s is missing on this host", name)
-	}
-	t.Skipf("%s is missing on this host", name)
+	missing(t, name)
 	return ""
+}
+
+func missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
+		t.Fatalf("%s is missing on this host", what)
+	}
+	t.Skipf("%s is missing on this host", what)
 }
 
 // brief keeps a command of thousands of words out of the log.

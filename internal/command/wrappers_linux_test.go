@@ -6,6 +6,16 @@ import (
 	"testing"
 )
 
+// words takes a line apart; "|" begins a word with spaces in it.
+func words(line string) []string {
+	before, after, ok := strings.Cut(line, "|")
+	argv := strings.Fields(before)
+	if ok {
+		argv = append(argv, after)
+	}
+	return argv
+}
+
 // Each of them runs sh in the end.
 func TestWrappersAreLookedThrough(t *testing.T) {
 	g := newGround(t)
@@ -27,16 +37,13 @@ func TestWrappersAreLookedThrough(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			g.t = t
-			argv := strings.Fields(line)
-			// "|" begins a word with spaces in it.
-			if before, after, ok := strings.Cut(line, "|"); ok {
-				argv = append(strings.Fields(before), after)
-			}
-			if _, err := g.find(argv[0]); err != nil {
-				t.Skip(err)
-			}
+			argv := words(line)
+			g.standIns(argv[0])
 			g.refused(ruleInterpreter, argv)
 		})
+	}
+	if len(loader) == 0 {
+		missing(t, "the loader of glibc") // a stand-in would not do: its contents tell
 	}
 	for _, ld := range loader {
 		for _, args := range [][]string{{sh}, {"--argv0", "ls", sh}, {"--argv0=ls", sh}, {"--preload", "x.so", sh}, {"--library-path", "/usr/lib", "--inhibit-cache", sh}, {"--unknown", "x", sh}, {"--", sh}} {
@@ -73,13 +80,8 @@ func TestWrappersOfOrdinaryCommands(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			g.t = t
-			argv := strings.Fields(line)
-			if before, after, ok := strings.Cut(line, "|"); ok {
-				argv = append(strings.Fields(before), after)
-			}
-			if _, err := g.find(argv[0]); err != nil {
-				t.Skip(err)
-			}
+			argv := words(line)
+			g.standIns(argv[0])
 			g.allowed(argv...)
 		})
 	}
