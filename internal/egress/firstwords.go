@@ -13,7 +13,7 @@ func (p *Proxy) judgeFirstWords(to route, e *early) error {
 		return err
 	}
 	switch b := first[0]; {
-	case b == recordHandshake:
+	case b >= recordCipherSpec && b <= recordHeartbeat:
 		return p.judgeTLS(to, e)
 	case b&0x80 != 0:
 		return judgeSSL2(to, e)
@@ -24,7 +24,9 @@ func (p *Proxy) judgeFirstWords(to route, e *early) error {
 }
 
 // judgeTLS goes on after the first byte, which is all that tells TLS from other
-// protocols: servers do not look at the version that follows it.
+// protocols: servers do not look at the version that follows it. No client
+// begins with another record than that of its hello, but servers skip some
+// (an alert that is a warning) and take the hello behind it.
 func (p *Proxy) judgeTLS(to route, e *early) error {
 	e.next = 0
 	said, err := readHello(e)
@@ -137,8 +139,8 @@ func (p *Proxy) passHandshake(to route, e *early, server io.Writer, m *meter) er
 
 // looksLikeHello tells a ClientHello from the other things that a handshake
 // record may hold here: a part of the key exchange, or encrypted bytes. Those
-// come here when a session of TLS 1.2 is resumed, and one time in 65536 they
-// begin like a hello; that connection is refused, and the next is not.
+// come here when a session of TLS 1.2 is resumed, and three times in 65536
+// they begin like a hello; that connection is refused, and the next is not.
 func looksLikeHello(e *early) (bool, error) {
 	start := e.next
 	defer func() { e.next = start }()
@@ -159,8 +161,9 @@ func looksLikeHello(e *early) (bool, error) {
 		}
 		message = append(message, piece...)
 	}
-	// The second byte is the length's, in units of 64 KiB.
-	return message[0] == messageHello && message[1] == 0, nil
+	// The second byte is the length's, in units of 64 KiB. One that is longer
+	// than we read is refused for that; longer than this no server takes it.
+	return message[0] == messageHello && message[1] <= maxHelloUnits, nil
 }
 
 // secondError lets a connection end here, but not in the middle of something.

@@ -15,9 +15,12 @@ const (
 	recordAlert      = 21
 	recordHandshake  = 22
 	recordData       = 23
+	recordHeartbeat  = 24
 	messageHello     = 1
 	maxRecord        = 1 << 14
 
+	// maxHelloUnits is of OpenSSL, which takes 131396 bytes: the most of all.
+	maxHelloUnits = 2
 	// maxEarlyData is more than servers skip of data that they do not want.
 	maxEarlyData = 128 << 10
 
