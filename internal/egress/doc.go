@@ -32,6 +32,8 @@
 //     in a TLS ClientHello, not in a plain HTTP request. Nothing reaches the
 //     server before that is judged. What the server says first flows meanwhile,
 //     since in some protocols (SSH, SMTP) it is the one that begins.
+//  6. Where it is plain HTTP, the tunnel ends here: net/http reads every request
+//     of the connection, and what is for this host is written anew.
 //
 // # Decisions about tunnels
 //
@@ -48,7 +50,9 @@
 // grant of a content network's address is not one of all sites behind it.
 //
 // HTTP/2 without TLS is refused for names, because its host is in compressed
-// frames, and passes to what is granted by address.
+// frames, and passes to what is granted by address. Of the protocols that a
+// request in a tunnel can change to, only WebSocket is offered to the server:
+// HTTP/2 and TLS name hosts of their own.
 //
 // # What this does not stop
 //
@@ -57,10 +61,9 @@
 //   - Other sites behind the same certificate or front: inside of TLS the guest
 //     may ask for another host than the one it named. Most content networks
 //     refuse that; we cannot see it.
-//   - Later requests on a tunnel with plain HTTP in it: the first one is judged,
-//     the rest are relayed. They reach the same address and port all the same.
 //   - TLS that begins later (STARTTLS), and any other protocol: host, port and
-//     address are what was checked.
+//     address are what was checked. That goes for a server, too, that takes for
+//     TLS or HTTP what does not begin like it.
 //   - A private network behind an address that is public to look at: a NAT64
 //     prefix of one's own, or a router that translates. Grants by name to hosts
 //     that one trusts are the remedy.

@@ -16,7 +16,10 @@ func (p *Proxy) judgeFirstWords(to route, e *early) error {
 	case b >= recordCipherSpec && b <= recordHeartbeat:
 		return p.judgeTLS(to, e)
 	case b&0x80 != 0:
-		return judgeSSL2(to, e)
+		if err := judgeSSL2(to, e); err != nil || !isBlank(b) {
+			return err
+		}
+		return p.judgeHTTP(to, e)
 	case isBlank(b) || isToken(b):
 		return p.judgeHTTP(to, e)
 	}

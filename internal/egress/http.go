@@ -24,6 +24,7 @@ func (p *Proxy) newServer() *http.Server {
 		MaxHeaderBytes:               maxHeader,
 		DisableGeneralOptionsHandler: true,
 		ConnState:                    connState,
+		ConnContext:                  insideContext,
 		BaseContext:                  func(net.Listener) context.Context { return p.ctx },
 		ErrorLog:                     log.New(io.Discard, "", 0), // a guest's mistakes are not news
 		Protocols:                    new(http.Protocols),
@@ -52,27 +53,27 @@ func (p *Proxy) newTransport() *http.Transport {
 // parsed, never of the guest's bytes, so a request that two servers would cut
 // in different places (Content-Length against Transfer-Encoding) leaves here
 // as one that can be cut in one place only.
-func (p *Proxy) newForwarder() *httputil.ReverseProxy {
+func (p *Proxy) newForwarder(transport http.RoundTripper) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
-		Transport:     p.transport,
+		Transport:     transport,
 		FlushInterval: -1, // event streams
 		ErrorLog:      p.server.ErrorLog,
 		Rewrite: func(r *httputil.ProxyRequest) {
-			t, ok := r.In.Context().Value(targetKey{}).(target)
+			f, ok := r.In.Context().Value(forwardKey{}).(forwarding)
 			if !ok {
 				r.Out.URL.Host = "" // the transport refuses it
 				return
 			}
 			r.Out.URL = &url.URL{
-				Scheme: "http", Host: t.String(),
+				Scheme: "http", Host: f.to.String(),
 				Path: r.In.URL.Path, RawPath: r.In.URL.RawPath,
 				RawQuery: r.In.URL.RawQuery, ForceQuery: r.In.URL.ForceQuery,
 			}
 			// Of what was judged, not what the Host header says.
-			r.Out.Host = strings.TrimSuffix(t.String(), ":80")
+			r.Out.Host = strings.TrimSuffix(f.said.String(), ":80")
 		},
 		ModifyResponse: func(r *http.Response) error {
-			if r.StatusCode == http.StatusSwitchingProtocols {
+			if r.StatusCode == http.StatusSwitchingProtocols && r.Request.Header.Get("Upgrade") == "" {
 				return &failure{words: "the server switches to a protocol that nobody asked for"}
 			}
 			return nil
@@ -81,7 +82,11 @@ func (p *Proxy) newForwarder() *httputil.ReverseProxy {
 	}
 }
 
-type targetKey struct{}
+// forwarding is where a request goes, and the host that it is for. They are the
+// same but where a tunnel leads to an address and the host is a granted name.
+type forwarding struct{ to, said target }
+
+type forwardKey struct{}
 
 // listener hands the connections that the sniffer took for HTTP to the server.
 type listener struct{ p *Proxy }
@@ -110,14 +115,24 @@ func (p *Proxy) serveHTTPConnections() {
 }
 
 func connState(conn net.Conn, state http.ConnState) {
-	if c, ok := conn.(*guestConn); ok && state == http.StateClosed {
+	inside, isInside := conn.(*insideConn)
+	c, isGuest := conn.(*guestConn)
+	switch {
+	case isInside && state == http.StateHijacked:
+		inside.hijacked.Store(true)
+	case isInside && state == http.StateClosed:
+		inside.finish()
+	case isGuest && state == http.StateClosed:
 		c.finish()
 	}
 }
 
 // serveRequest judges each request anew, also the second one on a connection.
 func (p *Proxy) serveRequest(w http.ResponseWriter, r *http.Request) {
+	inside, isInside := r.Context().Value(insideKey{}).(*insideConn)
 	switch {
+	case isInside:
+		p.serveInsideRequest(w, r, inside)
 	case r.Method == http.MethodConnect:
 		p.connect(w, r)
 	case r.URL.Scheme == "http" && r.URL.Host != "":
@@ -150,7 +165,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 	// A request may be answered without the upgrade that it offers, and
 	// clients that offer one by habit (h2c) count on that.
 	r.Header.Del("Upgrade")
-	p.forwarder.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), targetKey{}, t)))
+	p.forwarder.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), forwardKey{}, forwarding{t, t})))
 }
 
 func forwardTarget(u *url.URL) (target, error) {
@@ -174,12 +189,11 @@ func (p *Proxy) dialForward(ctx context.Context, _, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	c := &forwardConn{Conn: conn, account: p.traffic.connected(t)}
+	c := &forwardConn{countedConn: countedConn{conn, p.traffic.connected(t)}, proxy: p}
 	if !p.begin(c) {
 		conn.Close()
 		return nil, net.ErrClosed
 	}
-	c.end = func() { p.end(c) }
 	return c, nil
 }
 

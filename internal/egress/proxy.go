@@ -113,7 +113,7 @@ func New(o Options) *Proxy {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.server = p.newServer()
 	p.transport = p.newTransport()
-	p.forwarder = p.newForwarder()
+	p.forwarder = p.newForwarder(p.transport)
 	return p
 }
 

@@ -63,28 +63,33 @@ func (p *Proxy) Traffic() []run.Traffic {
 	return all
 }
 
-// forwardConn counts what plain requests and their answers use.
-type forwardConn struct {
+// countedConn counts what plain requests and their answers use.
+type countedConn struct {
 	net.Conn
 	account *account
-	end     func()
-	once    sync.Once
 }
 
-func (c *forwardConn) Read(b []byte) (int, error) {
+func (c countedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.account.received.Add(int64(n))
 	return n, err
 }
 
-func (c *forwardConn) Write(b []byte) (int, error) {
+func (c countedConn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	c.account.sent.Add(int64(n))
 	return n, err
 }
 
+// forwardConn is one that the proxy has to close, because nobody else does.
+type forwardConn struct {
+	countedConn
+	proxy *Proxy
+	once  sync.Once
+}
+
 func (c *forwardConn) Close() error {
 	err := c.Conn.Close()
-	c.once.Do(c.end)
+	c.once.Do(func() { c.proxy.end(c) })
 	return err
 }

@@ -1,10 +1,12 @@
 package egress
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
 	"sync/atomic"
+	"time"
 )
 
 // route is a target with how it came to be allowed.
@@ -27,20 +29,29 @@ func (p *Proxy) tunnel(to route, guest, server net.Conn, said []byte) {
 	// What the server says flows at once: it may be the one who begins.
 	received := meter{total: &account.received}
 	ended := make(chan struct{})
-	var refused atomic.Bool
+	var stopped atomic.Bool
 	go func() {
 		defer close(ended)
-		if relay(guest, server, &received) != nil && !refused.Load() {
+		if relay(guest, server, &received) != nil && !stopped.Load() {
 			guest.Close()
 			server.Close()
 		}
 	}()
 
-	err := p.upward(to, &early{conn: guest, data: said}, server, &meter{total: &account.sent})
+	e := &early{conn: guest, data: said}
+	err := p.upward(to, e, server, &meter{total: &account.sent})
+	if errors.Is(err, errSpeaksHTTP) {
+		stopped.Store(true)
+		if err = quieten(server, ended); err == nil && received.own == 0 {
+			p.serveInside(to, guest, countedConn{server, account}, bytes.TrimLeft(e.data, "\r\n"))
+			return
+		}
+		err = httpRefusal("HTTP request for " + to.String() + ", whose server is of another protocol")
+	}
 	var r *refusal
 	if errors.As(err, &r) {
 		p.report(r)
-		refused.Store(true)
+		stopped.Store(true)
 		server.Close()
 		<-ended
 		// In the middle of what the server said, ours would be garbage.
@@ -55,6 +66,21 @@ func (p *Proxy) tunnel(to route, guest, server net.Conn, said []byte) {
 		server.Close()
 	}
 	<-ended
+}
+
+// quieten ends the relay of what the server says, and leaves the server to
+// somebody else.
+func quieten(server net.Conn, ended <-chan struct{}) error {
+	if err := server.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		return err
+	}
+	select {
+	case <-ended:
+	case <-time.After(lingerTime): // in the midst of bulk, which has deadlines of its own
+		server.Close()
+		<-ended
+	}
+	return server.SetReadDeadline(time.Time{})
 }
 
 // upward carries what the guest says, once that has been judged.
