@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,15 +166,41 @@ func TestServeEndsWithItsListener(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
-	if err := p.Serve(brokenListener{}); err == nil {
-		t.Error("a listener that fails for ever is no error")
-	}
 }
 
-type brokenListener struct{ net.Listener }
+// faltering is a listener that cannot accept for a while.
+type faltering struct {
+	*pipes
+	failures int
+}
 
-func (brokenListener) Accept() (net.Conn, error) { return nil, errors.New("broken") }
-func (brokenListener) Close() error              { return nil }
+func (l *faltering) Accept() (net.Conn, error) {
+	if l.failures--; l.failures >= 0 {
+		return nil, syscall.EMFILE
+	}
+	return l.pipes.Accept()
+}
+
+func TestServeOutlastsItsListenersErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{})
+		l := &faltering{newPipes(), 1000}
+		served := make(chan error, 1)
+		go func() { served <- p.Serve(l) }()
+		start := time.Now()
+		conn := l.dial()
+		if took := time.Since(start); took < 900*time.Second || took > 1000*time.Second {
+			t.Errorf("1000 attempts take %v: the pause is not about a second", took)
+		}
+		conn.Close()
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
 
 // A client that goes away takes its server connection with it.
 func TestClientVanishes(t *testing.T) {

@@ -3,7 +3,6 @@ package egress
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -117,7 +116,9 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// Serve answers the guests of l until it or the Proxy is closed.
+// Serve answers the guests of l until it or the Proxy is closed. No error of
+// Accept ends it: a guest that uses up our descriptors for a while must not
+// lose its network for good.
 func (p *Proxy) Serve(l net.Listener) error {
 	if !p.begin(l) {
 		l.Close()
@@ -125,7 +126,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 	}
 	defer p.end(l)
 	p.serveHTTPConnections()
-	for failures := 0; ; {
+	for pause := time.Duration(0); ; {
 		select {
 		case p.slots <- struct{}{}:
 		case <-p.ctx.Done():
@@ -133,7 +134,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 		}
 		conn, err := l.Accept()
 		if err == nil {
-			failures = 0
+			pause = 0
 			p.accepted(conn)
 			continue
 		}
@@ -142,11 +143,9 @@ func (p *Proxy) Serve(l net.Listener) error {
 			return nil
 		}
 		// Out of descriptors, most often. It passes when others give up.
-		if failures++; failures > 10 {
-			return fmt.Errorf("egress: accept: %w", err)
-		}
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 		select {
-		case <-time.After(time.Millisecond << failures):
+		case <-time.After(pause):
 		case <-p.ctx.Done():
 			return nil
 		}
