@@ -198,3 +198,27 @@ func TestForwardTraffic(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Every name below a wildcard is a host of its own, with a connection that is
+// kept for the next request.
+func TestForwardHoldsFewConnections(t *testing.T) {
+	w := newWorld(t)
+	site(t, w)
+	p, address := w.start(t, Options{Grants: grants(t, "*.example.com:80")})
+	conn := dialProxy(t, address)
+	r := bufio.NewReader(conn)
+	for i := range 500 {
+		host := fmt.Sprintf("n%d.example.com", i)
+		w.name(host, publicA)
+		send(t, conn, "GET http://"+host+"/ HTTP/1.1\r\nHost: x\r\n\r\n")
+		if status, body := readResponse(t, r, "GET"); status != 200 {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// Beside those that wait: the listener, the guest, and what is being closed.
+	if n := len(p.open); n > maxIdle+8 {
+		t.Errorf("%d are open", n)
+	}
+}

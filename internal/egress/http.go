@@ -38,7 +38,8 @@ func (p *Proxy) newServer() *http.Server {
 func (p *Proxy) newTransport() *http.Transport {
 	transport := &http.Transport{
 		DialContext:            p.dialForward,
-		DisableCompression:     true, // bodies pass as they are
+		DisableCompression:     true,    // bodies pass as they are
+		MaxIdleConns:           maxIdle, // below a wildcard there is no end of hosts
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 1 << 20,

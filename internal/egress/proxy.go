@@ -59,6 +59,7 @@ const (
 	maxHeader    = 64 << 10
 	maxHello     = 64 << 10
 	maxAddresses = 16
+	maxIdle      = 64 // connections to servers that wait for another plain request
 )
 
 // Proxy is the door of one guest.
