@@ -92,11 +92,12 @@ func admit(grants []policy.NetGrant, t target) error {
 }
 
 // answersTo reports whether a server name that the guest says inside of a
-// tunnel fits the tunnel's target.
+// tunnel fits the tunnel's target. Letters of other scripts do not stand for
+// those of ASCII here, because servers do not read them so.
 func (p *Proxy) answersTo(t target, said string) bool {
 	name, addr, err := policy.CanonicalHost(said)
 	switch {
-	case err != nil:
+	case err != nil || name != "" && !strings.EqualFold(strings.TrimSuffix(said, "."), name):
 		return false
 	case t.name != "":
 		return name == t.name
