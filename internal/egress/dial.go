@@ -33,31 +33,31 @@ func (r rooted) LookupNetIP(ctx context.Context, network, host string) ([]netip.
 	return r.Resolver.LookupNetIP(ctx, network, host)
 }
 
-// dial connects to a target that was admitted, and says at which address.
-func (p *Proxy) dial(ctx context.Context, t target) (net.Conn, netip.Addr, error) {
+// dial connects to a target that was admitted.
+func (p *Proxy) dial(ctx context.Context, t target) (net.Conn, route, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 	addrs, err := p.addresses(ctx, t)
 	if err != nil {
-		return nil, netip.Addr{}, err
+		return nil, route{}, err
 	}
 	ctx, stop := context.WithTimeout(ctx, dialTime)
 	defer stop()
 	for i, addr := range addrs {
 		conn, failed := p.dialOne(ctx, netip.AddrPortFrom(addr, t.port), i == len(addrs)-1)
 		if failed == nil {
-			return conn, addr, nil
+			return conn, route{t, p.allowsAddr(addr, t.port)}, nil
 		}
 		err = failed
 	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, netip.Addr{}, &failure{words: t.String() + ": the server refuses the connection", refused: true}
+		return nil, route{}, &failure{words: t.String() + ": the server refuses the connection", refused: true}
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
-		return nil, netip.Addr{}, &failure{words: t.String() + ": the server does not answer"}
+		return nil, route{}, &failure{words: t.String() + ": the server does not answer"}
 	}
-	return nil, netip.Addr{}, &failure{words: t.String() + ": the server cannot be reached"}
+	return nil, route{}, &failure{words: t.String() + ": the server cannot be reached"}
 }
 
 func (p *Proxy) dialOne(ctx context.Context, address netip.AddrPort, last bool) (net.Conn, error) {

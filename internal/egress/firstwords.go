@@ -67,13 +67,16 @@ func tlsRefusal(detail, hint string) error {
 }
 
 // judgeSSL2 is for the oldest form of a ClientHello, which some servers still
-// take and which cannot name a server.
+// take and which cannot name a server. Nobody has to, at an address.
 func judgeSSL2(to route, e *early) error {
+	if to.name == "" {
+		return nil
+	}
 	head, err := e.take(4)
 	if err != nil {
 		return cutOff(to.target, err)
 	}
-	if to.name != "" && head[1] == messageHello && (head[2] == 3 || head[2] == 0 && head[3] == 2) {
+	if head[1] == messageHello && (head[2] == 3 || head[2] == 0 && head[3] == 2) {
 		return tlsRefusal("SSL 2 ClientHello for "+to.String()+" names no server", "use TLS 1.2 or later")
 	}
 	return nil

@@ -141,11 +141,7 @@ func (p *Proxy) serveRequest(w http.ResponseWriter, r *http.Request) {
 	default:
 		// Of another protocol. Where it was meant to go is judged all the same.
 		if r.URL.Host != "" {
-			t, err := parseTarget(r.URL.Host, standardPorts[r.URL.Scheme])
-			if err == nil {
-				err = admit(p.grants, t)
-			}
-			if err != nil {
+			if _, err := p.admitted(r.URL.Host, standardPorts[r.URL.Scheme]); err != nil {
 				p.answerError(w, err)
 				return
 			}
@@ -155,10 +151,11 @@ func (p *Proxy) serveRequest(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
-	t, err := forwardTarget(r.URL)
-	if err == nil {
-		err = admit(p.grants, t)
+	if r.URL.User != nil {
+		p.answerError(w, &refusal{detail: show(r.URL.Host) + ": has a user before the host"})
+		return
 	}
+	t, err := p.admitted(r.URL.Host, 80)
 	if err != nil {
 		p.answerError(w, err)
 		return
@@ -169,20 +166,10 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 	p.forwarder.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), forwardKey{}, forwarding{t, t})))
 }
 
-func forwardTarget(u *url.URL) (target, error) {
-	if u.User != nil {
-		return target{}, &refusal{detail: show(u.Host) + ": has a user before the host"}
-	}
-	return parseTarget(u.Host, 80)
-}
-
 // dialForward is called by the transport with a target that was admitted; it
 // is admitted again because that costs nothing.
 func (p *Proxy) dialForward(ctx context.Context, _, address string) (net.Conn, error) {
-	t, err := parseTarget(address, 0)
-	if err == nil {
-		err = admit(p.grants, t)
-	}
+	t, err := p.admitted(address, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -224,15 +211,12 @@ func answer(w http.ResponseWriter, status int, text string) {
 // connect opens a tunnel. What the request line says decides; a Host header
 // beside it is nobody's business.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
-	t, err := parseTarget(r.RequestURI, 0)
-	if err == nil {
-		err = admit(p.grants, t)
-	}
+	t, err := p.admitted(r.RequestURI, 0)
 	if err != nil {
 		p.answerError(w, err)
 		return
 	}
-	server, addr, err := p.dial(r.Context(), t)
+	server, to, err := p.dial(r.Context(), t)
 	if err != nil {
 		p.answerError(w, err)
 		return
@@ -259,5 +243,5 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 		server.Close()
 		return
 	}
-	p.tunnel(route{t, p.allowsAddr(addr, t.port)}, guest.Conn, server, said)
+	p.tunnel(to, guest.Conn, server, said)
 }

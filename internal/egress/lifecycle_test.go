@@ -300,6 +300,7 @@ func TestSlowGuests(t *testing.T) {
 		{"slow method", "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\nG", "", helloTime},
 		{"silent tunnel", "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n", "", 0},
 		{"silent after a word", "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n\x00", "", 0},
+		{"silent after a byte of SSL 2 to an address", "CONNECT " + publicA + ":443 HTTP/1.1\r\nHost: x\r\n\r\n\x80", "", 0},
 		{"silent after its hello", "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n" + helloFor("example.com"), "", 0},
 		{"silent after its key", "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n" + helloFor("example.com") + cipher, "", 0},
 	} {
@@ -307,7 +308,7 @@ func TestSlowGuests(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.name("example.com", publicA)
-				p := New(Options{Grants: grants(t, "example.com"), Resolver: w, Dial: func(context.Context, string, string) (net.Conn, error) {
+				p := New(Options{Grants: grants(t, "example.com", publicA), Resolver: w, Dial: func(context.Context, string, string) (net.Conn, error) {
 					own, other := net.Pipe()
 					go func() {
 						_, _ = io.Copy(io.Discard, other)

@@ -1,6 +1,8 @@
 package egress
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -23,19 +25,34 @@ import (
 // which part of a URL is the host, each candidate has to be granted.
 func Preflight(grants []policy.NetGrant, arguments []string) []run.Violation {
 	var found []run.Violation
-	var seen []string
+	seen := map[mention]bool{}
+	told := map[string]bool{} // two mentions may be one host
 	for _, argument := range arguments {
 		for _, m := range mentions(argument) {
-			r := m.judge(grants)
-			if r == nil || slices.Contains(seen, r.detail) {
+			if seen[m] {
 				continue
 			}
-			seen = append(seen, r.detail)
-			found = append(found, r.violation("preflight", texts(grants)))
+			seen[m] = true
+			var r *refusal
+			if !errors.As(m.judge(grants), &r) || told[r.detail] {
+				continue
+			}
+			told[r.detail] = true
+			if len(told) <= mostRefused {
+				found = append(found, r.violation("preflight", texts(grants)))
+			}
 		}
+	}
+	if more := len(told) - mostRefused; more > 0 {
+		last := &found[mostRefused-1]
+		last.Detail += fmt.Sprintf(" (and %d more)", more)
+		last.Count += more
 	}
 	return found
 }
+
+// mostRefused is how many hosts are named; a list of thousands helps nobody.
+const mostRefused = 16
 
 // mention is a host in an argument.
 type mention struct {
@@ -43,24 +60,17 @@ type mention struct {
 	port uint16 // 0 where it cannot be known
 }
 
-func (m mention) judge(grants []policy.NetGrant) *refusal {
+func (m mention) judge(grants []policy.NetGrant) error {
 	name, addr, err := policy.CanonicalHost(m.host)
 	if err != nil {
 		return &refusal{detail: show(m.host) + ": is not a host that can be checked"}
 	}
 	t := target{name: name, addr: addr, port: m.port}
-	if t.port != 0 {
-		if admit(grants, t) == nil {
-			return nil
-		}
-		return &refusal{detail: t.String() + ": not in allow_net", allow: t.String()}
+	known, allowed := covered(grants, t)
+	if allowed || known && m.port == 0 {
+		return nil
 	}
-	for _, g := range grants {
-		if name != "" && g.CoversName(name) || name == "" && g.CoversAddr(addr) {
-			return nil
-		}
-	}
-	return &refusal{detail: t.host() + ": not in allow_net", allow: join(t.host(), "PORT")}
+	return notGranted(t, known)
 }
 
 // standardPorts of schemes. A URL of another one is checked for its host alone.

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,37 @@ func TestPreflightTellsOnce(t *testing.T) {
 	got := Preflight(nil, []string{"https://evil.net/a", "--x=https://evil.net/b", "evil.net:443"})
 	if len(got) != 1 || got[0].Detail != "evil.net:443: not in allow_net" || !strings.Contains(got[0].Hint, "--allow-net evil.net:443") {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestPreflightTellsWhy(t *testing.T) {
+	list := grants(t, "example.com", "10.0.0.0/8:5432")
+	for argument, want := range map[string]string{
+		"https://example.com:8443": "example.com:8443: this port is not in allow_net",
+		"10.0.0.1:80":              "10.0.0.1:80: this port is not in allow_net",
+		"https://192.0.2.1/":       "192.0.2.1:443: not in allow_net, where an address needs a grant by address",
+		"u@192.0.2.1:22":           "192.0.2.1: not in allow_net, where an address needs a grant by address",
+		"foo://evil.net/":          "evil.net: not in allow_net",
+	} {
+		if got := Preflight(list, []string{argument}); len(got) != 1 || got[0].Detail != want {
+			t.Errorf("%s: %+v; want %q", argument, got, want)
+		}
+	}
+}
+
+// Arguments can be long: what is said about them must not be.
+func TestPreflightIsBounded(t *testing.T) {
+	var long strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&long, "ws:/%d,", i+1<<24)
+	}
+	got := Preflight(grants(t, "example.com"), []string{long.String()})
+	if len(got) != mostRefused {
+		t.Fatalf("%d violations", len(got))
+	}
+	last := got[mostRefused-1]
+	if more := 40_000 - mostRefused; last.Count != more+1 || !strings.Contains(last.Detail, fmt.Sprintf("(and %d more)", more)) {
+		t.Errorf("%+v", last)
 	}
 }
 

@@ -67,7 +67,7 @@ func (p *Proxy) serveSocks(c *guestConn) {
 	if c.SetDeadline(time.Time{}) != nil {
 		return
 	}
-	server, addr, err := p.dial(p.ctx, t)
+	server, to, err := p.dial(p.ctx, t)
 	if err != nil {
 		p.report(err)
 		answerSocks(c.Conn, replyFor(err))
@@ -78,7 +78,7 @@ func (p *Proxy) serveSocks(c *guestConn) {
 		server.Close()
 		return
 	}
-	p.tunnel(route{t, p.allowsAddr(addr, t.port)}, c.Conn, server, nil)
+	p.tunnel(to, c.Conn, server, nil)
 }
 
 // socksTarget holds the conversation up to the request and judges that. The
@@ -95,7 +95,7 @@ func (p *Proxy) socksTarget(conn io.ReadWriter) (target, byte, error) {
 		return target{}, replyDone, err
 	case request.command == commandBind || request.command == commandUDP:
 		return target{}, replyNoCommand, &refusal{
-			detail: join(show(request.host), strconv.Itoa(int(request.port))) + ": SOCKS command " + strconv.Itoa(int(request.command)) + " is not CONNECT",
+			detail: net.JoinHostPort(show(request.host), strconv.Itoa(int(request.port))) + ": SOCKS command " + strconv.Itoa(int(request.command)) + " is not CONNECT",
 			hint:   "only TCP connections to hosts in allow_net can be made from this sandbox: no UDP, no listening",
 		}
 	case request.command != commandConnect:

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"errors"
+	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -23,15 +24,7 @@ func (t target) host() string {
 	return t.addr.String()
 }
 
-func (t target) String() string { return join(t.host(), strconv.Itoa(int(t.port))) }
-
-// join is net.JoinHostPort, which is for IPv6 alone different from a colon.
-func join(host, port string) string {
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	return host + ":" + port
-}
+func (t target) String() string { return net.JoinHostPort(t.host(), strconv.Itoa(int(t.port))) }
 
 // newTarget makes a host canonical. The error is a refusal: a host that cannot
 // be read is one that somebody else might read differently.
@@ -41,7 +34,7 @@ func newTarget(host string, port uint16) (target, error) {
 	case err != nil:
 		return target{}, &refusal{detail: show(host) + ":" + strconv.Itoa(int(port)) + ": " + errors.Unwrap(err).Error()}
 	case port == 0:
-		return target{}, &refusal{detail: join(show(host), "0") + ": 0 is not a port"}
+		return target{}, &refusal{detail: net.JoinHostPort(show(host), "0") + ": 0 is not a port"}
 	}
 	return target{name: name, addr: addr, port: port}, nil
 }
@@ -70,25 +63,46 @@ func parseTarget(text string, standard uint16) (target, error) {
 	return newTarget(host, uint16(n))
 }
 
+// admitted reads a target and decides about it.
+func (p *Proxy) admitted(text string, standard uint16) (target, error) {
+	t, err := parseTarget(text, standard)
+	if err == nil {
+		err = admit(p.grants, t)
+	}
+	return t, err
+}
+
 // admit decides by the grants, and asks nobody.
 func admit(grants []policy.NetGrant, t target) error {
-	known := false
-	for _, g := range grants {
-		switch {
-		case t.name != "" && g.Allows(t.name, t.port), t.name == "" && g.AllowsAddr(t.addr, t.port):
-			return nil
-		case t.name != "" && g.CoversName(t.name), t.name == "" && g.CoversAddr(t.addr):
-			known = true
-		}
+	known, allowed := covered(grants, t)
+	if allowed {
+		return nil
 	}
-	rule := "not in allow_net"
+	return notGranted(t, known)
+}
+
+// covered reports whether a grant is for the host, and whether for its port too.
+func covered(grants []policy.NetGrant, t target) (known, allowed bool) {
+	for _, g := range grants {
+		known = known || t.name != "" && g.CoversName(t.name) || t.name == "" && g.CoversAddr(t.addr)
+		allowed = allowed || t.name != "" && g.Allows(t.name, t.port) || t.name == "" && g.AllowsAddr(t.addr, t.port)
+	}
+	return known, allowed
+}
+
+// notGranted puts it into words, also for a port of 0, which is not known.
+func notGranted(t target, known bool) *refusal {
+	said, allow, rule := t.String(), t.String(), "not in allow_net"
 	switch {
 	case known:
 		rule = "this port is not in allow_net"
 	case t.name == "":
 		rule = "not in allow_net, where an address needs a grant by address"
 	}
-	return &refusal{detail: t.String() + ": " + rule, allow: t.String()}
+	if t.port == 0 {
+		said, allow = t.host(), net.JoinHostPort(t.host(), "PORT")
+	}
+	return &refusal{detail: said + ": " + rule, allow: allow}
 }
 
 // answersTo reports whether a server name that the guest says inside of a
