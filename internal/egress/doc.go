@@ -8,6 +8,7 @@
 //
 //	p := egress.New(egress.Options{Grants: grants, Report: report})
 //	err := p.Serve(listener)              // HTTP and SOCKS5 on one socket
+//	p.ServeConn(conn)                     // the same for one connection
 //	env := egress.Environment(address)    // what makes programs use it
 //	traffic := p.Traffic()                // bytes by host and port
 //	err = p.Close()                       // ends all connections

@@ -87,6 +87,34 @@ func TestMaxConnections(t *testing.T) {
 	}
 }
 
+// A connection that somebody hands over is served like one that was accepted,
+// and closed where it would have to wait.
+func TestServeConn(t *testing.T) {
+	w := newWorld(t)
+	w.name("example.com", publicA)
+	w.serve(t, publicA+":443", echo)
+	p := New(Options{Grants: grants(t, "example.com"), Resolver: w, Dial: w.dial, MaxConnections: 1})
+	served := func() net.Conn {
+		own, other := net.Pipe()
+		p.ServeConn(other)
+		return own
+	}
+	first := served()
+	send(t, first, "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n")
+	mustRead(t, first, "HTTP/1.1 200 Connection established\r\n\r\n")
+	if n, err := served().Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("the second hears %d bytes, %v", n, err)
+	}
+	send(t, first, "\x00first")
+	mustRead(t, first, "\x00first")
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if n, err := served().Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("after Close: %d bytes, %v", n, err)
+	}
+}
+
 // Close in the midst of everything that can be going on.
 func TestCloseWhileBusy(t *testing.T) {
 	w := newWorld(t)

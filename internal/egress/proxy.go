@@ -35,8 +35,9 @@ type Options struct {
 	// the connection; several may call it at once. It must not call Close.
 	Report func(run.Violation)
 	// MaxConnections bounds the guest's connections; 0 means 2048. Those above
-	// wait in the listener's backlog. To close them instead would look like a
-	// broken network, and clients would come back at once and louder.
+	// wait in the listener's backlog, where there is one. To close them instead
+	// would look like a broken network, and clients would come back at once and
+	// louder.
 	MaxConnections int
 }
 
@@ -88,7 +89,7 @@ type Proxy struct {
 	running sync.WaitGroup         // all that Close has to wait for
 }
 
-// New makes a Proxy. It does nothing until Serve.
+// New makes a Proxy. It does nothing until Serve or ServeConn.
 func New(o Options) *Proxy {
 	p := &Proxy{
 		grants:   slices.Clone(o.Grants),
@@ -150,6 +151,18 @@ func (p *Proxy) Serve(l net.Listener) error {
 		case <-p.ctx.Done():
 			return nil
 		}
+	}
+}
+
+// ServeConn answers one connection of a guest, as if it had been accepted, and
+// does not wait: where Serve would leave it in the backlog, it is closed.
+func (p *Proxy) ServeConn(conn net.Conn) {
+	p.serveHTTPConnections()
+	select {
+	case p.slots <- struct{}{}:
+		p.accepted(conn)
+	default:
+		conn.Close()
 	}
 }
 

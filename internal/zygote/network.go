@@ -12,6 +12,7 @@ import (
 type Network struct {
 	// Proxy is the address that the guest's environment names.
 	Proxy netip.AddrPort
-	// Serve takes the other end.
+	// Serve takes the other end. It must not wait: the thread that calls it
+	// answers all guests of the fork server.
 	Serve func(net.Conn)
 }

@@ -2,6 +2,7 @@ package zygote
 
 import (
 	"encoding/binary"
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -23,7 +24,15 @@ func (w *Worker) decideNetwork(fd int, q notify.Question) bool {
 	}
 	switch seccomp.Name(q.NR) {
 	case "socket":
-		return isTCP(q.Args) && w.giveSocket(fd, q, n)
+		if !isTCP(q.Args) {
+			return false
+		}
+		err := giveSocket(fd, q, n)
+		if isShortage(err) {
+			q.Refuse(fd, unix.EMFILE) // ours or the guest's own; in neither case a violation
+			return true
+		}
+		return err == nil
 	case "connect":
 		w.decideConnect(fd, q, n)
 		return true
@@ -43,17 +52,21 @@ func isTCP(args [6]uint64) bool {
 		(args[2] == 0 || args[2] == unix.IPPROTO_TCP)
 }
 
-func (w *Worker) giveSocket(fd int, q notify.Question, n *Network) bool {
+func isShortage(err error) bool {
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.ENOBUFS)
+}
+
+func giveSocket(fd int, q notify.Question, n *Network) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return false
+		return err
 	}
 	defer unix.Close(pair[0])
 	ours := os.NewFile(uintptr(pair[1]), "socket")
 	defer ours.Close() // FileConn has a copy
 	conn, err := net.FileConn(ours)
 	if err != nil {
-		return false
+		return err
 	}
 	if q.Args[1]&unix.SOCK_NONBLOCK != 0 {
 		err = unix.SetNonblock(pair[0], true)
@@ -63,10 +76,10 @@ func (w *Worker) giveSocket(fd int, q notify.Question, n *Network) bool {
 	}
 	if err != nil {
 		conn.Close()
-		return false
+		return err
 	}
 	n.Serve(conn)
-	return true
+	return nil
 }
 
 // decideConnect reads the address out of the guest's memory. The guest may change

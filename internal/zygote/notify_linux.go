@@ -83,11 +83,8 @@ func (w *Worker) deny(fd int, q notify.Question, errno unix.Errno, v run.Violati
 		v.Op, v.Detail = seccomp.Describe(q.NR, q.Args)
 		v.Hint = seccomp.Hint(seccomp.Script, v.Op)
 	}
-	total := w.denials.Add(v)
+	w.Report(v) // first: with its answer the guest may end
 	q.Refuse(fd, errno)
-	if total == notify.Hammering {
-		w.Kill(KilledHammering)
-	}
 }
 
 // reservations are threads that were allowed and may not exist yet. A thread

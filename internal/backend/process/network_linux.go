@@ -1,10 +1,8 @@
 package process
 
 import (
-	"net"
 	"os"
 	"slices"
-	"sync"
 
 	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
@@ -18,28 +16,14 @@ var certificates = []string{"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ope
 func (b *Backend) proxied() bool { return len(b.grants) > 0 }
 
 // connection is the network of one run.
-type connection struct {
-	proxy *egress.Proxy
-	conns chan net.Conn
-	done  chan struct{}
-	close sync.Once
-	ended chan struct{}
-}
+type connection struct{ proxy *egress.Proxy }
 
 // connect gives a run its network, or nil if there is none to have.
 func (b *Backend) connect(w *zygote.Worker) *connection {
 	if !b.proxied() {
 		return nil
 	}
-	c := &connection{
-		proxy: egress.New(egress.Options{Grants: b.grants, Report: w.Report}),
-		conns: make(chan net.Conn), done: make(chan struct{}), ended: make(chan struct{}),
-	}
-	go func() {
-		defer close(c.ended)
-		_ = c.proxy.Serve(c) // until it is closed
-	}()
-	return c
+	return &connection{egress.New(egress.Options{Grants: b.grants, Report: w.Report})}
 }
 
 // network is what the worker needs of it.
@@ -47,34 +31,7 @@ func (c *connection) network() *zygote.Network {
 	if c == nil {
 		return nil
 	}
-	return &zygote.Network{Proxy: egress.GuestAddress, Serve: c.serve}
-}
-
-func (c *connection) serve(conn net.Conn) {
-	select {
-	case c.conns <- conn:
-	case <-c.done:
-		_ = conn.Close()
-	}
-}
-
-// Accept makes it a net.Listener, for the proxy.
-func (c *connection) Accept() (net.Conn, error) {
-	select {
-	case conn := <-c.conns:
-		return conn, nil
-	case <-c.done:
-		return nil, net.ErrClosed
-	}
-}
-
-// Addr is where a listener would be.
-func (c *connection) Addr() net.Addr { return net.TCPAddrFromAddrPort(egress.GuestAddress) }
-
-// Close lets nobody in any more.
-func (c *connection) Close() error {
-	c.close.Do(func() { close(c.done) })
-	return nil
+	return &zygote.Network{Proxy: egress.GuestAddress, Serve: c.proxy.ServeConn}
 }
 
 // end closes every connection, and says what went over them.
@@ -83,7 +40,6 @@ func (c *connection) end() ([]run.Traffic, error) {
 		return nil, nil
 	}
 	err := c.proxy.Close()
-	<-c.ended
 	return c.proxy.Traffic(), err
 }
 

@@ -77,6 +77,28 @@ func TestScriptsReachWhatIsGranted(t *testing.T) {
 	}
 }
 
+// A guest that has as many sockets as it may have is told so, and has done
+// nothing wrong.
+func TestScriptsRunOutOfSockets(t *testing.T) {
+	r, err := cordon.NewRunner(cordon.Options{Policy: policy.Policy{AllowNet: []string{"192.0.2.1:80"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	res, err := r.Run(t.Context(), run.Request{Script: `
+import errno, socket
+all = []
+try:
+    while True:
+        all.append(socket.socket())
+except OSError as e:
+    result = errno.errorcode[e.errno]
+`})
+	if err != nil || string(res.Value) != `"EMFILE"` || len(res.Violations) > 0 {
+		t.Errorf("%s %s %s, %+v, %v", res.Outcome, res.Value, res.Error, res.Violations, err)
+	}
+}
+
 // Without a grant there is no socket at all.
 func TestScriptsWithoutGrants(t *testing.T) {
 	r, err := cordon.NewRunner(cordon.Options{})
