@@ -53,11 +53,7 @@ func writableMounts(t told) error {
 		}
 		path, options := fields[4], strings.Split(fields[5], ",")
 		seen = append(seen, path)
-		// Bubblewrap binds files that were made for this place alone, in memory,
-		// without making them read-only.
-		_, kind, _ := strings.Cut(line, " - ")
-		made := strings.HasPrefix(kind, "tmpfs cordon ") && strings.HasPrefix(path, "/etc/")
-		if !slices.Contains(options, "ro") && !slices.Contains(known, path) && !made {
+		if !slices.Contains(options, "ro") && !slices.Contains(known, path) {
 			writable = append(writable, path)
 		}
 	}
