@@ -140,6 +140,9 @@ func TestInsideWebSocket(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := resp.Body.Close(); err != nil {
+			t.Error(err)
+		}
 		return r, conn, resp.StatusCode
 	}
 	mustEcho := func(r *bufio.Reader, conn net.Conn, text string) {
