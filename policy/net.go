@@ -47,8 +47,10 @@ const (
 //	[2001:db8::1]:443        IPv6 in brackets
 //	[fd00::/8]:443
 //
-// There is exactly one spelling of each grant, so that a list of grants can be
-// reviewed by reading it. What could be read in two ways is refused.
+// Addresses, networks and ports have one spelling, so that a list of grants can
+// be reviewed by reading it. Names are taken as people write them, in any case,
+// in any script and with the dot at their end, and String gives the one form of
+// each. What could be read in two ways is refused.
 func ParseNetGrant(text string) (NetGrant, error) {
 	if err := checkHostText(text); err != nil {
 		return NetGrant{}, fmt.Errorf("%s %w", quote(text), err)
@@ -226,7 +228,7 @@ func parseWildcard(host string) (NetGrant, error) {
 	return NetGrant{name: name, below: true}, nil
 }
 
-// String is the one spelling of the grant, which parses back to it.
+// String is the one form of the grant, which parses back to it.
 func (g NetGrant) String() string {
 	var host string
 	switch {
@@ -250,19 +252,6 @@ func (g NetGrant) String() string {
 		return host + ":*"
 	}
 	return host + ":" + strconv.Itoa(int(g.ports))
-}
-
-// MarshalText lets a grant stand in JSON and YAML.
-func (g NetGrant) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
-
-// UnmarshalText reads what ParseNetGrant reads.
-func (g *NetGrant) UnmarshalText(text []byte) error {
-	parsed, err := ParseNetGrant(string(text))
-	if err != nil {
-		return err
-	}
-	*g = parsed
-	return nil
 }
 
 // Allows reports whether the grant is for this name and port. The name must
