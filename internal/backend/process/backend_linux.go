@@ -14,6 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/jail"
@@ -252,7 +253,8 @@ func (b *Backend) Enforcement() run.Enforcement {
 	switch {
 	case !b.proxied():
 	case e.ViolationsObserved:
-		e.Walls[policy.WallEgress] = "enforced (by a proxy to " + strings.Join(b.options.Policy.AllowNet, ", ") + ")"
+		// The modes are for commands; scripts have the proxy or nothing.
+		e.Walls[policy.WallEgress] = egress.Words(policy.EgressStrict, b.options.Policy.AllowNet)
 	default:
 		e.Walls[policy.WallEgress] = "enforced (nothing can be reached: the proxy needs seccomp notification)"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
+	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -89,6 +90,9 @@ func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limit
 	enforcement := b.Enforcement()
 	enforcement.Tier = tier
 	enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageHook)
+	if b.proxied() { // for scripts; a hook has no network
+		enforcement.Walls[policy.WallEgress] = egress.Words(policy.EgressStrict, nil)
+	}
 	w := &hookWorker{
 		backend: b, member: m, enforcement: enforcement, fresh: fresh,
 		guest: zygote.Guest{Script: h.Script, Name: cmp.Or(h.Name, "<hook>"), Limits: limits, OnOutputLimit: b.options.Policy.OnOutputLimit},

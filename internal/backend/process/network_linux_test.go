@@ -77,6 +77,28 @@ func TestScriptsReachWhatIsGranted(t *testing.T) {
 	}
 }
 
+// What is granted to scripts is not to hooks, and their results say so.
+func TestHooksReachNothing(t *testing.T) {
+	r, err := cordon.NewRunner(cordon.Options{Policy: policy.Policy{AllowNet: []string{"192.0.2.1:80"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	script, err := r.Run(t.Context(), run.Request{Script: "result = 1"})
+	if err != nil || script.Enforcement.Walls[policy.WallEgress] != "enforced (by a proxy to 192.0.2.1:80)" {
+		t.Errorf("a script: %q, %v", script.Enforcement.Walls[policy.WallEgress], err)
+	}
+	h, err := r.OpenHook(t.Context(), run.Hook{Script: "result['output'] = 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	called, err := h.Call(t.Context(), nil, nil)
+	if err != nil || called.Enforcement.Walls[policy.WallEgress] != "enforced (nothing can be reached)" {
+		t.Errorf("a hook: %q, %v", called.Enforcement.Walls[policy.WallEgress], err)
+	}
+}
+
 // A guest that has as many sockets as it may have is told so, and has done
 // nothing wrong.
 func TestScriptsRunOutOfSockets(t *testing.T) {
