@@ -26,7 +26,9 @@
 //
 // What a file is, is remembered by its identity (device, inode, size, times).
 // A second look at the same command takes some dozens of microseconds. The
-// first reads the file: once, in parts, and not more than readMost of it.
+// first reads the file: once, in parts, and not more than readMost of it. Steps
+// and system calls are counted, and a command that needs more than effortMost
+// is refused.
 //
 // # What this does not stop
 //
@@ -40,6 +42,9 @@
 //     rsync -e, socat EXEC:, go run, ed and less with their "!".
 //   - A program that was compiled for the purpose, packed, or changed so that
 //     nothing known is left in it.
+//   - A wrapper of which not all options are known (bwrap, systemd-run) that
+//     goes into another folder or root first: of those, what is found from the
+//     command's own folder is looked at, and what is not passes.
 //   - A file that is exchanged between the look and the start.
 //   - Paths that a program reads from a file, from its input or its
 //     environment, and those glued to an option in an unusual way.

@@ -200,9 +200,24 @@ func throughFind(args []string, actions ...string) (all []inner) {
 	return all
 }
 
-// throughFd is throughFind for fd, which can be told to go elsewhere first.
+// fdFlags are the short options of fd that take no value.
+const fdFlags = "HIuUsigFaLlpq01hV"
+
+// throughFd is throughFind for fd, which can be told to go elsewhere first, and
+// takes -xsh and -Hx sh.
 func throughFd(args []string) []inner {
-	all := throughFind(args, "-x", "-X", "--exec", "--exec-batch")
+	var apart []string
+	for _, arg := range args {
+		flags := strings.TrimLeft(arg, "-")
+		if at := strings.IndexAny(flags, "xX"); len(arg) == len(flags)+1 && at >= 0 && strings.Trim(flags[:at], fdFlags) == "" {
+			apart = append(apart, "-"+flags[at:at+1])
+			arg = strings.TrimPrefix(flags[at+1:], "=")
+		}
+		if arg != "" {
+			apart = append(apart, arg)
+		}
+	}
+	all := throughFind(apart, "-x", "-X", "--exec", "--exec-batch")
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "-C") || strings.HasPrefix(arg, "--base-directory") {
 			for i := range all {

@@ -30,6 +30,7 @@ func TestWrappersAreLookedThrough(t *testing.T) {
 		"unshare sh", "unshare", "unshare -r", "unshare -Ur --map-user=0 sh", "unshare --fork --pid sh", "nsenter -t 1 -m sh", "nsenter", "setpriv --reuid=1 sh", "setpriv --reuid 1 --clear-groups sh", "choom -n 1 -- sh",
 		"xargs sh", "xargs -n 1 sh -c", "xargs -I{} sh {}", "xargs -I {} {}", "xargs -I% %", "xargs -0 -P 4 sh", "xargs --max-args=1 sh", "xargs -i sh", "xargs env", "xargs nice -n 5", "xargs -a data.txt timeout 5", "xargs find . -exec sh ;", "xargs xargs sh",
 		"find . -exec sh ;", "find . -name x -exec sh -c y {} ;", "find . -execdir sh {} +", "find . -ok sh ;", "find . -okdir sh ;", "find . -exec ls ; -exec sh ;", "find . -exec {} ;", "find . -exec env {} ;", "find . -exec env sh ;", "find . -exec ls {} + -exec sh {} +", "find . -exec sh",
+		"fd x -x sh", "fd -x sh -c y ;", "fd -X sh", "fd -xsh", "fd -Hxsh", "fd -HIx sh", "fd -x=sh", "fd --exec sh", "fd --exec=sh", "fd . -x ls ; -x sh", "fd -x {}",
 		"flock data.txt sh", "flock -n data.txt sh", "flock -w 5 data.txt sh", "flock data.txt -c x", "flock -c x data.txt", "flock data.txt --command x", "chroot / sh", "chroot /", "chroot --userspec=0:0 / sh",
 		"su", "su -c x", "su root", "script", "script -c x", "script -q data.txt", "watch ls", "watch -n 1 ls", "watch -x sh", "runuser root", "runuser -u root sh", "runuser -u root -- sh", "runuser -c x root", "newgrp", "sg root x",
 		"run-parts --arg=sh .", "prlimit --nofile=5 sh", "prlimit -n5 --cpu 5 sh", "setarch x86_64 sh", "setarch -R sh", "linux64 sh", "x86_64 -R sh", "systemd-run sh", "ssh-agent sh", "start-stop-daemon --start --exec " + sh, "start-stop-daemon --exec=" + sh, "start-stop-daemon -S -x" + sh, "start-stop-daemon -Sx" + sh, "nice -Z" + sh, "perf stat sh", "ip netns exec x sh",
@@ -75,7 +76,7 @@ func TestWrappersOfOrdinaryCommands(t *testing.T) {
 	for _, line := range []string{
 		"env", "env -i", "env A=1", "env ls", "env -i PATH=/usr/bin ls -l", "env grep sh data.txt", "env -u bash.rc ls", "env no-such-command", "env -C sub ls", "env -S|ls -l", "env -S|grep 'python3' data.txt", "env --version", "env -- ls sh", "timeout --sig KILL 5 grep sh data.txt", "nice --adj 5 ls sh",
 		"nice ls", "nice -n 5 make python3", "timeout 5 grep bash data.txt", "timeout -k 1 5 ls", "nohup make -j2", "setsid ls", "stdbuf -oL grep sh", "taskset -c 0 make", "chrt -p 1", "ionice -p 1",
-		"xargs", "xargs ls", "xargs -n 1 rm -f", "xargs -I{} cp {} sub", "xargs grep sh", "find . -name sh", "find . -name bash -print", "find . -exec ls {} ;", "find . -exec grep sh {} +", "find . -exec env ls ;",
+		"xargs", "xargs ls", "xargs -n 1 rm -f", "xargs -I{} cp {} sub", "xargs grep sh", "find . -name sh", "find . -name bash -print", "find . -exec ls {} ;", "find . -exec grep sh {} +", "find . -exec env ls ;", "fd sh", "fd -e sh", "fd -x ls", "fd -HIxls", "fd -e txt -x grep sh",
 		"flock data.txt ls", "watch -x ls", "runuser -u root ls", "chroot / ls", "unshare -r ls", "setpriv --nnp ls", "prlimit --nofile=5 ls", "time ls sh", "strace -o data.txt ls sh", "sudo ls",
 	} {
 		t.Run(line, func(t *testing.T) {
