@@ -5,13 +5,13 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -98,21 +98,8 @@ func (b *Backend) Enforcement() run.Enforcement {
 	if b.options.Policy.AllowInterpreters {
 		e.Walls[policy.WallCommand] = "enforced (interpreters are allowed)"
 	}
-	e.Walls[policy.WallEgress] = egressWords(b.options.Policy)
+	e.Walls[policy.WallEgress] = egress.Words(b.options.Policy.Egress, b.options.Policy.AllowNet)
 	return e
-}
-
-func egressWords(p policy.Policy) string {
-	switch p.Egress {
-	case policy.EgressNone:
-		return "missing: the policy asks for none"
-	case policy.EgressPreflight:
-		return "enforced (hosts in the arguments alone, before the start)"
-	}
-	if len(p.AllowNet) == 0 {
-		return "enforced (nothing can be reached)"
-	}
-	return "enforced (by a proxy to " + strings.Join(p.AllowNet, ", ") + ")"
 }
 
 // Open waits for the job's turn.
