@@ -28,6 +28,13 @@ func treeFS(build func(fstest.MapFS)) fstest.MapFS {
 	return t
 }
 
+// pidsOff has the pids controller where it is not turned on for groups below.
+var pidsOff = treeFS(func(t fstest.MapFS) {
+	group(t, sys, "", all, all, "")
+	group(t, sys+"/a", "domain", all, "memory", "")
+	group(t, sys+"/a/main", "domain", "memory", "", "77")
+})
+
 // v1group is the least by which a v1 memory group is known.
 func v1group(dir string) fstest.MapFS {
 	return fstest.MapFS{
@@ -132,20 +139,12 @@ var detectTests = []struct {
 	}, {
 		name:   "v2: the pids controller is off, and not ours to turn on",
 		cgroup: "0::/a/main\n", mounts: unified,
-		fs: treeFS(func(t fstest.MapFS) {
-			group(t, sys, "", all, all, "")
-			group(t, sys+"/a", "domain", all, "memory", "")
-			group(t, sys+"/a/main", "domain", "memory", "", "77")
-		}),
+		fs: pidsOff,
 		version: 2, parent: sys + "/a", uncounted: "pids controller is off below " + sys + "/a", repair: "Delegate=yes",
 	}, {
 		name:   "v2: the same, ours to turn on",
 		cgroup: "0::/a/main\n", mounts: unified,
-		fs: treeFS(func(t fstest.MapFS) {
-			group(t, sys, "", all, all, "")
-			group(t, sys+"/a", "domain", all, "memory", "")
-			group(t, sys+"/a/main", "domain", "memory", "", "77")
-		}),
+		fs: pidsOff,
 		delegated: sys + "/a",
 		version:   2, parent: sys + "/a", processes: sys + "/a",
 	}, {

@@ -9,7 +9,7 @@ import (
 // The constants are spelled by hand for every system; here is a system that
 // knows them.
 func TestConstants(t *testing.T) {
-	for name, pair := range map[string][2]uint64{
+	sameConstants(t, map[string][2]uint64{
 		"F_SETLKW":             {fSetLkW, unix.F_SETLKW},
 		"F_SETOWN":             {fSetOwn, unix.F_SETOWN},
 		"F_SETSIG":             {fSetSig, unix.F_SETSIG},
@@ -58,7 +58,12 @@ func TestConstants(t *testing.T) {
 		"SO_ACCEPTCONN":        {soAcceptConn, unix.SO_ACCEPTCONN},
 		"SO_PROTOCOL":          {soProtocol, unix.SO_PROTOCOL},
 		"SO_DOMAIN":            {soDomain, unix.SO_DOMAIN},
-	} {
+	})
+}
+
+func sameConstants(t *testing.T, pairs map[string][2]uint64) {
+	t.Helper()
+	for name, pair := range pairs {
 		if pair[0] != pair[1] {
 			t.Errorf("%s is %#x here and %#x in x/sys/unix", name, pair[0], pair[1])
 		}
