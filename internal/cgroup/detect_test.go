@@ -139,12 +139,12 @@ var detectTests = []struct {
 	}, {
 		name:   "v2: the pids controller is off, and not ours to turn on",
 		cgroup: "0::/a/main\n", mounts: unified,
-		fs: pidsOff,
+		fs:      pidsOff,
 		version: 2, parent: sys + "/a", uncounted: "pids controller is off below " + sys + "/a", repair: "Delegate=yes",
 	}, {
 		name:   "v2: the same, ours to turn on",
 		cgroup: "0::/a/main\n", mounts: unified,
-		fs: pidsOff,
+		fs:        pidsOff,
 		delegated: sys + "/a",
 		version:   2, parent: sys + "/a", processes: sys + "/a",
 	}, {
