@@ -30,9 +30,8 @@ func (w *Worker) decideNetwork(fd int, q notify.Question) bool {
 		err := giveSocket(fd, q, n)
 		if isShortage(err) {
 			q.Refuse(fd, unix.EMFILE) // ours or the guest's own; in neither case a violation
-			return true
 		}
-		return err == nil
+		return err == nil || isShortage(err) || isAnswered(err)
 	case "connect":
 		w.decideConnect(fd, q, n)
 		return true
@@ -54,6 +53,11 @@ func isTCP(args [6]uint64) bool {
 
 func isShortage(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.ENOBUFS)
+}
+
+// isAnswered is for a guest that waits no more: a signal has come, to it or to us.
+func isAnswered(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINPROGRESS)
 }
 
 func giveSocket(fd int, q notify.Question, n *Network) error {
