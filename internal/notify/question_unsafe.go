@@ -44,7 +44,6 @@ const (
 	ioctlAddFD   = 0x40182103 // SECCOMP_IOCTL_NOTIF_ADDFD
 
 	flagContinue = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
-	flagSend     = 2 // SECCOMP_ADDFD_FLAG_SEND
 )
 
 // Question is a system call that waits for our answer.
@@ -81,15 +80,20 @@ func (q Question) Refuse(fd int, errno unix.Errno) {
 func (q Question) Succeed(fd int) { respond(fd, seccompNotifResp{id: q.ID}) }
 
 // Give answers with a descriptor: a copy of ours becomes the caller's, and its
-// number the result of the call. Needs Linux 5.14.
+// number the result of the call.
+//
+// The kernel can do both at once (SECCOMP_ADDFD_FLAG_SEND). A signal in the middle,
+// of which Go sends itself many, then makes the call return 0, and gives nothing.
 func (q Question) Give(fd, ours int, closeOnExec bool) error {
-	add := seccompNotifAddFD{id: q.ID, flags: flagSend, source: uint32(ours)}
+	add := seccompNotifAddFD{id: q.ID, source: uint32(ours)}
 	if closeOnExec {
 		add.numberFlag = unix.O_CLOEXEC
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlAddFD, uintptr(unsafe.Pointer(&add))); errno != 0 {
+	number, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlAddFD, uintptr(unsafe.Pointer(&add)))
+	if errno != 0 {
 		return errno
 	}
+	respond(fd, seccompNotifResp{id: q.ID, val: int64(number)})
 	return nil
 }
 
