@@ -40,7 +40,8 @@ func insideContext(ctx context.Context, conn net.Conn) context.Context {
 }
 
 // serveInside answers the requests in a tunnel, of which said has been read,
-// until it ends. Empty lines before them are not in it: net/http wants none. The server was dialled for it and is used first.
+// until it ends. Empty lines before them are not in it: net/http wants none. The
+// server was dialled for the tunnel, and is used first.
 func (p *Proxy) serveInside(to route, guest, server net.Conn, said []byte) {
 	dialled := make(chan net.Conn, 1)
 	dialled <- server
