@@ -281,11 +281,14 @@ func TestQueueIsBounded(t *testing.T) {
 // TestHammer has everything happen at once.
 func TestHammer(t *testing.T) {
 	var calls atomic.Int32
-	s := &shop{work: func(context.Context, int) (bool, error) {
+	type attempts struct{}
+	s := &shop{work: func(ctx context.Context, _ int) (bool, error) {
+		tried := ctx.Value(attempts{}).(*int)
+		*tried++
 		switch n := calls.Add(1); {
 		case n%7 == 0:
 			return false, nil
-		case n%11 == 0:
+		case n%11 == 0 && *tried < maxAttempts: // or it may give up
 			return false, backend.ErrNotStarted
 		}
 		return true, nil
@@ -301,7 +304,7 @@ func TestHammer(t *testing.T) {
 	for g := range 16 {
 		wg.Go(func() {
 			for i := range 500 {
-				ctx, cancel := context.WithCancel(t.Context())
+				ctx, cancel := context.WithCancel(context.WithValue(t.Context(), attempts{}, new(int)))
 				if (g+i)%13 == 0 {
 					cancel()
 				}

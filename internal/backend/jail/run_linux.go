@@ -160,8 +160,8 @@ func (g *guest) kill(r reason) {
 func (g *guest) run(ctx context.Context) (run.Result, error) {
 	var helpers sync.WaitGroup
 	helpers.Go(g.answer)
-	var proxyErr error
-	g.serveProxy(&helpers, &proxyErr)
+	var served error // how serving the proxy ended
+	g.serveProxy(&helpers, &served)
 	g.feed()
 	g.collect()
 
@@ -176,15 +176,16 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	_, usage := g.place.process.Wait() // and with it everything else in there
 	wallTime := time.Since(g.began)
 	stdout, stderr := g.stdout.Finish(), g.stderr.Finish()
+	var closed error
 	if g.proxy != nil {
-		proxyErr = errors.Join(g.proxy.Close(), proxyErr)
+		closed = g.proxy.Close()
 	}
 	helpers.Wait()
 	if endErr != nil {
 		return run.Result{}, g.backend.explain(endErr)
 	}
-	if proxyErr != nil {
-		return run.Result{}, run.Errorf(run.Internal, "the proxy: %w", proxyErr)
+	if err := errors.Join(closed, served); err != nil {
+		return run.Result{}, run.Errorf(run.Internal, "the proxy: %w", err)
 	}
 
 	e := evidence{
