@@ -64,8 +64,9 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 					if after == "" {
 						after = "wait"
 					}
+					// Not so fast that the disk limit comes first.
 					result, err := runner.Run(ctx, run.Request{
-						Command: []string{"sh"}, Stdin: "curl -sSN -o file " + url + " & " + after, Workspace: w.dir,
+						Command: []string{"sh"}, Stdin: "curl -sSN --limit-rate 20M -o file " + url + " & " + after, Workspace: w.dir,
 						Env: map[string]string{"CURL_CA_BUNDLE": w.path("ca.pem")}, Limits: way.limits,
 					})
 					answers <- answer{result, err}
