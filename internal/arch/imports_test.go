@@ -138,7 +138,7 @@ var homes = []struct {
 	{"gvisor.dev/gvisor", []string{"internal/seccomp/compile", "internal/seccomp/gen"}, "its API has no promise: one file of ours knows it", true},
 	{"github.com/spf13/cobra", []string{"cmd"}, "flags are one door's business", false},
 	{"go.yaml.in/yaml", []string{"internal/policyfile"}, "one reader gives every error its line", true},
-	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", false},
+	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", true},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one door's protocol", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
 	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},
@@ -176,7 +176,7 @@ var layers = [][]string{
 	{"internal/backend/hook"},
 	{"internal/backend"},
 	{"internal/zygote/gen"},
-	{"internal/command", "internal/egress", "internal/zygote"},
+	{"internal/backend/wasm/rootfs", "internal/command", "internal/egress", "internal/report", "internal/zygote"},
 	{"internal/wire", "internal/jail", "internal/interpreter", "internal/notify", "internal/output"},
 	{"internal/seccomp/gen"},
 	{"internal/seccomp/compile"},
@@ -184,7 +184,7 @@ var layers = [][]string{
 	{"internal/hostfeature"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/elf", "internal/language"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/language", "internal/pythonwasm", "internal/wasmbin"},
 }
 
 func layerOf(name string) int {
