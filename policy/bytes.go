@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -52,17 +53,26 @@ func ParseBytes(text string) (Bytes, error) {
 	case positive != s:
 		return 0, fmt.Errorf("%s is negative: a size is zero or more", quote(text))
 	}
+	n, err := wholeMultiple(number, int64(size))
+	if err != nil {
+		return 0, fmt.Errorf("%s %w", quote(text), err)
+	}
+	return Bytes(n), nil
+}
+
+// wholeMultiple gives a decimal number times a unit.
+func wholeMultiple(number string, unit int64) (int64, error) {
 	// A rational, because a float loses bytes above 2^53.
 	exact, _ := new(big.Rat).SetString(number)
-	exact.Mul(exact, new(big.Rat).SetInt64(int64(size)))
+	exact.Mul(exact, new(big.Rat).SetInt64(unit))
 	whole := new(big.Int).Quo(exact.Num(), exact.Denom())
 	switch {
 	case !whole.IsInt64():
-		return 0, fmt.Errorf("%s is too large for a size", quote(text))
+		return 0, errors.New("is too large")
 	case whole.Sign() == 0 && exact.Sign() != 0:
-		return 0, fmt.Errorf("%s is less than one byte", quote(text))
+		return 0, errors.New("is less than one")
 	}
-	return Bytes(whole.Int64()), nil
+	return whole.Int64(), nil
 }
 
 // String is the shortest exact form ("64MiB", "1.5GiB", "1000B"): a size that

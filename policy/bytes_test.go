@@ -34,7 +34,7 @@ func TestParseBytesRefuses(t *testing.T) {
 		{"64Mb", `has the unit "Mb", which is not known`}, {"64mib", "not known"}, {"1TiB", "not known"}, {"1e3B", "not known"},
 		{"-1MiB", "is negative"}, {"--1MiB", "is not a size"}, {"+1MiB", "is not a size"},
 		{"9223372036854775808B", "too large"}, {"8589934592GiB", "too large"},
-		{"0.5B", "less than one byte"}, {"1.2.3MiB", "is not a size"}, {".5MiB", "is not a size"}, {"5.MiB", "is not a size"},
+		{"0.5B", "is less than one"}, {"1.2.3MiB", "is not a size"}, {".5MiB", "is not a size"}, {"5.MiB", "is not a size"},
 		{"0x10MiB", "not known"}, {"1_000B", "not known"}, {"InfMiB", "is not a size"}, {"NaNB", "is not a size"},
 		{strings.Repeat("9", 1<<20) + "B", "is not a size"},
 	} {

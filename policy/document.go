@@ -32,6 +32,9 @@ type Document struct {
 	// may take back what its preset allows.
 	AllowInterpreters  *bool `json:"allow_interpreters,omitempty" yaml:"allow_interpreters,omitempty"`
 	DangerousWorkspace *bool `json:"dangerous_workspace,omitempty" yaml:"dangerous_workspace,omitempty"`
+	// Deterministic takes the clock and randomness away from modules.
+	Deterministic *bool  `json:"deterministic,omitempty" yaml:"deterministic,omitempty"`
+	PythonWasm    string `json:"python_wasm,omitempty" yaml:"python_wasm,omitempty"`
 	// Language adds to what restricted code may use.
 	Language DocumentLanguage `json:"language,omitzero" yaml:"language,omitempty"`
 }
@@ -47,6 +50,7 @@ type DocumentLimits struct {
 	Threads   *int   `json:"threads,omitempty" yaml:"threads,omitempty"`
 	Processes *int   `json:"processes,omitempty" yaml:"processes,omitempty"`
 	Disk      string `json:"disk,omitempty" yaml:"disk,omitempty"`
+	Fuel      string `json:"fuel,omitempty" yaml:"fuel,omitempty"`
 }
 
 // DocumentLanguage names modules and builtins that restricted code may use
@@ -103,6 +107,12 @@ func (d Document) Policy() (Policy, error) {
 	}
 	if d.DangerousWorkspace != nil {
 		p.DangerousWorkspace = *d.DangerousWorkspace
+	}
+	if d.Deterministic != nil {
+		p.Deterministic = *d.Deterministic
+	}
+	if d.PythonWasm != "" {
+		p.PythonWasm = d.PythonWasm
 	}
 	if len(d.Language.Modules) > 0 {
 		p.Language.Modules = slices.Clone(d.Language.Modules)
@@ -185,6 +195,10 @@ func (d DocumentLimits) limits(group string, found *problems) Limits {
 			var v Bytes
 			v, err = ParseBytes(said.Field(i).String())
 			n = int64(v)
+		case Count:
+			var v Count
+			v, err = ParseCount(said.Field(i).String())
+			n = int64(v)
 		default:
 			n = said.Field(i).Elem().Int()
 		}
@@ -225,6 +239,7 @@ func FromPolicy(p Policy) Document {
 		Jail:          string(p.Jail),
 		// What is not allowed need not be said.
 		AllowInterpreters: trueOrNil(p.AllowInterpreters), DangerousWorkspace: trueOrNil(p.DangerousWorkspace),
+		Deterministic: trueOrNil(p.Deterministic), PythonWasm: p.PythonWasm,
 
 		Language: DocumentLanguage{Modules: slices.Clone(p.Language.Modules), Builtins: slices.Clone(p.Language.Builtins)},
 	}
@@ -241,7 +256,7 @@ func documentLimits(l Limits) DocumentLimits {
 	return DocumentLimits{
 		WallTime: l.WallTime.String(), CPUTime: l.CPUTime.String(),
 		Memory: l.Memory.String(), Output: l.Output.String(), Scratch: l.Scratch.String(),
-		OpenFiles: &l.OpenFiles, Threads: &l.Threads, Processes: &l.Processes, Disk: l.Disk.String(),
+		OpenFiles: &l.OpenFiles, Threads: &l.Threads, Processes: &l.Processes, Disk: l.Disk.String(), Fuel: l.Fuel.String(),
 	}
 }
 

@@ -76,6 +76,9 @@ type Limits struct {
 	Processes int `json:"processes,omitempty" yaml:"processes,omitempty"`
 	// Disk bounds what a command adds to the folders that it may change.
 	Disk Bytes `json:"disk,omitempty" yaml:"disk,omitempty"`
+	// Fuel is how many instructions a module may execute. They are counted exactly: the
+	// same module with the same input ends at the same one.
+	Fuel Count `json:"fuel,omitempty" yaml:"fuel,omitempty"`
 }
 
 // DefaultLimits is what a run gets when nobody says otherwise.
@@ -89,6 +92,7 @@ var DefaultLimits = Limits{
 	Threads:   16,
 	Processes: 64,
 	Disk:      64 * MiB,
+	Fuel:      1e12, // more than fits into the time
 }
 
 // DefaultMaxima is how far a request may go when the operator does not say.
@@ -102,6 +106,7 @@ var DefaultMaxima = Limits{
 	Threads:   16,
 	Processes: 256,
 	Disk:      1 * GiB,
+	Fuel:      1e15,
 }
 
 // MaxOpenFiles is the highest open_files a policy may grant. Descriptors above

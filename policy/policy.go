@@ -39,6 +39,12 @@ type Policy struct {
 	Jail JailBackend
 	// Python is the interpreter; empty means the one cordon finds.
 	Python string
+	// PythonWasm is the bundle with CPython for the wasm tier; empty means the one
+	// cordon finds.
+	PythonWasm string
+	// Deterministic gives modules a clock that stands still and randomness that is
+	// always the same, so that the same input gives the same bytes.
+	Deterministic bool
 	// Preload lists modules imported once, before any guest starts.
 	// Nil means DefaultPreload; an empty list means none.
 	Preload []string

@@ -37,6 +37,10 @@ const (
 	WallEgress  Wall = "egress"  // where the network may be reached
 )
 
+// WallWasm is that of a guest inside of the Runner's process: its code is translated so
+// that it reaches its own memory and the functions it was given, and nothing else.
+const WallWasm Wall = "wasm"
+
 // Two needs can be met by either of two walls.
 const (
 	WallFilesystem Wall = "filesystem" // mount or landlock
@@ -50,7 +54,7 @@ var Walls = []Wall{
 }
 
 // OtherWalls lists those that are not the kernel's. Reports show them after Walls.
-var OtherWalls = []Wall{WallLanguage, WallCommand, WallEgress}
+var OtherWalls = []Wall{WallLanguage, WallCommand, WallEgress, WallWasm}
 
 // Alternatives lists the walls of which one is enough to meet w.
 func (w Wall) Alternatives() []Wall {

@@ -14,7 +14,7 @@ func TestValidateCommands(t *testing.T) {
 		words   string
 	}{
 		{"a command", Request{Command: command, Workspace: "/w", WorkspaceReadOnly: true, Env: map[string]string{"A": "b=c"}}, ""},
-		{"both", Request{Command: command, Script: "pass"}, "script is for scripts, and this request has a command"},
+		{"both", Request{Command: command, Script: "pass"}, "script is for scripts, and this request is for commands"},
 		{"context", Request{Command: command, Context: 1}, "context is for scripts"},
 		{"variables", Request{Command: command, Variables: []string{"x"}}, "variables is for scripts"},
 		{"restricted", Request{Command: command, Restricted: true}, "restricted is for scripts"},
@@ -27,7 +27,7 @@ func TestValidateCommands(t *testing.T) {
 		{"env with an equals sign", Request{Command: command, Env: map[string]string{"A=B": "x"}}, "env has"},
 		{"env with NUL", Request{Command: command, Env: map[string]string{"A": "x\x00"}}, "env has"},
 		{"a script's workspace", Request{Script: "pass", Workspace: "/w"}, "workspace is for commands"},
-		{"a script's environment", Request{Script: "pass", Env: map[string]string{"A": "b"}}, "env is for commands"},
+		{"a script's environment", Request{Script: "pass", Env: map[string]string{"A": "b"}}, "env is for commands and modules"},
 	} {
 		err := test.request.Validate()
 		if test.words == "" && err != nil || test.words != "" && (err == nil || !strings.Contains(err.Error(), test.words) || !errors.Is(err, ErrInvalid)) {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,8 +15,17 @@ import (
 type Request struct {
 	// ID comes back in the Result, so that answers can be told apart.
 	ID string `json:"id,omitempty"`
-	// Script is Python source. A request has either a script or a command.
+	// Script is Python source. A request has one of a script, a command and a module.
 	Script string `json:"script,omitempty"`
+	// Module is WebAssembly that a Runner has opened (OpenModule). Its _start is run.
+	Module Module `json:"-"`
+	// Args are what a module finds behind its own name.
+	Args []string `json:"args,omitempty"`
+	// Deterministic has the clock stand still for a module, and gives it randomness that
+	// is always the same, so that the same input gives the same bytes.
+	Deterministic bool `json:"deterministic,omitempty"`
+	// Tools are functions of the host that the guest may call, by their names.
+	Tools map[string]Tool `json:"-"`
 	// Command is a program and its arguments. The program is looked for on the
 	// guest's own PATH, unless it has a slash.
 	Command []string `json:"command,omitempty"`
@@ -24,7 +34,8 @@ type Request struct {
 	Workspace string `json:"workspace,omitempty"`
 	// WorkspaceReadOnly lets the command change nothing in it.
 	WorkspaceReadOnly bool `json:"workspace_read_only,omitempty"`
-	// Env is added to a command's environment, of which nothing is the host's.
+	// Env is added to the environment of a command or a module, of which nothing is
+	// the host's.
 	Env map[string]string `json:"env,omitempty"`
 	// Name is shown in tracebacks instead of "<script>".
 	Name string `json:"name,omitempty"`
@@ -102,34 +113,58 @@ func (r Request) Validate() error {
 	return nil
 }
 
-// said is whether a request has a field.
-type said struct {
-	name string
-	is   bool
+// The three things that can be run.
+const (
+	scripts  = "scripts"
+	commands = "commands"
+	modules  = "modules"
+)
+
+// kind is what this request runs.
+func (r Request) kind() string {
+	switch {
+	case len(r.Command) > 0:
+		return commands
+	case r.Module != nil:
+		return modules
+	}
+	return scripts
 }
 
-// validateCode checks that there is a script or a command, and that the request
-// says nothing that only the other one has.
+// validateCode checks that there is one thing to run, and that the request says
+// nothing that only another one has.
 func (r Request) validateCode() error {
-	if len(r.Command) == 0 {
-		for _, field := range []said{
-			{"workspace", r.Workspace != ""}, {"workspace_read_only", r.WorkspaceReadOnly}, {"env", len(r.Env) > 0},
-		} {
-			if field.is {
-				return Errorf(Invalid, "%s is for commands: a script has neither a workspace nor an environment", field.name)
-			}
-		}
-		return validateScript(r.Script, r.Name)
-	}
-	for _, field := range []said{
-		{"script", r.Script != ""}, {"name", r.Name != ""}, {"context", r.Context != nil},
-		{"variables", len(r.Variables) > 0}, {"restricted", r.Restricted},
+	kind := r.kind()
+	for _, field := range []struct {
+		name string
+		said bool
+		of   []string
+	}{
+		{"script", r.Script != "", []string{scripts}},
+		{"context", r.Context != nil, []string{scripts}},
+		{"variables", len(r.Variables) > 0, []string{scripts}},
+		{"restricted", r.Restricted, []string{scripts}},
+		{"workspace", r.Workspace != "", []string{commands}},
+		{"workspace_read_only", r.WorkspaceReadOnly, []string{commands}},
+		{"module", r.Module != nil, []string{modules}},
+		{"args", len(r.Args) > 0, []string{modules}},
+		{"limits.fuel", r.Limits.Fuel != 0, []string{modules}},
+		{"name", r.Name != "", []string{scripts, modules}},
+		{"tools", len(r.Tools) > 0, []string{scripts, modules}},
+		{"deterministic", r.Deterministic, []string{scripts, modules}},
+		{"env", len(r.Env) > 0, []string{commands, modules}},
 	} {
-		if field.is {
-			return Errorf(Invalid, "%s is for scripts, and this request has a command: give one of the two", field.name)
+		if field.said && !slices.Contains(field.of, kind) {
+			return Errorf(Invalid, "%s is for %s, and this request is for %s", field.name, strings.Join(field.of, " and "), kind)
 		}
 	}
-	return r.validateCommand()
+	switch kind {
+	case commands:
+		return r.validateCommand()
+	case modules:
+		return r.validateModule()
+	}
+	return validateScript(r.Script, r.Name)
 }
 
 func (r Request) validateCommand() error {
@@ -147,6 +182,19 @@ func (r Request) validateCommand() error {
 	if r.WorkspaceReadOnly && r.Workspace == "" {
 		return Errorf(Invalid, "workspace_read_only is set, and there is no workspace")
 	}
+	return r.validateEnv()
+}
+
+func (r Request) validateModule() error {
+	for i, argument := range append([]string{r.Name}, r.Args...) {
+		if strings.ContainsRune(argument, 0) {
+			return Errorf(Invalid, "args[%d] has a NUL byte: no argument of a program can contain one", i-1)
+		}
+	}
+	return r.validateEnv()
+}
+
+func (r Request) validateEnv() error {
 	for name, value := range r.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
 			return Errorf(Invalid, "env has %q: a name is not empty and has no '=', and neither it nor its value has a NUL byte", name)

@@ -32,6 +32,8 @@ const (
 	OutOfOutput   Outcome = "out_of_output"    // the output limit, where it kills
 	OutOfDisk     Outcome = "out_of_disk"      // the disk or scratch limit
 	OutOfProcs    Outcome = "out_of_processes" // the limit of processes
+	OutOfFuel     Outcome = "out_of_fuel"      // the limit of instructions
+	Trapped       Outcome = "trapped"          // a module did what WebAssembly forbids
 	Signaled      Outcome = "signaled"         // it crashed, or killed itself
 	Denied        Outcome = "denied"           // it kept hammering at a wall
 	InvalidOutput Outcome = "invalid_output"   // its result is not a JSON value
@@ -53,6 +55,8 @@ var errorTypes = map[Outcome]ErrorType{
 	OutOfOutput:   "output_limit",
 	OutOfDisk:     "disk_limit",
 	OutOfProcs:    "process_limit",
+	OutOfFuel:     "fuel_limit",
+	Trapped:       "crashed",
 	Signaled:      "crashed",
 	Denied:        "denied",
 	InvalidOutput: "invalid_output",
@@ -62,7 +66,7 @@ var errorTypes = map[Outcome]ErrorType{
 // Outcomes lists every way a run can end.
 var Outcomes = []Outcome{
 	Succeeded, Exited, Raised, Malformed, Refused, TimedOut, OutOfCPU,
-	OutOfMemory, OutOfOutput, OutOfDisk, OutOfProcs, Signaled, Denied, InvalidOutput, Canceled,
+	OutOfMemory, OutOfOutput, OutOfDisk, OutOfProcs, OutOfFuel, Trapped, Signaled, Denied, InvalidOutput, Canceled,
 }
 
 // ErrorType gives the word for an outcome, empty for success.
@@ -143,6 +147,8 @@ type Usage struct {
 	CPUTime  policy.Duration `json:"cpu_time"`
 	Memory   policy.Bytes    `json:"memory"`
 	Output   policy.Bytes    `json:"output"`
+	// Fuel is there for modules alone.
+	Fuel policy.Count `json:"fuel,omitempty"`
 }
 
 // Violation is an attempt that a wall stopped and that we saw.

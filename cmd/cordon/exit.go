@@ -19,9 +19,10 @@ const exitHelp = `Exit codes:
   125       this host cannot run it, or cordon failed
   126, 127  the command or interpreter cannot be executed, or is not there
   128 + n   it was ended by signal n: 139 is a segmentation fault
+  134       a module did what WebAssembly forbids, like a division by zero
   130, 143  cordon was ended by SIGINT or SIGTERM
-  137       killed: out of memory, processor time, output, disk or processes,
-            or for hammering at a wall; the message (or --json) says which
+  137       killed: out of memory, processor time, output, disk, processes
+            or fuel, or for hammering at a wall; the message (or --json) says which
   141       whoever read the output has gone
 `
 
@@ -41,6 +42,7 @@ const (
 	codeTimeout     = 124
 	codeRefused     = 126
 	codeInterrupted = 130
+	codeTrapped     = 134 // as for SIGABRT, which is what a shell has nearest
 	codeKilled      = 137
 	codePipe        = 141
 )
@@ -60,6 +62,8 @@ var outcomeCodes = map[run.Outcome]int{
 	run.OutOfOutput:   codeKilled,
 	run.OutOfDisk:     codeKilled,
 	run.OutOfProcs:    codeKilled,
+	run.OutOfFuel:     codeKilled,
+	run.Trapped:       codeTrapped,
 	run.Denied:        codeKilled,
 	run.Signaled:      bySignal,
 	run.Canceled:      codeInterrupted,

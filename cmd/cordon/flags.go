@@ -99,7 +99,7 @@ type limitOptions struct{ policy.Limits }
 var limitFlags = map[string]string{
 	"wall_time": "--timeout", "cpu_time": "--cpu-time", "memory": "--memory", "output": "--output-limit",
 	"scratch": "--scratch", "open_files": "--open-files", "threads": "--threads",
-	"processes": "--processes", "disk": "--disk",
+	"processes": "--processes", "disk": "--disk", "fuel": "--fuel",
 }
 
 func (o *limitOptions) addTo(f *pflag.FlagSet) {
@@ -144,7 +144,7 @@ func (o *limitOptions) narrow(p policy.Policy) (policy.Limits, error) {
 var errZero = errors.New(`is zero: leave it out for the default (there is no "no limit")`)
 
 // measure is a flag whose value carries a unit.
-type measure[T policy.Duration | policy.Bytes] struct {
+type measure[T policy.Duration | policy.Bytes | policy.Count] struct {
 	value *T
 	parse func(string) (T, error)
 }
@@ -166,8 +166,11 @@ func (m *measure[T]) String() string {
 }
 
 func (m *measure[T]) Type() string {
-	if _, size := any(*new(T)).(policy.Bytes); size {
+	switch any(*new(T)).(type) {
+	case policy.Bytes:
 		return "SIZE"
+	case policy.Count:
+		return "N"
 	}
 	return "TIME"
 }

@@ -119,6 +119,8 @@ var headings = map[run.Outcome]string{
 	run.OutOfOutput:   "killed",
 	run.OutOfDisk:     "killed",
 	run.OutOfProcs:    "killed",
+	run.OutOfFuel:     "killed",
+	run.Trapped:       "crashed",
 	run.Signaled:      "crashed",
 	run.Denied:        "killed",
 	run.InvalidOutput: "invalid result",

@@ -102,7 +102,7 @@ func TestParseRefuses(t *testing.T) {
 		{"null", "~", []string{"p.yaml:1: says nothing"}},
 		{"text", "hello", []string{`p.yaml:1: expected keys and values, got the text "hello": write "preset: default"`}},
 		{"list", "- a\n", []string{"p.yaml:1: expected keys and values, got a list"}},
-		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are preset, trust, python, preload, limits, maxima, on_output_limit, walls, read, write, allow_net, egress, jail, allow_interpreters, dangerous_workspace, language"}},
+		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are preset, trust, python, preload, limits, maxima, on_output_limit, walls, read, write, allow_net, egress, jail, allow_interpreters, dangerous_workspace, deterministic, python_wasm, language"}},
 		{"other case", "Trust: user\n", []string{"p.yaml:1: Trust: unknown key"}},
 		{"unknown limit", "limits:\n  wall_time: 2s\n  ram: 1GiB\n", []string{"p.yaml:3: limits.ram: unknown key: the keys here are wall_time, "}},
 		{"merge", "limits: &l {threads: 4}\nmaxima:\n  <<: *l\n", []string{"p.yaml:3: maxima.<<: unknown key"}},
@@ -247,6 +247,7 @@ limits:
   threads: 16
   processes: 64
   disk: 64MiB
+  fuel: 1T
 maxima:
   wall_time: 1m
   cpu_time: 1m
@@ -257,6 +258,7 @@ maxima:
   threads: 16
   processes: 256
   disk: 1GiB
+  fuel: 1000T
 walls:
   require: [no_new_privs, capabilities, uid, filesystem, network, seccomp, rlimit, environment]
   prefer: [cgroup]
