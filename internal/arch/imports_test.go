@@ -184,7 +184,7 @@ var layers = [][]string{
 	{"internal/hostfeature"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/elf", "internal/language", "internal/pythonwasm", "internal/wasmbin"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/language", "internal/pythonwasm", "internal/script", "internal/wasmbin"},
 }
 
 func layerOf(name string) int {

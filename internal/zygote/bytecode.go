@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/cordon-sandbox/cordon/internal/language"
+	"github.com/cordon-sandbox/cordon/internal/script"
 )
 
 //go:generate go run github.com/cordon-sandbox/cordon/internal/zygote/gen
@@ -33,7 +34,7 @@ type Program struct {
 
 // Programs that are compiled ahead.
 var (
-	Bootstrap = Program{"zygote", func() string { return systemPart + guestPart + hookPart + serverPart }}
+	Bootstrap = Program{"zygote", func() string { return systemPart + script.Source() + workerPart + hookPart + serverPart }}
 	Rules     = Program{"language", language.Source}
 )
 

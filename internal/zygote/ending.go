@@ -74,7 +74,7 @@ const (
 // that the guest can be given to another one.
 var ErrNotStarted = errors.New("the guest was not started")
 
-// startFields are the start frame, in the order in which guest.py takes them.
+// startFields are the start frame, in the order in which worker.py takes them.
 func startFields(g Guest, limits []any, code []byte, ask bool) []wire.Field {
 	variables := g.Variables
 	if variables == nil {

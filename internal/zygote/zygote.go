@@ -22,13 +22,13 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// The Python side is one program in four parts, which need each other and are
-// compiled as one.
+// The Python side is one program in five parts, which need each other and are
+// compiled as one. What it does with a script is not its own: internal/script.
 var (
 	//go:embed python/system.py
 	systemPart string
-	//go:embed python/guest.py
-	guestPart string
+	//go:embed python/worker.py
+	workerPart string
 	//go:embed python/hook.py
 	hookPart string
 	//go:embed python/server.py

@@ -1,4 +1,4 @@
-"""Third part: a worker that serves one hook, call after call.
+"""Fourth part: a worker that serves one hook, call after call.
 
 Each call runs in new globals. What it could leave behind in the library is
 refused by the language rules (internal/language); what it left to the garbage

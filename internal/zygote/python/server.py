@@ -1,4 +1,4 @@
-"""Fourth part: the fork server. See docs/architecture.md.
+"""Fifth part: the fork server. See docs/architecture.md.
 
 A loader of a few lines (bytecode.go) starts this as __main__, behind the walls
 of the jail, with one descriptor: the control socket. It imports what scripts
@@ -11,46 +11,25 @@ import posix
 import sys
 
 
-def prepare(config):
-    """Makes the interpreter look as a script expects, and imports what the
-    policy names. site is not run: it would execute .pth files."""
-    import builtins
-
-    import _sitebuiltins
-
-    builtins.exit = _sitebuiltins.Quitter("exit", "Ctrl-D")
-    builtins.quit = _sitebuiltins.Quitter("quit", "Ctrl-D")
-    builtins.help = _sitebuiltins._Helper()
-    sys.path[:] = config["path"]
-    missing = []
-    for name in config["preload"]:
-        try:
-            __import__(name)
-        except ImportError as error:
-            missing.append("%s (%s)" % (name, error))
-    if missing:
-        raise SetupFailure("cannot import " + ", ".join(missing))
-    # A line at a time: what a guest printed before it was killed is there.
-    sys.stdout.reconfigure(line_buffering=True)
-
-
 def main():
     step = "configuration"
     try:
         config = marshal.loads(posix.read(CONTROL, 1 << 18))
         if config["language"]:
-            load_language()
+            load_language(posix.read(CONTROL, 1 << 18), posix.read(CONTROL, 1 << 18))
         libc = LibC(config["numbers"])
         syscall, receive_order = libc.syscall, receiver(libc)
         step = "preload"
-        prepare(config)
+        sys.path[:] = config["path"]
+        prepare(config["preload"])
         if not config["oneshot"]:
             posix.write(CONTROL, b"M")
             enlarge(libc, marshal.loads(posix.read(CONTROL, 4096)))
         config["builtins"], config["compiled"] = sys.modules["builtins"], compiled
         if config["language"]:
             step = "language"
-            learn_language(config)
+            rules = config["rules"] = learn_language(*config["language"], not config["oneshot"])
+            config["builtins"], config["compiled"] = rules.builtins, rules.compiled
         step = "warm up"
         if config["warmup"]:
             warm_up(config["warmup"], config["builtins"], config["compiled"])
@@ -95,27 +74,6 @@ def main():
     else:
         config["parent"] = posix.getpid()
     serve(syscall, config, receive_order)
-
-
-def load_language():
-    """Loads the language rules, which wait on the socket."""
-    code, source = posix.read(CONTROL, 1 << 18), posix.read(CONTROL, 1 << 18)
-    magic = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
-    LANGUAGE["__name__"] = "cordon"
-    exec(marshal.loads(code[4:]) if code[:4] == magic else compile(source, "<cordon>", "exec"), LANGUAGE)
-
-
-def learn_language(config):
-    """Has scripts go by the rules. What was imported by now is the library."""
-    global RULES_REFUSE
-    if not config["oneshot"]:
-        import traceback  # for the first script that fails
-    RULES_REFUSE = (LANGUAGE["Refused"],)
-    modules, names = config["language"]
-    rules = config["rules"] = LANGUAGE["Language"](modules, names)
-    if not config["oneshot"]:
-        rules.load(rules.modules)
-    config["builtins"], config["compiled"] = rules.builtins, rules.compiled
 
 
 def mount_scratch(syscall, config, wanted):

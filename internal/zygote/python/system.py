@@ -1,5 +1,6 @@
-"""The guest side of the fork server, first part: the kernel. system.py, guest.py
-and server.py are one program, put together in this order (zygote.go).
+"""The guest side of the fork server, first part: the kernel. system.py, script.py
+(of internal/script, the second part), worker.py, hook.py and server.py are one
+program, put together in this order (zygote.go).
 
 Everything it uses is built into the interpreter: an import here is paid by
 every start, a page touched here by every fork.

@@ -1,47 +1,40 @@
-"""Second part: the worker, which is walled in, runs exactly one guest and dies."""
-import gc
+"""One script, from its text to the report of its end.
+
+This is the same wherever CPython runs: in a process behind walls (internal/zygote),
+or as WebAssembly. It knows nothing of how a script comes here, nor of where its
+report goes; what differs is given to it. It becomes a part of a larger program, and
+shares its names.
+
+Everything it uses is built into the interpreter: an import here is paid by every
+start.
+"""
 import marshal
-import posix
 import sys
 
-READ_AT_ONCE, CODE_AT_MOST = 4096, 64 << 10  # see codes.go
+CODE_AT_MOST = 64 << 10  # see internal/zygote/codes.go
 REPORT_AT_MOST = 64 << 20  # run.MaxPayload
 
 
-def frame(kind, payload):
-    """Kind, length, payload. See internal/wire."""
-    return kind + len(payload).to_bytes(4, "little") + payload
+def prepare(preload):
+    """Makes the interpreter look as a script expects, and imports what the
+    policy names. site is not run: it would execute .pth files."""
+    import builtins
 
+    import _sitebuiltins
 
-def send(data):
-    sent = posix.write(CHANNEL, data)
-    while sent < len(data):
-        data = memoryview(data)[sent:]
-        sent = posix.write(CHANNEL, data)
-
-
-def receive():
-    """Reads a frame: its kind, and what is in it. An end of file means that
-    nobody needs us."""
-    data = posix.read(CHANNEL, READ_AT_ONCE)
-    while missing(data):
-        more = posix.read(CHANNEL, min(missing(data), 1 << 20))
-        if not more:
-            posix._exit(0)
-        data += more
-    return data[:1], opened(data)
-
-
-def missing(data):
-    """How much of a frame is not there yet."""
-    have = len(data)
-    return 5 - have if have < 5 else 5 + int.from_bytes(data[1:5], "little") - have
-
-
-def opened(data):
-    """For a start: script, name, context, variables, limits, code, ask. See
-    startFields in ending.go."""
-    return marshal.loads(data[5:] if len(data) <= READ_AT_ONCE else memoryview(data)[5:])
+    builtins.exit = _sitebuiltins.Quitter("exit", "Ctrl-D")
+    builtins.quit = _sitebuiltins.Quitter("quit", "Ctrl-D")
+    builtins.help = _sitebuiltins._Helper()
+    missing = []
+    for name in preload:
+        try:
+            __import__(name)
+        except ImportError as error:
+            missing.append("%s (%s)" % (name, error))
+    if missing:
+        raise ImportError("cannot import " + ", ".join(missing))
+    # A line at a time: what a guest printed before it was killed is there.
+    sys.stdout.reconfigure(line_buffering=True)
 
 
 def bounded(make, value, limit):
@@ -188,6 +181,32 @@ def show_lines(name, script):
     linecache.cache[name] = (len(script), None, [line + "\n" for line in script.splitlines()], name)
 
 
+# The names of internal/language, where its rules are used.
+LANGUAGE = {}
+RULES_REFUSE = ()
+
+
+def load_language(code, source):
+    """Loads the language rules: their code if it was made by this version of
+    Python, which its first bytes tell, else their source."""
+    magic = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
+    LANGUAGE["__name__"] = "cordon"
+    exec(marshal.loads(code[4:]) if code[:4] == magic else compile(source, "<cordon>", "exec"), LANGUAGE)
+
+
+def learn_language(modules, names, ahead):
+    """Gives the rules that scripts go by. What was imported by now is the library;
+    ahead of the first script, so is what scripts may import."""
+    global RULES_REFUSE
+    if ahead:
+        import traceback  # for the first script that fails
+    RULES_REFUSE = (LANGUAGE["Refused"],)
+    rules = LANGUAGE["Language"](modules, names)
+    if ahead:
+        rules.load(rules.modules)
+    return rules
+
+
 def compiled(script, name):
     return compile(script, name, "exec", 0, True)
 
@@ -206,20 +225,23 @@ class Listener:
         self.stream.flush()
 
 
-def shared(script, name, compiled):
-    """Compiles, and gives the Runner the code for those who run the script again.
-    In any case it is told something, before the guest runs: what comes first on
-    the channel is ours. A compiler that warns shall do so every time."""
-    data = b""
-    sys.stderr = listener = Listener(sys.stderr)
-    try:
-        code = compiled(script, name)
-        if not listener.heard:
-            data = marshalled(code)
-        return code
-    finally:
-        sys.stderr = listener.stream
-        send(frame(b"C", data))
+def sharing(compiled, give):
+    """Gives what compiles a script, and gives its code away, for those who run the
+    script again. In any case something is given, before the guest runs: what
+    comes first is ours. A compiler that warns shall do so every time."""
+    def compile_and_give(script, name):
+        data = b""
+        sys.stderr = listener = Listener(sys.stderr)
+        try:
+            code = compiled(script, name)
+            if not listener.heard:
+                data = marshalled(code)
+            return code
+        finally:
+            sys.stderr = listener.stream
+            give(data)
+
+    return compile_and_give
 
 
 def marshalled(code):
@@ -228,11 +250,6 @@ def marshalled(code):
         return data if len(data) <= CODE_AT_MOST else b""
     except ValueError:  # nested too deeply
         return b""
-
-
-# The names of internal/language, where its rules are used.
-LANGUAGE = {}
-RULES_REFUSE = ()
 
 
 def stage(names=sys.modules["builtins"]):
@@ -263,21 +280,17 @@ def exit_status(leaving):
     return status & 0xFF
 
 
-def run(start, space, compiled, last=True):
-    """Runs one guest and gives the report of its end. A warm-up is not the
-    last thing to run: threads and exit handlers must survive it."""
-    script, name, space["context"], wanted, _, code, ask = start
+def run(script, name, context, wanted, code, space, compiled, last=True):
+    """Runs one guest and gives the report of its end. Its code is there if it is
+    known from an earlier time. A warm-up is not the last thing to run: threads
+    and exit handlers must survive it."""
+    space["context"] = context
     space["__file__"] = name
     sys.argv = [name]
     if "import" in script and any(word in script for word in SHOWS_LINES):
         show_lines(name, script)
     try:
-        if code:
-            code = marshal.loads(code)
-        elif ask:
-            code = shared(script, name, compiled)
-        else:
-            code = compiled(script, name)
+        code = marshal.loads(code) if code else compiled(script, name)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) + RULES_REFUSE as error:
         return compile_report(error, name, script)
     try:
@@ -345,97 +358,7 @@ def rebuild(report):
         return "result cannot be read: %s" % bounded(str, error, 900)
 
 
-def warm_up(start, names, compiled):
-    """Goes the way of a guest, with one of ours, but for what can be done
-    only once."""
-    if not missing(start):
-        report = run(opened(start), stage(names), compiled, last=False)
-        flush()
-        frame(b"D", pack(report))
-
-
 def raised(kind, message="", **more):
     """The report of an exception that is our own word for what happened."""
     exception = {"type": kind, "message": message, "line": 0, "traceback": ""}
     return marshal.dumps(dict(more, end="raised", code=1, exception=exception), 2)
-
-
-OUT_OF_MEMORY = frame(b"D", raised("MemoryError"))  # made before memory can run out
-
-
-def worker(syscall, config, fds, wanted):
-    """The straight line from fork to the one guest. Each wall is put up by
-    its own name, in an order that the next one does not undo."""
-    step = "streams"
-    try:
-        channel, stdin, stdout, stderr = fds[:4]
-        # First of all, so that every page we touch is counted.
-        for join in fds[4:]:
-            posix.write(join, b"0")
-        # The received descriptors are above the standard ones, so no dup2
-        # can overwrite one that is still needed.
-        for fd, target in ((stdin, 0), (stdout, 1), (stderr, 2), (channel, CHANNEL)):
-            if fd != target:
-                posix.dup2(fd, target)
-        if not config["oneshot"]:  # which leads its session already
-            posix.setsid()
-        posix.chdir(config["home"])
-        step = "limits"
-        limit = config["limit"]
-        limit(wanted["limits"])
-        step = "landlock"
-        if config["landlock"]:
-            restrict_paths(syscall, config["landlock"])
-        step = "descriptors"
-        posix.closerange(CHANNEL + 1, CONTROL)
-        for fd in config["descriptors"]:
-            posix.close(fd)
-        step = "capabilities"
-        if config["drop"]:
-            syscall("capset", b"\x22\x05\x08\x20" + bytes(4), bytes(24))
-        # After the last change of credentials, which would clear the wish, and
-        # with a look at whether it comes too late.
-        step = "parent death signal"
-        if config["parent"] is not None:
-            syscall("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
-            if posix.getppid() != config["parent"]:
-                posix._exit(0)
-        step = "seccomp"
-        if config["filter"]:
-            install_filter(syscall, config["filter"], 0)
-        step = "warm up"
-        # Everything that the guest will make us touch is touched once before
-        # it arrives: pages are copied and caches filled off the clock.
-        if wanted["warm"]:
-            warm_up(config["warmup"], config["builtins"], config["compiled"])
-            send(bytes(READ_AT_ONCE)[:0])
-        space = stage(config["builtins"])
-        gc.enable()
-        send(frame(b"R", b""))
-        kind, start = receive()
-        step = "narrow limits"
-        if start[4]:
-            limit(start[4])
-    except BaseException as error:
-        try:
-            send(frame(b"R", marshal.dumps({"step": step, "error": bounded(str, error, 500)}, 2)))
-        finally:
-            posix._exit(1)
-    try:
-        if kind == b"S":
-            report = run(start, space, config["compiled"])
-        elif kind == b"V":
-            report = {"end": "checked", "code": 0, "findings": config["rules"].check(start[0], start[1])}
-        else:
-            serve_hook(config["rules"], start[0], start[1])
-            posix._exit(0)
-        flush()
-        last_words = frame(b"D", pack(report))
-    except MemoryError:
-        last_words = OUT_OF_MEMORY
-        flush()
-    send(last_words)
-    # The Runner looks at what we used, and kills us. Whoever comes past this
-    # has replaced its channel: its result went nowhere.
-    posix.read(CHANNEL, 1)
-    posix._exit(1)
