@@ -10,6 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/egress"
+	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -138,7 +139,7 @@ func (w *hookWorker) open(ctx context.Context) error {
 	case run.Succeeded:
 		return nil
 	case run.Refused:
-		findings, err := findingsOf(ending.Report)
+		findings, err := report.Findings(ending.Report)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -134,5 +135,5 @@ func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	if result.Outcome != run.Succeeded {
 		return nil, run.Errorf(run.Invalid, "the script cannot be checked: %s", result.Error)
 	}
-	return findingsOf(ending.Report)
+	return report.Findings(ending.Report)
 }

@@ -1,0 +1,177 @@
+// Package report reads what a guest says about its own end: the reports that
+// internal/script makes, wherever CPython runs.
+//
+// A guest is not trusted. It may give any report it likes; what it lies about is
+// its own value, and nothing that the host has seen by itself. No report makes
+// this package fail: one that is none makes the outcome invalid_output.
+//
+//	end       with                                outcome
+//	ok        result                              succeeded, or invalid_output
+//	invalid   message: why there is no result     invalid_output
+//	exit      code                                exited
+//	raised    exception                           raised, out_of_memory
+//	syntax    exception                           malformed
+//	refused   findings of the language rules      refused
+//	checked   findings, none or some: [Findings]  succeeded
+//	opened                                        succeeded
+//
+// All of them have a code, and may have variables.
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// OSError is what an uncaught OSError was about, for those who know the walls
+// behind it. It is zero for all other endings.
+type OSError struct {
+	Errno    int
+	Filename string
+}
+
+// Read makes the report the conclusion of a Result, which has what the host has
+// seen already: output, usage, violations. Limits are those of the run. What is
+// left to do is Status and ErrorType.
+func Read(r *run.Result, report wire.Dict, limits policy.Limits) OSError {
+	concluded := *r
+	cause, err := read(&concluded, report, limits)
+	if err != nil {
+		unreadable(r, err) // and nothing that it says
+		return OSError{}
+	}
+	*r = concluded
+	return cause
+}
+
+// Malformed is the conclusion if there is no report, but an error of the one who
+// decodes it.
+func Malformed(r *run.Result, err error) {
+	if errors.Is(err, wire.ErrValue) { // an honest guest's value, which is no JSON
+		end(r, run.InvalidOutput, err.Error())
+		return
+	}
+	unreadable(r, err)
+}
+
+func unreadable(r *run.Result, err error) {
+	end(r, run.InvalidOutput, "the guest wrote to its result channel: "+err.Error())
+}
+
+func end(r *run.Result, o run.Outcome, message string) { r.Outcome, r.Error = o, message }
+
+func read(r *run.Result, report wire.Dict, limits policy.Limits) (OSError, error) {
+	ending, err := report.Get("end").Text()
+	if err != nil {
+		return OSError{}, err
+	}
+	code, err := report.Get("code").Int()
+	if err != nil {
+		return OSError{}, err
+	}
+	exitCode := int(uint8(code))
+	r.ExitCode = &exitCode
+	if raw := report.Get("variables"); raw != nil {
+		if r.Variables, err = variables(raw); err != nil {
+			return OSError{}, err
+		}
+	}
+	switch ending {
+	case "checked", "opened":
+		r.Outcome = run.Succeeded
+	case "ok":
+		return OSError{}, result(r, report)
+	case "invalid":
+		message, err := report.Get("message").Text()
+		end(r, run.InvalidOutput, message)
+		return OSError{}, err
+	case "exit":
+		end(r, run.Exited, fmt.Sprintf("the script left with exit code %d", exitCode))
+	case "refused":
+		return OSError{}, refused(r, report)
+	case "syntax", "raised":
+		return raised(r, report, ending, limits)
+	default:
+		return OSError{}, fmt.Errorf("%q is not an ending", ending)
+	}
+	return OSError{}, nil
+}
+
+// result: the guest came to its end, and left a value.
+func result(r *run.Result, report wire.Dict) error {
+	r.Outcome = run.Succeeded
+	value, err := report.Get("result").AppendJSON(nil, "result", run.MaxPayload)
+	switch {
+	case errors.Is(err, wire.ErrValue), errors.Is(err, wire.ErrTooDeep), errors.Is(err, wire.ErrTooLarge):
+		end(r, run.InvalidOutput, err.Error())
+	case err != nil:
+		return err
+	default:
+		r.Value = value
+	}
+	return nil
+}
+
+func variables(raw wire.Raw) (map[string]json.RawMessage, error) {
+	fields, err := raw.Dict()
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]json.RawMessage, len(fields))
+	for _, field := range fields {
+		value, err := field.Value.AppendJSON(nil, field.Name, run.MaxPayload)
+		if err != nil {
+			return nil, err
+		}
+		found[field.Name] = value
+	}
+	return found, nil
+}
+
+// ruleViolation is what the guards of the language rules raise.
+const ruleViolation = "RuleViolation"
+
+// raised: the guest was ended by an exception, or was not even started.
+func raised(r *run.Result, report wire.Dict, ending string, limits policy.Limits) (OSError, error) {
+	fields, err := report.Get("exception").Dict()
+	if err != nil {
+		return OSError{}, err
+	}
+	x := &run.Exception{}
+	for name, field := range map[string]*string{"type": &x.Type, "message": &x.Message, "traceback": &x.Traceback} {
+		if *field, err = fields.Get(name).Text(); err != nil {
+			return OSError{}, err
+		}
+	}
+	line, err := fields.Get("line").Int()
+	if err != nil {
+		return OSError{}, err
+	}
+	x.Line = int(line)
+	r.Exception = x
+	text := strings.TrimSuffix(x.Type+": "+x.Message, ": ")
+	if x.Line > 0 && ending != "syntax" { // which names its line already
+		text += fmt.Sprintf(" (line %d)", x.Line)
+	}
+	switch {
+	case ending == "syntax":
+		end(r, run.Malformed, text)
+	case x.Type == "MemoryError":
+		end(r, run.OutOfMemory, strings.TrimSuffix(fmt.Sprintf("memory limit of %v reached (line %d)", limits.Memory, x.Line), " (line 0)"))
+	default:
+		end(r, run.Raised, text)
+	}
+	if x.Type == ruleViolation {
+		rule, detail, _ := strings.Cut(x.Message, ": ")
+		r.Violations = append(r.Violations, run.Violation{Wall: policy.WallLanguage, Op: rule, Detail: detail, Line: x.Line, Count: 1})
+	}
+	errno, _ := fields.Get("errno").Int()        // there for OSError alone
+	filename, _ := fields.Get("filename").Text() // likewise
+	return OSError{Errno: int(errno), Filename: filename}, nil
+}

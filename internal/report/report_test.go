@@ -1,0 +1,161 @@
+package report
+
+import (
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// fields are a report before it is sent.
+type fields map[string]any
+
+// with gives the same report, but for one field.
+func (f fields) with(name string, value any) fields {
+	changed := maps.Clone(f)
+	changed[name] = value
+	return changed
+}
+
+// sent gives the report as the host gets it: the guest's value comes last.
+func sent(t *testing.T, f fields) wire.Dict {
+	t.Helper()
+	var ordered []wire.Field
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		value := f[name]
+		if inner, nested := value.(fields); nested {
+			value = map[string]any(inner)
+		}
+		ordered = append(ordered, wire.Field{Name: name, Value: value})
+	}
+	payload, err := wire.AppendDict(nil, ordered...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dict, err := wire.DecodeDict(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dict
+}
+
+func exception(kind, message string) fields {
+	return fields{"type": kind, "message": message, "line": 3, "traceback": "…"}
+}
+
+var (
+	ok      = fields{"end": "ok", "code": 0, "result": 42, "variables": map[string]any{"x": 1}}
+	invalid = fields{"end": "invalid", "code": 0, "result": nil, "message": "result is a set object"}
+	left    = fields{"end": "exit", "code": 7}
+	failed  = fields{"end": "raised", "code": 1, "exception": exception("ValueError", "no")}
+	syntax  = fields{"end": "syntax", "code": 1, "exception": exception("SyntaxError", "bad (line 3)")}
+	against = fields{"end": "refused", "code": 1, "findings": []any{[]any{"eval", 2, 5, "no eval", "use json", []any{"json", "math"}}}}
+	checked = fields{"end": "checked", "code": 0, "findings": []any{}}
+)
+
+func TestRead(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		report  fields
+		outcome run.Outcome
+		code    int
+		words   string
+	}{
+		{"a value", ok, run.Succeeded, 0, ""},
+		{"no value", ok.with("result", nil), run.Succeeded, 0, ""},
+		{"a value that is no JSON", ok.with("result", []byte("x")), run.InvalidOutput, 0, "bytes"},
+		{"a value that the guest itself finds wanting", invalid, run.InvalidOutput, 0, "set object"},
+		{"exit", left, run.Exited, 7, "exit code 7"},
+		{"exit with a code that is none", left.with("code", 0x1ff), run.Exited, 255, "exit code 255"},
+		{"exception", failed, run.Raised, 1, "ValueError: no (line 3)"},
+		{"exception without words", failed.with("exception", exception("KeyError", "")), run.Raised, 1, "KeyError (line 3)"},
+		{"syntax", syntax, run.Malformed, 1, "SyntaxError: bad (line 3)"},
+		{"MemoryError", failed.with("exception", exception("MemoryError", "")), run.OutOfMemory, 1, "memory limit of 256MiB reached (line 3)"},
+		{"MemoryError of our own", failed.with("exception", exception("MemoryError", "").with("line", 0)), run.OutOfMemory, 1, "memory limit of 256MiB reached"},
+		{"refused", against, run.Refused, 1, "no eval"},
+		{"checked", checked, run.Succeeded, 0, ""},
+		{"a hook that was opened", fields{"end": "opened", "code": 0}, run.Succeeded, 0, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var r run.Result
+			if cause := Read(&r, sent(t, test.report), policy.DefaultLimits); cause != (OSError{}) {
+				t.Errorf("%+v, of no OSError", cause)
+			}
+			if r.Outcome != test.outcome || !strings.Contains(r.Error, test.words) || test.words == "" && r.Error != "" {
+				t.Errorf("%s %q, want %s with %q", r.Outcome, r.Error, test.outcome, test.words)
+			}
+			if r.ExitCode == nil || *r.ExitCode != test.code {
+				t.Errorf("exit code %v, want %d", r.ExitCode, test.code)
+			}
+		})
+	}
+}
+
+func TestReadValues(t *testing.T) {
+	var r run.Result
+	Read(&r, sent(t, ok.with("variables", map[string]any{"a": []any{1, "x"}, "b": nil})), policy.DefaultLimits)
+	if string(r.Value) != "42" {
+		t.Errorf("value %s", r.Value)
+	}
+	if len(r.Variables) != 2 || string(r.Variables["a"]) != `[1,"x"]` || string(r.Variables["b"]) != "null" {
+		t.Errorf("variables %s", r.Variables)
+	}
+}
+
+func TestReadException(t *testing.T) {
+	var r run.Result
+	x := exception("FileNotFoundError", "no such file").with("errno", 2).with("filename", "/etc/passwd")
+	cause := Read(&r, sent(t, failed.with("exception", x)), policy.DefaultLimits)
+	if want := (OSError{2, "/etc/passwd"}); cause != want {
+		t.Errorf("%+v, want %+v", cause, want)
+	}
+	if want := (run.Exception{Type: "FileNotFoundError", Message: "no such file", Line: 3, Traceback: "…"}); r.Exception == nil || *r.Exception != want {
+		t.Errorf("%+v, want %+v", r.Exception, want)
+	}
+}
+
+// What a guard of the language rules raised is a violation, beside those that the
+// host has seen.
+func TestReadRuleViolation(t *testing.T) {
+	seen := run.Violation{Wall: policy.WallSeccomp, Op: "socket", Count: 1}
+	r := run.Result{Violations: []run.Violation{seen}}
+	Read(&r, sent(t, failed.with("exception", exception("RuleViolation", "shared-object: a module cannot be changed"))), policy.DefaultLimits)
+	want := []run.Violation{seen, {Wall: policy.WallLanguage, Op: "shared-object", Detail: "a module cannot be changed", Line: 3, Count: 1}}
+	if r.Outcome != run.Raised || !reflect.DeepEqual(r.Violations, want) {
+		t.Errorf("%s %+v", r.Outcome, r.Violations)
+	}
+}
+
+func TestFindings(t *testing.T) {
+	want := []run.Finding{{Rule: "eval", Line: 2, Column: 5, Reason: "no eval", Hint: "use json", Allowed: []string{"json", "math"}}}
+	got, err := Findings(sent(t, against))
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	var r run.Result
+	Read(&r, sent(t, against), policy.DefaultLimits)
+	if len(r.Violations) != 1 || r.Violations[0].Op != "eval" || r.Violations[0].Line != 2 {
+		t.Errorf("%+v", r.Violations)
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("rubbish"), "the guest wrote to its result channel: rubbish"},
+		{&wire.TypeError{Where: "result", Type: "code"}, (&wire.TypeError{Where: "result", Type: "code"}).Error()},
+	} {
+		var r run.Result
+		if Malformed(&r, test.err); r.Outcome != run.InvalidOutput || r.Error != test.want {
+			t.Errorf("%s %q, want %q", r.Outcome, r.Error, test.want)
+		}
+	}
+}
