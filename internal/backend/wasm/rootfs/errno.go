@@ -1,0 +1,52 @@
+package rootfs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+// Errors that WASI has and wazero does not: it gives the guest EIO for them.
+const (
+	// ENOSPC is the disk limit, or a full disk.
+	ENOSPC sys.Errno = 0x1000 + iota
+	// EMFILE is the limit of open files, or that of the host.
+	EMFILE
+	// overQuota is ENOSPC by our own count. It never leaves the package.
+	overQuota
+)
+
+// errnoOf is the guest's word for an error of package os. The order counts: what
+// the systems name differently comes before what wazero knows by number.
+func errnoOf(err error) sys.Errno {
+	if err == nil || errors.Is(err, io.EOF) {
+		return 0
+	}
+	var own sys.Errno
+	if errors.As(err, &own) { // before the other: it unwraps to one
+		return own
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		if known, ok := hostErrno(errno); ok {
+			return known
+		}
+		return sys.UnwrapOSError(errno)
+	}
+	switch {
+	case errors.Is(err, fs.ErrClosed):
+		return sys.EBADF
+	case errors.Is(err, fs.ErrNotExist):
+		return sys.ENOENT
+	case errors.Is(err, fs.ErrExist):
+		return sys.EEXIST
+	case errors.Is(err, fs.ErrPermission):
+		return sys.EPERM
+	case errors.Is(err, fs.ErrInvalid):
+		return sys.EINVAL
+	}
+	return sys.EIO
+}

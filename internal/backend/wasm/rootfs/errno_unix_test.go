@@ -1,0 +1,24 @@
+//go:build unix
+
+package rootfs
+
+import (
+	"io/fs"
+	"syscall"
+	"testing"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+func TestErrnoOfTheSystem(t *testing.T) {
+	for errno, want := range map[syscall.Errno]sys.Errno{
+		syscall.ENOENT: sys.ENOENT, syscall.EACCES: sys.EACCES, syscall.EPERM: sys.EPERM, syscall.ENOTDIR: sys.ENOTDIR,
+		syscall.EISDIR: sys.EISDIR, syscall.ENOTEMPTY: sys.ENOTEMPTY, syscall.EEXIST: sys.EEXIST, syscall.ELOOP: sys.ELOOP,
+		syscall.EROFS: sys.EROFS, syscall.ENAMETOOLONG: sys.ENAMETOOLONG, syscall.EINVAL: sys.EINVAL, syscall.EBADF: sys.EBADF,
+		syscall.ENOSPC: ENOSPC, syscall.EDQUOT: ENOSPC, syscall.EFBIG: ENOSPC, syscall.EMFILE: EMFILE, syscall.ENFILE: EMFILE,
+		syscall.ENXIO: sys.EPERM, syscall.EBUSY: sys.EACCES, syscall.ETXTBSY: sys.EACCES, syscall.EXDEV: sys.ENOTSUP,
+		syscall.EIO: sys.EIO, syscall.ESTALE: sys.EIO,
+	} {
+		check(t, errno.Error(), errnoOf(&fs.PathError{Err: errno}), want)
+	}
+}

@@ -1,0 +1,37 @@
+package rootfs
+
+import (
+	"syscall"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+	"golang.org/x/sys/windows"
+)
+
+// There is nothing in a folder whose open waits.
+const openNonblock = 0
+
+// countsNames says whether a file tells how many names it has.
+const countsNames = false
+
+// separators are what a path may not contain beside slashes: a guest's paths
+// are those of WASI, and a colon names another stream of a file, which its size
+// does not count.
+const separators = "\x00\\:"
+
+func hostErrno(errno syscall.Errno) (sys.Errno, bool) {
+	switch errno {
+	case windows.ERROR_PATH_NOT_FOUND: // wazero would say ENOTDIR, even if the folder is missing
+		return sys.ENOENT, true
+	case windows.ERROR_ACCESS_DENIED, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION:
+		return sys.EACCES, true
+	case windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL:
+		return ENOSPC, true
+	case windows.ERROR_TOO_MANY_OPEN_FILES:
+		return EMFILE, true
+	case windows.ERROR_NOT_SAME_DEVICE, windows.ERROR_NOT_SUPPORTED:
+		return sys.ENOTSUP, true
+	case windows.ERROR_FILENAME_EXCED_RANGE:
+		return sys.ENAMETOOLONG, true
+	}
+	return 0, false
+}

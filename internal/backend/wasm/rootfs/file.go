@@ -1,0 +1,189 @@
+package rootfs
+
+import (
+	"io"
+	"math"
+	"sync"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+// maxPiece bounds one system call that reads or writes, and so how long the end
+// of a run may wait for it.
+const maxPiece = 1 << 20
+
+// file is an open regular file. It keeps its own position: every write has to
+// know where it will end before it begins.
+type file struct {
+	handle
+	readable, writable bool
+
+	mu      sync.Mutex
+	at      int64
+	appends bool
+}
+
+// IsDir implements sys.File.
+func (f *file) IsDir() (bool, sys.Errno) { return false, 0 }
+
+// IsAppend implements sys.File.
+func (f *file) IsAppend() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.appends
+}
+
+// SetAppend implements sys.File.
+func (f *file) SetAppend(enable bool) sys.Errno {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.appends = enable
+	return 0
+}
+
+// Read implements sys.File. A short answer is not the end for wazero, which
+// gives it to the guest at once.
+func (f *file) Read(buf []byte) (int, sys.Errno) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, errno := f.Pread(buf, f.at)
+	f.at += int64(n)
+	return n, errno
+}
+
+// Pread implements sys.File.
+func (f *file) Pread(buf []byte, off int64) (int, sys.Errno) {
+	switch {
+	case !f.readable:
+		return 0, sys.EBADF
+	case off < 0:
+		return 0, sys.EINVAL
+	}
+	n, err := f.file.ReadAt(buf[:min(len(buf), maxPiece)], off)
+	return n, errnoOf(err)
+}
+
+// Seek implements sys.File.
+func (f *file) Seek(offset position, whence int) (position, sys.Errno) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, errno := f.info()
+	if errno != 0 {
+		return 0, errno
+	}
+	var base int64
+	switch whence {
+	case io.SeekStart:
+	case io.SeekCurrent:
+		base = f.at
+	case io.SeekEnd:
+		base = info.Size()
+	default:
+		return 0, sys.EINVAL
+	}
+	if offset > math.MaxInt64-base || base+offset < 0 {
+		return 0, sys.EINVAL
+	}
+	f.at = base + offset
+	return f.at, 0
+}
+
+// Write implements sys.File.
+func (f *file) Write(buf []byte) (int, sys.Errno) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.appends {
+		info, errno := f.info()
+		if errno != 0 {
+			return 0, errno
+		}
+		f.at = info.Size()
+	}
+	n, errno := f.Pwrite(buf, f.at)
+	f.at += int64(n)
+	return n, errno
+}
+
+// Pwrite implements sys.File. It writes all or fails: wazero goes on with the
+// guest's next buffer after a short write, and would leave a gap.
+func (f *file) Pwrite(buf []byte, off int64) (int, sys.Errno) {
+	switch {
+	case !f.writable:
+		return 0, sys.EBADF
+	case off < 0 || off > math.MaxInt64-int64(len(buf)):
+		return 0, sys.EINVAL
+	}
+	written := 0
+	for written < len(buf) {
+		piece := buf[written:min(len(buf), written+maxPiece)]
+		n, errno := f.writePiece(piece, off+int64(written))
+		written += n
+		if errno != 0 {
+			return written, f.set.tell(errno)
+		}
+	}
+	return written, 0
+}
+
+// writePiece takes what the file will grow by before it grows.
+func (f *file) writePiece(piece []byte, off int64) (n int, errno sys.Errno) {
+	end := off + int64(len(piece))
+	return n, f.grow(end, func() (err error) {
+		n, err = f.file.WriteAt(piece, off)
+		return err
+	})
+}
+
+// grow does what may make the file as large as end, if there is room for it.
+// What the file did not grow by after all, because of an error, is given back.
+func (f *file) grow(end int64, change func() error) sys.Errno {
+	f.set.changing.Lock()
+	defer f.set.changing.Unlock()
+	before, errno := f.info()
+	if errno != 0 {
+		return errno
+	}
+	growth := max(0, end-before.Size())
+	if !f.set.quota.take(growth) {
+		return overQuota
+	}
+	err := change()
+	if err != nil && growth > 0 {
+		if after, errno := f.info(); errno == 0 {
+			f.set.quota.give(growth - min(growth, max(0, after.Size()-before.Size())))
+		}
+	}
+	return errnoOf(err)
+}
+
+// Truncate implements sys.File, for fd_allocate too.
+func (f *file) Truncate(size int64) sys.Errno {
+	switch {
+	case size < 0:
+		return sys.EINVAL
+	case !f.writable:
+		return sys.EBADF
+	}
+	return f.set.tell(f.grow(size, func() error {
+		before, err := f.file.Stat()
+		if err != nil {
+			return err
+		}
+		err = f.file.Truncate(size)
+		if err == nil {
+			f.set.quota.give(max(0, before.Size()-size))
+		}
+		return err
+	}))
+}
+
+// Sync implements sys.File.
+func (f *file) Sync() sys.Errno {
+	if !f.writable {
+		return 0
+	}
+	return errnoOf(f.file.Sync())
+}
+
+// Datasync implements sys.File.
+func (f *file) Datasync() sys.Errno { return f.Sync() }

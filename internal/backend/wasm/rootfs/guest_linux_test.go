@@ -1,0 +1,250 @@
+package rootfs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental/sysfs"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+)
+
+// guests runs the program in testdata/guest.
+type guests struct {
+	runtime wazero.Runtime
+	program wazero.CompiledModule
+}
+
+func newGuests(t *testing.T) *guests {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "guest.wasm")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./testdata/guest")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	code, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	runtime := wazero.NewRuntime(ctx)
+	t.Cleanup(func() {
+		if err := runtime.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	wasi_snapshot_preview1.MustInstantiate(ctx, runtime)
+	program, err := runtime.CompileModule(ctx, code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &guests{runtime, program}
+}
+
+// run gives what each act led to.
+func (g *guests) run(t *testing.T, set *Set, acts ...string) map[string]string {
+	t.Helper()
+	mounts := wazero.NewFSConfig()
+	for _, m := range set.Mounts() {
+		mounts = mounts.(sysfs.FSConfig).WithSysFSMount(m.FS, m.Guest)
+	}
+	var stdout, stderr bytes.Buffer
+	config := wazero.NewModuleConfig().WithName("").WithFSConfig(mounts).WithArgs(append([]string{"guest"}, acts...)...).
+		WithStdout(&stdout).WithStderr(&stderr).WithSysWalltime().WithSysNanotime()
+	module, err := g.runtime.InstantiateModule(t.Context(), g.program, config)
+	if err != nil && !strings.Contains(err.Error(), "exit_code(0)") {
+		t.Fatalf("%v\n%s%s", err, &stdout, &stderr)
+	}
+	if module != nil {
+		if err := module.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	said := map[string]string{}
+	for line := range strings.Lines(stdout.String()) {
+		act, result, _ := strings.Cut(strings.TrimSpace(line), ":")
+		said[act] = strings.TrimSpace(result)
+	}
+	if len(said) != len(acts) {
+		t.Fatalf("%d answers of %d:\n%s%s", len(said), len(acts), &stdout, &stderr)
+	}
+	return said
+}
+
+// expect runs the acts in order, which are followed by what they should give.
+func (g *guests) expect(t *testing.T, set *Set, pairs ...string) {
+	t.Helper()
+	var acts []string
+	for pair := range slices.Chunk(pairs, 2) {
+		acts = append(acts, pair[0])
+	}
+	said := g.run(t, set, acts...)
+	for pair := range slices.Chunk(pairs, 2) {
+		if said[pair[0]] != pair[1] {
+			t.Errorf("%s: %q; want %q", pair[0], said[pair[0]], pair[1])
+		}
+	}
+}
+
+const (
+	notPermitted = "! Operation not permitted"
+	readOnly     = "! Read-only file system"
+	notThere     = "! No such file or directory"
+	noRoom       = "! I/O error" // wazero has no ENOSPC and no EMFILE
+)
+
+// The attacks once more, through wazero and a real guest.
+func TestGuest(t *testing.T) {
+	g := newGuests(t)
+	t.Run("works inside", func(t *testing.T) {
+		w := newWorld(t, true, generous)
+		w.links()
+		g.expect(t, w.set,
+			"read|/data/in.txt", "inside",
+			"read|/data/in-chain", "inside",
+			"read|/data/folder-in/deep.txt", "deep",
+			"stat|/data/sub", "a folder",
+			"mkdir|/data/made", "",
+			"write|/data/made/file|text", "",
+			"mv|/data/made/file|/data/made/moved", "",
+			"ln|/data/made/moved|/data/made/linked", "",
+			"symlink|moved|/data/made/soft", "",
+			"readlink|/data/made/soft", "moved",
+			"read|/data/made/soft", "text",
+			"touch|/data/made/moved", "",
+			"truncate|/data/made/moved|2", "",
+			"read|/data/made/linked", "te",
+			"walk|/data/made", "/data/made /data/made/linked /data/made/moved /data/made/soft",
+			"rm|/data/made/soft", "",
+			"rm|/data/made/linked", "",
+			"rm|/data/made/moved", "",
+			"rm|/data/made", "",
+		)
+		if len(w.denied) != 0 {
+			t.Errorf("told %q", w.denied)
+		}
+	})
+	t.Run("does not leave", func(t *testing.T) {
+		w := newWorld(t, true, generous)
+		w.links()
+		var acts []string
+		for _, path := range []string{
+			"/data/../outside/secret", "/data/../../../../../../etc/passwd", w.outside + "/secret", "/etc/passwd", "../outside/secret",
+			"/data/out", "/data/out-absolute", "/data/out-chain", "/data/out-new", "/data/folder-out/secret", "/data/folder-out/new",
+			"/data/folder-slash/etc/passwd", "/data/sub/../folder-out/secret",
+		} {
+			for _, act := range []string{"read|%s", "write|%s|pwned", "stat|%s", "truncate|%s|0", "touch|%s", "count|%s", "mkdir|%s/x"} {
+				acts = append(acts, fmt.Sprintf(act, path))
+			}
+			if strings.Contains(path, "folder") {
+				for _, act := range []string{"rm|%s", "mv|%s|/data/stolen", "mv|/data/in.txt|%s", "ln|%s|/data/stolen", "ln|/data/in.txt|%s", "symlink|x|%s"} {
+					acts = append(acts, fmt.Sprintf(act, path))
+				}
+			}
+		}
+		for act, said := range g.run(t, w.set, append(acts, "symlink|/etc/passwd|/data/new", "symlink|../outside|/data/new")...) {
+			if !strings.Contains(said, "! ") || strings.Contains(said, "secret") {
+				t.Errorf("%s: %q", act, said)
+			}
+		}
+		for _, told := range []string{"open /data/out", "stat /data/folder-out/secret", "utimens /data/out-absolute", "mkdir /data/folder-out/secret/x", "symlink /data/new"} {
+			if !slices.Contains(w.denied, told) {
+				t.Errorf("%q is not among %q", told, w.denied)
+			}
+		}
+	})
+	t.Run("does not change what it reads", func(t *testing.T) {
+		w := newWorld(t, false, generous)
+		before := fmt.Sprint(photograph(t, w.granted))
+		g.expect(t, w.set,
+			"read|/data/in.txt", "inside",
+			"write|/data/in.txt|x", readOnly,
+			"write|/data/new|x", readOnly,
+			"truncate|/data/in.txt|0", readOnly,
+			"touch|/data/in.txt", readOnly,
+			"mkdir|/data/new", readOnly,
+			"mv|/data/in.txt|/data/new", readOnly,
+			"ln|/data/in.txt|/data/new", readOnly,
+			"symlink|in.txt|/data/new", readOnly,
+			"rm|/data/in.txt", readOnly,
+		)
+		if after := fmt.Sprint(photograph(t, w.granted)); after != before {
+			t.Errorf("%s\n%s", before, after)
+		}
+	})
+	t.Run("fills the quota", func(t *testing.T) {
+		w := newWorld(t, true, Limits{Disk: 1 << 20, OpenFiles: 50})
+		before, _ := sizes(t, w.granted)
+		g.expect(t, w.set,
+			"fill|/data/big|100", "983040 "+noRoom,
+			"fill|/data/more|100", "0 "+noRoom,
+			"truncate|/data/in.txt|10000000000", noRoom,
+			"rm|/data/more", "",
+			"write|/data/small|there is room for this", "",
+		)
+		if after, _ := sizes(t, w.granted); after-before > 1<<20 || !slices.Equal(w.exceeded, []string{"disk"}) {
+			t.Errorf("grew by %d; exceeded %q", after-before, w.exceeded)
+		}
+	})
+	t.Run("opens a thousand files", func(t *testing.T) {
+		w := newWorld(t, true, generous)
+		w.open([]Grant{{w.granted, "/data", true}, {w.outside, "/untouched", false}}, Limits{OpenFiles: 30})
+		parent := filepath.Dir(w.granted)
+		before := len(descriptors(t, parent))
+		g.expect(t, w.set,
+			"open|/data/in.txt|1000", "30 "+noRoom,
+			"open|/untouched/secret|1000", "30 "+noRoom, // a mount that wazero has not opened yet
+			"stat|/untouched/secret", "6",
+		)
+		if left := descriptors(t, parent); len(left) != before || !slices.Equal(w.exceeded, []string{"open_files"}) {
+			t.Errorf("left %q; exceeded %q", left, w.exceeded)
+		}
+	})
+	t.Run("leaves nothing open when it is ended", func(t *testing.T) {
+		w := newWorld(t, true, generous)
+		parent := filepath.Dir(w.granted)
+		before := len(descriptors(t, parent))
+		g.expect(t, w.set, "open|/data/in.txt|20", "20", "fill|/data/big|3", "196608")
+		if err := w.set.Close(); err != nil {
+			t.Error(err)
+		}
+		if left := descriptors(t, parent); len(left) != before {
+			t.Errorf("left %q", left)
+		}
+	})
+	t.Run("does not wait for a FIFO", func(t *testing.T) {
+		w := newWorld(t, true, generous)
+		mkfifo(t, filepath.Join(w.granted, "fifo"))
+		g.expect(t, w.set, "read|/data/fifo", notPermitted, "write|/data/fifo|x", notPermitted)
+	})
+	t.Run("sees a file alone", func(t *testing.T) {
+		w := newWorld(t, true, generous)
+		w.open([]Grant{{w.granted + "/in.txt", "/data/in.txt", true}, {w.granted + "/sub/deep.txt", "/deep.txt", false}}, generous)
+		g.expect(t, w.set,
+			"walk|/data", "/data /data/in.txt",
+			"read|/data/in.txt", "inside",
+			"read|/deep.txt", "deep",
+			"write|/deep.txt|x", readOnly,
+			"write|/data/in.txt|changed", "",
+			"read|/data/sub/deep.txt", notThere,
+			"write|/data/new|x", notThere,
+			"rm|/data/in.txt", notPermitted,
+			"mv|/data/in.txt|/data/new", notPermitted,
+		)
+	})
+	t.Run("reads a large folder", func(t *testing.T) {
+		w := newWorld(t, true, generous)
+		for i := range 5000 {
+			fill(t, filepath.Join(w.granted, "empty", fmt.Sprint("a longer name ", i)), "")
+		}
+		g.expect(t, w.set, "count|/data/empty", "5000")
+	})
+}

@@ -1,0 +1,195 @@
+package rootfs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Grant is a folder or a file of the host, and where the guest sees it.
+type Grant struct {
+	// Host is a path of this system. Guest is absolute, with slashes.
+	Host, Guest string
+	// Write lets the guest change it, and below it.
+	Write bool
+}
+
+// Roots are the opened grants of a policy. Guests share them: what stands behind
+// a grant is settled when it is opened, even if its path is exchanged later.
+type Roots struct {
+	places []*place
+	opened []*os.Root
+	// escapes is os.Root's word for a path that leads out. It has no name there.
+	escapes error
+}
+
+// place is one mount as all guests have it.
+type place struct {
+	guest string
+	// folder is nil where only files are granted.
+	folder *os.Root
+	write  bool
+	// files are the ones with a grant of their own, by their name in the folder.
+	files map[string]single
+}
+
+// single is a granted file: a name in a folder that is not granted.
+type single struct {
+	root  *os.Root
+	name  string
+	write bool
+}
+
+// Open opens all grants, or says which cannot be.
+func Open(grants []Grant) (*Roots, error) {
+	r := &Roots{}
+	var folders, files []Grant
+	for _, g := range grants {
+		info, err := checkGrant(g)
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			folders = append(folders, g)
+		} else {
+			files = append(files, g)
+		}
+	}
+	err := r.addFolders(folders)
+	if err == nil {
+		err = r.addFiles(files, folders)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	slices.SortFunc(r.places, func(a, b *place) int { return cmp.Compare(a.guest, b.guest) })
+	return r, nil
+}
+
+// Close makes all sets useless that were made of r.
+func (r *Roots) Close() error {
+	var errs []error
+	for _, root := range r.opened {
+		errs = append(errs, root.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func checkGrant(g Grant) (fs.FileInfo, error) {
+	if !path.IsAbs(g.Guest) || path.Clean(g.Guest) != g.Guest || strings.ContainsRune(g.Guest, 0) {
+		return nil, fmt.Errorf("cannot grant %q: the guest's path %q must be absolute and without dots", g.Host, g.Guest)
+	}
+	info, err := os.Stat(g.Host)
+	if err != nil {
+		return nil, fmt.Errorf("cannot grant %q: %w", g.Host, err)
+	}
+	if !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("cannot grant %q: it is neither a folder nor a file, but %v", g.Host, info.Mode().Type())
+	}
+	return info, nil
+}
+
+func (r *Roots) addFolders(folders []Grant) error {
+	for _, g := range folders {
+		if same := r.at(g.Guest); same != nil {
+			if filepath.Clean(same.folder.Name()) != filepath.Clean(g.Host) {
+				return fmt.Errorf("cannot grant %q: %q is at %s already", g.Host, same.folder.Name(), g.Guest)
+			}
+			same.write = same.write || g.Write
+			continue
+		}
+		root, err := r.keep(os.OpenRoot(g.Host))
+		if err != nil {
+			return fmt.Errorf("cannot grant %q: %w", g.Host, err)
+		}
+		r.places = append(r.places, &place{guest: g.Guest, folder: root, write: g.Write})
+	}
+	return nil
+}
+
+// addFiles puts each file into the mount of its folder. A guest's library looks
+// for the longest mount that fits a path, so a new one must show what a shorter
+// one would have shown.
+func (r *Roots) addFiles(files, folders []Grant) error {
+	for _, g := range files {
+		cover, covered := covering(g, folders)
+		below := strings.TrimPrefix(strings.TrimPrefix(g.Guest, cover.Guest), "/")
+		if covered && (cover.Write || !g.Write) && filepath.Join(cover.Host, filepath.FromSlash(below)) == filepath.Clean(g.Host) {
+			continue // the folder grants as much
+		}
+		resolved, err := filepath.EvalSymlinks(g.Host)
+		if err != nil {
+			return fmt.Errorf("cannot grant %q: %w", g.Host, err)
+		}
+		root, err := r.keep(os.OpenRoot(filepath.Dir(resolved)))
+		if err != nil {
+			return fmt.Errorf("cannot grant %q: %w", g.Host, err)
+		}
+		at := r.at(path.Dir(g.Guest))
+		if at == nil {
+			at = &place{guest: path.Dir(g.Guest)}
+			if covered {
+				// In the covering root, so that a link in between does not widen it.
+				at.folder, err = r.keep(r.at(cover.Guest).folder.OpenRoot(filepath.FromSlash(path.Dir(below))))
+				if err != nil {
+					return fmt.Errorf("cannot grant %q: %w", g.Host, err)
+				}
+				at.write = cover.Write
+			}
+			r.places = append(r.places, at)
+		}
+		if at.files == nil {
+			at.files = map[string]single{}
+		}
+		name := path.Base(g.Guest)
+		at.files[name] = single{root: root, name: filepath.Base(resolved), write: g.Write || at.files[name].write}
+	}
+	return nil
+}
+
+// covering is the innermost granted folder around a file.
+func covering(g Grant, folders []Grant) (Grant, bool) {
+	var innermost Grant
+	for _, f := range folders {
+		switch {
+		case !isBelow(g.Guest, f.Guest) || len(f.Guest) < len(innermost.Guest):
+		case f.Guest == innermost.Guest:
+			innermost.Write = innermost.Write || f.Write
+		default:
+			innermost = f
+		}
+	}
+	return innermost, innermost.Guest != ""
+}
+
+func (r *Roots) at(guest string) *place {
+	for _, p := range r.places {
+		if p.guest == guest {
+			return p
+		}
+	}
+	return nil
+}
+
+// keep remembers a root for Close, after a look at whether it holds: all walls of
+// this package stand on that.
+func (r *Roots) keep(root *os.Root, err error) (*os.Root, error) {
+	if err != nil {
+		return nil, err
+	}
+	r.opened = append(r.opened, root)
+	_, err = root.Lstat("..")
+	if err == nil {
+		return nil, errors.New("os.Root lets .. pass")
+	}
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		r.escapes = inner
+	}
+	return root, nil
+}

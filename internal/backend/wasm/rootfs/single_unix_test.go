@@ -1,0 +1,180 @@
+//go:build unix
+
+package rootfs
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+func (w *world) names(path string) []string {
+	w.t.Helper()
+	dir := w.must(path, sys.O_RDONLY|sys.O_DIRECTORY)
+	defer dir.Close()
+	entries, errno := dir.Readdir(-1)
+	if errno != 0 {
+		w.t.Fatal(errno)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestAFileAloneIsAllOfItsFolder(t *testing.T) {
+	w := newWorld(t, true, generous)
+	w.links()
+	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt"}}, generous)
+	if m := w.set.Mounts(); len(m) != 1 || m[0].Guest != "/data" {
+		t.Fatalf("%+v", m)
+	}
+	if got := w.names("."); !slices.Equal(got, []string{"in.txt"}) {
+		t.Errorf("%q", got)
+	}
+	for _, path := range []string{"in.txt", "/in.txt", "./in.txt", "x/../in.txt"} {
+		if text, errno := w.reads(path); text != "inside" {
+			t.Errorf("%s: %q, %v", path, text, errno)
+		}
+	}
+	for _, a := range slices.Concat(following, naming) {
+		for _, path := range []string{"sub", "sub/deep.txt", "in", "new", "../granted/in.txt", "..", "folder-in/deep.txt"} {
+			if errno := a.do(w, path); errno != sys.ENOENT && errno != sys.EPERM && errno != sys.EROFS {
+				t.Errorf("%s %s: %v", a.name, path, errno)
+			}
+		}
+	}
+	check(t, "through it", w.opens("in.txt/x", sys.O_RDONLY), sys.ENOTDIR)
+	check(t, "with a slash", w.opens("in.txt/", sys.O_RDONLY), sys.ENOTDIR)
+	check(t, "write", w.opens("in.txt", sys.O_WRONLY), sys.EROFS)
+	check(t, "utimens", w.fs.Utimens("in.txt", 1, 1), sys.EROFS)
+	if st, errno := w.fs.Stat("."); errno != 0 || !st.Mode.IsDir() {
+		t.Errorf("%v, %v", st, errno)
+	}
+}
+
+func TestAFileAloneToWrite(t *testing.T) {
+	w := newWorld(t, true, generous)
+	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt", Write: true}}, Limits{Disk: 10, OpenFiles: 5})
+	f := w.must("in.txt", sys.O_RDWR|sys.O_CREAT|sys.O_TRUNC)
+	if _, errno := f.Write([]byte("0123456789")); errno != 0 {
+		t.Fatal(errno)
+	}
+	check(t, "more", func() sys.Errno { _, e := f.Write([]byte("x")); return e }(), ENOSPC)
+	check(t, "utimens", w.fs.Utimens("in.txt", 1, 1), 0)
+	for name, errno := range map[string]sys.Errno{
+		"unlink":         w.fs.Unlink("in.txt"),
+		"rename":         w.fs.Rename("in.txt", "new"),
+		"rename to":      w.fs.Rename("in.txt", "in.txt"),
+		"link":           w.fs.Link("in.txt", "new"),
+		"rmdir":          w.fs.Rmdir("in.txt"),
+		"mkdir":          w.fs.Mkdir("in.txt", 0o700),
+		"symlink":        w.fs.Symlink("x", "in.txt"),
+		"rmdir the list": w.fs.Rmdir("."),
+	} {
+		check(t, name, errno, sys.EPERM)
+	}
+	// It was granted as it was: what the host removes, the guest does not make.
+	if err := os.Remove(filepath.Join(w.granted, "in.txt")); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "create", w.opens("in.txt", sys.O_RDWR|sys.O_CREAT), sys.ENOENT)
+}
+
+// The folder's other files are near: a link in the place of the granted file
+// would reach them.
+func TestAFileAloneIsNotFollowed(t *testing.T) {
+	w := newWorld(t, true, generous)
+	secret := filepath.Join(w.granted, "secret")
+	fill(t, secret, "secret")
+	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt", Write: true}}, generous)
+	if err := os.Remove(filepath.Join(w.granted, "in.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("secret", filepath.Join(w.granted, "in.txt")); err != nil {
+		t.Fatal(err)
+	}
+	before := photograph(t, secret)
+	for _, a := range following {
+		want := sys.ELOOP
+		if a.name == "chmod" {
+			want = sys.EPERM
+		}
+		check(t, a.name, a.do(w, "in.txt"), want)
+	}
+	if after := photograph(t, secret); after[secret] != before[secret] {
+		t.Errorf("%v; was %v", after, before)
+	}
+}
+
+func TestAGrantedLinkMeansItsFile(t *testing.T) {
+	w := newWorld(t, true, generous)
+	w.links()
+	w.open([]Grant{{Host: w.granted + "/in-chain", Guest: "/data/name"}, {Host: w.granted + "/sub/deep.txt", Guest: "/data/other"}}, generous)
+	if got := w.names("."); !slices.Equal(got, []string{"name", "other"}) {
+		t.Errorf("%q", got)
+	}
+	if text, errno := w.reads("name"); text != "inside" {
+		t.Errorf("%q, %v", text, errno)
+	}
+}
+
+// A library in the guest takes the longest mount that fits: the mount around a
+// file must not hide what a wider one shows.
+func TestAFileInAGrantedFolder(t *testing.T) {
+	w := newWorld(t, true, generous)
+	fill(t, filepath.Join(w.granted, "sub", "log"), "")
+	file := func(write bool) Grant { return Grant{w.granted + "/sub/log", "/data/sub/log", write} }
+	folder := func(write bool) Grant { return Grant{w.granted, "/data", write} }
+
+	for _, grants := range [][]Grant{{file(false), folder(false)}, {folder(true), file(true)}, {folder(true), file(false)}} {
+		w.open(grants, generous)
+		if got := len(w.set.Mounts()); got != 1 {
+			t.Errorf("%+v: %d mounts", grants, got)
+		}
+	}
+
+	w.open([]Grant{folder(false), file(true)}, generous)
+	mounts := w.set.Mounts()
+	if len(mounts) != 2 || mounts[1].Guest != "/data/sub" {
+		t.Fatalf("%+v", mounts)
+	}
+	w.fs = mounts[1].FS
+	if got := w.names("."); !slices.Equal(got, []string{"deep.txt", "log"}) {
+		t.Errorf("%q", got)
+	}
+	check(t, "write the file", w.opens("log", sys.O_WRONLY), 0)
+	check(t, "write the other", w.opens("deep.txt", sys.O_WRONLY), sys.EROFS)
+	check(t, "out", w.opens("../in.txt", sys.O_RDONLY), sys.EPERM)
+	if text, errno := w.reads("deep.txt"); text != "deep" {
+		t.Errorf("%q, %v", text, errno)
+	}
+}
+
+func TestGrantsThatCannotBe(t *testing.T) {
+	w := newWorld(t, true, generous)
+	for _, c := range []struct {
+		name   string
+		grants []Grant
+	}{
+		{"not there", []Grant{{w.granted + "/missing", "/data", false}}},
+		{"a device", []Grant{{"/dev/null", "/dev/null", false}}},
+		{"relative", []Grant{{w.granted, "data", false}}},
+		{"dots", []Grant{{w.granted, "/data/../x", false}}},
+		{"two at one", []Grant{{w.granted, "/data", false}, {w.outside, "/data", false}}},
+	} {
+		if roots, err := Open(c.grants); err == nil {
+			roots.Close()
+			t.Errorf("%s: opened", c.name)
+		} else {
+			t.Log(err)
+		}
+	}
+	w.open([]Grant{{w.granted, "/data", false}, {w.granted, "/data", true}}, generous)
+	check(t, "the wider of both", w.opens("in.txt", sys.O_RDWR), 0)
+}

@@ -1,0 +1,171 @@
+package rootfs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+// generous is for tests that are about something else.
+var generous = Limits{Disk: 1 << 30, OpenFiles: 100}
+
+// world is a granted folder, and one beside it that must stay as it is.
+type world struct {
+	t                *testing.T
+	granted, outside string
+	before           map[string]string
+
+	set *Set
+	fs  sys.FS
+
+	mu               sync.Mutex
+	denied, exceeded []string
+}
+
+func newWorld(t *testing.T, write bool, limits Limits) *world {
+	t.Helper()
+	dir := t.TempDir()
+	w := &world{t: t, granted: filepath.Join(dir, "granted"), outside: filepath.Join(dir, "outside")}
+	mkdir(t, w.granted, filepath.Join(w.granted, "sub"), filepath.Join(w.granted, "empty"), w.outside, filepath.Join(w.outside, "folder"))
+	fill(t, filepath.Join(w.granted, "in.txt"), "inside")
+	fill(t, filepath.Join(w.granted, "sub", "deep.txt"), "deep")
+	fill(t, filepath.Join(w.outside, "secret"), "secret")
+	w.before = photograph(t, w.outside)
+	w.open([]Grant{{Host: w.granted, Guest: "/data", Write: write}}, limits)
+	t.Cleanup(w.untouched)
+	return w
+}
+
+func (w *world) open(grants []Grant, limits Limits) {
+	w.t.Helper()
+	limits.Denied = func(op, path string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.denied = append(w.denied, op+" "+path)
+	}
+	limits.Exceeded = func(limit string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.exceeded = append(w.exceeded, limit)
+	}
+	roots, err := Open(grants)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.set = roots.NewSet(limits)
+	w.fs = w.set.Mounts()[0].FS
+	w.t.Cleanup(func() {
+		if err := w.set.Close(); err != nil {
+			w.t.Error(err)
+		}
+		if err := roots.Close(); err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+// untouched is the promise of all promises.
+func (w *world) untouched() {
+	w.t.Helper()
+	after := photograph(w.t, w.outside)
+	if fmt.Sprint(after) != fmt.Sprint(w.before) {
+		w.t.Errorf("the folder outside changed:\n%v\n%v", w.before, after)
+	}
+}
+
+// photograph is all of a folder that a guest could have changed.
+func photograph(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	seen := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := ""
+		if info.Mode().IsRegular() {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text = string(content)
+		}
+		seen[path] = fmt.Sprint(info.Mode(), info.ModTime().UnixNano(), text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+func mkdir(t *testing.T, paths ...string) {
+	t.Helper()
+	for _, p := range paths {
+		if err := os.MkdirAll(p, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func fill(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// must opens what has to open.
+func (w *world) must(path string, flag sys.Oflag) sys.File {
+	w.t.Helper()
+	f, errno := w.fs.OpenFile(path, flag, 0o600)
+	if errno != 0 {
+		w.t.Fatalf("open %s: %v", path, errno)
+	}
+	return f
+}
+
+// opens gives the error of an open, and closes what it opened.
+func (w *world) opens(path string, flag sys.Oflag) sys.Errno {
+	f, errno := w.fs.OpenFile(path, flag, 0o666)
+	if errno == 0 {
+		return f.Close()
+	}
+	return errno
+}
+
+// reads gives all of a file, as a guest would read it.
+func (w *world) reads(path string) (string, sys.Errno) {
+	f, errno := w.fs.OpenFile(path, sys.O_RDONLY, 0)
+	if errno != 0 {
+		return "", errno
+	}
+	defer f.Close()
+	var text []byte
+	for {
+		buf := make([]byte, 64)
+		n, errno := f.Read(buf)
+		text = append(text, buf[:n]...)
+		if n == 0 || errno != 0 {
+			return string(text), errno
+		}
+	}
+}
+
+func check(t *testing.T, what string, got, want sys.Errno) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v; want %v", what, got, want)
+	}
+}
+
+// tried is for what a guest does without looking at the answer.
+func tried(sys.Errno) {}
