@@ -23,10 +23,10 @@ BENCHFLAGS ?=
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race check lint cross bench soak fuzz generate fmt clean
+.PHONY: help run build python-wasm test race check lint cross bench soak fuzz generate fmt clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## run two scripts behind the walls: a result, and what was blocked
 	@scripts/setup run
@@ -41,6 +41,12 @@ build: ## build bin/cordon
 	@mkdir -p bin
 	$(BUILD) -o bin/cordon.linked ./cmd/cordon
 	@cp bin/cordon.linked bin/cordon.copied && mv bin/cordon.copied bin/cordon && rm bin/cordon.linked
+
+# Debian's CPython as a WebAssembly module, for where no kernel puts up walls. It takes
+# minutes once, and nothing while its sources and tools stay the same.
+python-wasm: ## build bin/python-wasm.zip
+	@scripts/setup python-wasm
+	scripts/python-wasm
 
 test: ## run every test
 	@scripts/setup test
