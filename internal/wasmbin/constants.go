@@ -1,56 +1,43 @@
 package wasmbin
 
-// mention is told where a part names a function.
-type mention func(at int, function uint32)
-
-func nobody(int, uint32) {}
-
-func (m *Module) mentioned(r *reader, tell mention) {
-	at := r.pos
-	i := m.function(r)
-	tell(at, i)
-}
-
-// constant reads an expression that has a value before the module runs.
-func (m *Module) constant(r *reader, tell mention) {
-	for range 2 { // one value and the end
-		switch op := r.byte(); op {
-		case opEnd:
-			return
-		case opI32Const:
-			r.signed(32)
-		case opI64Const:
-			r.signed(64)
-		case opF32Const:
-			r.bytes(4)
-		case opF64Const:
-			r.bytes(8)
-		case opGlobalGet:
-			r.u32()
-		case opRefNull:
-			r.byte()
-		case opRefFunc:
-			m.mentioned(r, tell)
-		case prefixVector:
-			if sub := r.u32(); r.err == nil && sub != vectorConst {
-				r.failf("a constant that is none: %#x %d", op, sub)
-			}
-			r.bytes(16)
-		default:
-			if r.err == nil {
-				r.pos--
-				r.failf("a constant that is none: %#x", op)
-			}
-			return
+// constant reads an expression that has a value before the module runs, and gives
+// the value if it is a plain i32.
+func (m *Module) constant(r *reader) (value uint32, plain bool) {
+	switch op := r.byte(); op {
+	case opI32Const:
+		value, plain = uint32(r.signed(32)), true
+	case opI64Const:
+		r.signed(64)
+	case opF32Const:
+		r.bytes(4)
+	case opF64Const:
+		r.bytes(8)
+	case opGlobalGet:
+		r.below(m.globals, "global")
+	case opRefNull:
+		referenceType(r)
+	case opRefFunc:
+		m.function(r)
+	case prefixVector:
+		if sub := r.u32(); r.err == nil && sub != vectorConst {
+			r.failf("a constant that is none: %#x %d", op, sub)
+		}
+		r.bytes(16)
+	default:
+		if r.err == nil {
+			r.pos--
+			r.failf("a constant that is none: %#x", op)
 		}
 	}
-	if r.err == nil {
-		r.failf("a constant of more than one value")
+	if end := r.byte(); r.err == nil && end != opEnd {
+		r.pos--
+		r.failf("a constant of more than one instruction: %#x", end)
 	}
+	return value, plain
 }
 
 // readElements reads the segments of tables.
-func (m *Module) readElements(r *reader, tell mention) {
+func (m *Module) readElements(r *reader) {
 	const passive, explicit, expressions = 1, 2, 4
 	left := maxTableSize
 	for range r.count(maxElements, "segments of elements") {
@@ -60,20 +47,27 @@ func (m *Module) readElements(r *reader, tell mention) {
 		}
 		if flags&passive == 0 {
 			if flags&explicit != 0 {
-				r.u32() // the table
+				r.below(len(m.tables), "table")
 			}
-			m.constant(r, tell)
+			m.constant(r)
 		}
-		if flags&(passive|explicit) != 0 {
-			r.byte() // what it is of
+		switch {
+		case flags&(passive|explicit) == 0:
+		case flags&expressions != 0:
+			referenceType(r)
+		default:
+			r.zero("kind of elements")
 		}
 		n := r.count(left, "elements")
 		left -= n
 		for range n {
+			if r.err != nil {
+				return
+			}
 			if flags&expressions != 0 {
-				m.constant(r, tell)
+				m.constant(r)
 			} else {
-				m.mentioned(r, tell)
+				m.function(r)
 			}
 		}
 	}
@@ -81,37 +75,36 @@ func (m *Module) readElements(r *reader, tell mention) {
 
 // Segment is a piece of memory that the module brings.
 type Segment struct {
+	// Passive says that it goes nowhere until the module asks for it.
 	Passive bool
-	// Offset is where it belongs; Fixed says that this is a plain number.
+	// Offset is where it belongs; Fixed says that this is a plain number, and not
+	// an imported global.
 	Offset uint32
 	Fixed  bool
 	Data   []byte
 }
 
-func (m *Module) readData(r *reader, segment func(Segment)) {
+func (m *Module) readData(r *reader) (all []Segment) {
 	for range r.count(maxData, "segments of data") {
 		s := Segment{}
 		switch flags := r.u32(); {
 		case r.err != nil:
-			return
+			return nil
 		case flags > 2:
 			r.failf("a segment of data of an unknown kind: %#x", flags)
 		case flags == 1:
 			s.Passive = true
 		case flags == 2:
-			r.u32() // the memory
+			r.zero("memory")
 		}
 		if !s.Passive {
-			at := r.pos
-			m.constant(r, nobody)
-			if expression := r.since(at); len(expression) > 0 && expression[0] == opI32Const {
-				s.Offset, s.Fixed = uint32((&reader{data: expression[1:]}).signed(32)), true
-			}
+			s.Offset, s.Fixed = m.constant(r)
 		}
-		s.Data = r.part(r.u32()).data
+		s.Data = r.bytes(r.count(MaxSize, "bytes of data"))
 		if r.err != nil {
-			return
+			return nil
 		}
-		segment(s)
+		all = append(all, s)
 	}
+	return all
 }

@@ -1,191 +1,335 @@
 package wasmbin
 
-func (t *meter) codeSection() ([]byte, error) {
-	out := appendU32(nil, uint32(len(t.bodies)))
-	for i, b := range t.bodies {
-		f := &function{meter: t, body: b, signature: t.Module.types[t.functions[i]]}
-		code, err := f.rewrite()
-		if err != nil {
-			return nil, err
-		}
-		out = append(appendU32(out, uint32(len(code))), code...)
-	}
-	if len(t.bodies) == 0 {
-		return nil, nil
-	}
-	return out, nil
-}
-
 // function is a function's body on its way from old to new.
+//
+// The code is cut into pieces: what runs from its beginning to its end or not at all,
+// unless it traps. What a piece costs is taken from the counter where it begins.
 type function struct {
 	*meter
-	body
+	*body
 	signature
-	out []byte
-	// piece is straight code that has not been paid for, and cost what it costs.
-	piece []byte
-	cost  int64
-	depth int // of blocks
+	out    []byte
+	piece  []byte // has not been paid for
+	cost   int64  // of the piece
+	path   int64  // what can have run since the last look at the counter
+	look   bool   // the counter has to be looked at where the piece begins
+	blocks []scope
+	begun  int  // how many blocks there were
+	dead   bool // nothing comes here
+	dirty  bool // the local counter may not be what the global is
+
+	inLocal   bool // the counter is in a local
+	accounted bool // the call takes room on the stack
+
+	// Locals of ours: the counter, what a long instruction is about to move or to
+	// grow by, what came of it, and the room for the functions that are called.
+	counterLocal, lengthLocal, grownLocal, roomLocal uint32
 }
 
-// left and length are locals of ours: what is left of the counter, and the number of
-// bytes that a long instruction is about to move.
-func (f *function) left() uint32   { return uint32(len(f.parameters) + f.count) }
-func (f *function) length() uint32 { return f.left() + 1 }
+// scope is a block that is open.
+type scope struct {
+	op     byte // opIf becomes opElse; 0 is the function itself
+	target bool // its label is jumped to
+	dead   bool // it began where nothing comes
+	joins  bool // something comes to its end from above its else
+}
 
-func (f *function) rewrite() ([]byte, error) {
-	f.out = append(appendU32(nil, uint32(f.groups)+2), f.locals...)
-	f.out = append(f.out, 1, typeI64, 1, typeI32)
+// rewrite gives the body.
+func (f *function) rewrite() []byte {
+	// A local is faster than a global where it is used often; around calls it has to
+	// be written back and read again.
+	f.inLocal = f.Grain == Exact || f.loops && f.calls == 0
+	f.accounted = f.Stack && (!f.leaf() || f.frame() > maxFreeFrame)
+	r := &reader{data: f.data, base: f.base, copying: true, moved: f.moved}
+	f.declare(r)
 	f.enter()
-	r := &reader{data: f.code, base: f.at}
-	for f.depth >= 0 {
-		i := f.next(r)
-		if r.err != nil {
-			return nil, r.err
-		}
-		if f.depth > maxNesting {
-			r.failf("%d blocks inside of each other, which may be %d", f.depth, maxNesting)
-			return nil, r.err
-		}
-		f.add(i)
+	d := &decoder{Module: f.Module, reader: r, locals: f.locals}
+	// All of this has been read before: there are no mistakes left.
+	for f.blocks = []scope{{}}; len(f.blocks) > 0 && r.err == nil; {
+		r.out = r.out[:0]
+		d.depth = len(f.blocks) - 1
+		i := d.next()
+		f.add(i, r.out)
 	}
-	if !r.done() {
-		r.failf("code behind the end of a function")
-		return nil, r.err
-	}
-	return f.out, nil
+	return f.out
 }
 
-// enter pays for the call.
+// declare writes the locals: the module's, and those of ours that are needed.
+func (f *function) declare(r *reader) {
+	ours, n := []byte(nil), uint32(0)
+	local := func(needed bool, t byte) uint32 {
+		if !needed {
+			return 0
+		}
+		ours = append(ours, 1, t)
+		n++
+		return uint32(f.locals) + n - 1
+	}
+	f.counterLocal = local(f.inLocal, typeI64)
+	f.lengthLocal = local(f.long || f.grows, typeI32)
+	f.grownLocal = local(f.grows, typeI32)
+	f.roomLocal = local(f.accounted, typeI32)
+	groups := r.rawU32()
+	f.out = appendU32(f.out, groups+n)
+	readLocals(r, int(groups))
+	f.out = append(append(f.out, r.out...), ours...)
+}
+
+// enter takes the room for the call.
 func (f *function) enter() {
-	if f.Grain == Coarse {
-		f.charge(1)
+	if f.accounted {
+		f.op(opGlobalGet, f.room)
+		f.out = appendSigned(append(f.out, opI32Const), f.frame())
+		f.out = append(f.out, opI32Sub)
+		f.op(opLocalTee, f.roomLocal)
+		f.out = append(f.out, opI32Const, 0, opI32LtS, opIf, blockVoid)
+		f.op(opCall, f.overflow)
+		// Saying that the call does not return spares the code behind it from being a
+		// place where ways meet.
+		f.out = append(f.out, opUnreachable, opEnd)
 	}
-	if !f.Stack {
-		return
-	}
-	words := int64(frameCost + len(f.parameters) + f.count)
-	f.addToStack(-words)
-	f.op(opGlobalGet, f.stack)
-	f.out = append(f.out, opI32Const, 0, opI32LtS, opIf, blockVoid)
-	f.op(opCall, f.overflow)
-	f.out = append(f.out, opEnd)
-	// Whoever leaves the function leaves this block, by the label that was the
-	// function's own.
-	f.out = append(f.out, opBlock)
-	switch results := f.results; len(results) {
-	case 0:
-		f.out = append(f.out, blockVoid)
-	case 1:
-		f.out = append(f.out, results[0])
-	default:
-		f.out = appendSigned(f.out, int64(f.typeOf(signature{results: results})))
-	}
-}
-
-// leave gives the room back.
-func (f *function) leave() {
-	if f.Stack {
-		f.out = append(f.out, opEnd)
-		f.addToStack(int64(frameCost + len(f.parameters) + f.count))
-	}
-	f.out = append(f.out, opEnd)
-}
-
-func (f *function) addToStack(words int64) {
-	f.op(opGlobalGet, f.stack)
-	f.out = appendSigned(append(f.out, opI32Const), words)
-	f.out = append(f.out, opI32Add)
-	f.op(opGlobalSet, f.stack)
+	f.load()
+	f.look = !f.light()
 }
 
 func (f *function) op(op byte, index uint32) { f.out = appendU32(append(f.out, op), index) }
 
-// add takes one instruction over.
-func (f *function) add(i instruction) {
-	if !i.free() {
-		f.cost++
-	}
-	switch i.op {
-	case opEnd:
-		f.pay()
-		if f.depth--; f.depth < 0 {
-			f.leave()
-			return
-		}
-		f.out = append(f.out, opEnd)
-	case opElse:
-		f.pay()
-		f.out = append(f.out, opElse)
-	case opLoop:
-		f.depth++
-		f.piece = append(f.piece, i.raw...)
-		f.pay()
-		if f.Grain == Coarse {
-			f.charge(1)
-		}
-	case opBlock:
-		f.depth++
-		f.piece = append(f.piece, i.raw...)
-	case opIf:
-		f.depth++
-		f.piece = append(f.piece, i.raw...)
-		f.pay()
-	case opBr, opBrIf, opBrTable, opUnreachable:
-		f.piece = append(f.piece, i.raw...)
-		f.pay()
-	case opReturn:
-		if f.Stack {
-			f.piece = appendU32(append(f.piece, opBr), uint32(f.depth))
-		} else {
-			f.piece = append(f.piece, i.raw...)
-		}
-		f.pay()
-	case opCall, opRefFunc:
-		f.piece = appendU32(append(f.piece, i.op), f.moved(i.index))
-	default:
-		if i.long() {
-			f.pay()
-			f.chargeLength()
-		}
-		f.piece = append(f.piece, i.raw...)
+// load takes the counter over, and store gives it back: whatever is called counts on.
+func (f *function) load() {
+	if f.inLocal {
+		f.op(opGlobalGet, f.counter)
+		f.op(opLocalSet, f.counterLocal)
+		f.dirty = false
 	}
 }
 
-// pay ends a piece of straight code. What it costs is paid before it begins.
-func (f *function) pay() {
-	if f.Grain == Exact && f.cost > 0 {
-		f.charge(f.cost)
+func (f *function) store() {
+	if f.inLocal && f.dirty {
+		f.op(opLocalGet, f.counterLocal)
+		f.op(opGlobalSet, f.counter)
+		f.dirty = false
 	}
+}
+
+// add takes one instruction over.
+func (f *function) add(i instruction, raw []byte) {
+	if !f.dead {
+		f.cost += i.cost()
+	}
+	switch i.op {
+	case opBlock, opLoop, opIf:
+		f.begin(i.op, raw)
+		return
+	case opElse:
+		f.pay(false)
+		b := &f.blocks[len(f.blocks)-1]
+		b.op, b.joins = opElse, !f.dead
+		f.dead, f.dirty = b.dead, true
+		f.out = append(f.out, raw...)
+		return
+	case opEnd:
+		f.end()
+		return
+	}
+	if f.dead {
+		f.piece = append(f.piece, raw...)
+		return
+	}
+	switch i.op {
+	case opBr, opBrIf, opBrTable, opReturn, opUnreachable:
+		f.jump(i, raw)
+	case opCall, opCallIndirect:
+		f.call(i, raw)
+	default:
+		switch {
+		case i.long():
+			f.chargeLong(raw)
+		case i.grows():
+			f.chargeGrown(i, raw)
+		default:
+			f.piece = append(f.piece, raw...)
+		}
+	}
+}
+
+func (f *function) begin(op byte, raw []byte) {
+	b := scope{op: op, target: f.targets.has(f.begun), dead: f.dead}
+	f.begun++
+	f.blocks = append(f.blocks, b)
+	switch {
+	case op == opIf:
+		f.piece = append(f.piece, raw...)
+		f.pay(false)
+	case op == opLoop && b.target && !f.dead:
+		f.pay(true)
+		f.out = append(f.out, raw...)
+		f.look, f.dirty = true, true
+	default:
+		f.piece = append(f.piece, raw...)
+	}
+}
+
+func (f *function) end() {
+	b := f.blocks[len(f.blocks)-1]
+	f.blocks = f.blocks[:len(f.blocks)-1]
+	switch {
+	case b.op == 0:
+		f.pay(false)
+		if !f.dead {
+			f.store()
+		}
+		f.out = append(f.out, opEnd)
+		return
+	case b.op == opLoop, b.op == opBlock && !b.target:
+		// Whoever comes here comes from above.
+		f.piece = append(f.piece, opEnd)
+		return
+	}
+	f.pay(false)
+	f.out = append(f.out, opEnd)
+	f.dead = b.dead || f.dead && !b.target && b.op == opElse && !b.joins
+	f.dirty = true
+}
+
+// jump takes over what leaves the straight way.
+func (f *function) jump(i instruction, raw []byte) {
+	leaves := i.op == opReturn
+	function := uint32(len(f.blocks) - 1)
+	switch i.op {
+	case opBr, opBrIf:
+		leaves = i.index == function
+	case opBrTable:
+		for _, label := range i.labels {
+			leaves = leaves || label == function
+		}
+	}
+	if leaves && f.inLocal {
+		f.pay(false)
+		f.store()
+	}
+	f.piece = append(f.piece, raw...)
+	f.pay(false)
+	f.dead = i.op != opBrIf
+}
+
+// call takes a call over. The counter and the room are right whenever one is made.
+func (f *function) call(i instruction, raw []byte) {
+	if i.op == opCallIndirect {
+		f.path += maxLight
+	} else if int(i.index) >= f.imported {
+		if callee := &f.bodies[int(i.index)-f.imported]; callee.light() {
+			f.path += callee.instructions
+		}
+	}
+	f.pay(false)
+	f.store()
+	if f.accounted && (i.op == opCallIndirect || int(i.index) >= f.imported) {
+		f.op(opLocalGet, f.roomLocal)
+		f.op(opGlobalSet, f.room)
+	}
+	f.out = append(f.out, raw...)
+	f.load()
+}
+
+// pay ends a piece: what it costs is taken in front of it. A loop behind it looks at
+// the counter itself.
+func (f *function) pay(atLoop bool) {
+	if f.dead {
+		f.out = append(f.out, f.piece...)
+		f.piece = f.piece[:0]
+		return
+	}
+	f.path += f.cost
+	look := f.look && !atLoop || f.path > maxPath
+	cost := f.cost
+	if f.Grain == Coarse {
+		cost = 0
+		if look = f.look && !atLoop; look {
+			cost = 1
+		}
+	}
+	if look {
+		f.look, f.path = false, 0
+	}
+	f.charge(cost, look)
 	f.out = append(f.out, f.piece...)
 	f.piece, f.cost = f.piece[:0], 0
 }
 
-func (f *function) charge(cost int64) {
-	f.op(opGlobalGet, f.counter)
-	f.out = appendSigned(append(f.out, opI64Const), cost)
-	f.subtract()
+// charge takes what a piece costs from the counter.
+func (f *function) charge(cost int64, look bool) {
+	if cost > 0 {
+		f.getCounter()
+		f.out = appendSigned(append(f.out, opI64Const), cost)
+		f.subtract()
+	}
+	if look {
+		f.lookAtCounter()
+	}
 }
 
-// chargeLength charges for a long instruction. It has been counted as one already.
-func (f *function) chargeLength() {
-	f.op(opLocalTee, f.length())
-	f.op(opGlobalGet, f.counter)
-	f.op(opLocalGet, f.length())
+// chargeLong charges for a long instruction before it runs. It has been counted as
+// one already.
+func (f *function) chargeLong(raw []byte) {
+	f.pay(false)
+	f.op(opLocalTee, f.lengthLocal)
+	f.getCounter()
+	f.op(opLocalGet, f.lengthLocal)
 	f.out = append(f.out, opI64ExtendU, opI64Const, bulkShift, opI64ShrU)
 	f.subtract()
+	f.lookAtCounter()
+	f.piece = append(f.piece, raw...)
 }
 
-// subtract takes what is on the stack from the counter below it, and asks the host
-// for more when nothing is left.
+// chargeGrown charges for memory and tables that have grown. Whoever asks for too much
+// gets nothing, and pays nothing.
+func (f *function) chargeGrown(i instruction, raw []byte) {
+	f.pay(false)
+	f.op(opLocalTee, f.lengthLocal)
+	f.out = append(f.out, raw...)
+	f.op(opLocalTee, f.grownLocal)
+	f.getCounter()
+	f.op(opLocalGet, f.grownLocal)
+	f.out = append(f.out, opI32Const, 0x7f /* -1 */, opI32Ne, opI64ExtendU)
+	f.op(opLocalGet, f.lengthLocal)
+	f.out = append(f.out, opI64ExtendU, opI64Mul)
+	if i.op == opMemoryGrow {
+		f.out = appendSigned(append(f.out, opI64Const), pageSize>>bulkShift)
+		f.out = append(f.out, opI64Mul)
+	} else {
+		f.out = append(f.out, opI64Const, bulkShift, opI64ShrU)
+	}
+	f.subtract()
+	f.lookAtCounter()
+}
+
+func (f *function) getCounter() {
+	if f.inLocal {
+		f.op(opLocalGet, f.counterLocal)
+	} else {
+		f.op(opGlobalGet, f.counter)
+	}
+}
+
+// subtract takes what is on the stack from the counter below it.
 func (f *function) subtract() {
 	f.out = append(f.out, opI64Sub)
-	f.op(opLocalTee, f.left())
-	f.op(opGlobalSet, f.counter)
-	f.op(opLocalGet, f.left())
+	if f.inLocal {
+		f.op(opLocalSet, f.counterLocal)
+	} else {
+		f.op(opGlobalSet, f.counter)
+	}
+	f.dirty = true
+}
+
+// lookAtCounter asks the host for more when nothing is left.
+func (f *function) lookAtCounter() {
+	f.getCounter()
 	f.out = append(f.out, opI64Const, 0, opI64LtS, opIf, blockVoid)
-	f.op(opLocalGet, f.left())
-	f.op(opCall, f.refill)
-	f.op(opGlobalSet, f.counter)
+	dirty := f.dirty
+	f.store()
+	f.op(opCall, f.ask)
+	f.load()
+	f.dirty = dirty
 	f.out = append(f.out, opEnd)
 }

@@ -1,31 +1,29 @@
 package wasmbin
 
-// names gives the custom section with the names of functions, in their new places. It
-// is for people who read a trace: one with a mistake is left out.
-func (t *meter) names() []byte {
-	const functionNames = 1
-	for _, s := range t.sections {
-		r := s.reader()
-		if s.id != customSection || r.name() != "name" {
+// functionNames gives the custom section with the names of functions, in their new
+// places. It is for people who read a trace: one with a mistake is left out.
+func (t *meter) functionNames() []byte {
+	const functions = 1
+	r := &reader{data: t.names}
+	for !r.done() {
+		id := r.byte()
+		part := r.part(r.u32())
+		if id != functions {
 			continue
 		}
-		for !r.done() {
-			id := r.byte()
-			part := r.part(r.u32())
-			if id != functionNames {
-				continue
-			}
-			n := part.count(maxFunctions, "names")
-			out := appendU32(nil, uint32(n))
-			for range n {
-				index, name := part.u32(), part.name()
-				out = appendName(appendU32(out, t.moved(index)), name)
-			}
-			if part.err != nil || !part.done() {
+		n := part.count(maxFunctions, "names")
+		out := appendU32(nil, uint32(n))
+		for range n {
+			index, name := part.u32(), part.name()
+			if int64(index) >= int64(len(t.functions)) {
 				return nil
 			}
-			return appendSection(appendName(nil, "name"), functionNames, out)
+			out = appendName(appendU32(out, t.moved(index)), name)
 		}
+		if part.err != nil || !part.done() {
+			return nil
+		}
+		return appendSection(appendName(nil, "name"), functions, out)
 	}
 	return nil
 }

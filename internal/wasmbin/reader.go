@@ -17,11 +17,20 @@ func (e *Error) Error() string {
 
 // reader reads the binary format. The first mistake is kept, and everything after
 // it reads as nothing, so that callers may look at err where it suits them.
+//
+// It can write what it reads, in the shortest form. So nothing of a stranger's bytes
+// goes on to the engine unread, and the engine, whatever it makes of numbers that are
+// longer than they have to be, sees none: two readers that do not agree on where an
+// instruction ends would be a way around the metering.
 type reader struct {
 	data []byte
 	pos  int
 	base int // where data begins in the module
 	err  *Error
+
+	copying bool
+	out     []byte
+	moved   func(function uint32) uint32
 }
 
 func (r *reader) failf(format string, args ...any) {
@@ -31,17 +40,16 @@ func (r *reader) failf(format string, args ...any) {
 	r.pos = len(r.data)
 }
 
-// failed is r.err as an error.
-func (r *reader) failed() error {
-	if r.err == nil {
-		return nil
-	}
-	return r.err
-}
-
 func (r *reader) done() bool { return r.pos >= len(r.data) }
 
-func (r *reader) byte() byte {
+// write adds to the copy.
+func (r *reader) write(b ...byte) {
+	if r.copying {
+		r.out = append(r.out, b...)
+	}
+}
+
+func (r *reader) rawByte() byte {
 	if r.done() {
 		r.failf("ends too early")
 		return 0
@@ -50,21 +58,38 @@ func (r *reader) byte() byte {
 	return r.data[r.pos-1]
 }
 
+func (r *reader) byte() byte {
+	b := r.rawByte()
+	if r.copying {
+		r.out = append(r.out, b)
+	}
+	return b
+}
+
 func (r *reader) bytes(n int) []byte {
 	if n < 0 || n > len(r.data)-r.pos {
 		r.failf("ends too early")
 		return nil
 	}
 	r.pos += n
+	r.write(r.data[r.pos-n : r.pos]...)
 	return r.data[r.pos-n : r.pos]
 }
 
 // u32 is an unsigned number of at most 32 bits.
 func (r *reader) u32() uint32 {
+	v := r.rawU32()
+	if r.copying {
+		r.out = appendU32(r.out, v)
+	}
+	return v
+}
+
+func (r *reader) rawU32() uint32 {
 	const bits = 32
 	var v uint64
 	for shift := 0; shift < bits; shift += 7 {
-		b := r.byte()
+		b := r.rawByte()
 		v |= uint64(b&0x7f) << shift
 		if b < 0x80 {
 			if v >= 1<<bits {
@@ -81,21 +106,44 @@ func (r *reader) u32() uint32 {
 func (r *reader) signed(bits int) int64 {
 	var v int64
 	for shift := 0; shift < bits; shift += 7 {
-		b := r.byte()
+		b := r.rawByte()
 		v |= int64(b&0x7f) << shift
 		if b >= 0x80 {
 			continue
 		}
 		if used := shift + 7; used < 64 {
 			v = v << (64 - used) >> (64 - used)
+		} else if b != 0 && b != 0x7f {
+			break // the tenth byte has one bit that counts
 		}
 		if bits < 64 && v != v<<(64-bits)>>(64-bits) {
 			break
+		}
+		if r.copying {
+			r.out = appendSigned(r.out, v)
 		}
 		return v
 	}
 	r.failf("a number of more than %d bits", bits)
 	return 0
+}
+
+// zero is a number that the format keeps for later.
+func (r *reader) zero(what string) {
+	if v := r.u32(); r.err == nil && v != 0 {
+		r.failf("%s %d, of which there is one", what, v)
+	}
+}
+
+// below is the index of one of n.
+func (r *reader) below(n int, what string) uint32 {
+	at := r.pos
+	i := r.u32()
+	if r.err == nil && int64(i) >= int64(n) {
+		r.pos = at
+		r.failf("%s %d of %d", what, i, n)
+	}
+	return i
 }
 
 // count is the length of a list, each element of which takes at least a byte.
@@ -104,7 +152,7 @@ func (r *reader) count(most int, what string) int {
 	n := r.u32()
 	if r.err == nil && int64(n) > int64(most) {
 		r.pos = at
-		r.failf("%d %s, of which a module may have %d", n, what, most)
+		r.failf("%d %s, of which there may be %d", n, what, most)
 		return 0
 	}
 	if int64(n) > int64(len(r.data)-r.pos) {
@@ -130,13 +178,8 @@ func (r *reader) part(n uint32) *reader {
 		r.failf("a part of %d bytes in %d", n, len(r.data)-r.pos)
 		return &reader{base: at, err: r.err}
 	}
-	return &reader{data: r.bytes(int(n)), base: at}
+	r.pos += int(n)
+	return &reader{data: r.data[r.pos-int(n) : r.pos : r.pos], base: at}
 }
 
-// since gives what was read from a position on.
-func (r *reader) since(pos int) []byte {
-	if r.err != nil {
-		return nil
-	}
-	return r.data[pos:r.pos]
-}
+func describe(format string, args ...any) string { return fmt.Sprintf(format, args...) }

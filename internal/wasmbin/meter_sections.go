@@ -1,0 +1,115 @@
+package wasmbin
+
+// section gives a section of the metered module, empty if there is none.
+func (t *meter) section(id byte) []byte {
+	switch id {
+	case typeSection:
+		return t.with(id, refillType.append(nil), plainType.append(nil))
+	case importSection:
+		return t.with(id, t.host(Refill, 0), t.host(Overflow, 1))
+	case functionSection:
+		return t.with(id, appendU32(nil, t.ourType(1)))
+	case tableSection:
+		return t.tableSection()
+	case globalSection:
+		return t.globalSection()
+	case exportSection:
+		return t.exportSection()
+	case codeSection:
+		return t.codeSection()
+	}
+	return t.sections[id]
+}
+
+// The types of our functions, behind those of the module.
+var (
+	refillType = signature{parameters: []byte{typeI64}, results: []byte{typeI64}}
+	plainType  = signature{}
+)
+
+func (t *meter) ourType(i int) uint32 { return uint32(len(t.types) + i) }
+
+// host is an import from the host.
+func (t *meter) host(name string, ourType int) []byte {
+	out := appendName(appendName(nil, HostModule), name)
+	return appendU32(append(out, byte(Function)), t.ourType(ourType))
+}
+
+// with gives a section that is a list, with more at its end.
+func (t *meter) with(id byte, more ...[]byte) []byte {
+	r := &reader{data: t.sections[id]}
+	n := uint32(0)
+	if !r.done() {
+		n = r.u32()
+	}
+	out := appendU32(nil, n+uint32(len(more)))
+	out = append(out, r.data[r.pos:]...)
+	for _, one := range more {
+		out = append(out, one...)
+	}
+	return out
+}
+
+// tableSection bounds how far tables may grow: they are not in the guest's memory.
+func (t *meter) tableSection() []byte {
+	n, list := uint32(0), []byte(nil)
+	for _, one := range t.tables {
+		if one.imported {
+			continue
+		}
+		most := max(one.size.Min, maxTableSize/int64(len(t.tables)))
+		if one.size.Max >= 0 {
+			most = min(most, one.size.Max)
+		}
+		list = appendU32(append(list, one.of, 1), uint32(one.size.Min))
+		list = appendU32(list, uint32(most))
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	return append(appendU32(nil, n), list...)
+}
+
+func (t *meter) globalSection() []byte {
+	const mutable = 1
+	ours := [][]byte{{typeI64, mutable, opI64Const, 0, opEnd}}
+	if t.Stack {
+		ours = append(ours, []byte{typeI32, mutable, opI32Const, 0, opEnd})
+	}
+	return t.with(globalSection, ours...)
+}
+
+func (t *meter) exportSection() []byte {
+	export := func(name string, global uint32) []byte {
+		return appendU32(append(appendName(nil, name), byte(Global)), global)
+	}
+	ours := [][]byte{export(CounterExport, t.counter)}
+	if t.Stack {
+		ours = append(ours, export(StackExport, t.room))
+	}
+	return t.with(exportSection, ours...)
+}
+
+func (t *meter) codeSection() []byte {
+	out := appendU32(nil, uint32(len(t.bodies)+1))
+	one := []byte(nil)
+	for n := range t.bodies {
+		f := &function{meter: t, body: &t.bodies[n], signature: t.typeOf(uint32(t.imported + n)), out: one[:0]}
+		one = f.rewrite()
+		out = append(appendU32(out, uint32(len(one))), one...)
+	}
+	ask := t.askFunction()
+	return append(appendU32(out, uint32(len(ask))), ask...)
+}
+
+// askFunction gives the counter to the host and takes what it answers. It is a
+// function of its own so that asking, which is rare, takes little room wherever it is
+// done.
+func (t *meter) askFunction() []byte {
+	out := []byte{0} // locals
+	out = appendU32(append(out, opGlobalGet), t.counter)
+	out = appendU32(append(out, opCall), t.refill)
+	out = appendU32(append(out, opGlobalSet), t.counter)
+	return append(out, opEnd)
+}

@@ -1,0 +1,68 @@
+package wasmbin
+
+// naive is metering as one would write it down: one instruction, one subtraction, no
+// pieces, no locals, no looks at the counter. What Exact counts is compared with it.
+func naive(m *Module) []byte {
+	t := &meter{Module: m}
+	t.counter = uint32(m.globals)
+	t.refill = uint32(m.imported)
+	out := []byte("\x00asm\x01\x00\x00\x00")
+	for _, id := range order {
+		data := t.section(id)
+		if id == codeSection {
+			data = t.naiveCode()
+		}
+		if len(data) > 0 {
+			out = appendSection(out, id, data)
+		}
+	}
+	return out
+}
+
+func (t *meter) naiveCode() []byte {
+	out := appendU32(nil, uint32(len(t.bodies)+1))
+	for _, body := range t.bodies {
+		r := &reader{data: body.data, copying: true, moved: t.moved}
+		groups := r.rawU32()
+		readLocals(r, int(groups))
+		code := b(u(int(groups)+2), r.out, 1, typeI32, 1, typeI32)
+		length, grown := get(body.locals), get(body.locals+1)
+		take := func(what ...any) []byte {
+			return b(gget(int(t.counter)), b(what...), opI64Sub, gset(int(t.counter)))
+		}
+		d := &decoder{Module: t.Module, reader: r, locals: body.locals}
+		for open := 1; open > 0; {
+			r.out = r.out[:0]
+			d.depth = open - 1
+			i := d.next()
+			raw := r.out
+			switch i.op {
+			case opBlock, opLoop:
+				open++
+			case opIf:
+				open++
+				code = append(code, take(i64c(1))...)
+			case opEnd:
+				open--
+			case opElse, opNop:
+			default:
+				code = append(code, take(i64c(1))...)
+			}
+			moved := b(length, opI64ExtendU)
+			switch {
+			case i.op == opMemoryGrow:
+				raw = b(tee(body.locals), raw, tee(body.locals+1), grown, i32c(-1), opI32Ne,
+					when(take(moved, i64c(1024), opI64Mul)))
+			case i.op == prefixMore && i.more == moreTableGrow:
+				raw = b(tee(body.locals), raw, tee(body.locals+1), grown, i32c(-1), opI32Ne,
+					when(take(moved, i64c(6), opI64ShrU)))
+			case i.op == prefixMore && (i.more >= moreMemoryInit && i.more != moreDataDrop && i.more != moreElemDrop && i.more <= moreTableCopy || i.more == moreTableFill):
+				raw = b(tee(body.locals), take(moved, i64c(6), opI64ShrU), raw)
+			}
+			code = append(code, raw...)
+		}
+		out = append(append(out, u(len(code))...), code...)
+	}
+	ask := t.askFunction()
+	return b(out, u(len(ask)), ask)
+}

@@ -1,0 +1,197 @@
+package wasmbin
+
+// program is a module with calls that are to be made, one after the other in one
+// instance.
+type program struct {
+	name  string
+	make  func(a *assembly)
+	calls []invocation
+}
+
+type invocation struct {
+	function  string
+	arguments []uint64
+	cost      int64 // if it has been counted by hand
+}
+
+var (
+	none = []byte(nil)
+	toI  = sig([]byte{i32}, []byte{i32})
+)
+
+// programs are small modules that have something of every kind.
+var programs = []program{
+	{"a sum", func(a *assembly) {
+		// Each turn of the loop is 11 instructions.
+		a.function("sum", toI, []byte{i32}, loop(
+			get(1), get(0), i32Add, set(1), get(0), i32c(1), i32Sub, tee(0), i32c(0), opI32Ne, brIf(0),
+		), get(1))
+	}, []invocation{{"sum", []uint64{1}, 12}, {"sum", []uint64{10}, 111}, {"sum", []uint64{100_000}, 1_100_001}}},
+
+	{"nothing", func(a *assembly) {
+		a.function("nothing", sig(none, none), nil)
+		a.function("nops", sig(none, none), nil, opNop, opNop, block(block()))
+	}, []invocation{{"nothing", nil, 0}, {"nops", nil, 0}}},
+
+	{"branches", func(a *assembly) {
+		a.function("if", toI, nil, get(0), b(opIf, i32), i32c(10), opElse, get(0), i32c(3), i32Add, opEnd)
+		a.function("no else", toI, nil, get(0), when(i32c(5), set(0)), get(0))
+		a.function("jump out", toI, nil, block(get(0), brIf(0), i32c(7), set(0)), get(0))
+		a.function("table", toI, nil,
+			block(block(block(get(0), brTable(0, 1, 2, 0)), i32c(100), set(0), br(1)), i32c(200), set(0)), get(0))
+		a.function("return", toI, nil, get(0), when(i32c(1), opReturn), i32c(2))
+		a.function("leave", toI, nil, i32c(9), get(0), brIf(0), opDrop, i32c(8))
+		a.function("leave by a table", toI, nil, i32c(9), get(0), brTable(0, 0, 0), opDrop, i32c(8))
+		a.function("dead", toI, nil, block(br(0), i32c(1), opDrop, block(i32c(1), brIf(0)), when(br(0)), loop(br(0))), get(0))
+		a.function("both dead", toI, nil, get(0), b(opIf, i32), i32c(1), opReturn, opElse, i32c(2), opReturn, opEnd, i32c(3), opDrop)
+		a.function("one dead", toI, nil, get(0), b(opIf, i32), i32c(1), opElse, i32c(2), opReturn, opEnd, i32c(3), i32Add)
+		a.function("other dead", toI, nil, get(0), b(opIf, i32), i32c(1), opReturn, opElse, i32c(2), opEnd, i32c(3), i32Add)
+		a.function("trap", toI, nil, get(0), when(opUnreachable), get(0))
+		a.function("select", toI, nil, i32c(4), i32c(5), get(0), opSelect, i32c(6), i32c(7), get(0), opSelectTyped, 1, i32, i32Mul)
+	}, each(
+		[]string{"if", "no else", "jump out", "table", "return", "leave", "leave by a table", "dead", "both dead", "one dead", "other dead", "trap", "select"},
+		[]uint64{0}, []uint64{1}, []uint64{2}, []uint64{3}, []uint64{1000},
+	)},
+
+	{"loops", func(a *assembly) {
+		params := u(a.typ(sig([]byte{i32}, []byte{i32})))
+		// A loop that takes its number from the stack and gives it back.
+		a.function("with parameters", toI, nil, get(0), opLoop, params, i32c(1), i32Sub, tee(0), get(0), brIf(0), opEnd)
+		a.function("not gone round", toI, nil, loop(get(0), i32c(1), i32Add, set(0)), get(0))
+		a.function("inside of each other", toI, []byte{i32, i32}, loop(
+			i32c(3), set(1), loop(
+				get(2), i32c(1), i32Add, set(2), get(1), i32c(1), i32Sub, tee(1), brIf(0),
+				get(0), i32c(1), i32Sub, tee(0), brIf(1),
+			)), get(2))
+		a.function("table to loops", toI, []byte{i32}, block(loop(loop(
+			get(1), i32c(1), i32Add, tee(1), i32c(20), i32LtU, i32Eqz, brIf(2),
+			get(1), i32c(3), 0x71 /* and */, brTable(0, 1, 0, 1),
+		))), get(1))
+		a.function("many ways back", toI, []byte{i32}, loop(
+			get(1), i32c(1), i32Add, tee(1), get(0), i32LtU, brIf(0),
+			get(1), i32c(50), i32LtU, when(br(1)),
+		), get(1))
+		a.function("calls inside", toI, []byte{i32}, loop(
+			get(1), call(1), set(1), get(0), i32c(1), i32Sub, tee(0), brIf(0)), get(1))
+	}, each([]string{"with parameters", "not gone round", "inside of each other", "table to loops", "many ways back", "calls inside"},
+		[]uint64{1}, []uint64{2}, []uint64{30})},
+
+	{"calls", func(a *assembly) {
+		next := a.importFunction("test", "next", toI)
+		a.tables = append(a.tables, b(typeFuncRef, 0, u(10)))
+		t := a.typ(toI)
+		fib := a.imported
+		a.function("fib", toI, nil, get(0), i32c(2), i32LtU, b(opIf, i32), get(0), opElse,
+			get(0), i32c(1), i32Sub, call(fib), get(0), i32c(2), i32Sub, call(fib), i32Add, opEnd)
+		a.function("to the host", toI, nil, get(0), call(next), call(next))
+		a.function("indirectly", toI, nil, get(0), i32c(1), i32Sub, get(0), callIndirect(t, 0))
+		a.function("light", toI, nil, get(0), i32c(1), i32Add)
+		a.function("to a light one", toI, nil, get(0), call(fib+3), call(fib+3), call(fib+3))
+		a.elements = append(a.elements, b(0, i32c(0), opEnd, u(4), u(fib), u(fib+1), u(fib+2), u(next)))
+	}, each([]string{"fib", "to the host", "indirectly", "light", "to a light one"}, []uint64{1}, []uint64{2}, []uint64{3}, []uint64{4}, []uint64{12})},
+
+	{"start", func(a *assembly) {
+		a.globals = append(a.globals, b(i32, 1, i32c(5), opEnd), b(i64, 0, i64c(-7), opEnd))
+		a.function("", sig(none, none), nil, opNop)
+		a.start = a.function("", sig(none, none), nil, gget(0), i32c(2), i32Mul, gset(0))
+		a.function("get", sig(none, []byte{i32, i64}), nil, gget(0), gget(1))
+		a.export("variable", int(Global), 0)
+		a.export("constant", int(Global), 1)
+	}, []invocation{{"get", nil, 2}}},
+
+	{"memory", func(a *assembly) {
+		a.memory(1)
+		a.dataCount = true
+		a.datas = append(a.datas, b(0, i32c(8), opEnd, u(5), "hello"), b(1, u(5), "later"))
+		a.export("memory", int(Memory), 0)
+		a.function("store", sig([]byte{i32, i32}, none), nil, get(0), get(1), 0x36, 2, 4, get(0), 0x2d, 0, 0, opDrop)
+		a.function("grow", toI, nil, get(0), opMemoryGrow, 0, opMemorySize, 0, i32Add)
+		a.function("fill", sig([]byte{i32, i32, i32}, none), nil, get(0), get(1), get(2), more(moreMemoryFill, 0))
+		a.function("copy", sig([]byte{i32, i32, i32}, none), nil, get(0), get(1), get(2), more(moreMemoryCopy, 0, 0))
+		a.function("init", sig([]byte{i32, i32, i32}, none), nil, get(0), get(1), get(2), more(moreMemoryInit, 1, 0))
+		a.function("drop", sig(none, none), nil, more(moreDataDrop, 1))
+	}, []invocation{
+		{"store", []uint64{100, 77}, 6}, {"store", []uint64{70000, 77}, -1}, {"grow", []uint64{2}, 4 + 2*1024}, {"grow", []uint64{1 << 30}, 4},
+		{"fill", []uint64{10, 3, 6400}, 4 + 100}, {"copy", []uint64{0, 10, 63}, 4}, {"copy", []uint64{0, 10, 64}, 5}, {"init", []uint64{40, 1, 4}, 4},
+		{"fill", []uint64{10, 3, 1 << 20}, -1}, {"drop", nil, 1}, {"init", []uint64{40, 1, 4}, -1}, {"init", []uint64{40, 0, 0}, 4},
+	}},
+
+	{"tables", func(a *assembly) {
+		a.tables = append(a.tables, b(typeFuncRef, 1, u(4), u(20)), b(typeExternRef, 0, u(2)), b(typeFuncRef, 0, u(3)))
+		t := a.typ(toI)
+		a.function("one", toI, nil, get(0), i32c(1), i32Add)
+		a.function("two", toI, nil, get(0), i32c(2), i32Add)
+		a.function("through", sig([]byte{i32, i32}, []byte{i32}), nil, get(0), get(1), callIndirect(t, 0))
+		a.function("through third", sig([]byte{i32, i32}, []byte{i32}), nil, get(0), get(1), callIndirect(t, 2))
+		a.function("grow", toI, nil, opRefNull, typeFuncRef, get(0), more(moreTableGrow, 0), more(moreTableSize, 0), i32Add)
+		a.function("grow third", toI, nil, opRefFunc, u(1), get(0), more(moreTableGrow, 2))
+		a.function("fill", sig([]byte{i32, i32}, none), nil, get(0), opRefFunc, u(0), get(1), more(moreTableFill, 0))
+		a.function("copy", sig([]byte{i32, i32, i32}, none), nil, get(0), get(1), get(2), more(moreTableCopy, 2, 0))
+		a.function("init", sig([]byte{i32, i32, i32}, none), nil, get(0), get(1), get(2), more(moreTableInit, 1, 0))
+		a.function("drop", sig(none, none), nil, more(moreElemDrop, 1))
+		a.function("is null", toI, nil, get(0), opTableGet, 0, opRefIsNull)
+		a.function("set", toI, nil, get(0), get(0), opTableGet, 0, opTableSet, 2, i32c(0))
+		a.elements = append(a.elements,
+			b(0, i32c(1), opEnd, u(2), u(0), u(1)),                                         // active
+			b(5, typeFuncRef, u(2), opRefFunc, u(1), opEnd, opRefNull, typeFuncRef, opEnd), // passive, expressions
+			b(3, 0, u(1), u(0)),                       // declarative
+			b(2, u(2), i32c(0), opEnd, 0, u(1), u(1)), // into the third
+		)
+	}, []invocation{
+		{"through", []uint64{5, 1}, 6}, {"through", []uint64{5, 2}, 6}, {"through", []uint64{5, 0}, -1}, {"through third", []uint64{5, 0}, 6},
+		{"grow", []uint64{3}, 5}, {"grow", []uint64{100}, 5}, {"grow third", []uint64{128}, 5}, {"fill", []uint64{0, 4}, 4},
+		{"through", []uint64{5, 0}, 6}, {"copy", []uint64{0, 1, 2}, 4}, {"init", []uint64{0, 0, 2}, 4}, {"is null", []uint64{1}, 3},
+		{"is null", []uint64{0}, 3}, {"set", []uint64{0}, 5}, {"drop", nil, 1}, {"init", []uint64{0, 0, 2}, -1}, {"through", []uint64{1, 200}, -1},
+	}},
+
+	{"many values", func(a *assembly) {
+		pair := sig(none, []byte{i32, i64})
+		swap := sig([]byte{i32, i64}, []byte{i64, i32})
+		a.function("pair", pair, nil, i32c(1), i64c(2))
+		a.function("swap", swap, nil, get(1), get(0))
+		a.function("both", sig(none, []byte{i64, i32}), nil, call(0), call(1))
+		a.function("block", sig([]byte{i32}, []byte{i64, i32}), nil,
+			i32c(3), i64c(4), opBlock, u(a.typ(swap)), opDrop, opDrop, i64c(7), i32c(8), get(0), brIf(0), opDrop, opDrop, i64c(9), i32c(10), opEnd)
+		a.function("if", sig([]byte{i32}, []byte{i64, i32}), nil,
+			i32c(3), i64c(4), get(0), opIf, u(a.typ(swap)), call(1), opElse, opDrop, opDrop, i64c(7), i32c(8), opEnd)
+	}, []invocation{{"pair", nil, 2}, {"both", nil, 6}, {"block", []uint64{0}, 12}, {"block", []uint64{1}, 8}, {"if", []uint64{0}, 8}, {"if", []uint64{1}, 7}}},
+
+	{"vectors and conversions", func(a *assembly) {
+		a.memory(1)
+		sixteen := "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"
+		a.function("add", sig([]byte{i32}, []byte{i32}), []byte{v128},
+			get(0), simd(17), simd(vectorConst, sixteen), simd(174) /* i32x4.add */, tee(1), get(1), simd(vectorShuffle, sixteen[:15], 3), // splat
+			get(1), simd(78), simd(27, 2)) // and, extract
+		a.function("memory", sig([]byte{i32}, []byte{i32}), nil,
+			get(0), simd(vectorConst, sixteen), simd(11, 4, 16), get(0), simd(0, 4, 16), simd(27, 1),
+			get(0), simd(vectorConst, sixteen), simd(84, 0, 1, 5), simd(22, 5), i32Add, get(0), simd(92, 2, 0), simd(27, 0), i32Add)
+		a.function("saturating", sig([]byte{f64}, []byte{i32}), nil, get(0), more(2))
+		a.function("sign", sig([]byte{i64}, []byte{i64}), nil, get(0), 0xc2, get(0), 0xc4, i64Add)
+	}, []invocation{{"add", []uint64{5}, 10}, {"memory", []uint64{64}, 15}, {"saturating", []uint64{0x7ff0000000000000}, 2}, {"sign", []uint64{0xfff0f0f0ff}, 5}}},
+
+	{"many locals", func(a *assembly) {
+		locals := make([]byte, 300)
+		for i := range locals {
+			locals[i] = []byte{i32, i64, f32, f64}[i%4]
+		}
+		a.function("many", toI, locals, loop(get(289), get(0), i32Add, set(289), get(0), i32c(1), i32Sub, tee(0), brIf(0)), get(289))
+	}, []invocation{{"many", []uint64{200}, 200*9 + 1}}},
+
+	{"long numbers", func(a *assembly) {
+		a.tables = append(a.tables, b(typeFuncRef, 0, 0x84, 0x80, 0))
+		long := func(n int) []byte { return b(n|0x80, 0x80, 0) }
+		a.function("long", toI, []byte{i32}, opBlock, 0xff, 0x7f, opLocalGet, long(0), opI32Const, 0x81, 0x80, 0x80, 0, i32Add, opBr, long(0), opEnd, opLocalTee, long(1))
+		a.function("call", toI, nil, opLocalGet, long(0), opI32Const, 0x80, 0, opCallIndirect, long(0), long(0))
+		a.elements = append(a.elements, b(long(0), i32c(0), opEnd, long(1), long(0)))
+	}, []invocation{{"long", []uint64{3}, 5}, {"call", []uint64{3}, 8}}},
+}
+
+// each is every function with every list of arguments.
+func each(functions []string, arguments ...[]uint64) (all []invocation) {
+	for _, f := range functions {
+		for _, a := range arguments {
+			all = append(all, invocation{f, a, -1})
+		}
+	}
+	return all
+}
