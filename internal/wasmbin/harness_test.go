@@ -36,16 +36,16 @@ type world struct {
 	wazero.Runtime
 	ctx     context.Context
 	engine  string
-	granted int64 // so far
-	budget  int64 // in total
-	portion int64 // at a time
+	granted map[api.Module]int64 // so far
+	budget  int64                // in total
+	portion int64                // at a time
 	asked   int
 	room    uint64               // for calls, in words
 	depth   func(stack []uint64) // is told where the engine's stack is, by "test" "probe"
 }
 
 func newWorld(t testing.TB, engine string) *world {
-	w := &world{ctx: t.Context(), engine: engine, budget: 1 << 40, portion: 1 << 20, room: 1 << 20}
+	w := &world{ctx: t.Context(), engine: engine, granted: map[api.Module]int64{}, budget: 1 << 40, portion: 1 << 20, room: 1 << 20}
 	w.Runtime = wazero.NewRuntimeWithConfig(w.ctx, engines[engine]())
 	t.Cleanup(func() {
 		if err := w.Close(context.WithoutCancel(w.ctx)); err != nil {
@@ -65,17 +65,17 @@ func newWorld(t testing.TB, engine string) *world {
 	return w
 }
 
-func (w *world) refill(left int64) int64 {
+func (w *world) refill(_ context.Context, guest api.Module, left int64) int64 {
 	w.asked++
 	if left >= 0 {
 		panic(fmt.Errorf("asked for more with %d left", left))
 	}
-	if w.granted-left > w.budget {
+	if w.granted[guest]-left > w.budget {
 		panic(errFuel)
 	}
 	// At least as much as is owed: a long instruction may take many portions.
 	grant := max(w.portion, -left)
-	w.granted += grant
+	w.granted[guest] += grant
 	return left + grant
 }
 
@@ -132,7 +132,6 @@ func (w *world) compiled(t testing.TB, original []byte) (all []wazero.CompiledMo
 
 // instance begins one.
 func (w *world) instance(c wazero.CompiledModule) (api.Module, error) {
-	w.granted = 0
 	return w.InstantiateModule(w.ctx, c, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 }
 
@@ -146,7 +145,7 @@ func (w *world) setRoom(instance api.Module, words uint64) {
 // used is how much an instance has counted.
 func (w *world) used(instance api.Module) int64 {
 	if g := instance.ExportedGlobal(CounterExport); g != nil {
-		return w.granted - int64(g.Get())
+		return w.granted[instance] - int64(g.Get())
 	}
 	return 0
 }
@@ -158,22 +157,34 @@ type end struct {
 	used    int64
 }
 
-// call calls a function and looks at what is left behind.
-func (w *world) call(instance api.Module, function string, arguments ...uint64) end {
+// call calls a function.
+func (w *world) call(instance api.Module, name string, arguments ...uint64) end {
 	before := w.used(instance)
 	w.setRoom(instance, w.room)
-	results, err := instance.ExportedFunction(function).Call(w.ctx, arguments...)
+	function := instance.ExportedFunction(name)
+	results, err := function.Call(w.ctx, arguments...)
+	for i, t := range function.Definition().ResultTypes() {
+		if t == typeFuncRef && err == nil && len(results) == len(function.Definition().ResultTypes()) {
+			results[i] = min(results[i], 1) // an address, of which we know whether it is one
+		}
+	}
 	e := end{results: fmt.Sprint(results), used: w.used(instance) - before}
 	if err != nil {
 		e.failure = failure(err)
 	}
-	if len(instance.ExportedMemoryDefinitions()) > 0 {
-		memory := instance.Memory()
-		all, _ := memory.Read(0, memory.Size())
-		e.results += fmt.Sprint(memory.Size(), checksum(all))
-	}
 	return e
 }
+
+// memory tells what a guest left behind.
+func memory(instance api.Module) string {
+	if len(instance.ExportedMemoryDefinitions()) == 0 {
+		return ""
+	}
+	all, _ := instance.Memory().Read(0, instance.Memory().Size())
+	return fmt.Sprint(len(all), crc64.Checksum(all, crcTable))
+}
+
+var crcTable = crc64.MakeTable(crc64.ECMA)
 
 // failure is the first line of an error: what follows is a trace.
 func failure(err error) string {
@@ -185,7 +196,3 @@ func failure(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }
-
-func checksum(data []byte) uint64 { return crc64.Checksum(data, crcTable) }
-
-var crcTable = crc64.MakeTable(crc64.ECMA)

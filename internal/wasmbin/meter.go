@@ -36,10 +36,13 @@ const (
 	// CounterExport is the global with what is left. It begins with 0, so that Refill
 	// is called first.
 	CounterExport = "cordon:left"
-	// StackExport is the global with the room for calls that is left, and has to be
-	// set by the host.
+	// StackExport is the global with the room for calls that is left, in words. It is
+	// to be set by the host before each call, because functions do not give back what
+	// they took; a start function, which runs before that, has 64 Ki words.
 	StackExport = "cordon:stack"
 )
+
+const startRoom = 64 << 10
 
 // frameCost is what a call takes without its values, in words of the stack: where to
 // return to, and registers that are kept for the caller.

@@ -75,7 +75,8 @@ func (t *meter) globalSection() []byte {
 	const mutable = 1
 	ours := [][]byte{{typeI64, mutable, opI64Const, 0, opEnd}}
 	if t.Stack {
-		ours = append(ours, []byte{typeI32, mutable, opI32Const, 0, opEnd})
+		room := appendSigned([]byte{typeI32, mutable, opI32Const}, startRoom)
+		ours = append(ours, append(room, opEnd))
 	}
 	return t.with(globalSection, ours...)
 }

@@ -19,7 +19,9 @@ func TestSame(t *testing.T) {
 					instance, err := w.instance(c)
 					must(t, err)
 					for _, call := range p.calls {
-						ends[i] = append(ends[i], w.call(instance, call.function, call.arguments...))
+						got := w.call(instance, call.function, call.arguments...)
+						got.results += memory(instance)
+						ends[i] = append(ends[i], got)
 					}
 				}
 				for n, call := range p.calls {

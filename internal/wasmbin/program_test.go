@@ -38,7 +38,6 @@ type ran struct {
 
 func (w *world) run(t testing.TB, c wazero.CompiledModule) ran {
 	t.Helper()
-	w.granted = 0
 	var out bytes.Buffer
 	instance, err := w.InstantiateModule(w.ctx, c, wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdout(&out).WithStderr(&out))
 	must(t, err)

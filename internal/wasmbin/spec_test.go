@@ -1,0 +1,166 @@
+package wasmbin
+
+import (
+	"crypto/sha256"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// specFolder has the modules of the specification's own tests, which the engine
+// brings along.
+func specFolder(t testing.TB) string {
+	t.Helper()
+	said, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
+	must(t, err)
+	return filepath.Join(strings.TrimSpace(string(said)), "internal", "integration_test", "spectest")
+}
+
+// specModules gives them, each once.
+func specModules(t testing.TB, each func(name string, binary []byte)) {
+	t.Helper()
+	folder := specFolder(t)
+	seen := map[[sha256.Size]byte]bool{}
+	for _, version := range []string{"v1", "v2"} {
+		files, err := filepath.Glob(filepath.Join(folder, version, "testdata", "*.wasm"))
+		must(t, err)
+		if len(files) < 1000 {
+			t.Fatalf("%d modules of the specification's tests in %s", len(files), folder)
+		}
+		for _, file := range files {
+			binary, err := os.ReadFile(file)
+			must(t, err)
+			if sum := sha256.Sum256(binary); !seen[sum] {
+				seen[sum] = true
+				each(version+"/"+filepath.Base(file), binary)
+			}
+		}
+	}
+}
+
+// TestSpecification takes every module that the engine accepts: it is accepted here,
+// too, and does the same after it has been rewritten.
+func TestSpecification(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.budget = 1 << 20
+		spectest, err := os.ReadFile(filepath.Join(specFolder(t), "testdata", "spectest.wasm"))
+		must(t, err)
+		imported, err := w.CompileModule(w.ctx, spectest)
+		must(t, err)
+		n, accepted, calls := 0, 0, 0
+		specModules(t, func(name string, binary []byte) {
+			if n++; testing.Short() && n%10 != 0 {
+				return
+			}
+			original, err := w.CompileModule(w.ctx, binary)
+			if err != nil {
+				return
+			}
+			must(t, original.Close(w.ctx))
+			accepted++
+			calls += w.compare(t, name, binary, imported)
+		})
+		t.Logf("%d of %d modules, %d calls", accepted, n, calls)
+	})
+}
+
+// compare calls everything that a module exports, in all ways.
+func (w *world) compare(t *testing.T, name string, binary []byte, imported wazero.CompiledModule) (calls int) {
+	t.Helper()
+	m, err := Parse(binary)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return 0
+	}
+	var instances []api.Module
+	var failures []string
+	for _, way := range ways {
+		rewritten, err := made(m, binary, way)
+		if err != nil {
+			t.Errorf("%s, %s: %v", name, way, err)
+			return 0
+		}
+		c, err := w.CompileModule(w.ctx, rewritten)
+		if err != nil {
+			t.Errorf("%s, %s: %v", name, way, err)
+			return 0
+		}
+		defer c.Close(w.ctx)
+		// Modules share what they import: each way gets its own.
+		host, err := w.InstantiateModule(w.ctx, imported, wazero.NewModuleConfig().WithName("spectest"))
+		must(t, err)
+		instance, err := w.instance(c)
+		if err != nil {
+			failures = append(failures, failure(err))
+		}
+		instances = append(instances, instance)
+		must(t, host.Close(w.ctx))
+	}
+	if len(failures) > 0 {
+		if len(failures) != len(ways) {
+			t.Errorf("%s: cannot be instantiated in some ways: %q", name, failures)
+		}
+		return 0
+	}
+	defer func() {
+		for _, i := range instances {
+			must(t, i.Close(w.ctx))
+		}
+	}()
+	for _, e := range m.Exports {
+		if e.Kind != Function {
+			continue
+		}
+		for _, value := range []uint64{0, 1, 5} {
+			if !w.compareCall(t, name, instances, e, value) {
+				return calls
+			}
+			calls++
+		}
+	}
+	for i, instance := range instances {
+		if memory(instance) != memory(instances[0]) {
+			t.Errorf("%s, %s: something else is in the memory", name, ways[i])
+		}
+	}
+	return calls
+}
+
+// compareCall makes the same call everywhere. It gives up where the original would not
+// end: what follows may depend on it.
+func (w *world) compareCall(t *testing.T, name string, instances []api.Module, e Export, value uint64) bool {
+	t.Helper()
+	var arguments []uint64
+	for _, p := range instances[0].ExportedFunction(e.Name).Definition().ParamTypes() {
+		arguments = append(arguments, value)
+		if p == typeV128 {
+			arguments = append(arguments, value)
+		}
+	}
+	ends := map[string]end{}
+	for _, way := range slices.Backward(ways) {
+		got := w.call(instances[slices.Index(ways, way)], e.Name, arguments...)
+		if got.failure == errFuel.Error() || got.failure == errOverflow.Error() {
+			return false
+		}
+		ends[way] = got
+	}
+	for way, got := range ends {
+		want := ends["original"]
+		if want.used = 0; strings.HasPrefix(way, "exact") && got.failure == "" {
+			want.used = ends["naive"].used
+		} else {
+			got.used = 0
+		}
+		if got != want {
+			t.Errorf("%s: %q%v, %s: %+v, want %+v", name, e.Name, arguments, way, got, want)
+		}
+	}
+	return true
+}
