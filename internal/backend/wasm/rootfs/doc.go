@@ -52,8 +52,8 @@
 // of the folder. If the name is a link when the grant is opened, it means the
 // file behind it; if it becomes one later, it is not followed.
 //
-// Where a granted folder holds a granted file, the folder stays whole, and the
-// file has the wider of both grants.
+// Where a granted folder holds a granted file, the folder stays whole. Of two
+// grants for the same place the wider holds.
 //
 // # Errors that a guest cannot see
 //
@@ -67,6 +67,10 @@
 //     refuse absolute paths that no mount has. Such attempts are not told.
 //   - A link that is inside can be moved by the guest to where it points outside.
 //     The guest gains nothing by it, a program of the host should look.
+//   - A sparse file that was there before can be filled: its size stays.
 //   - Appending is not atomic with programs of the host that append to the file.
+//   - Package os sets the times of a file by its path: if a program of the host
+//     exchanges a file that is granted alone for a link at that very moment, the
+//     times of another file of that folder are set.
 //   - What other programs do to a granted folder while a guest runs.
 package rootfs

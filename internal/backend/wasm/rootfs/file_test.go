@@ -122,6 +122,29 @@ func TestFoldersAreReadInPieces(t *testing.T) {
 	check(t, "readdir of a file", errno, sys.ENOSYS)
 }
 
+// A guest that wants more names at once than we give is told so: wazero would
+// take fewer for all.
+func TestAFolderIsNotCutSilently(t *testing.T) {
+	w := newWorld(t, true, generous)
+	for i := range maxNames {
+		if err := os.Link(filepath.Join(w.granted, "in.txt"), filepath.Join(w.granted, "empty", fmt.Sprint(i))); err != nil {
+			fill(t, filepath.Join(w.granted, "empty", fmt.Sprint(i)), "") // a file has so many names and no more
+		}
+	}
+	dir := w.must("empty", sys.O_RDONLY|sys.O_DIRECTORY)
+	if names, errno := dir.Readdir(1 << 30); len(names) != maxNames || errno != 0 {
+		t.Errorf("%d names, %v", len(names), errno)
+	}
+	fill(t, filepath.Join(w.granted, "empty", "more"), "")
+	for _, n := range []int{1 << 30, maxNames + 1, -1} {
+		if _, errno := dir.Seek(0, io.SeekStart); errno != 0 {
+			t.Fatal(errno)
+		}
+		_, errno := dir.Readdir(n)
+		check(t, "too many", errno, sys.ERANGE)
+	}
+}
+
 func TestStatHidesTheDevice(t *testing.T) {
 	w := newWorld(t, true, generous)
 	f := w.must("in.txt", sys.O_RDONLY)

@@ -87,9 +87,9 @@ func (m *mount) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.Fil
 	}
 	own := isTop(rel) && m.handed.CompareAndSwap(false, true)
 	f, errno := m.open(rel, flag, perm, own)
-	if errno != 0 && isTop(rel) {
-		// wazero opens a mount when the guest first uses it, and panics if it gets
-		// any other error.
+	if errno != 0 && isTop(rel) && flag == sys.O_RDONLY {
+		// wazero opens a mount like this when the guest first uses it, and panics
+		// if it gets any other error.
 		return nil, sys.ENOENT
 	}
 	return f, errno

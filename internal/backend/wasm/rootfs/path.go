@@ -44,3 +44,8 @@ func isTop(name string) bool { return path.Clean(name) == "." }
 func isBelow(name, folder string) bool {
 	return folder == "/" || strings.HasPrefix(name, folder+"/")
 }
+
+// below is the rest of a guest's path in the folder.
+func below(name, folder string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(name, folder), "/")
+}

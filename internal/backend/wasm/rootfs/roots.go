@@ -81,13 +81,21 @@ func (r *Roots) Close() error {
 	return errors.Join(errs...)
 }
 
+// cannot says the path once: package os would say it again.
+func cannot(g Grant, err error) error {
+	if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return fmt.Errorf("cannot grant %q: %w", g.Host, err)
+}
+
 func checkGrant(g Grant) (fs.FileInfo, error) {
 	if !path.IsAbs(g.Guest) || path.Clean(g.Guest) != g.Guest || strings.ContainsRune(g.Guest, 0) {
 		return nil, fmt.Errorf("cannot grant %q: the guest's path %q must be absolute and without dots", g.Host, g.Guest)
 	}
 	info, err := os.Stat(g.Host)
 	if err != nil {
-		return nil, fmt.Errorf("cannot grant %q: %w", g.Host, err)
+		return nil, cannot(g, err)
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("cannot grant %q: it is neither a folder nor a file, but %v", g.Host, info.Mode().Type())
@@ -97,6 +105,7 @@ func checkGrant(g Grant) (fs.FileInfo, error) {
 
 func (r *Roots) addFolders(folders []Grant) error {
 	for _, g := range folders {
+		g.Write = g.Write || slices.ContainsFunc(folders, func(f Grant) bool { return f.Write && f.holds(g) })
 		if same := r.at(g.Guest); same != nil {
 			if filepath.Clean(same.folder.Name()) != filepath.Clean(g.Host) {
 				return fmt.Errorf("cannot grant %q: %q is at %s already", g.Host, same.folder.Name(), g.Guest)
@@ -106,7 +115,7 @@ func (r *Roots) addFolders(folders []Grant) error {
 		}
 		root, err := r.keep(os.OpenRoot(g.Host))
 		if err != nil {
-			return fmt.Errorf("cannot grant %q: %w", g.Host, err)
+			return cannot(g, err)
 		}
 		r.places = append(r.places, &place{guest: g.Guest, folder: root, write: g.Write})
 	}
@@ -118,29 +127,27 @@ func (r *Roots) addFolders(folders []Grant) error {
 // one would have shown.
 func (r *Roots) addFiles(files, folders []Grant) error {
 	for _, g := range files {
-		cover, covered := covering(g, folders)
-		below := strings.TrimPrefix(strings.TrimPrefix(g.Guest, cover.Guest), "/")
-		if covered && (cover.Write || !g.Write) && filepath.Join(cover.Host, filepath.FromSlash(below)) == filepath.Clean(g.Host) {
+		if slices.ContainsFunc(folders, func(f Grant) bool { return f.holds(g) && (f.Write || !g.Write) }) {
 			continue // the folder grants as much
 		}
 		resolved, err := filepath.EvalSymlinks(g.Host)
 		if err != nil {
-			return fmt.Errorf("cannot grant %q: %w", g.Host, err)
+			return cannot(g, err)
 		}
 		root, err := r.keep(os.OpenRoot(filepath.Dir(resolved)))
 		if err != nil {
-			return fmt.Errorf("cannot grant %q: %w", g.Host, err)
+			return cannot(g, err)
 		}
 		at := r.at(path.Dir(g.Guest))
 		if at == nil {
 			at = &place{guest: path.Dir(g.Guest)}
-			if covered {
+			if cover := r.around(g.Guest); cover != nil {
 				// In the covering root, so that a link in between does not widen it.
-				at.folder, err = r.keep(r.at(cover.Guest).folder.OpenRoot(filepath.FromSlash(path.Dir(below))))
+				at.folder, err = r.keep(cover.folder.OpenRoot(filepath.FromSlash(path.Dir(below(g.Guest, cover.guest)))))
 				if err != nil {
-					return fmt.Errorf("cannot grant %q: %w", g.Host, err)
+					return cannot(g, err)
 				}
-				at.write = cover.Write
+				at.write = cover.write
 			}
 			r.places = append(r.places, at)
 		}
@@ -153,19 +160,20 @@ func (r *Roots) addFiles(files, folders []Grant) error {
 	return nil
 }
 
-// covering is the innermost granted folder around a file.
-func covering(g Grant, folders []Grant) (Grant, bool) {
-	var innermost Grant
-	for _, f := range folders {
-		switch {
-		case !isBelow(g.Guest, f.Guest) || len(f.Guest) < len(innermost.Guest):
-		case f.Guest == innermost.Guest:
-			innermost.Write = innermost.Write || f.Write
-		default:
-			innermost = f
+// holds says whether a folder's grant is one of g too.
+func (f Grant) holds(g Grant) bool {
+	return isBelow(g.Guest, f.Guest) && filepath.Join(f.Host, filepath.FromSlash(below(g.Guest, f.Guest))) == filepath.Clean(g.Host)
+}
+
+// around is the innermost granted folder that a path is in.
+func (r *Roots) around(guest string) *place {
+	var innermost *place
+	for _, p := range r.places {
+		if p.folder != nil && isBelow(guest, p.guest) && (innermost == nil || len(p.guest) > len(innermost.guest)) {
+			innermost = p
 		}
 	}
-	return innermost, innermost.Guest != ""
+	return innermost
 }
 
 func (r *Roots) at(guest string) *place {

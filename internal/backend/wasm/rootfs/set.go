@@ -11,7 +11,7 @@ import (
 )
 
 // Limits bound one guest. Zero means none at all of it. The functions may be
-// nil; they are called in the guest's own call, without locks held.
+// nil. They are called in the guest's own call, and may close the Set.
 type Limits struct {
 	// Disk is by how many bytes a guest may make its mounts larger.
 	Disk int64

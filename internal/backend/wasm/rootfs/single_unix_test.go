@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
@@ -159,22 +160,62 @@ func TestAFileInAGrantedFolder(t *testing.T) {
 func TestGrantsThatCannotBe(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for _, c := range []struct {
-		name   string
 		grants []Grant
+		want   string
 	}{
-		{"not there", []Grant{{w.granted + "/missing", "/data", false}}},
-		{"a device", []Grant{{"/dev/null", "/dev/null", false}}},
-		{"relative", []Grant{{w.granted, "data", false}}},
-		{"dots", []Grant{{w.granted, "/data/../x", false}}},
-		{"two at one", []Grant{{w.granted, "/data", false}, {w.outside, "/data", false}}},
+		{[]Grant{{w.granted + "/missing", "/data", false}}, `missing": no such file or directory`},
+		{[]Grant{{w.granted + "/in.txt/x", "/data", false}}, `x": not a directory`},
+		{[]Grant{{"/dev/null", "/dev/null", false}}, `"/dev/null": it is neither a folder nor a file`},
+		{[]Grant{{w.granted, "data", false}}, `"data" must be absolute`},
+		{[]Grant{{w.granted, "/data/../x", false}}, `"/data/../x" must be absolute and without dots`},
+		{[]Grant{{w.granted, "/data", false}, {w.outside, "/data", false}}, `granted" is at /data already`},
 	} {
-		if roots, err := Open(c.grants); err == nil {
+		roots, err := Open(c.grants)
+		if err == nil {
 			roots.Close()
-			t.Errorf("%s: opened", c.name)
-		} else {
-			t.Log(err)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v; want %s", err, c.want)
 		}
 	}
 	w.open([]Grant{{w.granted, "/data", false}, {w.granted, "/data", true}}, generous)
 	check(t, "the wider of both", w.opens("in.txt", sys.O_RDWR), 0)
+}
+
+// A folder that is exchanged stays the one that was granted.
+func TestWhatIsGrantedIsSettledWhenOpened(t *testing.T) {
+	w := newWorld(t, true, generous)
+	if err := os.Rename(w.granted, w.granted+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	mkdir(t, w.granted)
+	fill(t, filepath.Join(w.granted, "in.txt"), "another")
+	if text, errno := w.reads("in.txt"); text != "inside" {
+		t.Errorf("%q, %v", text, errno)
+	}
+}
+
+func TestOfTwoGrantsTheWiderHolds(t *testing.T) {
+	w := newWorld(t, true, generous)
+	sub := func(write bool) Grant { return Grant{w.granted + "/sub", "/data/sub", write} }
+	all := func(write bool) Grant { return Grant{w.granted, "/data", write} }
+	for _, c := range []struct {
+		grants   []Grant
+		all, sub sys.Errno
+	}{
+		{[]Grant{all(false), sub(true)}, sys.EROFS, 0},
+		{[]Grant{sub(false), all(true)}, 0, 0},
+		{[]Grant{sub(false), all(false)}, sys.EROFS, sys.EROFS},
+		{[]Grant{all(false), all(true), sub(false)}, 0, 0},
+		// What only looks like the same place is not.
+		{[]Grant{all(true), {w.outside, "/data/sub", false}}, 0, sys.EROFS},
+	} {
+		w.open(c.grants, generous)
+		mounts := w.set.Mounts()
+		if len(mounts) != 2 {
+			t.Fatalf("%+v", mounts)
+		}
+		check(t, "the outer", mounts[0].FS.Chmod("in.txt", 0o644), c.all)
+		check(t, "the inner", mounts[1].FS.Chmod(".", 0o755), c.sub)
+	}
 }
