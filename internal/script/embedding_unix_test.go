@@ -1,0 +1,281 @@
+//go:build unix
+
+package script_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/language"
+	"github.com/cordon-sandbox/cordon/internal/report"
+	"github.com/cordon-sandbox/cordon/internal/script"
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// lifetime ends an interpreter that nobody hears of any more.
+const lifetime = 2 * time.Minute
+
+// image is how an interpreter is started.
+type image struct {
+	preload  []string
+	language *policy.Language
+	bare     bool // without what WASI lacks, as on WASI
+	told     bool // with threads, sockets and programs, and told to do without
+}
+
+// standard are the rules of restricted scripts.
+func standard() *policy.Language {
+	allowed := policy.Policy{}.Resolved().Allowed(policy.LanguageStandard)
+	return &allowed
+}
+
+func (i image) config(t *testing.T) []byte {
+	t.Helper()
+	var rules any
+	if i.language != nil {
+		rules = map[string]any{"modules": i.language.Modules, "builtins": i.language.Builtins, "source": language.Source()}
+	}
+	config, err := wire.AppendValue(nil, map[string]any{"preload": i.preload, "language": rules, "wasi": i.told})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// call is one frame. The zero values are what most scripts want.
+type call struct {
+	kind, script, name string
+	context            any
+	variables          []string
+	restricted         bool
+	tools              []string
+	session            bool
+	code               []byte
+	ask                bool
+}
+
+func (c call) frame(t *testing.T) []byte {
+	t.Helper()
+	if c.kind == "" {
+		c.kind = "run"
+	}
+	if c.name == "" {
+		c.name = "<script>"
+	}
+	frame, err := wire.AppendList(nil,
+		wire.Field{Name: "kind", Value: c.kind},
+		wire.Field{Name: "script", Value: c.script},
+		wire.Field{Name: "name", Value: c.name},
+		wire.Field{Name: "context", Value: c.context},
+		wire.Field{Name: "variables", Value: c.variables},
+		wire.Field{Name: "restricted", Value: c.restricted},
+		wire.Field{Name: "tools", Value: c.tools},
+		wire.Field{Name: "session", Value: c.session},
+		wire.Field{Name: "code", Value: c.code},
+		wire.Field{Name: "ask", Value: c.ask},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return frame
+}
+
+// answer is what came of a call.
+type answer struct {
+	run.Result
+	report    wire.Dict
+	questions []string
+	problem   string // of a handle that raised
+}
+
+// embedding is an interpreter that plays CPython on WebAssembly; see
+// testdata/embedding.py.
+type embedding struct {
+	t      *testing.T
+	to     io.Writer
+	from   *bufio.Reader
+	folder string
+	config []byte
+}
+
+// embed starts an interpreter. The problem is why it would not.
+func embed(t *testing.T, i image) (e *embedding, problem string) {
+	t.Helper()
+	python, err := interpreter.Find(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e = &embedding{t: t, folder: t.TempDir(), config: i.config(t)}
+	source := filepath.Join(e.folder, "source.py")
+	if err := os.WriteFile(source, []byte(script.WasmSource()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-I", "-S", "-B", "-X", "utf8", "testdata/embedding.py", source, e.folder}
+	if i.bare {
+		args = append(args, "bare")
+	}
+	theirs, ours := pipe(t), pipe(t)
+	// The test's own context ends before its cleanup.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), lifetime)
+	cmd := exec.CommandContext(ctx, python.Path, args...)
+	cmd.ExtraFiles = []*os.File{theirs.r, ours.w}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	theirs.r.Close()
+	ours.w.Close()
+	t.Cleanup(func() {
+		theirs.w.Close() // which ends it
+		if err := cmd.Wait(); err != nil && problem == "" {
+			t.Error(err)
+		}
+		cancel()
+	})
+	e.to, e.from = theirs.w, bufio.NewReader(ours.r)
+	kind, payload := e.hear(nil)
+	if kind == 'X' {
+		return e, string(payload)
+	}
+	return e, ""
+}
+
+// open is embed for those who expect no problem.
+func open(t *testing.T, i image) *embedding {
+	t.Helper()
+	e, problem := embed(t, i)
+	if problem != "" {
+		t.Fatal(problem)
+	}
+	return e
+}
+
+type ends struct{ r, w *os.File }
+
+func pipe(t *testing.T) ends {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return ends{r, w}
+}
+
+func (e *embedding) say(payload []byte) {
+	if _, err := e.to.Write(wire.AppendFrame(nil, 'A', payload)); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// hear gives what the interpreter says, but for questions, which it answers.
+func (e *embedding) hear(questions *[]string) (kind byte, payload []byte) {
+	for {
+		header := make([]byte, 5)
+		if _, err := io.ReadFull(e.from, header); err != nil {
+			e.t.Fatalf("the interpreter is gone: %v", err)
+		}
+		payload = make([]byte, binary.LittleEndian.Uint32(header[1:]))
+		if _, err := io.ReadFull(e.from, payload); err != nil {
+			e.t.Fatal(err)
+		}
+		if header[0] != 'Q' {
+			return header[0], payload
+		}
+		if questions == nil && string(payload) == "boot" {
+			e.say(e.config)
+			continue
+		}
+		*questions = append(*questions, string(payload))
+		e.say(answerTool(payload))
+	}
+}
+
+// run gives one guest the calls, one after another.
+func (e *embedding) run(t *testing.T, calls ...call) []answer {
+	t.Helper()
+	e.say([]byte(strconv.Itoa(len(calls))))
+	var answers []answer
+	for _, c := range calls {
+		var a answer
+		e.say(c.frame(t))
+		kind, payload := e.hear(&a.questions)
+		if kind == 'X' {
+			a.problem = string(payload)
+		} else {
+			dict, err := wire.DecodeDict(payload)
+			if err != nil {
+				report.Malformed(&a.Result, err)
+			} else {
+				report.Read(&a.Result, dict, policy.DefaultLimits)
+			}
+			a.report = dict
+		}
+		a.Stdout, a.Stderr = e.printed(t, "stdout"), e.printed(t, "stderr")
+		answers = append(answers, a)
+	}
+	return answers
+}
+
+func (e *embedding) printed(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(e.folder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// answerTool is the host's side of the tools of these tests.
+func answerTool(question []byte) []byte {
+	var asked struct {
+		Tool   string
+		Args   []json.RawMessage
+		Kwargs map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(question, &asked); err != nil {
+		return nil // a code, which is not answered
+	}
+	said := map[string]any{"ok": map[string]any{"args": asked.Args, "kwargs": asked.Kwargs}}
+	switch asked.Tool {
+	case "add":
+		sum := 0
+		for _, arg := range asked.Args {
+			n, err := strconv.Atoi(string(arg))
+			if err != nil {
+				said = failure("ValueError", string(arg)+" is no number")
+				break
+			}
+			sum += n
+			said["ok"] = sum
+		}
+	case "fail":
+		said = failure("", "nobody is there")
+	}
+	text, err := json.Marshal(said)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+func failure(kind, message string) map[string]any {
+	return map[string]any{"error": map[string]string{"type": kind, "message": message}}
+}
+
+// names are the tools that most tests give.
+var names = slices.Sorted(slices.Values([]string{"add", "echo", "fail"}))

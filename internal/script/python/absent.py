@@ -1,0 +1,174 @@
+"""What WebAssembly does not have: threads, a network, other programs.
+
+Modules that are about them can be imported all the same: many a library does that
+and never uses them. What cannot work says so, and what to do instead, with the
+exceptions that scripts expect. Modules are mended when they are imported, so that
+nobody pays for those that are not.
+"""
+import errno
+import sys
+
+NO_THREADS = "can't start new thread: the wasm tier has no threads (do one thing after another, or use asyncio)"
+NO_NETWORK = "the wasm tier has no network (pass the data in context or stdin, or ask a tool for it)"
+NO_PROGRAMS = "the wasm tier starts no other programs (do it in Python, or ask a tool for it)"
+
+
+def refuses(make):
+    """A function that takes anything, and raises what make gives."""
+    def refuse(*args, **kwargs):
+        raise make()
+
+    return refuse
+
+
+def no_programs():
+    return OSError(errno.ENOTSUP, NO_PROGRAMS)
+
+
+def no_network():
+    return OSError(errno.ENETUNREACH, NO_NETWORK)
+
+
+class Mender:
+    """Finds modules as others do, and has some of them mended once they are
+    loaded."""
+
+    def __init__(self, menders):
+        self.menders = menders  # by the name of the module
+
+    def find_spec(self, name, path=None, target=None):
+        mend = self.menders.get(name)
+        if mend is None:
+            return None
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path, target) if finder is not self else None
+            if spec is not None:
+                spec.loader = Mending(spec.loader, mend)
+                return spec
+        return None
+
+
+class Mending:
+    """The loader of a module that is to be mended."""
+
+    def __init__(self, loader, mend):
+        self.loader, self.mend = loader, mend
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        # From here on nothing shows that we have been there: others ask the loader
+        # for the source.
+        module.__loader__ = module.__spec__.loader = self.loader
+        self.loader.exec_module(module)
+        self.mend(module)
+
+
+def install_absences():
+    """Puts words in the place of what is not there. Before anything else is
+    imported, that would bind what is replaced."""
+    import _thread
+    import os
+
+    starts = refuses(lambda: RuntimeError(NO_THREADS))
+    for module in _thread, sys.modules.get("threading"):
+        for name in "start_new_thread", "start_new", "start_joinable_thread":
+            for spelling in name, "_" + name:
+                if hasattr(module, spelling):
+                    setattr(module, spelling, starts)
+    os.system = refuses(no_programs)
+    sys.modules["_socket"] = make_socket_module()
+    try:
+        import select
+    except ImportError:
+        select = sys.modules["select"] = type(sys)("select")
+        select.error, select.select = OSError, refuses(no_network)
+    menders = {"asyncio": mend_asyncio, "multiprocessing.process": mend_processes, "subprocess": mend_subprocess}
+    sys.meta_path.insert(0, Mender(menders))
+    for name in menders:
+        if name in sys.modules:
+            menders[name](sys.modules[name])
+
+
+def mend_subprocess(subprocess):
+    subprocess.Popen.__init__ = refuses(no_programs)
+
+
+def mend_processes(process):
+    process.BaseProcess.start = refuses(no_programs)
+
+
+# The numbers are Linux's: scripts have them in tables, and nobody sends them.
+SOCKET_CONSTANTS = dict(
+    AF_UNSPEC=0, AF_INET=2, AF_INET6=10, SOCK_STREAM=1, SOCK_DGRAM=2, SOCK_RAW=3, SOCK_NONBLOCK=2048, SOCK_CLOEXEC=524288,
+    SOL_SOCKET=1, SOL_TCP=6, SOL_UDP=17, SOMAXCONN=4096, SHUT_RD=0, SHUT_WR=1, SHUT_RDWR=2,
+    SO_REUSEADDR=2, SO_TYPE=3, SO_ERROR=4, SO_BROADCAST=6, SO_SNDBUF=7, SO_RCVBUF=8, SO_KEEPALIVE=9, SO_LINGER=13,
+    IPPROTO_IP=0, IPPROTO_ICMP=1, IPPROTO_TCP=6, IPPROTO_UDP=17, IPPROTO_IPV6=41, IPV6_V6ONLY=26,
+    TCP_NODELAY=1, TCP_KEEPIDLE=4, TCP_KEEPINTVL=5, TCP_KEEPCNT=6,
+    MSG_OOB=1, MSG_PEEK=2, MSG_DONTWAIT=64, MSG_WAITALL=256, MSG_NOSIGNAL=16384,
+    AI_PASSIVE=1, AI_CANONNAME=2, AI_NUMERICHOST=4, AI_ADDRCONFIG=32, AI_NUMERICSERV=1024,
+    NI_NUMERICHOST=1, NI_NUMERICSERV=2, NI_NAMEREQD=8, NI_DGRAM=16,
+    EAI_AGAIN=-3, EAI_FAIL=-4, EAI_FAMILY=-6, EAI_NONAME=-2, EAI_SERVICE=-8, EAI_SOCKTYPE=-7,
+    INADDR_ANY=0, INADDR_LOOPBACK=0x7F000001, INADDR_BROADCAST=0xFFFFFFFF, INADDR_NONE=0xFFFFFFFF, has_ipv6=True,
+)
+
+
+def make_socket_module():
+    """The module beneath socket, of which the standard library makes the rest."""
+    class socket:
+        __slots__ = ()
+        __init__ = refuses(no_network)
+
+    class herror(OSError):
+        """There is no host by that name, or by any."""
+
+    class gaierror(OSError):
+        """There is no address for that name, or for any."""
+
+    herror.__module__ = gaierror.__module__ = "socket"
+    timeout = None
+
+    def setdefaulttimeout(seconds):
+        nonlocal timeout
+        timeout = seconds
+
+    def swapped(size):
+        return lambda number: int.from_bytes(number.to_bytes(size, sys.byteorder), "big")
+
+    def packed_address(text, kind):
+        import ipaddress
+
+        try:
+            return kind(ipaddress)(text).packed
+        except ValueError as error:
+            raise OSError("illegal IP address: %s" % error) from None
+
+    def address_text(data, size):
+        import ipaddress
+
+        if len(data) != size:
+            raise ValueError("packed IP wrong length")
+        return str(ipaddress.ip_address(bytes(data)))
+
+    def version(family):
+        return ("IPv6Address", 16) if family == SOCKET_CONSTANTS["AF_INET6"] else ("IPv4Address", 4)
+
+    made = type(sys)("_socket")
+    space = made.__dict__
+    space.update(SOCKET_CONSTANTS, socket=socket, SocketType=socket, error=OSError, timeout=TimeoutError)
+    space.update(herror=herror, gaierror=gaierror, setdefaulttimeout=setdefaulttimeout, getdefaulttimeout=lambda: timeout)
+    space.update(
+        htons=swapped(2), ntohs=swapped(2), htonl=swapped(4), ntohl=swapped(4),
+        inet_aton=lambda text: packed_address(text, lambda ipaddress: ipaddress.IPv4Address),
+        inet_ntoa=lambda data: address_text(data, 4),
+        inet_pton=lambda family, text: packed_address(text, lambda ipaddress: getattr(ipaddress, version(family)[0])),
+        inet_ntop=lambda family, data: address_text(data, version(family)[1]),
+        gethostname=lambda: "localhost",
+    )
+    for name in "getaddrinfo", "gethostbyname", "gethostbyname_ex", "getnameinfo":
+        space[name] = refuses(lambda: gaierror(SOCKET_CONSTANTS["EAI_FAIL"], NO_NETWORK))
+    space["gethostbyaddr"] = refuses(lambda: herror(1, NO_NETWORK))
+    for name in "dup", "close", "getprotobyname", "getservbyname", "getservbyport", "if_nameindex", "if_nametoindex":
+        space[name] = refuses(no_network)
+    return made
