@@ -33,7 +33,7 @@ func (r *Runner) OpenHook(ctx context.Context, h run.Hook) (*Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.scripts.get(ctx)
+	b, err := r.process.Get(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/internal/backend/process"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -43,18 +44,22 @@ type Options struct {
 type Runner struct {
 	policy policy.Policy
 
-	scripts  *tier[*process.Backend]
-	commands *tier[*jail.Backend]
-	first    backend.Backend // what was started with the Runner
+	// One for each tier: started with the Runner, or by the first request for it. Others
+	// go on meanwhile.
+	process *backend.Lazy[*process.Backend]
+	jail    *backend.Lazy[*jail.Backend]
+	wasm    *backend.Lazy[*wasm.Backend]
+	first   backend.Backend // what was started with the Runner
 
 	closing sync.Once
 	err     error
 }
 
-// What serves scripts, and what serves commands.
+// What serves scripts, commands and modules.
 var (
-	scriptTiers  = []policy.Tier{policy.TierProcess}
+	scriptTiers  = []policy.Tier{policy.TierProcess, policy.TierWasm}
 	commandTiers = []policy.Tier{policy.TierJail}
+	moduleTiers  = []policy.Tier{policy.TierWasm}
 )
 
 // NewRunner checks the policy and puts up the walls. What the policy requires
@@ -69,15 +74,20 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 		return nil, run.Errorf(run.Invalid, "policy: %w", err)
 	}
 	r := &Runner{policy: options.Policy.Resolved()}
-	r.scripts = newTier(func(ctx context.Context) (*process.Backend, error) {
+	r.process = backend.NewLazy(func(ctx context.Context) (*process.Backend, error) {
 		return process.New(ctx, process.Options{
 			Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue,
 			OneShot: options.OneShot, Language: options.Language,
 		})
 	})
-	r.commands = newTier(func(context.Context) (*jail.Backend, error) {
+	r.jail = backend.NewLazy(func(context.Context) (*jail.Backend, error) {
 		return jail.New(jail.Options{
 			Policy: options.Policy, Concurrent: options.Concurrent, Queue: options.Queue, OneShot: options.OneShot,
+		})
+	})
+	r.wasm = backend.NewLazy(func(context.Context) (*wasm.Backend, error) {
+		return wasm.New(wasm.Options{
+			Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue, OneShot: options.OneShot,
 		})
 	})
 	first := cmp.Or(options.Tier, policy.TierProcess)
@@ -93,10 +103,13 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 
 // backend gives what implements a tier, started if nobody has asked before.
 func (r *Runner) backend(ctx context.Context, tier policy.Tier) (backend.Backend, error) {
-	if tier == policy.TierJail {
-		return r.commands.get(ctx)
+	switch tier {
+	case policy.TierJail:
+		return r.jail.Get(ctx)
+	case policy.TierWasm:
+		return r.wasm.Get(ctx)
 	}
-	return r.scripts.get(ctx)
+	return r.process.Get(ctx)
 }
 
 // Run runs one request. Whatever the guest does is a Result; an error means
@@ -130,6 +143,9 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if err != nil {
 		return "", backend.Job{}, err
 	}
+	if tier != policy.TierWasm && (req.Deterministic || len(req.Tools) > 0) {
+		return "", backend.Job{}, run.Errorf(run.Unsupported, "deterministic and tools are for tier %q, and this is %q", policy.TierWasm, tier)
+	}
 	limits := r.policy.Limits
 	if req.Limits != (policy.Limits{}) {
 		if limits, err = r.policy.Narrow(req.Limits); err != nil {
@@ -145,11 +161,14 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 }
 
 func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
-	if len(req.Command) > 0 {
-		if r.policy.Restricts() {
-			return "", run.Errorf(run.Invalid, "the policy requires the language rules of all code, and a command cannot go by them")
-		}
+	command, module := len(req.Command) > 0, req.Module != nil
+	switch {
+	case (command || module) && r.policy.Restricts():
+		return "", run.Errorf(run.Invalid, "the policy requires the language rules of all code, and only a script can go by them")
+	case command:
 		return backend.SelectCommand(r.policy, req.Tier, req.Trust, commandTiers)
+	case module:
+		return backend.SelectModule(r.policy, req.Tier, req.Trust, moduleTiers)
 	}
 	req.Restricted = req.Restricted || r.policy.Restricts()
 	return backend.Select(r.policy, req.Tier, req.Trust, scriptTiers)
@@ -170,7 +189,7 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	b, err := r.scripts.get(ctx)
+	b, err := r.process.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +198,9 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 
 // Tiers lists the tiers that this Runner has for requests. Hooks are opened,
 // whatever it says.
-func (r *Runner) Tiers() []policy.Tier { return slices.Concat(scriptTiers, commandTiers) }
+func (r *Runner) Tiers() []policy.Tier {
+	return []policy.Tier{policy.TierProcess, policy.TierWasm, policy.TierJail}
+}
 
 // Enforcement says which walls stand between this host and the guests of the tier
 // that was started with the Runner. Each Result has that of its own.
@@ -187,6 +208,6 @@ func (r *Runner) Enforcement() run.Enforcement { return r.first.Enforcement() }
 
 // Close ends every guest, and returns when nothing is left of them.
 func (r *Runner) Close() error {
-	r.closing.Do(func() { r.err = errors.Join(r.scripts.close(), r.commands.close()) })
+	r.closing.Do(func() { r.err = errors.Join(r.process.Close(), r.jail.Close(), r.wasm.Close()) })
 	return r.err
 }

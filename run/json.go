@@ -86,11 +86,13 @@ func (u Usage) MarshalJSON() ([]byte, error) {
 		CPUTime  policy.Duration `json:"cpu_time"`
 		Memory   string          `json:"memory"`
 		Output   string          `json:"output"`
+		Fuel     policy.Count    `json:"fuel,omitempty"`
 	}{
 		policy.Duration(u.WallTime.Std().Round(time.Microsecond)),
 		policy.Duration(u.CPUTime.Std().Round(time.Microsecond)),
 		u.Memory.Rounded(),
 		u.Output.Rounded(),
+		u.Fuel,
 	})
 }
 

@@ -17,6 +17,9 @@ func account(res run.Result, hidden error) []string {
 		lines = append(lines, fmt.Sprintf("used: %v of time, %v of processor time, %s of memory, %s of output",
 			rounded(u.WallTime), rounded(u.CPUTime), u.Memory.Rounded(), u.Output.Rounded()))
 	}
+	if res.Usage.Fuel > 0 {
+		lines = append(lines, fmt.Sprintf("used: %d instructions", int64(res.Usage.Fuel)))
+	}
 	if hidden != nil {
 		lines = append(lines, "workspace: none; "+oneLine(hidden.Error()))
 	}

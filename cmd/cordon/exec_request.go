@@ -47,17 +47,8 @@ func (o *execOptions) grant() (policy.Policy, error) {
 	if err != nil {
 		return p, err
 	}
-	for _, list := range []struct {
-		flag  string
-		added []string
-		to    *[]string
-	}{{"--read", o.read, &p.Read}, {"--write", o.write, &p.Write}} {
-		for _, path := range list.added {
-			if path, err = absolute(list.flag, path); err != nil {
-				return p, err
-			}
-			*list.to = append((*list.to)[:len(*list.to):len(*list.to)], path)
-		}
+	if err := addPaths(&p, o.read, o.write); err != nil {
+		return p, err
 	}
 	p.AllowNet = append(p.AllowNet[:len(p.AllowNet):len(p.AllowNet)], o.allowNet...)
 	if o.egress != "" {
@@ -139,4 +130,22 @@ func explainHidden(err, hidden error) error {
 		return err
 	}
 	return run.Errorf(run.NotFound, "%w\nthe current folder is not shown to commands, unless --workspace names it: %w", err, hidden)
+}
+
+// addPaths adds what --read and --write grant.
+func addPaths(p *policy.Policy, read, write []string) error {
+	for _, list := range []struct {
+		flag  string
+		added []string
+		to    *[]string
+	}{{"--read", read, &p.Read}, {"--write", write, &p.Write}} {
+		for _, path := range list.added {
+			path, err := absolute(list.flag, path)
+			if err != nil {
+				return err
+			}
+			*list.to = append((*list.to)[:len(*list.to):len(*list.to)], path)
+		}
+	}
+	return nil
 }

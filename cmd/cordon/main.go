@@ -43,7 +43,7 @@ func cordonMain() int {
 // constructors make the commands.
 func constructors() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{
-		"run": newRunCommand, "exec": newExecCommand, "check": newCheckCommand, "hook": newHookCommand,
+		"run": newRunCommand, "exec": newExecCommand, "wasm": newWasmCommand, "check": newCheckCommand, "hook": newHookCommand,
 		"doctor": newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
 	}
 }
@@ -81,6 +81,7 @@ machine offers, and says in plain words what was blocked and why.
 
   cordon run -c 'print(6 * 7)'    run a script
   cordon exec -- make test        run a command
+  cordon wasm plugin.wasm         run a WebAssembly module
   cordon check script.py          see what the language rules say of a script
   cordon hook score.py            call a script that is made to be called often
   cordon doctor                   see what this host can enforce

@@ -12,7 +12,16 @@ import (
 
 // runSingle runs one script or command in a Runner of its own, shows what became
 // of it, and gives its exit code.
-func runSingle(ctx context.Context, options cordon.Options, req run.Request, window view, how presentation) (err error) {
+func runSingle(ctx context.Context, options cordon.Options, req run.Request, window view, how presentation) error {
+	return doSingle(ctx, options, req, window, how, func(ctx context.Context, r *cordon.Runner, req run.Request) (run.Result, error) {
+		return r.Run(ctx, req)
+	})
+}
+
+// doSingle is runSingle for what takes more than a request.
+func doSingle(ctx context.Context, options cordon.Options, req run.Request, window view, how presentation,
+	do func(context.Context, *cordon.Runner, run.Request) (run.Result, error),
+) (err error) {
 	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
 	if !how.json {
 		req.Streams.Out, req.Streams.Err = stdout, stderr
@@ -23,7 +32,7 @@ func runSingle(ctx context.Context, options cordon.Options, req run.Request, win
 		return err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	res, err := runIn(ctx, window, req, runner.Run)
+	res, err := runIn(ctx, window, req, func(ctx context.Context, req run.Request) (run.Result, error) { return do(ctx, runner, req) })
 	if err != nil {
 		return explainHidden(err, how.hidden)
 	}

@@ -47,6 +47,21 @@ func SelectCommand(p policy.Policy, tier policy.Tier, trust policy.Trust, availa
 	return choose(p, tier, trust, available, func(policy.Trust) (chosen, allowed []policy.Tier) { return forCommands, forCommands })
 }
 
+// forModules lists the tiers that run modules. Somebody else's need more than one wall,
+// and there is none behind the only one.
+var forModules = []policy.Tier{policy.TierWasm}
+
+// SelectModule picks the tier for one module, as Select does for a script.
+func SelectModule(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
+	if tier != "" && slices.Contains(policy.Tiers, tier) && !slices.Contains(forModules, tier) {
+		return "", run.Errorf(run.Invalid, "tier %q does not run modules: leave it out, or say %q", tier, forModules[0])
+	}
+	if trust == policy.TrustThirdParty || p.Trust == policy.TrustThirdParty {
+		return "", run.Errorf(run.Unsupported, "third-party code cannot be a module: it would run inside of cordon's own process")
+	}
+	return choose(p, tier, trust, available, func(policy.Trust) (chosen, allowed []policy.Tier) { return forModules, forModules })
+}
+
 // Select picks the tier for one script: pure, from what the policy grants,
 // what the request asks for and what this build can do on this host.
 //

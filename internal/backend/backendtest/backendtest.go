@@ -48,6 +48,10 @@ func Contract(t *testing.T, open Open, p policy.Policy) {
 	p = p.Resolved()
 	r := runner{open(t, p), p}
 	second := policy.Duration(time.Second)
+	crash, crashed, words := "import ctypes; ctypes.string_at(0)", run.Signaled, "SIGSEGV"
+	if r.Tier() == policy.TierWasm {
+		crash, crashed, words = "import os; os.abort()", run.Trapped, "unreachable"
+	}
 	for _, test := range []struct {
 		name    string
 		request run.Request
@@ -67,7 +71,7 @@ func Contract(t *testing.T, open Open, p policy.Policy) {
 		{"cpu time", run.Request{Script: "while True: pass", Limits: policy.Limits{CPUTime: second / 5}}, run.OutOfCPU, "", "", "200ms"},
 		{"memory", run.Request{Script: "x = bytearray(10**9)"}, run.OutOfMemory, "", "", "256MiB"},
 		{"output limit", run.Request{Script: "print('x' * 100000)", OnOutputLimit: policy.OutputKill}, run.OutOfOutput, "", strings.Repeat("x", 65536), "64KiB"},
-		{"crash", run.Request{Script: "import ctypes; ctypes.string_at(0)"}, run.Signaled, "", "", "SIGSEGV"},
+		{"crash", run.Request{Script: crash}, crashed, "", "", words},
 		{"no JSON", run.Request{Script: "result = {'a': [1, {2}]}"}, run.InvalidOutput, "", "", "result['a'][1]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/wasmbin"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func newWasmCommand() *cobra.Command {
+	var opts wasmOptions
+	cmd := &cobra.Command{
+		Use:   "wasm [flags] MODULE [-- ARG…]",
+		Short: "Run a WebAssembly module",
+		Long: `Run a WebAssembly module: a program for WASI preview 1, as Go (GOOS=wasip1), Rust
+(wasm32-wasip1), C (clang and wasi-libc) and others make them. It runs inside of
+cordon's own process, on every system, and has no system calls at all: what it
+finds are its arguments, its standard streams, a clock, randomness, and what is
+granted. It is compiled once, and kept compiled in the user's cache folder.
+
+With --call, a function that the module exports is called instead, with JSON in
+and JSON out; --input is its argument.
+
+Fuel counts the instructions that the module executes, exactly: the same module
+with the same input ends at the same one. With --deterministic the clock stands
+still and randomness is always the same, so that the same input also gives the
+same bytes.
+
+--read and --write add to what the policy grants: folders and files that the
+module finds at the same path, and at their relative one if they lie below the
+current folder. No symlink leads out of them. Limits narrow the policy and never
+widen it.
+
+Standard streams pass through. After a failure, a short block on standard error
+says which limit was reached, or what was blocked. With --json, standard output
+is the whole Result and nothing else.
+
+` + exitHelp,
+		Example: `  cordon wasm plugin.wasm -- arg1 arg2
+  cordon wasm --fuel 50M --memory 64MiB --read ./data plugin.wasm
+  cordon wasm --deterministic --json plugin.wasm < input
+  cordon wasm --call score --input '{"points": 3}' plugin.wasm`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return run.Errorf(run.Invalid, "nothing to run: name a module, as in %s plugin.wasm", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			opts.module, opts.args = args[0], args[1:]
+			if len(opts.args) > 0 && opts.args[0] == "--" {
+				opts.args = opts.args[1:]
+			}
+			if err := opts.settle(cmd); err != nil {
+				return err
+			}
+			return runWasm(cmd.Context(), opts)
+		}),
+	}
+	// What stands behind the module's name is the module's.
+	cmd.Flags().SetInterspersed(false)
+	opts.addTo(cmd)
+	return cmd
+}
+
+type wasmOptions struct {
+	policyOptions
+	limitOptions
+
+	module, call, input string
+	args                []string
+	read, write         []string
+	env                 texts
+	deterministic       bool
+	onOutputLimit       string
+	trust               string
+	json                bool
+	quiet, verbose      bool
+}
+
+func (o *wasmOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	d := policy.DefaultLimits
+	f.Var(&measure[policy.Count]{&o.Fuel, policy.ParseCount}, "fuel", about("limit on instructions, like 50M", d.Fuel))
+	o.addCallLimitsTo(f, d)
+	f.StringArrayVar(&o.read, "read", nil, "a file or folder that the module may read: `PATH` (repeatable)")
+	f.StringArrayVar(&o.write, "write", nil, "a file or folder that the module may change: `PATH` (repeatable)")
+	f.Var(&count{&o.OpenFiles}, "open-files", about("limit on open files", d.OpenFiles))
+	f.Var(&measure[policy.Bytes]{&o.Disk, policy.ParseBytes}, "disk", about("limit on what is added to folders, like 1GiB", d.Disk))
+	f.Var(&o.env, "env", "a variable of the module's environment: `NAME=VALUE`, or NAME for the value that it has here (repeatable)")
+	f.BoolVar(&o.deterministic, "deterministic", false, "let the clock stand still and give the same randomness every time")
+	f.StringVar(&o.call, "call", "", "call the exported function `NAME`, with JSON in and JSON out")
+	f.StringVar(&o.input, "input", "", "the argument of --call: a `JSON` value, or @FILE (null)")
+	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a module that writes too much: `ACTION` is truncate or kill (truncate)")
+	o.addPolicyTo(cmd, "default")
+	f.StringVar(&o.trust, "trust", "", "where the module comes from: `ORIGIN` is platform or user (user)")
+	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing after a failure: the exit code tells")
+	f.BoolVar(&o.verbose, "verbose", false, "say after the run what it used and which walls stood")
+	complete(cmd, "trust", names(policy.Trusts))
+	complete(cmd, "on-output-limit", names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
+}
+
+func (o *wasmOptions) settle(cmd *cobra.Command) error {
+	said := cmd.Flags().Changed
+	switch {
+	case o.call == "" && said("input"):
+		return run.Errorf(run.Invalid, "--input is for --call: a program reads its standard input")
+	case o.call != "" && len(o.args) > 0:
+		return run.Errorf(run.Invalid, "--call and the argument %q exclude each other: a function has --input", o.args[0])
+	case o.quiet && o.verbose:
+		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
+	}
+	return nil
+}
+
+// runWasm runs one module.
+func runWasm(ctx context.Context, opts wasmOptions) error {
+	p, err := loadPolicy(opts.policy)
+	if err != nil {
+		return err
+	}
+	if err := addPaths(&p, opts.read, opts.write); err != nil {
+		return err
+	}
+	if _, err := opts.narrow(p); err != nil {
+		return err
+	}
+	env, err := environment(opts.env, os.LookupEnv)
+	if err != nil {
+		return err
+	}
+	binary, err := readModule(opts.module)
+	if err != nil {
+		return err
+	}
+	var input json.RawMessage
+	if opts.call != "" {
+		input = json.RawMessage("null")
+		if opts.input != "" {
+			if input, err = valueOrAtFile("--input", opts.input, os.Stdin); err != nil {
+				return err
+			}
+		}
+	}
+	req := run.Request{
+		Name: filepath.Base(opts.module), Args: opts.args, Env: env, Deterministic: opts.deterministic,
+		Trust: policy.Trust(opts.trust), Limits: opts.Limits, OnOutputLimit: policy.OutputAction(opts.onOutputLimit),
+	}
+	if !isTerminal(os.Stdin) && !fromStdin(opts.input) || opts.call == "" {
+		req.Streams.In = os.Stdin
+	}
+	how := presentation{json: opts.json, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr), person: isTerminal(os.Stderr)}
+	return doSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierWasm}, req, view{}, how, func(ctx context.Context, r *cordon.Runner, req run.Request) (run.Result, error) {
+		m, err := r.OpenModule(ctx, binary)
+		if err != nil {
+			return run.Result{}, err
+		}
+		if opts.call != "" {
+			res, err := m.CallWith(ctx, req, opts.call, input)
+			if err == nil && !opts.json && res.OK() {
+				err = printJSON(os.Stdout, res.ValueOrNull(), false)
+			}
+			return res, err
+		}
+		req.Module = m
+		return r.Run(ctx, req)
+	})
+}
+
+// readModule reads a file, or standard input.
+func readModule(path string) ([]byte, error) {
+	f, err := openInput(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	binary, err := io.ReadAll(io.LimitReader(f, wasmbin.MaxSize+1))
+	var reading *fs.PathError
+	if errors.As(err, &reading) {
+		return nil, run.Errorf(run.Invalid, "%s: %w", path, reading.Err)
+	}
+	return binary, err
+}

@@ -1,0 +1,58 @@
+package backend
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+)
+
+// Lazy is started by the first who wants it. Who comes while it starts waits, as long as
+// his context lasts. A start that fails is tried again by the next one.
+type Lazy[T io.Closer] struct {
+	start   func(context.Context) (T, error)
+	turn    chan struct{} // holds one, for whoever changes the rest
+	started atomic.Pointer[T]
+	closed  bool
+}
+
+// NewLazy says how it is started.
+func NewLazy[T io.Closer](start func(context.Context) (T, error)) *Lazy[T] {
+	l := &Lazy[T]{start: start, turn: make(chan struct{}, 1)}
+	l.turn <- struct{}{}
+	return l
+}
+
+// Get gives what was started.
+func (l *Lazy[T]) Get(ctx context.Context) (value T, err error) {
+	if there := l.started.Load(); there != nil {
+		return *there, nil
+	}
+	select {
+	case <-l.turn:
+		defer func() { l.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return value, ctx.Err()
+	}
+	if there := l.started.Load(); there != nil {
+		return *there, nil
+	}
+	if l.closed {
+		return value, ErrClosed()
+	}
+	if value, err = l.start(ctx); err == nil {
+		l.started.Store(&value)
+	}
+	return value, err
+}
+
+// Close waits for a start that is under way, allows no other, and closes what was
+// started.
+func (l *Lazy[T]) Close() error {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	l.closed = true
+	if there := l.started.Load(); there != nil {
+		return (*there).Close()
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Backend is the tier under one policy.
+type Backend struct {
+	options Options
+	engines *engines
+	gate    *backend.Gate
+	roots   *rootfs.Roots // for modules
+	scripts *rootfs.Roots // for Python, which may change nothing
+
+	interpreter *backend.Lazy[*interpreter]
+	plain       *backend.Lazy[*python] // scripts that may say what they like
+	strict      *backend.Lazy[*python] // those that go by the language rules
+}
+
+var _ backend.Backend = (*Backend)(nil)
+
+// New opens what the policy grants. Nothing is compiled yet.
+func New(options Options) (*Backend, error) {
+	if err := suits(options.Policy); err != nil {
+		return nil, err
+	}
+	options = options.resolved()
+	options.Policy = options.Policy.Resolved()
+	roots, err := rootfs.Open(grantsOf(options.Policy))
+	if err != nil {
+		return nil, run.Wrap(run.Invalid, err)
+	}
+	scripts, err := rootfs.Open(grantsOf(policy.Policy{Read: options.Policy.Read}))
+	if err != nil {
+		return nil, errors.Join(run.Wrap(run.Invalid, err), roots.Close())
+	}
+	b := &Backend{
+		options: options, engines: newEngines(options), roots: roots, scripts: scripts,
+		gate: backend.NewGate(options.Concurrent, options.Queue),
+	}
+	p := options.Policy
+	b.interpreter = backend.NewLazy(b.openInterpreter)
+	b.plain = backend.NewLazy(func(ctx context.Context) (*python, error) { return b.startPython(ctx, nil, p.Preload) })
+	b.strict = backend.NewLazy(func(ctx context.Context) (*python, error) {
+		allowed := p.Allowed(policy.LanguageStandard)
+		return b.startPython(ctx, &allowed, slices.Concat(p.Preload, p.Language.Modules))
+	})
+	return b, nil
+}
+
+// startPython makes what gives interpreters to scripts of one kind.
+func (b *Backend) startPython(ctx context.Context, rules *policy.Language, preload []string) (*python, error) {
+	i, err := b.interpreter.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newPython(ctx, i, rules, preload, b.options.Idle)
+}
+
+// suits refuses a policy that requires walls of the kernel by name. Those that are
+// required by default stand between a guest and system calls that it has not got here.
+func suits(p policy.Policy) error {
+	var missing []string
+	for _, wall := range p.Require {
+		if wall != policy.WallLanguage && wall != policy.WallWasm && !slices.Contains(policy.DefaultRequired, wall) {
+			missing = append(missing, string(wall))
+		}
+	}
+	if len(missing) > 0 {
+		return run.Errorf(run.Unsupported, "the policy requires %s, and the wasm tier has no walls of the kernel: use tier %q, or another policy",
+			strings.Join(missing, ", "), policy.TierProcess)
+	}
+	return nil
+}
+
+// Tier is `wasm`.
+func (b *Backend) Tier() policy.Tier { return policy.TierWasm }
+
+// Enforcement says what the one wall is made of.
+func (b *Backend) Enforcement() run.Enforcement {
+	return run.Enforcement{
+		Tier:               policy.TierWasm,
+		Walls:              map[policy.Wall]string{policy.WallWasm: "enforced (" + b.engines.words() + ", in cordon's own process)"},
+		ViolationsObserved: true,
+	}
+}
+
+// Open waits for the job's turn.
+func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, error) {
+	if err := b.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	return &sandbox{b}, nil
+}
+
+// Close waits for the guests under way and lets go of everything.
+func (b *Backend) Close() error {
+	b.gate.Close()
+	return errors.Join(b.plain.Close(), b.strict.Close(), b.interpreter.Close(), b.engines.close(), b.roots.Close(), b.scripts.Close())
+}
+
+// sandbox is one turn.
+type sandbox struct{ backend *Backend }
+
+func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
+	if job.Module == nil {
+		return s.backend.runScript(ctx, job)
+	}
+	m, ours := job.Module.(interface{ Opened() *Module })
+	if !ours || m.Opened().backend != s.backend {
+		return run.Result{}, run.Errorf(run.Invalid, "the module was opened by another Runner")
+	}
+	return m.Opened().run(ctx, job)
+}
+
+// runScript runs a script in an interpreter of its own.
+func (b *Backend) runScript(ctx context.Context, job backend.Job) (run.Result, error) {
+	kind := b.plain
+	if job.Restricted {
+		kind = b.strict
+	}
+	p, err := kind.Get(ctx)
+	if err != nil {
+		return run.Result{}, err
+	}
+	i, err := p.lease()
+	if err != nil {
+		return run.Result{}, err
+	}
+	job.Deterministic = job.Deterministic || b.options.Policy.Deterministic
+	result, err := i.run(ctx, job)
+	result.Enforcement = b.Enforcement()
+	if job.Restricted {
+		result.Enforcement.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", policy.LanguageStandard)
+	}
+	return result, errors.Join(err, i.close())
+}
+
+func (s *sandbox) Close() error {
+	s.backend.gate.Leave()
+	return nil
+}

@@ -1,0 +1,70 @@
+package wasm
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// cacheMost bounds what compiled modules may take of the disk.
+const cacheMost = 1 << 30
+
+// cacheFolder is where compiled code is kept: machine code that will be run without
+// another look, so that nobody else may write there.
+func cacheFolder() (string, error) {
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(caches, "cordon", "wasm")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	if err := ownAlone(folder); err != nil {
+		return "", err
+	}
+	return folder, prune(folder, cacheMost)
+}
+
+// prune removes what was used least recently. Others may be doing the same.
+func prune(folder string, most int64) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	type file struct {
+		path string
+		size int64
+		used time.Time
+	}
+	var files []file
+	var total int64
+	var walk func(dir string, entries []os.DirEntry)
+	walk = func(dir string, entries []os.DirEntry) {
+		for _, entry := range entries {
+			path := filepath.Join(dir, entry.Name())
+			if entry.IsDir() {
+				if below, err := os.ReadDir(path); err == nil {
+					walk(path, below)
+				}
+				continue
+			}
+			if info, err := entry.Info(); err == nil {
+				files = append(files, file{path, info.Size(), info.ModTime()})
+				total += info.Size()
+			}
+		}
+	}
+	walk(folder, entries)
+	slices.SortFunc(files, func(a, b file) int { return a.used.Compare(b.used) })
+	for _, f := range files {
+		if total <= most {
+			break
+		}
+		if err := os.Remove(f.path); err == nil {
+			total -= f.size
+		}
+	}
+	return nil
+}

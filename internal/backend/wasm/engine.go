@@ -1,0 +1,163 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// engine compiles modules and runs them, with what they may import.
+type engine struct {
+	runtime wazero.Runtime
+	cache   wazero.CompilationCache // nil if nothing is kept
+	offers  map[string]map[string]api.FunctionDefinition
+}
+
+// features are those of WebAssembly 2.0, which internal/wasmbin knows.
+const features = api.CoreFeaturesV2
+
+func newEngine(ctx context.Context, interpreter bool, folder string) (*engine, error) {
+	config := wazero.NewRuntimeConfig()
+	if interpreter {
+		config = wazero.NewRuntimeConfigInterpreter()
+	}
+	config = config.WithCoreFeatures(features).WithDebugInfoEnabled(false)
+	e := &engine{offers: map[string]map[string]api.FunctionDefinition{}}
+	if folder != "" {
+		cache, err := wazero.NewCompilationCacheWithDir(folder)
+		if err != nil {
+			return nil, err
+		}
+		e.cache, config = cache, config.WithCompilationCache(cache)
+	}
+	e.runtime = wazero.NewRuntimeWithConfig(ctx, config)
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
+		return nil, errors.Join(err, e.close(ctx))
+	}
+	if err := addHostFunctions(ctx, e.runtime); err != nil {
+		return nil, errors.Join(err, e.close(ctx))
+	}
+	for _, name := range hostModules {
+		e.offers[name] = e.runtime.Module(name).ExportedFunctionDefinitions()
+	}
+	return e, nil
+}
+
+func (e *engine) close(ctx context.Context) error {
+	err := e.runtime.Close(ctx)
+	if e.cache != nil {
+		err = errors.Join(err, e.cache.Close(ctx))
+	}
+	return err
+}
+
+// engines are the one that keeps what it compiled, and another for when it cannot.
+type engines struct {
+	interpreter bool
+	folder      func() (string, error)
+
+	mu           sync.Mutex
+	kept, unkept *engine
+	closed       bool
+}
+
+func newEngines(o Options) *engines {
+	e := &engines{interpreter: o.Interpreter, folder: cacheFolder}
+	switch o.Cache {
+	case "":
+	case "none":
+		e.folder = func() (string, error) { return "", errors.New("nothing is kept") }
+	default:
+		e.folder = func() (string, error) { return o.Cache, nil }
+	}
+	return e
+}
+
+func (e *engines) words() string {
+	if e.interpreter {
+		return "interpreted"
+	}
+	return "compiled"
+}
+
+// get starts the engine when it is first needed.
+func (e *engines) get(ctx context.Context, kept bool) (*engine, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, run.Wrap(run.Closed, errors.New("the Runner is closed"))
+	}
+	one := &e.unkept
+	if kept {
+		one = &e.kept
+	}
+	if *one != nil {
+		return *one, nil
+	}
+	folder := ""
+	if kept && !e.interpreter {
+		var err error
+		if folder, err = e.folder(); err != nil {
+			folder = "" // it takes longer, and is the same
+		}
+	}
+	made, err := newEngine(context.WithoutCancel(ctx), e.interpreter, folder)
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "the engine for WebAssembly: %w", err)
+	}
+	*one = made
+	return made, nil
+}
+
+// compile compiles a module that has been rewritten. What was kept may be damaged, and
+// the disk may be full: then it is compiled without.
+func (e *engines) compile(ctx context.Context, binary []byte) (*engine, wazero.CompiledModule, error) {
+	for _, kept := range []bool{true, false} {
+		engine, err := e.get(ctx, kept)
+		if err != nil {
+			return nil, nil, err
+		}
+		compiled, err := engine.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, compilationWorkers), binary)
+		if err == nil {
+			return engine, compiled, nil
+		}
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if !kept || engine.cache == nil || strings.Contains(err.Error(), "invalid function") {
+			return nil, nil, run.Errorf(run.Invalid, "not a module that can be run: %w", plainly(err))
+		}
+	}
+	return nil, nil, nil // not reached: the second try returns
+}
+
+// compilationWorkers also have wazero look at the context between two functions.
+const compilationWorkers = 2
+
+// plainly is wazero's error for people who did not write its source.
+func plainly(err error) error {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("%s", text)
+}
+
+func (e *engines) close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	var err error
+	for _, one := range []*engine{e.kept, e.unkept} {
+		if one != nil {
+			err = errors.Join(err, one.close(context.Background()))
+		}
+	}
+	return err
+}

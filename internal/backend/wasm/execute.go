@@ -1,0 +1,113 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/internal/wasmbin"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// start is what WASI calls the main function of a program, and initialize that which
+// is called first in a library.
+const (
+	start      = "_start"
+	initialize = "_initialize"
+)
+
+// run runs a program.
+func (m *Module) run(ctx context.Context, job backend.Job) (run.Result, error) {
+	if _, there := m.parsed.Export(start); !there {
+		return run.Result{}, run.Errorf(run.Invalid, "the module is no program: it exports no %s (a library is called by the name of a function)", start)
+	}
+	return m.execute(ctx, job, func(ctx context.Context, i api.Module) (value, error) {
+		_, err := call(ctx, i, start)
+		return value{}, err
+	})
+}
+
+// call calls a function of a guest, with the whole stack for it.
+func call(ctx context.Context, i api.Module, function string, arguments ...uint64) ([]uint64, error) {
+	if room, counted := i.ExportedGlobal(wasmbin.StackExport).(api.MutableGlobal); counted {
+		room.Set(stackWords)
+	}
+	return i.ExportedFunction(function).Call(ctx, arguments...)
+}
+
+// value is what a call gave.
+type value struct {
+	json []byte
+	// wrong says why it is none.
+	wrong string
+}
+
+// execute gives the module a new instance, has something done with it, and says what
+// became of it.
+func (m *Module) execute(ctx context.Context, job backend.Job, work func(context.Context, api.Module) (value, error)) (run.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return run.Result{}, err
+	}
+	job.Deterministic = job.Deterministic || m.backend.options.Policy.Deterministic
+	g := newGuest()
+	g.adopt(ctx, job)
+	g.memory.limit = uint64(job.Limits.Memory)
+	e := evidence{Limits: job.Limits}
+	if e.tooLarge = m.fits(job.Limits.Memory); e.tooLarge == nil {
+		if err := m.instance(g, job, &e, work); err != nil {
+			return run.Result{}, err
+		}
+	}
+	result := judge(e)
+	result.Enforcement = m.backend.Enforcement()
+	return result, nil
+}
+
+func (m *Module) instance(g *guest, job backend.Job, e *evidence, work func(context.Context, api.Module) (value, error)) (err error) {
+	files := m.backend.roots.NewSet(rootfs.Limits{
+		Disk: int64(job.Limits.Disk), OpenFiles: job.Limits.OpenFiles - standardStreams, Exceeded: g.exceeded, Denied: g.denied,
+	})
+	defer func() { err = errors.Join(err, files.Close()) }()
+	defer g.memory.Free()
+	// The engine never looks at a context, but host functions do: what ends is ended by
+	// the guest itself, when it asks for fuel.
+	inside := experimental.WithMemoryAllocator(withGuest(context.WithoutCancel(g.ctx), g), &g.memory)
+	world := program(g.world(), job, files)
+	g.begin()
+	defer g.cpu.end()
+	instance, err := m.engine.runtime.InstantiateModule(inside, m.code, world)
+	if err == nil {
+		e.value, err = work(inside, instance)
+		if left := instance.ExportedGlobal(wasmbin.CounterExport); left != nil {
+			g.granted -= max(0, int64(left.Get()))
+		}
+	}
+	e.see(g, err)
+	if instance != nil {
+		return instance.Close(inside)
+	}
+	return nil
+}
+
+// diskLimit is what rootfs calls it.
+const diskLimit = "disk"
+
+// standardStreams count as open files.
+const standardStreams = 3
+
+// see keeps what is known of a guest that has ended.
+func (e *evidence) see(g *guest, err error) {
+	e.WallTime = time.Since(g.started)
+	e.CPUTime = g.cpu.used(e.WallTime - g.waited)
+	e.Fuel = policy.Count(g.granted)
+	e.Memory, e.memoryRefused, e.full = policy.Bytes(g.memory.size), g.memory.refused, g.full
+	e.Stdout, e.Stderr = g.stdout.Capture, g.stderr.Capture
+	e.Violations = g.violations
+	e.outcome, e.trap, e.err = g.outcome, g.trap, err
+}

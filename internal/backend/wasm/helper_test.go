@@ -1,0 +1,165 @@
+package wasm
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// built makes each guest of testdata once.
+var built sync.Map
+
+type guestFile struct {
+	once   sync.Once
+	binary []byte
+	err    error
+}
+
+func build(t *testing.T, name string, make func(out string) *exec.Cmd) []byte {
+	t.Helper()
+	entry, _ := built.LoadOrStore(name, &guestFile{})
+	f := entry.(*guestFile)
+	f.once.Do(func() {
+		folder, err := os.MkdirTemp("", "cordon-guest")
+		if err != nil {
+			f.err = err
+			return
+		}
+		defer os.RemoveAll(folder)
+		out := filepath.Join(folder, "guest.wasm")
+		cmd := make(out)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Logf("%s: %s", cmd, text)
+			f.err = err
+			return
+		}
+		f.binary, f.err = os.ReadFile(out)
+	})
+	if f.err != nil {
+		t.Fatalf("%s: %v", name, f.err)
+	}
+	return f.binary
+}
+
+// goGuest is testdata/guest, by Go's own compiler.
+func goGuest(t *testing.T) []byte {
+	t.Helper()
+	return build(t, "guest", func(out string) *exec.Cmd {
+		cmd := exec.Command("go", "build", "-o", out, ".")
+		cmd.Dir = filepath.Join("testdata", "guest")
+		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
+		return cmd
+	})
+}
+
+// cGuest is a file of testdata/c, by clang and wasi-libc.
+func cGuest(t *testing.T, name string, flags ...string) []byte {
+	t.Helper()
+	const compiler = "clang-16"
+	hosttest.Needs(t, compiler)
+	return build(t, name, func(out string) *exec.Cmd {
+		arguments := append([]string{"--target=wasm32-wasi", "-O2", "-o", out, filepath.Join("testdata", "c", name)}, flags...)
+		return exec.Command(compiler, arguments...)
+	})
+}
+
+// onBoth runs a test with the compiler and with the interpreter.
+func onBoth(t *testing.T, test func(t *testing.T, options Options)) {
+	t.Helper()
+	for name, interpreter := range map[string]bool{"compiler": false, "interpreter": true} {
+		t.Run(name, func(t *testing.T) { test(t, Options{Interpreter: interpreter, Cache: testCache}) })
+	}
+}
+
+// testCache is where the tests keep what they compiled.
+var testCache string
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "cordon-cache")
+	if err != nil {
+		panic(err)
+	}
+	testCache = folder
+	code := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// bench is one backend with modules, for a test.
+type bench struct {
+	*testing.T
+	*Backend
+}
+
+func newBench(t *testing.T, options Options) bench {
+	t.Helper()
+	b, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return bench{t, b}
+}
+
+func (b bench) open(binary []byte) *Module {
+	b.Helper()
+	m, err := b.OpenModule(b.Context(), binary)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return m
+}
+
+// job gives a module's job, with limits that are complete.
+func jobOf(m *Module, req run.Request) backend.Job {
+	req.Module = opened{m}
+	return backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits), OnOutputLimit: req.OnOutputLimit}
+}
+
+type opened struct{ *Module }
+
+func (o opened) Opened() *Module { return o.Module }
+
+func (b bench) run(m *Module, req run.Request) run.Result {
+	b.Helper()
+	return b.runIn(b.Context(), m, req)
+}
+
+func (b bench) runIn(ctx context.Context, m *Module, req run.Request) run.Result {
+	b.Helper()
+	job := jobOf(m, req)
+	s, err := b.Open(ctx, job)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	r, err := s.Run(ctx, job)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// expect checks how a run ended, and that what it says contains some words.
+func expect(t *testing.T, r run.Result, outcome run.Outcome, words string) {
+	t.Helper()
+	if r.Outcome != outcome || !strings.Contains(r.Stdout+r.Stderr+r.Error, words) {
+		t.Errorf("%s: %s; stdout %.200q stderr %.200q; want %s with %q", r.Outcome, r.Error, r.Stdout, r.Stderr, outcome, words)
+	}
+}
+
+const short = policy.Duration(300 * time.Millisecond)

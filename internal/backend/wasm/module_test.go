@@ -1,0 +1,176 @@
+package wasm
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func TestPrograms(t *testing.T) {
+	onBoth(t, func(t *testing.T, options Options) {
+		b := newBench(t, options)
+		g, c := b.open(goGuest(t)), b.open(cGuest(t, "hello.c"))
+		for _, test := range []struct {
+			name    string
+			module  *Module
+			req     run.Request
+			outcome run.Outcome
+			words   string
+		}{
+			{"arguments", g, run.Request{Name: "me", Args: []string{"hello", "a b", ""}}, run.Succeeded, "me hello a b \n"},
+			{"no name", g, run.Request{Args: []string{"hello"}}, run.Succeeded, "module hello\n"},
+			{"no environment", g, run.Request{Args: []string{"environment"}}, run.Succeeded, "[]\n"},
+			{"environment", g, run.Request{Args: []string{"environment"}, Env: map[string]string{"B": "2", "A": "1"}}, run.Succeeded, "[A=1 B=2]\n"},
+			{"stdin", g, run.Request{Args: []string{"upper"}, Stdin: "one\ntwo\n"}, run.Succeeded, "ONE\nTWO\n"},
+			{"no stdin", g, run.Request{Args: []string{"input"}}, run.Succeeded, "0 <nil>\n"},
+			{"exit code", g, run.Request{Args: []string{"exit", "7"}}, run.Exited, "exit code 7"},
+			{"panic", g, run.Request{Args: []string{"panic"}}, run.Exited, "as it was told"},
+			{"C", c, run.Request{Args: []string{"x", "y"}}, run.Succeeded, "hello from C, 2 arguments\n"},
+		} {
+			t.Run(test.name, func(t *testing.T) { expect(t, b.run(test.module, test.req), test.outcome, test.words) })
+		}
+	})
+}
+
+// What a guest has not been granted is not there.
+func TestDenyByDefault(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(goGuest(t))
+	for _, path := range []string{"/", "/etc/passwd", "../../etc/passwd", ".", "testdata/c/hello.c"} {
+		if r := b.run(m, run.Request{Args: []string{"read", path}}); !r.OK() || !strings.Contains(r.Stdout, "open "+path+": Bad file number") && !strings.Contains(r.Stdout, "open "+path+": ") {
+			t.Errorf("%s: %s %s", path, r.Stdout, r.Error)
+		}
+	}
+}
+
+func TestStreams(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(goGuest(t))
+	var out bytes.Buffer
+	r := b.run(m, run.Request{Args: []string{"upper"}, Streams: run.Streams{In: strings.NewReader("one\n"), Out: &out}})
+	expect(t, r, run.Succeeded, "ONE\n")
+	if out.String() != "ONE\n" {
+		t.Errorf("live: %q", out.String())
+	}
+}
+
+// blocked never has anything to read.
+type blocked struct{ until <-chan struct{} }
+
+func (b blocked) Read([]byte) (int, error) {
+	<-b.until
+	return 0, context.Canceled
+}
+
+func TestLimits(t *testing.T) {
+	onBoth(t, func(t *testing.T, options Options) {
+		b := newBench(t, options)
+		m := b.open(goGuest(t))
+		done := make(chan struct{})
+		defer close(done)
+		for _, test := range []struct {
+			name    string
+			req     run.Request
+			outcome run.Outcome
+			words   string
+		}{
+			{"endless loop", run.Request{Args: []string{"loop"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit of 300ms reached"},
+			{"processor time", run.Request{Args: []string{"loop"}, Limits: policy.Limits{CPUTime: short}}, run.OutOfCPU, "processor time limit of 300ms reached"},
+			{"endless sleep", run.Request{Args: []string{"sleep", "1h"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
+			{"sleep is no work", run.Request{Args: []string{"sleep", "400ms"}, Limits: policy.Limits{CPUTime: short}}, run.Succeeded, "4"},
+			{"endless input", run.Request{Args: []string{"input"}, Streams: run.Streams{In: blocked{done}}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
+			{"endless host calls", run.Request{Args: []string{"randomly"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
+			{"fuel", run.Request{Args: []string{"loop"}, Limits: policy.Limits{Fuel: 20e6}}, run.OutOfFuel, "limit of 20M instructions reached"},
+			{"memory", run.Request{Args: []string{"memory", "64"}, Limits: policy.Limits{Memory: 32 * policy.MiB}}, run.OutOfMemory, "memory limit of 32MiB reached"},
+			{"enough memory", run.Request{Args: []string{"memory", "64"}, Limits: policy.Limits{Memory: 256 * policy.MiB}}, run.Succeeded, "64\n"},
+			{"output is cut", run.Request{Args: []string{"flood", "100"}, Limits: policy.Limits{Output: 4 * policy.KiB}}, run.Succeeded, "x"},
+			{"output ends it", run.Request{Args: []string{"flood", "100000"}, Limits: policy.Limits{Output: 4 * policy.KiB}, OnOutputLimit: policy.OutputKill}, run.OutOfOutput, "output limit of 4KiB reached"},
+			{"recursion", run.Request{Args: []string{"recurse"}}, run.Trapped, "nested too deeply"},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				r := b.run(m, test.req)
+				if options.Interpreter && test.name == "recursion" {
+					test.words = "stack overflow" // that of the interpreter comes before
+				}
+				expect(t, r, test.outcome, test.words)
+				if limit := test.req.Limits.Output; limit > 0 && (len(r.Stdout) != int(limit) || !r.StdoutTruncated) {
+					t.Errorf("kept %d of %v", len(r.Stdout), r.StdoutSize)
+				}
+			})
+		}
+		expect(t, b.run(m, run.Request{Args: []string{"hello"}}), run.Succeeded, "hello")
+	})
+}
+
+func TestCancel(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(goGuest(t))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	expect(t, b.runIn(ctx, m, run.Request{Args: []string{"loop"}}), run.Canceled, "canceled")
+}
+
+// The same module with the same input uses the same fuel, on both engines, and ends at
+// the same instruction.
+func TestFuelIsExact(t *testing.T) {
+	var seen []policy.Count
+	onBoth(t, func(t *testing.T, options Options) {
+		b := newBench(t, options)
+		m := b.open(cGuest(t, "hello.c"))
+		for range 3 {
+			r := b.run(m, run.Request{Deterministic: true})
+			expect(t, r, run.Succeeded, "hello")
+			seen = append(seen, r.Usage.Fuel)
+		}
+	})
+	for _, used := range seen {
+		if used != seen[0] || used == 0 {
+			t.Fatalf("fuel: %v", seen)
+		}
+	}
+	// One less is not enough, and exactly that much is.
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(cGuest(t, "hello.c"))
+	expect(t, b.run(m, run.Request{Limits: policy.Limits{Fuel: seen[0]}}), run.Succeeded, "hello")
+	expect(t, b.run(m, run.Request{Limits: policy.Limits{Fuel: seen[0] / 2}}), run.OutOfFuel, "instructions reached")
+}
+
+func TestDeterministic(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(goGuest(t))
+	for _, args := range [][]string{{"clock"}, {"random", "16"}, {"sleep", "1h"}} {
+		same := func(deterministic bool) (string, string) {
+			req := run.Request{Args: args, Deterministic: deterministic, Limits: policy.Limits{WallTime: policy.Duration(10 * time.Second)}}
+			return b.run(m, req).Stdout, b.run(m, req).Stdout
+		}
+		if one, two := same(true); one != two || one == "" {
+			t.Errorf("%v: %q and %q", args, one, two)
+		}
+		if args[0] == "sleep" {
+			continue
+		}
+		if one, two := same(false); one == two {
+			t.Errorf("%v: twice %q", args, one)
+		}
+	}
+}
+
+func TestPolicyMaySayDeterministic(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache, Policy: policy.Policy{Deterministic: true}})
+	m := b.open(goGuest(t))
+	if one, two := b.run(m, run.Request{Args: []string{"clock"}}).Stdout, b.run(m, run.Request{Args: []string{"clock"}}).Stdout; one != two {
+		t.Errorf("%q and %q", one, two)
+	}
+}
+
+func TestWallsOfTheKernelAreNotHere(t *testing.T) {
+	_, err := New(Options{Policy: policy.Policy{Require: []policy.Wall{policy.WallLandlock}}})
+	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "requires landlock") {
+		t.Error(err)
+	}
+}

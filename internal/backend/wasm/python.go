@@ -1,0 +1,162 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// python makes interpreters for scripts of one kind: by the language rules, or without.
+// Each guest has a new one: a copy of the memory of one that has started, of which most
+// are made before they are wanted.
+type python struct {
+	interpreter *interpreter
+	rules       *policy.Language
+	preload     []string
+
+	mu    sync.Mutex
+	image *image
+	made  int // of this image
+
+	ready  chan *instance
+	wanted chan struct{} // somebody found none
+	ctx    context.Context
+	end    context.CancelFunc
+	making sync.WaitGroup
+}
+
+// rotateAfter is how many guests an image serves. The next one has another seed for
+// hashes.
+const rotateAfter = 10_000
+
+func newPython(ctx context.Context, i *interpreter, rules *policy.Language, preload []string, idle int) (*python, error) {
+	p := &python{
+		interpreter: i, rules: rules, preload: preload,
+		ready: make(chan *instance, idle), wanted: make(chan struct{}, 1),
+	}
+	p.ctx, p.end = context.WithCancel(context.Background())
+	var err error
+	if p.image, err = p.newImage(ctx); err != nil {
+		return nil, err
+	}
+	if idle > 0 {
+		p.making.Go(p.makeAhead)
+	}
+	return p, nil
+}
+
+// newImage starts an interpreter, and looks at what one guest changes in it.
+func (p *python) newImage(ctx context.Context) (*image, error) {
+	seed, err := newSeed()
+	if err != nil {
+		return nil, run.Wrap(run.Internal, err)
+	}
+	memory, err := p.interpreter.boot(ctx, p.rules, p.preload, seed)
+	if err != nil {
+		return nil, err
+	}
+	most := p.interpreter.backend.options.Policy.Maxima.Memory
+	image, err := newImage(memory, uint64(len(memory))+uint64(most))
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "an image of CPython: %w", err)
+	}
+	probe, err := p.instance(image)
+	if err != nil {
+		image.close()
+		return nil, err
+	}
+	defer probe.close()
+	limits := policy.DefaultLimits
+	if r, err := probe.run(ctx, backend.Job{Request: run.Request{Script: "result = 1 + 1", Restricted: p.rules != nil}, Limits: limits}); err != nil || !r.OK() {
+		image.close()
+		return nil, errors.Join(run.Errorf(run.Internal, "CPython started, and ran nothing: %s", r.Error), err)
+	}
+	if image.hot, err = probe.guest.memory.region.changed(image.length); err != nil {
+		image.hot = nil // guests copy them as they come
+	}
+	return image, nil
+}
+
+// makeAhead keeps as many instances ready as there is room for.
+func (p *python) makeAhead() {
+	for {
+		made, err := p.fresh()
+		if err != nil {
+			// Whoever comes makes his own, and is told why he cannot.
+			select {
+			case <-p.wanted:
+				continue
+			case <-p.ctx.Done():
+				return
+			}
+		}
+		select {
+		case p.ready <- made:
+		case <-p.ctx.Done():
+			made.close()
+			return
+		}
+	}
+}
+
+// fresh makes an instance of the present image.
+func (p *python) fresh() (*instance, error) {
+	p.mu.Lock()
+	image := p.image
+	p.made++
+	rotate := p.made == rotateAfter
+	p.mu.Unlock()
+	if rotate {
+		p.making.Go(p.rotate)
+	}
+	made, err := p.instance(image)
+	if err != nil {
+		return nil, err
+	}
+	made.guest.memory.region.warm(image.hot)
+	return made, nil
+}
+
+// rotate replaces the image, while the old one goes on serving.
+func (p *python) rotate() {
+	next, err := p.newImage(p.ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.made = 0
+	if err != nil {
+		return // and tries again later
+	}
+	p.image.close()
+	p.image = next
+}
+
+// lease gives an instance: one that is ready, as a rule.
+func (p *python) lease() (*instance, error) {
+	select {
+	case i := <-p.ready:
+		return i, nil
+	default:
+	}
+	select {
+	case p.wanted <- struct{}{}:
+	default:
+	}
+	return p.fresh()
+}
+
+// Close ends what is made ahead. Nobody runs by then.
+func (p *python) Close() error {
+	p.end()
+	p.making.Wait()
+	for len(p.ready) > 0 {
+		(<-p.ready).close()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.image.close()
+	return nil
+}

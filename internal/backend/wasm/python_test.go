@@ -1,0 +1,58 @@
+package wasm
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// bundle is what scripts/python-wasm has built.
+func bundle(t testing.TB) string {
+	t.Helper()
+	path, err := filepath.Abs("../../../.cache/python-wasm/python-wasm.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		hosttest.Lacks(t, "%v: make python-wasm", err)
+	}
+	return path
+}
+
+func pythonBench(t *testing.T, options Options) bench {
+	t.Helper()
+	options.Policy.PythonWasm = bundle(t)
+	if options.Cache == "" {
+		options.Cache = testCache
+	}
+	return newBench(t, options)
+}
+
+func openPython(t *testing.T, p policy.Policy) backend.Backend {
+	return pythonBench(t, Options{Policy: p, Idle: 2}).Backend
+}
+
+// script runs one.
+func (b bench) script(req run.Request) run.Result {
+	b.Helper()
+	job := backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits), OnOutputLimit: req.OnOutputLimit}
+	s, err := b.Open(b.Context(), job)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	r, err := s.Run(b.Context(), job)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+func TestContract(t *testing.T)    { backendtest.Contract(t, openPython, policy.Policy{}) }
+func TestContainment(t *testing.T) { backendtest.Containment(t, openPython, policy.Policy{}) }

@@ -1,0 +1,162 @@
+package wasm
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental/sysfs"
+	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/internal/output"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// defaultName is what a module finds as its own name.
+const defaultName = "module"
+
+// world is what WASI shows to a guest, whoever that will be.
+func (g *guest) world() wazero.ModuleConfig {
+	return wazero.NewModuleConfig().WithName("").WithStartFunctions().
+		WithStdin(input{g}).WithStdout(writer{g, &g.stdout}).WithStderr(writer{g, &g.stderr}).
+		WithRandSource(pieces{g}).
+		WithWalltime(g.clock.wall, sys.ClockResolution(time.Microsecond)).
+		WithNanotime(g.clock.nanoseconds, sys.ClockResolution(time.Microsecond)).
+		WithNanosleep(g.clock.sleeping(g)).WithOsyield(func() { g.sleep(0) })
+}
+
+// program adds what a program finds at its start.
+func program(world wazero.ModuleConfig, job backend.Job, files *rootfs.Set) wazero.ModuleConfig {
+	world = world.WithArgs(append([]string{cmp.Or(job.Name, defaultName)}, job.Args...)...)
+	for _, variable := range slices.Sorted(maps.Keys(job.Env)) {
+		world = world.WithEnv(variable, job.Env[variable])
+	}
+	mounts := files.Mounts()
+	if len(mounts) == 0 {
+		return world
+	}
+	// Go's programs would begin in the first of them.
+	if _, said := job.Env["PWD"]; !said {
+		world = world.WithEnv("PWD", "/")
+	}
+	fs := wazero.NewFSConfig()
+	for _, m := range mounts {
+		fs = fs.(sysfs.FSConfig).WithSysFSMount(m.FS, m.Guest)
+	}
+	return world.WithFSConfig(fs)
+}
+
+// writer is a standard stream of the guest's.
+type writer struct {
+	guest *guest
+	sink  *output.Sink
+}
+
+func (w writer) Write(data []byte) (int, error) {
+	w.sink.Take(data)
+	if w.guest.overflowing {
+		w.guest.stop(run.OutOfOutput)
+	}
+	return len(data), nil
+}
+
+// input is the standard input of whoever the guest is by then.
+type input struct{ guest *guest }
+
+func (i input) Read(to []byte) (int, error) { return i.guest.stdin.Read(to) }
+
+// reader is a standard input that may take its time. Whoever reads for the guest cannot
+// be called back: a guest that ends meanwhile leaves it alone with what it finds.
+type reader struct {
+	guest *guest
+	from  io.Reader
+	came  chan arrival
+	rest  []byte
+	err   error
+}
+
+type arrival struct {
+	data []byte
+	err  error
+}
+
+// readAtOnce is how much of the input is read ahead.
+const readAtOnce = 32 << 10
+
+func (r *reader) Read(to []byte) (int, error) {
+	if len(r.rest) == 0 && r.err == nil && len(to) > 0 {
+		r.came = make(chan arrival, 1)
+		go func(came chan<- arrival, data []byte) {
+			n, err := r.from.Read(data)
+			came <- arrival{data[:n], err}
+		}(r.came, make([]byte, min(len(to), readAtOnce)))
+		got := wait(r.guest, r.came)
+		r.rest, r.err = got.data, got.err
+	}
+	n := copy(to, r.rest)
+	r.rest = r.rest[n:]
+	if n > 0 {
+		return n, nil
+	}
+	return 0, r.err
+}
+
+// pieces is randomness that is given in pieces, with a look at the clock between them.
+type pieces struct{ guest *guest }
+
+const pieceSize = 256 << 10
+
+func (p pieces) Read(to []byte) (int, error) {
+	if len(to) > pieceSize {
+		to = to[:pieceSize]
+		p.guest.check(p.guest.granted)
+	}
+	return p.guest.random.Read(to)
+}
+
+// clock is the host's, or one of its own on which nothing passes but what the guest
+// waits for, and a moment with each look: who waits for time to pass in a loop gets
+// there.
+type clock struct {
+	fixed bool
+	now   time.Duration
+}
+
+// epoch is when a clock of its own begins.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// began is what the host's clock is counted from: no guest learns how long the host
+// runs.
+var began = time.Now()
+
+func (c *clock) nanoseconds() int64 {
+	if !c.fixed {
+		return int64(time.Since(began))
+	}
+	c.now += time.Microsecond
+	return int64(c.now)
+}
+
+func (c *clock) wall() (seconds int64, nanoseconds int32) {
+	now := time.Now()
+	if c.fixed {
+		now = epoch.Add(time.Duration(c.nanoseconds()))
+	}
+	return now.Unix(), int32(now.Nanosecond())
+}
+
+func (c *clock) sleeping(g *guest) sys.Nanosleep {
+	return func(nanoseconds int64) {
+		if !c.fixed {
+			g.sleep(time.Duration(nanoseconds))
+			return
+		}
+		c.now += time.Duration(max(0, nanoseconds))
+		g.sleep(0)
+	}
+}

@@ -1,0 +1,53 @@
+// Package wasm is the `wasm` tier: guests inside of the Runner's own process, whose
+// world has no system calls.
+//
+// A guest is WebAssembly. It is checked and rewritten so that it can be counted and
+// stopped (internal/wasmbin), compiled once (engine.go, cache.go), and gets a memory of
+// its own for each run (memory.go). What it can reach are the functions that it imports:
+// WASI's, behind which stand what the policy grants and nothing else (wasi.go), and
+// those of cordon itself (host.go). From what was seen a Result is made (judge.go).
+package wasm
+
+import "github.com/cordon-sandbox/cordon/policy"
+
+// Options say how the tier is run.
+type Options struct {
+	Policy policy.Policy
+	// Idle is how many interpreters wait for a script; 0 means DefaultIdle.
+	Idle int
+	// Concurrent bounds the runs under way; 0 means DefaultConcurrent.
+	Concurrent int
+	// Queue bounds the requests that wait; 0 means DefaultQueue.
+	Queue int
+	// OneShot says that there will be one run: nothing is kept for a second.
+	OneShot bool
+	// Interpreter has modules interpreted, as on processors that the compiler does not
+	// know.
+	Interpreter bool
+	// Cache is the folder for compiled code. Empty means the user's own, and "none" that
+	// there is none.
+	Cache string
+}
+
+// Defaults of Options.
+const (
+	DefaultIdle       = 8
+	DefaultConcurrent = 64
+	DefaultQueue      = 4096
+)
+
+func (o Options) resolved() Options {
+	if o.Idle <= 0 {
+		o.Idle = DefaultIdle
+	}
+	if o.OneShot {
+		o.Idle = 0
+	}
+	if o.Concurrent <= 0 {
+		o.Concurrent = DefaultConcurrent
+	}
+	if o.Queue <= 0 {
+		o.Queue = DefaultQueue
+	}
+	return o
+}
