@@ -67,7 +67,7 @@ type call struct {
 	ask                bool
 }
 
-func (c call) frame(t *testing.T) []byte {
+func (c call) frame(t *testing.T, first bool) []byte {
 	t.Helper()
 	if c.kind == "" {
 		c.kind = "run"
@@ -84,6 +84,7 @@ func (c call) frame(t *testing.T) []byte {
 		wire.Field{Name: "restricted", Value: c.restricted},
 		wire.Field{Name: "tools", Value: c.tools},
 		wire.Field{Name: "session", Value: c.session},
+		wire.Field{Name: "fresh", Value: first},
 		wire.Field{Name: "code", Value: c.code},
 		wire.Field{Name: "ask", Value: c.ask},
 	)
@@ -210,9 +211,9 @@ func (e *embedding) run(t *testing.T, calls ...call) []answer {
 	t.Helper()
 	e.say([]byte(strconv.Itoa(len(calls))))
 	var answers []answer
-	for _, c := range calls {
+	for i, c := range calls {
 		var a answer
-		e.say(c.frame(t))
+		e.say(c.frame(t, i == 0))
 		kind, payload := e.hear(&a.questions)
 		if kind == 'X' {
 			a.problem = string(payload)

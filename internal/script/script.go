@@ -59,6 +59,7 @@ func Source() string { return scriptPart }
 //	restricted  whether by the language rules; must be what the image is for
 //	tools       names of the host's functions that the script may call
 //	session     whether another frame will come, to find the same globals
+//	fresh       whether this is the first frame of this copy of a memory
 //	code        what an earlier guest gave as the script's code, or None
 //	ask         whether to give the code
 //

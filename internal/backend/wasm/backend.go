@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
@@ -24,6 +25,9 @@ type Backend struct {
 	interpreter *backend.Lazy[*interpreter]
 	plain       *backend.Lazy[*python] // scripts that may say what they like
 	strict      *backend.Lazy[*python] // those that go by the language rules
+
+	mu       sync.Mutex
+	sessions map[*Session]bool // nil when there may be none
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -45,7 +49,7 @@ func New(options Options) (*Backend, error) {
 	}
 	b := &Backend{
 		options: options, engines: newEngines(options), roots: roots, scripts: scripts,
-		gate: backend.NewGate(options.Concurrent, options.Queue),
+		gate: backend.NewGate(options.Concurrent, options.Queue), sessions: map[*Session]bool{},
 	}
 	p := options.Policy
 	b.interpreter = backend.NewLazy(b.openInterpreter)
@@ -105,7 +109,7 @@ func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, err
 // Close waits for the guests under way and lets go of everything.
 func (b *Backend) Close() error {
 	b.gate.Close()
-	return errors.Join(b.plain.Close(), b.strict.Close(), b.interpreter.Close(), b.engines.close(), b.roots.Close(), b.scripts.Close())
+	return errors.Join(b.closeSessions(), b.plain.Close(), b.strict.Close(), b.interpreter.Close(), b.engines.close(), b.roots.Close(), b.scripts.Close())
 }
 
 // sandbox is one turn.
@@ -124,11 +128,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 
 // runScript runs a script in an interpreter of its own.
 func (b *Backend) runScript(ctx context.Context, job backend.Job) (run.Result, error) {
-	kind := b.plain
-	if job.Restricted {
-		kind = b.strict
-	}
-	p, err := kind.Get(ctx)
+	p, err := b.kind(job.Restricted).Get(ctx)
 	if err != nil {
 		return run.Result{}, err
 	}
@@ -136,13 +136,31 @@ func (b *Backend) runScript(ctx context.Context, job backend.Job) (run.Result, e
 	if err != nil {
 		return run.Result{}, err
 	}
-	job.Deterministic = job.Deterministic || b.options.Policy.Deterministic
-	result, err := i.run(ctx, job)
-	result.Enforcement = b.Enforcement()
-	if job.Restricted {
-		result.Enforcement.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", policy.LanguageStandard)
-	}
+	result, err := i.run(ctx, b.completed(job), false)
+	result.Enforcement = b.enforcementOf(job)
 	return result, errors.Join(err, i.close())
+}
+
+// kind is what makes interpreters for scripts that go by the language rules, or do not.
+func (b *Backend) kind(restricted bool) *backend.Lazy[*python] {
+	if restricted {
+		return b.strict
+	}
+	return b.plain
+}
+
+// completed is a job with what the policy says of all.
+func (b *Backend) completed(job backend.Job) backend.Job {
+	job.Deterministic = job.Deterministic || b.options.Policy.Deterministic
+	return job
+}
+
+func (b *Backend) enforcementOf(job backend.Job) run.Enforcement {
+	e := b.Enforcement()
+	if job.Restricted {
+		e.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", policy.LanguageStandard)
+	}
+	return e
 }
 
 func (s *sandbox) Close() error {

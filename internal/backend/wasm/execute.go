@@ -54,7 +54,7 @@ func (m *Module) execute(ctx context.Context, job backend.Job, work func(context
 	if err := ctx.Err(); err != nil {
 		return run.Result{}, err
 	}
-	job.Deterministic = job.Deterministic || m.backend.options.Policy.Deterministic
+	job = m.backend.completed(job)
 	g := newGuest()
 	g.adopt(ctx, job)
 	g.memory.limit = uint64(job.Limits.Memory)
@@ -100,6 +100,9 @@ const diskLimit = "disk"
 
 // standardStreams count as open files.
 const standardStreams = 3
+
+// noFiles is for those who want to see what there is.
+var noFiles rootfs.Limits
 
 // see keeps what is known of a guest that has ended.
 func (e *evidence) see(g *guest, err error) {

@@ -7,14 +7,15 @@ import "sync"
 // only the pages that the guest changes.
 type image struct {
 	length  uint64 // of the memory
+	base    uint64 // of it, the interpreter's own: what is more counts as the guest's
 	reserve uint64 // how much a guest may have at most
-	frozen
-	// hot are the pages that guests change first; see warm.
+	// hot are the pages that guests change first.
 	hot []pages
 
-	mu   sync.Mutex
-	idle []*region // whose guests are gone
-	gone bool
+	mu     sync.Mutex
+	frozen frozen
+	idle   []*region // whose guests are gone
+	users  int       // who made it, and the guests that have copies
 }
 
 // pages are some of a memory, in bytes.
@@ -25,8 +26,8 @@ type pages struct{ at, length uint64 }
 const idleRegions = 64
 
 // newImage freezes a memory. Guests may grow it to reserve.
-func newImage(memory []byte, reserve uint64) (*image, error) {
-	i := &image{length: uint64(len(memory)), reserve: max(reserve, uint64(len(memory)))}
+func newImage(memory []byte, base, reserve uint64) (*image, error) {
+	i := &image{length: uint64(len(memory)), base: base, reserve: max(reserve, uint64(len(memory))), users: 1}
 	var err error
 	if i.frozen, err = freeze(memory); err != nil {
 		return nil, err
@@ -34,9 +35,10 @@ func newImage(memory []byte, reserve uint64) (*image, error) {
 	return i, nil
 }
 
-// region gives a copy of the image.
+// region gives a copy of the image. Only who has the image, or a copy, may ask.
 func (i *image) region() (*region, error) {
 	i.mu.Lock()
+	i.users++
 	if n := len(i.idle); n > 0 {
 		r := i.idle[n-1]
 		i.idle = i.idle[:n-1]
@@ -44,31 +46,37 @@ func (i *image) region() (*region, error) {
 		return r, nil
 	}
 	i.mu.Unlock()
-	return i.frozen.mapped(i.reserve)
+	r, err := i.frozen.mapped(i.reserve)
+	if err != nil {
+		i.close()
+	}
+	return r, err
 }
 
 // give takes a region back.
 func (i *image) give(r *region) {
-	if r.renew() == nil {
-		i.mu.Lock()
-		if !i.gone && len(i.idle) < idleRegions {
-			i.idle = append(i.idle, r)
-			i.mu.Unlock()
-			return
-		}
-		i.mu.Unlock()
-	}
-	r.unmap()
-}
-
-// close lets go of the image. Guests that have copies keep them.
-func (i *image) close() {
+	kept := r.renew() == nil
 	i.mu.Lock()
-	idle := i.idle
-	i.idle, i.gone = nil, true
+	if kept = kept && len(i.idle) < idleRegions; kept {
+		i.idle = append(i.idle, r)
+	}
 	i.mu.Unlock()
-	for _, r := range idle {
+	if !kept {
 		r.unmap()
 	}
+	i.close()
+}
+
+// close is for each who used the image. The last one lets go of it.
+func (i *image) close() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.users--; i.users > 0 {
+		return
+	}
+	for _, r := range i.idle {
+		r.unmap()
+	}
+	i.idle = nil
 	i.frozen.close()
 }

@@ -20,41 +20,53 @@ import (
 
 // instance is an interpreter that is ready for a guest.
 type instance struct {
-	python *python
-	image  *image
-	guest  *guest
-	inside context.Context
-	module api.Module
-	files  *rootfs.Set
+	interpreter *interpreter
+	image       *image
+	guest       *guest
+	inside      context.Context
+	module      api.Module
+	files       *rootfs.Set
+	used        bool // by a guest, which may come again
+	stopped     bool // in the middle of something
 }
+
+// wasmPage is what memories grow by.
+const wasmPage = 64 << 10
 
 // uncounted is the fuel of a guest whose instructions are not counted one by one.
 const uncounted = -1
 
-func (p *python) instance(from *image) (*instance, error) {
+// instance makes an interpreter in a memory that is a copy of an image, or of what has
+// become of one: size is how much of it is in use.
+func (p *interpreter) instance(from *image, region *region, size uint64) (*instance, error) {
+	g := newGuest()
+	g.slice = coarseSlice
+	g.memory = memory{limit: size, image: from, region: region}
+	i := &instance{interpreter: p, image: from, guest: g}
+	i.files = p.backend.scripts.NewSet(rootfs.Limits{
+		OpenFiles: p.backend.options.Policy.Limits.OpenFiles - standardStreams, Exceeded: g.exceeded, Denied: g.denied,
+	})
+	i.inside = experimental.WithMemoryAllocator(withGuest(context.Background(), g), &g.memory)
+	var err error
+	if i.module, err = p.module.engine.runtime.InstantiateModule(i.inside, p.module.code, p.world(g, i.files)); err != nil {
+		return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: %w", plainly(err)), i.close())
+	}
+	// It begins as small as the module says.
+	if missing := (size - uint64(i.module.Memory().Size())) / wasmPage; missing > 0 {
+		if _, ok := i.module.Memory().Grow(uint32(missing)); !ok {
+			return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: its memory does not grow"), i.close())
+		}
+	}
+	return i, nil
+}
+
+// fresh gives an instance of an image.
+func (p *interpreter) fresh(from *image) (*instance, error) {
 	region, err := from.region()
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "a memory for CPython: %w", err)
 	}
-	g := newGuest()
-	g.slice = coarseSlice
-	g.memory = memory{limit: from.length, image: from, region: region}
-	i := &instance{python: p, image: from, guest: g}
-	i.files = p.interpreter.backend.scripts.NewSet(rootfs.Limits{
-		OpenFiles: p.interpreter.backend.options.Policy.Limits.OpenFiles - standardStreams, Exceeded: g.exceeded, Denied: g.denied,
-	})
-	i.inside = experimental.WithMemoryAllocator(withGuest(context.Background(), g), &g.memory)
-	engine := p.interpreter.module.engine
-	if i.module, err = engine.runtime.InstantiateModule(i.inside, p.interpreter.module.code, p.interpreter.world(g, i.files)); err != nil {
-		i.close()
-		return nil, run.Errorf(run.Internal, "an instance of CPython: %w", plainly(err))
-	}
-	// It begins as small as the module says, and is as large as the image.
-	const page = 64 << 10
-	if missing := (from.length - uint64(i.module.Memory().Size())) / page; missing > 0 {
-		i.module.Memory().Grow(uint32(missing))
-	}
-	return i, nil
+	return p.instance(from, region, from.length)
 }
 
 func (i *instance) close() error {
@@ -66,28 +78,30 @@ func (i *instance) close() error {
 	return errors.Join(err, i.files.Close())
 }
 
-// run runs one script.
-func (i *instance) run(ctx context.Context, job backend.Job) (run.Result, error) {
-	frame, err := frameOf(job)
+// run runs one script, the only one unless it is a part of a session.
+func (i *instance) run(ctx context.Context, job backend.Job, session bool) (run.Result, error) {
+	frame, err := frameOf(job, session, !i.used)
 	if err != nil {
 		return run.Result{}, run.Wrap(run.Invalid, err)
 	}
 	g := i.guest
 	g.adopt(ctx, job)
 	g.fuel = uncounted
-	g.memory.limit = i.image.length + uint64(job.Limits.Memory)
+	g.memory.limit = i.image.base + uint64(job.Limits.Memory)
+	i.used = true
 	g.begin()
 	defer g.cpu.end()
 	words, err := i.call(frame)
+	i.stopped = err != nil
 	e := evidence{Limits: job.Limits}
 	e.see(g, err)
 	e.Fuel = 0
-	e.Memory -= min(e.Memory, policy.Bytes(i.image.length))
+	e.Memory -= min(e.Memory, policy.Bytes(i.image.base))
 	return i.judge(e, words), nil
 }
 
 // frameOf is the question to a guest: see script.WasmSource.
-func frameOf(job backend.Job) ([]byte, error) {
+func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
 	name := job.Name
 	if name == "" {
 		name = "<script>"
@@ -108,7 +122,8 @@ func frameOf(job backend.Job) ([]byte, error) {
 		wire.Field{Name: "variables", Value: variables},
 		wire.Field{Name: "restricted", Value: job.Restricted},
 		wire.Field{Name: "tools", Value: tools},
-		wire.Field{Name: "session", Value: false},
+		wire.Field{Name: "session", Value: session},
+		wire.Field{Name: "fresh", Value: fresh},
 		wire.Field{Name: "code", Value: nil},
 		wire.Field{Name: "ask", Value: false},
 	)

@@ -77,6 +77,15 @@ func (i *interpreter) world(g *guest, files *rootfs.Set) wazero.ModuleConfig {
 	return g.world().WithFSConfig(fs)
 }
 
+// image makes one of a memory, of which base is the interpreter's own.
+func (i *interpreter) image(memory []byte, base uint64) (*image, error) {
+	made, err := newImage(memory, base, base+uint64(i.backend.options.Policy.Maxima.Memory))
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "an image of CPython: %w", err)
+	}
+	return made, nil
+}
+
 // boot starts an interpreter, which says what is to be imported, and gives its memory.
 func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload []string, seed uint32) (memory []byte, err error) {
 	g := newGuest()
@@ -87,7 +96,7 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 	if g.answer, err = bootAnswer(rules, preload); err != nil {
 		return nil, err
 	}
-	files := i.backend.scripts.NewSet(rootfs.Limits{})
+	files := i.backend.scripts.NewSet(noFiles)
 	defer files.Close()
 	defer g.memory.Free()
 	inside := experimental.WithMemoryAllocator(withGuest(context.WithoutCancel(ctx), g), &g.memory)

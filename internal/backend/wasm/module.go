@@ -116,9 +116,8 @@ func typeOf(f api.FunctionDefinition) string {
 
 // fits says whether the memory that a module begins with is within the limit.
 func (m *Module) fits(limit policy.Bytes) error {
-	const page = 64 << 10
-	if own := m.parsed.Memory; own != nil && own.Min*page > int64(limit) {
-		return fmt.Errorf("the module begins with a memory of %v, and the limit is %v", policy.Bytes(own.Min*page), limit)
+	if own := m.parsed.Memory; own != nil && own.Min*wasmPage > int64(limit) {
+		return fmt.Errorf("the module begins with a memory of %v, and the limit is %v", policy.Bytes(own.Min*wasmPage), limit)
 	}
 	return nil
 }

@@ -59,26 +59,36 @@ func (p *python) newImage(ctx context.Context) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
-	most := p.interpreter.backend.options.Policy.Maxima.Memory
-	image, err := newImage(memory, uint64(len(memory))+uint64(most))
+	image, err := p.interpreter.image(memory, uint64(len(memory)))
 	if err != nil {
-		return nil, run.Errorf(run.Internal, "an image of CPython: %w", err)
+		return nil, err
 	}
-	probe, err := p.instance(image)
-	if err != nil {
+	if err := p.probe(ctx, image); err != nil {
 		image.close()
 		return nil, err
 	}
-	defer probe.close()
-	limits := policy.DefaultLimits
-	if r, err := probe.run(ctx, backend.Job{Request: run.Request{Script: "result = 1 + 1", Restricted: p.rules != nil}, Limits: limits}); err != nil || !r.OK() {
-		image.close()
-		return nil, errors.Join(run.Errorf(run.Internal, "CPython started, and ran nothing: %s", r.Error), err)
+	return image, nil
+}
+
+// probe runs a small script, and looks which pages it changed.
+func (p *python) probe(ctx context.Context, image *image) (err error) {
+	probe, err := p.interpreter.fresh(image)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, probe.close()) }()
+	job := backend.Job{Request: run.Request{Script: "result = 1 + 1", Restricted: p.rules != nil}, Limits: policy.DefaultLimits}
+	r, err := probe.run(ctx, job, false)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil || !r.OK():
+		return errors.Join(run.Errorf(run.Internal, "CPython started, and ran nothing: %s", r.Error), err)
 	}
 	if image.hot, err = probe.guest.memory.region.changed(image.length); err != nil {
 		image.hot = nil // guests copy them as they come
 	}
-	return image, nil
+	return nil
 }
 
 // makeAhead keeps as many instances ready as there is room for.
@@ -113,7 +123,7 @@ func (p *python) fresh() (*instance, error) {
 	if rotate {
 		p.making.Go(p.rotate)
 	}
-	made, err := p.instance(image)
+	made, err := p.interpreter.fresh(image)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,6 @@ class Image:
             load_language(language.get("code") or b"", language["source"])
             self.rules = learn_language(language["modules"], language["builtins"], True)
             self.builtins, self.compiled = self.rules.builtins, self.rules.compiled
-        self.calls = 0
 
     def warm_up(self):
         """Goes the way of a guest, with one of ours: caches are filled, and what is
@@ -90,12 +89,11 @@ class Image:
     def handle(self, frame):
         """Runs or checks a script, and gives the report. A copy of the image serves
         one guest; a session is one that comes again, and finds its globals."""
-        kind, script, name, context, shown, restricted, tools, session, code, ask = marshal.loads(frame)
+        kind, script, name, context, shown, restricted, tools, session, fresh, code, ask = marshal.loads(frame)
         if (restricted or kind == "check") != (self.rules is not None):
             raise RuntimeError("this image is for scripts %s rules" % ("by the" if self.rules else "without"))
-        if not self.calls:
+        if fresh:
             refresh()
-        self.calls += 1
         try:
             if kind == "check":
                 report = {"end": "checked", "code": 0, "findings": self.rules.check(script, name)}

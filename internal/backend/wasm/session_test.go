@@ -1,0 +1,226 @@
+package wasm
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// in runs a script in a session.
+func in(t *testing.T, s *Session, script string) run.Result {
+	t.Helper()
+	r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: script, Restricted: s.restricted}, Limits: policy.DefaultLimits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func gives(t *testing.T, s *Session, script, want string) {
+	t.Helper()
+	if r := in(t, s, script); string(r.Value) != want {
+		t.Errorf("%s: %s %s, want %s", script, r.Value, r.Error, want)
+	}
+}
+
+func (b bench) session(restricted bool) *Session {
+	b.Helper()
+	s, err := b.OpenSession(b.Context(), restricted)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return s
+}
+
+func TestSession(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	for _, restricted := range []bool{false, true} {
+		s, other := b.session(restricted), b.session(restricted)
+		gives(t, s, "x = [1, 2]\ndef f(n):\n    return n + len(x)\nresult = 1", "1")
+		gives(t, s, "x.append(3)\nresult = f(10)", "13")
+		gives(t, s, "result", "null") // not the last run's
+		expect(t, in(t, s, "1 / 0"), run.Raised, "ZeroDivisionError")
+		gives(t, s, "result = f(10)", "13")
+		expect(t, in(t, other, "f"), run.Raised, "NameError")
+	}
+}
+
+func TestSessionEndsWithAStop(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	for _, script := range []string{"while True: pass", "import os; os._exit(3)", "import os; os.abort()"} {
+		s := b.session(false)
+		r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: script}, Limits: policy.Limits{WallTime: short}.Or(policy.DefaultLimits)})
+		if err != nil || r.OK() {
+			t.Errorf("%s: %v %s", script, err, r.Outcome)
+		}
+		_, err = s.Run(t.Context(), backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits})
+		if run.ClassOf(err) != run.Closed || !strings.Contains(err.Error(), "did not come to its end") {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+}
+
+func TestFork(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	s := b.session(false)
+	// Much more than the image has, so that memory has grown.
+	gives(t, s, "import random\nkeep = bytearray(b'x' * 50_000_000)\nx = 1\nresult = len(keep)", "50000000")
+	fork, err := s.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fork.Close()
+	gives(t, s, "x = 2\nkeep[0] = 0\nresult = x", "2")
+	gives(t, fork, "result = [x, keep[0], keep[-1], len(keep)]", "[1,120,120,50000000]")
+	gives(t, fork, "x = 3\nresult = x", "3")
+	gives(t, s, "result = x", "2")
+	second, err := fork.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	gives(t, second, "result = [x, len(keep)]", "[3,50000000]")
+	one, two := in(t, fork, "result = random.random()"), in(t, second, "result = random.random()")
+	if bytes.Equal(one.Value, two.Value) {
+		t.Errorf("two forks have the same randomness: %s", one.Value)
+	}
+	// A fork outlives what it was made of.
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	third, err := fork.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer third.Close()
+	gives(t, third, "result = x", "3")
+}
+
+func TestSnapshot(t *testing.T) {
+	var saved bytes.Buffer
+	from := pythonBench(t, Options{Idle: 1})
+	s := from.session(false)
+	gives(t, s, "import json, random\nclass Counter:\n    n = 41\ncounter = Counter()\nkeep = list(range(100_000))\nresult = 0", "0")
+	if err := s.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	gives(t, s, "counter.n += 1\nresult = counter.n", "42")
+	var randoms []string
+	for range 2 { // twice, in Runners of their own
+		b := pythonBench(t, Options{Idle: 1})
+		loaded, err := b.LoadSession(t.Context(), bytes.NewReader(saved.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gives(t, loaded, "counter.n += 1\nresult = [counter.n, len(keep), json.dumps(keep[:2])]", `[42,100000,"[0, 1]"]`)
+		randoms = append(randoms, string(in(t, loaded, "result = random.random()").Value))
+		fork, err := loaded.Fork()
+		if err != nil {
+			t.Fatal(err)
+		}
+		gives(t, fork, "result = counter.n", "42")
+		// And again: what was loaded can be saved.
+		var again bytes.Buffer
+		if err := fork.Save(&again); err != nil {
+			t.Fatal(err)
+		}
+		twice, err := b.LoadSession(t.Context(), &again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gives(t, twice, "result = counter.n", "42")
+	}
+	if randoms[0] == randoms[1] {
+		t.Errorf("two copies have the same randomness: %s", randoms[0])
+	}
+}
+
+func TestDamagedSnapshots(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	s := b.session(false)
+	gives(t, s, "x = 1\nresult = x", "1")
+	var saved bytes.Buffer
+	if err := s.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	whole := saved.Bytes()
+	refuse := func(name string, data []byte, words string) {
+		t.Helper()
+		loaded, err := b.LoadSession(t.Context(), bytes.NewReader(data))
+		if err == nil {
+			_ = loaded.Close()
+		}
+		if run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "the snapshot cannot be used: ") || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	refuse("nothing", nil, "no snapshot")
+	refuse("something else", []byte(strings.Repeat("text ", 100)), "no snapshot")
+	refuse("a header of 4 GiB", append([]byte(snapshotMagic), 0xff, 0xff, 0xff, 0xff), "damaged")
+	refuse("more behind it", append(bytes.Clone(whole), 0), "damaged")
+	for n := len(whole) - 1; n > 0; n -= len(whole) / 23 {
+		refuse("cut", whole[:n], "")
+		changed := bytes.Clone(whole)
+		changed[n] ^= 0x10
+		refuse("changed", changed, "")
+	}
+	header := func(old, new string) []byte {
+		if !bytes.Contains(whole, []byte(old)) {
+			t.Fatalf("no %s in the header", old)
+		}
+		return bytes.Replace(bytes.Clone(whole), []byte(old), []byte(new), 1)
+	}
+	refuse("another format", header(`"format":1`, `"format":9`), "its format is 9")
+	refuse("another build", header(`"build":"`, `"built":"`), "another build")
+	// Another policy: what the guest's C library has found is not there.
+	other := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{os.TempDir()}}})
+	if _, err := other.LoadSession(t.Context(), bytes.NewReader(whole)); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "made with the grants") {
+		t.Error(err)
+	}
+	// A narrower one: it has more memory than that allows.
+	narrow := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Limits: policy.Limits{Memory: policy.MiB}, Maxima: policy.Limits{Memory: policy.MiB}}})
+	gives(t, s, "y = bytearray(60_000_000)\nresult = 1", "1")
+	var large bytes.Buffer
+	if err := s.Save(&large); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := narrow.LoadSession(t.Context(), &large); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "the policy allows 1MiB") {
+		t.Error(err)
+	}
+}
+
+func TestSessionsEndWithTheRunner(t *testing.T) {
+	b, err := New(Options{Idle: 1, Cache: testCache, Policy: policy.Policy{PythonWasm: bundle(t)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.OpenSession(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits}); run.ClassOf(err) != run.Closed {
+		t.Error(err)
+	}
+	if _, err := s.Fork(); run.ClassOf(err) != run.Closed {
+		t.Error(err)
+	}
+	if err := s.Save(&bytes.Buffer{}); run.ClassOf(err) != run.Closed {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

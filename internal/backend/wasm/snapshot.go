@@ -1,0 +1,234 @@
+package wasm
+
+import (
+	"bufio"
+	"compress/flate"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+
+	"github.com/cordon-sandbox/cordon/internal/language"
+	"github.com/cordon-sandbox/cordon/internal/script"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A snapshot is the memory of a session in a file:
+//
+//	┌────────────────┬──────────────────┬──────────────────────────────────┬──────────┐
+//	│ snapshotMagic  │ length, JSON of  │ deflated: for each piece that is │ SHA-256  │
+//	│                │ a snapshotHeader │ not zero its place, length, data │ of all   │
+//	└────────────────┴──────────────────┴──────────────────────────────────┴──────────┘
+//
+// The sum finds damage. It does not say who wrote the file: what is in it is a guest, and
+// gets no more than a guest.
+const snapshotMagic = "cordon snapshot\n"
+
+const (
+	snapshotFormat = 1
+	maxHeader      = 1 << 20
+)
+
+type snapshotHeader struct {
+	Format int `json:"format"`
+	// Build says of which interpreter and of which guest program this is a memory.
+	Build  string `json:"build"`
+	Python string `json:"python"`
+	// Restricted says that the language rules are in it.
+	Restricted bool `json:"restricted"`
+	// Mounts are what the C library has found at its start.
+	Mounts []string `json:"mounts"`
+	Length uint64   `json:"length"`
+	Base   uint64   `json:"base"`
+}
+
+// build names what a memory fits to.
+func (i *interpreter) build() string {
+	h := sha256.New()
+	for _, part := range []string{i.bundle.Digest, script.WasmSource(), language.Source()} {
+		fmt.Fprintf(h, "%d\n%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (i *interpreter) mounts() []string {
+	names := []string{}
+	for _, m := range i.backend.scripts.NewSet(noFiles).Mounts() {
+		names = append(names, m.Guest)
+	}
+	return names
+}
+
+// Save writes the session as it is now.
+func (s *Session) Save(to io.Writer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over != nil {
+		return s.over
+	}
+	i := s.instance
+	memory := i.guest.memory.region.bytes[:i.guest.memory.size]
+	header, err := json.Marshal(snapshotHeader{
+		Format: snapshotFormat, Build: i.interpreter.build(), Python: i.interpreter.bundle.Python,
+		Restricted: s.restricted, Mounts: i.interpreter.mounts(), Length: uint64(len(memory)), Base: i.image.base,
+	})
+	if err != nil {
+		return run.Wrap(run.Internal, err)
+	}
+	sum := sha256.New()
+	out := io.MultiWriter(to, sum)
+	if _, err := out.Write(slices.Concat([]byte(snapshotMagic), binary.LittleEndian.AppendUint32(nil, uint32(len(header))), header)); err != nil {
+		return err
+	}
+	if err := writePieces(out, memory); err != nil {
+		return err
+	}
+	_, err = to.Write(sum.Sum(nil))
+	return err
+}
+
+// writePieces writes what is not zero. A piece of no length is the end.
+func writePieces(to io.Writer, memory []byte) error {
+	packed, err := flate.NewWriter(to, flate.BestSpeed)
+	if err != nil {
+		return err
+	}
+	for _, p := range append(differing(memory, nil), pages{}) {
+		head := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, p.at), p.length)
+		if _, err := packed.Write(head); err != nil {
+			return err
+		}
+		if _, err := packed.Write(memory[p.at : p.at+p.length]); err != nil {
+			return err
+		}
+	}
+	return packed.Close()
+}
+
+// LoadSession gives a session that was saved, by this Runner or another of the same
+// build.
+func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (*Session, error) {
+	i, err := b.interpreter.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	header, memory, err := readSnapshot(from, i, b.options.Policy.Maxima.Memory)
+	if err != nil {
+		return nil, run.Errorf(run.Invalid, "the snapshot cannot be used: %w", err)
+	}
+	image, err := i.image(memory, header.Base)
+	if err != nil {
+		return nil, err
+	}
+	made, err := i.fresh(image)
+	image.close() // the session has it now
+	if err != nil {
+		return nil, err
+	}
+	return b.keep(&Session{backend: b, restricted: header.Restricted, instance: made})
+}
+
+var errDamaged = errors.New("it is damaged, or cut short")
+
+func readSnapshot(from io.Reader, i *interpreter, most policy.Bytes) (header snapshotHeader, memory []byte, err error) {
+	sum := sha256.New()
+	in := &summing{bufio.NewReaderSize(from, 64<<10), sum}
+	if header, err = readHeader(in); err != nil {
+		return header, nil, err
+	}
+	switch {
+	case header.Format != snapshotFormat:
+		return header, nil, fmt.Errorf("its format is %d, and this cordon reads %d", header.Format, snapshotFormat)
+	case header.Build != i.build():
+		return header, nil, fmt.Errorf("it is of another build: of Python %s in another bundle, or of another cordon; this one has %s", header.Python, i.bundle.Python)
+	case !slices.Equal(header.Mounts, i.mounts()):
+		return header, nil, fmt.Errorf("it was made with the grants %q, and this policy has %q", header.Mounts, i.mounts())
+	case header.Length%wasmPage != 0 || header.Base > header.Length || header.Length-header.Base > uint64(most):
+		return header, nil, fmt.Errorf("it needs %v of memory, and the policy allows %v", policy.Bytes(header.Length-min(header.Base, header.Length)), most)
+	}
+	memory = make([]byte, header.Length)
+	if err := readPieces(in, memory); err != nil {
+		return header, nil, err
+	}
+	want := sum.Sum(nil)
+	got := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(in.from, got); err != nil || !slices.Equal(got, want) {
+		return header, nil, errDamaged
+	}
+	if _, err := in.from.ReadByte(); !errors.Is(err, io.EOF) {
+		return header, nil, errDamaged
+	}
+	return header, memory, nil
+}
+
+func readHeader(in io.Reader) (header snapshotHeader, err error) {
+	begin := make([]byte, len(snapshotMagic)+4)
+	if _, err := io.ReadFull(in, begin); err != nil || string(begin[:len(snapshotMagic)]) != snapshotMagic {
+		return header, errors.New("it is no snapshot of cordon's")
+	}
+	length := binary.LittleEndian.Uint32(begin[len(snapshotMagic):])
+	if length > maxHeader {
+		return header, errDamaged
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(in, text); err != nil {
+		return header, errDamaged
+	}
+	if err := json.Unmarshal(text, &header); err != nil {
+		return header, errDamaged
+	}
+	return header, nil
+}
+
+func readPieces(in flate.Reader, memory []byte) error {
+	packed := flate.NewReader(in)
+	head := make([]byte, 16)
+	for {
+		if _, err := io.ReadFull(packed, head); err != nil {
+			return errDamaged
+		}
+		at, length := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:])
+		if length == 0 {
+			break
+		}
+		if at > uint64(len(memory)) || length > uint64(len(memory))-at {
+			return errDamaged
+		}
+		if _, err := io.ReadFull(packed, memory[at:at+length]); err != nil {
+			return errDamaged
+		}
+	}
+	// What stands behind the last piece is the end of what was deflated.
+	if n, err := packed.Read(head); n != 0 || !errors.Is(err, io.EOF) {
+		return errDamaged
+	}
+	return nil
+}
+
+// summing reads byte by byte where it must, so that nothing is read beyond the end of
+// what was deflated.
+type summing struct {
+	from *bufio.Reader
+	sum  hash.Hash
+}
+
+func (s *summing) Read(to []byte) (int, error) {
+	n, err := s.from.Read(to)
+	_, _ = s.sum.Write(to[:n]) // never fails
+	return n, err
+}
+
+func (s *summing) ReadByte() (byte, error) {
+	b, err := s.from.ReadByte()
+	if err == nil {
+		_, _ = s.sum.Write([]byte{b})
+	}
+	return b, err
+}
