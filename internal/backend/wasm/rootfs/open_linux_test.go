@@ -1,12 +1,14 @@
 package rootfs
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+	"golang.org/x/sys/unix"
 )
 
 // descriptors lists those of this process that are open below a folder.
@@ -63,6 +65,26 @@ func TestAFailedOpenLeavesNoDescriptor(t *testing.T) {
 	_, err := Open([]Grant{{w.granted, "/data", true}, {w.granted + "/sub", "/sub", true}, {w.outside, "/data", true}})
 	if left := descriptors(t, filepath.Dir(w.granted)); err == nil || len(left) != before {
 		t.Errorf("%v: left %q", err, left)
+	}
+}
+
+// To open a FIFO or a device and close it again is not nothing: a program that
+// waits at the other end wakes up, a tape rewinds.
+func TestSpecialFilesAreNotEvenTouched(t *testing.T) {
+	w := newWorld(t, true, generous)
+	mkfifo(t, filepath.Join(w.granted, "fifo"))
+	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(watch)
+	if _, err := unix.InotifyAddWatch(watch, filepath.Join(w.granted, "fifo"), unix.IN_OPEN); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "read", w.opens("fifo", sys.O_RDONLY), sys.EPERM)
+	check(t, "write", w.opens("fifo", sys.O_RDWR|sys.O_CREAT|sys.O_TRUNC), sys.EPERM)
+	if n, err := unix.Read(watch, make([]byte, 4096)); !errors.Is(err, unix.EAGAIN) {
+		t.Errorf("it was opened: %d bytes of news, %v", n, err)
 	}
 }
 

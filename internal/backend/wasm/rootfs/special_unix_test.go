@@ -83,6 +83,7 @@ func TestDevicesAreNotOpened(t *testing.T) {
 }
 
 func TestSetUserIDIsNeitherMadeNorKept(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0)) // which would hide what is asked for
 	w := newWorld(t, true, generous)
 	mode := func(name string) os.FileMode {
 		info, err := os.Stat(filepath.Join(w.granted, name))
