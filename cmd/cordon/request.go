@@ -15,7 +15,7 @@ import (
 func (o *runOptions) settle(cmd *cobra.Command, args []string) error {
 	said := cmd.Flags().Changed
 	if o.jsonLines {
-		for _, one := range []string{"code", "file", "context", "context-file", "stdin", "variable", "json", "quiet"} {
+		for _, one := range []string{"code", "file", "context", "context-file", "stdin", "variable", "json", "quiet", "save", "load"} {
 			if said(one) {
 				return run.Errorf(run.Invalid, "--%s and --json-lines exclude each other: each line is a request of its own", one)
 			}
@@ -32,6 +32,10 @@ func (o *runOptions) settle(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	switch {
+	case (o.saveTo != "" || o.loadFrom != "") && o.tier != string(policy.TierWasm):
+		return run.Errorf(run.Invalid, "--save and --load are for --tier %s: no other keeps its memory", policy.TierWasm)
+	case o.loadFrom != "" && said("restricted"):
+		return run.Errorf(run.Invalid, "--restricted and --load exclude each other: what was saved has the language rules in it, or has not")
 	case said("context") && said("context-file"):
 		return run.Errorf(run.Invalid, "--context and --context-file exclude each other")
 	case said("context"):

@@ -80,9 +80,10 @@ type runOptions struct {
 	stdin       string
 	variables   []string
 
-	onOutputLimit string
-	tier, trust   string
-	restricted    bool
+	onOutputLimit    string
+	tier, trust      string
+	restricted       bool
+	saveTo, loadFrom string
 
 	json, jsonLines bool
 	concurrency     int
@@ -103,6 +104,8 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is wasm, hook, process, jail or gvisor, where this build has it")
 	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.restricted, "restricted", false, "have the script go by the language rules, on top of all the walls")
+	f.StringVar(&o.saveTo, "save", "", "keep what the script leaves in memory in `FILE`, for --load; with tier wasm")
+	f.StringVar(&o.loadFrom, "load", "", "begin with what was saved in `FILE`; with tier wasm")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print a Result for each as soon as it is there")
 	f.Var(&count{&o.concurrency}, "concurrency", "how many requests of --json-lines may run at once (twice the cores)")
@@ -125,10 +128,24 @@ func runRun(ctx context.Context, opts runOptions) error {
 	if p, err = forOneRun(p, opts.limitOptions); err != nil {
 		return err
 	}
-	return runSingle(ctx, cordon.Options{Policy: p, Language: opts.language()}, req, view{}, presentation{
+	how := presentation{
 		name: cmp.Or(req.Name, "<script>"), variables: opts.variables, json: opts.json,
 		quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
-	})
+	}
+	options := cordon.Options{Policy: p, Tier: startedFor(req.Tier), Language: opts.language()}
+	if opts.saveTo != "" || opts.loadFrom != "" {
+		return doSingle(ctx, options, req, view{}, how, opts.runInSession)
+	}
+	return runSingle(ctx, options, req, view{}, how)
+}
+
+// startedFor is the tier that is started ahead: that of scripts, unless the request asks
+// for the one that needs no other.
+func startedFor(tier policy.Tier) policy.Tier {
+	if tier == policy.TierWasm {
+		return tier
+	}
+	return ""
 }
 
 // language is what scripts go by, unless one of them asks for more.

@@ -45,6 +45,9 @@ func (b *Backend) keep(s *Session) (*Session, error) {
 	return s, nil
 }
 
+// Restricted says whether its scripts go by the language rules.
+func (s *Session) Restricted() bool { return s.restricted }
+
 // Run runs a script in the session. They wait for each other.
 func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) {
 	if job.Restricted != s.restricted {

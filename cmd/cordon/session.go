@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// runInSession runs one script in a session that is loaded, or saved, or both. What is
+// saved is there only if the script came to its end.
+func (o *runOptions) runInSession(ctx context.Context, r *cordon.Runner, req run.Request) (res run.Result, err error) {
+	s, err := o.session(ctx, r)
+	if err != nil {
+		return res, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if res, err = s.Run(ctx, req); err != nil || o.saveTo == "" || !res.OK() {
+		return res, err
+	}
+	return res, save(s, o.saveTo)
+}
+
+func (o *runOptions) session(ctx context.Context, r *cordon.Runner) (*cordon.Session, error) {
+	if o.loadFrom == "" {
+		return r.OpenSession(ctx, run.Session{Restricted: o.restricted})
+	}
+	f, err := openInput(o.loadFrom)
+	if err != nil {
+		return nil, run.Errorf(run.ClassOf(err), "--load: %w", err)
+	}
+	defer f.Close()
+	s, err := r.LoadSession(ctx, f)
+	if err != nil {
+		return nil, run.Errorf(run.ClassOf(err), "--load %s: %w", o.loadFrom, err)
+	}
+	return s, nil
+}
+
+// save writes a file beside the one that it is to be, so that a full disk takes no
+// session away that was there before.
+func save(s *cordon.Session, path string) (err error) {
+	defer func() {
+		if err != nil {
+			err = run.Errorf(run.Internal, "--save %s: %w", path, err)
+		}
+	}()
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	err = write(f, s.Save)
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+func write(f *os.File, what func(io.Writer) error) error {
+	err := what(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

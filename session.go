@@ -1,0 +1,104 @@
+package cordon
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Session is an interpreter of the wasm tier that serves one script after another: what
+// one leaves in its globals, the next one finds. It can be forked, and saved to be
+// loaded later, elsewhere.
+//
+// A run that is ended from outside (a limit, a cancel, a crash) ends the session: its
+// interpreter was stopped in the middle of something. Fork a session before a run that
+// may do so.
+type Session struct {
+	runner     *Runner
+	session    *wasm.Session
+	restricted bool
+}
+
+// OpenSession starts a session.
+func (r *Runner) OpenSession(ctx context.Context, s run.Session) (*Session, error) {
+	b, err := r.sessionTier(ctx, s.Trust)
+	if err != nil {
+		return nil, err
+	}
+	restricted := s.Restricted || r.policy.Restricts()
+	opened, err := b.OpenSession(ctx, restricted)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{r, opened, restricted}, nil
+}
+
+// LoadSession continues a session that was saved, by a cordon with the same Python and
+// under a policy with the same grants. What is damaged or of another build is an error
+// of class run.Invalid.
+//
+// A snapshot is a guest, and is trusted as one: it gets nothing that the policy does not
+// give. The language rules are inside of it, so that who may change the file may change
+// them too.
+func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, error) {
+	b, err := r.sessionTier(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := b.LoadSession(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{r, loaded, loaded.Restricted()}
+	if r.policy.Restricts() && !s.restricted {
+		return nil, errors.Join(run.Errorf(run.Invalid, "the policy requires the language rules of all code, and the snapshot was made without"), s.Close())
+	}
+	return s, nil
+}
+
+// sessionTier is where sessions are.
+func (r *Runner) sessionTier(ctx context.Context, trust policy.Trust) (*wasm.Backend, error) {
+	if _, err := r.selectTier(&run.Request{Script: "pass", Tier: policy.TierWasm, Trust: trust}); err != nil {
+		return nil, err
+	}
+	return r.wasm.Get(ctx)
+}
+
+// Run runs a script in the session, with limits of its own. Scripts of one session wait
+// for each other.
+func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) {
+	if len(req.Command) > 0 || req.Module != nil {
+		return run.Result{}, run.Errorf(run.Invalid, "a session runs scripts")
+	}
+	if req.Tier == "" {
+		req.Tier = policy.TierWasm
+	}
+	req.Restricted = s.restricted
+	_, job, err := s.runner.admit(req)
+	if err != nil {
+		return run.Result{}, err
+	}
+	result, err := s.session.Run(ctx, job)
+	result.ID = req.ID
+	return result, err
+}
+
+// Fork gives a second session, which begins with all that this one has by now. Open files
+// and /tmp stay with the first.
+func (s *Session) Fork() (*Session, error) {
+	forked, err := s.session.Fork()
+	if err != nil {
+		return nil, err
+	}
+	return &Session{s.runner, forked, s.restricted}, nil
+}
+
+// Save writes the session as it is now. Open files and /tmp are not in it.
+func (s *Session) Save(to io.Writer) error { return s.session.Save(to) }
+
+// Close ends the session.
+func (s *Session) Close() error { return s.session.Close() }
