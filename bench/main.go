@@ -83,6 +83,7 @@ var phases = []phase{
 	{"language", policy.TierProcess, (*bench).language},
 	{"commands", policy.TierJail, (*bench).commands},
 	{"egress", policy.TierJail, (*bench).egress},
+	{"wasm", policy.TierWasm, (*bench).wasm},
 }
 
 func phaseNames() string {

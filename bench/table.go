@@ -76,6 +76,7 @@ const (
 	placeCommand
 	placeColdCommand
 	placeProxy
+	placeWasm
 	placeSteady
 	placeBackToBack
 	placeHookMore

@@ -85,6 +85,9 @@ func PSS(pid int) (int64, error) {
 	return kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:")
 }
 
+// Private is the memory of this process that it shares with nobody.
+func Private() (int64, error) { return kilobytes("/proc/self/smaps_rollup", "Private_Dirty:") }
+
 // RSS is the resident memory of this process.
 func RSS() (int64, error) { return kilobytes("/proc/self/status", "VmRSS:") }
 

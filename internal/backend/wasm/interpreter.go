@@ -57,7 +57,11 @@ func (b *Backend) openInterpreter(ctx context.Context) (*interpreter, error) {
 	}
 	// It is known code, so that a coarse count is enough, and has its own bound on the
 	// depth of calls. Its data is in the images.
-	module, err := b.open(ctx, bundle.Module, wasmbin.Metering{Grain: wasmbin.Coarse, WithoutData: true})
+	grain := wasmbin.Coarse
+	if b.options.Uncounted {
+		grain = wasmbin.Uncounted
+	}
+	module, err := b.open(ctx, bundle.Module, wasmbin.Metering{Grain: grain, WithoutData: true})
 	if err != nil {
 		return nil, run.Errorf(run.ClassOf(err), "the Python bundle %s: %w", path, err)
 	}

@@ -24,6 +24,9 @@ type Options struct {
 	// Interpreter has modules interpreted, as on processors that the compiler does not
 	// know.
 	Interpreter bool
+	// Uncounted leaves the counters out of Python, so that nothing can stop it: to see
+	// what they cost.
+	Uncounted bool
 	// Cache is the folder for compiled code. Empty means the user's own, and "none" that
 	// there is none.
 	Cache string
