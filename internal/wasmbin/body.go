@@ -1,5 +1,7 @@
 package wasmbin
 
+import "time"
+
 // body is a function that the module brings: its locals and its code.
 type body struct {
 	data []byte
@@ -28,25 +30,31 @@ func (m *Module) readBodies(r *reader) {
 			return
 		}
 		m.bodies = append(m.bodies, b)
+		if places := b.places(m.variables); places > maxPlaces {
+			r.failf("a function that would take a compiler too much memory: %d jumps and calls with %d locals and %d variables",
+				b.edges+b.calls, b.locals, m.variables)
+			return
+		}
 		if m.work += b.work(m.variables); m.work > maxWork {
-			r.failf("a module that would take a compiler too long: %d, of which it may be %d", m.work, maxWork)
+			r.failf("a module that would take a compiler too long: %v up to here, of which there may be %v", time.Duration(m.work), time.Duration(maxWork))
 			return
 		}
 	}
 }
 
-// readLocals reads the groups of locals after their number, and gives their sum.
-func readLocals(r *reader, groups int) (all int) {
+// readLocals reads the groups of locals after their number. It gives their sum, and
+// whether there are vectors among them.
+func readLocals(r *reader, groups int) (all int, vectors bool) {
 	for range groups {
 		n := r.u32()
-		valueType(r)
+		vectors = valueType(r) == typeV128 || vectors
 		if total := int64(all) + int64(n); r.err == nil && total > maxLocals {
 			r.failf("%d locals, of which a function may have %d", total, maxLocals)
 		}
 		if r.err != nil {
-			return 0
+			return 0, false
 		}
 		all += int(n)
 	}
-	return all
+	return all, vectors
 }

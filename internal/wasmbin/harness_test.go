@@ -46,7 +46,7 @@ type world struct {
 
 func newWorld(t testing.TB, engine string) *world {
 	w := &world{ctx: t.Context(), engine: engine, granted: map[api.Module]int64{}, budget: 1 << 40, portion: 1 << 20, room: 1 << 20}
-	w.Runtime = wazero.NewRuntimeWithConfig(w.ctx, engines[engine]())
+	w.Runtime = wazero.NewRuntimeWithConfig(w.ctx, engines[engine]().WithMemoryLimitPages(1024))
 	t.Cleanup(func() {
 		if err := w.Close(context.WithoutCancel(w.ctx)); err != nil {
 			t.Error(err)

@@ -14,6 +14,7 @@ type Module struct {
 	imported  int      // how many functions are
 	globals   int      // imported ones too
 	variables int      // globals that can change
+	vectors   bool     // there are some in types of functions, or in globals
 	tables    []table  // imported ones too
 	elements  int64    // of all tables
 	memories  int      // imported ones too

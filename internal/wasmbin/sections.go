@@ -1,5 +1,7 @@
 package wasmbin
 
+import "slices"
+
 func (m *Module) readTypes(r *reader) {
 	for range r.count(maxTypes, "types") {
 		t := readSignature(r)
@@ -7,6 +9,7 @@ func (m *Module) readTypes(r *reader) {
 			return
 		}
 		m.types = append(m.types, t)
+		m.vectors = m.vectors || slices.Contains(t.parameters, typeV128) || slices.Contains(t.results, typeV128)
 	}
 }
 
@@ -119,7 +122,7 @@ func readRange(r *reader) Range {
 }
 
 func (m *Module) readGlobalType(r *reader) {
-	valueType(r)
+	m.vectors = valueType(r) == typeV128 || m.vectors
 	switch mutable := r.byte(); {
 	case r.err != nil:
 	case mutable == 1:

@@ -5,14 +5,18 @@ type shape struct {
 	locals       int // parameters too
 	instructions int64
 	calls        int64
-	callsBack    bool // it calls functions of the module, or some that it does not know
-	loops        bool // there is a loop that is gone through again
-	long         bool // it has long instructions
-	grows        bool // it has some that grow memory or tables
-	vectors      bool
+	callsBack    bool  // it calls functions of the module, or some that it does not know
+	loops        bool  // there is a loop that is gone through again
+	long         bool  // it has long instructions
+	grows        bool  // it has some that grow memory or tables
+	vectors      bool  // its values may be twice as large
 	values       int64 // at most that many are made
 	sets         int64 // of locals
 	merges       int64 // places to which several ways lead
+	edges        int64 // ways that lead to such places
+	// compared is the sum of the squares of the numbers of jumps to each label: the
+	// engine compares each with all others.
+	compared int64
 	// targets says of each block, in the order in which they begin, whether its
 	// label is jumped to.
 	targets bitset
@@ -31,15 +35,19 @@ func (b *bitset) add(i int) {
 
 // look reads a function's body.
 func (m *Module) look(r *reader, t signature) (s shape) {
-	s.locals = len(t.parameters) + readLocals(r, r.count(maxLocals, "groups of locals"))
+	locals, vectors := readLocals(r, r.count(maxLocals, "groups of locals"))
+	s.locals, s.vectors = len(t.parameters)+locals, vectors || m.vectors
 	d := &decoder{Module: m, reader: r, locals: s.locals}
 	type open struct {
 		op     byte
 		number int
+		jumps  int64
 	}
 	blocks := []open{{number: -1}} // of which the first is the function
 	jump := func(label uint32) {
-		if b := blocks[len(blocks)-1-int(label)]; b.number >= 0 {
+		b := &blocks[len(blocks)-1-int(label)]
+		b.jumps++
+		if b.number >= 0 {
 			s.targets.add(b.number)
 			s.loops = s.loops || b.op == opLoop
 		}
@@ -53,7 +61,7 @@ func (m *Module) look(r *reader, t signature) (s shape) {
 		s.count(i, d)
 		switch i.op {
 		case opBlock, opLoop, opIf:
-			if blocks = append(blocks, open{i.op, begun}); len(blocks) > maxNesting {
+			if blocks = append(blocks, open{op: i.op, number: begun}); len(blocks) > maxNesting {
 				r.failf("more than %d blocks inside of each other", maxNesting)
 				return s
 			}
@@ -66,6 +74,9 @@ func (m *Module) look(r *reader, t signature) (s shape) {
 				return s
 			}
 		case opEnd:
+			last := blocks[len(blocks)-1]
+			s.edges += last.jumps + 1
+			s.compared += last.jumps * last.jumps
 			blocks = blocks[:len(blocks)-1]
 		case opBr, opBrIf:
 			jump(i.index)
@@ -77,9 +88,6 @@ func (m *Module) look(r *reader, t signature) (s shape) {
 	}
 	if !r.done() {
 		r.failf("code behind the end of a function")
-	}
-	if s.merges > maxMerges {
-		r.failf("%d blocks in a function, of which there may be %d", s.merges, maxMerges)
 	}
 	return s
 }
@@ -97,19 +105,22 @@ func (s *shape) count(i instruction, d *decoder) {
 	case opLocalSet, opLocalTee:
 		s.sets++
 	case opCall:
-		s.calls++
 		s.callsBack = s.callsBack || int(i.index) >= d.imported
-		s.values += int64(len(d.typeOf(i.index).results))
+		s.calling(d.typeOf(i.index))
 	case opCallIndirect:
-		s.calls++
 		s.callsBack = true
-		s.values += int64(len(d.types[i.index].results))
+		s.calling(d.types[i.index])
 	default:
 		s.values++
 		if i.op >= opI32Load && i.op <= opI64Store32 {
 			s.values++ // the address
 		}
 	}
+}
+
+func (s *shape) calling(t signature) {
+	s.calls++
+	s.values += int64(len(t.parameters) + len(t.results))
 }
 
 // leaf says that a function calls none that could call it.
@@ -131,11 +142,17 @@ func (s *shape) frame() int64 {
 	return min(frameCost+words, maxFrame)
 }
 
-// work is how much a function is for a compiler. Every place where several ways meet
-// is one for every local, and after each call every global that can change is read
-// again.
-func (s *shape) work(variables int) int64 {
+// places is how much the engine's compiler has to remember of a function. Every way to
+// a place where several meet is one for every local, and after each call every global
+// that can change is read again.
+func (s *shape) places(variables int) int64 {
 	const ours = 2 // globals
 	checks := s.merges + 1
-	return s.instructions + s.values + s.merges*int64(s.locals) + (s.calls+checks)*int64(variables+ours)
+	return s.edges*int64(s.locals+ours) + (s.calls+checks)*int64(variables+ours)
+}
+
+// work is how long the compiler takes for it, in nanoseconds of a usual processor; see
+// limits.go for how these numbers were found.
+func (s *shape) work(variables int) int64 {
+	return 2000*s.instructions + 1500*s.places(variables) + 100*s.merges*s.merges + 2*s.compared
 }
