@@ -11,6 +11,9 @@ type Grain int
 const (
 	Exact Grain = iota
 	Coarse
+	// Uncounted leaves a module as it was, so that nothing can stop it: to see what
+	// counting costs.
+	Uncounted
 )
 
 // Metering says how a module is rewritten.

@@ -258,6 +258,9 @@ func (f *function) pay(atLoop bool) {
 
 // charge takes what a piece costs from the counter.
 func (f *function) charge(cost int64, look bool) {
+	if f.Grain == Uncounted {
+		return
+	}
 	if cost > 0 {
 		f.getCounter()
 		f.out = appendSigned(append(f.out, opI64Const), cost)
@@ -271,6 +274,10 @@ func (f *function) charge(cost int64, look bool) {
 // chargeLong charges for a long instruction before it runs. It has been counted as
 // one already.
 func (f *function) chargeLong(raw []byte) {
+	if f.Grain == Uncounted {
+		f.piece = append(f.piece, raw...)
+		return
+	}
 	f.pay(false)
 	f.op(opLocalTee, f.lengthLocal)
 	f.getCounter()
@@ -284,6 +291,10 @@ func (f *function) chargeLong(raw []byte) {
 // chargeGrown charges for memory and tables that have grown. Whoever asks for too much
 // gets nothing, and pays nothing.
 func (f *function) chargeGrown(i instruction, raw []byte) {
+	if f.Grain == Uncounted {
+		f.piece = append(f.piece, raw...)
+		return
+	}
 	f.pay(false)
 	f.op(opLocalTee, f.lengthLocal)
 	f.out = append(f.out, raw...)
