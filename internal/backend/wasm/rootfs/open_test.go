@@ -88,6 +88,16 @@ func TestAClosedSetIsOver(t *testing.T) {
 	}
 }
 
+// Close may come while a file is being opened.
+func TestAFileThatIsOpenedTooLateIsNotKept(t *testing.T) {
+	w := newWorld(t, true, generous)
+	check(t, "before", w.set.reserve(), 0)
+	if err := w.set.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "after", w.set.keep(nil, nil), sys.EBADF)
+}
+
 func TestASetWithoutGrants(t *testing.T) {
 	roots, err := Open(nil)
 	if err != nil {

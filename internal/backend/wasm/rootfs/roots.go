@@ -63,7 +63,7 @@ func Open(grants []Grant) (*Roots, error) {
 	}
 	err := r.addFolders(folders)
 	if err == nil {
-		err = r.addFiles(files, folders)
+		err = r.addFiles(files)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -105,7 +105,6 @@ func checkGrant(g Grant) (fs.FileInfo, error) {
 
 func (r *Roots) addFolders(folders []Grant) error {
 	for _, g := range folders {
-		g.Write = g.Write || slices.ContainsFunc(folders, func(f Grant) bool { return f.Write && f.holds(g) })
 		if same := r.at(g.Guest); same != nil {
 			if filepath.Clean(same.folder.Name()) != filepath.Clean(g.Host) {
 				return fmt.Errorf("cannot grant %q: %q is at %s already", g.Host, same.folder.Name(), g.Guest)
@@ -119,16 +118,27 @@ func (r *Roots) addFolders(folders []Grant) error {
 		}
 		r.places = append(r.places, &place{guest: g.Guest, folder: root, write: g.Write})
 	}
+	for _, p := range r.places {
+		info, err := p.folder.Stat(".")
+		if err != nil {
+			return cannot(Grant{Host: p.folder.Name()}, err)
+		}
+		p.write = p.write || r.grants(p.guest, info, true)
+	}
 	return nil
 }
 
 // addFiles puts each file into the mount of its folder. A guest's library looks
 // for the longest mount that fits a path, so a new one must show what a shorter
 // one would have shown.
-func (r *Roots) addFiles(files, folders []Grant) error {
+func (r *Roots) addFiles(files []Grant) error {
 	for _, g := range files {
-		if slices.ContainsFunc(folders, func(f Grant) bool { return f.holds(g) && (f.Write || !g.Write) }) {
-			continue // the folder grants as much
+		info, err := os.Stat(g.Host)
+		if err != nil {
+			return cannot(g, err)
+		}
+		if r.grants(g.Guest, info, g.Write) {
+			continue
 		}
 		resolved, err := filepath.EvalSymlinks(g.Host)
 		if err != nil {
@@ -142,10 +152,10 @@ func (r *Roots) addFiles(files, folders []Grant) error {
 		if at == nil {
 			at = &place{guest: path.Dir(g.Guest)}
 			if cover := r.around(g.Guest); cover != nil {
-				// In the covering root, so that a link in between does not widen it.
-				at.folder, err = r.keep(cover.folder.OpenRoot(filepath.FromSlash(path.Dir(below(g.Guest, cover.guest)))))
-				if err != nil {
-					return cannot(g, err)
+				// In the covering root, so that a link in between does not widen it. One
+				// that leads out is nothing for that root's guests, and nothing here.
+				if folder, err := r.keep(cover.folder.OpenRoot(filepath.FromSlash(path.Dir(below(g.Guest, cover.guest))))); err == nil {
+					at.folder = folder
 				}
 				at.write = cover.write
 			}
@@ -160,9 +170,17 @@ func (r *Roots) addFiles(files, folders []Grant) error {
 	return nil
 }
 
-// holds says whether a folder's grant is one of g too.
-func (f Grant) holds(g Grant) bool {
-	return isBelow(g.Guest, f.Guest) && filepath.Join(f.Host, filepath.FromSlash(below(g.Guest, f.Guest))) == filepath.Clean(g.Host)
+// grants says whether a folder around the path already grants what is there. It
+// goes by what is found, not by words: a link on the way may lead out, and what is
+// behind it is not granted by the folder.
+func (r *Roots) grants(guest string, found fs.FileInfo, write bool) bool {
+	return slices.ContainsFunc(r.places, func(p *place) bool {
+		if p.folder == nil || !isBelow(guest, p.guest) || write && !p.write {
+			return false
+		}
+		same, err := p.folder.Stat(filepath.FromSlash(below(guest, p.guest)))
+		return err == nil && os.SameFile(same, found)
+	})
 }
 
 // around is the innermost granted folder that a path is in.

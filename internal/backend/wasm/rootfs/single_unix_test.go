@@ -157,6 +157,24 @@ func TestAFileInAGrantedFolder(t *testing.T) {
 	}
 }
 
+// The granted folder has a link that leads out, and a file behind it is granted:
+// that file, and not its folder.
+func TestAFileBehindALinkThatLeadsOut(t *testing.T) {
+	w := newWorld(t, true, generous)
+	w.links()
+	for _, write := range []bool{false, true} {
+		w.open([]Grant{{w.granted, "/data", write}, {w.granted + "/folder-out/secret", "/data/folder-out/secret", false}}, generous)
+		w.fs = w.set.Mounts()[1].FS
+		if got := w.names("."); !slices.Equal(got, []string{"secret"}) {
+			t.Errorf("%q", got)
+		}
+		if text, errno := w.reads("secret"); text != "secret" {
+			t.Errorf("%q, %v", text, errno)
+		}
+		check(t, "write", w.opens("secret", sys.O_WRONLY), sys.EROFS)
+	}
+}
+
 func TestGrantsThatCannotBe(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for _, c := range []struct {
@@ -197,6 +215,7 @@ func TestWhatIsGrantedIsSettledWhenOpened(t *testing.T) {
 
 func TestOfTwoGrantsTheWiderHolds(t *testing.T) {
 	w := newWorld(t, true, generous)
+	w.links()
 	sub := func(write bool) Grant { return Grant{w.granted + "/sub", "/data/sub", write} }
 	all := func(write bool) Grant { return Grant{w.granted, "/data", write} }
 	for _, c := range []struct {
@@ -209,6 +228,7 @@ func TestOfTwoGrantsTheWiderHolds(t *testing.T) {
 		{[]Grant{all(false), all(true), sub(false)}, 0, 0},
 		// What only looks like the same place is not.
 		{[]Grant{all(true), {w.outside, "/data/sub", false}}, 0, sys.EROFS},
+		{[]Grant{all(true), {w.granted + "/folder-out", "/data/folder-out", false}}, 0, sys.EROFS},
 	} {
 		w.open(c.grants, generous)
 		mounts := w.set.Mounts()
