@@ -166,6 +166,24 @@ func TestWhatLivesOnIsNotGivenBack(t *testing.T) {
 	}
 }
 
+func TestAFileWithAnotherNameIsNotGivenBack(t *testing.T) {
+	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, OpenFiles: 10})
+	f := w.must("one", sys.O_RDWR|sys.O_CREAT)
+	if _, errno := f.Write(make([]byte, 10*EntryCost)); errno != 0 {
+		t.Fatal(errno)
+	}
+	check(t, "close", f.Close(), 0)
+	check(t, "link", w.fs.Link("one", "two"), 0)
+	check(t, "unlink", w.fs.Unlink("one"), 0)
+	if w.set.Added() != 11*EntryCost {
+		t.Errorf("added %d", w.set.Added())
+	}
+	check(t, "unlink the last", w.fs.Unlink("two"), 0)
+	if w.set.Added() != 0 && countsNames {
+		t.Errorf("added %d", w.set.Added())
+	}
+}
+
 func TestTheQuotaItself(t *testing.T) {
 	q := quota{budget: 10}
 	for _, step := range []struct {
