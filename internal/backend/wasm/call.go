@@ -64,8 +64,8 @@ func (m *Module) callable(function string) (allocate string, err error) {
 	case export.Type != callType:
 		return "", run.Errorf(run.Invalid, "the function %q is %s, and one that can be called with JSON is %s: see docs/wasm.md", function, export.Type, callType)
 	}
-	if _, there := m.parsed.Export("memory"); !there {
-		return "", run.Errorf(run.Invalid, "the module exports no memory, into which its argument could be written")
+	if m.parsed.Memory == nil {
+		return "", run.Errorf(run.Invalid, "the module has no memory, into which its argument could be written")
 	}
 	for _, name := range allocators {
 		if export, there := m.parsed.Export(name); there && export.Type == allocateType {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,8 @@ func TestCall(t *testing.T) {
 func TestCallRefuses(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m, program := b.open(plugin(t)), b.open(cGuest(t, "hello.c"))
+	bare := b.open(assemble(section(1, list([]byte{0x60, 2, 0x7f, 0x7f, 1, 0x7e})), section(3, list([]byte{0})),
+		section(7, list(slices.Concat(text("f"), []byte{0, 0}), slices.Concat(text("memory"), []byte{0, 0}))), code([]byte{0x42, 0})))
 	for _, test := range []struct {
 		module   *Module
 		function string
@@ -63,6 +66,7 @@ func TestCallRefuses(t *testing.T) {
 		{m, "memory", run.NotFound, `exports no function "memory"`},
 		{m, "number", run.Invalid, `"number" is (i32) -> i32`},
 		{program, "_start", run.Invalid, `"_start" is ()`},
+		{bare, "f", run.Invalid, "no memory"},
 	} {
 		_, err := test.module.Call(t.Context(), jobOf(test.module, run.Request{}), test.function, []byte("1"))
 		if run.ClassOf(err) != test.class || !strings.Contains(err.Error(), test.words) {

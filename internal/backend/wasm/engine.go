@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -119,14 +120,19 @@ func (e *engines) get(ctx context.Context, kept bool) (*engine, error) {
 }
 
 // compile compiles a module that has been rewritten. What was kept may be damaged, and
-// the disk may be full: then it is compiled without.
-func (e *engines) compile(ctx context.Context, binary []byte) (*engine, wazero.CompiledModule, error) {
+// the disk may be full: then it is compiled without. Only what is trusted is compiled by
+// several threads: a mistake of the compiler's in one of them would end the process.
+func (e *engines) compile(ctx context.Context, binary []byte, trusted bool) (_ *engine, _ wazero.CompiledModule, err error) {
+	defer failing(&err)
+	if trusted {
+		ctx = experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
+	}
 	for _, kept := range []bool{true, false} {
 		engine, err := e.get(ctx, kept)
 		if err != nil {
 			return nil, nil, err
 		}
-		compiled, err := engine.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, compilationWorkers), binary)
+		compiled, err := engine.runtime.CompileModule(ctx, binary)
 		if err == nil {
 			return engine, compiled, nil
 		}
@@ -139,9 +145,6 @@ func (e *engines) compile(ctx context.Context, binary []byte) (*engine, wazero.C
 	}
 	return nil, nil, nil // not reached: the second try returns
 }
-
-// compilationWorkers also have wazero look at the context between two functions.
-const compilationWorkers = 2
 
 // plainly is wazero's error for people who did not write its source.
 func plainly(err error) error {

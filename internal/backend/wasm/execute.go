@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
@@ -54,6 +55,9 @@ func (m *Module) execute(ctx context.Context, job backend.Job, work func(context
 	if err := ctx.Err(); err != nil {
 		return run.Result{}, err
 	}
+	if m.closed.Load() {
+		return run.Result{}, run.Errorf(run.Closed, "the module is closed")
+	}
 	job = m.backend.completed(job)
 	g := newGuest()
 	g.adopt(ctx, job)
@@ -75,6 +79,7 @@ func (m *Module) instance(g *guest, job backend.Job, e *evidence, work func(cont
 	})
 	defer func() { err = errors.Join(err, files.Close()) }()
 	defer g.memory.Free()
+	defer failing(&err)
 	// The engine never looks at a context, but host functions do: what ends is ended by
 	// the guest itself, when it asks for fuel.
 	inside := experimental.WithMemoryAllocator(withGuest(context.WithoutCancel(g.ctx), g), &g.memory)
@@ -97,6 +102,21 @@ func (m *Module) instance(g *guest, job backend.Job, e *evidence, work func(cont
 
 // diskLimit is what rootfs calls it.
 const diskLimit = "disk"
+
+// failing makes an error of a mistake of the engine's: it runs what strangers wrote, and
+// its end must not be that of the whole process.
+func failing(err *error) {
+	if mistake := recover(); mistake != nil {
+		*err = run.Wrap(run.Internal, &engineError{mistake})
+	}
+}
+
+// engineError is a mistake of the engine's, and no end of a guest.
+type engineError struct{ mistake any }
+
+func (e *engineError) Error() string {
+	return fmt.Sprintf("the engine for WebAssembly failed: %v", e.mistake)
+}
 
 // standardStreams count as open files.
 const standardStreams = 3

@@ -16,34 +16,38 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// guest is one run under way: what it may use, and what was seen of it. All of it
-// belongs to the goroutine that runs it.
+// guest is whoever runs in one memory. All of it belongs to the goroutine that runs it.
 type guest struct {
+	slice  int64 // how much fuel it gets at once
+	memory memory
+	clock  *clock
+	// answer is what cordon's own code in the guest asks before the guest's comes.
+	answer func(question []byte) (answer []byte, ours bool)
+	turn
+}
+
+// turn is one run of a guest: what it may use, and what was seen of it.
+type turn struct {
 	ctx      context.Context // the caller's
 	limits   policy.Limits
 	started  time.Time
 	deadline time.Time
 	waited   time.Duration // for somebody else
+	cpu      processor
 
-	slice   int64 // how much fuel it gets at once
-	granted int64 // how much it got in all
+	granted int64 // how much fuel it got in all
 	fuel    int64 // how much it may get; less than 0 where it is not counted
 
 	// outcome is why it was ended; empty while nobody did.
-	outcome        run.Outcome
-	trap           string // with Trapped
-	violations     []run.Violation
+	outcome    run.Outcome
+	trap       string // with Trapped
+	violations []run.Violation
+
+	stdin          io.Reader
+	random         io.Reader
 	stdout, stderr output.Sink
 	overflowing    bool   // more was written than is allowed, and that ends it
 	full           string // the limit of files that was reached
-	stdin          io.Reader
-	memory         memory
-	clock          *clock
-	random         io.Reader
-	cpu            processor
-
-	// answer is what cordon's own code in the guest asks before the guest's comes.
-	answer func(question []byte) (answer []byte, ours bool)
 
 	tools map[string]run.Tool
 	calls map[string]int
@@ -64,9 +68,9 @@ func newGuest() *guest {
 	return g
 }
 
-// adopt makes it the guest of a job.
+// adopt makes it the guest of a job, with nothing left of an earlier one.
 func (g *guest) adopt(ctx context.Context, job backend.Job) {
-	g.ctx, g.limits, g.fuel, g.tools = ctx, job.Limits, int64(job.Limits.Fuel), job.Tools
+	g.turn = turn{ctx: ctx, limits: job.Limits, fuel: int64(job.Limits.Fuel), tools: job.Tools, random: rand.Reader}
 	over := func() { g.overflowing = true }
 	sink := output.Sink{Limit: int64(job.Limits.Output), OnLimit: job.OnOutputLimit, Kill: over}
 	g.stdout, g.stderr = sink, sink
@@ -75,8 +79,9 @@ func (g *guest) adopt(ctx context.Context, job backend.Job) {
 	if job.Streams.In != nil {
 		g.stdin = &reader{guest: g, from: job.Streams.In}
 	}
+	g.memory.refused = false
 	g.clock.fixed = job.Deterministic
-	if g.random = rand.Reader; job.Deterministic {
+	if job.Deterministic {
 		g.random = random.NewChaCha8([32]byte{})
 	}
 }

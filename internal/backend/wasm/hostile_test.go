@@ -91,6 +91,20 @@ var hostile = []struct {
 		outcome: run.TimedOut, words: "wall time limit",
 	},
 	{
+		name: "a host function without a memory",
+		module: assemble(section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f})),
+			section(2, list(slices.Concat(text("wasi_snapshot_preview1"), text("fd_write"), []byte{0, 1}))),
+			functions(1), exportStart(1), code([]byte{0x41, 1, 0x41, 0, 0x41, 1, 0x41, 0, 0x10, 0, 0x1a})),
+		outcome: run.Trapped, words: "a host function was called with what it cannot use",
+	},
+	{
+		name: "a question without a memory",
+		module: assemble(section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7f}, []byte{0x60, 1, 0x7f, 0})),
+			section(2, list(slices.Concat(text("cordon"), text("ask"), []byte{0, 1}), slices.Concat(text("cordon"), text("answer"), []byte{0, 2}))),
+			functions(1), exportStart(2), code([]byte{0x41, 0, 0x41, 0, 0x10, 0, 0x1a, 0x41, 0, 0x10, 1})),
+		outcome: run.Trapped, words: "does not fit",
+	},
+	{
 		name:    "data outside of the memory",
 		module:  assemble(types, functions(1), section(5, list(memoryOf(1))), exportStart(0), code(nil), section(11, list([]byte{0, 0x41, 0xff, 0xff, 0x3f, 0x0b, 1, 7}))),
 		outcome: run.Trapped, words: "",

@@ -93,6 +93,10 @@ func (i *instance) run(ctx context.Context, job backend.Job, session bool) (run.
 	defer g.cpu.end()
 	words, err := i.call(frame)
 	i.stopped = err != nil
+	var failed *engineError
+	if errors.As(err, &failed) {
+		return run.Result{}, err
+	}
 	e := evidence{Limits: job.Limits}
 	e.see(g, err)
 	e.Fuel = 0
@@ -130,7 +134,8 @@ func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
 }
 
 // call gives the interpreter a frame, and takes its report.
-func (i *instance) call(frame []byte) ([]byte, error) {
+func (i *instance) call(frame []byte) (words []byte, err error) {
+	defer failing(&err)
 	at, length, err := give(i.inside, i.module, frame)
 	if err != nil {
 		return nil, err
@@ -144,7 +149,7 @@ func (i *instance) call(frame []byte) ([]byte, error) {
 	if !ok {
 		return nil, nil
 	}
-	words, ok := memory.Read(binary.LittleEndian.Uint32(where), binary.LittleEndian.Uint32(where[4:]))
+	words, ok = memory.Read(binary.LittleEndian.Uint32(where), binary.LittleEndian.Uint32(where[4:]))
 	if !ok {
 		return nil, nil
 	}

@@ -109,7 +109,11 @@ func (e evidence) scarce(r *run.Result) bool {
 
 // trapped: the guest did what its machine does not allow.
 func (e evidence) trapped(r *run.Result, words string) {
+	words, _, _ = strings.Cut(words, "\n\nGo runtime stack trace") // which is about us
 	message, trace, _ := strings.Cut(strings.TrimPrefix(words, "wasm error: "), "\n")
+	if strings.HasPrefix(message, "runtime error") {
+		message = "a host function was called with what it cannot use"
+	}
 	r.Exception = &run.Exception{Type: "Trap", Message: message, Traceback: trace}
 	if !e.scarce(r) {
 		end(r, run.Trapped, "trap: %s", message)

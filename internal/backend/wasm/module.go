@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -24,6 +25,7 @@ type Module struct {
 	parsed  *wasmbin.Module
 	engine  *engine
 	code    wazero.CompiledModule
+	closed  atomic.Bool
 }
 
 // OpenModule checks and compiles a module.
@@ -52,7 +54,7 @@ func (b *Backend) open(ctx context.Context, binary []byte, how wasmbin.Metering)
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
-	engine, code, err := b.engines.compile(ctx, counted)
+	engine, code, err := b.engines.compile(ctx, counted, how.Grain != wasmbin.Exact)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,10 @@ func (b *Backend) open(ctx context.Context, binary []byte, how wasmbin.Metering)
 func (m *Module) Digest() string { return m.digest }
 
 // Close lets go of the compiled code. Runs under way keep it until they end.
-func (m *Module) Close() error { return m.code.Close(context.Background()) }
+func (m *Module) Close() error {
+	m.closed.Store(true)
+	return m.code.Close(context.Background())
+}
 
 // checkImports says all at once what a module wants and cannot have.
 func (m *Module) checkImports() error {

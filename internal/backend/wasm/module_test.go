@@ -107,6 +107,17 @@ func TestLimits(t *testing.T) {
 	})
 }
 
+func TestClosedModule(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(cGuest(t, "hello.c"))
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.run(t.Context(), jobOf(m, run.Request{})); run.ClassOf(err) != run.Closed {
+		t.Error(err)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(goGuest(t))

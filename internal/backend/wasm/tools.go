@@ -43,7 +43,7 @@ const (
 func ask(ctx context.Context, m api.Module, stack []uint64) {
 	g := guestOf(ctx)
 	at, length := uint32(stack[0]), uint32(stack[1])
-	text, ok := m.Memory().Read(at, length)
+	text, ok := g.read(m, at, length)
 	if !ok || length > run.MaxPayload {
 		stack[0] = uint64(uint32(1<<32 - 1))
 		return
@@ -55,11 +55,21 @@ func ask(ctx context.Context, m api.Module, stack []uint64) {
 // answer copies the answer to where the guest has made room for it.
 func answer(ctx context.Context, m api.Module, stack []uint64) {
 	g := guestOf(ctx)
-	if !m.Memory().Write(uint32(stack[0]), g.reply) {
+	if room, ok := g.read(m, uint32(stack[0]), uint32(len(g.reply))); ok {
+		copy(room, g.reply)
+	} else {
 		g.trap = "the answer of a tool does not fit where the guest wants it"
 		g.stop(run.Trapped)
 	}
 	g.reply = nil
+}
+
+// read gives a part of the guest's memory, if it has one.
+func (g *guest) read(m api.Module, at, length uint32) ([]byte, bool) {
+	if g.memory.region == nil {
+		return nil, false
+	}
+	return m.Memory().Read(at, length)
 }
 
 func (g *guest) answerTo(text []byte) []byte {
