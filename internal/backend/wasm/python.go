@@ -40,7 +40,7 @@ func newPython(ctx context.Context, i *interpreter, rules *policy.Language, prel
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	var err error
-	if p.image, err = p.newImage(ctx); err != nil {
+	if p.image, err = p.firstImage(ctx, idle == 0); err != nil {
 		return nil, err
 	}
 	if idle > 0 {
@@ -49,13 +49,34 @@ func newPython(ctx context.Context, i *interpreter, rules *policy.Language, prel
 	return p, nil
 }
 
-// newImage starts an interpreter, and looks at what one guest changes in it.
-func (p *python) newImage(ctx context.Context) (*image, error) {
+// boot starts an interpreter with a seed of its own, and gives its memory.
+func (p *python) boot(ctx context.Context) ([]byte, error) {
 	seed, err := newSeed()
 	if err != nil {
 		return nil, run.Wrap(run.Internal, err)
 	}
-	memory, err := p.interpreter.boot(ctx, p.rules, p.preload, seed)
+	return p.interpreter.boot(ctx, p.rules, p.preload, seed)
+}
+
+// firstImage is for a single run one that was kept, if there is one: to start an
+// interpreter takes longer than most of what such a run does.
+func (p *python) firstImage(ctx context.Context, single bool) (*image, error) {
+	if !single {
+		return p.newImage(ctx)
+	}
+	memory, err := p.kept()
+	if err != nil {
+		if memory, err = p.boot(ctx); err != nil {
+			return nil, err
+		}
+		p.keep(memory)
+	}
+	return p.interpreter.image(memory, uint64(len(memory)))
+}
+
+// newImage starts an interpreter, and looks at what one guest changes in it.
+func (p *python) newImage(ctx context.Context) (*image, error) {
+	memory, err := p.boot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -75,9 +75,14 @@ func (s *Session) Save(to io.Writer) error {
 	}
 	i := s.instance
 	memory := i.guest.memory.region.bytes[:i.guest.memory.size]
+	return i.interpreter.writeSnapshot(to, memory, i.image.base, s.restricted, flate.BestSpeed)
+}
+
+// writeSnapshot writes a memory, of which base is the interpreter's own.
+func (i *interpreter) writeSnapshot(to io.Writer, memory []byte, base uint64, restricted bool, level int) error {
 	header, err := json.Marshal(snapshotHeader{
-		Format: snapshotFormat, Build: i.interpreter.build(), Python: i.interpreter.bundle.Python,
-		Restricted: s.restricted, Mounts: i.interpreter.mounts(), Length: uint64(len(memory)), Base: i.image.base,
+		Format: snapshotFormat, Build: i.build(), Python: i.bundle.Python,
+		Restricted: restricted, Mounts: i.mounts(), Length: uint64(len(memory)), Base: base,
 	})
 	if err != nil {
 		return run.Wrap(run.Internal, err)
@@ -87,7 +92,7 @@ func (s *Session) Save(to io.Writer) error {
 	if _, err := out.Write(slices.Concat([]byte(snapshotMagic), binary.LittleEndian.AppendUint32(nil, uint32(len(header))), header)); err != nil {
 		return err
 	}
-	if err := writePieces(out, memory); err != nil {
+	if err := writePieces(out, memory, level); err != nil {
 		return err
 	}
 	_, err = to.Write(sum.Sum(nil))
@@ -95,8 +100,8 @@ func (s *Session) Save(to io.Writer) error {
 }
 
 // writePieces writes what is not zero. A piece of no length is the end.
-func writePieces(to io.Writer, memory []byte) error {
-	packed, err := flate.NewWriter(to, flate.BestSpeed)
+func writePieces(to io.Writer, memory []byte, level int) error {
+	packed, err := flate.NewWriter(to, level)
 	if err != nil {
 		return err
 	}

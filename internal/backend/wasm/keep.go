@@ -1,0 +1,83 @@
+package wasm
+
+import (
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// keptFor is how long an image is kept, and with it the seed of its hashes.
+const keptFor = 24 * time.Hour
+
+// keptPath is where the image of such interpreters is kept, beside compiled code: what
+// imports what, by which rules, is part of the name.
+func (p *python) keptPath() (string, error) {
+	folder, err := p.interpreter.backend.engines.folder()
+	if err != nil {
+		return "", err
+	}
+	what, err := json.Marshal([]any{p.interpreter.build(), p.preload, p.rules, p.interpreter.mounts()})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(what)
+	return filepath.Join(folder, "python-"+hex.EncodeToString(sum[:16])+".image"), nil
+}
+
+var errOld = errors.New("too old")
+
+// kept gives a memory that an earlier process has kept.
+func (p *python) kept() (memory []byte, err error) {
+	path, err := p.keptPath()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || time.Since(info.ModTime()) > keptFor {
+		return nil, errors.Join(errOld, err)
+	}
+	header, memory, err := readSnapshot(f, p.interpreter, policy.Bytes(bootMemory))
+	if err == nil && header.Restricted != (p.rules != nil) {
+		err = errDamaged
+	}
+	return memory, err
+}
+
+// keep keeps a memory for later processes. Whoever cannot has lost nothing.
+func (p *python) keep(memory []byte) {
+	path, err := p.keptPath()
+	if err != nil {
+		return
+	}
+	_ = replace(path, func(to io.Writer) error {
+		return p.interpreter.writeSnapshot(to, memory, uint64(len(memory)), p.rules != nil, flate.NoCompression)
+	})
+}
+
+// replace writes a file beside the old one, and puts it into its place when it is whole.
+func replace(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package wasm
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A single run begins with the image that another one has kept; what is damaged or old
+// is made anew, and nobody notices.
+func TestKeptImages(t *testing.T) {
+	folder := t.TempDir()
+	seed := func() string {
+		b := pythonBench(t, Options{OneShot: true, Cache: folder})
+		return string(b.script(run.Request{Script: "result = hash('abc')"}).Value)
+	}
+	image := func() string {
+		found, err := filepath.Glob(filepath.Join(folder, "python-*.image"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%v %v", found, err)
+		}
+		return found[0]
+	}
+	first := seed()
+	if second := seed(); second != first {
+		t.Errorf("%s and %s: the image was not kept", first, second)
+	}
+	text, err := os.ReadFile(image())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(image(), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	third := seed()
+	if third == first || third == "" {
+		t.Errorf("%s again, of an image that was damaged", third)
+	}
+	old := time.Now().Add(-2 * keptFor)
+	if err := os.Chtimes(image(), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if fourth := seed(); fourth == third {
+		t.Errorf("%s again, of an image that was old", fourth)
+	}
+}
