@@ -2,6 +2,7 @@
 # bring what they need (see scripts/setup), on a fresh machine too.
 #
 # Variables that you may set:
+#   VERSION=dev   what `make release` names its archives by
 #   RUNS=20000    how many runs `make soak` does
 #   FUZZTIME=20s  how long `make fuzz` stays with each target
 #   TESTFLAGS=    more flags for go test: make test TESTFLAGS='-run Wall -v'
@@ -13,6 +14,7 @@
 #   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
 #                          it; .ci/run sets it, so that no skip hides a hole
 
+VERSION    ?= dev
 RUNS       ?= 20000
 FUZZTIME   ?= 20s
 TESTFLAGS  ?=
@@ -23,7 +25,7 @@ BENCHFLAGS ?=
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python-wasm test race check lint cross bench soak fuzz generate fmt clean
+.PHONY: help run build python-wasm release test race check lint cross bench soak fuzz generate fmt clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +49,9 @@ build: ## build bin/cordon
 python-wasm: ## build bin/python-wasm.zip
 	@scripts/setup python-wasm
 	scripts/python-wasm
+
+release: python-wasm ## make the archives of all platforms in dist/, as VERSION
+	scripts/release $(VERSION)
 
 test: ## run every test
 	@scripts/setup test
