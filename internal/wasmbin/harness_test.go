@@ -163,10 +163,18 @@ func (w *world) call(instance api.Module, name string, arguments ...uint64) end 
 	w.setRoom(instance, w.room)
 	function := instance.ExportedFunction(name)
 	results, err := function.Call(w.ctx, arguments...)
-	for i, t := range function.Definition().ResultTypes() {
-		if t == typeFuncRef && err == nil && len(results) == len(function.Definition().ResultTypes()) {
-			results[i] = min(results[i], 1) // an address, of which we know whether it is one
+	at := 0
+	for _, t := range function.Definition().ResultTypes() {
+		switch {
+		case err != nil:
+		case t == typeFuncRef:
+			results[at] = min(results[at], 1) // an address, of which we know whether it is one
+		case t == typeV128:
+			at++
+		case t == typeI32 || t == typeF32:
+			results[at] = uint64(uint32(results[at])) // the rest is not said to be anything
 		}
+		at++
 	}
 	e := end{results: fmt.Sprint(results), used: w.used(instance) - before}
 	if err != nil {

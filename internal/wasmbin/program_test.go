@@ -54,6 +54,7 @@ func (w *world) run(t testing.TB, c wazero.CompiledModule) ran {
 // TestGoProgram does with a real program what TestSame does with small ones. Compiling
 // it takes long: not every engine gets it in every way.
 func TestGoProgram(t *testing.T) {
+	t.Parallel()
 	original := built(t, "small")
 	m, err := Parse(original)
 	must(t, err)

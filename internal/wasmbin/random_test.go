@@ -175,7 +175,8 @@ func (w *author) calls(argument []byte) []byte {
 
 // TestRandom compares modules that nobody thought of.
 func TestRandom(t *testing.T) {
-	n := uint64(60)
+	t.Parallel()
+	n := uint64(40)
 	if testing.Short() {
 		n = 15
 	}

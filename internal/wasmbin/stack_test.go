@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 	"unsafe"
-
-	"github.com/tetratelabs/wazero/api"
 )
 
 // recursive are functions that call themselves, or each other, as deep as their
@@ -223,7 +221,7 @@ func TestStartHasRoom(t *testing.T) {
 		must(t, err)
 		instance, err := w.instance(c)
 		must(t, err)
-		if ran := instance.ExportedGlobal("ran").(api.Global).Get(); ran != 1 {
+		if ran := instance.ExportedGlobal("ran").Get(); ran != 1 {
 			t.Errorf("ran %d times", ran)
 		}
 	})
