@@ -36,7 +36,7 @@ const (
 	opI32Eqz       = 0x45
 	opI32Ne        = 0x47
 	opI32LtS       = 0x48
-	opI64LtS       = 0x53
+	opI64GeS       = 0x59
 	opI32Sub       = 0x6b
 	opI64Sub       = 0x7d
 	opI64Mul       = 0x7e

@@ -336,7 +336,10 @@ func (f *function) subtract() {
 // lookAtCounter asks the host for more when nothing is left.
 func (f *function) lookAtCounter() {
 	f.getCounter()
-	f.out = append(f.out, opI64Const, 0, opI64LtS, opIf, blockVoid)
+	// The way that is always taken comes first: where two ways meet, the engine keeps
+	// values where the first one has them, and behind a call they are in memory. The
+	// other way round, short loops take half as long again.
+	f.out = append(f.out, opI64Const, 0, opI64GeS, opIf, blockVoid, opElse)
 	dirty := f.dirty
 	f.store()
 	f.op(opCall, f.ask)
