@@ -40,6 +40,7 @@ type world struct {
 	budget  int64                // in total
 	portion int64                // at a time
 	asked   int
+	longest int64                // that was owed when it was asked for more
 	room    uint64               // for calls, in words
 	depth   func(stack []uint64) // is told where the engine's stack is, by "test" "probe"
 }
@@ -67,6 +68,7 @@ func newWorld(t testing.TB, engine string) *world {
 
 func (w *world) refill(_ context.Context, guest api.Module, left int64) int64 {
 	w.asked++
+	w.longest = max(w.longest, -left)
 	if left >= 0 {
 		panic(fmt.Errorf("asked for more with %d left", left))
 	}

@@ -147,7 +147,9 @@ func (f *function) add(i instruction, raw []byte) {
 		case i.grows():
 			f.chargeGrown(i, raw)
 		default:
-			f.piece = append(f.piece, raw...)
+			if f.piece = append(f.piece, raw...); f.cost >= maxPath {
+				f.pay(false) // straight code can be long, too
+			}
 		}
 	}
 }
