@@ -176,7 +176,7 @@ var layers = [][]string{
 	{"internal/backend/hook"},
 	{"internal/backend"},
 	{"internal/zygote/gen"},
-	{"internal/backend/wasm/rootfs", "internal/command", "internal/egress", "internal/report", "internal/zygote"},
+	{"internal/backend/wasm/rootfs", "internal/backend/wasm/scratch", "internal/command", "internal/egress", "internal/report", "internal/zygote"},
 	{"internal/wire", "internal/jail", "internal/interpreter", "internal/notify", "internal/output"},
 	{"internal/seccomp/gen"},
 	{"internal/seccomp/compile"},

@@ -102,10 +102,10 @@ func (m *mount) open(name string, flag sys.Oflag, perm fs.FileMode, own bool) (s
 	}
 	counted := func() {}
 	if !own {
-		if errno := m.set.reserve(); errno != 0 {
+		if errno := m.set.Reserve(); errno != 0 {
 			return nil, errno
 		}
-		counted = m.set.unreserve
+		counted = m.set.Unreserve
 	}
 	f, errno := m.openCounted(name, w, counted)
 	if errno != 0 {

@@ -91,7 +91,7 @@ func TestAClosedSetIsOver(t *testing.T) {
 // Close may come while a file is being opened.
 func TestAFileThatIsOpenedTooLateIsNotKept(t *testing.T) {
 	w := newWorld(t, true, generous)
-	check(t, "before", w.set.reserve(), 0)
+	check(t, "before", w.set.Reserve(), 0)
 	if err := w.set.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -101,8 +101,9 @@ func (s *Set) ended() bool {
 	return s.closed
 }
 
-// reserve counts a file that is about to be opened.
-func (s *Set) reserve() sys.Errno {
+// Reserve counts a file that is about to be opened, here or in a mount that shares the
+// limit.
+func (s *Set) Reserve() sys.Errno {
 	s.mu.Lock()
 	closed, full := s.closed, s.reserved >= s.limits.OpenFiles
 	if !closed && !full {
@@ -119,15 +120,15 @@ func (s *Set) reserve() sys.Errno {
 	return 0
 }
 
-// unreserve is for a file that is not open, or not any more.
-func (s *Set) unreserve() {
+// Unreserve is for a file that is not open, or not any more.
+func (s *Set) Unreserve() {
 	s.mu.Lock()
 	s.reserved--
 	s.mu.Unlock()
 }
 
 // keep has f closed with the set. It refuses after Close, which may have come
-// between reserve and here.
+// between Reserve and here.
 func (s *Set) keep(f io.Closer, info fs.FileInfo) sys.Errno {
 	s.mu.Lock()
 	defer s.mu.Unlock()

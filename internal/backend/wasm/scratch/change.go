@@ -1,0 +1,121 @@
+package scratch
+
+import (
+	"io/fs"
+	"strings"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+// create puts a new node at a spot, if there is room for it.
+func (f *FS) create(s spot, n *node) sys.Errno {
+	if !f.take(cost(n) + int64(len(n.text))) {
+		return ENOSPC
+	}
+	f.trim()
+	f.attach(s.folder, strings.Clone(s.name), n) // not all of a long path
+	f.touch(s.folder)
+	return 0
+}
+
+// Mkdir implements sys.FS.
+func (f *FS) Mkdir(path string, perm fs.FileMode) sys.Errno {
+	return f.do(func() sys.Errno {
+		s, errno := f.place(path, true)
+		if errno != 0 {
+			return errno
+		}
+		n := &node{}
+		f.beFolder(n, s.folder, perm)
+		return f.create(s, n)
+	})
+}
+
+// Symlink implements sys.FS.
+func (f *FS) Symlink(text, path string) sys.Errno {
+	switch {
+	case text == "":
+		return sys.ENOENT
+	case len(text) >= maxPath:
+		return sys.ENAMETOOLONG
+	}
+	text = strings.Clone(text) // wazero's is the guest's memory, which it may change
+	if strings.ContainsRune(text, 0) {
+		return sys.EINVAL
+	}
+	return f.do(func() sys.Errno {
+		s, errno := f.place(path, false)
+		if errno != 0 {
+			return errno
+		}
+		n := f.newNode(linkMode)
+		n.text = text
+		return f.create(s, n)
+	})
+}
+
+// Link implements sys.FS.
+func (f *FS) Link(from, to string) sys.Errno {
+	return f.do(func() sys.Errno {
+		n, errno := f.find(from, ifSlash)
+		if errno != 0 {
+			return errno
+		}
+		s, errno := f.place(to, false)
+		switch {
+		case errno != 0:
+			return errno
+		case n.isFolder():
+			return sys.EPERM
+		case !f.take(EntryCost):
+			return ENOSPC
+		}
+		f.trim()
+		f.attach(s.folder, strings.Clone(s.name), n)
+		f.touch(s.folder)
+		n.changed = f.now()
+		return 0
+	})
+}
+
+// Unlink implements sys.FS.
+func (f *FS) Unlink(path string) sys.Errno {
+	return f.do(func() sys.Errno {
+		s, errno := f.walk(path, never)
+		switch {
+		case errno != 0:
+			return errno
+		case s.node == nil:
+			return sys.ENOENT
+		case s.node.isFolder():
+			return sys.EISDIR
+		case s.slash:
+			return sys.ENOTDIR
+		}
+		f.remove(s.folder, s.name, s.node)
+		f.touch(s.folder)
+		return 0
+	})
+}
+
+// Rmdir implements sys.FS.
+func (f *FS) Rmdir(path string) sys.Errno {
+	return f.do(func() sys.Errno {
+		s, errno := f.walk(path, never)
+		switch {
+		case errno != 0:
+			return errno
+		case s.node == nil:
+			return sys.ENOENT
+		case s.folder == nil:
+			return sys.EINVAL
+		case !s.node.isFolder():
+			return sys.ENOTDIR
+		case s.node.names.count() > 0:
+			return sys.ENOTEMPTY
+		}
+		f.remove(s.folder, s.name, s.node)
+		f.touch(s.folder)
+		return 0
+	})
+}

@@ -1,0 +1,146 @@
+package scratch
+
+import (
+	"io"
+	"math"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+// maxPiece bounds one read, and so how long a guest cannot be ended for it.
+const maxPiece = 1 << 20
+
+// file is an open regular file.
+type file struct {
+	handle
+	readable, writable, appends bool
+	at                          int64
+}
+
+// IsDir implements sys.File.
+func (f *file) IsDir() (bool, sys.Errno) { return false, 0 }
+
+// IsAppend implements sys.File.
+func (f *file) IsAppend() (appends bool) {
+	return f.do(func() sys.Errno {
+		appends = f.appends
+		return 0
+	}) == 0 && appends
+}
+
+// SetAppend implements sys.File.
+func (f *file) SetAppend(enable bool) sys.Errno {
+	return f.do(func() sys.Errno {
+		f.appends = enable
+		return 0
+	})
+}
+
+// Read implements sys.File. A short answer is not the end for wazero, which gives it
+// to the guest at once.
+func (f *file) Read(buf []byte) (n int, errno sys.Errno) {
+	errno = f.do(func() (errno sys.Errno) {
+		n, errno = f.read(buf, f.at)
+		f.at += int64(n)
+		return errno
+	})
+	return n, errno
+}
+
+// Pread implements sys.File.
+func (f *file) Pread(buf []byte, off int64) (n int, errno sys.Errno) {
+	errno = f.do(func() (errno sys.Errno) {
+		n, errno = f.read(buf, off)
+		return errno
+	})
+	return n, errno
+}
+
+func (f *file) read(buf []byte, off int64) (int, sys.Errno) {
+	switch {
+	case !f.readable:
+		return 0, sys.EBADF
+	case off < 0:
+		return 0, sys.EINVAL
+	}
+	buf = buf[:max(0, min(int64(len(buf)), maxPiece, f.node.size-off))]
+	f.node.pages.read(buf, off)
+	return len(buf), 0
+}
+
+// Write implements sys.File.
+func (f *file) Write(buf []byte) (n int, errno sys.Errno) {
+	errno = f.do(func() (errno sys.Errno) {
+		at := f.at
+		if f.appends {
+			at = f.node.size
+		}
+		if n, errno = f.write(buf, at); errno == 0 {
+			f.at = at + int64(n)
+		}
+		return errno
+	})
+	return n, errno
+}
+
+// Pwrite implements sys.File.
+func (f *file) Pwrite(buf []byte, off int64) (n int, errno sys.Errno) {
+	errno = f.do(func() (errno sys.Errno) {
+		n, errno = f.write(buf, off)
+		return errno
+	})
+	return n, errno
+}
+
+// write writes all or nothing: wazero goes on with the guest's next buffer after a short
+// write, and would leave a gap.
+func (f *file) write(buf []byte, off int64) (int, sys.Errno) {
+	switch {
+	case !f.writable:
+		return 0, sys.EBADF
+	case off < 0 || off > math.MaxInt64-int64(len(buf)):
+		return 0, sys.EINVAL
+	}
+	if errno := f.fs.write(f.node, buf, off); errno != 0 {
+		return 0, errno
+	}
+	return len(buf), 0
+}
+
+// Truncate implements sys.File, for fd_allocate too.
+func (f *file) Truncate(size int64) sys.Errno {
+	return f.do(func() sys.Errno {
+		switch {
+		case size < 0:
+			return sys.EINVAL
+		case !f.writable:
+			return sys.EBADF
+		}
+		f.fs.cut(f.node, size)
+		f.fs.touch(f.node)
+		return 0
+	})
+}
+
+// Seek implements sys.File.
+func (f *file) Seek(offset position, whence int) (at position, errno sys.Errno) {
+	errno = f.do(func() sys.Errno {
+		var base int64
+		switch whence {
+		case io.SeekStart:
+		case io.SeekCurrent:
+			base = f.at
+		case io.SeekEnd:
+			base = f.node.size
+		default:
+			return sys.EINVAL
+		}
+		if offset > math.MaxInt64-base || base+offset < 0 {
+			return sys.EINVAL
+		}
+		f.at = base + offset
+		at = f.at
+		return 0
+	})
+	return at, errno
+}

@@ -1,0 +1,81 @@
+package scratch
+
+import (
+	"github.com/tetratelabs/wazero/experimental/sys"
+	wazerosys "github.com/tetratelabs/wazero/sys"
+)
+
+// position is in the signature of Seek, because go vet would otherwise have it be
+// that of io.Seeker.
+type position = int64
+
+// handle is what open files and folders have in common.
+type handle struct {
+	sys.UnimplementedFile
+	fs      *FS
+	node    *node
+	counted bool
+	closed  bool
+}
+
+// do does something with a node that is open.
+func (h *handle) do(work func() sys.Errno) sys.Errno {
+	return h.fs.do(func() sys.Errno {
+		if h.closed {
+			return sys.EBADF
+		}
+		return work()
+	})
+}
+
+// Dev implements sys.File.
+func (h *handle) Dev() (uint64, sys.Errno) { return device, 0 }
+
+// Ino implements sys.File. A node keeps its number.
+func (h *handle) Ino() (wazerosys.Inode, sys.Errno) { return h.node.ino, 0 }
+
+// Stat implements sys.File.
+func (h *handle) Stat() (st wazerosys.Stat_t, errno sys.Errno) {
+	errno = h.do(func() sys.Errno {
+		st = h.node.stat()
+		return 0
+	})
+	return st, errno
+}
+
+// Utimens implements sys.File.
+func (h *handle) Utimens(accessed, modified int64) sys.Errno {
+	return h.do(func() sys.Errno {
+		h.fs.setTimes(h.node, accessed, modified)
+		return 0
+	})
+}
+
+// Sync implements sys.File: there is nothing below that could be behind.
+func (h *handle) Sync() sys.Errno { return h.do(func() sys.Errno { return 0 }) }
+
+// Datasync implements sys.File.
+func (h *handle) Datasync() sys.Errno { return h.Sync() }
+
+// Close implements sys.File. A second time is no error, as in package rootfs.
+func (h *handle) Close() sys.Errno {
+	first := h.fs.locked(func() sys.Errno {
+		if h.closed {
+			return sys.EBADF
+		}
+		h.closed = true
+		h.node.opens--
+		h.fs.release(h.node)
+		return 0
+	}) == 0
+	if first {
+		h.unreserve()
+	}
+	return 0
+}
+
+func (h *handle) unreserve() {
+	if h.counted && h.fs.limits.Files != nil {
+		h.fs.limits.Files.Unreserve()
+	}
+}

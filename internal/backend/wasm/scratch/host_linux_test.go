@@ -1,0 +1,68 @@
+package scratch
+
+import (
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero/experimental/sysfs"
+)
+
+// TestTheHostAgrees sees that the table is right.
+func TestTheHostAgrees(t *testing.T) {
+	for _, v := range verdicts {
+		h := sysfs.DirFS(t.TempDir())
+		plant(t, h, garden...)
+		if got := v.do(h); got != v.want {
+			t.Errorf("%.80s: %v here, and the table has %v", v.name, got, v.want)
+		}
+	}
+}
+
+// TestAsOnTheHost does the same things, thousands of them, here and in a real folder.
+func TestAsOnTheHost(t *testing.T) {
+	rounds := 100
+	if testing.Short() {
+		rounds = 10
+	}
+	for seed := range rounds {
+		random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+		data := make([]byte, 2000)
+		random.Read(data) //nolint:errcheck // it never fails
+		side(t, data)
+	}
+}
+
+// FuzzAsOnTheHost is the same with bytes that are looked for.
+func FuzzAsOnTheHost(f *testing.F) {
+	f.Add([]byte("a guest that does what its bytes say"))
+	f.Fuzz(func(t *testing.T, data []byte) { side(t, data[:min(len(data), 2000)]) })
+}
+
+// side plays with both.
+func side(t *testing.T, data []byte) {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "scratch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	w := newWorld(t, 1<<30)
+	p := play{data: data}
+	p.fs = append(p.fs, sysfs.DirFS(folder), linuxErrors{w.FS})
+	for steps := 0; len(p.data) > 0; steps++ {
+		p.step(t)
+		if steps%50 == 0 {
+			p.compare(t)
+		}
+	}
+	p.compare(t)
+	for i := range p.handles {
+		p.close(t, &p.handles[i])
+	}
+	w.closed()
+	if t.Failed() {
+		t.Log(strings.Join(p.log, "\n"))
+	}
+}

@@ -1,0 +1,169 @@
+package scratch
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"weak"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+// heap is how much memory is in use.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+// Whatever a guest does, the host has no more memory for it than is counted, give or
+// take a third.
+func TestTheCountIsTrue(t *testing.T) {
+	const size = 16 << 20
+	long := func(i int) string { return fmt.Sprintf("%0255d", i) }
+	until := func(do func(i int) sys.Errno) {
+		i := 0
+		for do(i) == 0 {
+			i++
+		}
+	}
+	write := func(f *FS, name string, off int64, buf []byte) sys.Errno {
+		file, errno := f.OpenFile(name, creates, 0)
+		if errno == 0 {
+			_, errno = file.Pwrite(buf, off)
+			file.Close()
+		}
+		return errno
+	}
+	one, much := []byte("x"), make([]byte, 1<<20)
+	for name, fill := range map[string]func(f *FS){
+		"empty files":       func(f *FS) { until(func(i int) sys.Errno { return write(f, long(i), 0, nil) }) },
+		"folders":           func(f *FS) { until(func(i int) sys.Errno { return f.Mkdir(long(i), 0) }) },
+		"small files":       func(f *FS) { until(func(i int) sys.Errno { return write(f, long(i), 0, one) }) },
+		"a large file":      func(f *FS) { until(func(i int) sys.Errno { return write(f, "f", int64(i)<<20, much) }) },
+		"a file with holes": func(f *FS) { until(func(i int) sys.Errno { return write(f, "f", int64(i)<<40, one) }) },
+		"links":             func(f *FS) { until(func(i int) sys.Errno { return f.Symlink("x", long(i)) }) },
+		"links with a text": func(f *FS) { until(func(i int) sys.Errno { return f.Symlink(strings.Repeat("x", 4095), long(i)) }) },
+		"folders with a file": func(f *FS) {
+			until(func(i int) sys.Errno {
+				if errno := f.Mkdir(long(i), 0); errno != 0 {
+					return errno
+				}
+				return write(f, long(i)+"/"+long(i), 0, nil)
+			})
+		},
+		"folders that were full": func(f *FS) {
+			for i := range 20 {
+				folder := fmt.Sprint("d", i)
+				tried(f.Mkdir(folder, 0))
+				until(func(j int) sys.Errno { return write(f, folder+"/"+long(j), 0, nil) })
+				until(func(j int) sys.Errno { return f.Unlink(folder + "/" + long(j+5)) })
+			}
+		},
+		"files that were full": func(f *FS) {
+			for i := range 20 {
+				name := fmt.Sprint("f", i)
+				until(func(j int) sys.Errno { return write(f, name, int64(j)<<20, much) })
+				file, _ := f.OpenFile(name, writes, 0)
+				tried(file.Truncate(1))
+				file.Close()
+			}
+		},
+		"pages, and then names": func(f *FS) {
+			until(func(i int) sys.Errno { return write(f, "f", int64(i)<<20, much) })
+			tried(f.Unlink("f"))
+			until(func(i int) sys.Errno { return f.Mkdir(long(i), 0) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := heap()
+			f := New(Limits{})
+			f.Allow(size)
+			fill(f)
+			grown := heap() - before
+			t.Logf("%d KiB for %d KiB", grown>>10, f.Used()>>10)
+			if grown > size*4/3 {
+				t.Errorf("%d bytes of memory for a size of %d", grown, size)
+			}
+			runtime.KeepAlive(f)
+			f = nil
+			if left := heap() - before; left > 1<<20 {
+				t.Errorf("%d bytes are left", left)
+			}
+		})
+	}
+}
+
+// Nobody has to close it.
+func TestItIsGarbageWithItsGuest(t *testing.T) {
+	f := New(Limits{})
+	f.Allow(plenty)
+	file, errno := f.OpenFile("f", creates, 0)
+	check(t, "open", errno, 0)
+	_, errno = file.Write(make([]byte, 1<<20))
+	check(t, "write", errno, 0)
+	pointer := weak.Make(f)
+	runtime.KeepAlive(file)
+	runtime.GC()
+	runtime.GC()
+	if pointer.Value() != nil {
+		t.Error("somebody has it still")
+	}
+}
+
+// wazero has one thread in a guest at a time. If that changes, this holds.
+func TestHammer(t *testing.T) {
+	w := newWorld(t, 64*pageSize)
+	w.limits.Now, w.limits.Exceeded = nil, nil
+	var group sync.WaitGroup
+	for i := range 4 {
+		group.Go(func() {
+			random := byte(i)
+			data := make([]byte, 20000)
+			for j := range data {
+				random = random*167 + byte(j>>5) + 13
+				data[j] = random
+			}
+			p := play{data: data, fs: []sys.FS{w.FS}}
+			for len(p.data) > 0 {
+				p.step(t)
+			}
+			for i := range p.handles {
+				p.close(t, &p.handles[i])
+			}
+		})
+	}
+	group.Wait()
+}
+
+func BenchmarkNew(b *testing.B) {
+	b.ReportAllocs()
+	var f *FS
+	for b.Loop() {
+		f = New(Limits{Guest: "/tmp"})
+		f.Allow(plenty)
+	}
+	runtime.KeepAlive(f)
+}
+
+func BenchmarkRewrite(b *testing.B) {
+	f := New(Limits{})
+	f.Allow(plenty)
+	text := make([]byte, 1<<20)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		file, errno := f.OpenFile("f", creates|sys.O_TRUNC, 0)
+		if errno == 0 {
+			_, errno = file.Write(text)
+			file.Close()
+		}
+		if errno != 0 {
+			b.Fatal(errno)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package scratch
+
+import (
+	"io/fs"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+	wazerosys "github.com/tetratelabs/wazero/sys"
+)
+
+const (
+	// device is a number that no mount of package rootfs has.
+	device = 1 << 16
+
+	topMode  = 0o777
+	linkMode = fs.ModeSymlink | 0o777
+)
+
+// node is a file, a folder or a link, under all of its names.
+type node struct {
+	ino   uint64
+	mode  fs.FileMode
+	links int // names, as POSIX counts them
+	opens int // handles
+
+	accessed, modified, changed int64 // nanoseconds
+
+	names *names // of a folder
+	text  string // of a link
+	size  int64  // of a file
+	pages pages
+}
+
+func (n *node) isFolder() bool { return n.mode.IsDir() }
+func (n *node) isLink() bool   { return n.mode&fs.ModeSymlink != 0 }
+
+// newNode gives a node without a name.
+func (f *FS) newNode(mode fs.FileMode) *node {
+	n := &node{mode: mode}
+	f.birth(n)
+	return n
+}
+
+func (f *FS) birth(n *node) {
+	f.inodes++
+	n.ino = f.inodes
+	n.accessed = f.now()
+	n.modified, n.changed = n.accessed, n.accessed
+}
+
+// beFolder makes n an empty folder.
+func (f *FS) beFolder(n, parent *node, perm fs.FileMode) {
+	f.birth(n)
+	n.mode, n.links, n.names = fs.ModeDir|perm.Perm(), 2, &names{parent: parent}
+}
+
+// touch notes that the content changed.
+func (f *FS) touch(nodes ...*node) {
+	now := f.now()
+	for _, n := range nodes {
+		n.modified, n.changed = now, now
+	}
+}
+
+// cost is what a name for n counts.
+func cost(n *node) int64 {
+	if n.isFolder() {
+		return 2 * EntryCost
+	}
+	return EntryCost
+}
+
+// attach gives n a name, for which there is room.
+func (f *FS) attach(folder *node, name string, n *node) {
+	folder.names.add(name, n)
+	if n.isFolder() {
+		n.names.parent = folder
+		folder.links++
+	} else {
+		n.links++
+	}
+}
+
+// detach takes a name away, and leaves the node.
+func (f *FS) detach(folder *node, name string, n *node) {
+	folder.names.remove(name)
+	if n.isFolder() {
+		folder.links--
+	} else {
+		n.links--
+	}
+}
+
+// remove takes a name away, and the node with its last one.
+func (f *FS) remove(folder *node, name string, n *node) {
+	f.detach(folder, name, n)
+	f.give(cost(n))
+	if n.isFolder() {
+		n.links = 0
+	}
+	n.changed = f.now()
+	f.release(n)
+}
+
+// release frees what nobody can reach any more.
+func (f *FS) release(n *node) {
+	if n.links > 0 || n.opens > 0 {
+		return
+	}
+	f.give(int64(len(n.text)))
+	n.text = ""
+	f.cut(n, 0)
+}
+
+func (n *node) stat() wazerosys.Stat_t {
+	size := n.size
+	if n.isLink() {
+		size = int64(len(n.text))
+	}
+	return wazerosys.Stat_t{
+		Dev: device, Ino: n.ino, Mode: n.mode, Nlink: uint64(n.links), Size: size,
+		Atim: n.accessed, Mtim: n.modified, Ctim: n.changed,
+	}
+}
+
+// setTimes is for both kinds of utimens.
+func (f *FS) setTimes(n *node, accessed, modified int64) {
+	if accessed != sys.UTIME_OMIT {
+		n.accessed = accessed
+	}
+	if modified != sys.UTIME_OMIT {
+		n.modified = modified
+	}
+	n.changed = f.now()
+}

@@ -1,0 +1,118 @@
+package scratch
+
+import "github.com/tetratelabs/wazero/experimental/sys"
+
+// pageSize is what the process tier's /tmp counts in, too.
+const pageSize = 4096
+
+type page [pageSize]byte
+
+// pages are those of a file that were written to; all others are zeros.
+type pages struct {
+	by   map[int64]*page
+	most int // that by has had
+}
+
+// count is how many pages a file of this size could have.
+func count(size int64) int64 {
+	n := size / pageSize
+	if size%pageSize > 0 {
+		n++
+	}
+	return n
+}
+
+// read fills buf from a place inside of the file.
+func (p *pages) read(buf []byte, off int64) {
+	for len(buf) > 0 {
+		within := off % pageSize
+		piece := buf[:min(int64(len(buf)), pageSize-within)]
+		if from := p.by[off/pageSize]; from != nil {
+			copy(piece, from[within:])
+		} else {
+			clear(piece)
+		}
+		buf, off = buf[len(piece):], off+int64(len(piece))
+	}
+}
+
+// write writes all of buf, or nothing.
+func (f *FS) write(n *node, buf []byte, off int64) sys.Errno {
+	if len(buf) == 0 {
+		return 0
+	}
+	end := off + int64(len(buf))
+	missing := int64(0)
+	for i := off / pageSize; i < count(end); i++ {
+		if n.pages.by[i] == nil {
+			missing++
+		}
+	}
+	if !f.take(missing * pageSize) {
+		return ENOSPC
+	}
+	for len(buf) > 0 {
+		within := off % pageSize
+		done := copy(f.pageAt(&n.pages, off/pageSize)[within:], buf)
+		buf, off = buf[done:], off+int64(done)
+	}
+	f.trim()
+	n.size = max(n.size, end)
+	f.touch(n)
+	return 0
+}
+
+func (f *FS) pageAt(p *pages, i int64) *page {
+	if there := p.by[i]; there != nil {
+		return there
+	}
+	if p.by == nil {
+		p.by = map[int64]*page{}
+	}
+	made := f.newPage()
+	p.by[i] = made
+	p.most = max(p.most, len(p.by))
+	return made
+}
+
+// cut makes a file shorter, or longer by a hole.
+func (f *FS) cut(n *node, size int64) {
+	p, first, end := &n.pages, count(size), count(n.size)
+	if end-first < int64(len(p.by)) {
+		for i := first; i < end; i++ {
+			f.drop(p, i)
+		}
+	} else {
+		for i := range p.by {
+			if i >= first {
+				f.drop(p, i)
+			}
+		}
+	}
+	if last := p.by[size/pageSize]; last != nil && size < n.size {
+		clear(last[size%pageSize:]) // or it would be there again when the file grows
+	}
+	n.size = size
+	p.compact()
+}
+
+func (f *FS) drop(p *pages, i int64) {
+	if there := p.by[i]; there != nil {
+		delete(p.by, i)
+		f.freePage(there)
+	}
+}
+
+// compact is for the same reason as that of names.
+func (p *pages) compact() {
+	switch {
+	case len(p.by) == 0:
+		*p = pages{}
+	case p.most > 64 && p.most > 4*len(p.by):
+		by := make(map[int64]*page, len(p.by))
+		for i, there := range p.by {
+			by[i] = there
+		}
+		p.by, p.most = by, len(by)
+	}
+}

@@ -1,0 +1,74 @@
+package scratch
+
+import (
+	"strings"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+// Rename implements sys.FS.
+func (f *FS) Rename(from, to string) sys.Errno {
+	return f.do(func() sys.Errno {
+		source, errno := f.walk(from, never)
+		if errno != 0 {
+			return errno
+		}
+		target, errno := f.walk(to, never)
+		if errno != 0 {
+			return errno
+		}
+		if source.name == "" || target.name == "" {
+			return sys.EINVAL // the folder of all, or dots
+		}
+		if source.node == target.node && source.node != nil {
+			if (source.slash || target.slash) && !source.node.isFolder() {
+				return sys.ENOTDIR
+			}
+			return 0 // one file under two names: POSIX leaves both
+		}
+		if errno := f.mayRename(source, target); errno != 0 {
+			return errno
+		}
+		if target.node != nil {
+			f.remove(target.folder, target.name, target.node)
+		}
+		f.detach(source.folder, source.name, source.node)
+		f.attach(target.folder, strings.Clone(target.name), source.node)
+		f.touch(source.folder, target.folder)
+		source.node.changed = source.folder.changed
+		return 0
+	})
+}
+
+// mayRename has the order in which Linux finds something wrong.
+func (f *FS) mayRename(source, target spot) sys.Errno {
+	switch {
+	case source.node == nil:
+		return sys.ENOENT
+	case !source.node.isFolder() && (source.slash || target.slash):
+		return sys.ENOTDIR
+	case f.isIn(target.folder, source.node):
+		return sys.EINVAL
+	case target.node == nil:
+		return 0
+	case f.isIn(source.folder, target.node):
+		return sys.ENOTEMPTY
+	case source.node.isFolder() && !target.node.isFolder():
+		return sys.ENOTDIR
+	case !source.node.isFolder() && target.node.isFolder():
+		return sys.EISDIR
+	case target.node.isFolder() && target.node.names.count() > 0:
+		return sys.ENOTEMPTY
+	}
+	return 0
+}
+
+// isIn says whether a folder is another one, or lies in it.
+func (f *FS) isIn(folder, other *node) bool {
+	for ; folder != other; folder = folder.names.parent {
+		if folder == &f.top {
+			return false
+		}
+	}
+	return true
+}
