@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"path"
+	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -11,6 +12,7 @@ import (
 // The numbers that WASI has for errors.
 const (
 	wasiACCES      = 2
+	wasiIO         = 29
 	wasiNOENT      = 44
 	wasiPERM       = 63
 	wasiROFS       = 69
@@ -34,8 +36,11 @@ func explain(r *run.Result, cause report.OSError) {
 			return
 		}
 	}
+	if clean := path.Clean(cause.Filename); clean == scratchFolder || strings.HasPrefix(clean, scratchFolder+"/") {
+		return // it is the guest's own
+	}
 	r.Violations = append(r.Violations, run.Violation{
 		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Line: r.Exception.Line, Count: 1,
-		Hint: "the guest can use only its own library and what is granted with `read:` in the policy; pass the data in context or stdin",
+		Hint: "the guest can use only its own library, its own " + scratchFolder + " and what is granted with `read:` in the policy; pass the data in context or stdin",
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
 	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -26,6 +27,7 @@ type instance struct {
 	inside      context.Context
 	module      api.Module
 	files       *rootfs.Set
+	tmp         *scratch.FS
 	used        bool // by a guest, which may come again
 	stopped     bool // in the middle of something
 }
@@ -46,9 +48,10 @@ func (p *interpreter) instance(from *image, region *region, size uint64) (*insta
 	i.files = p.backend.scripts.NewSet(rootfs.Limits{
 		OpenFiles: p.backend.options.Policy.Limits.OpenFiles - standardStreams, Exceeded: g.exceeded, Denied: g.denied,
 	})
+	i.tmp = scratch.New(scratch.Limits{Guest: scratchFolder, Files: i.files, Exceeded: g.exceeded, Now: g.clock.wall})
 	i.inside = experimental.WithMemoryAllocator(withGuest(context.Background(), g), &g.memory)
 	var err error
-	if i.module, err = p.module.engine.runtime.InstantiateModule(i.inside, p.module.code, p.world(g, i.files)); err != nil {
+	if i.module, err = p.module.engine.runtime.InstantiateModule(i.inside, p.module.code, p.world(g, i.tmp, i.files)); err != nil {
 		return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: %w", plainly(err)), i.close())
 	}
 	// It begins as small as the module says.
@@ -87,6 +90,7 @@ func (i *instance) run(ctx context.Context, job backend.Job, session bool) (run.
 	g := i.guest
 	g.adopt(ctx, job)
 	g.fuel = uncounted
+	i.tmp.Allow(int64(job.Limits.Scratch))
 	g.memory.limit = i.image.base + uint64(job.Limits.Memory)
 	i.used = true
 	g.begin()
@@ -171,6 +175,7 @@ func (i *instance) judge(e evidence, words []byte) run.Result {
 	} else {
 		cause := report.Read(&r, dict, e.Limits)
 		explain(&r, cause)
+		e.ranOut(&r, cause)
 	}
 	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
 	return r

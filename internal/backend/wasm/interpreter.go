@@ -15,6 +15,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
 	"github.com/cordon-sandbox/cordon/internal/language"
 	"github.com/cordon-sandbox/cordon/internal/pythonwasm"
 	"github.com/cordon-sandbox/cordon/internal/script"
@@ -40,6 +41,7 @@ const (
 	callInterpreter  = "cordon_call"
 	libraryFolder    = "/lib"
 	libraryName      = "python311.zip"
+	scratchFolder    = "/tmp"
 	bootMemory       = 512 * policy.MiB
 	bootTime         = policy.Duration(2 * time.Minute)
 	mostBootMessages = 64 * policy.KiB
@@ -71,10 +73,11 @@ func (b *Backend) openInterpreter(ctx context.Context) (*interpreter, error) {
 // Close lets go of the compiled code.
 func (i *interpreter) Close() error { return i.module.Close() }
 
-// world is what a Python finds: its library and the grants. The C library counts them at
-// its start, so that all copies of one memory must find the same.
-func (i *interpreter) world(g *guest, files *rootfs.Set) wazero.ModuleConfig {
+// world is what a Python finds: its library, its own /tmp and the grants. The C library
+// counts them at its start, so that all copies of one memory must find the same.
+func (i *interpreter) world(g *guest, tmp *scratch.FS, files *rootfs.Set) wazero.ModuleConfig {
 	fs := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(&sysfs.ReadFS{FS: i.library}, libraryFolder)
+	fs = fs.(sysfs.FSConfig).WithSysFSMount(tmp, scratchFolder)
 	for _, m := range files.Mounts() {
 		fs = fs.(sysfs.FSConfig).WithSysFSMount(m.FS, m.Guest)
 	}
@@ -106,7 +109,7 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 	inside := experimental.WithMemoryAllocator(withGuest(context.WithoutCancel(ctx), g), &g.memory)
 	g.begin()
 	defer g.cpu.end()
-	instance, err := i.module.engine.runtime.InstantiateModule(inside, i.module.code, i.world(g, files))
+	instance, err := i.module.engine.runtime.InstantiateModule(inside, i.module.code, i.world(g, scratch.New(scratch.Limits{}), files))
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "CPython: %w", plainly(err))
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/tetratelabs/wazero/sys"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
 	"github.com/cordon-sandbox/cordon/internal/output"
+	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -99,6 +101,8 @@ func (e evidence) scarce(r *run.Result) bool {
 		end(r, run.OutOfMemory, "memory limit of %v reached", e.Limits.Memory)
 	case e.full == diskLimit:
 		end(r, run.OutOfDisk, "disk limit of %v reached", e.Limits.Disk)
+	case e.full == scratch.Limit:
+		end(r, run.OutOfDisk, "scratch limit of %v reached", e.Limits.Scratch)
 	case e.full != "":
 		end(r, run.Exited, "the module failed after it had reached its limit of %d open files", e.Limits.OpenFiles)
 	default:
@@ -117,5 +121,13 @@ func (e evidence) trapped(r *run.Result, words string) {
 	r.Exception = &run.Exception{Type: "Trap", Message: message, Traceback: trace}
 	if !e.scarce(r) {
 		end(r, run.Trapped, "trap: %s", message)
+	}
+}
+
+// ranOut: a script that ends by the error which it got for want of room has run out of
+// that. wazero has no other error for it.
+func (e evidence) ranOut(r *run.Result, cause report.OSError) {
+	if r.Outcome == run.Raised && e.full == scratch.Limit && cause.Errno == wasiIO {
+		end(r, run.OutOfDisk, "scratch limit of %v reached (line %d)", e.Limits.Scratch, r.Exception.Line)
 	}
 }
