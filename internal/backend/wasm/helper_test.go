@@ -81,18 +81,20 @@ func onBoth(t *testing.T, test func(t *testing.T, options Options)) {
 	}
 }
 
-// testCache is where the tests keep what they compiled.
+// testCache is where the tests keep what they compiled, for the next time too: CPython
+// takes seconds, and with the race detector a minute.
 var testCache string
 
 func TestMain(m *testing.M) {
-	folder, err := os.MkdirTemp("", "cordon-cache")
+	folder, err := filepath.Abs("../../../.cache/wasm")
+	if err == nil {
+		err = os.MkdirAll(folder, 0o700)
+	}
 	if err != nil {
 		panic(err)
 	}
 	testCache = folder
-	code := m.Run()
-	_ = os.RemoveAll(folder)
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // bench is one backend with modules, for a test.

@@ -59,7 +59,7 @@ func (i *interpreter) build() string {
 }
 
 func (i *interpreter) mounts() []string {
-	names := []string{}
+	names := []string{libraryFolder, scratchFolder}
 	for _, m := range i.backend.scripts.NewSet(noFiles).Mounts() {
 		names = append(names, m.Guest)
 	}
