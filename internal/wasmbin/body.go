@@ -30,15 +30,22 @@ func (m *Module) readBodies(r *reader) {
 			return
 		}
 		m.bodies = append(m.bodies, b)
-		if places := b.places(m.variables); places > maxPlaces {
-			r.failf("a function that would take a compiler too much memory: %d jumps and calls with %d locals and %d variables",
-				b.edges+b.calls, b.locals, m.variables)
-			return
-		}
-		if m.work += b.work(m.variables); m.work > maxWork {
-			r.failf("a module that would take a compiler too long: %v up to here, of which there may be %v", time.Duration(m.work), time.Duration(maxWork))
-			return
-		}
+		m.weigh(&b, r.base+r.pos)
+	}
+}
+
+// weigh adds a function up, and remembers if it is too much for a compiler.
+func (m *Module) weigh(b *body, end int) {
+	// This does not overflow: a body has less than 2^23 bytes, and all of them 2^26.
+	m.work += b.work(m.variables)
+	switch {
+	case m.bomb != nil:
+	case b.places(m.variables) > maxPlaces:
+		m.bomb = &Error{end, describe("a function that would take a compiler too much memory: %d jumps and calls with %d locals and %d variables",
+			b.edges+b.calls, b.locals, m.variables)}
+	case m.work > maxWork:
+		m.bomb = &Error{end, describe("a module that would take a compiler too long: %v up to here, of which there may be %v",
+			time.Duration(m.work), time.Duration(maxWork))}
 	}
 }
 

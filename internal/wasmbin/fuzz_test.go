@@ -71,7 +71,7 @@ func FuzzMeter(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, binary []byte) {
 		m, err := Parse(binary)
-		if err != nil || m.checkNames() != nil {
+		if err != nil || m.checkNames() != nil || m.bomb != nil {
 			return
 		}
 		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)

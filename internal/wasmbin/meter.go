@@ -21,8 +21,8 @@ type Metering struct {
 	Grain Grain
 	// Stack has the depth of calls counted too.
 	Stack bool
-	// WithoutData leaves out what the module brings for its memory: it will have been
-	// there before.
+	// WithoutData leaves out what is written into the module's memory when it is
+	// instantiated: it will be there already. See Module.Data.
 	WithoutData bool
 }
 
@@ -36,10 +36,11 @@ const (
 	Refill = "refill"
 	// Overflow is (): calls are too deep. It does not return.
 	Overflow = "overflow"
-	// CounterExport is the global with what is left. It begins with 0, so that Refill
-	// is called first.
+	// CounterExport is the global with what is left, of type i64. It begins with 0, so
+	// that Refill is called soon. It can be less than 0 when a call returns: what was
+	// done since the last look is owed.
 	CounterExport = "cordon:left"
-	// StackExport is the global with the room for calls that is left, in words. It is
+	// StackExport is the global with the room for calls that is left, an i32, in words. It is
 	// to be set by the host before each call, because functions do not give back what
 	// they took; a start function, which runs before that, has 64 Ki words.
 	StackExport = "cordon:stack"
@@ -78,10 +79,15 @@ type meter struct {
 	ask              uint32 // the function that calls refill
 }
 
-// Meter gives the module with its counters.
+// Meter gives the module with its counters. A module that would be too much for the
+// engine's compiler is refused with an *Error, unless it is known code: that is allowed
+// to be large.
 func (m *Module) Meter(how Metering) ([]byte, error) {
 	if err := m.checkNames(); err != nil {
 		return nil, err
+	}
+	if m.bomb != nil && how.Grain != Coarse {
+		return nil, m.bomb
 	}
 	t := &meter{Module: m, Metering: how}
 	t.counter, t.room = uint32(m.globals), uint32(m.globals)+1
@@ -89,9 +95,6 @@ func (m *Module) Meter(how Metering) ([]byte, error) {
 	t.ask = uint32(len(m.functions)) + added
 	out := []byte("\x00asm\x01\x00\x00\x00")
 	for _, id := range order {
-		if how.WithoutData && (id == dataSection || id == dataCountSection) {
-			continue
-		}
 		if data := t.section(id); len(data) > 0 {
 			out = appendSection(out, id, data)
 		}

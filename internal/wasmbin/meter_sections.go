@@ -17,6 +17,10 @@ func (t *meter) section(id byte) []byte {
 		return t.exportSection()
 	case codeSection:
 		return t.codeSection()
+	case dataSection:
+		if t.WithoutData {
+			return t.passiveData()
+		}
 	}
 	return t.sections[id]
 }
@@ -90,6 +94,23 @@ func (t *meter) exportSection() []byte {
 		ours = append(ours, export(StackExport, t.room))
 	}
 	return t.with(exportSection, ours...)
+}
+
+// passiveData has the segments that code may ask for by their number. Those that are
+// written at once are empty from then on, and are so from the beginning here.
+func (t *meter) passiveData() []byte {
+	if len(t.data) == 0 {
+		return nil
+	}
+	const passive = 1
+	out := appendU32(nil, uint32(len(t.data)))
+	for _, s := range t.data {
+		if !s.Passive {
+			s.Data = nil
+		}
+		out = append(appendU32(append(out, passive), uint32(len(s.Data))), s.Data...)
+	}
+	return out
 }
 
 func (t *meter) codeSection() []byte {

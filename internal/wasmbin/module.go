@@ -22,6 +22,7 @@ type Module struct {
 	bodies    []body
 	data      []Segment
 	work      int64  // for the engine that compiles it
+	bomb      *Error // it is too much
 	names     []byte // a custom section, without its own name
 	// sections are copies in the shortest form, with the functions in the places that
 	// they have in a metered module.

@@ -180,7 +180,12 @@ func TestBombs(t *testing.T) {
 		a := &assembly{}
 		put(a)
 		begin := time.Now()
-		_, err := Parse(a.bytes())
+		m, err := Parse(a.bytes())
+		must(t, err)
+		if _, err := m.Meter(Metering{Grain: Coarse}); err != nil {
+			t.Errorf("%s, which is known: %v", name, err)
+		}
+		_, err = m.Meter(Metering{})
 		if err == nil || !strings.Contains(err.Error(), "would take a compiler too") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -222,13 +227,16 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestWithoutData: a host that restores memory wants no segments written over it.
+// TestWithoutData: a host that restores memory wants no segments written over it, but
+// code may still ask for those that are not written at once.
 func TestWithoutData(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
-		a := &assembly{}
+		a := &assembly{dataCount: true}
 		a.memory(1)
 		a.export("memory", int(Memory), 0)
-		a.datas = append(a.datas, b(0, i32c(8), opEnd, u(5), "hello"))
+		a.function("init", sig(nil, nil), nil, i32c(20), i32c(0), i32c(5), more(moreMemoryInit, 1, 0))
+		a.function("init active", sig(nil, nil), nil, i32c(20), i32c(0), i32c(5), more(moreMemoryInit, 0, 0))
+		a.datas = append(a.datas, b(0, i32c(8), opEnd, u(5), "hello"), b(1, u(5), "later"))
 		m, err := Parse(a.bytes())
 		must(t, err)
 		for _, without := range []bool{false, true} {
@@ -241,6 +249,15 @@ func TestWithoutData(t *testing.T) {
 			got, _ := instance.Memory().Read(8, 5)
 			if (string(got) == "hello") == without {
 				t.Errorf("%v: %q", without, got)
+			}
+			if end := w.call(instance, "init"); end.failure != "" {
+				t.Errorf("%+v", end)
+			}
+			if got, _ := instance.Memory().Read(20, 5); string(got) != "later" {
+				t.Errorf("%q", got)
+			}
+			if end := w.call(instance, "init active"); without && end.failure == "" {
+				t.Errorf("%+v", end)
 			}
 		}
 	})
