@@ -88,11 +88,11 @@ func TestStops(t *testing.T) {
 func TestLongPaths(t *testing.T) {
 	a := &assembly{}
 	straight, branched, calls := []byte(nil), []byte(nil), []byte(nil)
-	for range 20_000 {
+	for range 6_000 {
 		straight = append(straight, b(get(0), i32c(1), i32Add, set(0))...)
 		calls = append(calls, b(get(0), call(3), set(0))...)
 	}
-	for range 5_000 {
+	for range 1_500 {
 		branched = append(branched, block(get(0), brIf(0), i32c(1), set(0))...)
 	}
 	a.function("straight", toI, nil, straight, get(0))
