@@ -21,6 +21,7 @@ type guest struct {
 	slice  int64 // how much fuel it gets at once
 	memory memory
 	clock  *clock
+	opened int // how many files it has open
 	// answer is what cordon's own code in the guest asks before the guest's comes.
 	answer func(question []byte) (answer []byte, ours bool)
 	turn

@@ -76,10 +76,10 @@ func (i *interpreter) Close() error { return i.module.Close() }
 // world is what a Python finds: its library, its own /tmp and the grants. The C library
 // counts them at its start, so that all copies of one memory must find the same.
 func (i *interpreter) world(g *guest, tmp *scratch.FS, files *rootfs.Set) wazero.ModuleConfig {
-	fs := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(&sysfs.ReadFS{FS: i.library}, libraryFolder)
-	fs = fs.(sysfs.FSConfig).WithSysFSMount(tmp, scratchFolder)
+	fs := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(counted{&sysfs.ReadFS{FS: i.library}, g}, libraryFolder)
+	fs = fs.(sysfs.FSConfig).WithSysFSMount(counted{tmp, g}, scratchFolder)
 	for _, m := range files.Mounts() {
-		fs = fs.(sysfs.FSConfig).WithSysFSMount(m.FS, m.Guest)
+		fs = fs.(sysfs.FSConfig).WithSysFSMount(counted{m.FS, g}, m.Guest)
 	}
 	return g.world().WithFSConfig(fs)
 }
@@ -98,7 +98,9 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 	g := newGuest()
 	g.slice = coarseSlice
 	g.memory.limit = uint64(bootMemory)
-	g.adopt(ctx, backend.Job{Limits: policy.Limits{WallTime: bootTime, CPUTime: bootTime, Output: mostBootMessages}})
+	g.adopt(ctx, backend.Job{Limits: policy.Limits{
+		WallTime: bootTime, CPUTime: bootTime, Output: mostBootMessages, OpenFiles: policy.DefaultLimits.OpenFiles,
+	}})
 	g.fuel = uncounted
 	if g.answer, err = bootAnswer(rules, preload); err != nil {
 		return nil, err

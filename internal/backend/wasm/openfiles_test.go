@@ -1,0 +1,34 @@
+package wasm
+
+import (
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// The files of the library count as all others do, and by the limit of the request. Who
+// closes some may open as many.
+func TestOpenFilesOfTheLibrary(t *testing.T) {
+	const limit = 16
+	b := pythonBench(t, Options{Idle: 1})
+	r := b.script(run.Request{
+		Limits: policy.Limits{OpenFiles: limit},
+		Script: `
+def all_there_are():
+    kept = []
+    try:
+        while len(kept) < 1000:
+            kept.append(open("/lib/python311.zip", "rb"))
+    except OSError:
+        return len(kept)
+
+result = [all_there_are(), all_there_are()]
+import colorsys`,
+	})
+	expect(t, r, run.Succeeded, "")
+	// Besides the standard streams there is the folder of the library.
+	if want := "[12,12]"; string(r.Value) != want {
+		t.Errorf("%s files could be opened, want %s", r.Value, want)
+	}
+}
