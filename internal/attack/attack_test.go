@@ -115,6 +115,8 @@ func TestParseRefuses(t *testing.T) {
 		good + "# limits: time=1s\n":         "is not a limit",
 		good + "# limits: wall_time=1\n":     "1",
 		good + "# needs: luck\n":             "is not known",
+		good + "# absent: os.fork()\n":       "neither a module",
+		good + "# absent: 'os'\n":            "neither a module",
 		good + "# alone: no\n":               "write yes",
 		good + "# naked: no\n":               "gives no reason",
 		good + "# naked: sometimes\n":        "is not yes",
@@ -147,6 +149,18 @@ func TestJudge(t *testing.T) {
 		}
 		return r
 	}
+	forks := attempt
+	forks.Absent, forks.Needs = []string{"os.fork"}, []string{"syscall"}
+	crash := Attempt{Walls: attempt.Walls, Expect: []run.Outcome{run.Signaled}}
+	loop := func(a Attempt) Attempt {
+		a.Expect = []run.Outcome{run.TimedOut}
+		return a
+	}
+	wasm := func(r run.Result) run.Result {
+		r.Enforcement = run.Enforcement{Tier: policy.TierWasm, Walls: map[policy.Wall]string{policy.WallWasm: "enforced (compiled)"}}
+		return r
+	}
+	const gone = `{"escaped": false, "absent": ["os.fork"], "detail": "os.fork does not exist there"}`
 	const held, escaped = `{"escaped": false, "detail": "EPERM"}`, `{"escaped": true, "detail": "read it"}`
 	for _, test := range []struct {
 		name    string
@@ -179,6 +193,20 @@ func TestJudge(t *testing.T) {
 		{"any end will do", Attempt{Expect: []run.Outcome{run.Succeeded}}, value(`[1]`), nil, nil, StateHeld, "end"},
 		{"nothing to attack", attempt, value(`{"escaped": false, "missing": "canary mq", "detail": "x"}`), nil, nil, StateSkipped, "canary mq"},
 		{"no scratch, none due", attempt, with(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`)), nil, nil, StateSkipped, "scratch"},
+		{"does not exist, on WebAssembly", forks, wasm(value(gone)), nil, nil, StateHeld, "os.fork does not exist"},
+		{"does not exist, of two a helper's", forks, wasm(value(`{"escaped": false, "absent": ["os.fork", "ctypes"]}`)), nil, nil, StateHeld, ""},
+		{"does not exist, and that was not expected", loop(forks), wasm(value(gone)), nil, nil, StateHeld, "does not exist"},
+		{"does not exist, in a process", forks, with(value(gone), policy.WallSeccomp), nil, nil, StateBroken, "os.fork"},
+		{"does not exist, with nothing enforced", forks, value(gone), nil, nil, StateBroken, "os.fork"},
+		{"does not exist, and is not in the header", attempt, wasm(value(gone)), nil, nil, StateBroken, "os.fork"},
+		{"does not exist, but the host saw more", forks, wasm(value(gone)), nil, []string{"tcp reached"}, StateEscaped, "tcp reached"},
+		{"a name was mistyped", forks, wasm(run.Result{Outcome: run.Raised, Exception: &run.Exception{Type: "AttributeError"}}), nil, nil, StateBroken, "AttributeError"},
+		{"escaped, on WebAssembly", attempt, wasm(value(escaped)), nil, nil, StateEscaped, "read it"},
+		{"a trap in the place of a signal", crash, wasm(run.Result{Outcome: run.Trapped}), nil, nil, StateHeld, "trapped"},
+		{"a trap in the place of nothing", attempt, wasm(run.Result{Outcome: run.Trapped}), nil, nil, StateBroken, "trapped"},
+		{"a trap of no module", crash, with(run.Result{Outcome: run.Trapped}, policy.WallSeccomp), nil, nil, StateBroken, "trapped"},
+		{"no scratch, on WebAssembly", attempt, wasm(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`)), nil, nil, StateHeld, "no scratch"},
+		{"no canary, on WebAssembly", attempt, wasm(value(`{"escaped": false, "missing": "canary mq", "detail": "x"}`)), nil, nil, StateSkipped, "canary mq"},
 		{"no scratch, one due", attempt, with(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`), policy.WallMount), nil, nil, StateBroken, "scratch"},
 	} {
 		v := Judge(test.attempt, test.result, test.err, test.touched)

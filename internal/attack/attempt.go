@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-//go:embed scripts scripts/_prelude.py scripts/_syscall.py
+//go:embed scripts scripts/_prelude.py scripts/_syscall.py scripts/_memory.py
 var scripts embed.FS
 
 // Held stands in Attempt.Expect for a run that came to its end and found that
@@ -28,8 +29,11 @@ type Attempt struct {
 	Class int
 	// Walls holds the walls any one of which is enough to stop it.
 	Walls []policy.Wall
-	// Needs names helpers and conditions: scratch, syscall, threads.
+	// Needs names helpers and conditions: scratch, syscall, memory, threads.
 	Needs []string
+	// Absent names modules, and functions of modules, that WebAssembly does not have.
+	// An act that needs one cannot be done there, and that is its wall.
+	Absent []string
 	// Expect lists the ends that are fine: Held, or outcomes.
 	Expect []run.Outcome
 	// Limits are the run's; zero fields mean the policy's.
@@ -57,7 +61,10 @@ type Naked struct {
 // nextRun splits a script into runs.
 const nextRun = "# --- next run ---\n"
 
-var knownNeeds = []string{"scratch", "syscall", "threads"}
+// absentName is a module, or a name in one.
+var absentName = regexp.MustCompile(`^[a-z_]+(\.\w+)?$`)
+
+var knownNeeds = []string{"scratch", "syscall", "memory", "threads"}
 
 // All reads every embedded attempt, in the order of their names.
 func All() ([]Attempt, error) {
@@ -87,18 +94,39 @@ func (a Attempt) Runs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(a.Needs, "syscall") {
-		more, err := scripts.ReadFile("scripts/_syscall.py")
+	for _, need := range []string{"syscall", "memory"} {
+		if !slices.Contains(a.Needs, need) {
+			continue
+		}
+		more, err := scripts.ReadFile("scripts/_" + need + ".py")
 		if err != nil {
 			return nil, err
 		}
 		prelude = append(prelude, more...)
+	}
+	if len(a.Absent) > 0 {
+		prelude = fmt.Appendf(prelude, "lacks(%s)\n", quoted(a.Absent))
 	}
 	var programs []string
 	for part := range strings.SplitSeq(a.Script, nextRun) {
 		programs = append(programs, string(prelude)+part)
 	}
 	return programs, nil
+}
+
+// quoted gives names that mayBeAbsent has let through as Python has them.
+func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
+
+// mayBeAbsent says whether an attempt may report that a name does not exist: those of
+// its header, and what it needs by its helpers.
+func (a Attempt) mayBeAbsent(name string) bool {
+	switch name {
+	case "ctypes":
+		return slices.Contains(a.Needs, "syscall")
+	case "threads":
+		return slices.Contains(a.Needs, "threads")
+	}
+	return slices.Contains(a.Absent, name)
 }
 
 // parse is strict: a mistyped key would otherwise quietly weaken a test.
@@ -160,6 +188,13 @@ func (a *Attempt) set(key, value string) error {
 			if !slices.Contains(knownNeeds, n) {
 				return fmt.Errorf("%q is not known: %v are", n, knownNeeds)
 			}
+		}
+	case "absent":
+		for _, name := range strings.Fields(value) {
+			if !absentName.MatchString(name) {
+				return fmt.Errorf("%q is neither a module nor a name in one", name)
+			}
+			a.Absent = append(a.Absent, name)
 		}
 	case "expect":
 		for _, word := range strings.Fields(value) {

@@ -20,7 +20,8 @@
 //	# class: 20
 //	# walls: mount landlock
 //
-// Optional keys: needs (scratch, syscall, threads), expect (held and
+// Optional keys: needs (scratch, syscall, memory, threads), absent (modules and names
+// that WebAssembly does not have: see Attempt), expect (held and
 // outcome:NAME, any of which is fine), limits (wall_time=1s …), alone (yes),
 // naked (see Naked). Behind it comes the program. It sees the helpers of
 // scripts/_prelude.py, and canaries in `context`; it sets `result` to

@@ -24,7 +24,9 @@ type Verdict struct {
 	Attempt Attempt
 	State   string
 	Detail  string
-	Result  run.Result
+	// Absent names what the act would have needed, and what does not exist there.
+	Absent []string
+	Result run.Result
 }
 
 // claim is what a script says of itself.
@@ -33,6 +35,8 @@ type claim struct {
 	Detail  string `json:"detail"`
 	// Missing names what the script could not do without.
 	Missing string `json:"missing"`
+	// Absent names what does not exist where the script ran.
+	Absent []string `json:"absent"`
 }
 
 // graceWall is how much later than its wall limit a run may be reported on a
@@ -69,7 +73,7 @@ func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
 		return say(StateBroken, "cordon failed: %v", err)
 	case res.Outcome == run.Denied:
 		return say(StateHeld, "ended by a wall: %s", describe(res))
-	case res.Outcome != run.Succeeded && slices.Contains(a.Expect, res.Outcome):
+	case res.Outcome != run.Succeeded && a.expects(res):
 		return say(StateHeld, "ended: %s", describe(res))
 	case res.Outcome != run.Succeeded:
 		return say(StateBroken, "ended unexpectedly: %s", describe(res))
@@ -77,6 +81,12 @@ func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
 		return say(StateHeld, "came to its end")
 	case !parsed:
 		return say(StateBroken, "gave no verdict: %.200s", res.Value)
+	case len(said.Absent) > 0:
+		return judgeAbsent(v, said)
+	case said.Missing == "scratch" && enforced(policy.WallWasm, res.Enforcement):
+		// No folder of that tier can be written to: see files/write_anywhere.
+		v.Absent = []string{said.Missing}
+		return say(StateHeld, "there is no scratch space there: %s", said.Detail)
 	case said.Missing == "scratch" && enforced(policy.WallMount, res.Enforcement):
 		// A private /tmp comes with the mount wall: without it, all attempts
 		// that start there would be "held" for the wrong reason.
@@ -87,6 +97,25 @@ func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
 		return say(StateBroken, "came to its end, which was not expected: %s", said.Detail)
 	}
 	return say(StateHeld, "%s", said.Detail)
+}
+
+// expects reports whether the run may end as it did. A trap is to a guest of
+// WebAssembly what a signal is to a process.
+func (a Attempt) expects(res run.Result) bool {
+	trapped := res.Outcome == run.Trapped && enforced(policy.WallWasm, res.Enforcement)
+	return slices.Contains(a.Expect, res.Outcome) || trapped && slices.Contains(a.Expect, run.Signaled)
+}
+
+// judgeAbsent believes that something does not exist only where that can be, and only
+// of what the attempt's header names: anything else is a mistake in its script.
+func judgeAbsent(v Verdict, said claim) Verdict {
+	v.State, v.Detail = StateBroken, "says that it does not exist: "+strings.Join(said.Absent, ", ")
+	unknown := slices.ContainsFunc(said.Absent, func(name string) bool { return !v.Attempt.mayBeAbsent(name) })
+	if e := v.Result.Enforcement; unknown || e.Tier != policy.TierWasm || !enforced(policy.WallWasm, e) {
+		return v
+	}
+	v.State, v.Detail, v.Absent = StateHeld, said.Detail, said.Absent
+	return v
 }
 
 // beyondLimits compares what a run used and gave with the limits that the
@@ -108,9 +137,9 @@ func beyondLimits(l policy.Limits, res run.Result) []string {
 }
 
 // anyEnforced reports whether one of walls stands. A Result that does not say
-// what stood is no excuse.
+// what stood is no excuse, and the one wall of WebAssembly has to hold everything.
 func anyEnforced(walls []policy.Wall, e run.Enforcement) bool {
-	return len(e.Walls) == 0 || slices.ContainsFunc(walls, func(w policy.Wall) bool { return enforced(w, e) })
+	return len(e.Walls) == 0 || enforced(policy.WallWasm, e) || slices.ContainsFunc(walls, func(w policy.Wall) bool { return enforced(w, e) })
 }
 
 func enforced(w policy.Wall, e run.Enforcement) bool {

@@ -9,12 +9,56 @@ class Missing(Exception):
     """What the attempt starts from is not there: it shows nothing."""
 
 
+class Absent(AttributeError):
+    """The act has no function on WebAssembly: what does not exist cannot be used."""
+
+    def __str__(self):
+        return ", ".join(self.args) + (" does not exist there" if len(self.args) == 1 else " do not exist there")
+
+
+def lacks(*names):
+    """Has each name raise Absent where it is used: those that the header gives as
+    absent. One that is there after all, or that is no name, is a mistake."""
+    if sys.platform != "wasi":
+        return
+    import importlib
+
+    modules = {}
+    for name in names:
+        module, _, member = name.partition(".")
+        modules.setdefault(module, []).append(member)
+    for name, members in modules.items():
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            module, members = type(sys)(name), None
+            sys.modules[name] = module
+        for member in [""] if members == [""] else members or ():
+            if member == "" or hasattr(module, member):
+                raise RuntimeError("%s.%s is there, and the header says that it is absent" % (name, member))
+        module.__getattr__ = lacking(name, members)
+
+
+def lacking(name, members):
+    """What a module does for those that are missing in it; for all, if it is itself."""
+    def getter(member):
+        if members is None and not member.startswith("__"):
+            raise Absent(name)
+        if members is not None and member in members:
+            raise Absent(name + "." + member)
+        raise AttributeError("module %r has no attribute %r" % (name, member))
+
+    return getter
+
+
 def judged(attempt, *failures):
     """Run attempt: what it returns was gained; an error of the act means held."""
     try:
         gained = attempt()
     except Missing as e:
         return {"escaped": False, "missing": e.args[0], "detail": str(e.args[-1])}
+    except Absent as e:
+        return {"escaped": False, "absent": e.args, "detail": str(e)}
     except (OSError, Held) + failures as e:
         return {"escaped": False, "detail": ("%s: %s" % (type(e).__name__, e))[:300]}
     return {"escaped": bool(gained), "detail": str(gained or "nothing gained")[:300]}
@@ -22,17 +66,21 @@ def judged(attempt, *failures):
 
 def any_of(*routes):
     """Try each route; the first gain counts."""
-    said = []
+    said, absent = [], {}
     for route in routes:
         try:
             gained = route()
+        except Absent as e:
+            absent.update(dict.fromkeys(e.args))
         except (OSError, Held) as e:
             said.append(str(e))
         else:
             if gained:
                 return gained
             said.append("nothing gained")
-    raise Held("; ".join(said))
+    if absent and not said:
+        raise Absent(*absent)
+    raise Held("; ".join(said + ([str(Absent(*absent))] if absent else [])))
 
 
 def need(name):
@@ -58,6 +106,63 @@ def somewhere():
         return scratch()
     except Missing:
         return "/tmp"
+
+
+def library():
+    """A file of the standard library. On WebAssembly all of it is one."""
+    if sys.platform == "wasi":
+        return sys.path[0]
+    return os.__file__
+
+
+def parent():
+    """The number of the process that started this one; that of the first, where
+    processes have none."""
+    return 1 if sys.platform == "wasi" else os.getppid()
+
+
+def start(*threads):
+    """Start threads, of which WebAssembly has none."""
+    for thread in threads:
+        try:
+            thread.start()
+        except RuntimeError:
+            if sys.platform == "wasi":
+                raise Absent("threads") from None
+            raise
+
+
+def own_space():
+    """The names of cordon's own code in this interpreter."""
+    frame = sys._getframe()
+    while frame is not None:
+        if "pack" in frame.f_globals and "prepare" in frame.f_globals:
+            return frame.f_globals
+        frame = frame.f_back
+    raise RuntimeError("none of the frames is cordon's")
+
+
+def write_channel(data):
+    """Write to where the host waits for the result: a descriptor, or on WebAssembly,
+    which has none for that, every descriptor and the function that asks the host."""
+    if sys.platform != "wasi":
+        os.write(3, data)
+        return
+    for fd in [0, *range(3, 16)]:
+        try:
+            os.write(fd, data)
+        except OSError:
+            pass
+    own_space()["_cordon"].ask(data)
+
+
+def forge(payload):
+    """Give the host a report of one's own making: as a frame on the channel, or on
+    WebAssembly in the place of cordon's own."""
+    if sys.platform != "wasi":
+        os.write(3, b"D" + len(payload).to_bytes(4, "little") + payload)
+        return
+    own_space()["pack"] = lambda report: payload
 
 
 def read(path):

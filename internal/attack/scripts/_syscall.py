@@ -1,3 +1,4 @@
+lacks("ctypes")
 try:
     import ctypes
 except ImportError:
@@ -38,6 +39,7 @@ def libc():
 
 
 def architecture(*wanted):
+    libc()
     machine = os.uname().machine
     if machine not in wanted:
         raise Missing("architecture", "only on %s, this is %s" % (" or ".join(wanted), machine))

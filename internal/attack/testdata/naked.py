@@ -2,6 +2,7 @@
 
 Reads {"programs", "context", "fork"} as JSON from stdin and writes the last
 program's result as JSON to descriptor 3, where cordon's channel would be.
+Attempts on cordon's own names find those of this harness: prepare and pack.
 With "fork", each program runs in a child of this warm interpreter, as in a
 naive fork server; without, all run in this one, as in a naive warm pool.
 """
@@ -32,18 +33,26 @@ def run_forked(program, context):
     return answer
 
 
-def main():
-    # What a warm interpreter has: random seeded before the first fork.
+def prepare():
+    """What a warm interpreter has: random seeded before the first fork."""
     import random, tempfile, uuid
 
     next(tempfile._get_candidate_names())
-    dumps = json.dumps
+
+
+def pack(result, dumps=json.dumps):
+    return dumps(result).encode()
+
+
+def main():
+    prepare()
+    packed = pack
     request = json.load(sys.stdin)
     context, result = request["context"], None
     for program in request["programs"]:
         result = (run_forked if request["fork"] else run)(program, dict(context))
         context["previous"] = result
-    os.write(3, dumps(result).encode())
+    os.write(3, packed(result))
 
 
 main()

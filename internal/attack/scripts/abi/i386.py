@@ -2,6 +2,7 @@
 # class: 2
 # walls: seccomp
 # needs: syscall
+# absent: mmap
 # expect: held outcome:signaled
 # naked: yes maybe a kernel may be built without 32-bit calls
 

@@ -2,15 +2,18 @@
 # class: 11
 # walls: environment
 
-import fcntl
+import stat
 
-# Only the standard streams and the channel of the result may be there.
+# Only the standard streams and the channel of the result may be there, and on
+# WebAssembly the folders that are granted: see descriptors/folders.
 def attempt():
     found = []
     for fd in list(range(4, 1100)) + [2000, 4096, 65535, 100000]:
         try:
-            fcntl.fcntl(fd, fcntl.F_GETFD)
+            info = os.fstat(fd)
         except OSError:
+            continue
+        if sys.platform == "wasi" and stat.S_ISDIR(info.st_mode):
             continue
         try:
             found.append("%d says %r" % (fd, os.pread(fd, 200, 0)))

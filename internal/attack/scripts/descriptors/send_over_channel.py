@@ -1,6 +1,7 @@
 # attack: push descriptors into the host over the channel of the result
 # class: 11
 # walls: seccomp environment
+# absent: socket.send_fds
 # expect: held outcome:invalid_output outcome:denied
 # naked: no there is no channel without cordon
 

@@ -2,6 +2,7 @@
 # class: 20
 # walls: mount landlock
 # needs: syscall
+# absent: os.O_PATH os.fchdir
 
 import struct
 
@@ -19,6 +20,6 @@ def attempt():
         root = os.open(os.path.dirname(path), os.O_PATH)
         os.fchdir(root)
         return read(os.path.basename(path))
-    return any_of(lambda: from_folder("/"), lambda: from_folder(os.path.dirname(os.__file__)), by_openat2, by_path_descriptor)
+    return any_of(lambda: from_folder("/"), lambda: from_folder(os.path.dirname(library())), by_openat2, by_path_descriptor)
 
 result = judged(attempt)

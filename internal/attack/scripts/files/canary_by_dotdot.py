@@ -4,7 +4,7 @@
 
 def attempt():
     tail = "../" * 40 + context["canary_file"].lstrip("/")
-    starts = (".", "/tmp", os.path.dirname(os.__file__), "/dev")
+    starts = (".", "/tmp", os.path.dirname(library()), "/dev")
     return any_of(*[lambda s=s: context["mark"] in read(os.path.join(s, tail)) and "read it from " + s for s in starts])
 
 result = judged(attempt)

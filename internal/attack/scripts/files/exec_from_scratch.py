@@ -2,6 +2,7 @@
 # class: 22
 # walls: mount landlock seccomp
 # needs: scratch
+# absent: os.execv
 # naked: yes
 
 import glob, shutil

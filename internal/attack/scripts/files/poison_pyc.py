@@ -7,11 +7,11 @@ import importlib.util
 
 def attempt():
     def change():
-        path = importlib.util.cache_from_source(os.__file__)
+        path = importlib.util.cache_from_source(library())
         with open(path, "r+b"):
             return "opened " + path + " for writing"
     def plant():
-        path = importlib.util.cache_from_source(os.path.join(os.path.dirname(os.__file__), context["marker"] + ".py"))
+        path = importlib.util.cache_from_source(os.path.join(os.path.dirname(library()), context["marker"] + ".py"))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "xb"):
             pass

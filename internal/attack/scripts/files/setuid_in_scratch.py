@@ -2,6 +2,7 @@
 # class: 15
 # walls: mount no_new_privs uid
 # needs: scratch
+# absent: os.ST_NOSUID os.statvfs
 # naked: root
 
 import shutil

@@ -5,16 +5,16 @@
 
 # What one guest plants here, every later interpreter would import.
 def attempt():
-    library = os.path.dirname(os.__file__)
+    folder = os.path.dirname(library())
     def change():
-        with open(os.__file__, "r+b"):
-            return "opened " + os.__file__ + " for writing"
+        with open(library(), "r+b"):
+            return "opened " + library() + " for writing"
     def plant(folder):
         path = os.path.join(folder, context["marker"] + ".py")
         with open(path, "x"):
             pass
         os.unlink(path)
         return "made " + path
-    return any_of(change, lambda: plant(library), lambda: plant(os.path.join(library, "encodings")))
+    return any_of(change, lambda: plant(folder), lambda: plant(os.path.join(folder, "encodings")))
 
 result = judged(attempt)

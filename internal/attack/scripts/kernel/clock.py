@@ -1,6 +1,7 @@
 # attack: set the machine's clock
 # class: 1
 # walls: seccomp capabilities
+# absent: time.clock_settime
 # naked: no it would set the clock
 
 import time

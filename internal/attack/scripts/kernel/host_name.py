@@ -2,6 +2,7 @@
 # class: 8
 # walls: seccomp capabilities
 # needs: syscall
+# absent: socket.sethostname
 # naked: no it would rename the machine
 
 import socket

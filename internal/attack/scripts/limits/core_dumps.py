@@ -1,6 +1,7 @@
 # attack: find that a crash would leave a core file on the host
 # class: 10
 # walls: rlimit
+# absent: resource
 # naked: yes maybe the host may allow none itself
 
 import resource

@@ -2,6 +2,7 @@
 # class: 13
 # walls: seccomp pid uid
 # needs: syscall
+# absent: resource
 # naked: same-uid
 
 import resource
@@ -14,6 +15,6 @@ def attempt():
             syscall("prlimit64", pid, resource.RLIMIT_NOFILE, None, buffer)
             return "knows the limits of process %d: %s" % (pid, buffer.raw.hex())
         return route
-    return any_of(*[ask(p) for p in (context["host_pid"], os.getppid()) if p])
+    return any_of(*[ask(p) for p in (context["host_pid"], parent()) if p])
 
 result = judged(attempt)

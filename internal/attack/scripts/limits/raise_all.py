@@ -2,6 +2,7 @@
 # class: 7
 # walls: rlimit seccomp
 # needs: syscall
+# absent: resource
 # naked: no the plain host may set no limits that could be raised
 
 import resource, struct

@@ -13,7 +13,7 @@ def attempt():
     def pivot():
         syscall("pivot_root", b"/tmp", b"/tmp")
         return "changed the root"
-    paths = (b"/tmp", b"/dev/null", os.path.dirname(os.__file__).encode(), b"/")
+    paths = (b"/tmp", b"/dev/null", os.path.dirname(library()).encode(), b"/")
     return any_of(*[unmount(p, f) for p in paths for f in (0, 2)], pivot)
 
 result = judged(attempt)

@@ -2,6 +2,7 @@
 # class: 3
 # walls: seccomp
 # needs: syscall
+# absent: os.waitpid
 
 CLONE_NEWUSER, CLONE_NEWNS, SIGCHLD = 0x10000000, 0x20000, 17
 

@@ -15,8 +15,7 @@ def attempt():
         except OSError:
             pass
     threads = [threading.Thread(target=connect) for _ in range(3)]
-    for t in threads:
-        t.start()
+    start(*threads)
     for t in threads:
         t.join()
     return heard and "a thread heard " + heard[0]

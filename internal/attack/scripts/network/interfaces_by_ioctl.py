@@ -1,6 +1,7 @@
 # attack: list the host's interfaces by ioctl on a socket pair, with no call to socket
 # class: 9
 # walls: net seccomp
+# absent: fcntl
 
 import fcntl, socket, struct
 

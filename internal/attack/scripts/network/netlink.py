@@ -6,7 +6,7 @@ import socket, struct
 
 # An own namespace has "lo" alone, and it is down.
 def attempt():
-    s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    s = socket.socket(getattr(socket, "AF_NETLINK", 16), socket.SOCK_RAW, 0)
     s.settimeout(2)
     s.send(struct.pack("IHHIIBxHiII", 32, 18, 0x301, 1, 0, 0, 0, 0, 0, 0))
     data, up = s.recv(65536), 0

@@ -11,7 +11,7 @@ import socket
 def attempt():
     opened = []
     for family in [f for f in range(2, 47) if f != 40]:
-        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, getattr(socket, "SOCK_SEQPACKET", 5)):
             try:
                 socket.socket(family, kind, 0).close()
             except OSError:

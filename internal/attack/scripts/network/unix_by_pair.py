@@ -2,6 +2,7 @@
 # class: 9
 # walls: seccomp mount
 # needs: scratch
+# absent: socket.AF_UNIX
 # naked: yes
 
 import socket

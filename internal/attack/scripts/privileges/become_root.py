@@ -2,6 +2,7 @@
 # class: 6
 # walls: uid capabilities seccomp
 # needs: syscall
+# absent: os.getresgid os.getresuid os.setgid os.setgroups os.setresuid os.setreuid os.setuid
 # naked: root
 
 def attempt():
@@ -9,7 +10,7 @@ def attempt():
                    lambda: os.setgroups([0]), lambda: syscall("setfsuid", 0)):
         try:
             change()
-        except OSError:
+        except (OSError, Absent):
             pass
     ids = os.getresuid() + os.getresgid()
     return 0 in ids and "has the ids %s" % (ids,)

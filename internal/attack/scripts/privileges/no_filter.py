@@ -14,7 +14,7 @@ def attempt():
             seen.append(str(e))
     look()
     thread = threading.Thread(target=look)
-    thread.start()
+    start(thread)
     thread.join()
     return 0 in seen and "seccomp modes are %s" % seen
 

@@ -1,6 +1,7 @@
 # attack: become another unprivileged user
 # class: 6
 # walls: capabilities seccomp userns
+# absent: os.getuid os.setresuid
 # naked: root
 
 def attempt():

@@ -9,6 +9,6 @@ def attempt():
             text = read("/proc/%s/environ" % pid)
             return text and "read %d characters of environ of %s" % (len(text), pid)
         return opens
-    return any_of(*map(route, ("self", 1, context["host_pid"], os.getppid())))
+    return any_of(*map(route, ("self", 1, context["host_pid"], parent())))
 
 result = judged(attempt)

@@ -9,6 +9,6 @@ def attempt():
             os.close(os.open("/proc/%s/mem" % pid, os.O_RDWR))
             return "opened the memory of " + str(pid)
         return opens
-    return any_of(*map(route, ("self", context["host_pid"], os.getppid(), 1)))
+    return any_of(*map(route, ("self", context["host_pid"], parent(), 1)))
 
 result = judged(attempt)

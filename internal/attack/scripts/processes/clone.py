@@ -2,6 +2,7 @@
 # class: 3
 # walls: seccomp
 # needs: syscall
+# absent: os.waitpid
 
 SIGCHLD, CLONE_THREAD, CLONE_VM, CLONE_SIGHAND, CLONE_PARENT = 17, 0x10000, 0x100, 0x800, 0x8000
 

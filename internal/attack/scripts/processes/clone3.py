@@ -2,6 +2,7 @@
 # class: 1
 # walls: seccomp
 # needs: syscall
+# absent: os.waitpid
 
 import struct
 

@@ -2,6 +2,7 @@
 # class: 17
 # walls: seccomp pid
 # needs: syscall
+# absent: os.fork os.setsid os.waitpid
 # naked: yes
 
 import time

@@ -2,6 +2,7 @@
 # class: 22
 # walls: seccomp landlock
 # needs: syscall
+# absent: os.execv os.execve
 
 # Success ends this script: the new program shouts.
 def attempt():

@@ -1,6 +1,7 @@
 # attack: make a child by fork and forkpty
 # class: 17
 # walls: seccomp
+# absent: os.fork os.forkpty os.waitpid pty
 
 import pty
 

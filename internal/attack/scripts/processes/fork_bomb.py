@@ -1,6 +1,7 @@
 # attack: fork until nothing more is possible
 # class: 6
 # walls: seccomp rlimit cgroup
+# absent: os.fork
 # naked: no a fork bomb harms the machine
 # limits: wall_time=3s
 # alone: yes

@@ -2,6 +2,7 @@
 # class: 17
 # walls: seccomp pid
 # needs: syscall
+# absent: os.fork
 # naked: no the harness itself would wait for the child
 
 import time

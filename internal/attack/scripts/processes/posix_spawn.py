@@ -1,6 +1,7 @@
 # attack: start a program by posix_spawn
 # class: 22
 # walls: seccomp
+# absent: os.posix_spawn os.waitpid
 
 def attempt():
     pid = os.posix_spawn(sys.executable, [sys.executable, "-I", "-S", "-c", "print(%r)" % context["shout"]], {})

@@ -1,6 +1,7 @@
 # attack: start programs by subprocess, os.system, os.popen and os.spawnv
 # class: 22
 # walls: seccomp
+# absent: os.P_WAIT os.spawnv
 # naked: yes
 
 import subprocess

@@ -2,6 +2,7 @@
 # class: 17
 # walls: seccomp
 # needs: syscall
+# absent: mmap os.waitpid
 
 import mmap, subprocess
 

@@ -1,6 +1,7 @@
 # attack: kill oneself, so that the end looks like one of the host's making
 # class: 16
 # walls: pid seccomp rlimit
+# absent: os.kill
 # expect: outcome:signaled outcome:exited
 
 import signal
@@ -9,7 +10,7 @@ import signal
 # first process of a namespace is immune to it, so abort follows.
 try:
     os.kill(os.getpid(), signal.SIGKILL)
-except OSError:
+except (OSError, Absent):
     pass
 os.abort()
 result = None

@@ -13,7 +13,9 @@ def burn():
     while True:
         hashlib.sha256(block).digest()
 
-for _ in range(4):
-    threading.Thread(target=burn, daemon=True).start()
+try:
+    start(*[threading.Thread(target=burn, daemon=True) for _ in range(4)])
+except Absent:
+    pass  # one of them is enough
 burn()
 result = None

@@ -4,6 +4,8 @@
 # needs: syscall
 # expect: outcome:signaled
 
-libc()
-ctypes.string_at(0)
-result = None
+def attempt():
+    libc()
+    ctypes.string_at(0)
+
+result = judged(attempt)

@@ -10,7 +10,11 @@ import threading, time
 # The process carries the marker: the host looks whether it is still there.
 try:
     libc().prctl(15, context["marker"].encode(), 0, 0, 0)
-except Missing:
+except (Missing, Absent):
     pass
-threading.Thread(target=time.sleep, args=(3600,)).start()
-result = {"escaped": False, "detail": "the thread did not hold up the run"}
+
+def attempt():
+    start(threading.Thread(target=time.sleep, args=(3600,)))
+    raise Held("the thread did not hold up the run")
+
+result = judged(attempt)

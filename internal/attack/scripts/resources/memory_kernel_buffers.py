@@ -1,6 +1,7 @@
 # attack: use memory that the kernel holds for pipes and sockets
 # class: 7
 # walls: rlimit cgroup
+# absent: fcntl os.pipe
 # limits: memory=64MiB open_files=64
 # expect: held outcome:out_of_memory
 

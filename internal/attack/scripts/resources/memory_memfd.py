@@ -2,6 +2,7 @@
 # class: 7
 # walls: seccomp cgroup
 # needs: syscall
+# absent: os.memfd_create
 # limits: memory=64MiB
 # expect: held outcome:out_of_memory
 

@@ -1,6 +1,7 @@
 # attack: use memory that belongs to no one process: shared mappings and /dev/zero
 # class: 7
 # walls: rlimit cgroup
+# absent: mmap
 # limits: memory=64MiB
 # expect: held outcome:out_of_memory
 

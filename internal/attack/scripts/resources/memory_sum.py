@@ -1,6 +1,7 @@
 # attack: use each kind of memory up to its own limit, for more in sum
 # class: 7
 # walls: rlimit cgroup
+# absent: mmap
 # limits: memory=64MiB scratch=16MiB open_files=64
 # expect: held outcome:out_of_memory
 # naked: yes
@@ -27,7 +28,7 @@ def attempt():
         try:
             for _ in range(40):
                 total += more()
-        except (OSError, MemoryError):
+        except (OSError, MemoryError, Absent):
             continue
     held = total
     kept.clear()

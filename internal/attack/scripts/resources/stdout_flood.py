@@ -1,7 +1,7 @@
 # attack: print without end in small pieces
 # class: 18
 # walls: rlimit pid seccomp
-# limits: wall_time=3s output=64KiB
+# limits: wall_time=10s output=64KiB
 # expect: held outcome:out_of_output outcome:out_of_cpu
 
 # The host compares what came out with the limit.

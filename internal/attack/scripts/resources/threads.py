@@ -11,7 +11,7 @@ def attempt():
     threading.stack_size(65536)
     try:
         while alive < 300:
-            threading.Thread(target=stop.wait, args=(5,), daemon=True).start()
+            start(threading.Thread(target=stop.wait, args=(5,), daemon=True))
             alive += 1
     finally:
         stop.set()

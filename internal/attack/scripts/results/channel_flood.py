@@ -8,7 +8,7 @@
 try:
     for n in range(2000):
         for kind in range(256):
-            os.write(3, bytes([kind]) + b"\x00\x00\x00\x00")
+            write_channel(bytes([kind]) + b"\x00\x00\x00\x00")
 except OSError:
     pass
 result = {"escaped": False, "detail": "the flood was ignored"}

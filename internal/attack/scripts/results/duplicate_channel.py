@@ -8,12 +8,20 @@
 
 import threading
 
-other = os.dup(3)
-def write():
-    try:
-        while True:
-            os.write(other, b"\x00")
-    except OSError:
-        pass
-threading.Thread(target=write, daemon=True).start()
+def beside(*_):
+    write_channel(b"\x00")
+
+if sys.platform == "wasi":
+    # Nothing can be duplicated there, and nothing runs beside: but each call and
+    # return of cordon's own code can be made to write first.
+    sys.setprofile(beside)
+else:
+    other = os.dup(3)
+    def write():
+        try:
+            while True:
+                os.write(other, b"\x00")
+        except OSError:
+            pass
+    start(threading.Thread(target=write, daemon=True))
 result = {"escaped": False, "detail": "the other handle did no harm"}

@@ -12,10 +12,10 @@ import marshal, time
 # host's to decide: it must be gone when the run is reported.
 try:
     libc().prctl(15, context["marker"].encode(), 0, 0, 0)
-except Missing:
+except (Missing, Absent):
     pass
 value = {"escaped": False, "detail": "the forged end was taken for the end, and was one"}
 payload = marshal.dumps({"end": "ok", "code": 0, "value": value}, 2)
-os.write(3, b"D" + len(payload).to_bytes(4, "little") + payload)
+forge(payload)
 time.sleep(3600)
 result = None

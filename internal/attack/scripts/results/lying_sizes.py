@@ -5,5 +5,5 @@
 # naked: no there is no channel without cordon
 
 payload = b"{" + b"u\x03\x00\x00\x00end" + b"u\x02\x00\x00\x00ok" + b"u\x05\x00\x00\x00value" + b"[\xff\xff\xff\x7f" + b"l\xff\xff\xff\x7f" + b"0"
-os.write(3, b"D" + len(payload).to_bytes(4, "little") + payload)
+forge(payload)
 result = {"escaped": False, "detail": "nothing blew up"}

@@ -4,5 +4,5 @@
 # expect: held outcome:invalid_output
 # naked: no there is no channel without cordon
 
-os.write(3, os.urandom(4096))
+write_channel(os.urandom(4096))
 result = {"escaped": False, "detail": "the rubbish was ignored"}

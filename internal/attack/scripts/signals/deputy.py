@@ -1,6 +1,7 @@
 # attack: let the kernel send the signal: F_SETOWN and F_SETSIG on a pipe
 # class: 13
 # walls: seccomp pid landlock uid
+# absent: fcntl os.pipe
 # alone: yes
 # naked: same-uid
 

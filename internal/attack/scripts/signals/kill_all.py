@@ -1,6 +1,7 @@
 # attack: signal everything that may be signalled
 # class: 13
 # walls: pid seccomp landlock uid
+# absent: os.kill
 # alone: yes
 # naked: no it would reach every process of the machine
 

@@ -1,6 +1,7 @@
 # attack: signal the host's process group, and one's own with the runner in it
 # class: 13
 # walls: pid seccomp landlock uid environment
+# absent: os.kill os.killpg
 # alone: yes
 # naked: same-uid
 

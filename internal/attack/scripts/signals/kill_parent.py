@@ -1,6 +1,7 @@
 # attack: signal the parent, the one that started all guests
 # class: 13
 # walls: pid seccomp landlock uid
+# absent: os.getppid os.kill
 # alone: yes
 # naked: same-uid
 

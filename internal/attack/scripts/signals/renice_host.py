@@ -2,6 +2,7 @@
 # class: 13
 # walls: pid seccomp uid
 # needs: syscall
+# absent: os.PRIO_PROCESS os.PRIO_USER os.sched_getaffinity os.sched_setaffinity os.setpriority
 # naked: no an unprivileged host could not undo it
 
 import struct

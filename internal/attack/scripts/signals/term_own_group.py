@@ -1,6 +1,7 @@
 # attack: end one's own process group and whatever of the runner is in it
 # class: 13
 # walls: environment pid seccomp
+# absent: os.kill
 # expect: held outcome:signaled outcome:exited outcome:raised
 # naked: no it would end the test
 # alone: yes

@@ -1,6 +1,7 @@
 # attack: find a controlling terminal, or get one by opening a pseudo-terminal
 # class: 12
 # walls: environment mount landlock
+# absent: os.tcgetpgrp pty
 # naked: yes maybe the host may have no terminals
 
 import pty

@@ -2,6 +2,7 @@
 # class: 12
 # walls: environment seccomp mount
 # needs: syscall
+# absent: fcntl
 # naked: no the tests have no terminal, and it would type into the user's
 
 import fcntl

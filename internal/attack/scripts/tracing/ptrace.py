@@ -13,6 +13,6 @@ def attempt():
             syscall("ptrace", PTRACE_SEIZE, pid, 0, 0)
             return "traces process %d" % pid
         return route
-    return any_of(seize(context["host_pid"]), *[seize(p) for p in (os.getppid(), 1) if p not in (0, os.getpid())])
+    return any_of(seize(context["host_pid"]), *[seize(p) for p in (parent(), 1) if p not in (0, os.getpid())])
 
 result = judged(attempt)

@@ -16,7 +16,7 @@ def attempt():
             n = syscall("process_vm_readv", pid, local, 1, struct.pack("QQ", address, size), 1, 0)
             return n > 0 and "read from process %d: %r" % (pid, buffer.raw[:n])
         return route
-    parents = [p for p in (os.getppid(), 1) if p not in (0, os.getpid())]
+    parents = [p for p in (parent(), 1) if p not in (0, os.getpid())]
     return any_of(reads(context["host_pid"], need("memory_address"), need("memory_size")), *[reads(p, id(os), 64) for p in parents])
 
 result = judged(attempt)

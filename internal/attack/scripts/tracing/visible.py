@@ -1,6 +1,7 @@
 # attack: see by harmless questions that a process of the host exists
 # class: 13
 # walls: pid
+# absent: os.PRIO_PROCESS os.getpgid os.getpriority os.getsid os.kill os.sched_getaffinity os.sched_getscheduler
 # naked: yes
 
 import errno
@@ -17,7 +18,7 @@ def attempt():
                 return errno.errorcode.get(e.errno)
         there, nobody = answer(context["host_pid"]), answer(4194303)
         return there != nobody and "answers %s for the host, %s for nobody" % (there, nobody)
-    questions = (os.getsid, os.getpgid, os.sched_getaffinity, lambda p: os.getpriority(os.PRIO_PROCESS, p), lambda p: os.kill(p, 0),
+    questions = (lambda p: os.getsid(p), lambda p: os.getpgid(p), lambda p: os.sched_getaffinity(p), lambda p: os.getpriority(os.PRIO_PROCESS, p), lambda p: os.kill(p, 0),
                  lambda p: os.sched_getscheduler(p))
     return any_of(*[lambda q=q: differs(q) for q in questions])
 

@@ -1,0 +1,41 @@
+# attack: make, link, move and delete files in every folder there is, by path and by descriptor
+# class: 20
+# walls: mount landlock uid
+# naked: no it would leave things behind
+
+# The scratch space is the guest's own, where there is one, as /dev/shm may be.
+OWN = () if sys.platform == "wasi" else (os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm")
+
+def attempt():
+    name = context["marker"]
+    folders = {"/", ".", "..", "/lib", "/tmp", "/dev", "/dev/shm", "/proc", "/var/tmp", "/home", os.path.dirname(library()), library()}
+    folders = [f for f in sorted(folders) if not any((os.path.abspath(f) + "/").startswith(own + "/") for own in OWN)]
+    def made(path, **at):
+        fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, **at)
+        os.close(fd)
+        os.unlink(path, **at)
+        return "made %s %s" % (path, at or "")
+    def folder(path, **at):
+        os.mkdir(path, **at)
+        os.rmdir(path, **at)
+        return "made the folder %s %s" % (path, at or "")
+    def link(path):
+        os.symlink("/", path)
+        os.unlink(path)
+        return "made the link " + path
+    def hard_link(path):
+        os.link(library(), path)
+        os.unlink(path)
+        return "linked the library as " + path
+    def change(path):
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND)
+        return "opened %s for writing: %d" % (path, fd)
+    routes = [lambda w=w, f=f: w(os.path.join(f, name)) for f in folders for w in (made, folder, link, hard_link)]
+    if sys.platform == "wasi":
+        # Elsewhere a descriptor may be that of the scratch space.
+        routes += [lambda w=w, fd=fd: w(name, dir_fd=fd) for fd in range(3, 20) for w in (made, folder)]
+        routes += [lambda fd=fd: "wrote to descriptor %d: %d" % (fd, os.write(fd, b"x")) for fd in range(3, 20)]
+        routes += [lambda: os.unlink(library()) or "deleted the library", lambda: os.rename(library(), "/lib/x") or "moved the library"]
+    return any_of(*routes, lambda: change(library()))
+
+result = judged(attempt, NotImplementedError)
