@@ -56,3 +56,13 @@ func (b bench) script(req run.Request) run.Result {
 
 func TestContract(t *testing.T)    { backendtest.Contract(t, openPython, policy.Policy{}) }
 func TestContainment(t *testing.T) { backendtest.Containment(t, openPython, policy.Policy{}) }
+
+// The interpreter of modules is for processors that the compiler does not know. It takes
+// long to start CPython, so that one backend serves all, and the attempts are those at
+// its own work: memory and calls.
+func TestSuiteInterpreted(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1, Interpreter: true}).Backend
+	open := func(*testing.T, policy.Policy) backend.Backend { return b }
+	t.Run("contract", func(t *testing.T) { backendtest.Contract(t, open, policy.Policy{}) })
+	t.Run("containment", func(t *testing.T) { backendtest.Containment(t, open, policy.Policy{}, "memory", "descriptors") })
+}

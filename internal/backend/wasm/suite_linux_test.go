@@ -1,0 +1,55 @@
+package wasm
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Before TestMain, which has no system of its own.
+func init() { hosttest.Enter() }
+
+// anyUser owns nothing.
+const anyUser = 12345
+
+// The suite in an unprivileged container, as a user and as root: this tier asks the
+// kernel for nothing that is denied there, so that nothing may be missing.
+func TestSuiteInDegradedHost(t *testing.T) {
+	if hosttest.Degraded() {
+		open := func(t *testing.T, p policy.Policy) backend.Backend {
+			b := openPython(t, p)
+			if e := b.Enforcement(); len(e.Walls) != 1 || e.Walls[policy.WallWasm] != "enforced (compiled, in cordon's own process)" {
+				t.Errorf("%+v", e)
+			}
+			return b
+		}
+		t.Run("contract", func(t *testing.T) { backendtest.Contract(t, open, policy.Policy{}) })
+		t.Run("containment", func(t *testing.T) { backendtest.Containment(t, open, policy.Policy{}) })
+		return
+	}
+	bundle(t) // here, where the words say what to do
+	uids := []int{os.Geteuid()}
+	if os.Geteuid() == 0 {
+		uids = append(uids, anyUser)
+	}
+	for _, uid := range uids {
+		hosttest.RunDegraded(t, t.Name(), uid)
+	}
+}
+
+// A granted folder is one more place to begin from, and no more than that: what its
+// links lead to, and what lies beside it, stay out of reach. See files/every_name.
+func TestContainmentWithGrant(t *testing.T) {
+	granted := t.TempDir()
+	for name, target := range map[string]string{"root": "/", "up": "..", "far": "../../../../../.."} {
+		if err := os.Symlink(target, filepath.Join(granted, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	backendtest.Containment(t, openPython, policy.Policy{Read: []string{granted}}, "files", "proc", "descriptors", "environment")
+}
