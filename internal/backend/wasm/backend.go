@@ -106,7 +106,7 @@ func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, err
 	return &sandbox{b}, nil
 }
 
-// Close waits for the guests under way and lets go of everything.
+// Close ends the guests under way and lets go of everything.
 func (b *Backend) Close() error {
 	b.gate.Close()
 	return errors.Join(b.closeSessions(), b.plain.Close(), b.strict.Close(), b.interpreter.Close(), b.engines.close(), b.roots.Close(), b.scripts.Close())

@@ -59,7 +59,7 @@ func (m *Module) execute(ctx context.Context, job backend.Job, work func(context
 		return run.Result{}, run.Errorf(run.Closed, "the module is closed")
 	}
 	job = m.backend.completed(job)
-	g := newGuest()
+	g := m.backend.newGuest()
 	g.adopt(ctx, job)
 	g.memory.limit = uint64(job.Limits.Memory)
 	e := evidence{Limits: job.Limits}
@@ -67,6 +67,9 @@ func (m *Module) execute(ctx context.Context, job backend.Job, work func(context
 		if err := m.instance(g, job, &e, work); err != nil {
 			return run.Result{}, err
 		}
+	}
+	if g.abandoned() {
+		return run.Result{}, backend.ErrClosed()
 	}
 	result := judge(e)
 	result.Enforcement = m.backend.Enforcement()

@@ -21,7 +21,8 @@ type guest struct {
 	slice  int64 // how much fuel it gets at once
 	memory memory
 	clock  *clock
-	opened int // how many files it has open
+	closed <-chan struct{} // when the Runner is
+	opened int             // how many files it has open
 	// answer is what cordon's own code in the guest asks before the guest's comes.
 	answer func(question []byte) (answer []byte, ours bool)
 	turn
@@ -64,9 +65,8 @@ const (
 )
 
 // newGuest gives a guest that nobody has begun.
-func newGuest() *guest {
-	g := &guest{clock: &clock{}, slice: exactSlice}
-	return g
+func (b *Backend) newGuest() *guest {
+	return &guest{clock: &clock{}, slice: exactSlice, closed: b.gate.Closed()}
 }
 
 // adopt makes it the guest of a job, with nothing left of an earlier one.
@@ -110,7 +110,7 @@ func (g *guest) refill(left int64) int64 {
 func (g *guest) check(spent int64) {
 	elapsed := time.Since(g.started)
 	switch {
-	case g.ctx.Err() != nil:
+	case g.ctx.Err() != nil, g.orphaned():
 		g.stop(run.Canceled)
 	case elapsed > g.limits.WallTime.Std():
 		g.stop(run.TimedOut)
@@ -120,6 +120,22 @@ func (g *guest) check(spent int64) {
 	case g.fuel >= 0 && spent > g.fuel:
 		g.stop(run.OutOfFuel)
 	}
+}
+
+// orphaned says that the Runner is closed.
+func (g *guest) orphaned() bool {
+	select {
+	case <-g.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// abandoned says that the guest was ended because its Runner is closed, which is no end
+// of its own.
+func (g *guest) abandoned() bool {
+	return g.outcome == run.Canceled && g.ctx.Err() == nil && g.orphaned()
 }
 
 // stop ends the guest where it is: the panic goes up to whoever called into it, and the
@@ -148,6 +164,8 @@ func wait[T any](g *guest, event <-chan T) T {
 	case <-timer.C:
 		g.stop(run.TimedOut)
 	case <-g.ctx.Done():
+		g.stop(run.Canceled)
+	case <-g.closed:
 		g.stop(run.Canceled)
 	}
 	return *new(T)

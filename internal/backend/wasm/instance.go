@@ -41,7 +41,7 @@ const uncounted = -1
 // instance makes an interpreter in a memory that is a copy of an image, or of what has
 // become of one: size is how much of it is in use.
 func (p *interpreter) instance(from *image, region *region, size uint64) (*instance, error) {
-	g := newGuest()
+	g := p.backend.newGuest()
 	g.slice = coarseSlice
 	g.memory = memory{limit: size, image: from, region: region}
 	i := &instance{interpreter: p, image: from, guest: g}
@@ -100,6 +100,9 @@ func (i *instance) run(ctx context.Context, job backend.Job, session bool) (run.
 	var failed *engineError
 	if errors.As(err, &failed) {
 		return run.Result{}, err
+	}
+	if g.abandoned() {
+		return run.Result{}, backend.ErrClosed()
 	}
 	e := evidence{Limits: job.Limits}
 	e.see(g, err)

@@ -95,7 +95,7 @@ func (i *interpreter) image(memory []byte, base uint64) (*image, error) {
 
 // boot starts an interpreter, which says what is to be imported, and gives its memory.
 func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload []string, seed uint32) (memory []byte, err error) {
-	g := newGuest()
+	g := i.backend.newGuest()
 	g.slice = coarseSlice
 	g.memory.limit = uint64(bootMemory)
 	g.adopt(ctx, backend.Job{Limits: policy.Limits{
@@ -124,6 +124,9 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 	if err := i.start(inside, instance, seed); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if g.abandoned() {
+			return nil, backend.ErrClosed()
 		}
 		words := strings.TrimSpace(string(g.stderr.Capture.Data))
 		return nil, run.Errorf(run.Internal, "CPython did not start: %w: %s", plainly(err), lastLine(words))

@@ -70,7 +70,9 @@ func (m *Module) Digest() string { return m.digest }
 
 // Close lets go of the compiled code. Runs under way keep it until they end.
 func (m *Module) Close() error {
-	m.closed.Store(true)
+	if m.closed.Swap(true) {
+		return nil
+	}
 	return m.code.Close(context.Background())
 }
 
