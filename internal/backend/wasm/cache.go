@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,34 @@ func cacheFolder() (string, error) {
 		return "", err
 	}
 	return folder, prune(folder, cacheMost)
+}
+
+// Facts are what an operator may want to know of the tier on this host.
+type Facts struct {
+	// Engine is "compiled" or "interpreted".
+	Engine string
+	// Cache is the folder in which compiled code is kept; where that cannot be, NoCache
+	// says why.
+	Cache   string
+	NoCache error
+}
+
+// Facts looks.
+func (b *Backend) Facts() Facts {
+	f := Facts{Engine: b.engines.words()}
+	if f.Cache, f.NoCache = b.engines.folder(); f.NoCache == nil {
+		f.NoCache = writable(f.Cache)
+	}
+	return f
+}
+
+// writable tries.
+func writable(folder string) error {
+	file, err := os.CreateTemp(folder, ".try-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 // prune removes what was used least recently. Others may be doing the same.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+	"golang.org/x/sys/cpu"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -84,10 +86,19 @@ func newEngines(o Options) *engines {
 }
 
 func (e *engines) words() string {
-	if e.interpreter {
+	if e.interpreter || !compilable() {
 		return "interpreted"
 	}
 	return "compiled"
+}
+
+// compilable says whether the engine has a compiler for this system and processor.
+// Without one it interprets.
+func compilable() bool {
+	if !slices.Contains([]string{"linux", "darwin", "freebsd", "netbsd", "windows"}, runtime.GOOS) {
+		return false
+	}
+	return runtime.GOARCH == "arm64" || runtime.GOARCH == "amd64" && cpu.X86.HasSSE41
 }
 
 // get starts the engine when it is first needed.
