@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -25,14 +27,20 @@ line each, as it ends. "held" gained nothing, "ESCAPED" broke a promise,
 "broken" went wrong in itself and shows nothing, "skipped" needs a wall that
 this host does not have.
 
-The exit code is about scripts, or with --tier jail about commands.
+The last lines are about commands, and about modules and scripts on WebAssembly.
+To start a Python there takes seconds the first time, so that it is only done with
+--tier wasm.
+
+The exit code is about scripts, with --tier jail about commands, and with --tier
+wasm about modules, and about Python on WebAssembly where its bundle is there.
 
 Exit codes:
   0         the walls that the policy requires stand; with --prove, all held
   1         with --prove: an attempt escaped, or showed nothing
   2         bad usage or policy
   125       a required wall is missing, or the sandbox does not start
-  126, 127  the interpreter cannot be executed, or is not there
+  126, 127  the interpreter cannot be executed, or is not there; with --tier wasm and
+            --python-wasm, the bundle
   130, 143  cordon was ended by SIGINT or SIGTERM`,
 		Example: "  cordon doctor\n  cordon doctor --policy strict --json\n  cordon doctor --prove --junit report.xml",
 		Args:    cobra.NoArgs,
@@ -50,6 +58,9 @@ Exit codes:
 	return cmd
 }
 
+// doctorTiers are what the exit code can be about.
+var doctorTiers = []policy.Tier{policy.TierProcess, policy.TierJail, policy.TierWasm}
+
 type doctorOptions struct {
 	policyOptions
 	tier  string
@@ -60,7 +71,9 @@ type doctorOptions struct {
 
 func (o *doctorOptions) addTo(cmd *cobra.Command) {
 	o.policyOptions.addTo(cmd)
-	cmd.Flags().StringVar(&o.tier, "tier", string(policy.TierProcess), "what the exit code is about: process or jail")
+	o.addWasmTo(cmd)
+	cmd.Flags().StringVar(&o.tier, "tier", "", "what the exit code is about: `TIER` is process, jail or wasm (process)")
+	complete(cmd, "tier", names(doctorTiers))
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.prove, "prove", false, "try to break out, for real")
 	cmd.Flags().StringVar(&o.junit, "junit", "", "write what --prove found to `FILE`, as JUnit XML")
@@ -74,10 +87,11 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	if err := p.Validate(); err != nil {
 		return run.Errorf(run.Invalid, "policy: %w", err)
 	}
-	if tier := policy.Tier(opts.tier); tier != policy.TierProcess && tier != policy.TierJail {
-		return run.Errorf(run.Invalid, "--tier %q: there is process, for scripts, and jail, for commands", opts.tier)
+	tier := cmp.Or(policy.Tier(opts.tier), policy.TierProcess)
+	if !slices.Contains(doctorTiers, tier) {
+		return run.Errorf(run.Invalid, "--tier %q: there is process, for scripts, jail, for commands, and wasm, for modules and scripts", opts.tier)
 	}
-	report := doctor.Examine(ctx, p)
+	report := doctor.Examine(ctx, p, tier)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -87,10 +101,7 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	} else {
 		err = doctor.Format(out, report, coloured(os.Stdout))
 	}
-	ok, class := report.OK, report.Class
-	if policy.Tier(opts.tier) == policy.TierJail {
-		ok, class = report.Commands.OK, report.Commands.Class
-	}
+	ok, class := concerning(report, tier, p.PythonWasm != "")
 	switch {
 	case err != nil:
 		return err
@@ -100,4 +111,18 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 		return exitCode(run.ExitCodes[class])
 	}
 	return exitCode(run.ExitCodes[run.Unsupported])
+}
+
+// concerning gives the part of the report that one tier is judged by. Nobody has to have
+// a Python for wasm; one that is there, or that is named, has to work.
+func concerning(report doctor.Report, tier policy.Tier, named bool) (ok bool, class run.Class) {
+	switch python := report.Modules.Python; {
+	case tier == policy.TierJail:
+		return report.Commands.OK, report.Commands.Class
+	case tier == policy.TierWasm && report.Modules.OK && (named || python.Path != ""):
+		return python.OK, python.Class
+	case tier == policy.TierWasm:
+		return report.Modules.OK, report.Modules.Class
+	}
+	return report.OK, report.Class
 }

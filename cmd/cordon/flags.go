@@ -20,13 +20,19 @@ import (
 // policyOptions say under which policy guests run, in every command that runs
 // some.
 type policyOptions struct {
-	policy string
-	python string
+	policy     string
+	python     string
+	pythonWasm string
 }
 
 func (o *policyOptions) addTo(cmd *cobra.Command) {
 	o.addPolicyTo(cmd, "default")
 	cmd.Flags().StringVar(&o.python, "python", "", "the interpreter: a `PATH`, or a name to look up on PATH")
+}
+
+// addWasmTo is for commands that may run Python on WebAssembly.
+func (o *policyOptions) addWasmTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.pythonWasm, "python-wasm", "", "the bundle with CPython for --tier wasm: a `FILE` (python-wasm.zip beside cordon, or in the user's data folder)")
 }
 
 // addPolicyTo is for commands that need no Python.
@@ -44,10 +50,12 @@ func (o *policyOptions) addPolicyTo(cmd *cobra.Command, normally string) {
 // load gives the policy. No file is touched when none is named.
 func (o *policyOptions) load(ctx context.Context) (policy.Policy, error) {
 	p, err := loadPolicy(o.policy)
-	if err != nil || o.python == "" {
-		return p, err
+	if err == nil && o.python != "" {
+		p.Python, err = pythonPath(ctx, o.python)
 	}
-	p.Python, err = pythonPath(ctx, o.python)
+	if err == nil && o.pythonWasm != "" {
+		p.PythonWasm, err = absolute("--python-wasm", o.pythonWasm)
+	}
 	return p, err
 }
 

@@ -40,6 +40,7 @@ func TestScript(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the process tier needs Linux")
 	}
+	modules := newGuests(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -52,11 +53,17 @@ func TestScript(t *testing.T) {
 			outside, err := outsideFolder()
 			env.Setenv("OUTSIDE", outside)
 			env.Defer(func() { os.RemoveAll(outside) })
-			return err
+			if err != nil {
+				return err
+			}
+			return modules.offer(env)
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "degradable" {
+			switch name {
+			case "degradable":
 				return exec.Command("unshare", "-Ur", "sh", "-c", "echo 1 > /proc/sys/user/max_user_namespaces").Run() == nil, nil
+			case "clang", "bundle":
+				return hasGuests(name)
 			}
 			return false, fmt.Errorf("there is no condition %q", name)
 		},

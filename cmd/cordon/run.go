@@ -41,6 +41,10 @@ With --restricted, the script also goes by the language rules: a second wall,
 which refuses it before anything of it runs. Each finding is a line on standard
 error, with a hint below it (cordon check shows them without a run).
 
+With --tier wasm, the script runs in a CPython that was compiled to WebAssembly,
+inside of cordon's own process: on every system, without walls of the kernel, and
+slower. It needs the bundle python-wasm.zip (make python-wasm); see docs/wasm.md.
+
 Limits, --tier, --trust, --restricted and --on-output-limit narrow the policy
 and never widen it. With --json-lines they bind every request, also those that
 have a command instead of a script.
@@ -52,6 +56,7 @@ answers are.`,
 		Example: `  cordon run script.py
   cordon run --context '{"a": 41}' -c 'result = context["a"] + 1' --json
   cordon run --restricted script.py
+  cordon run --tier wasm script.py
   cordon run -t 10s -m 128MiB -v x -v y -c 'x = 42; y = [1, 2, 3]'
   echo 'print(6 * 7)' | cordon run -
   cordon run --json-lines < requests.jsonl`,
@@ -101,7 +106,8 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	o.limitOptions.addTo(f)
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a script that writes too much: `ACTION` is truncate or kill")
 	o.policyOptions.addTo(cmd)
-	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is wasm, hook, process, jail or gvisor, where this build has it")
+	o.addWasmTo(cmd)
+	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is process or wasm for scripts, where this build has it (process)")
 	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.restricted, "restricted", false, "have the script go by the language rules, on top of all the walls")
 	f.StringVar(&o.saveTo, "save", "", "keep what the script leaves in memory in `FILE`, for --load; with tier wasm")
@@ -132,18 +138,18 @@ func runRun(ctx context.Context, opts runOptions) error {
 		name: cmp.Or(req.Name, "<script>"), variables: opts.variables, json: opts.json,
 		quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
 	}
-	options := cordon.Options{Policy: p, Tier: startedFor(req.Tier), Language: opts.language()}
+	options := cordon.Options{Policy: p, Tier: opts.first(), Language: opts.language()}
 	if opts.saveTo != "" || opts.loadFrom != "" {
 		return doSingle(ctx, options, req, view{}, how, opts.runInSession)
 	}
 	return runSingle(ctx, options, req, view{}, how)
 }
 
-// startedFor is the tier that is started ahead: that of scripts, unless the request asks
-// for the one that needs no other.
-func startedFor(tier policy.Tier) policy.Tier {
-	if tier == policy.TierWasm {
-		return tier
+// first is the tier that is started with the Runner: the one that will be asked for, so
+// that no host needs what another one would.
+func (o *runOptions) first() policy.Tier {
+	if o.tier == string(policy.TierWasm) {
+		return policy.TierWasm
 	}
 	return ""
 }

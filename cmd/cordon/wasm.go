@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -20,7 +18,7 @@ import (
 func newWasmCommand() *cobra.Command {
 	var opts wasmOptions
 	cmd := &cobra.Command{
-		Use:   "wasm [flags] MODULE [-- ARG…]",
+		Use:   "wasm [flags] {MODULE | -} [-- ARG…]",
 		Short: "Run a WebAssembly module",
 		Long: `Run a WebAssembly module: a program for WASI preview 1, as Go (GOOS=wasip1), Rust
 (wasm32-wasip1), C (clang and wasi-libc) and others make them. It runs inside of
@@ -41,7 +39,8 @@ module finds at the same path, and at their relative one if they lie below the
 current folder. No symlink leads out of them. Limits narrow the policy and never
 widen it.
 
-Standard streams pass through. After a failure, a short block on standard error
+Standard streams pass through; a module that comes from standard input itself (-)
+finds an empty one. After a failure, a short block on standard error
 says which limit was reached, or what was blocked. With --json, standard output
 is the whole Result and nothing else.
 
@@ -119,10 +118,25 @@ func (o *wasmOptions) settle(cmd *cobra.Command) error {
 		return run.Errorf(run.Invalid, "--input is for --call: a program reads its standard input")
 	case o.call != "" && len(o.args) > 0:
 		return run.Errorf(run.Invalid, "--call and the argument %q exclude each other: a function has --input", o.args[0])
-	case o.quiet && o.verbose:
+	case o.quiet && o.verbose && said("quiet") == said("verbose"):
 		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
+	case o.quiet && o.verbose:
+		o.quiet, o.verbose = said("quiet"), said("verbose")
 	}
-	return nil
+	return oneClaim(claim{"the module", o.module == fromInput}, claim{"--input", o.input == "@-"})
+}
+
+// fromInput names standard input where a module's file could stand.
+const fromInput = "-"
+
+// stdin is what the guest reads. A function is called with --input: it waits for nobody
+// who sits at a terminal.
+func (o *wasmOptions) stdin() io.Reader {
+	taken := o.module == fromInput || o.input == "@-"
+	if taken || o.call != "" && isTerminal(os.Stdin) {
+		return nil
+	}
+	return os.Stdin
 }
 
 // runWasm runs one module.
@@ -155,11 +169,9 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 		}
 	}
 	req := run.Request{
-		Name: filepath.Base(opts.module), Args: opts.args, Env: env, Deterministic: opts.deterministic,
+		Name: opts.name(), Args: opts.args, Env: env, Deterministic: opts.deterministic,
 		Trust: policy.Trust(opts.trust), Limits: opts.Limits, OnOutputLimit: policy.OutputAction(opts.onOutputLimit),
-	}
-	if !isTerminal(os.Stdin) && !fromStdin(opts.input) || opts.call == "" {
-		req.Streams.In = os.Stdin
+		Streams: run.Streams{In: opts.stdin()},
 	}
 	how := presentation{json: opts.json, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr), person: isTerminal(os.Stderr)}
 	return doSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierWasm}, req, view{}, how, func(ctx context.Context, r *cordon.Runner, req run.Request) (run.Result, error) {
@@ -179,17 +191,29 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 	})
 }
 
+// name is what the module finds as its own: none if it has no file.
+func (o *wasmOptions) name() string {
+	if o.module == fromInput {
+		return ""
+	}
+	return filepath.Base(o.module)
+}
+
 // readModule reads a file, or standard input.
 func readModule(path string) ([]byte, error) {
-	f, err := openInput(path)
+	from := os.Stdin
+	if path != fromInput {
+		f, err := openInput(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		from = f
+	}
+	// A byte more than is allowed: what has no end is refused too.
+	binary, err := io.ReadAll(io.LimitReader(from, wasmbin.MaxSize+1))
 	if err != nil {
-		return nil, err
+		return nil, run.Errorf(run.NotExecutable, "%s cannot be read: %w", path, err)
 	}
-	defer f.Close()
-	binary, err := io.ReadAll(io.LimitReader(f, wasmbin.MaxSize+1))
-	var reading *fs.PathError
-	if errors.As(err, &reading) {
-		return nil, run.Errorf(run.Invalid, "%s: %w", path, reading.Err)
-	}
-	return binary, err
+	return binary, nil
 }

@@ -42,8 +42,9 @@ type Report struct {
 	Walls       []Wall       `json:"walls"`
 	// ViolationsObserved is false where the kernel denies without telling us.
 	ViolationsObserved bool `json:"violations_observed"`
-	// Commands are another tier's, which OK says nothing of.
+	// Commands and Modules are other tiers', which OK says nothing of.
 	Commands Commands `json:"commands"`
+	Modules  Modules  `json:"modules"`
 }
 
 // User is who cordon is and who guests are.
@@ -102,10 +103,12 @@ const warmRuns = 20
 // back.
 const probeScript = "import sys\nresult = {'sum': context['a'] + 1, 'version': sys.version.split()[0]}"
 
-// Examine starts the tiers under p and looks at what stands.
-func Examine(ctx context.Context, p policy.Policy) Report {
+// Examine starts the tiers under p and looks at what stands. The one that is named is
+// tried with all that it has.
+func Examine(ctx context.Context, p policy.Policy, tier policy.Tier) Report {
 	report := examineScripts(ctx, p)
 	report.Commands = examineCommands(ctx, p)
+	report.Modules = examineModules(ctx, p, tier == policy.TierWasm)
 	return report
 }
 
@@ -246,17 +249,23 @@ func once(ctx context.Context, b *process.Backend, limits policy.Limits) (versio
 	if err != nil {
 		return "", 0, err
 	}
+	version, err = probed(res)
+	return version, took, err
+}
+
+// probed gives what the probe has said.
+func probed(res run.Result) (version string, err error) {
 	var answer struct {
 		Sum     int    `json:"sum"`
 		Version string `json:"version"`
 	}
 	if !res.OK() {
-		return "", 0, run.Errorf(run.Unsupported, "a script of three lines does not run here: %s: %s", res.Outcome, res.Error)
+		return "", run.Errorf(run.Unsupported, "a script of two lines does not run here: %s: %s", res.Outcome, res.Error)
 	}
 	if err := res.Decode(&answer); err != nil || answer.Sum != 42 {
-		return "", 0, run.Errorf(run.Unsupported, "a script of three lines gave the wrong answer: %s", res.Value)
+		return "", run.Errorf(run.Unsupported, "a script of two lines gave the wrong answer: %s", res.Value)
 	}
-	return answer.Version, took, nil
+	return answer.Version, nil
 }
 
 // judged draws the conclusion.

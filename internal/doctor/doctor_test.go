@@ -123,6 +123,10 @@ func TestFormat(t *testing.T) {
 			{Name: "environment"},
 		},
 		Commands: Commands{OK: true, Verdict: "commands run here", Remedy: "mount pids", First: policy.Duration(5 * time.Millisecond)},
+		Modules: Modules{
+			OK: true, Verdict: "modules run here, compiled", Engine: "compiled", Cache: "/home/a/.cache/cordon/wasm", First: policy.Duration(4 * time.Millisecond),
+			Python: Bundle{OK: true, Path: "/opt/cordon/python-wasm.zip", Version: "3.11.2-6+deb12u8", Patches: 31},
+		},
 	}
 	const want = `kernel   6.1.0 (linux/amd64)
 user     uid 0; guests run as uid 65534
@@ -142,6 +146,8 @@ environment   unknown
 
 the process tier works here with 2 of 4 walls
 commands run here (the first took 5ms); to mend it: mount pids
+modules run here, compiled (the first took 4ms); what was compiled is kept in /home/a/.cache/cordon/wasm
+scripts with --tier wasm have CPython 3.11.2 (Debian's 3.11.2-6+deb12u8, 31 patches) at /opt/cordon/python-wasm.zip; not tried (--tier wasm does)
 `
 	var b bytes.Buffer
 	if err := Format(&b, r, false); err != nil {
@@ -178,8 +184,8 @@ func TestExamine(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the process tier needs Linux")
 	}
-	r := Examine(context.Background(), policy.Policy{})
-	if !r.OK || r.Interpreter == nil || r.Latency == nil || r.Latency.Runs != warmRuns || len(r.Walls) != len(policy.Walls) || !r.Commands.OK {
+	r := Examine(context.Background(), policy.Policy{}, policy.TierProcess)
+	if !r.OK || r.Interpreter == nil || r.Latency == nil || r.Latency.Runs != warmRuns || len(r.Walls) != len(policy.Walls) || !r.Commands.OK || !r.Modules.OK {
 		t.Errorf("%+v", r)
 	}
 }

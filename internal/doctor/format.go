@@ -57,7 +57,7 @@ func Format(w io.Writer, r Report, colour bool) error {
 	if r.Problem != "" && !strings.Contains(r.Verdict, r.Problem) {
 		fmt.Fprintf(&b, "%s\n", r.Problem)
 	}
-	fmt.Fprintf(&b, "%s\n", r.Commands)
+	fmt.Fprintf(&b, "%s\n%s\n%s\n", r.Commands, r.Modules, r.Modules.Python)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

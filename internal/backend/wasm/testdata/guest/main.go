@@ -48,6 +48,19 @@ func main() {
 				fmt.Println(i)
 			}
 		}
+	case "forever":
+		fmt.Println("begun")
+		switch argument(2) {
+		case "sleep":
+			time.Sleep(time.Hour)
+		case "input":
+			io.Copy(io.Discard, os.Stdin)
+		}
+		for i := 0; ; i++ {
+			if i < 0 {
+				fmt.Println(i)
+			}
+		}
 	case "count":
 		sum := 0
 		for i := range number(2) {
