@@ -1,6 +1,6 @@
 // Package cordon runs code that you do not trust behind kernel walls, and gives
 // back what became of it: Python scripts, each in a fresh CPython, and any
-// command, each in a root of its own.
+// command, each in a root of its own. WebAssembly it runs in your own process.
 //
 // # Tasks
 //
@@ -26,6 +26,20 @@
 // interpreter without the policy's leave, is not started: the Outcome is
 // [run.Refused]. The preset "command" ([policy.Preset]) has limits for a build.
 // Any Runner runs commands and scripts; Tier says what is started with it.
+//
+// Run a WebAssembly module: [Runner.OpenModule] checks and compiles it once; a
+// program for WASI is then run with arguments, and a function of a library called
+// with JSON, each in a new instance:
+//
+//	m, err := r.OpenModule(ctx, binary)
+//	defer m.Close()
+//	res, err := r.Run(ctx, run.Request{Module: m, Args: args, Limits: policy.Limits{Fuel: 50e6}})
+//	res, err = m.Call(ctx, "score", input)
+//
+// It has no system calls, and finds what the policy grants and what
+// [run.Request].Tools offer. Its instructions are counted, exactly. Scripts run there
+// too, if their Tier is [policy.TierWasm] and there is a Python for it. Such a Runner
+// ([Options].Tier) works on every system. docs/wasm.md has the rest.
 //
 // Tell the guest's failures from ours. Whatever the guest does is a Result:
 // its Outcome says how it ended, from evidence. An error means that the request
@@ -69,13 +83,15 @@
 // replaces one, and for the place of each command. The copy lives for a few milliseconds and runs none of your
 // code. A thread of your program waits for each interpreter, and one more
 // attends to it. Signals, the working folder and the environment stay as they
-// are.
+// are. On the tier `wasm` nothing is forked: guests run in the goroutines of their
+// callers, in your address space.
 //
 // # Limits
 //
 //   - The tiers are `process`, for scripts, and `hook`, with CPython 3.9 or newer,
 //     and `jail`, for commands; on Linux, amd64 or arm64. Elsewhere [NewRunner]
-//     refuses.
+//     refuses. The tier `wasm`, for modules and for scripts that ask for it, is
+//     there on every system.
 //   - A worker runs one script and dies, or serves one hook. There are no
 //     sessions, and no files pass from one run to the next but what commands
 //     leave in their workspace and in the policy's Write grants.
@@ -96,6 +112,8 @@
 //
 //   - A bug in the kernel that can be reached by the system calls a guest may
 //     make. Guests share the host's kernel.
+//   - On the tier `wasm`: a bug in the engine. There is no kernel wall behind it, and
+//     what gets through is in your process. So it refuses third-party code.
 //   - Side channels: timing, caches, load, and what the processor leaks.
 //   - Covert channels between guests that run at the same time and want to
 //     talk: load, and read locks on files that all of them may read.
