@@ -205,7 +205,7 @@ func TestJudge(t *testing.T) {
 		{"a trap in the place of a signal", crash, wasm(run.Result{Outcome: run.Trapped}), nil, nil, StateHeld, "trapped"},
 		{"a trap in the place of nothing", attempt, wasm(run.Result{Outcome: run.Trapped}), nil, nil, StateBroken, "trapped"},
 		{"a trap of no module", crash, with(run.Result{Outcome: run.Trapped}, policy.WallSeccomp), nil, nil, StateBroken, "trapped"},
-		{"no scratch, on WebAssembly", attempt, wasm(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`)), nil, nil, StateHeld, "no scratch"},
+		{"no scratch, on WebAssembly", attempt, wasm(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`)), nil, nil, StateBroken, "no scratch"},
 		{"no canary, on WebAssembly", attempt, wasm(value(`{"escaped": false, "missing": "canary mq", "detail": "x"}`)), nil, nil, StateSkipped, "canary mq"},
 		{"no scratch, one due", attempt, with(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`), policy.WallMount), nil, nil, StateBroken, "scratch"},
 	} {

@@ -83,13 +83,9 @@ func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
 		return say(StateBroken, "gave no verdict: %.200s", res.Value)
 	case len(said.Absent) > 0:
 		return judgeAbsent(v, said)
-	case said.Missing == "scratch" && enforced(policy.WallWasm, res.Enforcement):
-		// No folder of that tier can be written to: see files/write_anywhere.
-		v.Absent = []string{said.Missing}
-		return say(StateHeld, "there is no scratch space there: %s", said.Detail)
-	case said.Missing == "scratch" && enforced(policy.WallMount, res.Enforcement):
-		// A private /tmp comes with the mount wall: without it, all attempts
-		// that start there would be "held" for the wrong reason.
+	case said.Missing == "scratch" && (enforced(policy.WallMount, res.Enforcement) || enforced(policy.WallWasm, res.Enforcement)):
+		// A private /tmp comes with these walls: without it, all attempts that
+		// start there would be "held" for the wrong reason.
 		return say(StateBroken, "has no scratch space: %s", said.Detail)
 	case said.Missing != "":
 		return say(StateSkipped, "lacks %s: %s", said.Missing, said.Detail)

@@ -123,6 +123,9 @@ func (e *engines) get(ctx context.Context, kept bool) (*engine, error) {
 		}
 	}
 	made, err := newEngine(context.WithoutCancel(ctx), e.interpreter, folder)
+	if err != nil && folder != "" {
+		made, err = newEngine(context.WithoutCancel(ctx), e.interpreter, "") // likewise
+	}
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "the engine for WebAssembly: %w", err)
 	}

@@ -90,11 +90,17 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		err = os.MkdirAll(folder, 0o700)
 	}
-	if err != nil {
-		panic(err)
+	if err == nil {
+		err = ownAlone(folder)
+	}
+	if err != nil { // as another user, in somebody's checkout
+		if folder, err = os.MkdirTemp("", "cordon-cache"); err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(folder)
 	}
 	testCache = folder
-	os.Exit(m.Run())
+	m.Run()
 }
 
 // bench is one backend with modules, for a test.

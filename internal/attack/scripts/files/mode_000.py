@@ -2,9 +2,11 @@
 # class: 6
 # walls: capabilities uid
 # needs: scratch
+# absent: os.getuid
 # naked: root
 
 def attempt():
+    os.getuid()  # modes mean something only where there are users
     path = os.path.join(scratch(), "shut")
     with open(path, "w") as f:
         f.write("x")

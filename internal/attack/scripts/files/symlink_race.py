@@ -19,7 +19,7 @@ def attempt():
             os.symlink(context["canary_file"], trap)
             os.rename(trap, name)
     racer = threading.Thread(target=swap)
-    racer.start()
+    start(racer)
     seen = ""
     while time.monotonic() < end and context["mark"] not in seen:
         try:

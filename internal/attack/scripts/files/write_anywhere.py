@@ -4,7 +4,7 @@
 # naked: no it would leave things behind
 
 # The scratch space is the guest's own, where there is one, as /dev/shm may be.
-OWN = () if sys.platform == "wasi" else (os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm")
+OWN = (os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm")
 
 def attempt():
     name = context["marker"]
@@ -32,8 +32,14 @@ def attempt():
         return "opened %s for writing: %d" % (path, fd)
     routes = [lambda w=w, f=f: w(os.path.join(f, name)) for f in folders for w in (made, folder, link, hard_link)]
     if sys.platform == "wasi":
-        # Elsewhere a descriptor may be that of the scratch space.
-        routes += [lambda w=w, fd=fd: w(name, dir_fd=fd) for fd in range(3, 20) for w in (made, folder)]
+        # Elsewhere nobody knows which descriptor is that of the scratch space.
+        own = os.stat("/tmp")
+        def is_own(fd):
+            try:
+                return os.path.samestat(os.fstat(fd), own)
+            except OSError:
+                return False
+        routes += [lambda w=w, fd=fd: w(name, dir_fd=fd) for fd in range(3, 20) if not is_own(fd) for w in (made, folder)]
         routes += [lambda fd=fd: "wrote to descriptor %d: %d" % (fd, os.write(fd, b"x")) for fd in range(3, 20)]
         routes += [lambda: os.unlink(library()) or "deleted the library", lambda: os.rename(library(), "/lib/x") or "moved the library"]
     return any_of(*routes, lambda: change(library()))
