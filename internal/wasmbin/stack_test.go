@@ -2,8 +2,8 @@ package wasmbin
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
-	"unsafe"
 )
 
 // recursive are functions that call themselves, or each other, as deep as their
@@ -134,7 +134,7 @@ func TestFrames(t *testing.T) {
 					// The stack moves when it grows, which it has done the second time.
 					largest, last = 0, 0
 					w.depth = func(stack []uint64) {
-						at := uintptr(unsafe.Pointer(unsafe.SliceData(stack)))
+						at := reflect.ValueOf(stack).Pointer()
 						if last != 0 {
 							largest = max(largest, int64(last)-int64(at))
 						}
