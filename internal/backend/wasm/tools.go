@@ -72,6 +72,10 @@ func (g *guest) read(m api.Module, at, length uint32) ([]byte, bool) {
 	return m.Memory().Read(at, length)
 }
 
+// mostEchoed is how much of a question an error repeats. A guest may ask a lot, and what
+// is quoted, and quoted again as JSON, takes several times as much of our memory.
+const mostEchoed = 200
+
 func (g *guest) answerTo(text []byte) []byte {
 	if g.answer != nil {
 		if answer, ours := g.answer(text); ours {
@@ -92,11 +96,11 @@ func (g *guest) answerTo(text []byte) []byte {
 func (g *guest) callTool(text []byte) (json.RawMessage, *replyError) {
 	var q question
 	if err := json.Unmarshal(text, &q); err != nil {
-		return nil, &replyError{errCall, "the question is not JSON: " + err.Error()}
+		return nil, &replyError{errCall, fmt.Sprintf("the question is not JSON: %.*s", mostEchoed, err)}
 	}
 	tool, there := g.tools[q.Tool]
 	if !there {
-		return nil, &replyError{errCall, fmt.Sprintf("there is no tool %q: there are %s", q.Tool, namesOf(g.tools))}
+		return nil, &replyError{errCall, fmt.Sprintf("there is no tool %.*q: there are %s", mostEchoed, q.Tool, namesOf(g.tools))}
 	}
 	if g.calls == nil {
 		g.calls = map[string]int{}
