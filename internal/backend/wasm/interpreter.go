@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -106,7 +107,7 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 		return nil, err
 	}
 	files := i.backend.scripts.NewSet(noFiles)
-	defer files.Close()
+	defer func() { err = errors.Join(err, files.Close()) }()
 	defer g.memory.Free()
 	inside := experimental.WithMemoryAllocator(withGuest(context.WithoutCancel(ctx), g), &g.memory)
 	g.begin()
@@ -115,7 +116,7 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "CPython: %w", plainly(err))
 	}
-	defer instance.Close(inside)
+	defer func() { err = errors.Join(err, instance.Close(inside)) }()
 	for _, segment := range i.module.parsed.Data() {
 		if !segment.Fixed || !instance.Memory().Write(segment.Offset, segment.Data) {
 			return nil, run.Errorf(run.Internal, "CPython: data that does not fit its memory")
