@@ -40,36 +40,36 @@ const uncounted = -1
 
 // instance makes an interpreter in a memory that is a copy of an image, or of what has
 // become of one: size is how much of it is in use.
-func (p *interpreter) instance(from *image, region *region, size uint64) (*instance, error) {
-	g := p.backend.newGuest()
+func (i *interpreter) instance(from *image, region *region, size uint64) (*instance, error) {
+	g := i.backend.newGuest()
 	g.slice = coarseSlice
 	g.memory = memory{limit: size, image: from, region: region}
-	i := &instance{interpreter: p, image: from, guest: g}
-	i.files = p.backend.scripts.NewSet(rootfs.Limits{
-		OpenFiles: p.backend.options.Policy.Limits.OpenFiles - standardStreams, Exceeded: g.exceeded, Denied: g.denied,
+	made := &instance{interpreter: i, image: from, guest: g}
+	made.files = i.backend.scripts.NewSet(rootfs.Limits{
+		OpenFiles: i.backend.options.Policy.Limits.OpenFiles - standardStreams, Exceeded: g.exceeded, Denied: g.denied,
 	})
-	i.tmp = scratch.New(scratch.Limits{Guest: scratchFolder, Files: i.files, Exceeded: g.exceeded, Now: g.clock.wall})
-	i.inside = experimental.WithMemoryAllocator(withGuest(context.Background(), g), &g.memory)
+	made.tmp = scratch.New(scratch.Limits{Guest: scratchFolder, Files: made.files, Exceeded: g.exceeded, Now: g.clock.wall})
+	made.inside = experimental.WithMemoryAllocator(withGuest(context.Background(), g), &g.memory)
 	var err error
-	if i.module, err = p.module.engine.runtime.InstantiateModule(i.inside, p.module.code, p.world(g, i.tmp, i.files)); err != nil {
-		return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: %w", plainly(err)), i.close())
+	if made.module, err = i.module.engine.runtime.InstantiateModule(made.inside, i.module.code, i.world(g, made.tmp, made.files)); err != nil {
+		return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: %w", plainly(err)), made.close())
 	}
 	// It begins as small as the module says.
-	if missing := (size - uint64(i.module.Memory().Size())) / wasmPage; missing > 0 {
-		if _, ok := i.module.Memory().Grow(uint32(missing)); !ok {
-			return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: its memory does not grow"), i.close())
+	if missing := (size - uint64(made.module.Memory().Size())) / wasmPage; missing > 0 {
+		if _, ok := made.module.Memory().Grow(uint32(missing)); !ok {
+			return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: its memory does not grow"), made.close())
 		}
 	}
-	return i, nil
+	return made, nil
 }
 
 // fresh gives an instance of an image.
-func (p *interpreter) fresh(from *image) (*instance, error) {
+func (i *interpreter) fresh(from *image) (*instance, error) {
 	region, err := from.region()
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "a memory for CPython: %w", err)
 	}
-	return p.instance(from, region, from.length)
+	return i.instance(from, region, from.length)
 }
 
 func (i *instance) close() error {

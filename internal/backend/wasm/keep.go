@@ -48,7 +48,7 @@ func (p *python) kept() (memory []byte, err error) {
 	if info, err := f.Stat(); err != nil || time.Since(info.ModTime()) > keptFor {
 		return nil, errors.Join(errOld, err)
 	}
-	header, memory, err := readSnapshot(f, p.interpreter, policy.Bytes(bootMemory))
+	header, memory, err := readSnapshot(f, p.interpreter, bootMemory)
 	if err == nil && header.Restricted != (p.rules != nil) {
 		err = errDamaged
 	}

@@ -128,7 +128,7 @@ func (p *python) makeAhead() {
 		select {
 		case p.ready <- made:
 		case <-p.ctx.Done():
-			made.close()
+			_ = made.close() // nobody had it
 			return
 		}
 	}
@@ -183,11 +183,12 @@ func (p *python) lease() (*instance, error) {
 func (p *python) Close() error {
 	p.end()
 	p.making.Wait()
+	var err error
 	for len(p.ready) > 0 {
-		(<-p.ready).close()
+		err = errors.Join(err, (<-p.ready).close())
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.image.close()
-	return nil
+	return err
 }
