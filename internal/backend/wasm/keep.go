@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/cordon-sandbox/cordon/policy"
 )
 
 // keptFor is how long an image is kept, and with it the seed of its hashes.
