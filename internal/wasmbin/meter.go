@@ -1,8 +1,6 @@
 package wasmbin
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Grain is how finely a module is counted.
 type Grain int

@@ -1,5 +1,7 @@
 package wasmbin
 
+import "slices"
+
 // function is a function's body on its way from old to new.
 //
 // The code is cut into pieces: what runs from its beginning to its end or not at all,
@@ -11,6 +13,7 @@ type function struct {
 	out    []byte
 	piece  []byte // has not been paid for
 	cost   int64  // of the piece
+	callee int64  // what runs behind the piece in a function that does not look
 	path   int64  // what can have run since the last look at the counter
 	look   bool   // the counter has to be looked at where the piece begins
 	blocks []scope
@@ -32,6 +35,10 @@ type scope struct {
 	target bool // its label is jumped to
 	dead   bool // it began where nothing comes
 	joins  bool // something comes to its end from above its else
+
+	// path is the longest to its end of those that have been seen, and skip the one
+	// to its else.
+	path, skip int64
 }
 
 // rewrite gives the body.
@@ -124,7 +131,8 @@ func (f *function) add(i instruction, raw []byte) {
 		f.pay(false)
 		b := &f.blocks[len(f.blocks)-1]
 		b.op, b.joins = opElse, !f.dead
-		f.dead, f.dirty = b.dead, true
+		b.arrive(f)
+		f.path, f.dead, f.dirty = b.skip, b.dead, true
 		f.out = append(f.out, raw...)
 		return
 	case opEnd:
@@ -162,6 +170,7 @@ func (f *function) begin(op byte, raw []byte) {
 	case op == opIf:
 		f.piece = append(f.piece, raw...)
 		f.pay(false)
+		f.blocks[len(f.blocks)-1].skip = f.path
 	case op == opLoop && b.target && !f.dead:
 		f.pay(true)
 		f.out = append(f.out, raw...)
@@ -189,38 +198,47 @@ func (f *function) end() {
 	}
 	f.pay(false)
 	f.out = append(f.out, opEnd)
+	b.arrive(f)
+	if f.path = b.path; b.op == opIf {
+		f.path = max(b.path, b.skip)
+	}
 	f.dead = b.dead || f.dead && !b.target && b.op == opElse && !b.joins
 	f.dirty = true
 }
 
+// arrive is told that the code so far goes on behind the block.
+func (s *scope) arrive(f *function) {
+	if !f.dead {
+		s.path = max(s.path, f.path)
+	}
+}
+
 // jump takes over what leaves the straight way.
 func (f *function) jump(i instruction, raw []byte) {
-	leaves := i.op == opReturn
-	function := uint32(len(f.blocks) - 1)
-	switch i.op {
-	case opBr, opBrIf:
-		leaves = i.index == function
-	case opBrTable:
-		for _, label := range i.labels {
-			leaves = leaves || label == function
-		}
+	labels := i.labels
+	if i.op == opBr || i.op == opBrIf {
+		labels = []uint32{i.index}
 	}
-	if leaves && f.inLocal {
+	function := uint32(len(f.blocks) - 1)
+	if f.inLocal && (i.op == opReturn || slices.Contains(labels, function)) {
 		f.pay(false)
 		f.store()
 	}
 	f.piece = append(f.piece, raw...)
 	f.pay(false)
+	for _, label := range labels {
+		f.blocks[function-label].arrive(f)
+	}
 	f.dead = i.op != opBrIf
 }
 
 // call takes a call over. The counter and the room are right whenever one is made.
 func (f *function) call(i instruction, raw []byte) {
 	if i.op == opCallIndirect {
-		f.path += maxLight
+		f.callee = maxLight
 	} else if int(i.index) >= f.imported {
 		if callee := &f.bodies[int(i.index)-f.imported]; callee.light() {
-			f.path += callee.instructions
+			f.callee = callee.instructions
 		}
 	}
 	f.pay(false)
@@ -241,7 +259,8 @@ func (f *function) pay(atLoop bool) {
 		f.piece = f.piece[:0]
 		return
 	}
-	f.path += f.cost
+	run := f.cost + f.callee
+	f.path += run
 	look := f.look && !atLoop || f.path > maxPath
 	cost := f.cost
 	if f.Grain == Coarse {
@@ -251,11 +270,11 @@ func (f *function) pay(atLoop bool) {
 		}
 	}
 	if look {
-		f.look, f.path = false, 0
+		f.look, f.path = false, run // the piece comes behind the look
 	}
 	f.charge(cost, look)
 	f.out = append(f.out, f.piece...)
-	f.piece, f.cost = f.piece[:0], 0
+	f.piece, f.cost, f.callee = f.piece[:0], 0, 0
 }
 
 // charge takes what a piece costs from the counter.
