@@ -42,8 +42,9 @@ func (b *Backend) OpenModule(ctx context.Context, binary []byte) (*Module, error
 	return m, nil
 }
 
-// stackWords bounds how deeply calls may be nested, in words of eight bytes.
-const stackWords = 1 << 20
+// stackWords bounds how deeply calls may be nested, in words of eight bytes. Each call is
+// charged with the most that it could need, which is several times what it does need.
+const stackWords = 4 << 20
 
 func (b *Backend) open(ctx context.Context, binary []byte, how wasmbin.Metering) (*Module, error) {
 	parsed, err := wasmbin.Parse(binary)
