@@ -11,6 +11,50 @@ import sys
 NO_THREADS = "can't start new thread: the wasm tier has no threads (do one thing after another, or use asyncio)"
 NO_NETWORK = "the wasm tier has no network (pass the data in context or stdin, or ask a tool for it)"
 NO_PROGRAMS = "the wasm tier starts no other programs (do it in Python, or ask a tool for it)"
+NO_SIGNALS = "the wasm tier has no signals (the limits of a run end it in time; within it, asyncio.timeout does)"
+NO_DESCRIPTORS = "the wasm tier has no pipes, and each file once (keep data in io.BytesIO, redirect output with contextlib)"
+NO_USERS = "the wasm tier has no users"
+NO_MACHINE = "the wasm tier does not know what it runs on, and uses one processor of it"
+NO_LIBRARIES = "the wasm tier loads no shared libraries (the tier process does)"
+NO_UNIX = "the wasm tier has no Unix below it (the tier process has)"
+NOT_BUILT = "it is not built for the wasm tier (the tier process has it)"
+NOT_BUILT_ZLIB = "it is not built for the wasm tier (zlib, gzip and zipfile are; the tier process has it)"
+ONLY_STANDARD = "the wasm tier has the standard library alone (the tier process has what its virtual environment has)"
+NO_TIME_ZONE = "the wasm tier keeps time in UTC (for others, use zoneinfo.ZoneInfo)"
+ONE_THREAD = "the wasm tier has one thread (use time.process_time)"
+
+# The modules that scripts ask for most, of those that are not there.
+ABSENT_MODULES = {
+    NO_PROGRAMS: "_posixsubprocess",
+    NO_LIBRARIES: "ctypes _ctypes",
+    NO_USERS: "grp pwd spwd",
+    NO_UNIX: "curses _curses fcntl mmap ossaudiodev readline resource syslog termios",
+    NOT_BUILT: "sqlite3 _sqlite3 ssl _ssl tkinter _tkinter turtle",
+    NOT_BUILT_ZLIB: "_bz2 _lzma",
+    ONLY_STANDARD: "PIL matplotlib numpy pandas requests scipy sklearn yaml",
+}
+
+# What modules of the standard library have elsewhere.
+ABSENT_NAMES = {
+    "os": {
+        NO_PROGRAMS: "execl execle execlp execlpe execv execve execvp execvpe fork forkpty posix_spawn posix_spawnp"
+                     " spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe wait wait3 wait4 waitid waitpid",
+        NO_SIGNALS: "kill killpg",
+        NO_DESCRIPTORS: "dup dup2 openpty pipe pipe2",
+        NO_USERS: "chown fchown getegid geteuid getgid getgroups getlogin getuid lchown setgid setuid",
+        NO_MACHINE: "getloadavg getppid getpriority nice sched_getaffinity sched_setaffinity",
+    },
+    "signal": {
+        NO_SIGNALS: "alarm getitimer pause pthread_kill pthread_sigmask setitimer siginterrupt sigpending sigtimedwait"
+                    " sigwait sigwaitinfo",
+    },
+    "time": {NO_TIME_ZONE: "tzset", ONE_THREAD: "thread_time thread_time_ns"},
+    "hashlib": {NOT_BUILT: "scrypt"},
+}
+
+
+def by_name(table):
+    return {name: words for words, names in table.items() for name in names.split()}
 
 
 def refuses(make):
@@ -27,6 +71,33 @@ def no_programs():
 
 def no_network():
     return OSError(errno.ENETUNREACH, NO_NETWORK)
+
+
+def explain_names(module):
+    """Has a module say why a name is not there. To hasattr, which many ask first, it
+    is not there in any case."""
+    reasons = by_name(ABSENT_NAMES[module.__name__])
+
+    def __getattr__(name):
+        why = reasons.get(name)
+        raise AttributeError("module %r has no attribute %r%s" % (module.__name__, name, ": " + why if why else ""))
+
+    module.__getattr__ = __getattr__
+
+
+class Absence:
+    """The last to be asked for a module. Of some it can say why nobody has them."""
+
+    reasons = by_name(ABSENT_MODULES)
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        why = cls.reasons.get(name)
+        # Who only looks whether it is there, as importlib.util.find_spec does, is told
+        # no as ever.
+        if why is None or sys._getframe(2).f_code.co_name != "_find_and_load_unlocked":
+            return None
+        raise ModuleNotFoundError("No module named %r: %s" % (name, why), name=name)
 
 
 class Mender:
@@ -84,8 +155,14 @@ def install_absences():
     except ImportError:
         select = sys.modules["select"] = type(sys)("select")
         select.error, select.select = OSError, refuses(no_network)
-    menders = {"asyncio": mend_asyncio, "multiprocessing.process": mend_processes, "subprocess": mend_subprocess}
+    sys.modules["_multiprocessing"] = make_multiprocessing_module()
+    menders = {
+        "asyncio": mend_asyncio, "http.client": mend_http, "multiprocessing.connection": mend_pipes,
+        "multiprocessing.process": mend_processes, "subprocess": mend_subprocess,
+    }
+    menders.update(dict.fromkeys(ABSENT_NAMES, explain_names))
     sys.meta_path.insert(0, Mender(menders))
+    sys.meta_path.append(Absence)
     for name in menders:
         if name in sys.modules:
             menders[name](sys.modules[name])
@@ -97,6 +174,39 @@ def mend_subprocess(subprocess):
 
 def mend_processes(process):
     process.BaseProcess.start = refuses(no_programs)
+
+
+def mend_pipes(connection):
+    connection.Pipe = refuses(no_programs)
+
+
+def mend_http(client):
+    """Without OpenSSL there is no HTTPS, and urllib would call it an unknown kind of
+    URL. What is to be told is that there is no network."""
+    if hasattr(client, "HTTPSConnection"):
+        return
+
+    class HTTPSConnection(client.HTTPConnection):
+        default_port = client.HTTPS_PORT
+
+        def __init__(self, host, port=None, *args, **kwargs):
+            super().__init__(host, port)
+
+    HTTPSConnection.__module__, HTTPSConnection.__qualname__ = client.__name__, "HTTPSConnection"
+    client.HTTPSConnection = HTTPSConnection
+
+
+def make_multiprocessing_module():
+    """The module beneath multiprocessing, whose parts can then be imported. They all
+    begin with a lock."""
+    class SemLock:
+        SEM_VALUE_MAX = 2**31 - 1
+        __init__ = refuses(no_programs)
+        _rebuild = refuses(no_programs)
+
+    made = type(sys)("_multiprocessing")
+    made.__dict__.update(SemLock=SemLock, sem_unlink=refuses(no_programs), flags={})
+    return made
 
 
 # The numbers are Linux's: scripts have them in tables, and nobody sends them.
@@ -126,7 +236,8 @@ def make_socket_module():
     class gaierror(OSError):
         """There is no address for that name, or for any."""
 
-    herror.__module__ = gaierror.__module__ = "socket"
+    for kind in herror, gaierror:
+        kind.__module__, kind.__qualname__ = "socket", kind.__name__
     timeout = None
 
     def setdefaulttimeout(seconds):

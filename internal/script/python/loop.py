@@ -63,6 +63,10 @@ def mend_asyncio(asyncio):
 
         subprocess_shell = subprocess_exec
 
+        # The kind of error is that of other platforms which cannot do it.
+        add_signal_handler = remove_signal_handler = refuses(lambda: NotImplementedError(NO_SIGNALS))
+        add_reader = add_writer = refuses(lambda: NotImplementedError(NO_NETWORK))
+
     for module in asyncio, asyncio.unix_events:
         for name in "SelectorEventLoop", "EventLoop":  # the latter since 3.13
             if hasattr(module, name):
