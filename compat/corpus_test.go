@@ -148,26 +148,30 @@ func TestAttempts(t *testing.T) {
 	for _, p := range pythons(t) {
 		workingAttempts(t, p, cells, potent)
 		t.Run(p.name, func(t *testing.T) {
-			r := newRunner(t, policy.Policy{Python: p.Found})
-			var refused atomic.Int32
-			eachCell(t, p, cells, func(c cell) error {
-				res, err := r.Run(t.Context(), run.Request{Script: c.script, Variables: []string{"escaped"}, Restricted: true})
-				switch {
-				case err != nil:
-					return err
-				case string(res.Variables["escaped"]) == "true":
-					return errors.New("got out")
-				case res.Outcome == run.Signaled || res.Outcome == run.InvalidOutput:
-					return fmt.Errorf("%s: %s", res.Outcome, res.Error)
-				case res.Outcome == run.Refused:
-					refused.Add(1)
-				}
-				return nil
-			})
-			t.Logf("%d attempts, %d refused before they ran", len(cells), refused.Load())
+			testAttempts(t, p, cells)
 		})
 	}
 	checkPotency(t, cells, potent)
+}
+
+func testAttempts(t *testing.T, p python, cells []cell) {
+	r := p.runner(t, policy.Policy{})
+	var refused atomic.Int32
+	eachCell(t, p, cells, func(c cell) error {
+		res, err := r.Run(t.Context(), run.Request{Script: c.script, Variables: []string{"escaped"}, Restricted: true})
+		switch {
+		case err != nil:
+			return err
+		case string(res.Variables["escaped"]) == "true":
+			return errors.New("got out")
+		case res.Outcome == run.Signaled || res.Outcome == run.Trapped || res.Outcome == run.InvalidOutput:
+			return fmt.Errorf("%s: %s", res.Outcome, res.Error)
+		case res.Outcome == run.Refused:
+			refused.Add(1)
+		}
+		return nil
+	})
+	t.Logf("%d attempts, %d refused before they ran", len(cells), refused.Load())
 }
 
 // checkPotency: of the interpreters for which an attempt says that it works, one
@@ -233,21 +237,7 @@ func TestRefusals(t *testing.T) {
 	cells := readCorpus(t, "refusals", fewestRefusals)
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
-			r := newRunner(t, policy.Policy{Python: p.Found})
-			eachCell(t, p, cells, func(c cell) error {
-				res, err := r.Run(t.Context(), run.Request{Script: c.script, Restricted: true})
-				if err != nil {
-					return err
-				}
-				if c.rule == "syntax" && res.Outcome == run.Malformed {
-					return nil
-				}
-				spoke := slices.ContainsFunc(res.Violations, func(v run.Violation) bool { return v.Wall == policy.WallLanguage && v.Op == c.rule })
-				if !spoke || c.before && res.Outcome != run.Refused {
-					return fmt.Errorf("%s: %s, want %s", res.Outcome, res.Error, c.rule)
-				}
-				return nil
-			})
+			testRefusals(t, p, cells)
 		})
 	}
 	page, err := os.ReadFile("../docs/language.md")
@@ -263,6 +253,24 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("no cell is refused by %s", rule)
 		}
 	}
+}
+
+func testRefusals(t *testing.T, p python, cells []cell) {
+	r := p.runner(t, policy.Policy{})
+	eachCell(t, p, cells, func(c cell) error {
+		res, err := r.Run(t.Context(), run.Request{Script: c.script, Restricted: true})
+		if err != nil {
+			return err
+		}
+		if c.rule == "syntax" && res.Outcome == run.Malformed {
+			return nil
+		}
+		spoke := slices.ContainsFunc(res.Violations, func(v run.Violation) bool { return v.Wall == policy.WallLanguage && v.Op == c.rule })
+		if !spoke || c.before && res.Outcome != run.Refused {
+			return fmt.Errorf("%s: %s, want %s", res.Outcome, res.Error, c.rule)
+		}
+		return nil
+	})
 }
 
 // rulesOn gives the rules in the first column of the page's table of them.
@@ -294,23 +302,27 @@ func TestBenign(t *testing.T) {
 	cells := readCorpus(t, "benign", fewestBenign)
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
-			r := newRunner(t, policy.Policy{Python: p.Found})
-			eachCell(t, p, cells, func(c cell) error {
-				res, err := r.Run(t.Context(), run.Request{Script: c.script, Context: map[string]any{}, Restricted: true})
-				if err != nil {
-					return err
-				}
-				if !res.OK() {
-					return fmt.Errorf("%s: %s\n%s", res.Outcome, res.Error, res.Stderr)
-				}
-				if c.want == "" {
-					return fmt.Errorf("no line with the expected result")
-				}
-				t.Run(c.name, func(t *testing.T) { sameJSON(t, "result", string(res.Value), c.want) })
-				return nil
-			})
+			testBenign(t, p, cells)
 		})
 	}
+}
+
+func testBenign(t *testing.T, p python, cells []cell) {
+	r := p.runner(t, policy.Policy{})
+	eachCell(t, p, cells, func(c cell) error {
+		res, err := r.Run(t.Context(), run.Request{Script: c.script, Context: map[string]any{}, Restricted: true})
+		if err != nil {
+			return err
+		}
+		if !res.OK() {
+			return fmt.Errorf("%s: %s\n%s", res.Outcome, res.Error, res.Stderr)
+		}
+		if c.want == "" {
+			return fmt.Errorf("no line with the expected result")
+		}
+		t.Run(c.name, func(t *testing.T) { sameJSON(t, "result", string(res.Value), c.want) })
+		return nil
+	})
 }
 
 // eachCell runs those that the interpreter can have, some at a time.

@@ -9,7 +9,12 @@
 //     they must not, and scripts spliced from both (corpus_test.go,
 //     fuzz_test.go), and hooks (hooks_test.go);
 //   - numpy and pandas from a virtual environment (venv_test.go);
-//   - CPython's own tests (cpython_test.go, testdata/cpython.txt).
+//   - CPython's own tests (cpython_test.go, testdata/cpython.txt);
+//   - all of this again with CPython as WebAssembly, on copies of one that has
+//     started (wasm_test.go): what cannot work there is named, with the words that
+//     a script is told (wasm_scripts_test.go, wasm_absent_test.go), and it has a
+//     list of CPython's tests of its own (wasm_cpython_test.go,
+//     testdata/cpython_wasm.txt).
 //
 // What the tests find in their environment:
 //
@@ -17,7 +22,8 @@
 //	                         those on PATH and of pyenv
 //	CORDON_TEST_VENV         a virtual environment with numpy and pandas
 //	CORDON_TEST_SUITE        the folder of CPython's own tests
-//	CORDON_TEST_CPYTHON=all  run all of testdata/cpython.txt, not the short set
+//	CORDON_TEST_CPYTHON=all  run all of testdata/cpython.txt, not the short set, and
+//	                         of testdata/cpython_wasm.txt the long ones, too
 //	CORDON_TEST_FUZZ=20s     how long to splice scripts, on each CPython
 //	CORDON_REQUIRE_HOST=1    what is missing is a failure, not a skip
 //

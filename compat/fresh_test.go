@@ -16,24 +16,29 @@ result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), tempfile.mkt
 `
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
-			r := newRunner(t, policy.Policy{Python: p.Found, Preload: []string{"random", "secrets", "tempfile", "uuid"}})
-			seen := map[any]bool{}
-			for range 20 {
-				res, err := r.Run(t.Context(), run.Request{Script: source})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var values []any
-				if err := res.Decode(&values); err != nil || len(values) != 5 {
-					t.Fatalf("%v %s %s", err, res.Value, res.Error)
-				}
-				for _, v := range values {
-					if seen[v] {
-						t.Errorf("%v came twice", v)
-					}
-					seen[v] = true
-				}
-			}
+			testRandom(t, p, source)
 		})
+	}
+}
+
+// testRandom runs a script that gives a list of values, none of which may come again.
+func testRandom(t *testing.T, p python, source string) {
+	r := p.runner(t, policy.Policy{Preload: []string{"random", "secrets", "tempfile", "uuid"}})
+	seen := map[any]bool{}
+	for range 20 {
+		res, err := r.Run(t.Context(), run.Request{Script: source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []any
+		if err := res.Decode(&values); err != nil || len(values) != 5 {
+			t.Fatalf("%v %s %s", err, res.Value, res.Error)
+		}
+		for _, v := range values {
+			if seen[v] {
+				t.Errorf("%v came twice", v)
+			}
+			seen[v] = true
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package compat_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,12 +10,41 @@ import (
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // python is one interpreter to test on.
 type python struct {
 	interpreter.Interpreter
-	name string // unique, for subtests
+	name string      // unique, for subtests
+	tier policy.Tier // that runs it
+}
+
+// policy gives p with this interpreter for scripts.
+func (p python) policy(with policy.Policy) policy.Policy {
+	if p.tier == policy.TierWasm {
+		with.PythonWasm = p.Found
+	} else {
+		with.Python = p.Found
+	}
+	return with
+}
+
+// runner starts a Runner for it.
+func (p python) runner(t *testing.T, with policy.Policy) tierRunner {
+	t.Helper()
+	return tierRunner{startRunner(t, cordon.Options{Policy: p.policy(with), Tier: p.tier, Idle: 2}), p.tier}
+}
+
+// tierRunner has every script run on one tier.
+type tierRunner struct {
+	*cordon.Runner
+	tier policy.Tier
+}
+
+func (r tierRunner) Run(ctx context.Context, req run.Request) (run.Result, error) {
+	req.Tier = r.tier
+	return r.Runner.Run(ctx, req)
 }
 
 // minor is the 11 of 3.11.
@@ -39,7 +69,7 @@ func pythons(t *testing.T) []python {
 		}
 		known := slices.ContainsFunc(all, func(p python) bool { return p.Path == i.Path && p.VirtualEnv == i.VirtualEnv })
 		if !known {
-			all = append(all, python{i, filepath.Base(i.Prefix) + "-" + filepath.Base(i.Path)})
+			all = append(all, python{i, filepath.Base(i.Prefix) + "-" + filepath.Base(i.Path), policy.TierProcess})
 		}
 	}
 	if len(all) == 0 {
@@ -83,7 +113,12 @@ func isFile(path string) bool {
 // newRunner starts a Runner that is closed with the test.
 func newRunner(t *testing.T, p policy.Policy) *cordon.Runner {
 	t.Helper()
-	r, err := cordon.NewRunnerContext(t.Context(), cordon.Options{Policy: p, Idle: 2})
+	return startRunner(t, cordon.Options{Policy: p, Idle: 2})
+}
+
+func startRunner(t *testing.T, options cordon.Options) *cordon.Runner {
+	t.Helper()
+	r, err := cordon.NewRunnerContext(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package compat_test
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -58,25 +58,35 @@ var maxima = policy.Limits{
 func TestScripts(t *testing.T) {
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
-			r := newRunner(t, policy.Policy{Python: p.Found, Maxima: maxima})
-			for name, scripts := range tables {
-				t.Run(name, func(t *testing.T) {
-					for _, s := range scripts {
-						t.Run(s.name, func(t *testing.T) {
-							if p.minor() < s.since {
-								t.Skipf("needs Python 3.%d", s.since)
-							}
-							t.Parallel()
-							s.test(t, r)
-						})
+			testScripts(t, p, func(table string, s script) script { return s })
+		})
+	}
+}
+
+// testScripts runs all tables, with what is expected of each script on the tier.
+func testScripts(t *testing.T, p python, expected func(table string, s script) script) {
+	r := p.runner(t, policy.Policy{Maxima: maxima})
+	for name, scripts := range tables {
+		t.Run(name, func(t *testing.T) {
+			for _, s := range scripts {
+				t.Run(s.name, func(t *testing.T) {
+					if p.minor() < s.since {
+						t.Skipf("needs Python 3.%d", s.since)
 					}
+					t.Parallel()
+					expected(name, s).test(t, r)
 				})
 			}
 		})
 	}
 }
 
-func (s script) test(t *testing.T, r *cordon.Runner) {
+// runner is a Runner, or one for a certain tier.
+type runner interface {
+	Run(context.Context, run.Request) (run.Result, error)
+}
+
+func (s script) test(t *testing.T, r runner) {
 	res, err := r.Run(t.Context(), run.Request{
 		Script: s.source, Context: s.context, Stdin: s.stdin, Variables: s.variables, Limits: s.limits,
 	})

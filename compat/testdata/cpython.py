@@ -9,6 +9,8 @@ import re
 import sys
 import unittest
 
+if context["path"]:
+    sys.path.insert(0, context["path"])
 from test import support
 from test.support import socket_helper
 
@@ -19,6 +21,9 @@ support.use_resources = []  # no network, no display, nothing that takes minutes
 # CPython knows platforms without processes; its tests say which of them need
 # some, and skip those.
 support.has_subprocess_support = support.has_fork_support = False
+
+# Without a network, asyncio does all but that.
+support.has_socket_support = support.has_socket_support or "async" in context["module"]
 
 # Asked at import, where a refusal would take the whole module with it.
 socket_helper._bind_nix_socket_error = PermissionError("no sockets in here")

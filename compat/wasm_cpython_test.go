@@ -1,0 +1,74 @@
+package compat_test
+
+import (
+	"archive/zip"
+	_ "embed"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+var (
+	//go:embed testdata/cpython_wasm.txt
+	cpythonWasmList string
+	//go:embed testdata/memory_files.py
+	memoryFiles string
+)
+
+// CPython's own tests on copies of an interpreter that has started: whatever the copy
+// would break, they have a test for.
+func TestWasmCPythonSuite(t *testing.T) {
+	modules, err := parseSuite(cpythonWasmList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, suite := wasmPython(t), unpacked(t, wasmFile(t, wasmSuite))
+	limits := policy.Limits{
+		WallTime: policy.Duration(5 * time.Minute), CPUTime: policy.Duration(2 * time.Minute),
+		Memory: 1 * policy.GiB, Output: 256 * policy.KiB, OpenFiles: 512,
+	}
+	options := cordon.Options{
+		Policy: p.policy(policy.Policy{Limits: limits, Maxima: limits, Read: []string{suite}}),
+		Tier:   p.tier, Idle: 2, Concurrent: 2, // each of them takes a processor
+	}
+	r := tierRunner{startRunner(t, options), p.tier}
+	for _, m := range modules {
+		if testing.Short() && !m.short || m.long && os.Getenv("CORDON_TEST_CPYTHON") != "all" {
+			continue
+		}
+		m.strict = true // the list is for this interpreter and no other
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			for _, d := range m.run(t, r, memoryFiles, suite) {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// unpacked gives a folder with what is in an archive. It is not below /tmp, of which
+// nothing can be granted.
+func unpacked(t *testing.T, archive string) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("/var/tmp", "cordon-suite-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	z, err := zip.OpenReader(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	if err := os.CopyFS(folder, z); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}

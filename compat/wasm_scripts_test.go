@@ -1,0 +1,162 @@
+package compat_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// absence is something that WebAssembly does not have, and what a script is told that
+// wants it.
+type absence struct {
+	what      string // for whoever reads this
+	exception string
+	words     string   // of the error
+	violation []string // as in script
+	scripts   []string // table/name
+}
+
+// wasmAbsences are all the scripts of the tables that cannot work on the tier wasm.
+// Each must end with exactly this error: one that works after all fails the test.
+var wasmAbsences = []absence{
+	{"threads", "RuntimeError", "can't start new thread: the wasm tier has no threads", nil, []string{
+		"threads/pool of 8", "threads/8 at once", "threads/lock, condition, queue", "threads/thread-local", "threads/daemon",
+		"threads/waited for", "threads/sets the result late", "threads/uncaught in a thread", "threads/timer",
+		"threads/above the limit", "threads/up to the limit", "threads/many in turn", "threads/stack size",
+		"output/from many threads",
+	}},
+	{"sockets", "OSError", "the wasm tier has no network", nil, []string{
+		"the network is refused/socket", "the network is refused/http.server", "the network is refused/asyncio connection",
+		"waiting/socket pair", "waiting/socket pair as a file", "waiting/selectors", "asyncio/streams over a socket pair",
+	}},
+	{"addresses", "gaierror", "the wasm tier has no network", nil, []string{
+		"the network is refused/create_connection", "the network is refused/http.client",
+	}},
+	{"addresses, for urllib", "URLError", "the wasm tier has no network", nil, []string{
+		"the network is refused/urllib by address", "the network is refused/urllib by name",
+	}},
+	{"programs", "OSError", "the wasm tier starts no other programs", nil, []string{
+		"processes are refused/subprocess.run", "processes are refused/subprocess with a shell",
+		"processes are refused/subprocess with preexec_fn", "processes are refused/os.system", "processes are refused/os.popen",
+		"processes are refused/asyncio subprocess", "processes are refused/multiprocessing.Process",
+	}},
+	// Whoever asks hasattr(os, "fork") must hear no.
+	{"calls that make programs", "AttributeError", "the wasm tier starts no other programs", nil, []string{
+		"processes are refused/os.fork", "processes are refused/os.posix_spawn", "processes are refused/os.execv",
+	}},
+	{"signals", "AttributeError", "the wasm tier has no signals", nil, []string{
+		"signals/alarm with a handler", "signals/setitimer interrupts sleep", "signals/raise_signal, sigmask, sigwait",
+		"signals/interrupts itself", "known differences/signals with their default action are dropped",
+	}},
+	{"signals, for asyncio", "NotImplementedError", "the wasm tier has no signals", nil, []string{"asyncio/signal handler in the loop"}},
+	{"pipes and copies of descriptors", "AttributeError", "the wasm tier has no pipes, and each file once", nil, []string{
+		"files/descriptors", "waiting/select, poll, epoll over a pipe", "output/both to one place keep their order",
+	}},
+	{"shared libraries", "ModuleNotFoundError", "No module named 'ctypes': the wasm tier loads no shared libraries", nil, []string{
+		"tools/ctypes", "signals/crashes", "output/before a crash is kept", "files are refused/ctypes of an own library",
+	}},
+	{"users", "ModuleNotFoundError", "the wasm tier has no users", nil, []string{"surroundings/user"}},
+	{"Unix", "ModuleNotFoundError", "the wasm tier has no Unix below it", nil, []string{
+		"files/mmap", "files/locks on files", "files are refused/flock", "processes are refused/pty", "surroundings/resource",
+	}},
+	{"processors", "AttributeError", "the wasm tier does not know what it runs on", nil, []string{"surroundings/processors"}},
+	{"SQLite and OpenSSL", "ModuleNotFoundError", "it is not built for the wasm tier", nil, []string{
+		"databases/sqlite3 in memory", "databases/sqlite3 file in WAL mode", "databases/sqlite3 file with a rollback journal",
+		"databases/sqlite3 functions, backup, full text", "hashes and secrets/ssl",
+		"hashes and secrets/a TLS handshake in memory fails as it should",
+	}},
+	{"OpenSSL's scrypt", "AttributeError", "it is not built for the wasm tier", nil, []string{"hashes and secrets/hashlib and hmac"}},
+	{"bzip2", "ModuleNotFoundError", "No module named '_bz2': it is not built for the wasm tier", nil, []string{"archives/in memory"}},
+	{"xz", "CompressionError", "lzma module is not available", nil, []string{"archives/zip and tar"}},
+	{"the C library's time zones", "AttributeError", "the wasm tier keeps time in UTC", nil, []string{"time/tzset"}},
+	{"a thread's time", "AttributeError", "the wasm tier has one thread", nil, []string{"time/clocks"}},
+	// A script may read what is granted, and write nothing.
+	{"files to write, by a relative name", "PermissionError", "Capabilities insufficient", nil, []string{
+		"files/cwd is /tmp and writable", "files/import of an own module", "files/scratch takes what its limit says",
+		"files/sendfile and copy_file_range", "files/runpy and zipimport", "files/scandir, glob, fnmatch, filecmp, fileinput",
+		"files/os calls", "files/shutil", "files/pathlib", "files are refused/chown", "databases/shelve and dbm.dumb",
+		"archives/tar on disk",
+	}},
+	{"files to write, by an absolute name", "PermissionError", "Capabilities insufficient", []string{"wasm open"}, []string{
+		"tools/logging to a file",
+	}},
+	{"devices", "PermissionError", "Capabilities insufficient: '/dev/null'", []string{"wasm open"}, []string{
+		"files/devices", "files/redirect to os.devnull",
+	}},
+	{"files of the host", "PermissionError", "Capabilities insufficient: '/etc/shadow'", []string{"wasm open"}, []string{
+		"files are refused/read of a host file",
+	}},
+	{"temporary files", "FileNotFoundError", "No usable temporary directory", nil, []string{
+		"files/tempfile", "files/mkstemp, mkdtemp, SpooledTemporaryFile",
+	}},
+	{"a file of os, which is frozen", "AttributeError", "module 'os' has no attribute '__file__'", nil, []string{
+		"files are refused/write beside the standard library",
+	}},
+	{"an environment", "KeyError", "'HOME'", nil, []string{"surroundings/environment can be changed"}},
+	// The C library takes any name for a locale, so that the script does not get what it
+	// goes on with.
+	{"locales that are not there", "NameError", "'missing'", nil, []string{"text/locale"}},
+}
+
+// wasmOtherwise are scripts that come to another end there, which is no failure.
+var wasmOtherwise = map[string]script{
+	"processes are refused/subprocess with a pipe": {result: `"OSError"`},
+	"processes are refused/multiprocessing.Pool": {
+		result: `"[Errno 58] the wasm tier starts no other programs (do it in Python, or ask a tool for it)"`,
+	},
+	"processes are refused/ProcessPoolExecutor": {
+		result: `"[Errno 58] the wasm tier starts no other programs (do it in Python, or ask a tool for it)"`,
+	},
+	"the network is refused/asyncio server": {result: `0`},
+	// A device is no file there, and what is not there cannot become too much.
+	"files are refused/too many open files": {result: `76`},
+	"files are refused/scratch is full":     {result: `false`},
+	"signals/aborts":                        {outcome: run.Trapped, error: []string{"trap: unreachable"}},
+	"surroundings/environment":              {result: `{}`},
+	"surroundings/platform":                 {result: `["wasi", true, "CPython", true, false]`},
+	// There is no program that sys.executable could name.
+	"surroundings/interpreter": {result: `[false, true, true, false]`},
+	// Without OpenSSL, Python does it itself, and warns that this is slow.
+	"hashes and secrets/pbkdf2 and blake2": {result: `["120fb6cf", 16]`, stderr: []string{"DeprecationWarning"}},
+}
+
+// onWasm is what is expected of a script there.
+func onWasm(table string, s script) script {
+	name := table + "/" + s.name
+	want := s
+	if other, there := wasmOtherwise[name]; there {
+		want = other
+	}
+	for _, a := range wasmAbsences {
+		if slices.Contains(a.scripts, name) {
+			want = script{outcome: run.Raised, exception: a.exception, error: []string{a.words}, violation: a.violation}
+		}
+	}
+	want.name, want.source, want.since = s.name, s.source, s.since
+	want.context, want.stdin, want.variables, want.limits = s.context, s.stdin, s.variables, s.limits
+	return want
+}
+
+func TestWasmScripts(t *testing.T) {
+	known := map[string]int{}
+	for table, scripts := range tables {
+		for _, s := range scripts {
+			known[table+"/"+s.name]++
+		}
+	}
+	for name := range wasmOtherwise {
+		known[name]--
+	}
+	for _, a := range wasmAbsences {
+		for _, name := range a.scripts {
+			known[name]--
+		}
+	}
+	for name, left := range known {
+		if left < 0 {
+			t.Errorf("%s is listed twice, or there is no such script", name)
+		}
+	}
+	testScripts(t, wasmPython(t), onWasm)
+}

@@ -1,0 +1,69 @@
+package compat_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/pythonwasm"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// What make python-wasm has built.
+const (
+	wasmBundle = "../.cache/python-wasm/python-wasm.zip"
+	wasmSuite  = "../.cache/python-wasm/python-wasm-tests.zip"
+)
+
+func wasmFile(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		hosttest.Lacks(t, "%v: make python-wasm", err)
+	}
+	return path
+}
+
+// wasmPython is CPython as WebAssembly. Its tests are apart from those of the other
+// interpreters: TestAsOrdinaryUser runs the latter again, for walls that this one does
+// not have.
+func wasmPython(t *testing.T) python {
+	t.Helper()
+	path := wasmFile(t, wasmBundle)
+	bundle, err := pythonwasm.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := python{interpreter.Interpreter{Found: path}, "wasm", policy.TierWasm}
+	if _, err := fmt.Sscanf(bundle.Python, "%d.%d", &p.Version[0], &p.Version[1]); err != nil {
+		t.Fatalf("version %q: %v", bundle.Python, err)
+	}
+	return p
+}
+
+func TestWasmBenign(t *testing.T) {
+	testBenign(t, wasmPython(t), readCorpus(t, "benign", fewestBenign))
+}
+
+func TestWasmAttempts(t *testing.T) {
+	testAttempts(t, wasmPython(t), readCorpus(t, "attempts", fewestAttempts))
+}
+
+func TestWasmRefusals(t *testing.T) {
+	testRefusals(t, wasmPython(t), readCorpus(t, "refusals", fewestRefusals))
+}
+
+// Guests are copies of one memory: what it had drawn from its random sources must not
+// come out of all of them. There is no folder for a name from tempfile to be in.
+func TestWasmRandomDiffersInEachRun(t *testing.T) {
+	testRandom(t, wasmPython(t), `
+import os, random, secrets, tempfile, uuid
+result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), next(tempfile._get_candidate_names()), os.urandom(8).hex()]
+`)
+}
