@@ -14,7 +14,7 @@ import (
 var scratchScripts = map[string]string{
 	"it is there and empty": `
 import os
-result = os.listdir("/tmp") == [] and os.path.isdir("/tmp") and os.getcwd() == "/"
+result = os.listdir("/tmp") == [] and os.path.isdir("/tmp") and os.getcwd() == "/tmp"
 `,
 	"gettempdir": `
 import tempfile

@@ -35,6 +35,10 @@ def boot():
     config = marshal.loads(_cordon.ask(b"boot"))
     if sys.platform == "wasi" or config.get("wasi"):
         install_absences()
+    if sys.platform == "wasi":
+        import posix
+
+        posix.chdir("/tmp")  # where scripts begin on every tier
     prepare(config["preload"])
     image = Image(config["language"])
     image.warm_up()
