@@ -92,9 +92,10 @@
 //     and `jail`, for commands; on Linux, amd64 or arm64. Elsewhere [NewRunner]
 //     refuses. The tier `wasm`, for modules and for scripts that ask for it, is
 //     there on every system.
-//   - A worker runs one script and dies, or serves one hook. There are no
-//     sessions, and no files pass from one run to the next but what commands
-//     leave in their workspace and in the policy's Write grants.
+//   - A worker runs one script and dies, or serves one hook. Only a [Session],
+//     on the tier `wasm`, keeps something for the next run, and no files pass
+//     from one to the next but what commands leave in their workspace and in the
+//     policy's Write grants.
 //   - No guest has a network but what the policy's AllowNet names, through a
 //     proxy; for commands the policy's Egress can lift that.
 //   - A script starts no processes, sees no /proc, and writes to its own /tmp
