@@ -35,6 +35,13 @@ func newImage(memory []byte, base, reserve uint64) (*image, error) {
 	return i, nil
 }
 
+// hold is for one more who uses the image, and closes it in the end.
+func (i *image) hold() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.users++
+}
+
 // region gives a copy of the image. Only who has the image, or a copy, may ask.
 func (i *image) region() (*region, error) {
 	i.mu.Lock()

@@ -29,10 +29,6 @@ type python struct {
 	making sync.WaitGroup
 }
 
-// rotateAfter is how many guests an image serves. The next one has another seed for
-// hashes.
-const rotateAfter = 10_000
-
 func newPython(ctx context.Context, i *interpreter, rules *policy.Language, preload []string, idle int) (*python, error) {
 	p := &python{
 		interpreter: i, rules: rules, preload: preload,
@@ -138,8 +134,10 @@ func (p *python) makeAhead() {
 func (p *python) fresh() (*instance, error) {
 	p.mu.Lock()
 	image := p.image
+	image.hold() // a rotation may let go of it meanwhile
+	defer image.close()
 	p.made++
-	rotate := p.made == rotateAfter
+	rotate := p.made == p.interpreter.backend.options.RotateAfter
 	p.mu.Unlock()
 	if rotate {
 		p.making.Go(p.rotate)

@@ -21,6 +21,9 @@ type Options struct {
 	Queue int
 	// OneShot says that there will be one run: nothing is kept for a second.
 	OneShot bool
+	// RotateAfter is how many guests have the same seed for hashes, more or less: a new
+	// one is made meanwhile; 0 means DefaultRotateAfter.
+	RotateAfter int
 	// Interpreter has modules interpreted, as on processors that the compiler does not
 	// know.
 	Interpreter bool
@@ -37,6 +40,8 @@ const (
 	DefaultIdle       = 8
 	DefaultConcurrent = 64
 	DefaultQueue      = 4096
+
+	DefaultRotateAfter = 10_000
 )
 
 func (o Options) resolved() Options {
@@ -51,6 +56,9 @@ func (o Options) resolved() Options {
 	}
 	if o.Queue <= 0 {
 		o.Queue = DefaultQueue
+	}
+	if o.RotateAfter <= 0 {
+		o.RotateAfter = DefaultRotateAfter
 	}
 	return o
 }
