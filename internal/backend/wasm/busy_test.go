@@ -48,6 +48,9 @@ func (b begun) Write(data []byte) (int, error) {
 // A guest that is busy in C holds up neither Go's garbage collector, and with it
 // everybody else in the process, nor its own end.
 func TestBusyInC(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector")
+	}
 	b := pythonBench(t, Options{Idle: 1})
 	const names = "import binascii, collections, decimal, functools, gc, hashlib, itertools, operator, os, re, sys\nsys.setrecursionlimit(10 ** 6)\nprint('begun')\n"
 	for name, expression := range busy {

@@ -77,6 +77,9 @@ func cGuest(t *testing.T, name string, flags ...string) []byte {
 func onBoth(t *testing.T, test func(t *testing.T, options Options)) {
 	t.Helper()
 	for name, interpreter := range map[string]bool{"compiler": false, "interpreter": true} {
+		if interpreter && testing.Short() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) { test(t, Options{Interpreter: interpreter, Cache: testCache}) })
 	}
 }

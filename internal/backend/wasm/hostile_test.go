@@ -147,6 +147,9 @@ func TestHostileModules(t *testing.T) {
 
 // A module that was cut anywhere is an error with words, and never more than that.
 func TestCutModules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector")
+	}
 	b := newBench(t, Options{Interpreter: true})
 	whole := cGuest(t, "hello.c")
 	for n := 0; n < len(whole); n += 97 {
@@ -182,6 +185,9 @@ func TestGarbageCollection(t *testing.T) {
 
 // What guests used is given back.
 func TestMemoryReturns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector")
+	}
 	if runtime.GOOS != "linux" {
 		t.Skip("looks into /proc")
 	}

@@ -12,6 +12,9 @@ import (
 // A single run begins with the image that another one has kept; what is damaged or old
 // is made anew, and nobody notices.
 func TestKeptImages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector")
+	}
 	folder := t.TempDir()
 	seed := func() string {
 		b := pythonBench(t, Options{OneShot: true, Cache: folder})

@@ -3,6 +3,8 @@ package wasm
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
@@ -25,8 +27,15 @@ func bundle(t testing.TB) string {
 	return path
 }
 
+// concurrent are the tests of Python that the race detector has something to see in.
+// To load CPython takes it seconds each time.
+var concurrent = []string{"TestRotationHammer", "TestFork", "TestContract"}
+
 func pythonBench(t *testing.T, options Options) bench {
 	t.Helper()
+	if name, _, _ := strings.Cut(t.Name(), "/"); testing.Short() && !slices.Contains(concurrent, name) {
+		t.Skip("takes long under the race detector, which would see nothing new")
+	}
 	options.Policy.PythonWasm = bundle(t)
 	if options.Cache == "" {
 		options.Cache = testCache
@@ -54,13 +63,21 @@ func (b bench) script(req run.Request) run.Result {
 	return r
 }
 
-func TestContract(t *testing.T)    { backendtest.Contract(t, openPython, policy.Policy{}) }
-func TestContainment(t *testing.T) { backendtest.Containment(t, openPython, policy.Policy{}) }
+func TestContract(t *testing.T) { backendtest.Contract(t, openPython, policy.Policy{}) }
+func TestContainment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector")
+	}
+	backendtest.Containment(t, openPython, policy.Policy{})
+}
 
 // The interpreter of modules is for processors that the compiler does not know. It takes
 // long to start CPython, so that one backend serves all, and the attempts are those at
 // its own work: memory and calls.
 func TestSuiteInterpreted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector")
+	}
 	b := pythonBench(t, Options{Idle: 1, Interpreter: true}).Backend
 	open := func(*testing.T, policy.Policy) backend.Backend { return b }
 	t.Run("contract", func(t *testing.T) { backendtest.Contract(t, open, policy.Policy{}) })

@@ -20,6 +20,9 @@ const anyUser = 12345
 // The suite in an unprivileged container, as a user and as root: this tier asks the
 // kernel for nothing that is denied there, so that nothing may be missing.
 func TestSuiteInDegradedHost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector")
+	}
 	if hosttest.Degraded() {
 		open := func(t *testing.T, p policy.Policy) backend.Backend {
 			b := openPython(t, p)
