@@ -56,7 +56,7 @@ func TestCPythonSuite(t *testing.T) {
 		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			differences := m.run(t, r, "", "")
+			differences := m.run(t, r, "")
 			switch {
 			case p.minor() == listedMinor:
 				for _, d := range differences {
@@ -83,11 +83,11 @@ func suitePython(t *testing.T) python {
 	return python{}
 }
 
-// run gives what differs from the list. before is a program that goes before that which
-// runs the tests, and path is where they are, if not in the standard library.
-func (m suiteModule) run(t *testing.T, r runner, before, path string) (differences []string) {
+// run gives what differs from the list. path is where the tests are, if not in the
+// standard library.
+func (m suiteModule) run(t *testing.T, r runner, path string) (differences []string) {
 	res, err := r.Run(t.Context(), run.Request{
-		Script: before + cpythonRunner, Name: m.name,
+		Script: cpythonRunner, Name: m.name,
 		Context: map[string]any{"module": m.name, "left_out": m.leftOut, "path": path},
 	})
 	if err != nil {

@@ -11,12 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-var (
-	//go:embed testdata/cpython_wasm.txt
-	cpythonWasmList string
-	//go:embed testdata/memory_files.py
-	memoryFiles string
-)
+//go:embed testdata/cpython_wasm.txt
+var cpythonWasmList string
 
 // CPython's own tests on copies of an interpreter that has started: whatever the copy
 // would break, they have a test for.
@@ -28,7 +24,7 @@ func TestWasmCPythonSuite(t *testing.T) {
 	p, suite := wasmPython(t), unpacked(t, wasmFile(t, wasmSuite))
 	limits := policy.Limits{
 		WallTime: policy.Duration(5 * time.Minute), CPUTime: policy.Duration(2 * time.Minute),
-		Memory: 1 * policy.GiB, Output: 256 * policy.KiB, OpenFiles: 512,
+		Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB, OpenFiles: 512,
 	}
 	options := cordon.Options{
 		Policy: p.policy(policy.Policy{Limits: limits, Maxima: limits, Read: []string{suite}}),
@@ -42,7 +38,7 @@ func TestWasmCPythonSuite(t *testing.T) {
 		m.strict = true // the list is for this interpreter and no other
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			for _, d := range m.run(t, r, memoryFiles, suite) {
+			for _, d := range m.run(t, r, suite) {
 				t.Error(d)
 			}
 		})
