@@ -74,10 +74,10 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 	if len(req.Command) > 0 || req.Module != nil {
 		return run.Result{}, run.Errorf(run.Invalid, "a session runs scripts")
 	}
-	if req.Tier == "" {
-		req.Tier = policy.TierWasm
+	if req.Tier != "" && req.Tier != policy.TierWasm {
+		return run.Result{}, run.Errorf(run.Invalid, "a session is on tier %q: leave the tier out", policy.TierWasm)
 	}
-	req.Restricted = s.restricted
+	req.Tier, req.Restricted = policy.TierWasm, s.restricted
 	_, job, err := s.runner.admit(req)
 	if err != nil {
 		return run.Result{}, err

@@ -1,0 +1,95 @@
+package cordon_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// bundled is a policy with the Python that scripts/python-wasm has built.
+func bundled(t *testing.T, p policy.Policy) policy.Policy {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("to load CPython takes the race detector seconds")
+	}
+	path, err := filepath.Abs(".cache/python-wasm/python-wasm.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := filepath.Glob(path); err != nil || len(found) == 0 {
+		hosttest.Lacks(t, "no %s: make python-wasm", path)
+	}
+	p.PythonWasm = path
+	return p
+}
+
+func TestSessions(t *testing.T) {
+	r := moduleRunner(t, bundled(t, policy.Policy{}))
+	s, err := r.OpenSession(t.Context(), run.Session{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gives := func(script, want string) {
+		t.Helper()
+		res, err := s.Run(t.Context(), run.Request{ID: "mine", Script: script})
+		if err != nil || string(res.Value) != want || res.ID != "mine" {
+			t.Errorf("%s: %s %s %v, want %s", script, res.Value, res.Error, err, want)
+		}
+	}
+	gives("x = 20\nresult = x", "20")
+	var saved bytes.Buffer
+	if err := s.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	gives("x += 1\nresult = x", "21")
+	if s, err = s.Fork(); err != nil {
+		t.Fatal(err)
+	}
+	gives("x *= 2\nresult = x", "42")
+	if s, err = r.LoadSession(t.Context(), &saved); err != nil {
+		t.Fatal(err)
+	}
+	gives("result = x", "20")
+	for name, req := range map[string]run.Request{
+		"a command":    {Command: []string{"ls"}},
+		"nothing":      {},
+		"another tier": {Script: "pass", Tier: policy.TierProcess},
+		"fuel":         {Script: "pass", Limits: policy.Limits{Fuel: 1}},
+	} {
+		if _, err := s.Run(t.Context(), req); run.ClassOf(err) != run.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := r.OpenSession(t.Context(), run.Session{Trust: policy.TrustThirdParty}); run.ClassOf(err) != run.Invalid {
+		t.Errorf("third party: %v", err)
+	}
+}
+
+// A policy that requires the language rules has them in every session, and loads none
+// that was made without.
+func TestSessionsByTheRules(t *testing.T) {
+	free := moduleRunner(t, bundled(t, policy.Policy{}))
+	s, err := free.OpenSession(t.Context(), run.Session{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved bytes.Buffer
+	if err := s.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	ruled := moduleRunner(t, bundled(t, policy.Policy{Require: []policy.Wall{policy.WallLanguage}}))
+	if s, err = ruled.OpenSession(t.Context(), run.Session{}); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := s.Run(t.Context(), run.Request{Script: "import os"}); err != nil || res.Outcome != run.Refused {
+		t.Errorf("%v %s", err, res.Outcome)
+	}
+	if _, err := ruled.LoadSession(t.Context(), &saved); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "made without") {
+		t.Errorf("%v", err)
+	}
+}
