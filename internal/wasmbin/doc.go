@@ -21,9 +21,10 @@
 //     alone, to the last instruction, on every engine. A guest stops at the first
 //     look after its budget is used up, and so the same input stops at the same
 //     instruction. This is for modules from strangers.
-//   - Coarse counts the looks: turns of loops, and calls of functions that do more
-//     than a little. It costs less, and is for code that is known, such as an
-//     interpreter.
+//   - Coarse counts the looks: turns of loops, and calls of functions that can come
+//     back to themselves or do much. It costs less, and is for code that is known, such as an
+//     interpreter: few functions have to look, so that between two looks a call does
+//     little.
 //
 // Both charge what moves or fills memory by its length, 64 bytes for one instruction,
 // before it runs; what grows memory or tables, after it has. Of code that traps, the

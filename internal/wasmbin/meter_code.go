@@ -23,6 +23,7 @@ type function struct {
 
 	inLocal   bool // the counter is in a local
 	accounted bool // the call takes room on the stack
+	looks     bool // its calls look at the counter; of Coarse
 
 	// Locals of ours: the counter, what a long instruction is about to move or to
 	// grow by, what came of it, and the room for the functions that are called.
@@ -97,6 +98,9 @@ func (f *function) enter() {
 	}
 	f.load()
 	f.look = !f.light()
+	if f.Grain == Coarse {
+		f.look = f.looks
+	}
 }
 
 func (f *function) op(op byte, index uint32) { f.out = appendU32(append(f.out, op), index) }

@@ -116,8 +116,15 @@ func (t *meter) passiveData() []byte {
 func (t *meter) codeSection() []byte {
 	out := appendU32(nil, uint32(len(t.bodies)+1))
 	one := []byte(nil)
+	var looking bitset
+	if t.Grain == Coarse {
+		looking = t.looking()
+	}
 	for n := range t.bodies {
-		f := &function{meter: t, body: &t.bodies[n], signature: t.typeOf(uint32(t.imported + n)), out: one[:0]}
+		f := &function{
+			meter: t, body: &t.bodies[n], signature: t.typeOf(uint32(t.imported + n)),
+			looks: looking.has(n), out: one[:0],
+		}
 		one = f.rewrite()
 		out = append(appendU32(out, uint32(len(one))), one...)
 	}
