@@ -11,6 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/internal/backend/process"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -175,11 +176,15 @@ func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
 }
 
 func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job) (run.Result, error) {
-	sandbox, err := b.Open(ctx, job)
+	inside, end := observe.Begin(ctx, observe.Lease)
+	sandbox, err := b.Open(inside, job)
+	end(err)
 	if err != nil {
 		return run.Result{}, err
 	}
-	result, err := sandbox.Run(ctx, job)
+	inside, end = observe.Begin(ctx, observe.Guest)
+	result, err := sandbox.Run(inside, job)
+	end(err)
 	return result, errors.Join(err, sandbox.Close())
 }
 

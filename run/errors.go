@@ -12,6 +12,8 @@ type Class string
 // The classes. ExitCodes and HTTPStatus must know each of them.
 const (
 	Invalid       Class = "invalid"        // the request or the policy is wrong
+	Forbidden     Class = "forbidden"      // the caller may not ask for this
+	Unknown       Class = "unknown"        // it names what does not exist
 	Unsupported   Class = "unsupported"    // this host cannot give what the policy requires
 	NotExecutable Class = "not_executable" // found, but cannot be run
 	NotFound      Class = "not_found"      // the interpreter or file is not there
@@ -21,16 +23,16 @@ const (
 )
 
 // Classes lists every class.
-var Classes = []Class{Invalid, Unsupported, NotExecutable, NotFound, Busy, Closed, Internal}
+var Classes = []Class{Invalid, Forbidden, Unknown, Unsupported, NotExecutable, NotFound, Busy, Closed, Internal}
 
 // ExitCodes is the command line's answer to each class.
 var ExitCodes = map[Class]int{
-	Invalid: 2, Unsupported: 125, NotExecutable: 126, NotFound: 127, Busy: 75, Closed: 125, Internal: 125,
+	Invalid: 2, Forbidden: 2, Unknown: 2, Unsupported: 125, NotExecutable: 126, NotFound: 127, Busy: 75, Closed: 125, Internal: 125,
 }
 
 // HTTPStatus is the service's answer to each class.
 var HTTPStatus = map[Class]int{
-	Invalid: 400, Unsupported: 501, NotExecutable: 500, NotFound: 500, Busy: 429, Closed: 503, Internal: 500,
+	Invalid: 400, Forbidden: 403, Unknown: 404, Unsupported: 501, NotExecutable: 500, NotFound: 500, Busy: 429, Closed: 503, Internal: 500,
 }
 
 // Error is a failure of ours, of the host or of the request.

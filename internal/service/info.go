@@ -1,0 +1,46 @@
+package service
+
+import (
+	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Info says what somebody may do here, so that people and models can plan.
+type Info struct {
+	Version string        `json:"version"`
+	Tiers   []policy.Tier `json:"tiers"`
+	// Limits are what a run gets that asks for nothing, and Maxima the most that it may
+	// ask for.
+	Limits policy.Limits `json:"limits"`
+	Maxima policy.Limits `json:"maxima"`
+	// Restricted says that every script goes by the language rules.
+	Restricted bool `json:"restricted"`
+	// Modules are those that a restricted script may import.
+	Modules []string `json:"modules"`
+	// Commands says that commands may be run, and not scripts alone.
+	Commands bool `json:"commands"`
+	// Hosts can be reached from inside; none as a rule.
+	Hosts       []string        `json:"hosts"`
+	Enforcement run.Enforcement `json:"enforcement"`
+}
+
+// Info gives what is true for one caller.
+func (s *Service) Info(who token.Caller) Info {
+	p := s.Policy.Resolved()
+	i := Info{
+		Version: s.Version, Tiers: s.Runner.Tiers(), Limits: p.Limits, Maxima: p.Maxima,
+		Restricted: p.Restricts() || who.Ceiling.Restricted,
+		Commands:   s.Commands && !who.Ceiling.ScriptsOnly,
+		Modules:    []string{}, Hosts: []string{}, Enforcement: s.Runner.Enforcement(),
+	}
+	if len(who.Ceiling.Tiers) > 0 {
+		i.Tiers = who.Ceiling.Tiers
+	}
+	if most := who.Ceiling.Maxima; most != (policy.Limits{}) {
+		i.Limits, i.Maxima = i.Limits.Capped(most), i.Maxima.Capped(most)
+	}
+	i.Modules = append(i.Modules, p.Allowed(policy.LanguageStandard).Modules...)
+	i.Hosts = append(i.Hosts, p.AllowNet...)
+	return i
+}

@@ -1,0 +1,32 @@
+// Package token knows who may ask, and for what: the names behind the secrets that
+// callers show, each with a ceiling and a quota.
+package token
+
+import (
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Caller is who asks. The zero value has no name and the whole of what the policy
+// allows.
+type Caller struct {
+	Name    string
+	Ceiling Ceiling
+	Quota   admission.Quota
+}
+
+// Local is whoever can reach a door that asks for no token.
+var Local = Caller{Name: "local"}
+
+// Ceiling is how far a caller's requests may go, below the operator's policy.
+type Ceiling struct {
+	// Maxima are the most that a request may ask for; zero fields mean the policy's.
+	Maxima policy.Limits
+	// Tiers are those that may be asked for; none means all. The first is what a script
+	// gets if the process tier is not among them.
+	Tiers []policy.Tier
+	// Restricted has every script go by the language rules.
+	Restricted bool
+	// ScriptsOnly takes commands away.
+	ScriptsOnly bool
+}
