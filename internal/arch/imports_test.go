@@ -140,6 +140,8 @@ var homes = []struct {
 	{"go.yaml.in/yaml", []string{"internal/policyfile"}, "one reader gives every error its line", true},
 	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", true},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one door's protocol", true},
+	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}, "one door's document", true},
+	{"github.com/getkin/kin-openapi", nil, "for tests: it judges the document that we make", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
 	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},
 	{"C", nil, "cordon is one static binary", false},
