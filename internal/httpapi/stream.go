@@ -51,6 +51,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request) er
 
 	id := rand.Text()
 	w.Header().Set(runIDHeader, id)
+	defer s.end() // also if something panics: nobody may write after us
 	result, err := a.Service.Run(service.Follow(ctx, id, func() { s.begin(id) }), who(ctx), observe.HTTP, req)
 	s.end()
 	if !s.begun {
@@ -100,12 +101,13 @@ func (s *stream) begin(id string) {
 	s.send(eventStarted, Started{id})
 	s.over = make(chan struct{})
 	began := time.Now()
+	over := s.over
 	s.ticks.Go(func() {
 		ticker := time.NewTicker(tick)
 		defer ticker.Stop()
 		for {
 			select {
-			case <-s.over:
+			case <-over:
 				return
 			case now := <-ticker.C:
 				s.send(eventProgress, Progress{policy.Duration(now.Sub(began).Round(time.Millisecond))})
@@ -116,9 +118,10 @@ func (s *stream) begin(id string) {
 
 // end waits until nobody else sends.
 func (s *stream) end() {
-	if s.begun {
+	if s.over != nil {
 		close(s.over)
 		s.ticks.Wait()
+		s.over = nil
 	}
 }
 
