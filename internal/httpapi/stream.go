@@ -45,7 +45,7 @@ var errNotTaken = errors.New("the client does not take the events of its run")
 func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request) error {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	s := &stream{w: w, control: http.NewResponseController(w), patience: a.WriteTimeout, giveUp: cancel}
+	s := &stream{w: w, control: http.NewResponseController(w), timeout: a.WriteTimeout, giveUp: cancel}
 	out, errs := &text{stream: s, event: eventStdout}, &text{stream: s, event: eventStderr}
 	req.Streams = run.Streams{Out: out, Err: errs}
 
@@ -80,10 +80,10 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request) er
 // stream sends events, one at a time. Nothing is buffered: a guest whose client reads
 // slowly writes slowly, and is ended with the client's patience.
 type stream struct {
-	w        http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-	giveUp   context.CancelCauseFunc
+	w       http.ResponseWriter
+	control *http.ResponseController
+	timeout time.Duration
+	giveUp  context.CancelCauseFunc
 
 	mu     sync.Mutex
 	broken error
@@ -143,7 +143,7 @@ func (s *stream) send(event string, data any) {
 }
 
 func (s *stream) write(event string, data []byte) error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(s.patience)); err != nil {
+	if err := s.control.SetWriteDeadline(time.Now().Add(patience(s.timeout, len(data)))); err != nil {
 		return err
 	}
 	// JSON has no newline inside, and ends in one here.
