@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"hash"
 	"strconv"
 	"strings"
@@ -118,11 +119,14 @@ func isHash(s string) bool {
 	return len(s) == hashSize && strings.Trim(s, "0123456789abcdef") == ""
 }
 
+// ErrLine is what is wrong with one line; the others can be read.
+var ErrLine = errors.New("not a line of an audit log")
+
 // parseRecord reads all of a line.
 func parseRecord(line []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(line, &r); err != nil {
-		return r, run.Errorf(run.Invalid, "not a line of an audit log: %w", err)
+		return r, run.Errorf(run.Invalid, "%w: %w", ErrLine, err)
 	}
 	return r, nil
 }
