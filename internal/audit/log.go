@@ -157,7 +157,7 @@ func (l *Log) openChain() (*chain, error) {
 	}
 	notes, err := c.resume()
 	if err == nil {
-		c.head, err = openFile(o.Path+headSuffix, os.O_RDWR|os.O_CREATE)
+		c.head, err = openHead(o.Path)
 	}
 	if err == nil && c.size == 0 {
 		err = c.begin()

@@ -45,24 +45,24 @@ func Read(path string, filter Filter) iter.Seq2[Entry, error] {
 		}
 		defer closeAll(parts)
 		for _, p := range parts {
-			if !readPart(p, filter, yield) {
+			if !readPart(p, p.name, filter, yield) {
 				return
 			}
 		}
 	}
 }
 
-func readPart(p part, filter Filter, yield func(Entry, error) bool) bool {
-	lines := newLineReader(p)
+func readPart(r io.Reader, name string, filter Filter, yield func(Entry, error) bool) bool {
+	lines := newLineReader(r)
 	for {
 		line, whole, err := lines.next()
 		switch {
 		case errors.Is(err, io.EOF), err == nil && !whole:
 			return true
 		case err != nil:
-			return yield(Entry{}, fmt.Errorf("%s: %w", p.Name(), err))
+			return yield(Entry{}, fmt.Errorf("%s: %w", name, err))
 		}
-		entry, err := entryOf(line, p.name, lines.number)
+		entry, err := entryOf(line, name, lines.number)
 		if err == nil && !filter.wants(entry.Record) {
 			continue
 		}

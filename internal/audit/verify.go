@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -83,7 +84,10 @@ func Verify(path string, check Check) (Report, error) {
 	v.report.Writing = isBeingWritten(path)
 	// Before the files: it must not be newer than what we read.
 	head, known, err := readHead(path)
-	if err != nil {
+	if errors.Is(err, errHead) {
+		v.name = filepath.Base(path) + headSuffix
+		v.found(Malformed, 0, "%v", errHead)
+	} else if err != nil {
 		return v.report, err
 	}
 	v.beside = head
@@ -94,7 +98,7 @@ func Verify(path string, check Check) (Report, error) {
 	}
 	defer closeAll(parts)
 	for i, p := range parts {
-		if err := v.file(p, i == len(parts)-1); err != nil {
+		if err := v.file(p, p.name, p.first, i == len(parts)-1); err != nil {
 			return v.report, err
 		}
 	}
@@ -131,17 +135,18 @@ func (v *verifier) found(fault Fault, seq uint64, format string, args ...any) {
 	}
 }
 
-func (v *verifier) file(p part, newest bool) error {
+// file looks at one file, whose name promises its first line.
+func (v *verifier) file(r io.Reader, name string, promised uint64, newest bool) error {
 	v.report.Files++
-	v.name, v.line = p.name, 0
-	lines := newLineReader(p)
+	v.name, v.line = name, 0
+	lines := newLineReader(r)
 	for {
 		line, whole, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.Name(), err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		v.line = lines.number
 		if !whole {
@@ -150,7 +155,7 @@ func (v *verifier) file(p part, newest bool) error {
 			}
 			return nil
 		}
-		if err := v.one(line, p.first); err != nil {
+		if err := v.one(line, promised); err != nil {
 			return err
 		}
 	}
