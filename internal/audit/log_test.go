@@ -253,7 +253,9 @@ func TestHammer(t *testing.T) {
 	}
 	wg.Go(func() {
 		for range 20 { // readers do not disturb, and see nothing wrong
-			intact(t, l.opts.Path, Check{})
+			if report, err := Verify(l.opts.Path, Check{}); err != nil || !report.Intact() {
+				t.Errorf("%+v, %v", report.Findings, err)
+			}
 		}
 	})
 	wg.Wait()
@@ -311,5 +313,30 @@ func TestFlushEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	if err := l.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Old files go while somebody reads: what went in order is not missed.
+func TestVerifyWhileFilesGo(t *testing.T) {
+	l := open(t, Options{MaxSize: minSize, Keep: 2})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 4000 {
+			if err := l.Record(sample(i)); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for {
+		if report, err := Verify(l.opts.Path, Check{}); err != nil || !report.Intact() {
+			t.Errorf("%+v, %v", report.Findings, err)
+			<-done
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
 	}
 }
