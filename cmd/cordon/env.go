@@ -18,6 +18,17 @@ func envName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// otherTwin is the annotation of a flag whose twin has another name, because the
+// one it would have means something else to another command.
+const otherTwin = "cordon_twin"
+
+func twinOf(f *pflag.Flag) string {
+	if other := f.Annotations[otherTwin]; len(other) > 0 {
+		return other[0]
+	}
+	return envName(f.Name)
+}
+
 // readEnvironment sets each flag that the command line does not from its twin.
 // A variable that is empty says nothing.
 func readEnvironment(cmd *cobra.Command, environ []string) error {
@@ -29,7 +40,7 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 		}
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		name := envName(f.Name)
+		name := twinOf(f)
 		value, said := given[name]
 		if !said || f.Changed || f.Name == "help" || err != nil {
 			return
@@ -65,7 +76,7 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 // allTwins lists the variables of a command and all beneath it.
 func allTwins(cmd *cobra.Command) []string {
 	var all []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, envName(f.Name)) })
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, twinOf(f)) })
 	for _, c := range cmd.Commands() {
 		all = append(all, allTwins(c)...)
 	}

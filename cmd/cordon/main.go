@@ -45,6 +45,7 @@ func constructors() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{
 		"run": newRunCommand, "exec": newExecCommand, "wasm": newWasmCommand, "check": newCheckCommand, "hook": newHookCommand,
 		"doctor": newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
+		"audit": newAuditCommand,
 	}
 }
 
@@ -87,6 +88,7 @@ machine offers, and says in plain words what was blocked and why.
   cordon doctor                   see what this host can enforce
   cordon doctor --prove           try to break out, for real
   cordon policy list              see what may be allowed
+  cordon audit tail               see what a service was asked to run
 
 Every flag has a twin in the environment: CORDON_TIMEOUT is --timeout,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,

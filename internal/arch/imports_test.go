@@ -143,6 +143,7 @@ var homes = []struct {
 	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}, "one door's document", true},
 	{"github.com/getkin/kin-openapi", nil, "for tests: it judges the document that we make", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
+	{"golang.org/x/time", []string{"internal/admission"}, "one place says whose turn it is", false},
 	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},
 	{"C", nil, "cordon is one static binary", false},
 }

@@ -77,7 +77,7 @@ var endpoints = []endpoint{
 	},
 	{
 		method: http.MethodPost, path: "/v1/hooks", name: "openHook", summary: "Open a hook",
-		words: "The script is compiled once and can be called many times, by its id, by who opened it. A script that the language rules refuse is answered with 422 and its findings. Hooks are gone when the service ends.",
+		words: "The script is compiled once and can be called many times, by its id, by who opened it. A script that the language rules refuse is answered with 422 and its findings. A hook that is not called for 10 minutes is closed, and all are when the service ends.",
 		serve: func(a *api) handler { return a.openHook },
 		body:  reflect.TypeFor[run.Hook](), answer: reflect.TypeFor[Opened](), status: http.StatusCreated,
 		wrong: slices.Concat(wrongTurns, wrongBodies, []int{http.StatusUnprocessableEntity}),
@@ -93,7 +93,7 @@ var endpoints = []endpoint{
 		method: http.MethodDelete, path: "/v1/hooks/{id}", name: "closeHook", summary: "Close a hook",
 		words: "Calls that are under way come to their end first.",
 		serve: func(a *api) handler { return a.closeHook }, status: http.StatusNoContent,
-		wrong: []int{http.StatusNotFound, http.StatusInternalServerError},
+		wrong: []int{http.StatusNotFound, http.StatusInternalServerError, http.StatusServiceUnavailable},
 	},
 	{
 		method: http.MethodGet, path: "/v1/info", name: "info", summary: "What is allowed here",

@@ -1,0 +1,44 @@
+package service
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A door knows a run's id ahead, and hears of its turn before the guest does anything.
+func TestFollow(t *testing.T) {
+	var seen watcher
+	begun := false
+	s := newService(t, Options{
+		Observers: []observe.Observer{&seen},
+		Runner: &fake{guest: func(context.Context, run.Request) (run.Result, error) {
+			if !begun {
+				t.Error("the guest was first")
+			}
+			return run.Result{Outcome: run.Succeeded}, nil
+		}},
+	})
+	if _, err := s.Run(Follow(t.Context(), "mine", func() { begun = true }), alice, observe.HTTP, script); err != nil {
+		t.Fatal(err)
+	}
+	if got := seen.runs(); len(got) != 1 || got[0].ID != "mine" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestFollowWithoutATurn(t *testing.T) {
+	busy := admission.NewLine(admission.Options{Concurrent: 1})
+	leave, err := busy.Enter(t.Context(), "somebody", admission.Quota{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	s := newService(t, Options{Line: busy})
+	if _, err := s.Run(Follow(t.Context(), "mine", func() { t.Error("it begins") }), alice, observe.HTTP, script); run.ClassOf(err) != run.Busy {
+		t.Error(err)
+	}
+}
