@@ -98,6 +98,8 @@ var links = []struct{ program, banned, why string }{
 	{"cmd/cordon", "plugin", "the binary is static"},
 	{".", "github.com/spf13", "whoever embeds cordon has a command line of his own"},
 	{".", "gvisor.dev/gvisor", "whoever embeds cordon would link a kernel"},
+	{".", "github.com/prometheus", "whoever embeds cordon has figures of his own"},
+	{".", "go.opentelemetry.io", "whoever embeds cordon has traces of his own"},
 	{".", "go.yaml.in/yaml", "the Go API takes a policy.Policy, not a file"},
 }
 
@@ -141,6 +143,7 @@ var homes = []struct {
 	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", true},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one door's protocol", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
+	{"go.opentelemetry.io", []string{"internal/tracing"}, "observers stand outside", true},
 	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},
 	{"C", nil, "cordon is one static binary", false},
 }
