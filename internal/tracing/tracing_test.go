@@ -285,14 +285,14 @@ func TestADeadCollectorCostsARunNothing(t *testing.T) {
 	}
 	s := serve(runner{result: run.Result{Outcome: run.Succeeded}}, tracer)
 	began := time.Now()
-	const runs = 5000 // more spans than may wait
-	for range runs {
+	for range 2000 { // more spans than may wait
 		if _, err := s.Run(t.Context(), token.Local, observe.HTTP, run.Request{Script: "result = 1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if took := time.Since(began) / runs; took > time.Millisecond {
-		t.Errorf("a run takes %v", took)
+	// Whoever waited for the collector would do so for ten seconds with each batch.
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("the runs took %v", took)
 	}
 	began = time.Now()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 200*time.Millisecond)
