@@ -98,6 +98,8 @@ var links = []struct{ program, banned, why string }{
 	{"cmd/cordon", "plugin", "the binary is static"},
 	{".", "github.com/spf13", "whoever embeds cordon has a command line of his own"},
 	{".", "gvisor.dev/gvisor", "whoever embeds cordon would link a kernel"},
+	{".", "github.com/prometheus", "whoever embeds cordon has figures of his own"},
+	{".", "go.opentelemetry.io", "whoever embeds cordon has traces of his own"},
 	{".", "go.yaml.in/yaml", "the Go API takes a policy.Policy, not a file"},
 }
 
@@ -144,6 +146,7 @@ var homes = []struct {
 	{"github.com/getkin/kin-openapi", nil, "for tests: it judges the document that we make", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
 	{"golang.org/x/time", []string{"internal/admission"}, "one place says whose turn it is", false},
+	{"go.opentelemetry.io", []string{"internal/tracing"}, "observers stand outside", true},
 	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},
 	{"C", nil, "cordon is one static binary", false},
 }
@@ -170,7 +173,7 @@ func TestHomes(t *testing.T) {
 // layers, the outermost first. A package imports from layers below its own,
 // never from beside it. A new package has to be put into one.
 var layers = [][]string{
-	{"cmd/cordon", "cmd/cordond", "bench", "bench/soak", "compat", "compat/newest"},
+	{"cmd/cordon", "cmd/cordond", "bench", "bench/soak", "compat", "compat/newest", "deploy"},
 	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/mcpserver", "internal/backend/backendtest"},
 	{"internal/hosttest", "internal/service"},
 	{"."},
