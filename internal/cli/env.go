@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -13,14 +13,14 @@ import (
 
 const envPrefix = "CORDON_"
 
-// envName is the twin of a flag.
-func envName(flag string) string {
+// EnvName is the twin of a flag.
+func EnvName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// readEnvironment sets each flag that the command line does not from its twin.
+// ReadEnvironment sets each flag that the command line does not from its twin.
 // A variable that is empty says nothing.
-func readEnvironment(cmd *cobra.Command, environ []string) error {
+func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 	var err error
 	given := map[string]string{}
 	for _, entry := range environ {
@@ -29,7 +29,7 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 		}
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		name := envName(f.Name)
+		name := EnvName(f.Name)
 		value, said := given[name]
 		if !said || f.Changed || f.Name == "help" || err != nil {
 			return
@@ -53,27 +53,22 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	twins := allTwins(newRootCommand())
+	var twins []string
+	for _, flags := range Flags {
+		for _, flag := range flags {
+			twins = append(twins, EnvName(flag))
+		}
+	}
 	for name := range given {
-		if likely := nearest(name, twins); likely != "" && likely != name {
+		if likely := Nearest(name, twins); likely != "" && likely != name {
 			return run.Errorf(run.Invalid, "%s means nothing: did you mean %s?", name, likely)
 		}
 	}
 	return nil
 }
 
-// allTwins lists the variables of a command and all beneath it.
-func allTwins(cmd *cobra.Command) []string {
-	var all []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, envName(f.Name)) })
-	for _, c := range cmd.Commands() {
-		all = append(all, allTwins(c)...)
-	}
-	return all
-}
-
-// explainFlagError says what would have been right.
-func explainFlagError(cmd *cobra.Command, err error) error {
+// ExplainFlagError says what would have been right.
+func ExplainFlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
 	switch {
@@ -84,16 +79,16 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 		name := unknown.GetSpecifiedName()
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if likely := nearest(name, names); likely != "" {
+		if likely := Nearest(name, names); likely != "" {
 			return run.Errorf(run.Invalid, "%w: did you mean --%s?", err, likely)
 		}
 	}
 	return run.Errorf(run.Invalid, "%w (see %s --help)", err, cmd.CommandPath())
 }
 
-// nearest gives the name that is most like what was written, if any is like
+// Nearest gives the name that is most like what was written, if any is like
 // it: at most a third of the letters differ.
-func nearest(written string, names []string) string {
+func Nearest(written string, names []string) string {
 	best, least := "", min(3, 1+len(strings.TrimPrefix(written, envPrefix))/3)
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		if d := distance(written, name); d < least || d == least && best == "" {
