@@ -29,6 +29,7 @@ func constructors() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{
 		"run": newRunCommand, "exec": newExecCommand, "wasm": newWasmCommand, "check": newCheckCommand, "hook": newHookCommand,
 		"doctor": newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
+		"serve": newServeCommand, "mcp": newMCPCommand,
 	}
 }
 
@@ -37,6 +38,9 @@ func constructors() map[string]func() *cobra.Command {
 func rootFor(args []string) *cobra.Command {
 	if len(args) == 0 {
 		return newRootCommand()
+	}
+	if aboutService(args) {
+		return newServiceRoot()
 	}
 	construct := constructors()[args[0]]
 	if construct == nil {
@@ -71,6 +75,8 @@ machine offers, and says in plain words what was blocked and why.
   cordon doctor                   see what this host can enforce
   cordon doctor --prove           try to break out, for real
   cordon policy list              see what may be allowed
+  cordon serve                    offer all of it to programs, by HTTP
+  cordon mcp                      offer it to agents, by MCP
 
 Every flag has a twin in the environment: CORDON_TIMEOUT is --timeout,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
