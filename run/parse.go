@@ -20,26 +20,35 @@ import (
 // "script" and the last of two equal fields: a gateway that checked the first
 // one would have let the second one pass.
 func ParseRequest(data []byte) (Request, error) {
+	var req Request
+	if err := ParseObject(data, &req); err != nil {
+		return Request{}, err
+	}
+	return req, nil
+}
+
+// ParseObject reads the struct that into points to, as strictly as ParseRequest. After
+// an error it is half filled.
+func ParseObject(data []byte, into any) error {
 	if len(data) > MaxPayload {
-		return Request{}, Errorf(Invalid, "request of %d bytes is above the maximum of %d", len(data), MaxPayload)
+		return Errorf(Invalid, "request of %d bytes is above the maximum of %d", len(data), MaxPayload)
 	}
 	if !utf8.Valid(data) {
-		return Request{}, Errorf(Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", firstInvalid(data))
+		return Errorf(Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", firstInvalid(data))
 	}
 	// Windows editors begin files with a byte order mark; RFC 8259 lets a
 	// reader ignore it.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	var req Request
-	err := readObject(d, "", reflect.ValueOf(&req).Elem())
+	err := readObject(d, "", reflect.ValueOf(into).Elem())
 	if err == nil {
 		if _, end := d.Token(); errors.Is(end, io.EOF) {
-			return req, nil
+			return nil
 		}
 		err = fmt.Errorf("more data after the JSON object (at byte %d)", d.InputOffset())
 	}
-	return Request{}, Errorf(Invalid, "request: %s", explainJSON(data, err))
+	return Errorf(Invalid, "request: %s", explainJSON(data, err))
 }
 
 // readObject fills a struct from the next JSON object, field by field.
@@ -88,7 +97,7 @@ func readField(d *json.Decoder, path string, field reflect.Value) error {
 		err := d.Decode(target)
 		var kind *json.UnmarshalTypeError
 		if errors.As(err, &kind) {
-			return fmt.Errorf("field %q: expected %s, got a JSON %s", path, kindWords(field.Kind()), kind.Value)
+			return fmt.Errorf("field %q: expected %s, got a JSON %s", path, kindWords(field.Type()), kind.Value)
 		}
 		return err
 	}
@@ -179,11 +188,14 @@ func wrongKind(path, want string, got any) error {
 	return fmt.Errorf("field %q: expected %s, got a JSON %s", strings.TrimSuffix(path, "."), want, kind)
 }
 
-func kindWords(k reflect.Kind) string {
-	switch k {
+func kindWords(t reflect.Type) string {
+	switch t.Kind() {
 	case reflect.String:
 		return "a string"
 	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Interface {
+			return "a list"
+		}
 		return "a list of strings"
 	case reflect.Int:
 		return "a whole number"

@@ -5,7 +5,6 @@ package service
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"strings"
 	"sync"
@@ -147,7 +146,7 @@ func (s *Service) inTurn(ctx context.Context, who token.Caller, do func(ctx cont
 
 // observed does what a request asks for, and tells the observers.
 func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.Run, do func(context.Context, *turn) (run.Result, error)) (result run.Result, err error) {
-	seen.ID, seen.Caller, seen.Arrived = rand.Text(), who.Name, time.Now()
+	seen.ID, seen.Caller, seen.Arrived = followed(ctx).id(), who.Name, time.Now()
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {
 		return run.Result{}, err
@@ -213,8 +212,12 @@ func (t *turn) wait(ctx context.Context) (err error) {
 	t.began = time.Now()
 	if err != nil {
 		t.began = time.Time{}
+		return err
 	}
-	return err
+	if begins := followed(ctx).begins; begins != nil {
+		begins()
+	}
+	return nil
 }
 
 func (t *turn) end() {
