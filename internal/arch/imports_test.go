@@ -141,6 +141,7 @@ var homes = []struct {
 	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", true},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one door's protocol", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
+	{"golang.org/x/time", []string{"internal/admission"}, "one place says whose turn it is", false},
 	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},
 	{"C", nil, "cordon is one static binary", false},
 }

@@ -1,0 +1,90 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Many come, wait, give up, are sent away and leave, all at once: the bounds hold at each
+// moment, and in the end nothing is left.
+func TestHammer(t *testing.T) {
+	const callers, each, concurrent, own = 8, 300, 5, 2
+	l := NewLine(Options{Concurrent: concurrent, Queue: 16, Patience: 20 * time.Millisecond})
+	var running, turns, sent, gone atomic.Int64
+	var runningOf [callers]atomic.Int64
+	var all sync.WaitGroup
+	for who := range callers {
+		for range 4 {
+			all.Go(func() {
+				for i := range each {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%7)*time.Millisecond)
+					leave, err := l.Enter(ctx, fmt.Sprint(who), Quota{Concurrent: own, Rate: 100_000, Burst: 1 + i%9})
+					switch {
+					case err == nil:
+						turns.Add(1)
+						if n := running.Add(1); n > concurrent {
+							t.Errorf("%d at once", n)
+						}
+						if n := runningOf[who].Add(1); n > own {
+							t.Errorf("%d of one caller at once", n)
+						}
+						<-time.After(time.Duration(i%3) * 100 * time.Microsecond)
+						runningOf[who].Add(-1)
+						running.Add(-1)
+						leave()
+					case errors.Is(err, run.ErrBusy):
+						sent.Add(1)
+					case errors.Is(err, context.DeadlineExceeded):
+						gone.Add(1)
+					default:
+						t.Error(err)
+					}
+					cancel()
+				}
+			})
+		}
+	}
+	all.Wait()
+	if got := l.Stats(); got.Running != 0 || got.Waiting != 0 || got.Refused != uint64(sent.Load()) {
+		t.Errorf("%+v at the end, with %d sent away", got, sent.Load())
+	}
+	if l.ring.Len() != 0 {
+		t.Errorf("%d still in the ring", l.ring.Len())
+	}
+	if turns.Load() == 0 || sent.Load() == 0 || gone.Load() == 0 {
+		t.Errorf("%d turns, %d sent away, %d gave up: nothing was tried", turns.Load(), sent.Load(), gone.Load())
+	}
+}
+
+// One who floods the line costs another who asks for little next to nothing.
+func TestHammerByOneCaller(t *testing.T) {
+	l := NewLine(Options{Concurrent: 2, Queue: 8})
+	ctx, stop := context.WithCancel(t.Context())
+	var flood sync.WaitGroup
+	for range 32 {
+		flood.Go(func() {
+			for ctx.Err() == nil {
+				if leave, err := l.Enter(ctx, "flood", Quota{}); err == nil {
+					<-time.After(time.Millisecond)
+					leave()
+				}
+			}
+		})
+	}
+	for range 100 {
+		leave, err := l.Enter(t.Context(), "quiet", Quota{})
+		if err != nil {
+			t.Fatalf("shut out: %v", err)
+		}
+		leave()
+	}
+	stop()
+	flood.Wait()
+}

@@ -1,0 +1,334 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// guests are requests of a test, by the names it gives them. The part before the dot is
+// the caller's.
+type guests struct {
+	t      *testing.T
+	line   *Line
+	quotas map[string]Quota
+	began  []string // in this order
+	leave  map[string]func()
+	cancel map[string]context.CancelFunc
+	ended  map[string]error
+	done   chan func() // what goroutines have to say, said in the test's own
+}
+
+func newGuests(t *testing.T, o Options, quotas map[string]Quota) *guests {
+	g := &guests{t: t, line: NewLine(o), quotas: quotas, leave: map[string]func(){},
+		cancel: map[string]context.CancelFunc{}, ended: map[string]error{}, done: make(chan func(), 10_000)}
+	t.Cleanup(func() {
+		for _, cancel := range g.cancel {
+			cancel()
+		}
+		for g.hear(); len(g.leave) > 0; g.hear() {
+			for name := range g.leave {
+				g.end(name)
+			}
+		}
+	})
+	return g
+}
+
+func (g *guests) come(names ...string) {
+	for _, name := range names {
+		who, _, _ := strings.Cut(name, ".")
+		ctx, cancel := context.WithCancel(g.t.Context())
+		g.cancel[name] = cancel
+		go func() {
+			leave, err := g.line.Enter(ctx, who, g.quotas[who])
+			g.done <- func() {
+				if err != nil {
+					g.ended[name] = err
+					return
+				}
+				g.began = append(g.began, name)
+				g.leave[name] = leave
+			}
+		}()
+		g.hear()
+	}
+}
+
+// hear waits until nothing moves any more.
+func (g *guests) hear() {
+	synctest.Wait()
+	for len(g.done) > 0 {
+		(<-g.done)()
+	}
+}
+
+func (g *guests) end(name string) {
+	g.t.Helper()
+	leave := g.leave[name]
+	if leave == nil {
+		g.t.Fatalf("%s has no turn: %v", name, g.ended[name])
+	}
+	delete(g.leave, name)
+	leave()
+	leave() // once is enough, and more does no harm
+	g.hear()
+}
+
+func (g *guests) giveUp(name string) {
+	g.cancel[name]()
+	g.hear()
+}
+
+// pass has the bubble's clock go on.
+func (g *guests) pass(d time.Duration) {
+	<-time.After(d)
+	g.hear()
+}
+
+func (g *guests) wantBegan(want string) {
+	g.t.Helper()
+	if got := strings.Join(g.began, " "); got != want {
+		g.t.Errorf("had their turns: %s\nwant:            %s", got, want)
+	}
+}
+
+func (g *guests) wantStats(running, waiting int, refused uint64) {
+	g.t.Helper()
+	if got := g.line.Stats(); got != (Stats{running, waiting, refused}) {
+		g.t.Errorf("%+v instead of %d running, %d waiting, %d refused", got, running, waiting, refused)
+	}
+}
+
+// wantBusy wants a request to be sent away, and says for how long.
+func (g *guests) wantBusy(name string, retry time.Duration, words string) {
+	g.t.Helper()
+	err := g.ended[name]
+	var busy *Busy
+	if !errors.As(err, &busy) || !errors.Is(err, run.ErrBusy) {
+		g.t.Fatalf("%s: %v instead of busy", name, err)
+	}
+	if busy.RetryAfter != retry || !strings.Contains(err.Error(), words) {
+		g.t.Errorf("%s: %v; want %v, and %q", name, err, retry, words)
+	}
+}
+
+func TestTurns(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		o      Options
+		quotas map[string]Quota
+		do     func(g *guests)
+	}{
+		{"one caller keeps its order", Options{Concurrent: 1, Queue: 3}, nil, func(g *guests) {
+			g.come("a.1", "a.2", "a.3", "a.4")
+			g.end("a.1")
+			g.end("a.2")
+			g.end("a.3")
+			g.wantBegan("a.1 a.2 a.3 a.4")
+		}},
+		{"callers take turns, however many wait", Options{Concurrent: 1, Queue: 9}, nil, func(g *guests) {
+			g.come("a.1", "a.2", "a.3", "a.4", "b.1", "b.2", "c.1")
+			for _, name := range []string{"a.1", "a.2", "b.1", "c.1", "a.3", "b.2"} {
+				g.end(name)
+			}
+			g.wantBegan("a.1 a.2 b.1 c.1 a.3 b.2 a.4")
+		}},
+		{"the full queue answers at once", Options{Concurrent: 1, Queue: 1}, nil, func(g *guests) {
+			g.come("a.1", "a.2", "a.3")
+			g.wantBusy("a.3", time.Second, "1 requests wait already")
+			g.wantStats(1, 1, 1)
+		}},
+		{"no queue, and nobody waits", Options{Concurrent: 1}, nil, func(g *guests) {
+			g.come("a.1", "b.1")
+			g.wantBusy("b.1", time.Second, "")
+			g.end("a.1")
+			g.come("b.2")
+			g.wantBegan("a.1 b.2")
+		}},
+		{"who fills the queue makes room, with the newest", Options{Concurrent: 1, Queue: 3}, nil, func(g *guests) {
+			g.come("a.1", "a.2", "a.3", "a.4", "b.1")
+			g.wantBusy("a.4", time.Second, "2 requests of a wait already, and others came")
+			g.wantStats(1, 3, 1)
+			g.come("b.2")
+			g.wantBusy("b.2", time.Second, "") // or else a would be where b is now
+			g.come("c.1")
+			g.wantBusy("a.3", time.Second, "")
+			g.come("d.1")
+			g.wantBusy("d.1", time.Second, "") // each has one: who came first stays
+			g.end("a.1")
+			g.end("a.2")
+			g.end("b.1")
+			g.wantBegan("a.1 a.2 b.1 c.1")
+		}},
+		{"over the own concurrency, nobody else waits", Options{Concurrent: 3, Queue: 9}, map[string]Quota{"a": {Concurrent: 1}}, func(g *guests) {
+			g.come("a.1", "a.2", "a.3", "b.1", "b.2", "b.3")
+			g.wantBegan("a.1 b.1 b.2")
+			g.end("b.1")
+			g.wantBegan("a.1 b.1 b.2 b.3")
+			g.end("a.1")
+			g.end("a.2")
+			g.wantBegan("a.1 b.1 b.2 b.3 a.2 a.3")
+		}},
+		{"a quota that grows lets them go", Options{Concurrent: 3, Queue: 9}, map[string]Quota{"a": {Concurrent: 1}}, func(g *guests) {
+			g.come("a.1", "a.2", "a.3")
+			g.wantStats(1, 2, 0)
+			g.quotas["a"] = Quota{Concurrent: 3}
+			g.come("a.4")
+			g.wantStats(3, 1, 0)
+			if g.leave["a.4"] != nil {
+				g.t.Error("the last one went before the others")
+			}
+		}},
+		{"over the rate, busy until it is there again", Options{Concurrent: 9, Queue: 9}, map[string]Quota{"a": {Rate: 0.5, Burst: 2}}, func(g *guests) {
+			g.come("a.1", "a.2", "a.3", "b.1")
+			g.wantBusy("a.3", 2*time.Second, "a may begin 0.5 runs a second")
+			g.wantBegan("a.1 a.2 b.1")
+			g.end("a.1")
+			g.end("a.2") // a connection that is closed gives nothing back
+			g.pass(2*time.Second - 1)
+			g.come("a.4")
+			g.wantBusy("a.4", time.Second, "")
+			g.pass(1)
+			g.come("a.5", "a.6")
+			g.wantBusy("a.6", 2*time.Second, "")
+			g.wantBegan("a.1 a.2 b.1 a.5")
+		}},
+		{"who is sent away pays nothing of the rate", Options{Concurrent: 1}, map[string]Quota{"a": {Rate: 0.1, Burst: 1}}, func(g *guests) {
+			g.come("b.1", "a.1", "a.2")
+			g.wantBusy("a.1", time.Second, "wait already")
+			g.wantBusy("a.2", time.Second, "wait already")
+			g.end("b.1")
+			g.come("a.3")
+			g.wantBegan("b.1 a.3")
+		}},
+		{"a rate alone lets a second's worth begin at once", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 2.5}}, func(g *guests) {
+			g.come("a.1", "a.2", "a.3", "a.4")
+			g.wantBegan("a.1 a.2 a.3")
+		}},
+		{"a changed rate forgives nothing", Options{Concurrent: 9}, map[string]Quota{"a": {Rate: 1, Burst: 2}}, func(g *guests) {
+			g.come("a.1", "a.2")
+			g.quotas["a"] = Quota{Rate: 10, Burst: 4}
+			g.come("a.3")
+			g.wantBusy("a.3", time.Second, "")
+			g.pass(100 * time.Millisecond)
+			g.come("a.4", "a.5")
+			g.wantBegan("a.1 a.2 a.4")
+		}},
+		{"patience ends", Options{Concurrent: 1, Queue: 2}, nil, func(g *guests) {
+			g.come("a.1", "a.2")
+			g.pass(DefaultPatience - 1)
+			g.wantStats(1, 1, 0)
+			g.pass(1)
+			g.wantBusy("a.2", time.Second, "no turn came within 30s")
+			g.wantStats(1, 0, 1)
+		}},
+		{"a canceled request leaves at once", Options{Concurrent: 1, Queue: 2}, nil, func(g *guests) {
+			g.come("a.1", "b.1", "c.1")
+			g.giveUp("b.1")
+			if !errors.Is(g.ended["b.1"], context.Canceled) || errors.Is(g.ended["b.1"], run.ErrBusy) {
+				g.t.Errorf("ended with %v", g.ended["b.1"])
+			}
+			g.wantStats(1, 1, 0)
+			g.end("a.1")
+			g.wantBegan("a.1 c.1")
+		}},
+		{"retry after what is ahead", Options{Concurrent: 2, Queue: 3}, map[string]Quota{"c": {Concurrent: 1}}, func(g *guests) {
+			g.come("a.1", "b.1")
+			g.pass(8 * time.Second)
+			g.end("a.1")
+			g.end("b.1")
+			g.come("a.2", "b.2", "a.3", "b.3", "c.1", "d.1")
+			g.wantBusy("d.1", 16*time.Second, "") // four turns of 8 s, two at a time
+		}},
+		{"retry in a minute at most", Options{Concurrent: 1}, nil, func(g *guests) {
+			g.come("a.1")
+			g.pass(time.Hour)
+			g.end("a.1")
+			g.come("a.2", "a.3")
+			g.wantBusy("a.3", time.Minute, "")
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { tt.do(newGuests(t, tt.o, tt.quotas)) })
+		})
+	}
+}
+
+func TestEnterWithAnEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := NewLine(Options{Concurrent: 1})
+	if _, err := l.Enter(ctx, "a", Quota{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if got := l.Stats(); got != (Stats{}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A turn that comes in the same moment as the end of its request goes to the next.
+func TestTurnForWhoHasGone(t *testing.T) {
+	l := NewLine(Options{Concurrent: 1, Queue: 2})
+	leave, err := l.Enter(t.Context(), "a", Quota{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, w, err := l.join("b", Quota{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 { // select takes either
+		if err := l.wait(ctx, w); err == nil {
+			l.leave(c, 0)
+		}
+		if got := l.Stats(); got.Running != 0 {
+			t.Fatalf("%+v", got)
+		}
+		if leave, err = l.Enter(t.Context(), "a", Quota{}); err != nil {
+			t.Fatal(err)
+		}
+		if c, w, err = l.join("b", Quota{}); err != nil {
+			t.Fatal(err)
+		}
+		leave()
+	}
+	<-w.answer
+	l.leave(c, 0)
+}
+
+func TestCallersAreForgotten(t *testing.T) {
+	for _, quota := range []Quota{{}, {Concurrent: 1}, {Rate: 1000, Burst: 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := NewLine(Options{Concurrent: 4, Queue: 4})
+			most := 0
+			for i := range 50_000 {
+				leave, err := l.Enter(t.Context(), fmt.Sprint(i), quota)
+				if err != nil {
+					t.Fatal(err)
+				}
+				leave()
+				if i%100 == 0 {
+					<-time.After(time.Millisecond)
+				}
+				most = max(most, len(l.callers.byName))
+			}
+			if most > 400 {
+				t.Errorf("with %+v, up to %d callers were known", quota, most)
+			}
+		})
+	}
+}
