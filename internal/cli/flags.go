@@ -12,4 +12,8 @@ var Flags = map[string][]string{
 		"restricted", "save", "scratch", "state", "stdin", "threads", "tier", "timeout", "trust", "variable",
 		"verbose", "workspace", "workspace-ro", "write",
 	},
+	"cordond": {
+		"allow-commands", "concurrent", "grace", "idle", "listen", "log-format", "log-level", "metrics-listen", "policy",
+		"python", "python-wasm", "queue", "tls-cert", "tls-key", "tokens", "transport", "workspace",
+	},
 }
