@@ -169,7 +169,7 @@ func TestHomes(t *testing.T) {
 // never from beside it. A new package has to be put into one.
 var layers = [][]string{
 	{"cmd/cordon", "cmd/cordond", "bench", "bench/soak", "compat", "compat/newest"},
-	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/mcpserver", "internal/backend/backendtest"},
+	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/mcpclient", "internal/mcpserver", "internal/backend/backendtest"},
 	{"internal/hosttest", "internal/service"},
 	{"."},
 	{"internal/token"},

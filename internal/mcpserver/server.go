@@ -1,0 +1,113 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"reflect"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/internal/token"
+)
+
+// Options are the parts of a Server.
+type Options struct {
+	Service *service.Service
+	// Caller says who asks. Nil means who WithCaller says, and token.Local on stdio.
+	Caller func(context.Context) token.Caller
+	// Version is what clients are told.
+	Version string
+	// Logger is for the operator; nil is silent. It must not write to stdout.
+	Logger *slog.Logger
+	// Commands offers run_command, to callers whose ceiling allows commands.
+	Commands bool
+	// Workspace is the folder in which commands work; empty means their private /tmp.
+	Workspace string
+}
+
+// maxMessage bounds one message of a client.
+const maxMessage = 8 << 20
+
+// Server answers agents. It is safe for concurrent use.
+type Server struct {
+	Options
+	mu      sync.Mutex
+	callers map[string]*door // by the caller's name
+	calls   calls
+}
+
+// New gives a server over a service, which stays the caller's to close, after all that
+// the server serves has ended.
+func New(o Options) *Server {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Server{Options: o, callers: map[string]*door{}}
+}
+
+// door is what one caller sees: the tools in words that are true for them.
+type door struct {
+	server *Server
+	who    token.Caller
+	info   service.Info
+	mcp    *mcp.Server
+	// tag begins the ids of this door's sessions, so that nobody can use another's, and
+	// nobody goes on with a ceiling that has been changed.
+	tag string
+}
+
+// doorOf gives the door of a caller as they are now.
+func (s *Server) doorOf(who token.Caller) *door {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.callers[who.Name]; d != nil && reflect.DeepEqual(d.who, who) {
+		return d
+	}
+	d := s.newDoor(who)
+	s.callers[who.Name] = d
+	return d
+}
+
+func (s *Server) newDoor(who token.Caller) *door {
+	d := &door{server: s, who: who, info: s.Service.Info(who), tag: rand.Text()[:8]}
+	d.info.Commands = d.info.Commands && s.Commands
+	d.mcp = mcp.NewServer(
+		&mcp.Implementation{Name: "cordon", Title: "cordon: runs untrusted code behind walls", Version: s.Version},
+		&mcp.ServerOptions{
+			Instructions: instructions(d.info),
+			Logger:       s.Logger,
+			// Tools do not change while a client is there. Live output goes out as log
+			// messages; the newest revision has them for the time being.
+			Capabilities: &mcp.ServerCapabilities{
+				Tools:   &mcp.ToolCapabilities{},
+				Logging: &mcp.LoggingCapabilities{}, //nolint:staticcheck // clients of today show it; nothing replaces it yet
+			},
+			// One caller's tools are not another's.
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
+			GetSessionID: func() string { return d.tag + "-" + rand.Text() },
+		})
+	d.addTools()
+	addFixtures(d.mcp)
+	return d
+}
+
+// ServeStdio serves one client until in ends or ctx does, and then ends what is under
+// way. Nothing but the protocol is written to out.
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	who := token.Local
+	if s.Caller != nil {
+		who = s.Caller(ctx)
+	}
+	inside, end := context.WithCancel(withClient(ctx, ctx))
+	defer end()
+	err := s.doorOf(who).mcp.Run(inside, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
