@@ -1,5 +1,6 @@
-// Package policyfile reads and writes policies as YAML files. It is the only
-// place that knows YAML; what a policy means is the policy package's business.
+// Package policyfile reads and writes policies as YAML files, and reads files of
+// other forms for those who know what they mean. It is the only place that knows
+// YAML; what a policy means is the policy package's business.
 //
 // Reading is strict, because a policy with a typing error in it is a wall with
 // a hole: each problem is reported with its line and with what would be right,
@@ -8,12 +9,7 @@ package policyfile
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -23,29 +19,24 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// MaxSize bounds a policy file. With no nesting beyond what the document has,
-// it also bounds what aliases can expand to.
+// MaxSize bounds a file. With no nesting beyond what a policy has, it also bounds
+// what aliases can expand to in one.
 const MaxSize = 1 << 20
+
+// maxValues bounds what aliases can make of a file in which a list holds lists.
+const maxValues = 1 << 17
 
 // Load reads a policy from a file.
 func Load(path string) (policy.Policy, error) {
-	f, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return policy.Policy{}, run.Errorf(run.Invalid,
-			"policy file %s does not exist: name a YAML file, or a preset (%s) where one is accepted%w", path, presetNames(), silent{err})
-	case err != nil:
-		return policy.Policy{}, run.Errorf(run.Invalid, "policy file cannot be opened: %w", err)
+	form := policies()
+	f, err := form.Open(path, fmt.Sprintf("name a YAML file, or a preset (%s) where one is accepted", presetNames()))
+	if err != nil {
+		return policy.Policy{}, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return policy.Policy{}, run.Errorf(run.Invalid, "%s is a directory: name a policy file in it", path)
-	}
-	// One byte more than allowed, so that Parse can tell; never all of a
-	// device or a pipe that does not end.
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	data, err := form.Contents(f)
 	if err != nil {
-		return policy.Policy{}, run.Errorf(run.Invalid, "policy file cannot be read: %w", err)
+		return policy.Policy{}, err
 	}
 	return Parse(path, data)
 }
@@ -53,18 +44,14 @@ func Load(path string) (policy.Policy, error) {
 // Parse reads a policy from YAML. The name stands before each line number and
 // becomes the policy's Name.
 func Parse(name string, data []byte) (policy.Policy, error) {
-	root, err := parseTree(data)
-	if err != nil {
-		return policy.Policy{}, report(name, []problem{*err})
-	}
-	r := reader{lines: map[place]int{}}
 	var doc policy.Document
-	r.fill("", root, reflect.ValueOf(&doc).Elem())
-	p, docErr := doc.Policy()
-	r.misread = slices.Clone(r.problems)
-	r.locate(docErr)
-	if len(r.problems) > 0 {
-		return policy.Policy{}, report(name, r.problems)
+	var p policy.Policy
+	err := policies().Read(name, data, &doc, func() (err error) {
+		p, err = doc.Policy()
+		return err
+	})
+	if err != nil {
+		return policy.Policy{}, err
 	}
 	p.Name = name
 	return p, nil

@@ -12,13 +12,15 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// reader fills a policy.Document from YAML nodes and remembers the line of
-// each field, for what only the policy package can judge. The decoder of the
-// YAML library would lose the lines, and read 256 as a string without a word.
+// reader fills a struct from YAML nodes and remembers the line of each field, for
+// what only the owner of the struct can judge. The decoder of the YAML library
+// would lose the lines, and read 256 as a string without a word.
 type reader struct {
+	form     Form
 	problems []problem
-	misread  []problem // those of them that came before the policy's own checks
+	misread  []problem // those of them that came before the owner's own checks
 	lines    map[place]int
+	left     int // values that may still come
 }
 
 // place is a field, or one element of a field that is a list.
@@ -39,10 +41,6 @@ var examples = map[string]string{
 	"allow_interpreters": "allow_interpreters: true", "dangerous_workspace": "dangerous_workspace: false", "deterministic": "deterministic: true", "python_wasm": "python_wasm: /opt/cordon/python-wasm.zip",
 }
 
-func example(field string) string {
-	return examples[field[strings.LastIndexByte(field, '.')+1:]]
-}
-
 func (r *reader) add(line int, field, format string, args ...any) {
 	r.problems = append(r.problems, problem{line, field, fmt.Sprintf(format, args...)})
 }
@@ -50,7 +48,7 @@ func (r *reader) add(line int, field, format string, args ...any) {
 // known are the tags that plain YAML gives by itself.
 var known = []string{"!!map", "!!seq", "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp"}
 
-// tagged refuses all others: a policy is data, and asks nobody to build
+// tagged refuses all others: a file is data, and asks nobody to build
 // objects from it.
 func (r *reader) tagged(field string, line int, node *yaml.Node) bool {
 	if slices.Contains(known, node.ShortTag()) {
@@ -60,10 +58,13 @@ func (r *reader) tagged(field string, line int, node *yaml.Node) bool {
 	return true
 }
 
-// fill reads node into v, a field of the Document. It descends no deeper than
-// the Document does, so an alias that contains itself ends at a wrong kind.
+// fill reads node into v, a field of the struct. It descends no deeper than the
+// struct does, so an alias that contains itself ends at a wrong kind.
 func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
 	line := node.Line
+	if !r.mayRead(line) {
+		return
+	}
 	if node.Kind == yaml.AliasNode {
 		node = node.Alias
 	}
@@ -71,7 +72,7 @@ func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
 		return
 	}
 	if node.Kind == yaml.ScalarNode && (node.ShortTag() == "!!null" || node.Value == "") {
-		r.add(line, field, "has no value: write %q, or leave the line out", example(field))
+		r.add(line, field, "has no value: write %q, or leave the line out", r.form.example(field))
 		return
 	}
 	switch v.Kind() {
@@ -85,13 +86,13 @@ func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
 	case reflect.Int:
 		n, err := strconv.Atoi(node.Value)
 		if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!int" || err != nil {
-			r.add(line, field, "expected a whole number, got %s: write %q", kindOf(node), example(field))
+			r.add(line, field, "expected a whole number, got %s: write %q", kindOf(node), r.form.example(field))
 			return
 		}
 		v.SetInt(int64(n))
 	case reflect.Bool:
 		if node.Kind != yaml.ScalarNode || node.Value != "true" && node.Value != "false" {
-			r.add(line, field, "expected true or false, got %s: write %q", kindOf(node), example(field))
+			r.add(line, field, "expected true or false, got %s: write %q", kindOf(node), r.form.example(field))
 			return
 		}
 		v.SetBool(node.Value == "true")
@@ -104,7 +105,7 @@ func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
 
 func (r *reader) fillStruct(field string, line int, node *yaml.Node, v reflect.Value) {
 	if node.Kind != yaml.MappingNode {
-		r.add(line, field, "expected keys and values, got %s: write %q", kindOf(node), example(field))
+		r.add(line, field, "expected keys and values, got %s: write %q", kindOf(node), r.form.example(field))
 		return
 	}
 	first := map[string]int{}
@@ -130,14 +131,36 @@ func (r *reader) fillStruct(field string, line int, node *yaml.Node, v reflect.V
 	}
 }
 
+// mayRead counts a value, and tells once if there are too many.
+func (r *reader) mayRead(line int) bool {
+	r.left--
+	if r.left == -1 {
+		r.add(line, "", "here its aliases have come to more than %d values: write less", maxValues)
+	}
+	return r.left >= 0
+}
+
 func (r *reader) fillList(field string, line int, node *yaml.Node, v reflect.Value) {
+	if v.Type() == reflect.TypeFor[Texts]() && node.Kind == yaml.ScalarNode {
+		if text, ok := r.text(field, line, node); ok {
+			v.Set(reflect.ValueOf(Texts{text}))
+		}
+		return
+	}
 	if node.Kind != yaml.SequenceNode {
-		r.add(line, field, "expected a list, got %s: write %q", kindOf(node), example(field))
+		r.add(line, field, "expected a list, got %s: write %q", kindOf(node), r.form.example(field))
+		return
+	}
+	if v.Type().Elem().Kind() == reflect.Struct {
+		r.fillStructs(field, node, v)
 		return
 	}
 	list := reflect.MakeSlice(v.Type(), 0, len(node.Content))
 	for _, item := range node.Content {
 		line := item.Line
+		if !r.mayRead(line) {
+			return
+		}
 		if item.Kind == yaml.AliasNode {
 			item = item.Alias
 		}
@@ -151,20 +174,32 @@ func (r *reader) fillList(field string, line int, node *yaml.Node, v reflect.Val
 	v.Set(list)
 }
 
-// text reads a scalar that the Document keeps as text. Numbers pass as they
+// fillStructs keeps a place for each element, also for those that cannot be read: what
+// check says of the others must find their lines.
+func (r *reader) fillStructs(field string, node *yaml.Node, v reflect.Value) {
+	list := reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content))
+	for i, item := range node.Content {
+		path := fmt.Sprintf("%s[%d]", field, i)
+		r.lines[place{path, ""}] = item.Line
+		r.fill(path, item, list.Index(i))
+	}
+	v.Set(list)
+}
+
+// text reads a scalar that is kept as text. Numbers pass as they
 // are written: the parser of the unit has better words for a bare 256.
 func (r *reader) text(field string, line int, node *yaml.Node) (string, bool) {
 	if r.tagged(field, line, node) {
 		return "", false
 	}
 	if node.Kind != yaml.ScalarNode || node.Value == "" || slices.Contains([]string{"!!bool", "!!null"}, node.ShortTag()) {
-		r.add(line, field, "expected text, got %s: write %q", kindOf(node), example(field))
+		r.add(line, field, "expected text, got %s: write %q", kindOf(node), r.form.example(field))
 		return "", false
 	}
 	return node.Value, true
 }
 
-// locate gives the policy package's findings their lines.
+// locate gives the findings of the owner their lines.
 func (r *reader) locate(err error) {
 	switch e := err.(type) {
 	case nil:
@@ -173,7 +208,7 @@ func (r *reader) locate(err error) {
 			r.locate(each)
 		}
 	case *policy.FieldError:
-		echo := func(p problem) bool { return p.field != "" && policy.Echoes(e.Field, p.field) }
+		echo := func(p problem) bool { return p.field != "" && r.form.echoes(e.Field, p.field) }
 		if !slices.ContainsFunc(r.misread, echo) {
 			r.add(r.line(e), e.Field, "%v", e.Err)
 		}
@@ -185,10 +220,13 @@ func (r *reader) locate(err error) {
 // line finds the nearest thing that the file does say: a default above a
 // maximum may be in the file by its group or its preset alone.
 func (r *reader) line(e *policy.FieldError) int {
-	group, name, _ := strings.Cut(e.Field, ".")
-	for _, p := range []place{
-		{e.Field, e.Item}, {e.Field, ""}, {"maxima." + name, ""}, {group, ""}, {"preset", ""},
-	} {
+	_, name, _ := strings.Cut(e.Field, ".")
+	near := []place{{e.Field, e.Item}, {e.Field, ""}, {"maxima." + name, ""}}
+	for parent := e.Field; strings.Contains(parent, "."); {
+		parent = parent[:strings.LastIndexByte(parent, '.')]
+		near = append(near, place{parent, ""})
+	}
+	for _, p := range append(near, place{"preset", ""}) {
 		if line, ok := r.lines[p]; ok {
 			return line
 		}

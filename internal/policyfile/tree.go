@@ -15,8 +15,8 @@ import (
 )
 
 // parseTree reads exactly one YAML document.
-func parseTree(data []byte) (*yaml.Node, *problem) {
-	if p := checkText(data); p != nil {
+func (f Form) parseTree(data []byte) (*yaml.Node, *problem) {
+	if p := f.checkText(data); p != nil {
 		return nil, p
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -24,7 +24,7 @@ func parseTree(data []byte) (*yaml.Node, *problem) {
 	err := d.Decode(&doc)
 	switch {
 	case errors.Is(err, io.EOF) || err == nil && isNothing(&doc):
-		return nil, &problem{line: 1, words: fmt.Sprintf("says nothing: write at least %q (the presets are %s)", "preset: default", presetNames())}
+		return nil, &problem{line: 1, words: "says nothing: " + f.Least}
 	case err != nil:
 		return nil, explain(data, err)
 	}
@@ -35,7 +35,7 @@ func parseTree(data []byte) (*yaml.Node, *problem) {
 	case err != nil:
 		return nil, explain(data, err)
 	}
-	return nil, &problem{line: second.Line, words: "a second document begins here: a policy file holds one, so remove the --- and what is not meant"}
+	return nil, &problem{line: second.Line, words: fmt.Sprintf("a second document begins here: a %s file holds one, so remove the --- and what is not meant", f.What)}
 }
 
 func isNothing(doc *yaml.Node) bool {
@@ -44,9 +44,9 @@ func isNothing(doc *yaml.Node) bool {
 
 // checkText refuses what is no text before the YAML library sees it: its own
 // words for these name a byte, not a line.
-func checkText(data []byte) *problem {
+func (f Form) checkText(data []byte) *problem {
 	if len(data) > MaxSize {
-		return &problem{words: fmt.Sprintf("is larger than %d bytes: a policy takes a page", MaxSize)}
+		return &problem{words: fmt.Sprintf("is larger than %d bytes: is it a %s file?", MaxSize, f.What)}
 	}
 	line := 1
 	for i := 0; i < len(data); {
@@ -57,7 +57,7 @@ func checkText(data []byte) *problem {
 		case c == utf8.RuneError && size <= 1:
 			return &problem{line: line, words: fmt.Sprintf("byte %#02x is not valid UTF-8: save the file as UTF-8", data[i])}
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f:
-			return &problem{line: line, words: fmt.Sprintf("has the control character %#02x: a policy is plain text", c)}
+			return &problem{line: line, words: fmt.Sprintf("has the control character %#02x: a %s file is plain text", c, f.What)}
 		}
 		i += size
 	}

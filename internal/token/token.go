@@ -1,5 +1,6 @@
 // Package token knows who may ask, and for what: the names behind the secrets that
-// callers show, each with a ceiling and a quota.
+// callers show, each with a ceiling and a quota. They stand in a file, which holds hashes
+// of the secrets and none of them.
 package token
 
 import (
@@ -8,7 +9,7 @@ import (
 )
 
 // Caller is who asks. The zero value has no name and the whole of what the policy
-// allows.
+// allows. Its lists are shared, and are to be read alone.
 type Caller struct {
 	Name    string
 	Ceiling Ceiling
@@ -22,10 +23,11 @@ var Local = Caller{Name: "local"}
 type Ceiling struct {
 	// Maxima are the most that a request may ask for; zero fields mean the policy's.
 	Maxima policy.Limits
-	// Tiers are those that may be asked for; none means all. The first is what a script
-	// gets if the process tier is not among them.
+	// Tiers are those that may be asked for; none means all. The first that can run one
+	// is what a script gets if the process tier is not among them.
 	Tiers []policy.Tier
-	// Restricted has every script go by the language rules.
+	// Restricted has every script go by the language rules. Commands cannot, and are
+	// taken away.
 	Restricted bool
 	// ScriptsOnly takes commands away.
 	ScriptsOnly bool

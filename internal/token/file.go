@@ -1,0 +1,249 @@
+package token
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cordon-sandbox/cordon/internal/policyfile"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Bounds of what a file may say.
+const (
+	maxName   = 64
+	maxNumber = 1_000_000
+)
+
+// least is what a file says at least.
+const least = `write "tokens: []" if nobody may ask`
+
+// form is that of a token file.
+var form = policyfile.Form{
+	What: "token", Least: least,
+	Examples: map[string]string{
+		"": "tokens: [{name: ci, sha256: …}]", "tokens": "tokens: [{name: ci, sha256: …}]",
+		"name": "name: ci", "sha256": "sha256: 64 digits", "maxima": "maxima: {memory: 128MiB}",
+		"tiers": "tiers: [process, wasm]", "restricted": "restricted: true", "scripts_only": "scripts_only: true",
+		"rate": "rate: 20/s", "burst": "burst: 40", "concurrent": "concurrent: 4", "expires": "expires: 2027-01-01T00:00:00Z",
+		"wall_time": "wall_time: 10s", "cpu_time": "cpu_time: 10s", "memory": "memory: 128MiB", "output": "output: 64KiB",
+		"scratch": "scratch: 16MiB", "open_files": "open_files: 64", "threads": "threads: 16", "processes": "processes: 64",
+		"disk": "disk: 64MiB", "fuel": "fuel: 50M",
+	},
+}
+
+// document is a token file. An empty list is a way to lock everybody out; to have
+// forgotten it is none.
+type document struct {
+	Tokens *[]entry `yaml:"tokens"`
+}
+
+// entry is one token as the file has it; pointers tell what is not said from what is
+// empty.
+type entry struct {
+	Name        string                `yaml:"name"`
+	SHA256      policyfile.Texts      `yaml:"sha256"`
+	Maxima      policy.DocumentLimits `yaml:"maxima"`
+	Tiers       *[]string             `yaml:"tiers"`
+	Restricted  bool                  `yaml:"restricted"`
+	ScriptsOnly bool                  `yaml:"scripts_only"`
+	Rate        string                `yaml:"rate"`
+	Burst       *int                  `yaml:"burst"`
+	Concurrent  *int                  `yaml:"concurrent"`
+	Expires     string                `yaml:"expires"`
+}
+
+// set is what a file means. It does not change.
+type set struct {
+	callers []known
+	digests []owned
+}
+
+type known struct {
+	Caller
+	expires time.Time // zero: never
+}
+
+// owned is one hash, and the place of whose it is among the callers.
+type owned struct {
+	digest
+	caller int
+}
+
+// parse reads a token file. Every problem has its line, and all are told at once.
+func parse(name string, data []byte) (*set, error) {
+	var doc document
+	var tokens *set
+	err := form.Read(name, data, &doc, func() error {
+		var c checker
+		tokens = c.set(doc)
+		return errors.Join(c.found...)
+	})
+	return tokens, err
+}
+
+// checker turns entries into callers, and collects what is wrong with them.
+type checker struct {
+	found []error
+	field string // of the entry in question
+}
+
+func (c *checker) add(key, format string, args ...any) { c.addItem(key, "", format, args...) }
+
+func (c *checker) addItem(key, item, format string, args ...any) {
+	c.found = append(c.found, &policy.FieldError{Field: c.field + "." + key, Item: item, Err: fmt.Errorf(format, args...)})
+}
+
+func (c *checker) set(doc document) *set {
+	s := &set{}
+	if doc.Tokens == nil {
+		c.found = append(c.found, &policy.FieldError{Field: "tokens", Err: fmt.Errorf("is missing: %s", least)})
+		return s
+	}
+	names, owners := map[string]int{}, map[digest]string{}
+	for i, e := range *doc.Tokens {
+		c.field = fmt.Sprintf("tokens[%d]", i)
+		if first, taken := names[e.Name]; taken && e.Name != "" {
+			c.add("name", "%q is there twice: it is the name of token %d already; one token can have several hashes", e.Name, first+1)
+		} else {
+			names[e.Name] = i
+		}
+		c.name(e.Name)
+		s.callers = append(s.callers, c.known(e))
+		if len(e.SHA256) == 0 {
+			c.add("sha256", "is missing: write the SHA-256 of the token's secret")
+		}
+		for _, text := range e.SHA256 {
+			d, err := parseDigest(text)
+			if err != nil {
+				c.addItem("sha256", text, "%w", err)
+				continue
+			}
+			if owner, taken := owners[d]; taken {
+				c.addItem("sha256", text, "is there twice: it is a hash of %q already, and a secret is one caller's", owner)
+				continue
+			}
+			owners[d] = e.Name
+			s.digests = append(s.digests, owned{d, i})
+		}
+	}
+	return s
+}
+
+func (c *checker) name(name string) {
+	switch {
+	case name == "":
+		c.add("name", "is missing: the audit log needs one")
+	case name == Local.Name:
+		c.add("name", "%q is whoever asks without a token: take another", name)
+	case utf8.RuneCountInString(name) > maxName:
+		c.add("name", "%q is too long: take %d characters at most", shorten(name), maxName)
+	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		c.add("name", "%q has characters that cannot be seen: take letters, digits and signs", name)
+	}
+}
+
+// known gives the caller of an entry.
+func (c *checker) known(e entry) known {
+	k := known{Caller: Caller{Name: e.Name}}
+	k.Ceiling = Ceiling{Maxima: c.maxima(e.Maxima), Restricted: e.Restricted, ScriptsOnly: e.ScriptsOnly}
+	if e.Tiers != nil {
+		k.Ceiling.Tiers = c.tiers(*e.Tiers)
+	}
+	if e.Rate != "" {
+		rate, err := parseRate(e.Rate)
+		if err != nil {
+			c.add("rate", "%w", err)
+		}
+		k.Quota.Rate = rate
+	}
+	if e.Burst != nil && e.Rate == "" {
+		c.add("burst", "is how many may begin at once within a rate: say the rate, too")
+	}
+	k.Quota.Burst = c.number("burst", e.Burst)
+	k.Quota.Concurrent = c.number("concurrent", e.Concurrent)
+	if e.Expires != "" {
+		at, err := time.Parse(time.RFC3339, e.Expires)
+		if err != nil {
+			c.add("expires", "%q is not a time: write it like 2027-01-01T00:00:00Z", shorten(e.Expires))
+		}
+		k.expires = at
+	}
+	return k
+}
+
+// maxima has the policy package judge them: they are those of a policy that says nothing
+// else.
+func (c *checker) maxima(said policy.DocumentLimits) policy.Limits {
+	p, err := policy.Document{Maxima: said}.Policy()
+	var all interface{ Unwrap() []error }
+	if errors.As(err, &all) {
+		for _, each := range all.Unwrap() {
+			var field *policy.FieldError
+			if errors.As(each, &field) {
+				// A default that is below what works comes from a maximum that is.
+				_, limit, _ := strings.Cut(field.Field, ".")
+				c.add("maxima."+limit, "%w", field.Err)
+			}
+		}
+	} else if err != nil {
+		c.add("maxima", "%w", err)
+	}
+	return p.Maxima
+}
+
+func (c *checker) tiers(said []string) (tiers []policy.Tier) {
+	switch {
+	case len(said) == 0:
+		c.add("tiers", "is empty: name those that are allowed, or leave it out for all")
+	case len(said) > len(policy.Tiers):
+		c.add("tiers", "names %d tiers, and there are %d", len(said), len(policy.Tiers))
+		return nil
+	}
+	for _, name := range said {
+		tier, err := policy.ParseTier(name)
+		if err != nil {
+			c.addItem("tiers", name, "%w", err)
+		}
+		if slices.Contains(tiers, tier) {
+			c.addItem("tiers", name, "%q is there twice", name)
+		}
+		tiers = append(tiers, tier)
+	}
+	return tiers
+}
+
+func (c *checker) number(key string, said *int) int {
+	if said == nil {
+		return 0
+	}
+	if *said < 1 || *said > maxNumber {
+		c.add(key, "%d is out of range: take 1 to %d, or leave it out for no bound of its own", *said, maxNumber)
+	}
+	return *said
+}
+
+// units of a rate, by their names.
+var units = map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
+
+// parseRate reads "20/s" as runs in a second.
+func parseRate(text string) (float64, error) {
+	number, unit, found := strings.Cut(strings.TrimSpace(text), "/")
+	n, err := strconv.ParseFloat(number, 64)
+	per, known := units[unit]
+	switch {
+	case !found && err == nil:
+		return 0, fmt.Errorf("%q has no unit: write %s/s, %[2]s/min or %[2]s/h", text, number)
+	case err != nil || !known || math.IsNaN(n):
+		return 0, fmt.Errorf("%q is not a rate: write a number and a unit, like 20/s, 100/min or 500/h", shorten(text))
+	case n <= 0 || n > maxNumber:
+		return 0, fmt.Errorf("%q is out of range: it is above zero, and %d at most", text, maxNumber)
+	}
+	return n / per.Seconds(), nil
+}
