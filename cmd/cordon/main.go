@@ -29,7 +29,7 @@ func constructors() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{
 		"run": newRunCommand, "exec": newExecCommand, "wasm": newWasmCommand, "check": newCheckCommand, "hook": newHookCommand,
 		"doctor": newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
-		"serve": newServeCommand, "mcp": newMCPCommand,
+		"serve": newServeCommand, "mcp": newMCPCommand, "token": newTokenCommand,
 	}
 }
 
@@ -77,6 +77,7 @@ machine offers, and says in plain words what was blocked and why.
   cordon policy list              see what may be allowed
   cordon serve                    offer all of it to programs, by HTTP
   cordon mcp                      offer it to agents, by MCP
+  cordon token new NAME           say who may ask the service
 
 Every flag has a twin in the environment: CORDON_TIMEOUT is --timeout,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
