@@ -152,6 +152,8 @@ var homes = []struct {
 	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", true},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one door's protocol", true},
 	{"github.com/coreos/go-systemd", []string{"cmd/cordond"}, "one program is started by systemd", true},
+	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}, "one door's document", true},
+	{"github.com/getkin/kin-openapi", nil, "for tests: it judges the document that we make", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
 	{"golang.org/x/time", []string{"internal/admission"}, "one place says whose turn it is", false},
 	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},

@@ -1,0 +1,120 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// limitedBody has a size and a deadline, which ends with it: from then on, the server
+// reads to notice that the client has gone.
+type limitedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (a *api) limited(w http.ResponseWriter, control *http.ResponseController, body io.ReadCloser) io.ReadCloser {
+	if err := control.SetReadDeadline(time.Now().Add(a.BodyTimeout)); err != nil {
+		a.Logger.Warn("no deadline for a body", "error", err)
+	}
+	return &limitedBody{http.MaxBytesReader(w, body, a.MaxBody), control}
+}
+
+func (b *limitedBody) Read(p []byte) (n int, err error) {
+	n, err = b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		if err := b.control.SetReadDeadline(time.Time{}); err != nil {
+			return n, err
+		}
+	}
+	return n, err
+}
+
+// budget bounds the bodies that are in memory together: a thousand clients with the
+// largest that is allowed must not be the end of the service.
+type budget struct {
+	used atomic.Int64
+	most int64
+}
+
+func (b *budget) take(n int64) error {
+	if b.used.Add(n) > b.most {
+		b.used.Add(-n)
+		return run.Wrap(run.Busy, &admission.Busy{RetryAfter: time.Second})
+	}
+	return nil
+}
+
+func (b *budget) give(n int64) { b.used.Add(-n) }
+
+// readBody gives the whole body, which is JSON. Whoever has it calls done when it is not
+// needed any more.
+func (a *api) readBody(r *http.Request) (body []byte, done func(), err error) {
+	if err := jsonOnly(r.Header); err != nil {
+		return nil, nil, err
+	}
+	if r.ContentLength > a.MaxBody {
+		return nil, nil, a.tooLarge()
+	}
+	var taken int64
+	defer func() {
+		if err != nil {
+			a.bodies.give(taken)
+		}
+	}()
+	const piece = 64 << 10
+	var whole bytes.Buffer
+	for {
+		if err := a.bodies.take(piece); err != nil {
+			return nil, nil, err
+		}
+		taken += piece
+		n, err := io.CopyN(&whole, r.Body, piece)
+		switch {
+		case errors.Is(err, io.EOF):
+			a.bodies.give(piece - n)
+			taken -= piece - n
+			return whole.Bytes(), func() { a.bodies.give(taken) }, nil
+		case err != nil:
+			return nil, nil, a.bodyError(err)
+		}
+	}
+}
+
+func (a *api) tooLarge() error {
+	return withStatus(http.StatusRequestEntityTooLarge, run.Invalid, "the body is above the maximum of %d bytes", a.MaxBody)
+}
+
+func (a *api) bodyError(err error) error {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return a.tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return withStatus(http.StatusRequestTimeout, run.Invalid, "the body did not arrive within %v", a.BodyTimeout)
+	}
+	// Its own words are Go's; most often nobody is there to read ours.
+	return run.Errorf(run.Invalid, "the body ended before its time, or is not what its headers say")
+}
+
+// jsonOnly refuses other types. Those that a web page may send without asking first are
+// among them, and so is what would have to be unpacked, to a size that nobody knows.
+func jsonOnly(h http.Header) error {
+	if coding := strings.Join(h.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+		return withStatus(http.StatusUnsupportedMediaType, run.Invalid, "the body has the Content-Encoding %q: send it as it is", coding)
+	}
+	kind, parameters, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if charset := parameters["charset"]; err != nil || kind != jsonType || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return withStatus(http.StatusUnsupportedMediaType, run.Invalid, "the body has the Content-Type %q: send application/json", h.Get("Content-Type"))
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// The document is a promise to every client that was made of it: its changes are looked
+// at.
+func TestDocumentIsTheCommittedOne(t *testing.T) {
+	text, err := encode(newDocument("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, text, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/openapi.json"
+	if *update {
+		if err := os.WriteFile(golden, pretty.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, pretty.Bytes()) {
+		t.Error("the OpenAPI document has changed: go test ./internal/httpapi -update, and look at the difference")
+	}
+}
+
+func TestDocumentIsValid(t *testing.T) {
+	spec := specification(t)
+	if !spec.IsOpenAPI31OrLater() {
+		t.Errorf("OpenAPI %s", spec.OpenAPI)
+	}
+	if err := spec.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaPatternValidation()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEverythingHasWords(t *testing.T) {
+	used := map[string]bool{}
+	for name, schema := range newDocument("test").Components.Schemas.Map() {
+		used[name] = true
+		if schema.Description == "" {
+			t.Errorf("%s has no words", name)
+		}
+		for property, field := range schema.Properties {
+			used[name+"."+property] = true
+			if field.Description == "" {
+				t.Errorf("%s.%s has no words", name, property)
+			}
+		}
+	}
+	for path := range words {
+		if !used[path] {
+			t.Errorf("there are words for %s, which does not exist", path)
+		}
+	}
+}
+
+func TestWhatIsNotForStrangersIsNotInTheDocument(t *testing.T) {
+	request := specification(t).Components.Schemas["Request"].Value
+	for _, field := range []string{"module", "tools", "streams", "-"} {
+		if request.Properties[field] != nil {
+			t.Errorf("a request has %q", field)
+		}
+	}
+	if got := request.Properties["limits"].Value.Properties["wall_time"].Value; !got.Type.Is("string") || got.Pattern == "" || len(got.Examples) == 0 {
+		t.Errorf("wall_time is %+v", got)
+	}
+	if got := request.Properties["tier"].Value.Enum; len(got) != 5 {
+		t.Errorf("tiers: %v", got)
+	}
+}
+
+func TestDocumentsAreServed(t *testing.T) {
+	d := open(t, &fake{}, nil)
+	var spec map[string]any
+	if a := d.ask(http.MethodGet, "/openapi.json", ""); a.status != http.StatusOK || json.Unmarshal(a.body, &spec) != nil || spec["openapi"] != "3.1.0" {
+		t.Errorf("%d: %.100s", a.status, a.body)
+	}
+	page := d.ask(http.MethodGet, "/docs", "")
+	text := string(page.body)
+	for _, e := range endpoints {
+		if !strings.Contains(text, "<code>"+e.path+"</code>") || !strings.Contains(text, e.summary) {
+			t.Errorf("the page does not have %s", e.path)
+		}
+	}
+	if strings.Contains(text, "://") || strings.Contains(text, "<script") {
+		t.Error("the page needs a network or scripts")
+	}
+	if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, digest(pageStyle)) || !strings.Contains(text, pageStyle) {
+		t.Errorf("the policy is %q", policy)
+	}
+	if !strings.Contains(text, `{&#34;$type&#34;`) {
+		t.Error("words are not escaped")
+	}
+}
+
+// What the tests hold answers against must be able to say no.
+func TestTheDocumentIsStrict(t *testing.T) {
+	problem := specification(t).Components.Schemas["Problem"].Value
+	fine := map[string]any{"type": "urn:cordon:error:busy", "title": "t", "status": 429.0, "detail": "d", "class": "busy"}
+	if err := problem.VisitJSON(fine, openapi3.EnableJSONSchema2020()); err != nil {
+		t.Error(err)
+	}
+	for name, value := range map[string]any{"class": "lazy", "status": "429", "more": 1, "title": nil} {
+		wrong := maps.Clone(fine)
+		wrong[name] = value
+		if err := problem.VisitJSON(wrong, openapi3.EnableJSONSchema2020()); err == nil {
+			t.Errorf("%s may be %v", name, value)
+		}
+	}
+}

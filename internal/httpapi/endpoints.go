@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// access says who may ask for an endpoint.
+type access int
+
+const (
+	forCallers    access = iota // who has a token, or is on this machine where there are none
+	forNeighbours               // everybody, but no strange website where there are no tokens
+	forAnybody                  // everybody
+)
+
+// endpoint is one thing that can be asked for.
+type endpoint struct {
+	method, path string
+	name         string // in clients that are made of the document
+	access       access
+	summary      string
+	words        string
+	serve        func(a *api) handler
+
+	body   reflect.Type // of the request, nil for none
+	answer reflect.Type // nil for none, or for what is not JSON
+	status int
+	kind   string // of the answer, if it is not JSON
+	keys   bool   // takes an Idempotency-Key
+	events bool   // can be a stream
+	wrong  []int  // the problems that there can be, beside those of all
+}
+
+// Findings is the answer to a check.
+type Findings struct {
+	Findings []run.Finding `json:"findings"`
+}
+
+// Opened is the answer to who opens a hook.
+type Opened struct {
+	ID string `json:"id"`
+}
+
+// Health is the answer of a service that is well.
+type Health struct {
+	Status string `json:"status"`
+}
+
+// What is wrong with bodies, and what the service may answer.
+var (
+	wrongBodies = []int{http.StatusBadRequest, http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	wrongTurns  = []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusServiceUnavailable}
+)
+
+// endpoints is all there is.
+var endpoints = []endpoint{
+	{
+		method: http.MethodPost, path: "/v1/runs", name: "run", summary: "Run a script or a command",
+		words: "The answer is the Result of the guest, also of one that failed: then its status is \"error\", and the HTTP status is 200 all the same. " +
+			"With Accept: text/event-stream, the answer is a stream of events while it runs: started, stdout, stderr, progress (each second), and result or error as the last one. " +
+			"A client that goes away ends its run.",
+		serve: func(a *api) handler { return a.run },
+		body:  reflect.TypeFor[run.Request](), answer: reflect.TypeFor[run.Result](), status: http.StatusOK,
+		keys: true, events: true, wrong: slices.Concat(wrongTurns, wrongBodies),
+	},
+	{
+		method: http.MethodPost, path: "/v1/checks", name: "check", summary: "Judge a script by the language rules",
+		words: "Nothing is run. A script without findings may run restricted.",
+		serve: func(a *api) handler { return a.check },
+		body:  reflect.TypeFor[run.Check](), answer: reflect.TypeFor[Findings](), status: http.StatusOK,
+		wrong: slices.Concat(wrongTurns, wrongBodies),
+	},
+	{
+		method: http.MethodPost, path: "/v1/hooks", name: "openHook", summary: "Open a hook",
+		words: "The script is compiled once and can be called many times, by its id, by who opened it. A script that the language rules refuse is answered with 422 and its findings. Hooks are gone when the service ends.",
+		serve: func(a *api) handler { return a.openHook },
+		body:  reflect.TypeFor[run.Hook](), answer: reflect.TypeFor[Opened](), status: http.StatusCreated,
+		wrong: slices.Concat(wrongTurns, wrongBodies, []int{http.StatusUnprocessableEntity}),
+	},
+	{
+		method: http.MethodPost, path: "/v1/hooks/{id}/calls", name: "callHook", summary: "Call a hook",
+		words: "Either with game_state and mod_config, or a function that the hook's script defines, with its arguments.",
+		serve: func(a *api) handler { return a.callHook },
+		body:  reflect.TypeFor[service.HookCall](), answer: reflect.TypeFor[run.Result](), status: http.StatusOK,
+		keys: true, wrong: slices.Concat(wrongTurns, wrongBodies, []int{http.StatusNotFound}),
+	},
+	{
+		method: http.MethodDelete, path: "/v1/hooks/{id}", name: "closeHook", summary: "Close a hook",
+		words: "Calls that are under way come to their end first.",
+		serve: func(a *api) handler { return a.closeHook }, status: http.StatusNoContent,
+		wrong: []int{http.StatusNotFound, http.StatusInternalServerError},
+	},
+	{
+		method: http.MethodGet, path: "/v1/info", name: "info", summary: "What is allowed here",
+		words:  "Tiers, limits, imports and hosts, for who asks.",
+		serve:  func(a *api) handler { return a.info },
+		answer: reflect.TypeFor[service.Info](), status: http.StatusOK,
+		wrong: []int{http.StatusNotAcceptable},
+	},
+	{
+		method: http.MethodGet, path: "/healthz", name: "alive", access: forAnybody, summary: "Is the service alive?",
+		serve: func(a *api) handler { return a.alive }, answer: reflect.TypeFor[Health](), status: http.StatusOK,
+	},
+	{
+		method: http.MethodGet, path: "/readyz", name: "ready", access: forAnybody, summary: "Does the service take requests?",
+		words: "503 while it ends, and while it may run nothing.",
+		serve: func(a *api) handler { return a.ready }, answer: reflect.TypeFor[Health](), status: http.StatusOK,
+		wrong: []int{http.StatusServiceUnavailable, http.StatusInternalServerError},
+	},
+	{
+		method: http.MethodGet, path: "/metrics", name: "metrics", summary: "Figures for Prometheus",
+		serve: func(a *api) handler { return a.metrics }, kind: "text/plain", status: http.StatusOK,
+		wrong: []int{http.StatusNotFound},
+	},
+	{
+		method: http.MethodGet, path: "/openapi.json", name: "openapi", access: forNeighbours, summary: "This document, for programs",
+		serve: func(a *api) handler { return a.constant(jsonType, a.document) }, answer: reflect.TypeFor[map[string]any](), status: http.StatusOK,
+	},
+	{
+		method: http.MethodGet, path: "/docs", name: "docs", access: forNeighbours, summary: "This document, for people",
+		serve: func(a *api) handler { return a.constant("text/html; charset=utf-8", a.page) }, kind: "text/html", status: http.StatusOK,
+	},
+}

@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// openHook answers POST /v1/hooks.
+func (a *api) openHook(w http.ResponseWriter, r *http.Request) error {
+	var h run.Hook
+	if err := a.parsed(r, &h); err != nil {
+		return err
+	}
+	if err := h.Validate(); err != nil {
+		return err
+	}
+	id, err := a.Service.OpenHook(r.Context(), who(r.Context()), h)
+	if err != nil {
+		return err
+	}
+	if gone := r.Context().Err(); gone != nil {
+		// Nobody will learn the id, and so nobody would ever close it.
+		return errors.Join(gone, a.Service.CloseHook(who(r.Context()), id))
+	}
+	w.Header().Set("Location", "/v1/hooks/"+id)
+	a.write(w, r, http.StatusCreated, jsonType, Opened{id})
+	return nil
+}
+
+// callHook answers POST /v1/hooks/{id}/calls.
+func (a *api) callHook(w http.ResponseWriter, r *http.Request) error {
+	if _, err := choose(r, jsonType); err != nil {
+		return err
+	}
+	body, done, err := a.readBody(r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var call service.HookCall
+	if err := run.ParseObject(body, &call); err != nil {
+		return err
+	}
+	switch {
+	case call.Function != "" && (call.State != nil || call.Config != nil):
+		return run.Errorf(run.Invalid, "game_state and mod_config are for the script, and function names a function of it: write one of both")
+	case call.Function == "" && len(call.Args) > 0:
+		return run.Errorf(run.Invalid, "args are for a function, and none is named: write function, too")
+	}
+	return a.answer(w, r, body, func(ctx context.Context) (run.Result, error) {
+		return a.Service.CallHook(ctx, who(ctx), observe.HTTP, r.PathValue("id"), call)
+	})
+}
+
+// closeHook answers DELETE /v1/hooks/{id}.
+func (a *api) closeHook(w http.ResponseWriter, r *http.Request) error {
+	if err := a.Service.CloseHook(who(r.Context()), r.PathValue("id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

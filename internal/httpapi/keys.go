@@ -1,0 +1,194 @@
+package httpapi
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const (
+	keyHeader = "Idempotency-Key"
+	maxKey    = 255
+	// keptFor is how long an answer can be had again.
+	keptFor = 10 * time.Minute
+	// mostKept and mostKeptBytes bound all answers together.
+	mostKept      = 10_000
+	mostKeptBytes = 64 << 20
+	// keptCost is what an answer takes beside its text.
+	keptCost = 256
+)
+
+// kept is an answer that can be given again.
+type kept struct {
+	body    []byte
+	runID   string
+	passing bool // not to be kept
+}
+
+// keyed is what came of the request with one key.
+type keyed struct {
+	key   string
+	print [sha256.Size]byte // of the request
+	done  chan struct{}     // closed at its end
+
+	// From the end on:
+	ok      bool
+	answer  kept
+	expires time.Time
+}
+
+func (k *keyed) size() int64 { return int64(len(k.key)+len(k.answer.body)) + keptCost }
+
+// keyStore remembers answers by caller and key. Whoever has the most of them loses the
+// oldest when there is no more room: nobody's keys are forgotten for the sake of
+// somebody else's flood.
+type keyStore struct {
+	mu      sync.Mutex
+	callers map[string]*keysOf
+	count   int
+	bytes   int64
+
+	most      int
+	mostBytes int64
+}
+
+// keysOf are those of one caller.
+type keysOf struct {
+	byKey map[string]*keyed
+	old   list.List // of *keyed that have an answer, the oldest first
+	bytes int64
+}
+
+func newKeyStore() *keyStore {
+	return &keyStore{callers: map[string]*keysOf{}, most: mostKept, mostBytes: mostKeptBytes}
+}
+
+func hasKey(r *http.Request) bool { return len(r.Header.Values(keyHeader)) > 0 }
+
+// byKey does something, unless it was done before for a request with the same key. Two at
+// the same time are done once.
+func (a *api) byKey(w http.ResponseWriter, r *http.Request, body []byte, do func() (kept, error)) (kept, error) {
+	if !hasKey(r) {
+		return do()
+	}
+	key := strings.Join(r.Header.Values(keyHeader), ",")
+	if !validKey(key) {
+		return kept{}, run.Errorf(run.Invalid, "the Idempotency-Key must have 1 to %d printable ASCII characters", maxKey)
+	}
+	print := sha256.Sum256(append([]byte(r.URL.Path+"\x00"), body...))
+	for {
+		k, first := a.keys.begin(who(r.Context()).Name, key, print)
+		if first {
+			return a.first(r, k, do)
+		}
+		if k.print != print {
+			return kept{}, withStatus(http.StatusUnprocessableEntity, run.Invalid, "the Idempotency-Key was used for another request: take a new one for each, and the same one to repeat it")
+		}
+		select {
+		case <-k.done:
+		case <-r.Context().Done():
+			return kept{}, r.Context().Err()
+		}
+		if k.ok {
+			w.Header().Set(replayedHeader, "true")
+			return k.answer, nil
+		}
+		// The first one came to nothing: whoever is next does it.
+	}
+}
+
+func (a *api) first(r *http.Request, k *keyed, do func() (kept, error)) (answer kept, err error) {
+	ended := false
+	defer func() { // also if do panics: others wait for it
+		a.keys.end(who(r.Context()).Name, k, answer, ended && err == nil && !answer.passing)
+	}()
+	answer, err = do()
+	ended = true
+	return answer, err
+}
+
+func validKey(key string) bool {
+	if key == "" || len(key) > maxKey {
+		return false
+	}
+	for i := range len(key) {
+		if key[i] < ' ' || key[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// begin gives what there is under a key; first says that it was nothing, and that the
+// caller must end it.
+func (s *keyStore) begin(caller, key string, print [sha256.Size]byte) (k *keyed, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.callers[caller]
+	if c == nil {
+		c = &keysOf{byKey: map[string]*keyed{}}
+		s.callers[caller] = c
+	}
+	for front := c.old.Front(); front != nil && !time.Now().Before(front.Value.(*keyed).expires); front = c.old.Front() {
+		s.forget(c, front)
+	}
+	if k = c.byKey[key]; k != nil {
+		return k, false
+	}
+	k = &keyed{key: key, print: print, done: make(chan struct{})}
+	c.byKey[key] = k
+	return k, true
+}
+
+// end tells who waits, and keeps the answer if it is one.
+func (s *keyStore) end(caller string, k *keyed, answer kept, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k.ok, k.answer, k.expires = ok, answer, time.Now().Add(keptFor)
+	close(k.done)
+	c := s.callers[caller]
+	if !ok || k.size() > s.mostBytes {
+		delete(c.byKey, k.key)
+		s.tidy(caller)
+		return
+	}
+	c.old.PushBack(k)
+	c.bytes += k.size()
+	s.bytes += k.size()
+	s.count++
+	for s.count > s.most || s.bytes > s.mostBytes {
+		name := s.heaviest()
+		s.forget(s.callers[name], s.callers[name].old.Front())
+		s.tidy(name)
+	}
+}
+
+func (s *keyStore) forget(c *keysOf, e *list.Element) {
+	k := c.old.Remove(e).(*keyed)
+	delete(c.byKey, k.key)
+	c.bytes -= k.size()
+	s.bytes -= k.size()
+	s.count--
+}
+
+func (s *keyStore) tidy(caller string) {
+	if len(s.callers[caller].byKey) == 0 {
+		delete(s.callers, caller)
+	}
+}
+
+// heaviest is who has the most bytes kept.
+func (s *keyStore) heaviest() (name string) {
+	var most int64
+	for caller, c := range s.callers {
+		if c.bytes > most {
+			name, most = caller, c.bytes
+		}
+	}
+	return name
+}

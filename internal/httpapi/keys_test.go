@@ -1,0 +1,186 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func TestIdempotencyKeys(t *testing.T) {
+	var runs atomic.Int32
+	d := open(t, &fake{run: func(ctx context.Context, req run.Request) (run.Result, error) {
+		n := runs.Add(1)
+		switch req.Script {
+		case "canceled":
+			return canceled(), nil
+		case "error":
+			return run.Result{}, run.Errorf(run.Unsupported, "no")
+		}
+		return good(fmt.Sprint(n)), nil
+	}}, func(_ *service.Options, o *Options) {
+		o.Tokens = tokens{"a": {Name: "alice"}, "b": {Name: "bob"}}
+	})
+	ask := func(token, key, script string) answer {
+		t.Helper()
+		return d.ask(http.MethodPost, "/v1/runs", `{"script": "`+script+`"}`, "Authorization: Bearer "+token, "Idempotency-Key: "+key)
+	}
+	first, again := ask("a", "k1", "x"), ask("a", "k1", "x")
+	if string(first.body) != string(again.body) || first.header.Get(runIDHeader) != again.header.Get(runIDHeader) || runs.Load() != 1 {
+		t.Errorf("%d runs: %s and %s", runs.Load(), first.body, again.body)
+	}
+	if first.header.Get(replayedHeader) != "" || again.header.Get(replayedHeader) != "true" {
+		t.Errorf("replayed: %q, %q", first.header.Get(replayedHeader), again.header.Get(replayedHeader))
+	}
+	if a := ask("a", "k1", "y"); a.status != http.StatusUnprocessableEntity || !strings.Contains(d.problem(a).Detail, "another request") {
+		t.Errorf("another body: %d %s", a.status, a.body)
+	}
+	if a := ask("b", "k1", "y"); a.status != http.StatusOK {
+		t.Errorf("somebody else's key is in the way: %d %s", a.status, a.body)
+	}
+	for _, script := range []string{"canceled", "error"} {
+		before := runs.Load()
+		ask("a", script, script)
+		ask("a", script, script)
+		if runs.Load() != before+2 {
+			t.Errorf("%s was kept", script)
+		}
+	}
+}
+
+// hammer: of many at once with the same key one runs, and all have its Result.
+func TestKeysHammer(t *testing.T) {
+	var runs, failures atomic.Int32
+	d := open(t, &fake{run: func(_ context.Context, req run.Request) (run.Result, error) {
+		if failures.Add(1)%3 == 1 { // the first of three comes to nothing
+			return run.Result{}, errors.New("no")
+		}
+		runs.Add(1)
+		return good(`"` + req.Script + `"`), nil
+	}}, nil)
+	const keys, each = 20, 15
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	ids := map[string]map[string]bool{}
+	for i := range keys * each {
+		all.Go(func() {
+			key := fmt.Sprint("key-", i%keys)
+			for {
+				a := d.fetch(d.request(http.MethodPost, "/v1/runs", `{"script": "`+key+`"}`, "Idempotency-Key: "+key))
+				if a.status == http.StatusInternalServerError || a.status == http.StatusTooManyRequests {
+					continue // ours, and not kept
+				}
+				if got := d.result(a); string(got.Value) != `"`+key+`"` {
+					t.Errorf("%s got %s", key, got.Value)
+				}
+				mu.Lock()
+				if ids[key] == nil {
+					ids[key] = map[string]bool{}
+				}
+				ids[key][a.header.Get(runIDHeader)] = true
+				mu.Unlock()
+				return
+			}
+		})
+	}
+	all.Wait()
+	for key, seen := range ids {
+		if len(seen) != 1 {
+			t.Errorf("%s has the runs %v", key, seen)
+		}
+	}
+	if got := runs.Load(); got != keys {
+		t.Errorf("%d runs for %d keys", got, keys)
+	}
+}
+
+// Who waits for the first one and goes away leaves it alone.
+func TestKeyWaitersMayLeave(t *testing.T) {
+	began, hold := make(chan struct{}), make(chan struct{})
+	d := open(t, &fake{run: func(ctx context.Context, _ run.Request) (run.Result, error) {
+		close(began)
+		select {
+		case <-hold:
+			return good("1"), nil
+		case <-ctx.Done():
+			return run.Result{}, ctx.Err()
+		}
+	}}, nil)
+	first := make(chan answer)
+	go func() { first <- d.ask(http.MethodPost, "/v1/runs", `{"script": "x"}`, "Idempotency-Key: k") }()
+	<-began
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	response, err := d.client.Do(d.request(http.MethodPost, "/v1/runs", `{"script": "x"}`, "Idempotency-Key: k").WithContext(ctx))
+	if err == nil {
+		response.Body.Close()
+		t.Error("there was an answer before the end")
+	}
+	close(hold)
+	if a := <-first; a.status != http.StatusOK {
+		t.Errorf("%d: %s", a.status, a.body)
+	}
+}
+
+func TestKeyStoreForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newKeyStore()
+		s.most, s.mostBytes = 4, 10_000
+		put := func(caller, key string, size int) {
+			t.Helper()
+			k, first := s.begin(caller, key, [sha256.Size]byte{})
+			if !first {
+				t.Fatalf("%s of %s is there", key, caller)
+			}
+			s.end(caller, k, kept{body: make([]byte, size)}, true)
+		}
+		has := func(caller, key string) bool {
+			k, first := s.begin(caller, key, [sha256.Size]byte{})
+			if first {
+				s.end(caller, k, kept{}, false)
+			}
+			return !first
+		}
+		put("alice", "a", 10)
+		for i := range 10 {
+			put("mallory", fmt.Sprint(i), 1000)
+		}
+		if !has("alice", "a") {
+			t.Error("mallory's flood took alice's key")
+		}
+		if has("mallory", "0") || !has("mallory", "9") || s.count != 4 {
+			t.Errorf("%d are kept", s.count)
+		}
+		put("bob", "large", 9000)
+		if s.bytes > s.mostBytes || !has("alice", "a") {
+			t.Errorf("%d bytes are kept", s.bytes)
+		}
+		put("bob", "too large", 20_000)
+		if has("bob", "too large") || !has("alice", "a") {
+			t.Error("an answer above the bound pushed others out")
+		}
+		<-time.After(keptFor - time.Second)
+		if !has("alice", "a") {
+			t.Error("forgotten too early")
+		}
+		<-time.After(time.Second)
+		if has("alice", "a") {
+			t.Error("kept for too long")
+		}
+		has("bob", "x")
+		has("mallory", "x")
+		if s.count != 0 || s.bytes != 0 || len(s.callers) != 0 {
+			t.Errorf("left: %d of %d bytes, %d callers", s.count, s.bytes, len(s.callers))
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Problem is an error as every answer shows it (RFC 9457).
+type Problem struct {
+	Type   string    `json:"type"`
+	Title  string    `json:"title"`
+	Status int       `json:"status"`
+	Detail string    `json:"detail"`
+	Class  run.Class `json:"class"`
+	// Findings are why a hook was refused.
+	Findings []run.Finding `json:"findings,omitempty"`
+}
+
+// titles of the classes, the same for all problems of one.
+var titles = map[run.Class]string{
+	run.Invalid:       "The request is wrong",
+	run.Forbidden:     "Not allowed",
+	run.Unknown:       "No such thing",
+	run.Unsupported:   "Not possible on this host",
+	run.NotExecutable: "Found, but cannot be run",
+	run.NotFound:      "Not found on this host",
+	run.Busy:          "Too much under way",
+	run.Closed:        "The service is ending",
+	run.Internal:      "The service failed",
+}
+
+// statusError is an error whose status says more than its class.
+type statusError struct {
+	error
+	status int
+}
+
+func (e *statusError) Unwrap() error { return e.error }
+
+func withStatus(status int, class run.Class, format string, args ...any) error {
+	return &statusError{run.Errorf(class, format, args...), status}
+}
+
+// problemOf says what is wrong in words that are for the caller. What is not of our
+// making stays in the log: it may name files of this machine.
+func problemOf(err error) Problem {
+	class, detail := run.Internal, "the fault is not the request's: the log of the service says more"
+	var ours *run.Error
+	switch {
+	case errors.As(err, &ours):
+		if class = ours.Class; class != run.Internal {
+			detail = ours.Message
+		}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		class, detail = run.Closed, "the service ended before the request did: try again, perhaps elsewhere"
+	}
+	p := Problem{Type: "urn:cordon:error:" + string(class), Title: titles[class], Status: run.HTTPStatus[class], Detail: detail, Class: class}
+	var refusal *run.Refusal
+	if errors.As(err, &refusal) {
+		p.Status, p.Findings = http.StatusUnprocessableEntity, refusal.Findings
+	}
+	var special *statusError
+	if errors.As(err, &special) {
+		p.Status = special.status
+	}
+	return p
+}
+
+// retryAfter says when it is worth to ask again, in whole seconds.
+func retryAfter(err error) string {
+	wait := time.Second
+	var busy *admission.Busy
+	if errors.As(err, &busy) {
+		wait = max(wait, busy.RetryAfter)
+	}
+	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
+}
+
+// fail answers with a problem.
+func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	header := w.Header()
+	switch p.Status {
+	case http.StatusUnauthorized:
+		header.Set("WWW-Authenticate", `Bearer realm="cordon"`)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		header.Set("Retry-After", retryAfter(err))
+	case http.StatusRequestTimeout, http.StatusRequestEntityTooLarge:
+		header.Set("Connection", "close") // the rest of the body is not awaited
+	}
+	if p.Status >= 500 && p.Class != run.Closed && r.Context().Err() == nil {
+		a.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "run", header.Get(runIDHeader), "error", err)
+	}
+	a.write(w, r, p.Status, "application/problem+json", p)
+}

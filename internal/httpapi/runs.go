@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// run answers POST /v1/runs.
+func (a *api) run(w http.ResponseWriter, r *http.Request) error {
+	kind, err := choose(r, jsonType, eventsType)
+	if err != nil {
+		return err
+	}
+	if kind == eventsType && hasKey(r) {
+		return run.Errorf(run.Invalid, "an Idempotency-Key does not go with a stream of events: ask for application/json")
+	}
+	body, done, err := a.readBody(r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	req, err := run.ParseRequest(body)
+	if err != nil {
+		return err
+	}
+	if kind == eventsType {
+		return a.stream(w, r, req)
+	}
+	return a.answer(w, r, body, func(ctx context.Context) (run.Result, error) {
+		return a.Service.Run(ctx, who(ctx), observe.HTTP, req)
+	})
+}
+
+// answer gives the Result of something that is run, or that was run before under the
+// same key.
+func (a *api) answer(w http.ResponseWriter, r *http.Request, body []byte, do func(context.Context) (run.Result, error)) error {
+	once := func() (kept, error) {
+		id := rand.Text()
+		w.Header().Set(runIDHeader, id)
+		result, err := do(service.Follow(r.Context(), id, nil))
+		if err != nil {
+			return kept{}, err
+		}
+		text, err := encode(result)
+		// A run that was cut short is not what the next one with this key wants.
+		return kept{body: text, runID: id, passing: result.Outcome == run.Canceled}, err
+	}
+	given, err := a.byKey(w, r, body, once)
+	if err != nil {
+		return err
+	}
+	w.Header().Set(runIDHeader, given.runID)
+	a.send(w, http.StatusOK, jsonType, given.body)
+	return nil
+}
+
+// parsed reads the body of an endpoint that answers with JSON alone, and runs nothing
+// twice by itself.
+func (a *api) parsed(r *http.Request, into any) error {
+	if _, err := choose(r, jsonType); err != nil {
+		return err
+	}
+	if hasKey(r) {
+		return run.Errorf(run.Invalid, "an Idempotency-Key is for runs and calls of hooks, and means nothing here")
+	}
+	body, done, err := a.readBody(r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return run.ParseObject(body, into)
+}
+
+// check answers POST /v1/checks.
+func (a *api) check(w http.ResponseWriter, r *http.Request) error {
+	var c run.Check
+	if err := a.parsed(r, &c); err != nil {
+		return err
+	}
+	found, err := a.Service.Check(r.Context(), who(r.Context()), c)
+	if err != nil {
+		return err
+	}
+	a.write(w, r, http.StatusOK, jsonType, Findings{append([]run.Finding{}, found...)})
+	return nil
+}
+
+// info answers GET /v1/info.
+func (a *api) info(w http.ResponseWriter, r *http.Request) error {
+	if _, err := choose(r, jsonType); err != nil {
+		return err
+	}
+	a.write(w, r, http.StatusOK, jsonType, a.Service.Info(who(r.Context())))
+	return nil
+}
+
+// alive answers GET /healthz: whoever can answer is.
+func (a *api) alive(w http.ResponseWriter, r *http.Request) error {
+	a.write(w, r, http.StatusOK, jsonType, Health{"alive"})
+	return nil
+}
+
+// ready answers GET /readyz.
+func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
+	if err := a.Service.Ready(); err != nil {
+		return &statusError{err, http.StatusServiceUnavailable}
+	}
+	a.write(w, r, http.StatusOK, jsonType, Health{"ready"})
+	return nil
+}
+
+// metrics answers GET /metrics.
+func (a *api) metrics(w http.ResponseWriter, r *http.Request) error {
+	if a.Metrics == nil {
+		return run.Errorf(run.Unknown, "there are no metrics here")
+	}
+	a.Metrics.ServeHTTP(w, r)
+	return nil
+}

@@ -1,0 +1,195 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Started is the first event of a stream: the request has had its turn.
+type Started struct {
+	RunID string `json:"run_id"`
+}
+
+// Progress is an event that comes every second.
+type Progress struct {
+	Elapsed policy.Duration `json:"elapsed"`
+}
+
+// The names of events.
+const (
+	eventStarted  = "started"
+	eventStdout   = "stdout"
+	eventStderr   = "stderr"
+	eventProgress = "progress"
+	eventResult   = "result"
+	eventError    = "error"
+)
+
+const tick = time.Second
+
+var errNotTaken = errors.New("the client does not take the events of its run")
+
+// stream answers with events while the guest runs. Until the turn has come there is no
+// answer, so that who is sent away hears so by the status.
+func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request) error {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	s := &stream{w: w, control: http.NewResponseController(w), patience: a.WriteTimeout, giveUp: cancel}
+	out, errs := &text{stream: s, event: eventStdout}, &text{stream: s, event: eventStderr}
+	req.Streams = run.Streams{Out: out, Err: errs}
+
+	id := rand.Text()
+	w.Header().Set(runIDHeader, id)
+	result, err := a.Service.Run(service.Follow(ctx, id, func() { s.begin(id) }), who(ctx), observe.HTTP, req)
+	s.end()
+	if !s.begun {
+		if err == nil {
+			err = run.Errorf(run.Internal, "a run ended that never began")
+		}
+		return err
+	}
+	out.flush()
+	errs.flush()
+	if err == nil {
+		s.send(eventResult, result)
+	} else {
+		problem := problemOf(err)
+		if problem.Class == run.Internal && ctx.Err() == nil {
+			a.Logger.Error("run failed", "run", id, "error", err)
+		}
+		s.send(eventError, problem)
+	}
+	if err := s.failure(); err != nil {
+		a.Logger.Debug("a stream was not taken", "run", id, "error", err)
+	}
+	return nil
+}
+
+// stream sends events, one at a time. Nothing is buffered: a guest whose client reads
+// slowly writes slowly, and is ended with the client's patience.
+type stream struct {
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	patience time.Duration
+	giveUp   context.CancelCauseFunc
+
+	mu     sync.Mutex
+	broken error
+
+	begun bool
+	over  chan struct{}
+	ticks sync.WaitGroup
+}
+
+func (s *stream) begin(id string) {
+	s.begun = true
+	s.w.Header().Set("Content-Type", eventsType)
+	s.w.Header().Set("X-Accel-Buffering", "no") // for proxies that would collect events
+	s.w.WriteHeader(http.StatusOK)
+	s.send(eventStarted, Started{id})
+	s.over = make(chan struct{})
+	began := time.Now()
+	s.ticks.Go(func() {
+		ticker := time.NewTicker(tick)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-s.over:
+				return
+			case now := <-ticker.C:
+				s.send(eventProgress, Progress{policy.Duration(now.Sub(began).Round(time.Millisecond))})
+			}
+		}
+	})
+}
+
+// end waits until nobody else sends.
+func (s *stream) end() {
+	if s.begun {
+		close(s.over)
+		s.ticks.Wait()
+	}
+}
+
+// send gives the client its time for one event. When that is over, so is the run.
+func (s *stream) send(event string, data any) {
+	encoded, err := encode(data)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return
+	}
+	if err == nil {
+		err = s.write(event, encoded)
+	}
+	if err != nil {
+		s.broken = errors.Join(errNotTaken, err)
+		s.giveUp(errNotTaken)
+	}
+}
+
+func (s *stream) write(event string, data []byte) error {
+	if err := s.control.SetWriteDeadline(time.Now().Add(s.patience)); err != nil {
+		return err
+	}
+	// JSON has no newline inside, and ends in one here.
+	if _, err := s.w.Write(slices.Concat([]byte("event: "+event+"\ndata: "), data, []byte("\n"))); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+func (s *stream) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}
+
+// text sends what a guest writes, in pieces that are text each: a character that is cut
+// by the end of a piece waits for its rest.
+type text struct {
+	*stream
+	event string
+	rest  []byte
+}
+
+func (t *text) Write(p []byte) (int, error) {
+	data := slices.Concat(t.rest, p)
+	whole := len(data) - partial(data)
+	t.rest = data[whole:]
+	if whole > 0 {
+		t.send(t.event, string(data[:whole]))
+	}
+	return len(p), t.failure()
+}
+
+// flush sends what is left of a character that never came to its end.
+func (t *text) flush() {
+	if len(t.rest) > 0 {
+		t.send(t.event, string(t.rest))
+	}
+}
+
+// partial is how many bytes at the end are the beginning of a character.
+func partial(data []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
+		if last := data[len(data)-n:]; utf8.RuneStart(last[0]) {
+			if utf8.FullRune(last) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
