@@ -13,7 +13,7 @@ var Flags = map[string][]string{
 		"verbose", "workspace", "workspace-ro", "write",
 	},
 	"cordond": {
-		"allow-commands", "concurrent", "grace", "idle", "listen", "log-format", "log-level", "metrics-listen", "name",
+		"allow-commands", "concurrent", "grace", "idle", "listen", "log-format", "log-level", "name",
 		"policy", "project", "python", "python-wasm", "queue", "tls-cert", "tls-key", "token", "tokens", "transport", "url",
 		"workspace",
 	},
