@@ -39,10 +39,11 @@ run: build ## run two scripts behind the walls: a result, and what was blocked
 
 # The linker writes its file through a memory map, and the kernel's cache keeps it
 # in single pages. A copy lies there in large pieces, and starts a tenth faster.
-build: ## build bin/cordon
+build: ## build bin/cordon, and bin/cordond beside it
 	@mkdir -p bin
 	$(BUILD) -o bin/cordon.linked ./cmd/cordon
 	@cp bin/cordon.linked bin/cordon.copied && mv bin/cordon.copied bin/cordon && rm bin/cordon.linked
+	$(BUILD) -o bin/cordond ./cmd/cordond
 
 # Debian's CPython as a WebAssembly module, for where no kernel puts up walls. It takes
 # minutes once, and nothing while its sources and tools stay the same.
