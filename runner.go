@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -210,6 +211,22 @@ func (r *Runner) Tiers() []policy.Tier {
 // Enforcement says which walls stand between this host and the guests of the tier
 // that was started with the Runner. Each Result has that of its own.
 func (r *Runner) Enforcement() run.Enforcement { return r.first.Enforcement() }
+
+// Stats are figures of what this Runner keeps ready and how long that took, for those who
+// watch it. They cost nothing but the reading.
+func (r *Runner) Stats() observe.Stats {
+	all := observe.Stats{}
+	if b, started := r.process.Started(); started {
+		maps.Copy(all, b.Stats())
+	}
+	if b, started := r.jail.Started(); started {
+		maps.Copy(all, b.Stats())
+	}
+	if b, started := r.wasm.Started(); started {
+		maps.Copy(all, b.Stats())
+	}
+	return all
+}
 
 // Close ends every guest, and returns when nothing is left of them.
 func (r *Runner) Close() error {

@@ -109,6 +109,8 @@ var links = []struct{ program, banned, why string }{
 	{"cmd/cordond", "plugin", "the binary is static"},
 	{".", "github.com/spf13", "whoever embeds cordon has a command line of his own"},
 	{".", "gvisor.dev/gvisor", "whoever embeds cordon would link a kernel"},
+	{".", "github.com/prometheus", "whoever embeds cordon has figures of his own"},
+	{".", "go.opentelemetry.io", "whoever embeds cordon has traces of his own"},
 	{".", "go.yaml.in/yaml", "the Go API takes a policy.Policy, not a file"},
 }
 
@@ -156,6 +158,7 @@ var homes = []struct {
 	{"github.com/getkin/kin-openapi", nil, "for tests: it judges the document that we make", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
 	{"golang.org/x/time", []string{"internal/admission"}, "one place says whose turn it is", false},
+	{"go.opentelemetry.io", []string{"internal/tracing"}, "observers stand outside", true},
 	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},
 	{"C", nil, "cordon is one static binary", false},
 }

@@ -62,6 +62,15 @@ func (g *Gate) Leave() { <-g.slots }
 // Running is how many have their turn.
 func (g *Gate) Running() int { return len(g.slots) }
 
+// Busy is Running for who only looks: none when the gate is closed, and all turns are
+// taken for good.
+func (g *Gate) Busy() int {
+	if !g.IsOpen() {
+		return 0
+	}
+	return g.Running()
+}
+
 // Patience is how long a run may keep a processor to itself while it looks for
 // its result: none when others could use it.
 func (g *Gate) Patience() time.Duration {

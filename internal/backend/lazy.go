@@ -45,6 +45,14 @@ func (l *Lazy[T]) Get(ctx context.Context) (value T, err error) {
 	return value, err
 }
 
+// Started gives what was started, if it was. It waits for nobody.
+func (l *Lazy[T]) Started() (value T, was bool) {
+	if there := l.started.Load(); there != nil {
+		return *there, true
+	}
+	return value, false
+}
+
 // Close waits for a start that is under way, allows no other, and closes what was
 // started.
 func (l *Lazy[T]) Close() error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -89,11 +90,15 @@ func (h *Hook) Call(ctx context.Context, call Call) (run.Result, error) {
 		return run.Result{}, err
 	}
 	for left := maxAttempts; ; left-- {
-		w, err := h.take(ctx)
+		inside, end := observe.Begin(ctx, observe.Lease)
+		w, err := h.take(inside)
+		end(err)
 		if err != nil {
 			return run.Result{}, err
 		}
-		result, reusable, err := w.Call(ctx, call)
+		inside, end = observe.Begin(ctx, observe.Guest)
+		result, reusable, err := w.Call(inside, call)
+		end(err)
 		if reusable {
 			h.give(w)
 		} else {
@@ -241,6 +246,13 @@ func (h *Hook) Workers() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.total
+}
+
+// Idle is how many workers wait for a call.
+func (h *Hook) Idle() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.idle)
 }
 
 // Close waits for the calls under way, turns away those that wait, and lets go

@@ -136,6 +136,16 @@ func (a *ahead) expire(r recipe, w *waitingPlace) {
 	}
 }
 
+// ready is how many wait.
+func (a *ahead) ready() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, list := range a.waiting {
+		n += len(list)
+	}
+	return n
+}
+
 // close ends all that wait.
 func (a *ahead) close() {
 	a.mu.Lock()

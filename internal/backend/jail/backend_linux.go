@@ -14,6 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -35,6 +36,7 @@ type Backend struct {
 	granted   []string // the paths of the policy's grants, without symlinks
 	gate      *backend.Gate
 	ahead     *ahead
+	setups    observe.Histogram // of places
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -108,6 +110,12 @@ func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, err
 		return nil, err
 	}
 	return &sandbox{b}, nil
+}
+
+// Stats are the figures of the tier. Each command has walls of its own, and nothing is
+// forked.
+func (b *Backend) Stats() observe.Stats {
+	return observe.Stats{policy.TierJail: {Idle: b.ahead.ready(), Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
 }
 
 // Close ends every command and leaves nothing behind.

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -28,6 +29,9 @@ func (*Backend) Tier() policy.Tier { return policy.TierJail }
 
 // Enforcement says that nothing is enforced.
 func (*Backend) Enforcement() run.Enforcement { return run.Enforcement{Tier: policy.TierJail} }
+
+// Stats are empty.
+func (*Backend) Stats() observe.Stats { return nil }
 
 // Open refuses.
 func (*Backend) Open(context.Context, backend.Job) (backend.Sandbox, error) { return nil, refusal() }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -31,6 +32,7 @@ type place struct {
 
 // build puts up a place, which waits for its command.
 func (b *Backend) build(r recipe, s streams) (*place, error) {
+	began := time.Now()
 	p := &place{Place: confine.NoPlace, streams: s, returning: &b.returning}
 	err := b.start(p, r)
 	s.closeTheirs()
@@ -38,6 +40,7 @@ func (b *Backend) build(r recipe, s streams) (*place, error) {
 		p.tearDown()
 		return nil, b.explain(err)
 	}
+	b.setups.Since(began)
 	return p, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
@@ -18,6 +19,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -46,11 +48,15 @@ type Backend struct {
 	hooksMu sync.Mutex
 	hooks   map[*hook.Hook]struct{} // nil when no more may be opened
 	calling atomic.Int32            // calls of hooks under way
+
+	scripts, calls observe.Meter // of the two tiers whose workers are made here
 }
 
 // workers are where a run gets its worker from.
 type workers interface {
 	take(ctx context.Context, limits policy.Limits) (*member, error)
+	// waiting is how many wait for a guest.
+	waiting() int
 	// stopAll ends every worker, and clear lets go of those that nobody wanted.
 	stopAll()
 	clear()
@@ -119,7 +125,7 @@ func (b *Backend) openBare() {
 		case <-ctx.Done():
 		}
 	}()
-	recipe := recipe{limits: b.options.Policy.Limits, idle: b.options.Idle}
+	recipe := recipe{limits: b.options.Policy.Limits, idle: b.options.Idle, meter: &b.scripts}
 	first, err := b.startZygote(ctx, recipe)
 	if err != nil {
 		return // the first pool serves all, a little slower
@@ -210,13 +216,16 @@ type recipe struct {
 	language *zygote.Language // nil for scripts that may say what they like
 	limits   policy.Limits    // of those that wait
 	idle     int              // how many those are
+	meter    *observe.Meter   // of their tier
 }
 
 func (b *Backend) startZygote(ctx context.Context, r recipe) (*zygote.Zygote, error) {
+	began := time.Now()
 	z, err := zygote.Start(ctx, b.config(r))
 	if err != nil {
 		return nil, b.explain(ctx, err)
 	}
+	r.meter.Setups.Since(began)
 	return z, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -39,6 +40,9 @@ func (*Backend) Interpreter() interpreter.Interpreter { return interpreter.Inter
 
 // Enforcement says that nothing is enforced.
 func (*Backend) Enforcement() run.Enforcement { return run.Enforcement{Tier: policy.TierProcess} }
+
+// Stats are empty.
+func (*Backend) Stats() observe.Stats { return nil }
 
 // Open refuses.
 func (*Backend) Open(context.Context, backend.Job) (backend.Sandbox, error) { return nil, refusal() }

@@ -46,7 +46,7 @@ const idleHooks = 2
 // recipeFor has modules imported before the rules look at what there is.
 func (b *Backend) recipeFor(preset policy.LanguagePreset) recipe {
 	p := b.options.Policy
-	r := recipe{preload: p.Preload, limits: p.Limits, idle: b.options.Idle}
+	r := recipe{preload: p.Preload, limits: p.Limits, idle: b.options.Idle, meter: &b.scripts}
 	if preset == noRules {
 		return r
 	}
@@ -55,6 +55,7 @@ func (b *Backend) recipeFor(preset policy.LanguagePreset) recipe {
 	r.preload = slices.Concat(p.Preload, p.Language.Modules)
 	if preset == policy.LanguageHook {
 		r.preload, r.idle, r.limits = p.Language.Modules, idleHooks, workerLimits(p.Limits)
+		r.meter = &b.calls
 	}
 	return r
 }

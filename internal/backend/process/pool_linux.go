@@ -193,6 +193,7 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 }
 
 func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (m *member, err error) {
+	began := time.Now()
 	m = newMember(z)
 	join, err := m.lease(p.backend, limits)
 	if err != nil {
@@ -202,7 +203,10 @@ func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Lim
 		m.letGo()
 		return nil, run.Errorf(run.Internal, "%w", err)
 	}
-	return m, m.enroll(join)
+	if err = m.enroll(join); err == nil {
+		p.meter.Forks.Since(began)
+	}
+	return m, err
 }
 
 // current gives the fork server, a new one when the old one is dead or due.
@@ -298,6 +302,8 @@ func (p *pool) next() *member {
 	p.resting = slices.Delete(p.resting, i, i+1)
 	return m
 }
+
+func (p *pool) waiting() int { return len(p.ready) }
 
 // stopAll ends the fork servers, and with them every worker, busy or not.
 func (p *pool) stopAll() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
@@ -52,6 +53,15 @@ func (s *singles) start(ctx context.Context, limits policy.Limits) (*member, err
 	return m, nil
 }
 
+func (s *singles) waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready != nil {
+		return 1
+	}
+	return 0
+}
+
 func (s *singles) stopAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,6 +82,7 @@ func (s *singles) clear() {
 
 // startSingle starts a fork server that becomes its only worker.
 func (b *Backend) startSingle(ctx context.Context, r recipe, limits policy.Limits) (*member, error) {
+	began := time.Now()
 	z, err := zygote.Launch(b.config(r))
 	if err != nil {
 		return nil, b.explain(ctx, err)
@@ -86,5 +97,6 @@ func (b *Backend) startSingle(ctx context.Context, r recipe, limits policy.Limit
 		m.letGo()
 		return nil, b.explain(ctx, err)
 	}
+	r.meter.Setups.Since(began)
 	return m, m.enroll(join)
 }

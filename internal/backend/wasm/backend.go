@@ -10,6 +10,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -25,6 +26,8 @@ type Backend struct {
 	interpreter *backend.Lazy[*interpreter]
 	plain       *backend.Lazy[*python] // scripts that may say what they like
 	strict      *backend.Lazy[*python] // those that go by the language rules
+
+	meter observe.Meter
 
 	mu       sync.Mutex
 	sessions map[*Session]bool // nil when there may be none
@@ -104,6 +107,17 @@ func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, err
 		return nil, err
 	}
 	return &sandbox{b}, nil
+}
+
+// Stats are the figures of the tier.
+func (b *Backend) Stats() observe.Stats {
+	s := observe.TierStats{Busy: b.gate.Busy(), Forks: b.meter.Forks.Durations(), Setups: b.meter.Setups.Durations()}
+	for _, kind := range []*backend.Lazy[*python]{b.plain, b.strict} {
+		if p, started := kind.Started(); started {
+			s.Idle += len(p.ready)
+		}
+	}
+	return observe.Stats{policy.TierWasm: s}
 }
 
 // Close ends the guests under way and lets go of everything.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -47,11 +48,16 @@ func newPython(ctx context.Context, i *interpreter, rules *policy.Language, prel
 
 // boot starts an interpreter with a seed of its own, and gives its memory.
 func (p *python) boot(ctx context.Context) ([]byte, error) {
+	began := time.Now()
 	seed, err := newSeed()
 	if err != nil {
 		return nil, run.Wrap(run.Internal, err)
 	}
-	return p.interpreter.boot(ctx, p.rules, p.preload, seed)
+	memory, err := p.interpreter.boot(ctx, p.rules, p.preload, seed)
+	if err == nil {
+		p.interpreter.backend.meter.Setups.Since(began)
+	}
+	return memory, err
 }
 
 // firstImage is for a single run one that was kept, if there is one: to start an
@@ -132,6 +138,7 @@ func (p *python) makeAhead() {
 
 // fresh makes an instance of the present image.
 func (p *python) fresh() (*instance, error) {
+	began := time.Now()
 	p.mu.Lock()
 	image := p.image
 	image.hold() // a rotation may let go of it meanwhile
@@ -147,6 +154,7 @@ func (p *python) fresh() (*instance, error) {
 		return nil, err
 	}
 	made.guest.memory.region.warm(image.hot)
+	p.interpreter.backend.meter.Forks.Since(began)
 	return made, nil
 }
 

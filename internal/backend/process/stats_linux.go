@@ -1,0 +1,39 @@
+package process
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/hook"
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Stats are the figures of both tiers whose workers are made here.
+func (b *Backend) Stats() observe.Stats {
+	scripts := observe.TierStats{Busy: b.gate.Busy(), Forks: b.scripts.Forks.Durations(), Setups: b.scripts.Setups.Durations()}
+	if p := b.bare.Load(); p != nil {
+		scripts.Idle += p.waiting()
+	}
+	calls := observe.TierStats{Busy: int(b.calling.Load()), Forks: b.calls.Forks.Durations(), Setups: b.calls.Setups.Durations()}
+	for preset, k := range b.kinds {
+		p := k.opened()
+		switch {
+		case p == nil:
+		case preset == policy.LanguageHook:
+			calls.Idle += p.waiting()
+		default:
+			scripts.Idle += p.waiting()
+		}
+	}
+	for _, h := range b.openHooks() {
+		calls.Idle += h.Idle()
+	}
+	return observe.Stats{policy.TierProcess: scripts, policy.TierHook: calls}
+}
+
+func (b *Backend) openHooks() []*hook.Hook {
+	b.hooksMu.Lock()
+	defer b.hooksMu.Unlock()
+	return slices.Collect(maps.Keys(b.hooks))
+}

@@ -1,0 +1,171 @@
+// Package metrics is what Prometheus reads of the service. Every label has its values from
+// an enumeration of ours: nothing that a guest or a caller says becomes a name.
+package metrics
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Options say whose figures are shown. What is nil has none.
+type Options struct {
+	// Version is that of cordon.
+	Version string
+	// Runner is a *cordon.Runner.
+	Runner interface{ Stats() observe.Stats }
+	// Line says how many requests wait for their turn, and how many have it.
+	Line func() (waiting, running int)
+	// Hooks says how many are open.
+	Hooks func() int
+	// AuditErrors says how many writes of the audit log have failed.
+	AuditErrors func() uint64
+}
+
+// Metrics is an observer. It is safe for concurrent use.
+type Metrics struct {
+	registry   *prometheus.Registry
+	tiers      map[policy.Tier]*tier
+	violations prometheus.Counter
+	waited     prometheus.Histogram
+	refused    map[observe.Door]map[Class]prometheus.Counter
+}
+
+var _ observe.Observer = (*Metrics)(nil)
+
+// tier has the series of one, found once.
+type tier struct {
+	durations map[run.Status]prometheus.Observer
+	timeouts  prometheus.Counter
+	errors    map[run.ErrorType]prometheus.Counter
+	memory    prometheus.Observer
+}
+
+// unknown stands for every value that is not in its enumeration. It should not happen,
+// and would be seen.
+const unknown = "unknown"
+
+// Class is why a request was refused: one of run.Classes, or Gone.
+type Class = run.Class
+
+// Gone is the class of requests whose caller gave up before anything ran.
+const Gone Class = "gone"
+
+// The values of the labels.
+var (
+	doors    = []observe.Door{observe.HTTP, observe.MCP, unknown}
+	tiers    = append(slices.Clone(policy.Tiers), unknown)
+	statuses = []run.Status{run.StatusOK, run.StatusError}
+	classes  = append(slices.Clone(run.Classes), Gone)
+)
+
+// errorTypes are those that outcomes have.
+func errorTypes() []run.ErrorType {
+	var all []run.ErrorType
+	for _, o := range run.Outcomes {
+		if t := o.ErrorType(); t != "" && !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
+	return append(all, unknown)
+}
+
+// New gives metrics in a registry of their own, in which every series begins at 0: the
+// first of its kind is a change that can be seen.
+func New(o Options) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry()}
+	m.runs()
+	m.refusals()
+	m.registry.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		buildInfo(o.Version),
+	)
+	m.gauges(o)
+	if o.Runner != nil {
+		m.registry.MustRegister(machinery{o.Runner})
+	}
+	return m
+}
+
+// Handler answers a scrape, in the format that it asks for.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		EnableOpenMetrics: true, MaxRequestsInFlight: mostScrapes, ErrorHandling: promhttp.ContinueOnError,
+	})
+}
+
+// mostScrapes bounds those at once: whoever may scrape must not stop the service with it.
+const mostScrapes = 8
+
+// Ended counts a request at its end.
+func (m *Metrics) Ended(_ context.Context, r observe.Run) {
+	if !r.Started.IsZero() {
+		m.waited.Observe(r.Started.Sub(r.Arrived).Seconds())
+	}
+	if r.Err != nil {
+		m.Refused(r.Door, classOf(r.Err))
+		return
+	}
+	t, ok := m.tiers[r.Result.Enforcement.Tier]
+	if !ok {
+		t = m.tiers[unknown]
+	}
+	began := r.Started
+	if began.IsZero() {
+		began = r.Arrived
+	}
+	outcome := r.Result.Outcome
+	t.durations[outcome.Status()].Observe(r.Ended.Sub(began).Seconds())
+	if r.Result.Usage.Memory > 0 {
+		t.memory.Observe(float64(r.Result.Usage.Memory))
+	}
+	for _, v := range r.Result.Violations {
+		// A counter that goes down would end the program.
+		if v.Wall == policy.WallSeccomp && v.Count > 0 {
+			m.violations.Add(float64(v.Count))
+		}
+	}
+	if outcome == run.Succeeded {
+		return
+	}
+	if outcome == run.TimedOut {
+		t.timeouts.Inc()
+	}
+	failed, ok := t.errors[outcome.ErrorType()]
+	if !ok {
+		failed = t.errors[unknown]
+	}
+	failed.Inc()
+}
+
+// Refused counts a request that was turned away at a door. The service tells of those that
+// reached it by Ended.
+func (m *Metrics) Refused(door observe.Door, class Class) {
+	at, ok := m.refused[door]
+	if !ok {
+		at = m.refused[unknown]
+	}
+	counter, ok := at[class]
+	if !ok {
+		counter = at[run.Internal] // as run.ClassOf has it
+	}
+	counter.Inc()
+}
+
+// classOf tells callers that went away from what is ours to mend.
+func classOf(err error) Class {
+	class := run.ClassOf(err)
+	if class == run.Internal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return Gone
+	}
+	return class
+}

@@ -1,0 +1,116 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+var (
+	_ observe.Tracer   = (*Tracer)(nil)
+	_ observe.Observer = (*Tracer)(nil)
+)
+
+// Begin makes a span of a stage.
+func (t *Tracer) Begin(ctx context.Context, s observe.Stage) (context.Context, func(error)) {
+	if s != observe.Request {
+		ctx, span := t.tracer.Start(ctx, string(s))
+		return ctx, func(err error) {
+			fail(span, err)
+			span.End()
+		}
+	}
+	ctx, span := t.tracer.Start(ctx, string(s), trace.WithSpanKind(trace.SpanKindServer))
+	r := &request{span: span}
+	return context.WithValue(ctx, requestKey{}, r), func(err error) {
+		fail(span, err)
+		r.half(func() { r.at = time.Now() })
+	}
+}
+
+// Ended says what a request was.
+func (t *Tracer) Ended(ctx context.Context, seen observe.Run) {
+	r, ok := ctx.Value(requestKey{}).(*request)
+	if !ok {
+		return // of another tracer
+	}
+	r.half(func() { r.span.SetAttributes(attributes(seen)...) })
+}
+
+type requestKey struct{}
+
+// request is a span that has ended when its stage is over and it is known what it was.
+type request struct {
+	span trace.Span
+
+	mu   sync.Mutex
+	done int
+	at   time.Time // of the end of its stage
+}
+
+// half does one of the two things that come before the end.
+func (r *request) half(do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do()
+	if r.done++; r.done == 2 {
+		r.span.End(trace.WithTimestamp(r.at))
+	}
+}
+
+// fail marks a span by the class of an error. Its message may have a guest's words in it,
+// and stays here.
+func fail(span trace.Span, err error) {
+	if err == nil {
+		return
+	}
+	class := classOf(err)
+	span.SetAttributes(attribute.String("error.type", class))
+	span.SetStatus(codes.Error, class)
+}
+
+func classOf(err error) string {
+	class := run.ClassOf(err)
+	switch {
+	case class == run.Internal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		return "gone"
+	case slices.Contains(run.Classes, class):
+		return string(class)
+	}
+	return string(run.Internal)
+}
+
+// attributes are from our enumerations, but for the names that the operator gave to
+// callers and that we gave to the run.
+func attributes(r observe.Run) []attribute.KeyValue {
+	all := []attribute.KeyValue{attribute.String("cordon.run", r.ID), attribute.String("cordon.caller", r.Caller)}
+	all = known(all, "cordon.door", r.Door, []observe.Door{observe.HTTP, observe.MCP})
+	all = known(all, "cordon.kind", r.Kind, []observe.Kind{observe.Script, observe.Command, observe.Hook})
+	if r.Err != nil {
+		return all
+	}
+	all = known(all, "cordon.tier", r.Result.Enforcement.Tier, policy.Tiers)
+	all = known(all, "cordon.outcome", r.Result.Outcome, run.Outcomes)
+	if failed := r.Result.Outcome.ErrorType(); failed != "" {
+		all = append(all, attribute.String("error.type", string(failed)))
+	}
+	return all
+}
+
+// known adds a value that is in its enumeration.
+func known[T ~string](all []attribute.KeyValue, name string, value T, of []T) []attribute.KeyValue {
+	if !slices.Contains(of, value) {
+		return all
+	}
+	return append(all, attribute.String(name, string(value)))
+}
