@@ -155,7 +155,7 @@ func (r *reader) fillList(field string, line int, node *yaml.Node, v reflect.Val
 		r.fillStructs(field, node, v)
 		return
 	}
-	list := reflect.MakeSlice(v.Type(), 0, len(node.Content))
+	list := reflect.MakeSlice(v.Type(), 0, min(len(node.Content), max(r.left, 0)))
 	for _, item := range node.Content {
 		line := item.Line
 		if !r.mayRead(line) {

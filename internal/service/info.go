@@ -1,6 +1,8 @@
 package service
 
 import (
+	"slices"
+
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -27,18 +29,17 @@ type Info struct {
 
 // Info gives what is true for one caller.
 func (s *Service) Info(who token.Caller) Info {
-	p := s.Policy.Resolved()
+	p, most := s.policy, s.most(who)
 	i := Info{
-		Version: s.Version, Tiers: s.Runner.Tiers(), Limits: p.Limits, Maxima: p.Maxima,
+		Version: s.Version, Tiers: s.Runner.Tiers(), Limits: p.Limits.Capped(most), Maxima: most,
 		Restricted: p.Restricts() || who.Ceiling.Restricted,
-		Commands:   s.Commands && !who.Ceiling.ScriptsOnly,
+		Commands:   s.mayCommand(who),
 		Modules:    []string{}, Hosts: []string{}, Enforcement: s.Runner.Enforcement(),
 	}
-	if len(who.Ceiling.Tiers) > 0 {
-		i.Tiers = who.Ceiling.Tiers
-	}
-	if most := who.Ceiling.Maxima; most != (policy.Limits{}) {
-		i.Limits, i.Maxima = i.Limits.Capped(most), i.Maxima.Capped(most)
+	if allowed := who.Ceiling.Tiers; len(allowed) > 0 {
+		i.Tiers = slices.DeleteFunc(slices.Clone(i.Tiers), func(t policy.Tier) bool { return !slices.Contains(allowed, t) })
+		_, err := permitTier(who, run.Request{Command: []string{"any"}})
+		i.Commands = i.Commands && err == nil
 	}
 	i.Modules = append(i.Modules, p.Allowed(policy.LanguageStandard).Modules...)
 	i.Hosts = append(i.Hosts, p.AllowNet...)

@@ -12,59 +12,138 @@ import (
 
 // permit gives a request as it may be run for somebody: within their ceiling, and with
 // nothing that only who is on this machine may ask for.
-func (s *Service) permit(who token.Caller, req run.Request) (run.Request, error) {
+func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Request, err error) {
 	if err := req.Validate(); err != nil {
 		return req, err
 	}
 	if len(req.Command) > 0 {
-		if !s.Commands || who.Ceiling.ScriptsOnly {
+		if !s.mayCommand(who) {
 			return req, run.Errorf(run.Forbidden, "commands are not allowed here: send a script")
 		}
-		if err := s.permitWorkspace(req.Workspace); err != nil {
+		if req.Workspace, err = s.permitWorkspace(req.Workspace); err != nil {
 			return req, err
 		}
+	} else {
+		req.Restricted = req.Restricted || who.Ceiling.Restricted
 	}
-	if len(who.Ceiling.Tiers) > 0 {
-		switch {
-		case req.Tier != "" && !slices.Contains(who.Ceiling.Tiers, req.Tier):
-			return req, run.Errorf(run.Forbidden, "tier %q is not allowed for %s: %s", req.Tier, who.Name, listOf(who.Ceiling.Tiers))
-		case req.Tier == "" && len(req.Command) == 0 && !slices.Contains(who.Ceiling.Tiers, policy.TierProcess):
-			req.Tier = who.Ceiling.Tiers[0]
-		}
+	if req.Tier, err = permitTier(who, req); err != nil {
+		return req, err
 	}
-	req.Restricted = req.Restricted || who.Ceiling.Restricted && len(req.Command) == 0
-	var err error
-	req.Limits, err = s.narrow(who, req.Limits)
+	req.Limits, err = s.narrow(who, req.Limits, s.policy.Limits)
 	return req, err
 }
 
-// narrow gives the limits of somebody's request: what it asks for, within what they may
-// have.
-func (s *Service) narrow(who token.Caller, asked policy.Limits) (policy.Limits, error) {
-	if who.Ceiling.Maxima == (policy.Limits{}) {
-		return asked, nil
-	}
-	if field, got, most, above := asked.Above(who.Ceiling.Maxima); above {
-		return asked, run.Errorf(run.Invalid, "limits.%s is %v, above the maximum of %v for %s", field, got, most, who.Name)
-	}
-	return asked.Or(s.Policy.Resolved().Limits.Capped(who.Ceiling.Maxima)), nil
+// mayCommand says whether somebody may run commands. A restricted caller may not: no
+// language rules could hold one.
+func (s *Service) mayCommand(who token.Caller) bool {
+	return s.Commands && !s.policy.Restricts() && !who.Ceiling.ScriptsOnly && !who.Ceiling.Restricted
 }
 
-// permitWorkspace: whoever asks from elsewhere must not name any folder of this machine.
-func (s *Service) permitWorkspace(folder string) error {
-	if folder == "" {
-		return nil
+// What can run in which tier, what is taken first if nobody says before the rest.
+var (
+	forScripts  = []policy.Tier{policy.TierProcess, policy.TierWasm, policy.TierGVisor}
+	forCommands = []policy.Tier{policy.TierJail, policy.TierGVisor}
+	forModules  = []policy.Tier{policy.TierWasm}
+)
+
+// permitTier gives the tier of a request. With a ceiling it is always said: what the
+// Runner would choose by itself need not be below it.
+func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
+	allowed := who.Ceiling.Tiers
+	if len(allowed) == 0 {
+		return req.Tier, nil
 	}
-	real, err := filepath.EvalSymlinks(folder)
-	if err == nil {
-		for _, root := range s.Workspaces {
+	what, able := "scripts", forScripts
+	switch {
+	case len(req.Command) > 0:
+		what, able = "commands", forCommands
+	case req.Module != nil:
+		what, able = "modules", forModules
+	}
+	if req.Tier != "" {
+		if !slices.Contains(allowed, req.Tier) {
+			return "", run.Errorf(run.Forbidden, "tier %q is not allowed for %s: say one of %s", req.Tier, who.Name, listOf(allowed))
+		}
+		return req.Tier, nil
+	}
+	if slices.Contains(allowed, able[0]) {
+		return able[0], nil
+	}
+	for _, tier := range allowed {
+		if slices.Contains(able, tier) {
+			return tier, nil
+		}
+	}
+	return "", run.Errorf(run.Forbidden, "%s is allowed no tier that runs %s: %s would, and it has %s", who.Name, what, listOf(able), listOf(allowed))
+}
+
+// permitHook gives a hook as it may be opened for somebody.
+func (s *Service) permitHook(who token.Caller, h run.Hook) (permitted run.Hook, err error) {
+	if err := h.Validate(); err != nil {
+		return h, err
+	}
+	if h.Workers > mostWorkers {
+		return h, run.Errorf(run.Invalid, "workers is %d, above the maximum of %d", h.Workers, mostWorkers)
+	}
+	if allowed := who.Ceiling.Tiers; len(allowed) > 0 {
+		// A user's hook runs in processes that are used once.
+		if h.Trust == "" && !slices.Contains(allowed, policy.TierHook) {
+			h.Trust = policy.TrustUser
+		}
+		tier := policy.TierHook
+		if h.Trust == policy.TrustUser {
+			tier = policy.TierProcess
+		}
+		if !slices.Contains(allowed, tier) {
+			return h, run.Errorf(run.Forbidden, "a hook needs tier %q, which is not allowed for %s: it has %s", tier, who.Name, listOf(allowed))
+		}
+	}
+	h.Limits, err = s.narrow(who, h.Limits, policy.DefaultCallLimits.Or(s.policy.Limits).Capped(s.policy.Limits))
+	return h, err
+}
+
+// most is how far somebody's limits may go.
+func (s *Service) most(who token.Caller) policy.Limits {
+	return who.Ceiling.Maxima.Or(s.policy.Maxima).Capped(s.policy.Maxima)
+}
+
+// narrow gives the limits of somebody's request: what it asks for, and for the rest the
+// defaults, within what they may have.
+func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits) (policy.Limits, error) {
+	if who.Ceiling.Maxima == (policy.Limits{}) {
+		return asked, nil // the Runner knows the policy's
+	}
+	most := s.most(who)
+	if field, got, limit, above := asked.Above(most); above {
+		return asked, run.Errorf(run.Invalid, "limits.%s is %v, above the maximum of %v for %s", field, got, limit, who.Name)
+	}
+	return asked.Or(defaults.Capped(most)), nil
+}
+
+// permitWorkspace gives a folder by its real path: whoever asks from elsewhere must not
+// name any folder of this machine.
+func (s *Service) permitWorkspace(folder string) (string, error) {
+	if folder == "" {
+		return "", nil
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil && filepath.IsAbs(real) {
+		for _, root := range s.roots {
 			if inside, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(inside) {
-				return nil
+				return real, nil
 			}
 		}
 	}
 	// The same words for what is not there: nobody learns which folders are.
-	return run.Errorf(run.Forbidden, "workspace %q is not one that the operator offers", folder)
+	return "", run.Errorf(run.Forbidden, "workspace %q is not one that the operator offers", folder)
+}
+
+// withoutLinks is the path of a folder as permitWorkspace sees those below it. That of one
+// which is not there yet stays as it is.
+func withoutLinks(folder string) string {
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		return real
+	}
+	return filepath.Clean(folder)
 }
 
 func listOf[T ~string](of []T) string {

@@ -3,6 +3,8 @@ package token
 import (
 	"errors"
 	"fmt"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -142,7 +144,7 @@ func TestParseErrors(t *testing.T) {
 
 // A small file that means to be a large one.
 func TestParseBombs(t *testing.T) {
-	bomb := "tokens:\n- name: a\n  tiers: &t [" + strings.Repeat("x,", 200_000) + "x]\n" + strings.Repeat("- {tiers: *t}\n", 30_000)
+	bomb := "tokens:\n- name: a\n  tiers: &t [" + strings.Repeat("x,", 100_000) + "x]\n" + strings.Repeat("- {tiers: *t}\n", 3_000)
 	_, err := parse("t.yaml", []byte(bomb))
 	if err == nil || len(err.Error()) > 20_000 {
 		t.Errorf("%.200v", err)
@@ -182,4 +184,23 @@ func FuzzParse(f *testing.F) {
 			t.Error("nothing is a secret")
 		}
 	})
+}
+
+// The file in the documents is one.
+func TestDocumentedFile(t *testing.T) {
+	text, err := os.ReadFile("../../docs/tokens.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```yaml\n")
+	file, _, _ := strings.Cut(rest, "```")
+	tokens, err := parse("tokens.md", []byte(file))
+	if err != nil || len(tokens.callers) != 2 || len(tokens.digests) != 3 {
+		t.Errorf("%+v, %v", tokens, err)
+	}
+	for i := range reflect.TypeFor[entry]().NumField() {
+		if key := reflect.TypeFor[entry]().Field(i).Tag.Get("yaml"); !strings.Contains(string(text), "| `"+key+"` |") {
+			t.Errorf("docs/tokens.md does not explain %s", key)
+		}
+	}
 }

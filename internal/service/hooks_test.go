@@ -1,0 +1,264 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// hooked gives a service whose hooks are fakes, and those that it has made.
+func hooked(t *testing.T, o Options) (*Service, *[]*fakeHook) {
+	t.Helper()
+	var made []*fakeHook
+	var mu sync.Mutex
+	o.OpenHook = func(_ context.Context, h run.Hook) (Hook, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if h.Script == "broken" {
+			return nil, run.Errorf(run.Invalid, "broken")
+		}
+		made = append(made, &fakeHook{Hook: h})
+		return made[len(made)-1], nil
+	}
+	return newService(t, o), &made
+}
+
+func mustOpen(t *testing.T, s *Service) (id string) {
+	t.Helper()
+	id, err := s.OpenHook(t.Context(), alice, run.Hook{Script: "the hook"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestHooks(t *testing.T) {
+	var w watcher
+	s, made := hooked(t, Options{Observers: []observe.Observer{&w}})
+	id := mustOpen(t, s)
+	for _, tt := range []struct {
+		call HookCall
+		want string
+	}{
+		{HookCall{State: 1, Config: 2}, `["",1,2]`},
+		{HookCall{Function: "f", Args: []any{"a", "b"}}, `["f","a","b"]`},
+		{HookCall{}, `["",null,null]`},
+	} {
+		got, err := s.CallHook(t.Context(), alice, observe.HTTP, id, tt.call)
+		if err != nil || string(got.Value) != tt.want {
+			t.Errorf("%s, %v", got.Value, err)
+		}
+	}
+	if _, err := s.CallHook(t.Context(), bob, observe.HTTP, id, HookCall{}); run.ClassOf(err) != run.Unknown {
+		t.Errorf("somebody else's: %v", err)
+	}
+	if err := s.CloseHook(bob, id); run.ClassOf(err) != run.Unknown {
+		t.Errorf("somebody else closes it: %v", err)
+	}
+	if err := s.CloseHook(alice, id); err != nil {
+		t.Error(err)
+	}
+	if err := s.CloseHook(alice, id); run.ClassOf(err) != run.Unknown {
+		t.Errorf("closed twice: %v", err)
+	}
+	if _, err := s.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{}); run.ClassOf(err) != run.Unknown {
+		t.Errorf("called when it is closed: %v", err)
+	}
+	if n := (*made)[0].closed.Load(); n != 1 {
+		t.Errorf("closed %d times", n)
+	}
+	var codes []string
+	for _, r := range w.runs() {
+		if r.Kind != observe.Hook {
+			t.Errorf("%+v", r)
+		}
+		codes = append(codes, r.Code)
+	}
+	if got := strings.Join(codes, ","); got != "the hook,the hook,the hook,," {
+		t.Errorf("told of %q", got)
+	}
+	if _, err := newService(t, Options{}).OpenHook(t.Context(), alice, run.Hook{Script: "1"}); !errors.Is(err, run.ErrUnsupported) {
+		t.Errorf("where there are none: %v", err)
+	}
+}
+
+func TestHooksAreBounded(t *testing.T) {
+	s, _ := hooked(t, Options{Line: admission.NewLine(admission.Options{Concurrent: 8, Queue: 100})})
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var ids []string
+	for range 2 * mostHooks {
+		all.Go(func() {
+			id, err := s.OpenHook(t.Context(), alice, run.Hook{Script: "1"})
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				ids = append(ids, id)
+			} else if !errors.Is(err, run.ErrBusy) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if len(ids) != mostHooks {
+		t.Fatalf("%d hooks", len(ids))
+	}
+	if _, err := s.OpenHook(t.Context(), bob, run.Hook{Script: "1"}); err != nil {
+		t.Errorf("another caller: %v", err)
+	}
+	if err := s.CloseHook(alice, ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	// Those that could not be opened do not count.
+	for range 2 * mostHooks {
+		if _, err := s.OpenHook(t.Context(), alice, run.Hook{Script: "broken"}); !errors.Is(err, run.ErrInvalid) {
+			t.Fatal(err)
+		}
+	}
+	mustOpen(t, s)
+}
+
+// A hook that nobody calls is closed after ten minutes; a call, however long, keeps it.
+func TestIdleHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, made := hooked(t, Options{})
+		id := mustOpen(t, s)
+		h := (*made)[0]
+		call := func() error {
+			_, err := s.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{})
+			return err
+		}
+		for range 3 {
+			<-time.After(idleHook - 1)
+			if err := call(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.call = func(context.Context) (run.Result, error) {
+			<-time.After(3 * idleHook)
+			return run.Result{}, nil
+		}
+		if err := call(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(idleHook - 1)
+		synctest.Wait()
+		if h.closed.Load() != 0 {
+			t.Fatal("closed too early")
+		}
+		<-time.After(1)
+		synctest.Wait()
+		if n := h.closed.Load(); n != 1 {
+			t.Errorf("closed %d times", n)
+		}
+		if err := call(); run.ClassOf(err) != run.Unknown {
+			t.Errorf("error %v", err)
+		}
+		if len(s.hooks.open) != 0 || len(s.hooks.held) != 0 {
+			t.Errorf("%d open, %d held", len(s.hooks.open), len(s.hooks.held))
+		}
+	})
+}
+
+// What goes wrong in the closing of a hook is said at the end, also if nobody was there.
+func TestHookThatCannotBeClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck, late := errors.New("stuck"), errors.New("late")
+		made := []*fakeHook{{closing: stuck}, {closing: late}}
+		s := New(Options{Runner: &fake{}, Line: admission.NewLine(admission.Options{Concurrent: 1}), OpenHook: func(context.Context, run.Hook) (Hook, error) {
+			h := made[0]
+			made = made[1:]
+			return h, nil
+		}})
+		mustOpen(t, s)
+		<-time.After(idleHook)
+		synctest.Wait()
+		mustOpen(t, s)
+		if err := s.Close(); !errors.Is(err, stuck) || !errors.Is(err, late) {
+			t.Errorf("error %v", err)
+		}
+		if err := s.Close(); !errors.Is(err, stuck) {
+			t.Errorf("asked again: %v", err)
+		}
+	})
+}
+
+// To close a hook waits for its calls, and lets no other begin; the end of the service
+// waits for both.
+func TestHookIsClosedAfterItsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, made := hooked(t, Options{})
+		id := mustOpen(t, s)
+		h, goOn := (*made)[0], make(chan struct{})
+		h.call = func(context.Context) (run.Result, error) {
+			<-goOn
+			return run.Result{}, nil
+		}
+		called, closed, drained := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+		go func() {
+			_, err := s.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{})
+			called <- err
+		}()
+		synctest.Wait()
+		go func() { closed <- s.CloseHook(alice, id) }()
+		synctest.Wait()
+		if _, err := s.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{}); run.ClassOf(err) != run.Unknown {
+			t.Errorf("error %v", err)
+		}
+		go func() { drained <- s.Drain(t.Context()) }()
+		synctest.Wait()
+		if h.closed.Load() != 0 || len(drained) != 0 {
+			t.Error("closed while it is called")
+		}
+		close(goOn)
+		for _, done := range []chan error{called, closed, drained} {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		if n := h.closed.Load(); n != 1 {
+			t.Errorf("closed %d times", n)
+		}
+	})
+}
+
+// The end of the service closes what is open, and what is being opened.
+func TestHooksEndWithTheService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, made := hooked(t, Options{})
+		mustOpen(t, s)
+		inner, goOn := s.Options.OpenHook, make(chan struct{})
+		s.Options.OpenHook = func(ctx context.Context, h run.Hook) (Hook, error) {
+			<-goOn
+			return inner(ctx, h)
+		}
+		opened, drained := make(chan error, 1), make(chan error, 1)
+		go func() {
+			_, err := s.OpenHook(t.Context(), alice, run.Hook{Script: "1"})
+			opened <- err
+		}()
+		synctest.Wait()
+		go func() { drained <- s.Drain(t.Context()) }()
+		synctest.Wait()
+		close(goOn)
+		if err := errors.Join(<-opened, <-drained); err != nil {
+			t.Error(err)
+		}
+		for i, h := range *made {
+			if n := h.closed.Load(); n != 1 {
+				t.Errorf("hook %d was closed %d times", i, n)
+			}
+		}
+		if len(*made) != 2 {
+			t.Errorf("%d were opened", len(*made))
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package service
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const second = policy.Duration(time.Second)
+
+func tiers(names ...policy.Tier) token.Ceiling { return token.Ceiling{Tiers: names} }
+
+func TestPermit(t *testing.T) {
+	low := token.Ceiling{Maxima: policy.Limits{WallTime: 5 * second, Memory: 64 * policy.MiB}}
+	high := token.Ceiling{Maxima: policy.Limits{Memory: 64 * policy.GiB}}
+	// What the defaults become below a ceiling: only what it says is lower.
+	lowered := policy.DefaultLimits
+	lowered.WallTime, lowered.Memory = 5*second, 64*policy.MiB
+	asked := lowered
+	asked.WallTime, asked.Threads = 2*second, 8
+
+	command := run.Request{Command: []string{"ls"}}
+	for _, tt := range []struct {
+		name     string
+		ceiling  token.Ceiling
+		policy   policy.Policy
+		req      run.Request
+		want     run.Request
+		class    run.Class
+		words    string
+		commands bool
+	}{
+		{name: "no ceiling changes nothing", req: script, want: script},
+		{name: "what is no request", req: run.Request{}, class: run.Invalid},
+		{name: "the defaults come down to the ceiling", ceiling: low, req: run.Request{Script: "1"}, want: run.Request{Script: "1", Limits: lowered}},
+		{name: "what is asked for stays, below the ceiling", ceiling: low, req: run.Request{Script: "1", Limits: policy.Limits{WallTime: 2 * second, Threads: 8}},
+			want: run.Request{Script: "1", Limits: asked}},
+		{name: "above the ceiling", ceiling: low, req: run.Request{Script: "1", Limits: policy.Limits{WallTime: 6 * second}},
+			class: run.Invalid, words: "limits.wall_time is 6s, above the maximum of 5s for alice"},
+		{name: "above the policy, in what the ceiling does not say", ceiling: low, req: run.Request{Script: "1", Limits: policy.Limits{Threads: 17}},
+			class: run.Invalid, words: "limits.threads is 17, above the maximum of 16 for alice"},
+		{name: "a ceiling above the policy's allows no more", ceiling: high, req: run.Request{Script: "1", Limits: policy.Limits{Memory: 2 * policy.GiB}},
+			class: run.Invalid, words: "limits.memory is 2GiB, above the maximum of 1GiB"},
+
+		{name: "an allowed tier", ceiling: tiers(policy.TierProcess, policy.TierWasm), req: run.Request{Script: "1", Tier: policy.TierWasm}, want: run.Request{Script: "1", Tier: policy.TierWasm}},
+		{name: "another tier", ceiling: tiers(policy.TierWasm), req: run.Request{Script: "1", Tier: policy.TierProcess},
+			class: run.Forbidden, words: `tier "process" is not allowed for alice: say one of wasm`},
+		{name: "no tier said: process first", ceiling: tiers(policy.TierWasm, policy.TierProcess), req: run.Request{Script: "1"}, want: run.Request{Script: "1", Tier: policy.TierProcess}},
+		{name: "no tier said: the first that runs scripts", ceiling: tiers(policy.TierJail, policy.TierHook, policy.TierWasm), req: run.Request{Script: "1"}, want: run.Request{Script: "1", Tier: policy.TierWasm}},
+		{name: "no tier for scripts", ceiling: tiers(policy.TierJail), req: run.Request{Script: "1"}, class: run.Forbidden, words: "alice is allowed no tier that runs scripts"},
+
+		{name: "commands are off", req: command, class: run.Forbidden, words: "commands are not allowed here: send a script"},
+		{name: "commands are on", commands: true, req: command, want: command},
+		{name: "not for scripts only", commands: true, ceiling: token.Ceiling{ScriptsOnly: true}, req: command, class: run.Forbidden, words: "send a script"},
+		{name: "not for who is restricted", commands: true, ceiling: token.Ceiling{Restricted: true}, req: command, class: run.Forbidden, words: "send a script"},
+		{name: "not under the language rules", commands: true, policy: policy.Policy{Require: []policy.Wall{policy.WallLanguage}}, req: command, class: run.Forbidden},
+		{name: "no tier for commands", commands: true, ceiling: tiers(policy.TierProcess), req: command, class: run.Forbidden, words: "alice is allowed no tier that runs commands"},
+		{name: "a tier for commands", commands: true, ceiling: tiers(policy.TierProcess, policy.TierJail), req: command, want: run.Request{Command: []string{"ls"}, Tier: policy.TierJail}},
+
+		{name: "restricted by the ceiling", ceiling: token.Ceiling{Restricted: true}, req: run.Request{Script: "1"}, want: run.Request{Script: "1", Restricted: true}},
+		{name: "restricted by itself", req: run.Request{Script: "1", Restricted: true}, want: run.Request{Script: "1", Restricted: true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newService(t, Options{Policy: tt.policy, Commands: tt.commands})
+			got, err := s.permit(token.Caller{Name: "alice", Ceiling: tt.ceiling}, tt.req)
+			if tt.class != "" {
+				if err == nil || run.ClassOf(err) != tt.class || !strings.Contains(err.Error(), tt.words) {
+					t.Errorf("error %v; want %s, %q", err, tt.class, tt.words)
+				}
+				return
+			}
+			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
+
+func TestPermitHook(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		ceiling token.Ceiling
+		hook    run.Hook
+		want    run.Hook
+		class   run.Class
+	}{
+		{name: "no ceiling changes nothing", hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1"}},
+		{name: "no script", class: run.Invalid},
+		{name: "too many workers", hook: run.Hook{Script: "1", Workers: mostWorkers + 1}, class: run.Invalid},
+		{name: "the tier is allowed", ceiling: tiers(policy.TierHook), hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1"}},
+		{name: "only processes: used once", ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1", Trust: policy.TrustUser}},
+		{name: "only processes, and trusted", ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "no tier for it", ceiling: tiers(policy.TierWasm), hook: run.Hook{Script: "1"}, class: run.Forbidden},
+		{name: "above the ceiling", ceiling: token.Ceiling{Maxima: policy.Limits{Memory: policy.MiB}}, hook: run.Hook{Script: "1", Limits: policy.Limits{Memory: 2 * policy.MiB}}, class: run.Invalid},
+		{name: "the defaults are those of a call", ceiling: token.Ceiling{Maxima: policy.Limits{CPUTime: 2 * second, WallTime: 10 * second}}, hook: run.Hook{Script: "1"},
+			want: run.Hook{Script: "1", Limits: func() policy.Limits {
+				l := policy.DefaultLimits
+				l.WallTime, l.CPUTime = 5*second, 2*second
+				return l
+			}()}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := newService(t, Options{}).permitHook(token.Caller{Name: "alice", Ceiling: tt.ceiling}, tt.hook)
+			if tt.class != "" {
+				if err == nil || run.ClassOf(err) != tt.class {
+					t.Errorf("error %v; want %s", err, tt.class)
+				}
+				return
+			}
+			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
+
+func TestWorkspaces(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	offered, outside := filepath.Join(dir, "offered"), filepath.Join(dir, "offered-not")
+	for _, folder := range []string{filepath.Join(offered, "a", "b"), outside} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"in": filepath.Join(offered, "a"), "out": outside, "up": "../..", "nowhere": "/none"} {
+		if err := os.Symlink(to, filepath.Join(offered, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entrance := filepath.Join(dir, "entrance")
+	if err := os.Symlink(offered, entrance); err != nil {
+		t.Fatal(err)
+	}
+	s := newService(t, Options{Commands: true, Workspaces: []string{entrance}})
+	for _, tt := range []struct{ name, folder, want string }{
+		{"none", "", ""},
+		{"the offered one", offered, offered},
+		{"by the operator's name for it", entrance, offered},
+		{"one in it", offered + "/a", filepath.Join(offered, "a")},
+		{"deep in it", entrance + "/a/b/", filepath.Join(offered, "a", "b")},
+		{"there and back", offered + "/a/../a", filepath.Join(offered, "a")},
+		{"a link that stays inside", offered + "/in", filepath.Join(offered, "a")},
+		{"a link that leads out", offered + "/out", "refused"},
+		{"a link that leads up", offered + "/up", "refused"},
+		{"a link to nowhere", offered + "/nowhere", "refused"},
+		{"up", offered + "/..", "refused"},
+		{"up from a link", offered + "/in/../..", "refused"},
+		{"a neighbour whose name begins alike", outside, "refused"},
+		{"the root", "/", "refused"},
+		{"relative", ".", "refused"},
+		{"not there", offered + "/none", "refused"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req, err := s.permit(alice, run.Request{Command: []string{"ls"}, Workspace: tt.folder})
+			if tt.want == "refused" {
+				if run.ClassOf(err) != run.Forbidden || !strings.Contains(err.Error(), "is not one that the operator offers") {
+					t.Errorf("%q: error %v", req.Workspace, err)
+				}
+			} else if err != nil || req.Workspace != tt.want {
+				t.Errorf("%q: error %v", req.Workspace, err)
+			}
+		})
+	}
+	if _, err := newService(t, Options{Commands: true}).permit(alice, run.Request{Command: []string{"ls"}, Workspace: dir}); run.ClassOf(err) != run.Forbidden {
+		t.Errorf("a folder, and none is offered: %v", err)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	s := newService(t, Options{Version: "1", Commands: true, Policy: policy.Policy{AllowNet: []string{"example.com"}}})
+	all := s.Info(alice)
+	if len(all.Tiers) != 3 || !all.Commands || all.Restricted || all.Limits != policy.DefaultLimits || all.Maxima != policy.DefaultMaxima ||
+		len(all.Modules) == 0 || len(all.Hosts) != 1 || all.Version != "1" || all.Enforcement.Tier != policy.TierProcess {
+		t.Errorf("%+v", all)
+	}
+	few := s.Info(token.Caller{Ceiling: token.Ceiling{
+		Maxima: policy.Limits{Memory: 64 * policy.MiB}, Tiers: []policy.Tier{policy.TierGVisor, policy.TierProcess}, Restricted: true,
+	}})
+	limits, maxima := policy.DefaultLimits, policy.DefaultMaxima
+	limits.Memory, maxima.Memory = 64*policy.MiB, 64*policy.MiB
+	if diff := cmp.Diff([]policy.Tier{policy.TierProcess}, few.Tiers); few.Commands || !few.Restricted || few.Limits != limits || few.Maxima != maxima || diff != "" {
+		t.Errorf("%+v", few)
+	}
+	if s.Info(token.Caller{Ceiling: tiers(policy.TierProcess)}).Commands {
+		t.Error("commands without a tier that runs them")
+	}
+}
+
+func TestInfoSaysWhatIsPermitted(t *testing.T) {
+	s := newService(t, Options{Commands: true})
+	for _, ceiling := range []token.Ceiling{{}, tiers(policy.TierProcess), tiers(policy.TierJail), {ScriptsOnly: true}, {Restricted: true}} {
+		who := token.Caller{Name: "alice", Ceiling: ceiling}
+		_, err := s.permit(who, run.Request{Command: []string{"ls"}})
+		if s.Info(who).Commands != (err == nil) {
+			t.Errorf("%+v: %v", ceiling, errors.Unwrap(err))
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Each request is told of once, whatever becomes of it.
+func TestObservers(t *testing.T) {
+	busy := admission.NewLine(admission.Options{Concurrent: 1})
+	leave, err := busy.Enter(t.Context(), "somebody", admission.Quota{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		name    string
+		ctx     context.Context
+		o       Options
+		req     run.Request
+		kind    observe.Kind
+		code    string
+		err     error // nil: it ran
+		started bool
+	}{
+		{name: "a script", req: script, kind: observe.Script, code: "result = 1", started: true},
+		{name: "a command", o: Options{Commands: true}, req: run.Request{Command: []string{"ls", "-l"}}, kind: observe.Command, code: "ls\x00-l", started: true},
+		{name: "not allowed", req: run.Request{Command: []string{"ls"}}, kind: observe.Command, code: "ls", err: &run.Error{Class: run.Forbidden}},
+		{name: "wrong", req: run.Request{Script: "1", Tier: "moon"}, kind: observe.Script, code: "1", err: run.ErrInvalid},
+		{name: "busy", o: Options{Line: busy}, req: script, kind: observe.Script, code: "result = 1", err: run.ErrBusy},
+		{name: "nobody waits for it", ctx: canceled, req: script, kind: observe.Script, code: "result = 1", err: context.Canceled},
+		{name: "refused for now", o: Options{Refuse: func() error { return broken }}, req: script, kind: observe.Script, code: "result = 1", err: broken},
+		{name: "our failure", o: Options{Runner: &fake{guest: func(context.Context, run.Request) (run.Result, error) { return run.Result{}, broken }}},
+			req: script, kind: observe.Script, code: "result = 1", err: broken, started: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var one, two watcher
+			tt.o.Observers = []observe.Observer{&one, &two}
+			s := newService(t, tt.o)
+			if tt.ctx == nil {
+				tt.ctx = t.Context()
+			}
+			result, err := s.Run(tt.ctx, alice, observe.MCP, tt.req)
+			if !errors.Is(err, tt.err) {
+				t.Errorf("error %v", err)
+			}
+			if err == nil && (result.Outcome != run.Succeeded || result.ID != tt.req.ID) {
+				t.Errorf("%+v", result)
+			}
+			if len(one.runs()) != 1 || len(two.runs()) != 1 {
+				t.Fatalf("told %d and %d times", len(one.runs()), len(two.runs()))
+			}
+			got := one.runs()[0]
+			if got.Caller != "alice" || got.Door != observe.MCP || got.Kind != tt.kind || got.Code != tt.code || len(got.ID) < 20 {
+				t.Errorf("%+v", got)
+			}
+			if !errors.Is(got.Err, tt.err) || got.Result.Outcome != result.Outcome || got.Started.IsZero() == tt.started {
+				t.Errorf("%+v", got)
+			}
+			if got.Arrived.IsZero() || got.Ended.Before(got.Arrived) || tt.started && got.Started.Before(got.Arrived) {
+				t.Errorf("arrived %v, started %v, ended %v", got.Arrived, got.Started, got.Ended)
+			}
+		})
+	}
+}
+
+func TestEachRunHasAnIDOfItsOwn(t *testing.T) {
+	var w watcher
+	s := newService(t, Options{Observers: []observe.Observer{&w}})
+	ids := map[string]bool{}
+	for range 100 {
+		if _, err := s.Run(t.Context(), alice, observe.HTTP, script); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range w.runs() {
+		ids[r.ID] = true
+		if r.Result.ID != "r1" {
+			t.Errorf("the request's own id is %q", r.Result.ID)
+		}
+	}
+	if len(ids) != 100 {
+		t.Errorf("%d ids for 100 runs", len(ids))
+	}
+}
+
+type panics struct{}
+
+func (panics) Ended(context.Context, observe.Run) {
+	panic("observer")
+}
+
+// A panic is the door's business, which may go on after it: then no turn is lost, and no
+// observer misses the run.
+func TestPanics(t *testing.T) {
+	guest := func(context.Context, run.Request) (run.Result, error) {
+		panic("guest")
+	}
+	for _, tt := range []struct {
+		name   string
+		o      Options
+		failed bool // the run, as observers see it
+	}{
+		{"of an observer", Options{Runner: &fake{}, Observers: []observe.Observer{panics{}}}, false},
+		{"of the Runner", Options{Runner: &fake{guest: guest}}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var before, after watcher
+			tt.o.Observers = append(append([]observe.Observer{&before}, tt.o.Observers...), &after)
+			tt.o.Line = admission.NewLine(admission.Options{Concurrent: 1})
+			s := newService(t, tt.o)
+			for range 3 {
+				func() {
+					defer func() {
+						if recover() == nil {
+							t.Error("no panic")
+						}
+					}()
+					_, _ = s.Run(t.Context(), alice, observe.HTTP, script)
+				}()
+			}
+			for _, w := range []*watcher{&before, &after} {
+				if len(w.runs()) != 3 {
+					t.Fatalf("told %d times", len(w.runs()))
+				}
+				if err := w.runs()[0].Err; (err != nil) != tt.failed {
+					t.Errorf("error %v", err)
+				}
+			}
+			if got := s.Line.Stats(); got.Running != 0 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// traced writes down the stages as they begin and end.
+type traced struct{ stages []string }
+
+func (tr *traced) Begin(ctx context.Context, s observe.Stage) (context.Context, func(error)) {
+	tr.stages = append(tr.stages, string(s))
+	return ctx, func(err error) {
+		word := "/" + string(s)
+		if err != nil {
+			word += "!"
+		}
+		tr.stages = append(tr.stages, word)
+	}
+}
+
+func TestTracer(t *testing.T) {
+	guest := func(ctx context.Context, _ run.Request) (run.Result, error) {
+		_, end := observe.Begin(ctx, observe.Guest)
+		end(nil)
+		return run.Result{}, nil
+	}
+	var tr traced
+	s := newService(t, Options{Runner: &fake{guest: guest}, Tracer: &tr})
+	if _, err := s.Run(t.Context(), alice, observe.HTTP, script); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), alice, observe.HTTP, run.Request{}); err == nil {
+		t.Fatal("accepted")
+	}
+	if got := strings.Join(tr.stages, " "); got != "request queue /queue guest /guest /request request /request!" {
+		t.Error(got)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	finding := run.Finding{Line: 3}
+	runner := &fake{check: func(context.Context, run.Check) ([]run.Finding, error) { return []run.Finding{finding}, nil }}
+	s := newService(t, Options{Runner: runner})
+	if found, err := s.Check(t.Context(), alice, run.Check{Script: "1"}); err != nil || len(found) != 1 || found[0].Line != 3 {
+		t.Errorf("%v, %v", found, err)
+	}
+	if _, err := s.Check(t.Context(), alice, run.Check{}); !errors.Is(err, run.ErrInvalid) {
+		t.Errorf("error %v", err)
+	}
+	limited := token.Caller{Name: "limited", Quota: admission.Quota{Rate: 0.001, Burst: 1}}
+	if _, err := s.Check(t.Context(), limited, run.Check{Script: "1"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Check(t.Context(), limited, run.Check{Script: "1"}); !errors.Is(err, run.ErrBusy) {
+		t.Errorf("a check above the rate: %v", err)
+	}
+}
+
+// Nothing of a service is the process's or the Runner's: two of them do not meet.
+func TestTwoServicesOverOneRunner(t *testing.T) {
+	runner := &fake{}
+	open := func(_ context.Context, h run.Hook) (Hook, error) { return &fakeHook{Hook: h}, nil }
+	first := newService(t, Options{Runner: runner, OpenHook: open, Policy: policy.Policy{}})
+	second := newService(t, Options{Runner: runner, OpenHook: open, Commands: true})
+	id, err := first.OpenHook(t.Context(), alice, run.Hook{Script: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{}); run.ClassOf(err) != run.Unknown {
+		t.Errorf("a hook of another service: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Run(t.Context(), alice, observe.HTTP, script); !errors.Is(err, run.ErrClosed) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := second.Run(t.Context(), alice, observe.HTTP, script); err != nil {
+		t.Error(err)
+	}
+	if err := second.Ready(); err != nil {
+		t.Error(err)
+	}
+}

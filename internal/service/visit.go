@@ -1,0 +1,99 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// visit is the time of one request with us.
+type visit struct {
+	observe.Run // what is told of it
+	line        *admission.Line
+	who         token.Caller
+	leave       func() // the line; nil before its turn
+}
+
+// wait is over when it is the request's turn.
+func (v *visit) wait(ctx context.Context) error {
+	ctx, end := observe.Begin(ctx, observe.Queue)
+	leave, err := v.line.Enter(ctx, v.who.Name, v.who.Quota)
+	end(err)
+	if err != nil {
+		return err
+	}
+	v.leave, v.Started = leave, time.Now()
+	if begins := followed(ctx).begins; begins != nil {
+		begins()
+	}
+	return nil
+}
+
+func (v *visit) endTurn() {
+	if v.leave != nil {
+		v.leave()
+	}
+}
+
+// observed does what a request asks for, and tells the observers: of each once, also if
+// it was refused. Only who comes after the end of the service is not told of; neither are
+// the observers there any more.
+func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.Run, do func(context.Context, *visit) (run.Result, error)) (result run.Result, err error) {
+	v := &visit{Run: seen, line: s.Line, who: who}
+	v.ID, v.Caller, v.Arrived = followed(ctx).id(), who.Name, time.Now()
+	ctx, leave, err := s.enter(ctx)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer leave()
+	if s.Tracer != nil {
+		ctx = observe.WithTracer(ctx, s.Tracer)
+	}
+	ctx, end := observe.Begin(ctx, observe.Request)
+
+	// A panic goes on to the door, which may live on: it must not keep the turn, nor the
+	// run out of the audit log.
+	err = run.Errorf(run.Internal, "the service panicked during this run")
+	defer func() {
+		v.endTurn()
+		end(err)
+		v.Result, v.Err, v.Ended = result, err, time.Now()
+		s.tell(ctx, v.Run)
+	}()
+	if err := s.Ready(); err != nil {
+		return run.Result{}, err
+	}
+	result, err = do(ctx, v)
+	return result, s.explained(ctx, err)
+}
+
+// tell has each observer hear of a run. That they are deferred has one that panics not
+// keep it from the others.
+func (s *Service) tell(ctx context.Context, seen observe.Run) {
+	for _, o := range slices.Backward(s.Observers) {
+		defer o.Ended(ctx, seen)
+	}
+}
+
+// inTurn does something that is not a run, when it is somebody's turn.
+func (s *Service) inTurn(ctx context.Context, who token.Caller, do func(ctx context.Context) error) error {
+	ctx, leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := s.Ready(); err != nil {
+		return err
+	}
+	v := &visit{line: s.Line, who: who}
+	defer v.endTurn()
+	if err := v.wait(ctx); err != nil {
+		return s.explained(ctx, err)
+	}
+	return s.explained(ctx, do(ctx))
+}
