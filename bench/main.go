@@ -84,6 +84,7 @@ var phases = []phase{
 	{"commands", policy.TierJail, (*bench).commands},
 	{"egress", policy.TierJail, (*bench).egress},
 	{"wasm", policy.TierWasm, (*bench).wasm},
+	{"http", policy.TierProcess, (*bench).doorHTTP},
 }
 
 func phaseNames() string {

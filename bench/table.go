@@ -77,6 +77,7 @@ const (
 	placeColdCommand
 	placeProxy
 	placeWasm
+	placeHTTP
 	placeSteady
 	placeBackToBack
 	placeHookMore

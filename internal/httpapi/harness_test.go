@@ -94,7 +94,9 @@ func (l *lines) String() string {
 // open starts a server; change may change what it is made of.
 func open(t testing.TB, runner service.Runner, change func(*service.Options, *Options)) *door {
 	t.Helper()
-	leaks := goleak.IgnoreCurrent()
+	if _, ours := runner.(*fake); ours {
+		watchLeaks(t)
+	}
 	so := service.Options{Runner: runner, Version: "test", Line: admission.NewLine(admission.Options{Concurrent: 64, Queue: 64})}
 	log := new(lines)
 	o := Options{Version: "test", Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
@@ -128,11 +130,18 @@ func open(t testing.TB, runner service.Runner, change func(*service.Options, *Op
 			t.Error(err)
 		}
 		served.Wait()
-		if err := goleak.Find(leaks); err != nil {
+	})
+	return d
+}
+
+// watchLeaks looks, after all that is cleaned up later, whether somebody stayed.
+func watchLeaks(t testing.TB) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() {
+		if err := goleak.Find(before); err != nil {
 			t.Error(err)
 		}
 	})
-	return d
 }
 
 // answer is what came back.

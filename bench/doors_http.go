@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/httpapi"
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// doorHTTP measures POST /v1/runs on connections that are kept, in turns with the Runner
+// behind it and with plain starts.
+func (b *bench) doorHTTP(ctx context.Context, t *table) (err error) {
+	door, err := b.openHTTP()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, door.close()) }()
+
+	var plain, direct, through samples
+	var directRate, throughRate float64
+	rounds := b.few(10, 2)
+	window := time.Second
+	if b.quick {
+		window = 300 * time.Millisecond
+	}
+	for range rounds {
+		if err := startTurn(ctx, &plain, b.plainLine(), "", ""); err != nil {
+			return err
+		}
+		if err := b.paced(ctx, &direct, 100, steady, b.warm); err != nil {
+			return err
+		}
+		if err := b.paced(ctx, &through, 100, steady, door.run); err != nil {
+			return err
+		}
+		n, err := b.rate(window, func() error { _, err := b.warm(ctx); return err })
+		if err != nil {
+			return err
+		}
+		directRate += n / float64(rounds)
+		settle()
+		if n, err = b.rate(window, func() error { _, err := door.run(ctx); return err }); err != nil {
+			return err
+		}
+		throughRate += n / float64(rounds)
+		settle()
+	}
+	extra := max(0, through.p50()-direct.p50())
+	t.add(row{
+		place: placeHTTP, Measure: "POST /v1/runs, beyond Runner.Run, 300 runs/s, p50", Value: milliseconds(extra), Number: extra.Seconds(),
+		Ratio: over(extra, plain.p50()), Must: atMost(1.0/20, "1/20"),
+	})
+	t.add(row{
+		place: placeHTTP, Measure: "POST /v1/runs, all cores, sustained, against Runner.Run", Value: fmt.Sprintf("%.0f runs/s", throughRate), Number: throughRate,
+		Ratio: throughRate / directRate, Must: atLeast(0.7, "0.7 ×"),
+	})
+	return nil
+}
+
+// httpDoor is a server on loopback, with clients that do no more than they have to: they
+// use the same cores.
+type httpDoor struct {
+	server  *http.Server
+	service *service.Service
+	at      string
+	request []byte
+	served  sync.WaitGroup
+
+	mu   sync.Mutex
+	idle []*httpClient
+	all  []net.Conn
+}
+
+type httpClient struct {
+	net.Conn
+	answers *bufio.Reader
+}
+
+func (b *bench) openHTTP() (*httpDoor, error) {
+	d := &httpDoor{service: service.New(service.Options{
+		Runner: b.runner, Policy: policy.Policy{Python: b.python},
+		Line: admission.NewLine(admission.Options{Concurrent: 64, Queue: 1024}),
+	})}
+	handler, err := httpapi.New(httpapi.Options{Service: d.service, Version: "bench"})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	d.at = listener.Addr().String()
+	d.server = httpapi.NewServer(handler, nil)
+	d.served.Go(func() { _ = d.server.Serve(listener) }) // ends with the server
+	body, err := json.Marshal(warmRequest)
+	if err != nil {
+		return nil, err
+	}
+	d.request = fmt.Appendf(nil, "POST /v1/runs HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", d.at, len(body), body)
+	return d, nil
+}
+
+// run sends one request, and looks at its answer.
+func (d *httpDoor) run(context.Context) (time.Duration, error) {
+	client, err := d.client()
+	if err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	if _, err := client.Write(d.request); err != nil {
+		return 0, err
+	}
+	response, err := http.ReadResponse(client.answers, nil)
+	if err != nil {
+		return 0, err
+	}
+	body, err := io.ReadAll(response.Body)
+	took := time.Since(begin)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return 0, err
+	}
+	if response.StatusCode != http.StatusOK || !bytes.Contains(body, []byte(`"result":`+wantWarm+`,`)) {
+		return 0, run.Errorf(run.Internal, "%s: %s", response.Status, body)
+	}
+	d.mu.Lock()
+	d.idle = append(d.idle, client)
+	d.mu.Unlock()
+	return took, nil
+}
+
+// client gives a connection that nobody uses.
+func (d *httpDoor) client() (*httpClient, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if n := len(d.idle); n > 0 {
+		client := d.idle[n-1]
+		d.idle = d.idle[:n-1]
+		return client, nil
+	}
+	conn, err := net.Dial("tcp", d.at)
+	if err != nil {
+		return nil, err
+	}
+	d.all = append(d.all, conn)
+	return &httpClient{conn, bufio.NewReader(conn)}, nil
+}
+
+func (d *httpDoor) close() error {
+	for _, conn := range d.all {
+		conn.Close()
+	}
+	err := errors.Join(d.service.Close(), d.server.Close())
+	d.served.Wait()
+	return err
+}

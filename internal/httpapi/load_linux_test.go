@@ -1,0 +1,92 @@
+package httpapi
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/internal/service"
+)
+
+// A thousand clients that keep their connections, a quarter of the guests hostile, and a
+// line for a few: everybody gets a right Result or is sent away at once, and nothing is
+// left of it all.
+func TestLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a quarter of a minute")
+	}
+	hosttest.Needs(t, "wrk")
+	before := left(t)
+	t.Cleanup(func() { // after all that is cleaned up
+		deadline := time.Now().Add(20 * time.Second)
+		for after := left(t); after != before; after = left(t) {
+			if time.Now().After(deadline) {
+				t.Errorf("before: %+v, after: %+v", before, after)
+				return
+			}
+			<-time.After(10 * time.Millisecond)
+		}
+	})
+	d := openReal(t, cordon.Options{}, func(so *service.Options, _ *Options) {
+		so.Line = admission.NewLine(admission.Options{Concurrent: 8, Queue: 64})
+	})
+	// The shell raises the number of files that wrk may open, where it may.
+	command := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n 4096; exec "$@"`, "sh",
+		hosttest.FindProgram("wrk"), "--threads", "2", "--connections", "1000", "--duration", "10s", "--timeout", "30s",
+		"--script", "testdata/load.lua", "http://"+d.at+"/v1/runs")
+	output, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	var good, bad, busy, wrong, connect, read, write, timeout, p50, p99 int
+	_, totals, _ := strings.Cut(string(output), "\ntotals ")
+	if _, err := fmt.Sscanf(totals, "good=%d bad=%d busy=%d wrong=%d connect=%d read=%d write=%d timeout=%d p50us=%d p99us=%d",
+		&good, &bad, &busy, &wrong, &connect, &read, &write, &timeout, &p50, &p99); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	t.Log(strings.TrimSpace(totals))
+	if wrong > 0 || connect+read+write+timeout > 0 {
+		t.Errorf("answers that are wrong, or lost: %s", output)
+	}
+	if good < 100 || bad < 10 {
+		t.Errorf("hardly anything ran: %s", output)
+	}
+	if most := 5 * time.Second; time.Duration(p99)*time.Microsecond > most {
+		t.Errorf("the slowest hundredth waits %v", time.Duration(p99)*time.Microsecond)
+	}
+	// It goes on as if nothing had been.
+	if got := d.result(d.ask("POST", "/v1/runs", `{"script": "result = 1"}`)); string(got.Value) != "1" {
+		t.Errorf("%+v", got)
+	}
+}
+
+type remains struct{ files, children int }
+
+// left counts what a process holds on to.
+func left(t *testing.T) (r remains) {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.files = len(files)
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread has ended
+		}
+		r.children += len(strings.Fields(string(text)))
+	}
+	return r
+}
