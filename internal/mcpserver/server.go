@@ -78,7 +78,7 @@ func (s *Server) newDoor(who token.Caller) *door {
 	d.info.Commands = d.info.Commands && s.Commands
 	d.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "cordon", Title: "cordon: runs untrusted code behind walls", Version: s.Version},
-		&mcp.ServerOptions{
+		fixtureOptions(&mcp.ServerOptions{
 			Instructions: instructions(d.info),
 			Logger:       s.Logger,
 			// Tools do not change while a client is there. Live output goes out as log
@@ -90,7 +90,7 @@ func (s *Server) newDoor(who token.Caller) *door {
 			// One caller's tools are not another's.
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 			GetSessionID: func() string { return d.tag + "-" + rand.Text() },
-		})
+		}))
 	d.addTools()
 	addFixtures(d.mcp)
 	return d
