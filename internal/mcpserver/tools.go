@@ -134,7 +134,7 @@ func runOutput() schema {
 		"stdout":      text("what it printed"),
 		"stderr":      text("what it wrote to standard error"),
 		"return_code": integer("its exit code; -1 if it was ended or never began"),
-		"result_json": text("the value of `result` as JSON text"),
+		"result":      {Description: "the value that the script assigned to `result`, if it did"},
 		"variables":   {Type: "object", Description: "the values of the variables asked for"},
 		"error":       text("what went wrong; empty if nothing did"),
 		"error_type":  text("what kind of failure it was; empty if none"),
