@@ -40,7 +40,7 @@ type answer struct {
 }
 
 // forAgents puts hints into the words of our tools, which have no context.
-var forAgents = strings.NewReplacer("through context", "in the code or through stdin")
+var forAgents = strings.NewReplacer("in through context", "with the code or through stdin", "through context", "through stdin")
 
 // ended is the answer for a guest that was started: what it printed comes first and
 // alone, what there is to say about it in a part of its own.

@@ -18,6 +18,8 @@ import (
 // looks at what comes back. They are here so that it tests our own road to the SDK: the
 // guard, the choice of a session or none, limits on bodies and hosts.
 
+const hasFixtures = true
+
 func fixtureOptions(o *mcp.ServerOptions) *mcp.ServerOptions {
 	o.Capabilities.Tools = nil // with the suite's tools, the list changes
 	o.CompletionHandler = func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
