@@ -11,6 +11,7 @@
 # What the tests find in their environment (set by scripts/test, or by you):
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
 #   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
+#   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients
 #   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
 #                          it; .ci/run sets it, so that no skip hides a hole
 

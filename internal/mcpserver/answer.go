@@ -26,7 +26,7 @@ type answer struct {
 	Stdout     string                     `json:"stdout"`
 	Stderr     string                     `json:"stderr"`
 	ReturnCode int                        `json:"return_code"`
-	Value      string                     `json:"result_json,omitempty"`
+	Value      json.RawMessage            `json:"result,omitempty"`
 	Variables  map[string]json.RawMessage `json:"variables"`
 	Error      string                     `json:"error"`
 	ErrorType  run.ErrorType              `json:"error_type,omitempty"`
@@ -40,7 +40,7 @@ type answer struct {
 }
 
 // forAgents puts hints into the words of our tools, which have no context.
-var forAgents = strings.NewReplacer("through context", "in the code or through stdin")
+var forAgents = strings.NewReplacer("in through context", "with the code or through stdin", "through context", "through stdin")
 
 // ended is the answer for a guest that was started: what it printed comes first and
 // alone, what there is to say about it in a part of its own.
@@ -54,7 +54,7 @@ func ended(r run.Result, limits policy.Limits, i service.Info) *mcp.CallToolResu
 		a.ReturnCode = *r.ExitCode
 	}
 	if value := r.ValueOrNull(); string(value) != "null" {
-		a.Value = string(value)
+		a.Value = value
 	}
 	if a.Variables == nil {
 		a.Variables = map[string]json.RawMessage{}
@@ -75,7 +75,7 @@ func ended(r run.Result, limits policy.Limits, i service.Info) *mcp.CallToolResu
 	if r.Stdout != "" {
 		answered.Content = append(answered.Content, &mcp.TextContent{Text: r.Stdout})
 	}
-	if words := remarks(r, a.Value, limits.Or(i.Limits), i); words != "" {
+	if words := remarks(r, string(a.Value), limits.Or(i.Limits), i); words != "" {
 		answered.Content = append(answered.Content, &mcp.TextContent{Text: words})
 	}
 	return answered

@@ -141,7 +141,7 @@ func (d *door) sandboxInfo(context.Context, call, arguments) *mcp.CallToolResult
 	i := d.server.Service.Info(d.who) // as it is now: hosts and walls may differ from the first one
 	i.Commands = i.Commands && d.server.Commands
 	words := fmt.Sprintf("%s Processor time: %v. Output: %v. At most: %v, %v of memory, %v of output. Isolation: tier %s.",
-		sandboxWords(i), i.Limits.CPUTime, i.Limits.Output, i.Maxima.WallTime, i.Maxima.Memory, i.Maxima.Output, i.Enforcement.Tier)
+		sandboxWords(i, d.reads()), i.Limits.CPUTime, i.Limits.Output, i.Maxima.WallTime, i.Maxima.Memory, i.Maxima.Output, i.Enforcement.Tier)
 	if !i.Restricted {
 		words += " Scripts may import what the interpreter has."
 	}

@@ -4,5 +4,10 @@ package mcpserver
 
 import "github.com/modelcontextprotocol/go-sdk/mcp"
 
-// addFixtures adds nothing: what the conformance suite calls is for its builds alone.
+// What the conformance suite calls is for its builds alone (-tags conformance).
+
+const hasFixtures = false
+
+func fixtureOptions(o *mcp.ServerOptions) *mcp.ServerOptions { return o }
+
 func addFixtures(*mcp.Server) {}

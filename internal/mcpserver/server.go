@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"reflect"
+	"strings"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cordon-sandbox/cordon/internal/service"
@@ -78,8 +81,8 @@ func (s *Server) newDoor(who token.Caller) *door {
 	d.info.Commands = d.info.Commands && s.Commands
 	d.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "cordon", Title: "cordon: runs untrusted code behind walls", Version: s.Version},
-		&mcp.ServerOptions{
-			Instructions: instructions(d.info),
+		fixtureOptions(&mcp.ServerOptions{
+			Instructions: instructions(d.info, d.reads()),
 			Logger:       s.Logger,
 			// Tools do not change while a client is there. Live output goes out as log
 			// messages; the newest revision has them for the time being.
@@ -90,10 +93,29 @@ func (s *Server) newDoor(who token.Caller) *door {
 			// One caller's tools are not another's.
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 			GetSessionID: func() string { return d.tag + "-" + rand.Text() },
-		})
+		}))
 	d.addTools()
+	if !hasFixtures {
+		d.mcp.AddReceivingMiddleware(declaredOnly)
+	}
 	addFixtures(d.mcp)
 	return d
+}
+
+// reads lists what guests may read of the host.
+func (d *door) reads() []string { return d.server.Service.Policy.Read }
+
+// declaredOnly answers what we do not have as a server should that does not have it. The
+// SDK would give empty lists.
+func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		for _, family := range []string{"prompts/", "resources/", "completion/"} {
+			if strings.HasPrefix(method, family) {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q: there are tools here", method)}
+			}
+		}
+		return next(ctx, method, r)
+	}
 }
 
 // ServeStdio serves one client until in ends or ctx does, and then ends what is under

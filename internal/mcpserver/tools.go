@@ -32,7 +32,7 @@ func toolsOf(d *door) []tool {
 		{
 			name:  "run_python",
 			title: "Run Python in a sandbox",
-			description: "Run a Python script in a fresh sandbox and get what it printed. " + sandboxWords(i) +
+			description: "Run a Python script in a fresh sandbox and get what it printed. " + sandboxWords(i, d.reads()) +
 				" Nothing is kept between calls. A value assigned to `result` comes back, if JSON can hold it.",
 			input: pythonInput(i), output: runOutput(),
 			// Its /tmp dies with it: without hosts, there is nothing that it could change.
@@ -134,7 +134,7 @@ func runOutput() schema {
 		"stdout":      text("what it printed"),
 		"stderr":      text("what it wrote to standard error"),
 		"return_code": integer("its exit code; -1 if it was ended or never began"),
-		"result_json": text("the value of `result` as JSON text"),
+		"result":      {Description: "the value that the script assigned to `result`, if it did"},
 		"variables":   {Type: "object", Description: "the values of the variables asked for"},
 		"error":       text("what went wrong; empty if nothing did"),
 		"error_type":  text("what kind of failure it was; empty if none"),
@@ -186,17 +186,21 @@ func infoOutput() schema {
 }
 
 // instructions tell a model once what all of it is for.
-func instructions(i service.Info) string {
-	words := "Runs code that need not be trusted, behind walls. " + sandboxWords(i) + " An answer with isError says what went wrong and what to change."
+func instructions(i service.Info, reads []string) string {
+	words := "Runs code that need not be trusted, behind walls. " + sandboxWords(i, reads) + " An answer with isError says what went wrong and what to change."
 	if i.Commands {
 		words += " run_command runs other programs."
 	}
 	return words
 }
 
-func sandboxWords(i service.Info) string {
-	return fmt.Sprintf("Limits: %v and %v of memory. %s It sees no files of the host; /tmp is its own.%s",
-		i.Limits.WallTime, i.Limits.Memory, hostWords(i), restrictedWords(i))
+func sandboxWords(i service.Info, reads []string) string {
+	files := "It sees no files of the host"
+	if len(reads) > 0 {
+		files = "Of the host's files, it can read " + strings.Join(reads, ", ")
+	}
+	return fmt.Sprintf("Limits: %v and %v of memory. %s %s; /tmp is its own.%s",
+		i.Limits.WallTime, i.Limits.Memory, hostWords(i), files, restrictedWords(i))
 }
 
 func hostWords(i service.Info) string {
