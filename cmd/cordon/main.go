@@ -29,7 +29,7 @@ func constructors() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{
 		"run": newRunCommand, "exec": newExecCommand, "wasm": newWasmCommand, "check": newCheckCommand, "hook": newHookCommand,
 		"doctor": newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
-		"serve": newServeCommand, "mcp": newMCPCommand, "token": newTokenCommand,
+		"serve": newServeCommand, "mcp": newMCPCommand, "token": newTokenCommand, "audit": newAuditCommand,
 	}
 }
 
@@ -78,6 +78,7 @@ machine offers, and says in plain words what was blocked and why.
   cordon serve                    offer all of it to programs, by HTTP
   cordon mcp                      offer it to agents, by MCP
   cordon token new NAME           say who may ask the service
+  cordon audit tail               see what a service was asked to run
 
 Every flag has a twin in the environment: CORDON_TIMEOUT is --timeout,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,

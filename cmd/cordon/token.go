@@ -58,7 +58,8 @@ Exit codes:
 			return runTokenNew(cmd.Context(), opts, args[0])
 		}),
 	}
-	cmd.Flags().StringVar(&opts.tokens, "file", "", "add the entry to this token `FILE`")
+	cmd.Flags().StringVar(&opts.tokens, "file", "", "add the entry to this token `FILE` (CORDON_TOKENS)")
+	cli.NameTwin(cmd, "file", "CORDON_TOKENS")
 	return cmd
 }
 

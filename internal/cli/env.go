@@ -13,9 +13,26 @@ import (
 
 const envPrefix = "CORDON_"
 
-// EnvName is the twin of a flag.
+// EnvName is the twin of a flag, unless it was given another.
 func EnvName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// otherTwin is the annotation of a flag whose twin has another name.
+const otherTwin = "cordon_twin"
+
+// NameTwin gives a flag another twin than its name would, because that one means
+// something else to another command.
+func NameTwin(cmd *cobra.Command, flag, variable string) {
+	cmd.Flags().Lookup(flag).Annotations = map[string][]string{otherTwin: {variable}}
+}
+
+// TwinOf is the variable that says the same as a flag.
+func TwinOf(f *pflag.Flag) string {
+	if other := f.Annotations[otherTwin]; len(other) > 0 {
+		return other[0]
+	}
+	return EnvName(f.Name)
 }
 
 // ReadEnvironment sets each flag that the command line does not from its twin.
@@ -29,7 +46,7 @@ func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 		}
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		name := EnvName(f.Name)
+		name := TwinOf(f)
 		value, said := given[name]
 		if !said || f.Changed || f.Name == "help" || err != nil {
 			return
@@ -53,14 +70,9 @@ func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	var twins []string
-	for _, flags := range Flags {
-		for _, flag := range flags {
-			twins = append(twins, EnvName(flag))
-		}
-	}
+	all := slices.Concat(Twins("cordon"), Twins("cordond"))
 	for name := range given {
-		if likely := Nearest(name, twins); likely != "" && likely != name {
+		if likely := Nearest(name, all); likely != "" && likely != name {
 			return run.Errorf(run.Invalid, "%s means nothing: did you mean %s?", name, likely)
 		}
 	}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/audit"
+	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const auditExitHelp = `Exit codes:
+  0         all is well
+  1         a line of the log cannot be read; the others are shown
+  2         bad usage, or there is no log
+  130, 143  cordon was ended by SIGINT or SIGTERM
+  141       whoever read the output has gone`
+
+func newAuditCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Read and verify the log of what was run",
+		Long: `Read and verify the log that a service keeps of every request: who asked, what
+was run, behind which walls, and how it ended. The code itself is not in it.
+
+  cordon audit tail -f       see them as they come
+  cordon audit show ID       see all of one
+  cordon audit stats         count them, by tier, outcome and caller
+  cordon audit verify        see whether the log is what was written`,
+		Args: cli.NoSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(newAuditTailCommand(), newAuditShowCommand(), newAuditStatsCommand(), newAuditVerifyCommand())
+	return cmd
+}
+
+// auditOptions say which log.
+type auditOptions struct {
+	file string
+	json bool
+}
+
+func (o *auditOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.file, "file", "", "the log is `FILE`; its rotated files are found beside it\n(/var/log/cordon/audit.jsonl for root, else $XDG_STATE_HOME/cordon/audit.jsonl; CORDON_AUDIT_FILE)")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	cli.NameTwin(cmd, "file", "CORDON_AUDIT_FILE")
+}
+
+func (o *auditOptions) path() (string, error) {
+	if o.file != "" {
+		return o.file, nil
+	}
+	path, err := audit.DefaultPath()
+	if err != nil {
+		return "", run.Errorf(run.Invalid, "%w: name it with --file", err)
+	}
+	return path, nil
+}
+
+// unread counts the lines of a log that cannot be read.
+type unread struct {
+	ctx   context.Context
+	lines int
+}
+
+// isLine says whether err is about one line, and tells it. Anything else ends the
+// command.
+func (u *unread) isLine(err error) bool {
+	if !errors.Is(err, audit.ErrLine) {
+		return false
+	}
+	u.lines++
+	fmt.Fprintln(os.Stderr, "cordon: "+oneLine(err.Error()))
+	return true
+}
+
+// end is what the command returns when it has shown what can be read.
+func (u *unread) end() error {
+	if u.ctx.Err() != nil {
+		return u.ctx.Err()
+	}
+	if u.lines > 0 {
+		return cli.ExitCode(1)
+	}
+	return nil
+}

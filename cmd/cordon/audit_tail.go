@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/audit"
+	"github.com/cordon-sandbox/cordon/internal/cli"
+)
+
+func newAuditTailCommand() *cobra.Command {
+	var opts auditTailOptions
+	cmd := &cobra.Command{
+		Use:   "tail",
+		Short: "Show the last runs, and those to come",
+		Long: `Show the last lines of the log, one a line: when it ended, how, its id, the door
+and the caller, what was run and where, its wall time, and how many attempts were
+blocked. What begins with "log:" is the log's own.
+
+` + auditExitHelp,
+		Example: "  cordon audit tail -n 100\n  cordon audit tail -f --json | jq .caller",
+		Args:    cobra.NoArgs,
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+			return runAuditTail(cmd.Context(), opts)
+		}),
+	}
+	opts.addTo(cmd)
+	return cmd
+}
+
+type auditTailOptions struct {
+	auditOptions
+	follow bool
+	lines  int
+}
+
+func (o *auditTailOptions) addTo(cmd *cobra.Command) {
+	o.auditOptions.addTo(cmd)
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, until SIGINT")
+	cmd.Flags().IntVarP(&o.lines, "lines", "n", 10, "begin with the last `N` lines, 10000 at most")
+}
+
+func runAuditTail(ctx context.Context, opts auditTailOptions) error {
+	path, err := opts.path()
+	if err != nil {
+		return err
+	}
+	out := &tap{ctx: ctx, to: os.Stdout}
+	bad := unread{ctx: ctx}
+	for entry, err := range audit.Last(ctx, path, opts.lines, opts.follow) {
+		if err != nil && !bad.isLine(err) {
+			return err
+		}
+		if err != nil {
+			continue
+		}
+		text := auditLine(entry.Record)
+		if opts.json {
+			text = audit.PrintableJSON(entry.JSON)
+		}
+		if err := out.line(text); err != nil {
+			return err
+		}
+	}
+	return bad.end()
+}
+
+// auditLine shows one record. Every word of it goes through Printable: a log can be
+// changed by hand.
+func auditLine(r audit.Record) string {
+	words := []string{r.Time.UTC().Format(time.RFC3339)}
+	if r.Note != nil {
+		return audit.Printable(strings.Join(append(words, "log: "+noteText(*r.Note)), "  "))
+	}
+	ended := string(r.Outcome)
+	if ended == "" {
+		ended = "not run: " + string(r.ErrorClass)
+	}
+	words = append(words, fmt.Sprintf("%-14s", ended), cmp.Or(r.ID, "-"), string(r.Door)+"/"+cmp.Or(r.Caller, "-"), string(r.Kind))
+	if r.Tier != "" {
+		words = append(words, string(r.Tier))
+	}
+	if r.Usage != nil {
+		words = append(words, rounded(r.Usage.WallTime).String())
+	}
+	if blocked := blockedIn(r); blocked > 0 {
+		words = append(words, fmt.Sprintf("blocked %d", blocked))
+	}
+	return audit.Printable(strings.Join(words, "  "))
+}
+
+// blockedIn counts the attempts that a wall stopped.
+func blockedIn(r audit.Record) int {
+	n := r.Omitted
+	for _, v := range r.Violations {
+		n += max(v.Count, 1)
+	}
+	return n
+}
+
+func noteText(n audit.Note) string {
+	switch n.Event {
+	case audit.Begin:
+		return fmt.Sprintf("a new file; lines from %d on are kept", n.First)
+	case audit.Opened:
+		return "a writer goes on"
+	case audit.Closed:
+		return "the writer ended in order"
+	case audit.Torn:
+		return fmt.Sprintf("a crash left %d bytes of a line, which are in %s", n.Bytes, n.File)
+	case audit.Lost:
+		return fmt.Sprintf("lines up to %d had been on disk, and are gone", n.LastSeq)
+	case audit.Dropped:
+		return fmt.Sprintf("%d runs could not be recorded", n.Count)
+	}
+	return string(n.Event)
+}

@@ -1,0 +1,192 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+const childVariable = "CORDON_TEST_AUDIT_CHILD"
+
+// writeUntilKilled is the child: four writers, and a line on stdout for each
+// record that is on disk.
+func writeUntilKilled(path string) {
+	l, err := Open(Options{Path: path, Sync: time.Microsecond, MaxSize: minSize, Keep: 1000})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	wait := make(chan error)
+	for w := range 4 {
+		go func() {
+			for i := 0; ; i++ {
+				r := sample(i)
+				r.ID = fmt.Sprintf("%d-%d-%d", os.Getpid(), w, i)
+				if err := l.Record(r); err != nil {
+					wait <- err
+				}
+				if i%3 == 0 {
+					if err := l.Flush(context.Background()); err != nil {
+						wait <- err
+					}
+					fmt.Println(r.ID)
+				}
+			}
+		}()
+	}
+	fmt.Fprintln(os.Stderr, <-wait)
+	os.Exit(1)
+}
+
+// TestKilled: SIGKILL in the midst of writing, again and again. What a caller was
+// told to be on disk is there, and the log is whole.
+func TestKilled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	var promised []string
+	for round := range 5 {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), childVariable+"="+path)
+		child.Stderr = os.Stderr
+		out, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for range 100 + 37*round {
+			if !lines.Scan() {
+				t.Fatal("the child ended by itself")
+			}
+			promised = append(promised, lines.Text())
+		}
+		if err := child.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for lines.Scan() {
+			promised = append(promised, lines.Text())
+		}
+		if err := child.Wait(); err == nil {
+			t.Fatal("the child ended well")
+		}
+		l := open(t, Options{Path: path, MaxSize: minSize, Keep: 1000})
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if report := intact(t, path, Check{}); report.Restarts != round+1 {
+			t.Errorf("%d restarts after %d kills", report.Restarts, round+1)
+		}
+	}
+	there := ids(t, path)
+	slices.Sort(there)
+	for _, id := range promised {
+		if _, ok := slices.BinarySearch(there, id); !ok {
+			t.Errorf("%s was on disk", id)
+		}
+	}
+}
+
+// TestTornLine cuts a log at every byte of its last line, and puts rubbish behind
+// it. Each time the next writer mends it, loses nothing, and says so.
+func TestTornLine(t *testing.T) {
+	path := fill(t, Options{}, 2)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
+	head, err := os.ReadFile(path + headSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tails := [][]byte{make([]byte, 5000), append(make([]byte, 5000), '\n'), []byte("{\"seq\":6,\n"), []byte("x\ny\nz")}
+	for end := last + 1; end < len(whole); end += 7 {
+		tails = append(tails, whole[last:end])
+	}
+	for _, tail := range tails {
+		// The head is one that was true before: a crash leaves no other.
+		dir := t.TempDir()
+		path := filepath.Join(dir, "audit.jsonl")
+		before := slices.Concat(whole[:last], tail)
+		if err := os.WriteFile(path, before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if report := verify(t, path, Check{}); report.Intact() {
+			t.Fatalf("%.40q is no finding", tail)
+		}
+		fill(t, Options{Path: path}, 1)
+		if report := intact(t, path, Check{}); report.Torn != 1 {
+			t.Errorf("%.40q: %+v", tail, report)
+		}
+		torn, err := os.ReadFile(rotatedName(path, 4) + tornSuffix)
+		if err != nil || !bytes.Equal(torn, tail) {
+			t.Fatalf("%.40q became %.40q, %v", tail, torn, err)
+		}
+	}
+
+	// Cut where the head says that there was more: that was no crash.
+	cut := filepath.Join(t.TempDir(), "audit.jsonl")
+	for name, text := range map[string][]byte{cut: whole[:last+20], cut + headSuffix: head} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(t, Options{Path: cut}, 1)
+	if report := verify(t, cut, Check{}); report.Found != 1 || report.Findings[0].Fault != Recorded {
+		t.Errorf("%+v", report.Findings)
+	}
+}
+
+// A crash while a crash is mended overwrites nothing.
+func TestTornTwice(t *testing.T) {
+	path := fill(t, Options{}, 1)
+	appendTo := func(name, text string) {
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	torn := rotatedName(path, 4) + tornSuffix
+	appendTo(torn, "first")
+	appendTo(path, "second")
+	fill(t, Options{Path: path}, 1)
+	if text, err := os.ReadFile(torn); string(text) != "firstsecond" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if report := intact(t, path, Check{}); report.Torn != 1 {
+		t.Errorf("%+v", report)
+	}
+}
+
+// A crash between two files: the old one has its name, the new one is not there,
+// or has nothing in it.
+func TestCrashWhileRotating(t *testing.T) {
+	for _, empty := range []bool{false, true} {
+		path := fill(t, Options{}, 3)
+		if err := os.Rename(path, rotatedName(path, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if empty {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		intact(t, path, Check{})
+		fill(t, Options{Path: path}, 3)
+		if report := intact(t, path, Check{}); report.Files != 2 || report.Torn != 0 {
+			t.Errorf("%+v", report)
+		}
+	}
+}

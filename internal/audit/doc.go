@@ -1,0 +1,36 @@
+// Package audit keeps a log of every run that a service was asked for: one line
+// of JSON each, chained by hashes, so that a line that was changed, moved, put in
+// or taken out is found.
+//
+//	log, err := audit.Open(audit.Options{Path: path})   // one writer at a time
+//	err = log.Admit()                                   // may this run begin?
+//	err = log.Record(audit.RecordOf(audit.Run{…}))      // queued; many share an fsync
+//	err = log.Flush(ctx)                                // on disk
+//	report, err := audit.Verify(path, audit.Check{})    // every finding, with file and line
+//	for entry, err := range audit.Read(path, audit.Filter{}) { … }
+//
+// # A line
+//
+//	{"seq":7,"prev":"<hash of line 6>", … ,"hash":"<hash>"}
+//	└──────────── what is hashed ─────────┘
+//
+// The hash is SHA-256, or HMAC-SHA-256 with a key, of every byte of the line
+// before `,"hash":"`. The rest of the line has one possible form, so that prev
+// commits to all of the line before it, and through it to all lines before that.
+//
+// # The files
+//
+//	audit.jsonl               what is written now
+//	audit.jsonl.000000000001  rotated, by the seq of its first line
+//	audit.jsonl.head          seq and hash of the last line on disk
+//	audit.jsonl.lock          held by the writer
+//	audit.jsonl.000000000042.torn  what a crash left behind line 41
+//
+// # What this does not show
+//
+// Without a key, whoever can write the files can write a new chain. With one,
+// whoever has the key can, and that includes the service that writes. Nothing in
+// the files shows that all of them, the head too, were put back to an older
+// state: for that, a head has to be kept elsewhere. And what was queued and not
+// yet on disk when the machine went down is gone.
+package audit

@@ -1,0 +1,238 @@
+package audit
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// flaky is a disk that can be told to fail.
+type flaky struct {
+	write, sync, truncate atomic.Bool
+	syncs                 atomic.Int64
+}
+
+type flakyFile struct {
+	*os.File
+	disk *flaky
+}
+
+func (d *flaky) wrap(f *os.File) file { return &flakyFile{f, d} }
+
+func (f *flakyFile) Write(b []byte) (int, error) {
+	if !f.disk.write.Load() {
+		return f.File.Write(b)
+	}
+	n, err := f.File.Write(b[:len(b)/2]) // as a disk does that gets full
+	if err != nil {
+		return n, err
+	}
+	return n, syscall.ENOSPC
+}
+
+func (f *flakyFile) Sync() error {
+	f.disk.syncs.Add(1)
+	if f.disk.sync.Load() {
+		return syscall.EIO
+	}
+	return f.File.Sync()
+}
+
+func (f *flakyFile) Truncate(size int64) error {
+	if f.disk.truncate.Load() {
+		return syscall.EIO
+	}
+	return f.File.Truncate(size)
+}
+
+// heard collects what OnError is told.
+type heard struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+func (h *heard) hear(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.errs = append(h.errs, err)
+}
+
+func (h *heard) of(target error) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, err := range h.errs {
+		if errors.Is(err, target) {
+			n++
+		}
+	}
+	return n
+}
+
+// A disk that fails for a while costs nothing, and everybody is told.
+func TestDiskFails(t *testing.T) {
+	for name, fail := range map[string]func(*flaky, bool){
+		"no room":                      func(d *flaky, on bool) { d.write.Store(on) },
+		"no fsync":                     func(d *flaky, on bool) { d.sync.Store(on) },
+		"no room and no way back":      func(d *flaky, on bool) { d.write.Store(on); d.truncate.Store(on) },
+		"no fsync, and no way back":    func(d *flaky, on bool) { d.sync.Store(on); d.truncate.Store(on) },
+		"nothing is wrong, to compare": func(*flaky, bool) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk, told := &flaky{}, &heard{}
+			l := open(t, Options{FailClosed: true, OnError: told.hear, wrap: disk.wrap, retry: time.Millisecond})
+			if err := errors.Join(l.Record(sample(0)), l.Flush(t.Context()), l.Admit()); err != nil {
+				t.Fatal(err)
+			}
+			fail(disk, true)
+			if err := l.Record(sample(1)); err != nil {
+				t.Fatal(err)
+			}
+			err := l.Flush(t.Context())
+			if strings.HasPrefix(name, "nothing") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if err == nil || run.ClassOf(l.Admit()) != run.Unsupported {
+				t.Fatalf("flushed: %v; admitted: %v", err, l.Admit())
+			}
+			if h := l.Health(); h.Failures == 0 || h.Waiting != 1 || h.Err == nil || h.Dropped != 0 {
+				t.Errorf("%+v", h)
+			}
+			if told.of(syscall.ENOSPC)+told.of(syscall.EIO) == 0 {
+				t.Error("nobody was told")
+			}
+			fail(disk, false)
+			for l.Flush(t.Context()) != nil { // tried again by itself
+				select {
+				case <-t.Context().Done():
+					t.Fatal("it does not get better")
+				default:
+				}
+			}
+			if err := errors.Join(l.Admit(), l.Record(sample(2)), l.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(ids(t, l.opts.Path), " "); got != "r0 r1 r2" {
+				t.Error(got)
+			}
+			intact(t, l.opts.Path, Check{})
+		})
+	}
+}
+
+// What has no room is an error for its caller, is counted, and is in the log when
+// that can be written again.
+func TestDroppedIsNoted(t *testing.T) {
+	disk, told := &flaky{}, &heard{}
+	l := open(t, Options{Buffer: 4096, OnError: told.hear, wrap: disk.wrap, retry: time.Millisecond})
+	disk.write.Store(true)
+	dropped := 0
+	for range 50 {
+		if err := l.Record(sample(0)); err != nil {
+			dropped++
+		}
+	}
+	if dropped == 0 || l.Health().Dropped != uint64(dropped) || told.of(syscall.ENOSPC) < dropped {
+		t.Fatalf("%d dropped, %+v, %d told", dropped, l.Health(), told.of(syscall.ENOSPC))
+	}
+	if l.Admit() != nil {
+		t.Error("refused, and nobody asked for that")
+	}
+	disk.write.Store(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	report := verify(t, l.opts.Path, Check{})
+	if report.Found != 1 || report.Findings[0].Fault != Recorded {
+		t.Errorf("%+v", report.Findings)
+	}
+	if got := len(ids(t, l.opts.Path)); got != 50-dropped {
+		t.Errorf("%d in the log, %d dropped", got, dropped)
+	}
+}
+
+func TestCloseSaysWhatIsLost(t *testing.T) {
+	disk, told := &flaky{}, &heard{}
+	l := open(t, Options{OnError: told.hear, wrap: disk.wrap})
+	disk.write.Store(true)
+	if err := l.Record(sample(0)); err != nil {
+		t.Fatal(err)
+	}
+	err := l.Close()
+	if err == nil || !strings.Contains(err.Error(), "1 records are lost") || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v", err)
+	}
+	intact(t, l.opts.Path, Check{})
+}
+
+// A real file system that is full.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if os.Geteuid() != 0 {
+		hosttest.Lacks(t, "root, to mount a small disk")
+	}
+	if err := mountSmall(dir); err != nil {
+		hosttest.Lacks(t, "a small disk: %v", err)
+	}
+	t.Cleanup(func() { unmount(t, dir) })
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 900<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told := &heard{}
+	l := open(t, Options{Path: filepath.Join(dir, "audit.jsonl"), OnError: told.hear, retry: time.Millisecond})
+	recorded := 0
+	for told.of(syscall.ENOSPC) == 0 {
+		if err := l.Record(sample(recorded)); err != nil {
+			break
+		}
+		recorded++
+	}
+	if told.of(syscall.ENOSPC) == 0 || recorded < 50 {
+		t.Fatalf("%d recorded, %+v", recorded, l.Health())
+	}
+	intact(t, l.opts.Path, Check{}) // nothing half stands in it while it waits
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	intact(t, l.opts.Path, Check{})
+	if got := len(ids(t, l.opts.Path)); got != recorded {
+		t.Errorf("%d of %d", got, recorded)
+	}
+}
+
+// Somebody moves the file away, as log rotators do.
+func TestMovedFile(t *testing.T) {
+	told := &heard{}
+	l := open(t, Options{OnError: told.hear})
+	path := l.opts.Path
+	if err := errors.Join(l.Record(sample(0)), l.Flush(t.Context()), os.Rename(path, path+".away"), l.Record(sample(1)), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if len(told.errs) != 1 || !strings.Contains(told.errs[0].Error(), "was moved or removed") {
+		t.Errorf("%v", told.errs)
+	}
+	report := verify(t, path, Check{})
+	if report.Found != 1 || report.Findings[0].Fault != Missing {
+		t.Errorf("%+v", report.Findings)
+	}
+	if err := os.Rename(path+".away", rotatedName(path, 1)); err != nil {
+		t.Fatal(err)
+	}
+	intact(t, path, Check{})
+}

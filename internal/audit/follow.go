@@ -1,0 +1,119 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// followPause is how often a follower looks.
+const followPause = 100 * time.Millisecond
+
+// follower reads a file as it grows, and goes on to the next one.
+type follower struct {
+	path  string
+	file  *os.File // it is closed by whoever opened it, the later ones by us
+	name  string
+	at    int64
+	yield func(Entry, error) bool
+}
+
+func (f *follower) run(ctx context.Context) {
+	tick := time.NewTicker(followPause)
+	defer tick.Stop()
+	opened := false
+	defer func() {
+		if opened {
+			f.file.Close()
+		}
+	}()
+	for {
+		// Asked before reading: what is written to a file before its name changes is
+		// then read before we go on to the next.
+		next, err := f.successor()
+		if err != nil {
+			f.yield(Entry{}, err)
+			return
+		}
+		if !f.drain() {
+			if next != nil {
+				next.Close()
+			}
+			return
+		}
+		if next != nil {
+			if opened {
+				f.file.Close()
+			}
+			f.file, f.name, f.at, opened = next, filepath.Base(next.Name()), 0, true
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// drain gives all whole lines behind where we are.
+func (f *follower) drain() bool {
+	lines := newLineReader(io.NewSectionReader(f.file, f.at, 1<<62))
+	start := f.at
+	for {
+		line, whole, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF), err == nil && !whole:
+			return true
+		case err != nil:
+			f.yield(Entry{}, fmt.Errorf("%s: %w", f.name, err))
+			return false
+		}
+		f.at = start + lines.end
+		if !f.yield(entryOf(line, f.name, 0)) {
+			return false
+		}
+	}
+}
+
+// successor opens the file after ours, if ours is not the newest any more.
+func (f *follower) successor() (*os.File, error) {
+	ours, err := f.file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	newest, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // between two files
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info, err := newest.Stat(); err == nil && os.SameFile(info, ours) {
+		newest.Close()
+		return nil, nil
+	}
+	// More than one may have come since.
+	old, err := listRotated(f.path)
+	if err != nil {
+		newest.Close()
+		return nil, err
+	}
+	for i := len(old) - 1; i >= 0; i-- {
+		info, err := os.Lstat(old[i].path)
+		if err != nil || !os.SameFile(info, ours) {
+			continue
+		}
+		if i == len(old)-1 {
+			return newest, nil
+		}
+		newest.Close()
+		return os.Open(old[i+1].path)
+	}
+	return newest, nil
+}

@@ -1,0 +1,42 @@
+package audit
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A key has at least minKey bytes; what is longer than maxKey is another file.
+const (
+	minKey = 32
+	maxKey = 4096
+)
+
+// ReadKey reads a key from a file that others cannot read. A newline at its end
+// does not count.
+func ReadKey(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, run.Errorf(run.Invalid, "key file: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, run.Errorf(run.Invalid, "key file: %w", err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
+		return nil, run.Errorf(run.Invalid, "key file %s has mode %#o: everybody can use it; chmod 600 it", path, info.Mode().Perm())
+	}
+	key, err := io.ReadAll(io.LimitReader(f, maxKey+1))
+	if err != nil {
+		return nil, run.Errorf(run.Invalid, "key file: %w", err)
+	}
+	key = bytes.TrimSuffix(bytes.TrimSuffix(key, []byte("\n")), []byte("\r"))
+	if len(key) < minKey || len(key) > maxKey {
+		return nil, run.Errorf(run.Invalid, "key file %s: a key has %d to %d bytes; `openssl rand -hex 32` makes a good one", path, minKey, maxKey)
+	}
+	return key, nil
+}

@@ -1,0 +1,43 @@
+package audit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// openFile opens a file of the log; a link in its place is refused.
+func openFile(path string, flags int) (*os.File, error) {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, run.Errorf(run.Invalid, "%s is not a file", path)
+	}
+	return os.OpenFile(path, flags, 0o600)
+}
+
+// errSharing is ERROR_SHARING_VIOLATION, which package syscall does not name.
+const errSharing = syscall.Errno(32)
+
+// tryLock takes the lock of a log, or says that somebody has it: a file that is
+// shared with nobody is open once at a time.
+func tryLock(path string) (lock *os.File, held bool, err error) {
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, false, err
+	}
+	handle, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil,
+		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	switch {
+	case errors.Is(err, errSharing):
+		return nil, true, nil
+	case err != nil:
+		return nil, false, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(handle), path), false, nil
+}
+
+// syncFolder has nothing to do: NTFS keeps its names in a journal.
+func syncFolder(string) error { return nil }
