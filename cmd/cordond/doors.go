@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/httpapi"
 	"github.com/cordon-sandbox/cordon/internal/mcpserver"
 	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/internal/tracing"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -55,18 +57,41 @@ func serveWeb(ctx context.Context, opts serveOptions, mounts func(parts) map[str
 	for at, handler := range mounts(p) {
 		api.Mounts[at] = identified(handler)
 	}
+	var doors []door
+	if measured := p.metrics.Handler(); opts.metricsListen == "" {
+		api.Metrics = measured
+	} else {
+		d, err := metricsDoor(opts.metricsListen, measured, log)
+		if err != nil {
+			return err
+		}
+		defer d.at.Close()
+		doors = append(doors, d)
+	}
 	handler, err := httpapi.New(api)
 	if err != nil {
 		return err
 	}
-	server := httpapi.NewServer(only(path, handler), log)
+	server := httpapi.NewServer(traced(only(path, handler)), log)
 	server.TLSConfig = cert.config()
 	w := &web{
-		log: log, doors: []door{{server, at}}, grace: opts.grace.Std(),
+		log: log, doors: append(doors, door{server, at}), grace: opts.grace.Std(),
 		ready: p.service.Ready, drain: p.service.Drain,
 		reload: func() error { return errors.Join(reloadTokens(tokens), cert.reload()) },
 	}
 	return w.serve(ctx)
+}
+
+// metricsDoor offers the metrics at an address of their own. They are figures with names of
+// ours, and no way to run anything.
+func metricsDoor(address string, measured http.Handler, log *slog.Logger) (door, error) {
+	at, err := net.Listen("tcp", address)
+	if err != nil {
+		return door{}, run.Errorf(run.Invalid, "--metrics-listen: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", measured)
+	return door{httpapi.NewServer(mux, log), at}, nil
 }
 
 // openTokens reads a token file; nil if there is none. It is read again when it changes,
@@ -106,6 +131,13 @@ func only(path string, h http.Handler) http.Handler {
 		mux.Handle(p, h)
 	}
 	return mux
+}
+
+// traced has a request belong to the trace that its caller names.
+func traced(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(tracing.FromHeader(r.Context(), r.Header)))
+	})
 }
 
 // identified tells the MCP door whom the HTTP door has let in.

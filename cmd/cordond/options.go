@@ -20,7 +20,14 @@ type serviceOptions struct {
 	allowCommands           bool
 	workspaces              []string
 	concurrent, queue, idle int
+	audit                   auditOptions
 	logFormat, logLevel     string
+}
+
+// auditOptions say where the runs are recorded.
+type auditOptions struct {
+	file, key string
+	required  bool
 }
 
 func (o *serviceOptions) addTo(cmd *cobra.Command) {
@@ -33,6 +40,10 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many runs may be under way at once")
 	f.Var(cli.Counted(&o.queue), "queue", "how many requests may wait for their turn; the next one is told to try again")
 	f.Var(cli.Counted(&o.idle), "idle", "how many workers wait for a request, each with about 3 MiB")
+	f.StringVar(&o.audit.file, "audit", "", "record every run in this `FILE` (CORDON_AUDIT_FILE); cordon audit reads it")
+	f.StringVar(&o.audit.key, "audit-key", "", "a `FILE` with a key, without which nobody can forge the record")
+	f.BoolVar(&o.audit.required, "audit-required", false, "run nothing while it cannot be recorded")
+	cli.NameTwin(cmd, "audit", "CORDON_AUDIT_FILE") // as cordon audit has it
 	f.StringVar(&o.logFormat, "log-format", "text", "the log on standard error: `FORMAT` is text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "what is logged: `LEVEL` is debug, info, warn or error")
 	cli.Complete(cmd, "log-format", cli.Names([]string{"text", "json"}))
@@ -41,6 +52,9 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 
 // settle checks what the flags say, before anything is opened.
 func (o *serviceOptions) settle() error {
+	if o.audit.file == "" && (o.audit.key != "" || o.audit.required) {
+		return run.Errorf(run.Invalid, "--audit-key and --audit-required are for --audit FILE: say which file")
+	}
 	if len(o.workspaces) > 0 && !o.allowCommands {
 		return run.Errorf(run.Invalid, "--workspace is for commands: say --allow-commands too")
 	}
@@ -80,6 +94,7 @@ func (o *serviceOptions) logger() (*slog.Logger, error) {
 // webOptions say where the service listens, and to whom.
 type webOptions struct {
 	listen, tokens  string
+	metricsListen   string
 	tlsCert, tlsKey string
 	grace           policy.Duration
 }
@@ -93,6 +108,7 @@ func (o *webOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.tokens, "tokens", "", "a `FILE` with those who may ask (cordon token new NAME); read anew on SIGHUP")
 	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate and those above it (PEM); read anew on SIGHUP")
 	f.StringVar(&o.tlsKey, "tls-key", "", "a `FILE` with the certificate's key (PEM)")
+	f.StringVar(&o.metricsListen, "metrics-listen", "", "another `ADDRESS` for /metrics, without tokens; it is then not at --listen")
 	f.Var(cli.Measured(&o.grace, policy.ParseDuration), "grace", "how long runs may go on after SIGTERM")
 }
 

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -191,6 +192,49 @@ func TestServeWatchdog(t *testing.T) {
 	r.signal(syscall.SIGTERM)
 	if code := r.wait(); code != 143 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// Every run is in the audit log and in the metrics, which are where they should be.
+func TestServeObserved(t *testing.T) {
+	folder := t.TempDir()
+	log, key := filepath.Join(folder, "audit.jsonl"), filepath.Join(folder, "key")
+	if err := os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, "--audit", log, "--audit-key", key, "--audit-required", "--metrics-listen", "127.0.0.1:0", "--log-format", "json")
+	if status, answer := r.ask("POST", "/v1/runs", `{"script": "print('not to be recorded')"}`); status != 200 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	if status, _ := r.ask("GET", "/metrics", ""); status != http.StatusNotFound {
+		t.Errorf("/metrics at the first address: %d", status)
+	}
+	found := regexp.MustCompile(`"address":"(127\.0\.0\.1:\d+)"`).FindStringSubmatch(r.log.String())
+	if found == nil {
+		t.Fatalf("no address in\n%s", r.log)
+	}
+	main := r.client
+	r.client = clientOf(t, "tcp", found[1])
+	status, text := r.ask("GET", "/metrics", "")
+	if want := `sandbox_run_duration_seconds_count{status="ok",tier="process"} 1`; status != 200 || !strings.Contains(text, want) {
+		t.Errorf("%d, without %s:\n%s", status, want, text)
+	}
+	if status, _ := r.ask("POST", "/v1/runs", `{"script": "pass"}`); status != http.StatusNotFound {
+		t.Errorf("a run where the metrics are: %d", status)
+	}
+	r.client = main
+	r.signal(syscall.SIGTERM)
+	if code := r.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, args := range [][]string{{"tail"}, {"verify", "--key", key}} {
+		out, err := exec.Command(filepath.Join(built(t), "cordon"), append([]string{"audit", args[0], "--file", log}, args[1:]...)...).CombinedOutput()
+		if err != nil || args[0] == "tail" && !strings.Contains(string(out), "local") {
+			t.Errorf("cordon audit %s: %v\n%s", args[0], err, out)
+		}
+	}
+	if text, err := os.ReadFile(log); err != nil || strings.Contains(string(text), "not to be recorded") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }
 
