@@ -100,3 +100,12 @@ func (s *stages) Begin(ctx context.Context, stage observe.Stage) (context.Contex
 	*s = append(*s, "begin "+string(stage))
 	return ctx, func(error) { *s = append(*s, "end "+string(stage)) }
 }
+
+func TestStatsCountCopiesOfAnInterpreter(t *testing.T) {
+	r := newRunner(t, cordon.Options{Policy: bundled(t, policy.Policy{}), Tier: policy.TierWasm})
+	mustRun(t, r, run.Request{Script: "result = 1", Tier: policy.TierWasm})
+	s := r.Stats()[policy.TierWasm]
+	if s.Setups.Count == 0 || s.Forks.Count == 0 || s.Busy != 0 {
+		t.Errorf("an interpreter was started and copied, and the figures are %+v", s)
+	}
+}

@@ -1,0 +1,47 @@
+package deploy_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+)
+
+func TestSystemdUnderstandsTheUnits(t *testing.T) {
+	hosttest.Needs(t, "systemd-analyze")
+	folder := t.TempDir()
+	// It looks for the program, which is not installed here.
+	text := strings.ReplaceAll(string(read(t, "systemd/cordon.service")), "/usr/local/bin/cordon ", "/bin/true ")
+	for name, text := range map[string]string{"cordon.service": text, "cordon.socket": string(read(t, "systemd/cordon.socket"))} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), hosttest.FindProgram("systemd-analyze"), "verify", "./cordon.service", "./cordon.socket")
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "cordon.") {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
+// What would take from the service what it makes walls of.
+func TestTheUnitDoesNotStandInTheWayOfWalls(t *testing.T) {
+	text := string(read(t, "systemd/cordon.service"))
+	for _, setting := range []string{
+		"RestrictNamespaces", "PrivateUsers", "SystemCallFilter", "ProtectProc", "ProcSubset", "ProtectKernelTunables", "ProtectKernelLogs",
+		"ProtectControlGroups", "ProtectHostname", "MemoryDenyWriteExecute", "PrivateNetwork", "User",
+	} {
+		if regexp.MustCompile(`(?m)^` + setting + `=`).MatchString(text) {
+			t.Errorf("the unit sets %s", setting)
+		}
+	}
+	for _, setting := range []string{"Type=notify", "Delegate=yes", "DynamicUser=yes", "KillMode=mixed", "OOMPolicy=continue", "CapabilityBoundingSet="} {
+		if !strings.Contains(text, "\n"+setting+"\n") {
+			t.Errorf("the unit does not set %s", setting)
+		}
+	}
+}
