@@ -262,3 +262,21 @@ func TestHooksEndWithTheService(t *testing.T) {
 		}
 	})
 }
+
+// A timer that has gone off in the moment of a call closes nothing.
+func TestLateTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, made := hooked(t, Options{})
+		one, err := s.hooks.use("alice", mustOpen(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * idleHook)
+		s.hooks.expire(one)
+		s.hooks.done(one)
+		s.hooks.expire(one)
+		if (*made)[0].closed.Load() != 0 {
+			t.Error("closed in its use")
+		}
+	})
+}
