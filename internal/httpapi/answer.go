@@ -44,13 +44,21 @@ func (a *api) write(w http.ResponseWriter, r *http.Request, status int, kind str
 func (a *api) send(w http.ResponseWriter, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(a.WriteTimeout)); err != nil {
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience(a.WriteTimeout, len(body)))); err != nil {
 		a.Logger.Warn("no deadline for an answer", "error", err)
 	}
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
 		a.Logger.Debug("an answer was not taken", "error", err)
 	}
+}
+
+// slowest is how many bytes of a large answer a client must take in a second.
+const slowest = 1 << 20
+
+// patience is how long a client may take for an answer of a size.
+func patience(least time.Duration, size int) time.Duration {
+	return least + time.Duration(size/slowest)*time.Second
 }
 
 // constant answers with what never changes.

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -276,21 +278,55 @@ func TestHugeChunkedBody(t *testing.T) {
 	d := open(t, &fake{}, func(_ *service.Options, o *Options) { o.MaxBody = 100_000 })
 	conn, r := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
 	chunk := "2710\r\n" + strings.Repeat("x", 10_000) + "\r\n"
-	sent := 0
-	for range 10_000 { // 100 MB, if anybody took them
-		if _, err := io.WriteString(conn, chunk); err != nil {
-			break
+	var sent atomic.Int64
+	var sender sync.WaitGroup
+	sender.Go(func() {
+		for range 10_000 { // 100 MB, if anybody took them
+			if _, err := io.WriteString(conn, chunk); err != nil {
+				return
+			}
+			sent.Add(10_000)
 		}
-		sent += 10_000
-	}
+	})
 	response, err := http.ReadResponse(r, nil)
 	if err != nil {
-		t.Skipf("the connection was reset before the answer could be read, after %d bytes", sent)
+		t.Fatal(err)
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusRequestEntityTooLarge || sent > 20_000_000 {
-		t.Errorf("%s after %d bytes", response.Status, sent)
+	response.Body.Close()
+	conn.Close()
+	sender.Wait()
+	if response.StatusCode != http.StatusRequestEntityTooLarge || sent.Load() > 50_000_000 {
+		t.Errorf("%s after %d bytes", response.Status, sent.Load())
 	}
+}
+
+func TestPatience(t *testing.T) {
+	for size, want := range map[int]time.Duration{0: 10 * time.Second, 500_000: 10 * time.Second, 30 << 20: 40 * time.Second} {
+		if got := patience(10*time.Second, size); got != want {
+			t.Errorf("%d bytes: %v, want %v", size, got, want)
+		}
+	}
+}
+
+// Who does not take an answer loses the connection.
+func TestSlowReaderOfAnAnswer(t *testing.T) {
+	large := good("1")
+	large.Stdout = strings.Repeat("x", 16<<20) // more than sockets hold
+	d := open(t, &fake{run: func(context.Context, run.Request) (run.Result, error) { return large, nil }}, func(_ *service.Options, o *Options) {
+		o.WriteTimeout = 200*time.Millisecond - patience(0, 16<<20)
+	})
+	conn, r := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n{\"script\": \"pass\"}")
+	if line, err := r.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for !strings.Contains(d.log.String(), "an answer was not taken") {
+		if time.Now().After(deadline) {
+			t.Fatal("the server waits for ever")
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	conn.Close()
 }
 
 // Many large bodies at once are not the end of the memory.

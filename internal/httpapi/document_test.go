@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 var update = flag.Bool("update", false, "write testdata anew")
@@ -123,6 +125,27 @@ func TestTheDocumentIsStrict(t *testing.T) {
 		wrong[name] = value
 		if err := problem.VisitJSON(wrong, openapi3.EnableJSONSchema2020()); err == nil {
 			t.Errorf("%s may be %v", name, value)
+		}
+	}
+}
+
+// The page for users knows every endpoint and every class.
+func TestThePageInTheRepository(t *testing.T) {
+	page, err := os.ReadFile("../../docs/http.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range endpoints {
+		if !strings.Contains(string(page), "`"+e.method+" "+e.path+"`") {
+			t.Errorf("docs/http.md does not have %s %s", e.method, e.path)
+		}
+	}
+	for _, class := range run.Classes {
+		if !strings.Contains(string(page), "`"+string(class)+"`") {
+			t.Errorf("docs/http.md does not have the class %s", class)
+		}
+		if titles[class] == "" {
+			t.Errorf("%s has no title", class)
 		}
 	}
 }

@@ -55,10 +55,10 @@ func TestLoad(t *testing.T) {
 	if wrong > 0 || connect+read+write+timeout > 0 {
 		t.Errorf("answers that are wrong, or lost: %s", output)
 	}
-	if good < 100 || bad < 10 {
-		t.Errorf("hardly anything ran: %s", output)
+	if good < 20 || bad < 5 || busy == 0 {
+		t.Errorf("too little ran, or nobody was sent away: %s", output)
 	}
-	if most := 5 * time.Second; time.Duration(p99)*time.Microsecond > most {
+	if most := 8 * time.Second; time.Duration(p99)*time.Microsecond > most {
 		t.Errorf("the slowest hundredth waits %v", time.Duration(p99)*time.Microsecond)
 	}
 	// It goes on as if nothing had been.

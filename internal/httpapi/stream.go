@@ -45,12 +45,13 @@ var errNotTaken = errors.New("the client does not take the events of its run")
 func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request) error {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	s := &stream{w: w, control: http.NewResponseController(w), patience: a.WriteTimeout, giveUp: cancel}
+	s := &stream{w: w, control: http.NewResponseController(w), timeout: a.WriteTimeout, giveUp: cancel}
 	out, errs := &text{stream: s, event: eventStdout}, &text{stream: s, event: eventStderr}
 	req.Streams = run.Streams{Out: out, Err: errs}
 
 	id := rand.Text()
 	w.Header().Set(runIDHeader, id)
+	defer s.end() // also if something panics: nobody may write after us
 	result, err := a.Service.Run(service.Follow(ctx, id, func() { s.begin(id) }), who(ctx), observe.HTTP, req)
 	s.end()
 	if !s.begun {
@@ -79,10 +80,10 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request) er
 // stream sends events, one at a time. Nothing is buffered: a guest whose client reads
 // slowly writes slowly, and is ended with the client's patience.
 type stream struct {
-	w        http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-	giveUp   context.CancelCauseFunc
+	w       http.ResponseWriter
+	control *http.ResponseController
+	timeout time.Duration
+	giveUp  context.CancelCauseFunc
 
 	mu     sync.Mutex
 	broken error
@@ -100,12 +101,13 @@ func (s *stream) begin(id string) {
 	s.send(eventStarted, Started{id})
 	s.over = make(chan struct{})
 	began := time.Now()
+	over := s.over
 	s.ticks.Go(func() {
 		ticker := time.NewTicker(tick)
 		defer ticker.Stop()
 		for {
 			select {
-			case <-s.over:
+			case <-over:
 				return
 			case now := <-ticker.C:
 				s.send(eventProgress, Progress{policy.Duration(now.Sub(began).Round(time.Millisecond))})
@@ -116,9 +118,10 @@ func (s *stream) begin(id string) {
 
 // end waits until nobody else sends.
 func (s *stream) end() {
-	if s.begun {
+	if s.over != nil {
 		close(s.over)
 		s.ticks.Wait()
+		s.over = nil
 	}
 }
 
@@ -140,7 +143,7 @@ func (s *stream) send(event string, data any) {
 }
 
 func (s *stream) write(event string, data []byte) error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(s.patience)); err != nil {
+	if err := s.control.SetWriteDeadline(time.Now().Add(patience(s.timeout, len(data)))); err != nil {
 		return err
 	}
 	// JSON has no newline inside, and ends in one here.
