@@ -20,11 +20,11 @@ func (tomlFile) merge(text []byte, key, name string, entry, _ []field) ([]byte, 
 		return nil, err
 	}
 	if !there {
-		made := tomlTable(table, entry, newline)
+		head := "[" + tomlKey(key) + "." + tomlKey(name) + "]" + newline
 		if kept := bytes.TrimRight(text, " \t\r\n"); len(kept) > 0 {
-			return []byte(string(kept) + newline + newline + made), nil
+			head = string(kept) + newline + newline + head
 		}
-		return []byte(made), nil
+		text = []byte(head)
 	}
 	for _, gone := range rivals(entry) {
 		if text, err = dropKey(text, table, gone); err != nil {
@@ -32,20 +32,73 @@ func (tomlFile) merge(text []byte, key, name string, entry, _ []field) ([]byte, 
 		}
 	}
 	for _, f := range entry {
-		fields, nested := f.value.([]field)
-		sub := append(slices.Clone(table), f.name)
-		if own, err := findTable(text, sub); err != nil {
+		if fields, nested := f.value.([]field); nested {
+			text, err = mergeNested(text, append(slices.Clone(table), f.name), fields, newline)
+		} else {
+			text, err = setKey(text, table, f, newline)
+		}
+		if err != nil {
 			return nil, err
-		} else if nested && own { // [key.name.env]
-			for _, inner := range fields {
-				if text, err = setKey(text, sub, inner, newline); err != nil {
+		}
+	}
+	return text, nil
+}
+
+// mergeNested sets keys of a table in a table, in whichever of the two ways it is
+// written: with a head of its own, or in braces.
+func mergeNested(text []byte, table []string, fields []field, newline string) ([]byte, error) {
+	lines, err := parseTOML(text)
+	if err != nil {
+		return nil, err
+	}
+	outer, name := table[:len(table)-1], table[len(table)-1]
+	for _, l := range lines {
+		switch {
+		case l.isTable && slices.Equal(l.key, table):
+			for _, f := range fields {
+				if text, err = setKey(text, table, f, newline); err != nil {
 					return nil, err
 				}
 			}
-			continue
+			return text, nil
+		case !l.isTable && slices.Equal(l.table, outer) && slices.Equal(l.key, []string{name}) && text[l.valueFrom] == '{':
+			braces, err := mergeBraces(string(text[l.valueFrom:l.valueTo]), fields)
+			if err != nil {
+				return nil, err
+			}
+			return slices.Concat(text[:l.valueFrom], []byte(braces), text[l.valueTo:]), nil
 		}
-		if text, err = setKey(text, table, f, newline); err != nil {
-			return nil, err
+	}
+	return setKey(text, outer, field{name, fields}, newline)
+}
+
+// mergeBraces sets keys of a table that is written as { a = 1, b = 2 }.
+func mergeBraces(text string, fields []field) (string, error) {
+	for _, f := range fields {
+		r, made := &tomlReader{text: text, at: 1}, tomlText(f.value)
+		found, last := false, 1 // behind the last value
+		for r.between(); !found && r.at < len(r.text) && r.text[r.at] != '}'; r.between() {
+			var l tomlLine
+			if err := r.pair(&l); err != nil {
+				return "", err
+			}
+			l.valueTo = l.valueFrom + len(strings.TrimRight(text[l.valueFrom:l.valueTo], " \t\r\n"))
+			last = l.valueTo
+			if found = slices.Equal(l.key, []string{f.name}); found {
+				text = text[:l.valueFrom] + made + text[l.valueTo:]
+			} else if l.key[0] == f.name {
+				return "", fmt.Errorf("it has the dotted key %s in braces", strings.Join(l.key, "."))
+			}
+			if r.between(); r.at < len(r.text) && r.text[r.at] == ',' {
+				r.at++
+			}
+		}
+		switch pair := tomlKey(f.name) + " = " + made; {
+		case found:
+		case last == 1:
+			text = "{ " + pair + " }"
+		default:
+			text = text[:last] + ", " + pair + text[last:]
 		}
 	}
 	return text, nil
@@ -90,10 +143,8 @@ func setKey(text []byte, table []string, f field, newline string) ([]byte, error
 		case len(l.key) > 1 && l.key[0] == f.name:
 			return nil, fmt.Errorf("it has the dotted key %s in [%s]", strings.Join(l.key, "."), strings.Join(table, "."))
 		case l.key[0] == f.name:
-			if sameTOML(string(text[l.valueFrom:l.valueTo]), made) {
-				return text, nil
-			}
-			return slices.Concat(text[:l.valueFrom], []byte(made), text[l.valueTo:]), nil
+			old := strings.TrimRight(string(text[l.valueFrom:l.valueTo]), " \t")
+			return slices.Concat(text[:l.valueFrom], []byte(made), text[l.valueFrom+len(old):]), nil
 		default:
 			last = l.end
 		}
@@ -121,25 +172,6 @@ func dropKey(text []byte, table []string, name string) ([]byte, error) {
 		}
 	}
 	return text, nil
-}
-
-// sameTOML compares two values as they are written, spaces aside.
-func sameTOML(a, b string) bool {
-	bare := func(s string) string { return strings.Join(strings.Fields(s), "") }
-	return bare(a) == bare(b)
-}
-
-func tomlTable(table []string, entry []field, newline string) string {
-	var b strings.Builder
-	var path []string
-	for _, part := range table {
-		path = append(path, tomlKey(part))
-	}
-	b.WriteString("[" + strings.Join(path, ".") + "]" + newline)
-	for _, f := range entry {
-		b.WriteString(tomlKey(f.name) + " = " + tomlText(f.value) + newline)
-	}
-	return b.String()
 }
 
 func tomlKey(name string) string {

@@ -5,6 +5,7 @@
 //	err := s.ServeStdio(ctx, os.Stdin, os.Stdout)  // until stdin ends
 //	mux.Handle("/mcp", s.StreamableHandler())      // streamable HTTP, every revision
 //	mux.Handle("/sse", s.SSEHandler())             // for clients from before 2025
+//	s.Close()                                      // ends the sessions that are left
 //
 // Over HTTP, what stands around the handlers finds out who calls, and says so with
 // WithCaller. A request without that is refused.

@@ -72,6 +72,7 @@ func serve(how string) (err error) {
 	go func() {
 		// Whoever started us closes stdin, also by dying.
 		_, _ = io.Copy(io.Discard, os.Stdin)
+		door.Close()
 		server.Close()
 	}()
 	fmt.Fprintln(os.Stderr, "listening on", listener.Addr())

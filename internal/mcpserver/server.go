@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,12 +38,14 @@ type Options struct {
 // maxMessage bounds one message of a client.
 const maxMessage = 8 << 20
 
-// Server answers agents. It is safe for concurrent use.
+// Server answers agents. It is safe for concurrent use. One that serves HTTP must be
+// closed.
 type Server struct {
 	Options
 	mu      sync.Mutex
 	callers map[string]*door // by the caller's name
 	calls   calls
+	closing sync.WaitGroup // of sessions that nobody can use
 }
 
 // New gives a server over a service, which stays the caller's to close, after all that
@@ -68,12 +72,42 @@ type door struct {
 func (s *Server) doorOf(who token.Caller) *door {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if d := s.callers[who.Name]; d != nil && reflect.DeepEqual(d.who, who) {
-		return d
+	old := s.callers[who.Name]
+	if old != nil && reflect.DeepEqual(old.who, who) {
+		return old
 	}
 	d := s.newDoor(who)
 	s.callers[who.Name] = d
+	if old != nil {
+		// Nobody can use its sessions any more; what runs in them may end.
+		s.closing.Go(func() { old.close(false) })
+	}
 	return d
+}
+
+// Close ends all sessions, and what is under way in them. Call it when nothing is served
+// any more.
+func (s *Server) Close() {
+	s.mu.Lock()
+	doors := slices.Collect(maps.Values(s.callers))
+	clear(s.callers)
+	s.mu.Unlock()
+	for _, d := range doors {
+		d.close(true)
+	}
+	s.closing.Wait()
+}
+
+// close ends the sessions of a door, with what is under way in them or after it.
+func (d *door) close(now bool) {
+	for session := range d.mcp.Sessions() {
+		if now {
+			d.server.calls.endSession(session.ID())
+		}
+		if err := session.Close(); err != nil {
+			d.server.Logger.Debug("a session ended", "error", err)
+		}
+	}
 }
 
 func (s *Server) newDoor(who token.Caller) *door {
