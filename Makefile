@@ -11,6 +11,7 @@
 # What the tests find in their environment (set by scripts/test, or by you):
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
 #   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
+#   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients
 #   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
 #                          it; .ci/run sets it, so that no skip hides a hole
 
@@ -39,10 +40,11 @@ run: build ## run two scripts behind the walls: a result, and what was blocked
 
 # The linker writes its file through a memory map, and the kernel's cache keeps it
 # in single pages. A copy lies there in large pieces, and starts a tenth faster.
-build: ## build bin/cordon
+build: ## build bin/cordon, and bin/cordond beside it
 	@mkdir -p bin
 	$(BUILD) -o bin/cordon.linked ./cmd/cordon
 	@cp bin/cordon.linked bin/cordon.copied && mv bin/cordon.copied bin/cordon && rm bin/cordon.linked
+	$(BUILD) -o bin/cordond ./cmd/cordond
 
 # Debian's CPython as a WebAssembly module, for where no kernel puts up walls. It takes
 # minutes once, and nothing while its sources and tools stay the same.

@@ -3,6 +3,7 @@ module github.com/cordon-sandbox/cordon
 go 1.26.3
 
 require (
+	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/google/go-cmp v0.7.0

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -30,7 +31,7 @@ was run, behind which walls, and how it ended. The code itself is not in it.
   cordon audit show ID       see all of one
   cordon audit stats         count them, by tier, outcome and caller
   cordon audit verify        see whether the log is what was written`,
-		Args: noSuchCommand,
+		Args: cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -49,12 +50,7 @@ func (o *auditOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.file, "file", "", "the log is `FILE`; its rotated files are found beside it\n(/var/log/cordon/audit.jsonl for root, else $XDG_STATE_HOME/cordon/audit.jsonl; CORDON_AUDIT_FILE)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	nameTwin(cmd, "file", "CORDON_AUDIT_FILE")
-}
-
-// nameTwin gives a flag another twin than its name would.
-func nameTwin(cmd *cobra.Command, flag, variable string) {
-	cmd.Flags().Lookup(flag).Annotations = map[string][]string{otherTwin: {variable}}
+	cli.NameTwin(cmd, "file", "CORDON_AUDIT_FILE")
 }
 
 func (o *auditOptions) path() (string, error) {
@@ -91,7 +87,7 @@ func (u *unread) end() error {
 		return u.ctx.Err()
 	}
 	if u.lines > 0 {
-		return exitCode(1)
+		return cli.ExitCode(1)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 )
 
 func newAuditShowCommand() *cobra.Command {
@@ -31,7 +32,7 @@ Exit codes:
   130, 143  cordon was ended by SIGINT or SIGTERM`,
 		Example: "  cordon audit show r1\n  cordon audit show --json r1 | jq .violations",
 		Args:    cobra.ExactArgs(1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			return runAuditShow(cmd.Context(), opts, args[0])
 		}),
 	}
@@ -70,7 +71,7 @@ func runAuditShow(ctx context.Context, opts auditOptions, id string) error {
 	}
 	if found == 0 {
 		fmt.Fprintln(os.Stderr, "cordon: no run in "+printable(path)+" has the id "+fmt.Sprintf("%q", id))
-		return exitCode(1)
+		return cli.ExitCode(1)
 	}
 	return bad.end()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -27,7 +28,7 @@ within 2 %.
 ` + auditExitHelp,
 		Example: "  cordon audit stats --since 1h\n  cordon audit stats --since 2026-01-02T00:00:00Z --json",
 		Args:    cobra.NoArgs,
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runAuditStats(cmd.Context(), opts)
 		}),
 	}

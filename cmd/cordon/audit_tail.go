@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 )
 
 func newAuditTailCommand() *cobra.Command {
@@ -25,7 +26,7 @@ blocked. What begins with "log:" is the log's own.
 ` + auditExitHelp,
 		Example: "  cordon audit tail -n 100\n  cordon audit tail -f --json | jq .caller",
 		Args:    cobra.NoArgs,
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runAuditTail(cmd.Context(), opts)
 		}),
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 )
 
 func newAuditVerifyCommand() *cobra.Command {
@@ -31,7 +32,7 @@ Exit codes:
   130, 143  cordon was ended by SIGINT or SIGTERM`,
 		Example: "  cordon audit verify\n  cordon audit verify --key /etc/cordon/audit.key --head \"$(cat noted)\"",
 		Args:    cobra.NoArgs,
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runAuditVerify(cmd.Context(), opts)
 		}),
 	}
@@ -49,8 +50,8 @@ func (o *auditVerifyOptions) addTo(cmd *cobra.Command) {
 	o.auditOptions.addTo(cmd)
 	cmd.Flags().StringVar(&o.key, "key", "", "the log was written with the key in `FILE` (CORDON_AUDIT_KEY)")
 	cmd.Flags().StringVar(&o.head, "head", "", "`HASH` must be in it: the head of an earlier time (CORDON_AUDIT_HEAD)")
-	nameTwin(cmd, "key", "CORDON_AUDIT_KEY")
-	nameTwin(cmd, "head", "CORDON_AUDIT_HEAD")
+	cli.NameTwin(cmd, "key", "CORDON_AUDIT_KEY")
+	cli.NameTwin(cmd, "head", "CORDON_AUDIT_HEAD")
 }
 
 func runAuditVerify(ctx context.Context, opts auditVerifyOptions) error {
@@ -89,7 +90,7 @@ func runAuditVerify(ctx context.Context, opts auditVerifyOptions) error {
 	case err != nil:
 		return err
 	case !report.Intact():
-		return exitCode(1)
+		return cli.ExitCode(1)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -47,7 +48,7 @@ Exit codes:
   cordon check --preset hook --json score.py
   cordon check -c 'import os'`,
 		Args: atMostOneScript("check them one by one"),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			if err := opts.settleSource(cmd, args, "check"); err != nil {
 				return err
 			}
@@ -59,7 +60,7 @@ Exit codes:
 }
 
 type checkOptions struct {
-	policyOptions
+	cli.PolicyOptions
 	sourceOptions
 
 	preset string
@@ -71,9 +72,9 @@ func (o *checkOptions) addTo(cmd *cobra.Command) {
 	f.SortFlags = false
 	o.sourceOptions.addTo(f, "check")
 	f.StringVar(&o.preset, "preset", "", "whose modules are allowed: `PRESET` is standard, for scripts, or hook (standard)")
-	o.policyOptions.addTo(cmd)
+	o.PolicyOptions.AddTo(cmd)
 	f.BoolVar(&o.json, "json", false, "print the findings as JSON")
-	complete(cmd, "preset", names(policy.LanguagePresets))
+	cli.Complete(cmd, "preset", cli.Names(policy.LanguagePresets))
 }
 
 func runCheck(ctx context.Context, opts checkOptions) error {
@@ -99,14 +100,14 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 	case err != nil:
 		return outputLost(err)
 	case len(findings) > 0:
-		return exitCode(1)
+		return cli.ExitCode(1)
 	}
 	return nil
 }
 
 // judge has the rules look at the script, in a Runner for this check alone.
 func (o *checkOptions) judge(ctx context.Context, check run.Check) (findings []run.Finding, err error) {
-	p, err := o.load(ctx)
+	p, err := o.Load(ctx)
 	if err != nil {
 		return nil, err
 	}

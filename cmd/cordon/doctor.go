@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/doctor"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -44,7 +45,7 @@ Exit codes:
   130, 143  cordon was ended by SIGINT or SIGTERM`,
 		Example: "  cordon doctor\n  cordon doctor --policy strict --json\n  cordon doctor --prove --junit report.xml",
 		Args:    cobra.NoArgs,
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case opts.prove:
 				return runProve(cmd.Context(), opts)
@@ -62,7 +63,7 @@ Exit codes:
 var doctorTiers = []policy.Tier{policy.TierProcess, policy.TierJail, policy.TierWasm}
 
 type doctorOptions struct {
-	policyOptions
+	cli.PolicyOptions
 	tier  string
 	json  bool
 	prove bool
@@ -70,17 +71,17 @@ type doctorOptions struct {
 }
 
 func (o *doctorOptions) addTo(cmd *cobra.Command) {
-	o.policyOptions.addTo(cmd)
-	o.addWasmTo(cmd)
+	o.PolicyOptions.AddTo(cmd)
+	o.AddWasmTo(cmd)
 	cmd.Flags().StringVar(&o.tier, "tier", "", "what the exit code is about: `TIER` is process, jail or wasm (process)")
-	complete(cmd, "tier", names(doctorTiers))
+	cli.Complete(cmd, "tier", cli.Names(doctorTiers))
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.prove, "prove", false, "try to break out, for real")
 	cmd.Flags().StringVar(&o.junit, "junit", "", "write what --prove found to `FILE`, as JUnit XML")
 }
 
 func runDoctor(ctx context.Context, opts doctorOptions) error {
-	p, err := opts.load(ctx)
+	p, err := opts.Load(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,9 +109,9 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	case ok:
 		return nil
 	case class != "":
-		return exitCode(run.ExitCodes[class])
+		return cli.ExitCode(run.ExitCodes[class])
 	}
-	return exitCode(run.ExitCodes[run.Unsupported])
+	return cli.ExitCode(run.ExitCodes[run.Unsupported])
 }
 
 // concerning gives the part of the report that one tier is judged by. Nobody has to have

@@ -1,30 +1,40 @@
 package main
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/cordon-sandbox/cordon/internal/cli"
 )
 
-// Every flag of every command has a twin, and no two share one.
+// Every flag of every command has a twin, and no two share one. The other program knows
+// their names.
 func TestEveryFlagHasATwin(t *testing.T) {
+	all := map[string]bool{}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		twins := map[string]string{}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			name := envName(f.Name)
+			name := cli.TwinOf(f)
 			if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" || twins[name] != "" {
 				t.Errorf("%s: the twin of --%s is %s", cmd.CommandPath(), f.Name, name)
 			}
 			twins[name] = f.Name
+			all[cli.TwinOf(f)] = true
 		})
 		for _, c := range cmd.Commands() {
 			visit(c)
 		}
 	}
 	visit(newRootCommand())
+	if have := slices.Sorted(maps.Keys(all)); !slices.Equal(have, cli.Twins("cordon")) {
+		t.Errorf("internal/cli must know %q", have)
+	}
 }
 
 // The command that is asked for is made alone, and is the same as among all.
@@ -65,7 +75,7 @@ func TestReadEnvironment(t *testing.T) {
 		if err := cmd.ParseFlags(tt.args); err != nil {
 			t.Fatal(err)
 		}
-		err := readEnvironment(cmd, tt.environ)
+		err := cli.ReadEnvironment(cmd, tt.environ)
 		switch {
 		case tt.words == "" && (err != nil || !tt.check(opts)):
 			t.Errorf("%v %v: %v, %+v", tt.args, tt.environ, err, opts)

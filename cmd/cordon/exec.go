@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -57,7 +58,7 @@ A command that is refused gives 126: as in a shell, it may not be executed.`,
 			}
 			return nil
 		},
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			opts.command = args
 			if err := opts.settle(cmd); err != nil {
 				return err
@@ -72,7 +73,7 @@ A command that is refused gives 126: as in a shell, it may not be executed.`,
 }
 
 type execOptions struct {
-	policyOptions
+	cli.PolicyOptions
 	limitOptions
 
 	command     []string
@@ -114,10 +115,10 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	d := commandLimits()
 	o.addCallLimitsTo(f, d)
 	o.addSpaceLimitsTo(f, d)
-	f.Var(&count{&o.Processes}, "processes", about("limit on processes and their threads", d.Processes))
-	f.Var(&measure[policy.Bytes]{&o.Disk, policy.ParseBytes}, "disk", about("limit on what is added to the workspace and other folders, like 1GiB", d.Disk))
+	f.Var(cli.Counted(&o.Processes), "processes", about("limit on processes and their threads", d.Processes))
+	f.Var(cli.Measured(&o.Disk, policy.ParseBytes), "disk", about("limit on what is added to the workspace and other folders, like 1GiB", d.Disk))
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a command that writes too much: `ACTION` is truncate or kill (kill)")
-	o.addPolicyTo(cmd, commandPolicy)
+	o.AddPolicyTo(cmd, commandPolicy)
 	f.StringVar(&o.backend, "backend", "", "what builds the place of the command: `BACKEND` is native or bwrap (native)")
 	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is jail or gvisor, where this build has it")
 	f.StringVar(&o.trust, "trust", "", "where the command comes from: `ORIGIN` is platform, user or third-party (user)")
@@ -125,11 +126,11 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing after a failure: the exit code tells")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say after the run what it used, whom it talked to and which walls stood")
-	complete(cmd, "egress", names([]policy.Egress{policy.EgressStrict, policy.EgressPreflight, policy.EgressNone}))
-	complete(cmd, "backend", names([]policy.JailBackend{policy.JailNative, policy.JailBwrap}))
-	complete(cmd, "tier", names([]policy.Tier{policy.TierJail, policy.TierGVisor}))
-	complete(cmd, "trust", names(policy.Trusts))
-	complete(cmd, "on-output-limit", names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
+	cli.Complete(cmd, "egress", cli.Names([]policy.Egress{policy.EgressStrict, policy.EgressPreflight, policy.EgressNone}))
+	cli.Complete(cmd, "backend", cli.Names([]policy.JailBackend{policy.JailNative, policy.JailBwrap}))
+	cli.Complete(cmd, "tier", cli.Names([]policy.Tier{policy.TierJail, policy.TierGVisor}))
+	cli.Complete(cmd, "trust", cli.Names(policy.Trusts))
+	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
 
 // commandLimits are what help texts show.

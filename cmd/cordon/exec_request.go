@@ -2,11 +2,11 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/command"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -39,11 +39,11 @@ func (o *execOptions) settle(cmd *cobra.Command) error {
 // grant gives the policy, with what the flags add to it: who writes the command
 // line is the operator.
 func (o *execOptions) grant() (policy.Policy, error) {
-	name := o.policy
+	name := o.Policy
 	if name == "" {
 		name = commandPolicy
 	}
-	p, err := loadPolicy(name)
+	p, err := cli.LoadPolicy(name)
 	if err != nil {
 		return p, err
 	}
@@ -68,17 +68,6 @@ func (o *execOptions) grant() (policy.Policy, error) {
 	}
 	p.Limits, err = o.narrow(p)
 	return p, err
-}
-
-func absolute(flag, path string) (string, error) {
-	if path == "" {
-		return "", run.Errorf(run.Invalid, "%s: the path is empty", flag)
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", run.Errorf(run.Invalid, "%s %s: %w", flag, path, err)
-	}
-	return abs, nil
 }
 
 // request makes the request; hidden says why the current folder is not shown,
@@ -140,7 +129,7 @@ func addPaths(p *policy.Policy, read, write []string) error {
 		to    *[]string
 	}{{"--read", read, &p.Read}, {"--write", write, &p.Write}} {
 		for _, path := range list.added {
-			path, err := absolute(list.flag, path)
+			path, err := cli.Absolute(list.flag, path)
 			if err != nil {
 				return err
 			}

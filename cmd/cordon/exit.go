@@ -2,9 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
-	"strconv"
 
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -26,12 +25,6 @@ const exitHelp = `Exit codes:
   141       whoever read the output has gone
 `
 
-// exitCode is an error that says all with its code: what happened has been
-// printed already.
-type exitCode int
-
-func (c exitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
-
 // Two outcomes have no code of their own.
 const (
 	guestsOwn = -1 // what the guest left with
@@ -44,7 +37,6 @@ const (
 	codeInterrupted = 130
 	codeTrapped     = 134 // as for SIGABRT, which is what a shell has nearest
 	codeKilled      = 137
-	codePipe        = 141
 )
 
 // outcomeCodes has an entry for each run.Outcome; run.ExitCodes has one for
@@ -73,7 +65,7 @@ var outcomeCodes = map[run.Outcome]int{
 // signal canceled it.
 func resultCode(ctx context.Context, res run.Result) int {
 	if res.Outcome == run.Canceled && ctx.Err() != nil {
-		return causeCode(ctx)
+		return cli.CauseCode(ctx)
 	}
 	switch code := outcomeCodes[res.Outcome]; code {
 	case guestsOwn:
@@ -98,51 +90,4 @@ func commandCode(ctx context.Context, res run.Result) int {
 		return codeRefused
 	}
 	return resultCode(ctx, res)
-}
-
-// exitCodeOf is the exit code for what a command returned.
-func exitCodeOf(ctx context.Context, err error) int {
-	var code exitCode
-	var classed *run.Error
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &code):
-		return int(code)
-	case ctx.Err() != nil:
-		return causeCode(ctx)
-	case errors.As(err, &classed):
-		return run.ExitCodes[classed.Class]
-	default:
-		// Commands classify their errors; what is left is cobra's own, about
-		// the command line.
-		return run.ExitCodes[run.Invalid]
-	}
-}
-
-// messageOf is what to say about it, empty when all is said.
-func messageOf(ctx context.Context, err error) string {
-	var code exitCode
-	switch {
-	case err == nil, errors.As(err, &code):
-		return ""
-	case errors.Is(context.Cause(ctx), errPipe):
-		return ""
-	case ctx.Err() != nil:
-		return context.Cause(ctx).Error()
-	default:
-		return err.Error()
-	}
-}
-
-func causeCode(ctx context.Context) int {
-	cause := context.Cause(ctx)
-	var s errSignal
-	switch {
-	case errors.As(cause, &s):
-		return 128 + int(s.signal)
-	case errors.Is(cause, errPipe):
-		return codePipe
-	}
-	return codeInterrupted
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -29,7 +30,7 @@ func TestEveryOutcomeAndClassHasACode(t *testing.T) {
 		if !known || code == 0 {
 			t.Errorf("class %q has no exit code", c)
 		}
-		if got := exitCodeOf(context.Background(), fmt.Errorf("wrapped: %w", run.Errorf(c, "x"))); got != code {
+		if got := cli.ExitCodeOf(context.Background(), fmt.Errorf("wrapped: %w", run.Errorf(c, "x"))); got != code {
 			t.Errorf("class %q exits with %d instead of %d", c, got, code)
 		}
 		if !strings.Contains(exitHelp, fmt.Sprint(code)) {
@@ -74,9 +75,9 @@ func TestResultCode(t *testing.T) {
 		{"a signal without a name", context.Background(), run.Result{Outcome: run.Signaled, Signal: "SIG32"}, 160},
 		{"no signal at all", context.Background(), run.Result{Outcome: run.Signaled}, 137},
 		{"canceled", context.Background(), run.Result{Outcome: run.Canceled}, 130},
-		{"SIGTERM", ended(errSignal{syscall.SIGTERM}), run.Result{Outcome: run.Canceled}, 143},
-		{"SIGTERM after the end", ended(errSignal{syscall.SIGTERM}), run.Result{Outcome: run.Succeeded}, 0},
-		{"broken pipe", ended(errPipe), run.Result{Outcome: run.Canceled}, 141},
+		{"SIGTERM", ended(cli.Signal{Signal: syscall.SIGTERM}), run.Result{Outcome: run.Canceled}, 143},
+		{"SIGTERM after the end", ended(cli.Signal{Signal: syscall.SIGTERM}), run.Result{Outcome: run.Succeeded}, 0},
+		{"broken pipe", ended(cli.ErrPipe), run.Result{Outcome: run.Canceled}, 141},
 	} {
 		if got := resultCode(tt.ctx, tt.res); got != tt.want {
 			t.Errorf("%s: %d instead of %d", tt.name, got, tt.want)
@@ -97,7 +98,7 @@ func TestCommandCode(t *testing.T) {
 }
 
 func TestErrorsOfTheCommandLineAreUsage(t *testing.T) {
-	if got := exitCodeOf(context.Background(), errors.New("unknown command")); got != 2 {
+	if got := cli.ExitCodeOf(context.Background(), errors.New("unknown command")); got != 2 {
 		t.Errorf("exit code %d", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -52,7 +53,7 @@ with --json they are shown on standard output, as by cordon check --json.`,
   cordon hook rates.py --call modify_tax_rate --arg '{"rate": 0.2}'
   time cordon hook score.py --state state.json --repeat 100000`,
 		Args: atMostOneScript("a hook gets its input by --state and --config, or by --arg"),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			if err := opts.settle(cmd, args); err != nil {
 				return err
 			}
@@ -64,7 +65,7 @@ with --json they are shown on standard output, as by cordon check --json.`,
 }
 
 type hookOptions struct {
-	policyOptions
+	cli.PolicyOptions
 	sourceOptions
 	limitOptions
 
@@ -86,11 +87,11 @@ func (o *hookOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.function, "call", "", "call the function `NAME` that the script defines")
 	f.Var(&o.arguments, "arg", "an argument of the function: a JSON value, or @FILE (repeatable)")
 	o.addCallLimitsTo(f, policy.DefaultCallLimits.Or(policy.DefaultLimits))
-	o.policyOptions.addTo(cmd)
+	o.PolicyOptions.AddTo(cmd)
 	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is platform, or user for a new worker with each call (platform)")
-	f.Var(&count{&o.repeat}, "repeat", "call the hook so many times (1)")
+	f.Var(cli.Counted(&o.repeat), "repeat", "call the hook so many times (1)")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
-	complete(cmd, "trust", names([]policy.Trust{policy.TrustPlatform, policy.TrustUser}))
+	cli.Complete(cmd, "trust", cli.Names([]policy.Trust{policy.TrustPlatform, policy.TrustUser}))
 }
 
 // settle decides between the two forms of a hook, as in run.
@@ -130,7 +131,7 @@ func runHook(ctx context.Context, opts hookOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	p, err := opts.load(ctx)
+	p, err := opts.Load(ctx)
 	if err != nil {
 		return err
 	}
@@ -247,7 +248,7 @@ func (o *hookOptions) refuse(ctx context.Context, hook run.Hook, findings []run.
 	if err != nil {
 		return outputLost(err)
 	}
-	return exitCode(run.ExitCodes[run.Invalid])
+	return cli.ExitCode(run.ExitCodes[run.Invalid])
 }
 
 // hookResult is a Result that says its value by the word that hooks use, too.

@@ -29,7 +29,7 @@ type failure struct {
 // runLines answers each line of in with a line of out, in the order in which
 // the runs end.
 func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer) (err error) {
-	p, err := opts.load(ctx)
+	p, err := opts.Load(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,24 +2,17 @@
 //
 // Each command is a file with the same parts: a constructor with the help
 // text, an options struct with its flags, and a function that does the work.
-// exit.go is the one place that knows exit codes; env.go gives every flag its
-// twin in the environment.
+// exit.go is the one place that knows exit codes. What the commands share with
+// those of the service is in internal/cli.
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/signal"
-	"strings"
-	"sync/atomic"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/cordon-sandbox/cordon/run"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 )
 
 func main() {
@@ -28,16 +21,7 @@ func main() {
 
 // cordonMain is main with its exit code, for the tests.
 func cordonMain() int {
-	ctx, stop := signalContext()
-	defer stop(nil)
-	err := rootFor(os.Args[1:]).ExecuteContext(ctx)
-	code := exitCodeOf(ctx, err)
-	if message := messageOf(ctx, err); message != "" {
-		for line := range strings.SplitSeq(message, "\n") {
-			fmt.Fprintln(os.Stderr, "cordon: "+line)
-		}
-	}
-	return code
+	return cli.Main(rootFor)
 }
 
 // constructors make the commands.
@@ -45,7 +29,7 @@ func constructors() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{
 		"run": newRunCommand, "exec": newExecCommand, "wasm": newWasmCommand, "check": newCheckCommand, "hook": newHookCommand,
 		"doctor": newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
-		"audit": newAuditCommand,
+		"serve": newServeCommand, "mcp": newMCPCommand, "token": newTokenCommand, "audit": newAuditCommand,
 	}
 }
 
@@ -54,6 +38,9 @@ func constructors() map[string]func() *cobra.Command {
 func rootFor(args []string) *cobra.Command {
 	if len(args) == 0 {
 		return newRootCommand()
+	}
+	if aboutService(args) {
+		return newServiceRoot()
 	}
 	construct := constructors()[args[0]]
 	if construct == nil {
@@ -88,117 +75,22 @@ machine offers, and says in plain words what was blocked and why.
   cordon doctor                   see what this host can enforce
   cordon doctor --prove           try to break out, for real
   cordon policy list              see what may be allowed
+  cordon serve                    offer all of it to programs, by HTTP
+  cordon mcp                      offer it to agents, by MCP
+  cordon token new NAME           say who may ask the service
   cordon audit tail               see what a service was asked to run
 
 Every flag has a twin in the environment: CORDON_TIMEOUT is --timeout,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noSuchCommand,
+		Args:          cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
 	}
-	root.SetFlagErrorFunc(explainFlagError)
+	root.SetFlagErrorFunc(cli.ExplainFlagError)
 	return root
-}
-
-// noSuchCommand is what a command that only has others beneath it says to an
-// argument.
-func noSuchCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
-	}
-	if likely := nearest(args[0], names); likely != "" {
-		return run.Errorf(run.Invalid, "unknown command %q: did you mean %s %s?", args[0], cmd.CommandPath(), likely)
-	}
-	return run.Errorf(run.Invalid, "unknown command %q (see %s --help)", args[0], cmd.CommandPath())
-}
-
-// action makes a cobra function of a command's work: the environment's twins
-// are read first, and an error without a class is ours to mend.
-func action(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := readEnvironment(cmd, os.Environ()); err != nil {
-			return err
-		}
-		err := work(cmd, args)
-		var classed *run.Error
-		var code exitCode
-		if err == nil || errors.As(err, &classed) || errors.As(err, &code) || cmd.Context().Err() != nil {
-			return err
-		}
-		return run.Wrap(run.Internal, err)
-	}
-}
-
-// errSignal is why the context ended.
-type errSignal struct{ signal syscall.Signal }
-
-func (e errSignal) Error() string { return "ended by " + run.SignalName(int(e.signal)) }
-
-// errPipe: whoever read our output has gone.
-var errPipe = errors.New("the output is closed")
-
-// ending is how cordon ends before its time.
-type ending struct {
-	stop    context.CancelCauseFunc
-	signals chan os.Signal
-	last    atomic.Pointer[func()] // to do even when nothing else is done
-}
-
-type endingKey struct{}
-
-// signalContext ends with the first SIGINT or SIGTERM, so that guests end and
-// nothing is left; the second one ends cordon itself, and the kernel takes
-// the guests with it.
-func signalContext() (context.Context, context.CancelCauseFunc) {
-	ctx, stop := context.WithCancelCause(context.Background())
-	end := &ending{stop: stop, signals: make(chan os.Signal, 2)}
-	signal.Notify(end.signals, os.Interrupt, syscall.SIGTERM)
-	// Taken, so that a broken pipe is an error where we write, and not our
-	// death in the middle of things. Not ignored: children would inherit that.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	go func() {
-		for {
-			s, _ := (<-end.signals).(syscall.Signal)
-			if ctx.Err() != nil {
-				if last := end.last.Load(); last != nil {
-					(*last)()
-				}
-				os.Exit(128 + int(s))
-			}
-			stop(errSignal{s})
-		}
-	}()
-	return context.WithValue(ctx, endingKey{}, end), stop
-}
-
-// stopWith ends ctx for a reason that exit.go knows.
-func stopWith(ctx context.Context, cause error) {
-	if end, ok := ctx.Value(endingKey{}).(*ending); ok {
-		end.stop(cause)
-	}
-}
-
-// beforeExit has last done before cordon exits in a hurry, and those signals end
-// ctx too that would have ended cordon without it. Whoever started cordon may
-// want it to ignore one (nohup).
-func beforeExit(ctx context.Context, last func(), signals ...os.Signal) {
-	end, ok := ctx.Value(endingKey{}).(*ending)
-	if !ok {
-		return
-	}
-	end.last.Store(&last)
-	for _, s := range signals {
-		if !signal.Ignored(s) {
-			signal.Notify(end.signals, s)
-		}
-	}
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -270,7 +271,7 @@ func thirst(args []string) error {
 
 // stubborn has a window and does not want to end.
 func stubborn([]string) error {
-	ctx, _ := signalContext()
+	ctx, _ := cli.SignalContext()
 	if _, _, err := openWindow(ctx, os.Stdin, os.Stdout); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/policyfile"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -21,7 +22,7 @@ func newPolicyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Show policies: what guests may do",
-		Args:  noSuchCommand,
+		Args:  cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -48,7 +49,7 @@ used, and can be used as a policy file. Without an argument it is the default.
 			}
 			return names, cobra.ShellCompDirectiveDefault
 		},
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				opts.policy = args[0]
 			}
@@ -66,7 +67,7 @@ type policyShowOptions struct {
 }
 
 func runPolicyShow(ctx context.Context, opts policyShowOptions) error {
-	p, err := loadPolicy(opts.policy)
+	p, err := cli.LoadPolicy(opts.policy)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func newPolicyListCommand() *cobra.Command {
 		Short: "List the presets",
 		Long:  "List the presets that --policy knows by name.\n\n" + policyExitHelp,
 		Args:  cobra.NoArgs,
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runPolicyList(cmd.Context(), opts)
 		}),
 	}

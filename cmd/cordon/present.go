@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"unicode"
 
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -33,7 +34,7 @@ func (t *tap) Write(p []byte) (int, error) {
 		t.open = p[n-1] != '\n'
 	}
 	if errors.Is(err, syscall.EPIPE) {
-		stopWith(t.ctx, errPipe)
+		cli.StopWith(t.ctx, cli.ErrPipe)
 	}
 	if t.err == nil {
 		t.err = err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/attack"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -22,7 +23,7 @@ type proof struct {
 
 // runProve makes the attempts of `cordon doctor --prove`.
 func runProve(ctx context.Context, opts doctorOptions) (err error) {
-	p, err := opts.load(ctx)
+	p, err := opts.Load(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 		}
 	}
 	if len(attack.Failed(verdicts)) > 0 {
-		return exitCode(1)
+		return cli.ExitCode(1)
 	}
 	return nil
 }

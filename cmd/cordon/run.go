@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -61,7 +62,7 @@ answers are.`,
   echo 'print(6 * 7)' | cordon run -
   cordon run --json-lines < requests.jsonl`,
 		Args: atMostOneScript("a script gets its arguments by --context"),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			if err := opts.settle(cmd, args); err != nil {
 				return err
 			}
@@ -76,7 +77,7 @@ answers are.`,
 }
 
 type runOptions struct {
-	policyOptions
+	cli.PolicyOptions
 	sourceOptions
 	limitOptions
 
@@ -105,8 +106,8 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringArrayVarP(&o.variables, "variable", "v", nil, "show the global variable `NAME` after the run (repeatable)")
 	o.limitOptions.addTo(f)
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a script that writes too much: `ACTION` is truncate or kill")
-	o.policyOptions.addTo(cmd)
-	o.addWasmTo(cmd)
+	o.PolicyOptions.AddTo(cmd)
+	o.AddWasmTo(cmd)
 	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is process or wasm for scripts, where this build has it (process)")
 	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.restricted, "restricted", false, "have the script go by the language rules, on top of all the walls")
@@ -114,11 +115,11 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.loadFrom, "load", "", "begin with what was saved in `FILE`; with tier wasm")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print a Result for each as soon as it is there")
-	f.Var(&count{&o.concurrency}, "concurrency", "how many requests of --json-lines may run at once (twice the cores)")
+	f.Var(cli.Counted(&o.concurrency), "concurrency", "how many requests of --json-lines may run at once (twice the cores)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing after a failure: the exit code tells")
-	complete(cmd, "tier", names(policy.Tiers))
-	complete(cmd, "trust", names(policy.Trusts))
-	complete(cmd, "on-output-limit", names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
+	cli.Complete(cmd, "tier", cli.Names(policy.Tiers))
+	cli.Complete(cmd, "trust", cli.Names(policy.Trusts))
+	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
 
 // runRun runs one script.
@@ -127,7 +128,7 @@ func runRun(ctx context.Context, opts runOptions) error {
 	if err != nil {
 		return err
 	}
-	p, err := opts.load(ctx)
+	p, err := opts.Load(ctx)
 	if err != nil {
 		return err
 	}

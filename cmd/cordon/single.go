@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -36,8 +37,8 @@ func doSingle(ctx context.Context, options cordon.Options, req run.Request, wind
 	if err != nil {
 		return explainHidden(err, how.hidden)
 	}
-	if errors.Is(context.Cause(ctx), errPipe) {
-		return errPipe // nobody is there to be told
+	if errors.Is(context.Cause(ctx), cli.ErrPipe) {
+		return cli.ErrPipe // nobody is there to be told
 	}
 	if window.terminal {
 		stderr.open = stdout.open // they are one
@@ -57,7 +58,7 @@ func conclude(code int, lost error) error {
 	case lost != nil:
 		return outputLost(lost)
 	case code != 0:
-		return exitCode(code)
+		return cli.ExitCode(code)
 	}
 	return nil
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/cli"
 )
 
 func newVersionCommand() *cobra.Command {
@@ -17,7 +17,7 @@ func newVersionCommand() *cobra.Command {
 		Short: "Say which cordon this is",
 		Long:  "Say which cordon this is: version, commit, Go and platform.\n\nExit codes:\n  0  always",
 		Args:  cobra.NoArgs,
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runVersion(cmd.Context(), opts)
 		}),
 	}
@@ -27,17 +27,8 @@ func newVersionCommand() *cobra.Command {
 
 type versionOptions struct{ json bool }
 
-type versionInfo struct {
-	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"`
-	Time     string `json:"time,omitempty"`
-	Modified bool   `json:"modified,omitempty"`
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-}
-
 func runVersion(ctx context.Context, opts versionOptions) error {
-	v := readVersion()
+	v := cli.ReadVersion()
 	out := &tap{ctx: ctx, to: os.Stdout}
 	if opts.json {
 		return printJSON(out, v, isTerminal(os.Stdout))
@@ -50,26 +41,4 @@ func runVersion(ctx context.Context, opts versionOptions) error {
 		}
 	}
 	return out.line(text)
-}
-
-func readVersion() versionInfo {
-	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			v.Commit = s.Value
-		case "vcs.time":
-			v.Time = s.Value
-		case "vcs.modified":
-			v.Modified = s.Value == "true"
-		}
-	}
-	return v
 }

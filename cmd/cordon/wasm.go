@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/wasmbin"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -55,7 +56,7 @@ is the whole Result and nothing else.
 			}
 			return nil
 		},
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			opts.module, opts.args = args[0], args[1:]
 			if len(opts.args) > 0 && opts.args[0] == "--" {
 				opts.args = opts.args[1:]
@@ -73,7 +74,7 @@ is the whole Result and nothing else.
 }
 
 type wasmOptions struct {
-	policyOptions
+	cli.PolicyOptions
 	limitOptions
 
 	module, call, input string
@@ -91,24 +92,24 @@ func (o *wasmOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	d := policy.DefaultLimits
-	f.Var(&measure[policy.Count]{&o.Fuel, policy.ParseCount}, "fuel", about("limit on instructions, like 50M", d.Fuel))
+	f.Var(cli.Measured(&o.Fuel, policy.ParseCount), "fuel", about("limit on instructions, like 50M", d.Fuel))
 	o.addCallLimitsTo(f, d)
 	f.StringArrayVar(&o.read, "read", nil, "a file or folder that the module may read: `PATH` (repeatable)")
 	f.StringArrayVar(&o.write, "write", nil, "a file or folder that the module may change: `PATH` (repeatable)")
-	f.Var(&count{&o.OpenFiles}, "open-files", about("limit on open files", d.OpenFiles))
-	f.Var(&measure[policy.Bytes]{&o.Disk, policy.ParseBytes}, "disk", about("limit on what is added to folders, like 1GiB", d.Disk))
+	f.Var(cli.Counted(&o.OpenFiles), "open-files", about("limit on open files", d.OpenFiles))
+	f.Var(cli.Measured(&o.Disk, policy.ParseBytes), "disk", about("limit on what is added to folders, like 1GiB", d.Disk))
 	f.Var(&o.env, "env", "a variable of the module's environment: `NAME=VALUE`, or NAME for the value that it has here (repeatable)")
 	f.BoolVar(&o.deterministic, "deterministic", false, "let the clock stand still and give the same randomness every time")
 	f.StringVar(&o.call, "call", "", "call the exported function `NAME`, with JSON in and JSON out")
 	f.StringVar(&o.input, "input", "", "the argument of --call: a `JSON` value, or @FILE (null)")
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a module that writes too much: `ACTION` is truncate or kill (truncate)")
-	o.addPolicyTo(cmd, "default")
+	o.AddPolicyTo(cmd, "default")
 	f.StringVar(&o.trust, "trust", "", "where the module comes from: `ORIGIN` is platform or user (user)")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing after a failure: the exit code tells")
 	f.BoolVar(&o.verbose, "verbose", false, "say after the run what it used and which walls stood")
-	complete(cmd, "trust", names(policy.Trusts))
-	complete(cmd, "on-output-limit", names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
+	cli.Complete(cmd, "trust", cli.Names(policy.Trusts))
+	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
 
 func (o *wasmOptions) settle(cmd *cobra.Command) error {
@@ -141,7 +142,7 @@ func (o *wasmOptions) stdin() io.Reader {
 
 // runWasm runs one module.
 func runWasm(ctx context.Context, opts wasmOptions) error {
-	p, err := loadPolicy(opts.policy)
+	p, err := cli.LoadPolicy(opts.Policy)
 	if err != nil {
 		return err
 	}

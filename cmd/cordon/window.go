@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -73,7 +74,7 @@ func openWindow(ctx context.Context, keys, screen *os.File) (*run.Terminal, func
 		_ = term.Restore(int(keys.Fd()), before) // it may have hung up
 	})
 	// Whatever ends cordon has to come by restore.
-	beforeExit(ctx, restore, syscall.SIGHUP, syscall.SIGQUIT)
+	cli.BeforeExit(ctx, restore, syscall.SIGHUP, syscall.SIGQUIT)
 	return &run.Terminal{Size: sizeOf(screen), Resize: sizes}, restore, nil
 }
 

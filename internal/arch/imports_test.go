@@ -87,6 +87,8 @@ func local(importPath string) (name string, ours bool) {
 // isOrBelow reports whether p is the package or one in a folder of it.
 func isOrBelow(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
 
+const slow = "every start of cordon would pay for it: the service is a program of its own"
+
 // links are what a program must not contain, and why not.
 var links = []struct{ program, banned, why string }{
 	{"cmd/cordon", "gvisor.dev/gvisor", "filters are compiled ahead and embedded; the compiler costs 4 MB and every start of the jail's child"},
@@ -96,6 +98,15 @@ var links = []struct{ program, banned, why string }{
 	{"cmd/cordon", "go.uber.org/goleak", "it is for tests"},
 	{"cmd/cordon", "net/http/pprof", "it puts handlers onto the default mux, where everybody who can connect may use them"},
 	{"cmd/cordon", "plugin", "the binary is static"},
+	{"cmd/cordon", "github.com/modelcontextprotocol/go-sdk", slow},
+	{"cmd/cordon", "github.com/danielgtaylor/huma", slow},
+	{"cmd/cordon", "github.com/prometheus", slow},
+	{"cmd/cordon", "go.opentelemetry.io", slow},
+	{"cmd/cordon", "github.com/coreos/go-systemd", "systemd starts the service"},
+	{"cmd/cordond", "gvisor.dev/gvisor", "filters are compiled ahead and embedded"},
+	{"cmd/cordond", "testing", "it registers flags and shows that test code is shipped"},
+	{"cmd/cordond", "net/http/pprof", "it puts handlers onto the default mux, where everybody who can connect may use them"},
+	{"cmd/cordond", "plugin", "the binary is static"},
 	{".", "github.com/spf13", "whoever embeds cordon has a command line of his own"},
 	{".", "gvisor.dev/gvisor", "whoever embeds cordon would link a kernel"},
 	{".", "github.com/prometheus", "whoever embeds cordon has figures of his own"},
@@ -138,10 +149,11 @@ var homes = []struct {
 	tests    bool // whether tests may import it anywhere
 }{
 	{"gvisor.dev/gvisor", []string{"internal/seccomp/compile", "internal/seccomp/gen"}, "its API has no promise: one file of ours knows it", true},
-	{"github.com/spf13/cobra", []string{"cmd"}, "flags are one door's business", false},
+	{"github.com/spf13/cobra", []string{"cmd", "internal/cli"}, "flags are one door's business", false},
 	{"go.yaml.in/yaml", []string{"internal/policyfile"}, "one reader gives every error its line", true},
 	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", true},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one door's protocol", true},
+	{"github.com/coreos/go-systemd", []string{"cmd/cordond"}, "one program is started by systemd", true},
 	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}, "one door's document", true},
 	{"github.com/getkin/kin-openapi", nil, "for tests: it judges the document that we make", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
@@ -174,7 +186,7 @@ func TestHomes(t *testing.T) {
 // never from beside it. A new package has to be put into one.
 var layers = [][]string{
 	{"cmd/cordon", "cmd/cordond", "bench", "bench/soak", "compat", "compat/newest", "deploy"},
-	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/mcpserver", "internal/backend/backendtest"},
+	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/mcpclient", "internal/mcpserver", "internal/backend/backendtest"},
 	{"internal/hosttest", "internal/service"},
 	{"."},
 	{"internal/token"},

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -13,25 +13,31 @@ import (
 
 const envPrefix = "CORDON_"
 
-// envName is the twin of a flag.
-func envName(flag string) string {
+// EnvName is the twin of a flag, unless it was given another.
+func EnvName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// otherTwin is the annotation of a flag whose twin has another name, because the
-// one it would have means something else to another command.
+// otherTwin is the annotation of a flag whose twin has another name.
 const otherTwin = "cordon_twin"
 
-func twinOf(f *pflag.Flag) string {
+// NameTwin gives a flag another twin than its name would, because that one means
+// something else to another command.
+func NameTwin(cmd *cobra.Command, flag, variable string) {
+	cmd.Flags().Lookup(flag).Annotations = map[string][]string{otherTwin: {variable}}
+}
+
+// TwinOf is the variable that says the same as a flag.
+func TwinOf(f *pflag.Flag) string {
 	if other := f.Annotations[otherTwin]; len(other) > 0 {
 		return other[0]
 	}
-	return envName(f.Name)
+	return EnvName(f.Name)
 }
 
-// readEnvironment sets each flag that the command line does not from its twin.
+// ReadEnvironment sets each flag that the command line does not from its twin.
 // A variable that is empty says nothing.
-func readEnvironment(cmd *cobra.Command, environ []string) error {
+func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 	var err error
 	given := map[string]string{}
 	for _, entry := range environ {
@@ -40,7 +46,7 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 		}
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		name := twinOf(f)
+		name := TwinOf(f)
 		value, said := given[name]
 		if !said || f.Changed || f.Name == "help" || err != nil {
 			return
@@ -64,27 +70,17 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	twins := allTwins(newRootCommand())
+	all := slices.Concat(Twins("cordon"), Twins("cordond"))
 	for name := range given {
-		if likely := nearest(name, twins); likely != "" && likely != name {
+		if likely := Nearest(name, all); likely != "" && likely != name {
 			return run.Errorf(run.Invalid, "%s means nothing: did you mean %s?", name, likely)
 		}
 	}
 	return nil
 }
 
-// allTwins lists the variables of a command and all beneath it.
-func allTwins(cmd *cobra.Command) []string {
-	var all []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, twinOf(f)) })
-	for _, c := range cmd.Commands() {
-		all = append(all, allTwins(c)...)
-	}
-	return all
-}
-
-// explainFlagError says what would have been right.
-func explainFlagError(cmd *cobra.Command, err error) error {
+// ExplainFlagError says what would have been right.
+func ExplainFlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
 	switch {
@@ -95,16 +91,16 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 		name := unknown.GetSpecifiedName()
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if likely := nearest(name, names); likely != "" {
+		if likely := Nearest(name, names); likely != "" {
 			return run.Errorf(run.Invalid, "%w: did you mean --%s?", err, likely)
 		}
 	}
 	return run.Errorf(run.Invalid, "%w (see %s --help)", err, cmd.CommandPath())
 }
 
-// nearest gives the name that is most like what was written, if any is like
+// Nearest gives the name that is most like what was written, if any is like
 // it: at most a third of the letters differ.
-func nearest(written string, names []string) string {
+func Nearest(written string, names []string) string {
 	best, least := "", min(3, 1+len(strings.TrimPrefix(written, envPrefix))/3)
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		if d := distance(written, name); d < least || d == least && best == "" {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// The service is a program of its own, cordond, which these commands become. See
+// "Why is the service a program of its own?" in RATIONALE.md.
+
+// serviceCommands are those of the service.
+func serviceCommands() map[string]func() *cobra.Command {
+	return map[string]func() *cobra.Command{"serve": newServeCommand, "mcp": newMCPCommand}
+}
+
+func newServeCommand() *cobra.Command {
+	return newServiceCommand("serve", "Offer the sandbox to programs, by HTTP")
+}
+
+func newMCPCommand() *cobra.Command {
+	return newServiceCommand("mcp", "Offer the sandbox to agents, by MCP")
+}
+
+// newServiceCommand makes a command whose flags and help the service has.
+func newServiceCommand(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short, DisableFlagParsing: true,
+		RunE: cli.Action(func(*cobra.Command, []string) error { return becomeService() }),
+	}
+}
+
+// aboutService says whether cobra's own commands are asked for something that only the
+// service knows: its help, or what completes its command line.
+func aboutService(args []string) bool {
+	own := []string{"help", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+	if len(args) < 2 || !slices.Contains(own, args[0]) || serviceCommands()[args[1]] == nil {
+		return false
+	}
+	// What is still being written can become another command.
+	return args[0] == "help" || len(args) > 2
+}
+
+// newServiceRoot is for what aboutService is true of. It hides the arguments from cobra,
+// which would answer them.
+func newServiceRoot() *cobra.Command {
+	root := newBareRoot()
+	root.Args = nil
+	root.RunE = cli.Action(func(*cobra.Command, []string) error { return becomeService() })
+	root.SetArgs([]string{})
+	return root
+}
+
+// becomeService makes this process the service, with the same arguments.
+func becomeService() error {
+	path, err := findService()
+	if err != nil {
+		return err
+	}
+	return become(path, os.Args[1:])
+}
+
+// findService looks beside this program, where the archives and make build put it, and
+// then on PATH.
+func findService() (string, error) {
+	name := "cordond"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", run.Errorf(run.Internal, "where is this program? %w", err)
+	}
+	beside := filepath.Join(filepath.Dir(self), name)
+	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+		return beside, nil
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return "", run.Errorf(run.NotFound, "the service is a program of its own, %s, and is neither in %s nor on PATH: "+
+			"take it from the archive that cordon came in, or build both with make build (%w)", name, filepath.Dir(self), err)
+	}
+	return found, nil
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/audit"
+	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/mcpserver"
+	"github.com/cordon-sandbox/cordon/internal/metrics"
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/internal/tracing"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// parts are what the doors are built of.
+type parts struct {
+	service *service.Service
+	mcp     *mcpserver.Server
+	metrics *metrics.Metrics
+	version string
+	close   func() error
+}
+
+// assemble puts the service together. The Runner's workers are there when it returns.
+func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p parts, err error) {
+	var closers []func() error
+	p.close = func() (err error) {
+		for _, c := range closers {
+			err = errors.Join(c(), err)
+		}
+		return err
+	}
+	// What was opened last is closed first.
+	opened := func(c func() error) { closers = append([]func() error{c}, closers...) }
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
+
+	p.version = cli.ReadVersion().Version
+	rules, err := opts.Load(ctx)
+	if err != nil {
+		return p, err
+	}
+	how := service.Options{
+		Policy: rules, Version: p.version, Commands: opts.allowCommands, Workspaces: opts.workspaces,
+		Line: admission.NewLine(admission.Options{Concurrent: opts.concurrent, Queue: opts.queue}),
+	}
+	recorded, err := openAudit(opts.audit, log)
+	if err != nil {
+		return p, err
+	}
+	if recorded != nil {
+		opened(recorded.Close)
+		how.Observers, how.Refuse = append(how.Observers, recorder{recorded}), recorded.Admit
+	}
+	tracer, err := tracing.Start(ctx, tracing.Options{Version: p.version, Failed: func(err error) { log.Warn("traces cannot be sent", "error", err) }})
+	if err != nil {
+		return p, err
+	}
+	if tracer != nil {
+		opened(closeTracer(tracer, log))
+		how.Observers, how.Tracer = append(how.Observers, tracer), tracer
+	}
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: rules, Idle: opts.idle, Concurrent: opts.concurrent})
+	if err != nil {
+		return p, err
+	}
+	opened(runner.Close)
+
+	how.Runner, how.OpenHook = runner, hooksOf(runner)
+
+	p.metrics = metrics.New(figures(p.version, runner, how.Line, recorded))
+	how.Observers = append(how.Observers, p.metrics)
+	p.service = service.New(how)
+	opened(p.service.Close)
+
+	door := mcpserver.Options{Service: p.service, Version: p.version, Logger: log, Commands: opts.allowCommands}
+	if len(opts.workspaces) > 0 {
+		door.Workspace = opts.workspaces[0]
+	}
+	p.mcp = mcpserver.New(door)
+	return p, nil
+}
+
+// figures are what the metrics show beside what they observe.
+func figures(version string, runner *cordon.Runner, line *admission.Line, recorded *audit.Log) metrics.Options {
+	o := metrics.Options{Version: version, Runner: runner, Line: func() (waiting, running int) {
+		now := line.Stats()
+		return now.Waiting, now.Running
+	}}
+	if recorded != nil {
+		o.AuditErrors = func() uint64 { return recorded.Health().Failures }
+	}
+	return o
+}
+
+// hooksOf gives the Runner's hooks as the service knows them.
+func hooksOf(r *cordon.Runner) func(context.Context, run.Hook) (service.Hook, error) {
+	return func(ctx context.Context, h run.Hook) (service.Hook, error) {
+		made, err := r.OpenHook(ctx, h)
+		if err != nil {
+			return nil, err // and no Hook that is a nil pointer
+		}
+		return made, nil
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.uber.org/goleak"
+
+	"github.com/cordon-sandbox/cordon/internal/cli"
+)
+
+// programs is the folder with both programs.
+var programs = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "cordond-test-")
+	if err != nil {
+		return "", err
+	}
+	if out, err := exec.Command("go", "build", "-o", folder, "../cordon", ".").CombinedOutput(); err != nil {
+		return folder, errors.New(string(out))
+	}
+	return folder, nil
+})
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if folder, err := programs(); err == nil {
+			os.RemoveAll(folder)
+		}
+		os.Exit(code)
+	}))
+}
+
+func built(t *testing.T) string {
+	t.Helper()
+	folder, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func TestScript(t *testing.T) {
+	folder := built(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PROGRAMS", folder)
+			env.Setenv("PATH", folder+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+		},
+	})
+}
+
+// exits CODE COMMAND…: runs the command and wants that exit code. Its output is for the
+// commands stdout and stderr.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit code %d instead of %s", got, args[0])
+	}
+}
+
+// Every flag has a twin in the environment, and cordon knows its name.
+func TestEveryFlagHasATwin(t *testing.T) {
+	all := map[string]bool{}
+	for _, cmd := range allCommands(newRootCommand()) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { all[cli.TwinOf(f)] = true })
+	}
+	if have := slices.Sorted(maps.Keys(all)); !slices.Equal(have, cli.Twins("cordond")) {
+		t.Errorf("internal/cli must know %q", have)
+	}
+}
+
+// People see one product: no help text names the program that the service is in.
+func TestHelpSpeaksOfCordon(t *testing.T) {
+	for _, cmd := range allCommands(newRootCommand()) {
+		text := cmd.UseLine() + cmd.Short + cmd.Long + cmd.Example + cmd.Flags().FlagUsages()
+		if strings.Contains(text, "cordond") {
+			t.Errorf("%s speaks of cordond", cmd.CommandPath())
+		}
+	}
+}
+
+func allCommands(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, c := range cmd.Commands() {
+		all = append(all, allCommands(c)...)
+	}
+	return all
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/mcpclient"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const clientsExitHelp = `Exit codes:
+  0    done, or nothing was left to do
+  2    bad usage, or a configuration that cannot be read: it is left as it is
+  125  it cannot be written, or the client has no such configuration`
+
+func newMCPInstallCommand() *cobra.Command {
+	return newClientCommand("install", "Add cordon to a client's configuration",
+		`Add cordon to the configuration of a program that uses MCP servers, or replace what
+is there under its name. All else in the file stays as it is, and a copy of the file is
+kept beside it.`, runMCPInstall)
+}
+
+func newMCPConfigCommand() *cobra.Command {
+	return newClientCommand("config", "Print what a client's configuration needs",
+		`Print what the configuration of a program that uses MCP servers needs, to add it by
+hand. Standard error says into which file it goes.`, runMCPConfig)
+}
+
+func newClientCommand(name, short, long string, work func(stdout, stderr io.Writer, client string, how mcpclient.How) error) *cobra.Command {
+	var how mcpclient.How
+	clients := strings.Join(mcpclient.Clients, ", ")
+	cmd := &cobra.Command{
+		Use:   name + " CLIENT [-- FLAGS OF CORDON MCP]",
+		Short: short,
+		Long: long + `
+
+The clients: ` + wrapped(clients) + `
+
+` + clientsExitHelp,
+		Example: fmt.Sprintf("  cordon mcp %[1]s %[2]s\n  cordon mcp %[1]s %[2]s -- --policy strict\n  cordon mcp %[1]s %[2]s --url http://127.0.0.1:8734/mcp", name, mcpclient.Clients[0]),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return run.Errorf(run.Invalid, "for which client? Say one of %s", clients)
+			}
+			return nil
+		},
+		ValidArgs: mcpclient.Clients,
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			at := cmd.ArgsLenAtDash()
+			if at < 0 {
+				at = len(args)
+			}
+			if at != 1 {
+				return run.Errorf(run.Invalid, "name one client, and write the flags of cordon mcp behind --")
+			}
+			switch more := args[1:]; {
+			case how.URL != "" && len(more) > 0:
+				return run.Errorf(run.Invalid, "--url and flags of cordon mcp exclude each other: the service at the URL has its own")
+			case how.URL == "":
+				self, err := cordonPath()
+				if err != nil {
+					return err
+				}
+				how.Command = append([]string{self, "mcp"}, more...)
+			}
+			return work(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], how)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&how.Name, "name", "cordon", "what the client calls the server: a `NAME`")
+	f.StringVar(&how.URL, "url", "", "the `URL` of a service that runs, instead of a program to start")
+	f.StringVar(&how.Token, "token", "", "the `SECRET` that the client shows at the URL; better in CORDON_TOKEN, which others on this machine cannot see")
+	f.StringVar(&how.Project, "project", "", "a `FOLDER` whose own configuration it is, instead of the user's")
+	return cmd
+}
+
+// cordonPath is the program that clients start: cordon, which becomes this one, or this
+// one where it is alone.
+func cordonPath() (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", run.Errorf(run.Internal, "where is this program? %w", err)
+	}
+	name := "cordon"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if beside := filepath.Join(filepath.Dir(self), name); isFile(beside) {
+		return beside, nil
+	}
+	return self, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func runMCPConfig(stdout, stderr io.Writer, client string, how mcpclient.How) error {
+	file, err := mcpclient.Config(client, how)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "cordon: this goes into %s\n", file.Path)
+	_, err = stdout.Write(file.Content)
+	return err
+}
+
+func runMCPInstall(_, stderr io.Writer, client string, how mcpclient.How) error {
+	done, err := mcpclient.Install(client, how)
+	if err != nil {
+		return err
+	}
+	say := func(format string, args ...any) { fmt.Fprintf(stderr, "cordon: "+format+"\n", args...) }
+	switch {
+	case !done.Changed:
+		say("%s says so already", done.Path)
+	case done.Backup != "":
+		say("%s is changed; what was there is in %s", done.Path, done.Backup)
+	default:
+		say("%s is written", done.Path)
+	}
+	if done.Note != "" {
+		say("%s", done.Note)
+	}
+	return nil
+}
+
+// wrapped breaks a list into lines of a terminal's width.
+func wrapped(list string) string {
+	var b strings.Builder
+	width := len("The clients: ")
+	for i, word := range strings.Fields(list) {
+		if width+len(word)+1 > 80 {
+			b.WriteString("\n ")
+			width = 1
+		} else if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+		width += len(word) + 1
+	}
+	return b.String()
+}

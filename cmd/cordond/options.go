@@ -1,0 +1,120 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// serviceOptions say what is offered, whatever the door.
+type serviceOptions struct {
+	cli.PolicyOptions
+	allowCommands           bool
+	workspaces              []string
+	concurrent, queue, idle int
+	audit                   auditOptions
+	logFormat, logLevel     string
+}
+
+// auditOptions say where the runs are recorded.
+type auditOptions struct {
+	file, key string
+	required  bool
+}
+
+func (o *serviceOptions) addTo(cmd *cobra.Command) {
+	o.AddTo(cmd)
+	o.AddWasmTo(cmd)
+	f := cmd.Flags()
+	o.concurrent, o.queue, o.idle = 2*runtime.NumCPU(), 1024, 8
+	f.BoolVar(&o.allowCommands, "allow-commands", false, "run commands too, and not scripts alone")
+	f.StringArrayVar(&o.workspaces, "workspace", nil, "a `FOLDER` in and below which commands may work (repeatable); without one they have a private /tmp")
+	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many runs may be under way at once")
+	f.Var(cli.Counted(&o.queue), "queue", "how many requests may wait for their turn; the next one is told to try again")
+	f.Var(cli.Counted(&o.idle), "idle", "how many workers wait for a request, each with about 3 MiB")
+	f.StringVar(&o.audit.file, "audit", "", "record every run in this `FILE` (CORDON_AUDIT_FILE); cordon audit reads it")
+	f.StringVar(&o.audit.key, "audit-key", "", "a `FILE` with a key, without which nobody can forge the record")
+	f.BoolVar(&o.audit.required, "audit-required", false, "run nothing while it cannot be recorded")
+	cli.NameTwin(cmd, "audit", "CORDON_AUDIT_FILE") // as cordon audit has it
+	f.StringVar(&o.logFormat, "log-format", "text", "the log on standard error: `FORMAT` is text or json")
+	f.StringVar(&o.logLevel, "log-level", "info", "what is logged: `LEVEL` is debug, info, warn or error")
+	cli.Complete(cmd, "log-format", cli.Names([]string{"text", "json"}))
+	cli.Complete(cmd, "log-level", cli.Names([]string{"debug", "info", "warn", "error"}))
+}
+
+// settle checks what the flags say, before anything is opened.
+func (o *serviceOptions) settle() error {
+	if o.audit.file == "" && (o.audit.key != "" || o.audit.required) {
+		return run.Errorf(run.Invalid, "--audit-key and --audit-required are for --audit FILE: say which file")
+	}
+	if len(o.workspaces) > 0 && !o.allowCommands {
+		return run.Errorf(run.Invalid, "--workspace is for commands: say --allow-commands too")
+	}
+	for i, folder := range o.workspaces {
+		// Requests are compared with the real path.
+		real, err := filepath.EvalSymlinks(folder)
+		if err == nil {
+			real, err = filepath.Abs(real)
+		}
+		if err != nil {
+			return run.Errorf(run.Invalid, "--workspace %s: %w", folder, err)
+		}
+		if info, err := os.Stat(real); err != nil || !info.IsDir() {
+			return run.Errorf(run.Invalid, "--workspace %s: is no folder", folder)
+		}
+		o.workspaces[i] = real
+	}
+	return nil
+}
+
+// logger writes to standard error: standard output can be a protocol's.
+func (o *serviceOptions) logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return nil, run.Errorf(run.Invalid, "--log-level: %q is not debug, info, warn or error", o.logLevel)
+	}
+	how := &slog.HandlerOptions{Level: level}
+	switch o.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(os.Stderr, how)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(os.Stderr, how)), nil
+	}
+	return nil, run.Errorf(run.Invalid, "--log-format: %q is neither text nor json", o.logFormat)
+}
+
+// webOptions say where the service listens, and to whom.
+type webOptions struct {
+	listen, tokens  string
+	metricsListen   string
+	tlsCert, tlsKey string
+	grace           policy.Duration
+}
+
+const defaultListen = "127.0.0.1:8734"
+
+func (o *webOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.grace = policy.Duration(10 * time.Second)
+	f.StringVar(&o.listen, "listen", defaultListen, "the `ADDRESS` to listen on: HOST:PORT, or unix:PATH")
+	f.StringVar(&o.tokens, "tokens", "", "a `FILE` with those who may ask (cordon token new NAME); read anew on SIGHUP")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate and those above it (PEM); read anew on SIGHUP")
+	f.StringVar(&o.tlsKey, "tls-key", "", "a `FILE` with the certificate's key (PEM)")
+	f.StringVar(&o.metricsListen, "metrics-listen", "", "another `ADDRESS` for /metrics, without tokens; it is then not at --listen")
+	f.Var(cli.Measured(&o.grace, policy.ParseDuration), "grace", "how long runs may go on after SIGTERM")
+}
+
+func (o *webOptions) settle() error {
+	if (o.tlsCert == "") != (o.tlsKey == "") {
+		return run.Errorf(run.Invalid, "--tls-cert and --tls-key go together")
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is far above what anything here takes.
+const patience = 60 * time.Second
+
+// running is a service that was started as people start it, through cordon.
+type running struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	log    *buffer
+	notify *net.UnixConn // what systemd would hear
+	client *http.Client
+	socket string
+	ended  chan error // how the process ended, once
+}
+
+// buffer is a log that is read while it is written.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// start runs cordon serve on a socket of its own, and waits until it is ready.
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	socket := filepath.Join(short(t), "s")
+	r := launch(t, exec.Command(filepath.Join(built(t), "cordon"), append([]string{"serve", "--listen", "unix:" + socket}, args...)...))
+	r.socket = socket
+	r.client = clientOf(t, "unix", socket)
+	r.hear("READY=1")
+	return r
+}
+
+// launch starts a command as systemd would, with a socket to tell how it is.
+func launch(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
+	at := &net.UnixAddr{Net: "unixgram", Name: filepath.Join(short(t), "notify")}
+	notify, err := net.ListenUnixgram("unixgram", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{t: t, cmd: cmd, log: &buffer{}, notify: notify, ended: make(chan error, 1)}
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+at.Name)
+	cmd.Stderr = r.log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { r.ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // most have ended
+		r.wait()
+		notify.Close()
+		if t.Failed() {
+			t.Logf("the log:\n%s", r.log)
+		}
+	})
+	return r
+}
+
+// clientOf gives a client that connects to one place only.
+func clientOf(t *testing.T, network, address string) *http.Client {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, address)
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+// hear waits until systemd would have heard something.
+func (r *running) hear(want string) {
+	r.t.Helper()
+	message := make([]byte, 4096)
+	if err := r.notify.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		r.t.Fatal(err)
+	}
+	for {
+		n, err := r.notify.Read(message)
+		if err != nil {
+			r.t.Fatalf("%s was not heard: %v\n%s", want, err, r.log)
+		}
+		if strings.Contains(string(message[:n]), want) {
+			return
+		}
+	}
+}
+
+func (r *running) signal(s syscall.Signal) {
+	r.t.Helper()
+	if err := r.cmd.Process.Signal(s); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// wait gives the exit code.
+func (r *running) wait() int {
+	err := <-r.ended
+	r.ended <- err
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() < 0 {
+		return 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
+	}
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// ask sends a request and gives the answer.
+func (r *running) ask(method, path, body string, headers ...string) (status int, answer string) {
+	r.t.Helper()
+	res := r.open(method, path, body, headers...)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}
+
+// open sends a request whose answer is read by the caller.
+func (r *running) open(method, path, body string, headers ...string) *http.Response {
+	r.t.Helper()
+	req, err := http.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		r.t.Fatalf("%v\n%s", err, r.log)
+	}
+	return res
+}
+
+// begin starts a script and waits until it has printed something. The rest of its events
+// can be read from what is returned.
+func (r *running) begin(script string) (events *bufio.Reader, hangUp func()) {
+	r.t.Helper()
+	res := r.open("POST", "/v1/runs", `{"script": `+quote(script)+`}`, "Accept: text/event-stream") //nolint:bodyclose // hangUp does
+	events = bufio.NewReader(res.Body)
+	for {
+		line, err := events.ReadString('\n')
+		if err != nil {
+			r.t.Fatalf("no output came: %v", err)
+		}
+		if strings.HasPrefix(line, "event: stdout") {
+			return events, func() { res.Body.Close() }
+		}
+	}
+}
+
+func quote(text string) string {
+	return `"` + strings.NewReplacer("\n", `\n`, `"`, `\"`).Replace(text) + `"`
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/cli"
+)
+
+func newServeCommand() *cobra.Command {
+	var opts serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Offer the sandbox to programs, by HTTP",
+		Long: `Run scripts and commands for programs that ask by HTTP, and for agents that
+speak MCP. GET /docs shows all there is to ask for:
+
+  POST /v1/runs      a Request in, its Result out; or a stream of events
+  POST /v1/checks    what the language rules say of a script
+  POST /v1/hooks     a script that is made to be called often
+  GET  /v1/info      what may be asked for here
+  /mcp, /sse         the same for agents: see cordon mcp --help
+  /healthz, /readyz, /metrics, /openapi.json
+
+On a loopback address or a Unix socket (which only its own user can open), whoever
+can connect may ask. Any other address needs --tokens. On a machine with several
+users, prefer a Unix socket, or tokens on loopback too: all of them can connect.
+
+SIGTERM or SIGINT: nothing new is taken, what is under way has the time of --grace
+to end. A second one ends all at once. SIGHUP reads tokens and certificates anew.
+
+systemd can open the socket (LISTEN_FDS), and is told when the service is ready,
+when it ends, and that it is alive.
+
+` + exitHelp,
+		Example: `  cordon serve
+  cordon serve --listen unix:/run/user/1000/cordon.sock
+  cordon serve --listen :8734 --tokens tokens.yaml --tls-cert cert.pem --tls-key key.pem
+  curl -s 127.0.0.1:8734/v1/runs --json '{"script": "result = 6 * 7"}'`,
+		Args: cobra.NoArgs,
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+			return runServe(cmd.Context(), opts)
+		}),
+	}
+	cmd.Flags().SortFlags = false
+	opts.webOptions.addTo(cmd)
+	opts.serviceOptions.addTo(cmd)
+	return cmd
+}
+
+type serveOptions struct {
+	webOptions
+	serviceOptions
+}
+
+func runServe(ctx context.Context, opts serveOptions) error {
+	return serveWeb(ctx, opts, func(p parts) map[string]http.Handler {
+		return map[string]http.Handler{"/mcp": p.mcp.StreamableHandler(), "/sse": p.mcp.SSEHandler()}
+	}, everything)
+}

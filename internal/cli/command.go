@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// NoSuchCommand is what a command that only has others beneath it says to an
+// argument.
+func NoSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	if likely := Nearest(args[0], names); likely != "" {
+		return run.Errorf(run.Invalid, "unknown command %q: did you mean %s %s?", args[0], cmd.CommandPath(), likely)
+	}
+	return run.Errorf(run.Invalid, "unknown command %q (see %s --help)", args[0], cmd.CommandPath())
+}
+
+// Action makes a cobra function of a command's work: the environment's twins
+// are read first, and an error without a class is ours to mend.
+func Action(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := ReadEnvironment(cmd, os.Environ()); err != nil {
+			return err
+		}
+		err := work(cmd, args)
+		var classed *run.Error
+		var code ExitCode
+		if err == nil || errors.As(err, &classed) || errors.As(err, &code) || cmd.Context().Err() != nil {
+			return err
+		}
+		return run.Wrap(run.Internal, err)
+	}
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/policyfile"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// PolicyOptions say under which policy guests run, in every command that runs
+// some.
+type PolicyOptions struct {
+	Policy     string
+	Python     string
+	PythonWasm string
+}
+
+// AddTo adds the flags of commands that run scripts.
+func (o *PolicyOptions) AddTo(cmd *cobra.Command) {
+	o.AddPolicyTo(cmd, "default")
+	cmd.Flags().StringVar(&o.Python, "python", "", "the interpreter: a `PATH`, or a name to look up on PATH")
+}
+
+// AddWasmTo is for commands that may run Python on WebAssembly.
+func (o *PolicyOptions) AddWasmTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.PythonWasm, "python-wasm", "", "the bundle with CPython for --tier wasm: a `FILE` (python-wasm.zip beside cordon, or in the user's data folder)")
+}
+
+// AddPolicyTo is for commands that need no Python.
+func (o *PolicyOptions) AddPolicyTo(cmd *cobra.Command, normally string) {
+	cmd.Flags().StringVar(&o.Policy, "policy", "", fmt.Sprintf("a policy `FILE`, or a preset by name: see cordon policy list (%s)", normally))
+	Complete(cmd, "policy", func() []string {
+		var names []string
+		for _, p := range policy.Presets() {
+			names = append(names, p.Name)
+		}
+		return names
+	})
+}
+
+// Load gives the policy. No file is touched when none is named.
+func (o *PolicyOptions) Load(ctx context.Context) (policy.Policy, error) {
+	p, err := LoadPolicy(o.Policy)
+	if err == nil && o.Python != "" {
+		p.Python, err = pythonPath(ctx, o.Python)
+	}
+	if err == nil && o.PythonWasm != "" {
+		p.PythonWasm, err = Absolute("--python-wasm", o.PythonWasm)
+	}
+	return p, err
+}
+
+// LoadPolicy: a preset's name goes before a file of that name, so that no
+// file in the current folder can change what "strict" means.
+func LoadPolicy(name string) (policy.Policy, error) {
+	if name == "" {
+		return policy.Policy{}, nil
+	}
+	var presets []string
+	for _, info := range policy.Presets() {
+		if info.Name == name {
+			p, err := policy.Preset(name)
+			if err != nil {
+				return p, run.Wrap(run.Internal, err)
+			}
+			return p, nil
+		}
+		presets = append(presets, info.Name)
+	}
+	p, err := policyfile.Load(name)
+	if likely := Nearest(name, presets); err != nil && likely != "" && filepath.Base(name) == name {
+		return p, run.Errorf(run.Invalid, "%w (did you mean the preset %s?)", err, likely)
+	}
+	return p, err
+}
+
+// pythonPath makes an absolute path of what the user wrote; a policy holds
+// nothing else.
+func pythonPath(ctx context.Context, asked string) (string, error) {
+	if strings.ContainsRune(asked, filepath.Separator) {
+		path, err := filepath.Abs(asked)
+		if err != nil {
+			return "", run.Errorf(run.Invalid, "--python %s: %w", asked, err)
+		}
+		return path, nil
+	}
+	found, err := interpreter.Find(ctx, asked)
+	if err != nil {
+		return "", err
+	}
+	return found.Found, nil
+}
+
+// Absolute makes an absolute path of what a flag says.
+func Absolute(flag, path string) (string, error) {
+	if path == "" {
+		return "", run.Errorf(run.Invalid, "%s: the path is empty", flag)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", run.Errorf(run.Invalid, "%s %s: %w", flag, path, err)
+	}
+	return abs, nil
+}

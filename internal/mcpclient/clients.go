@@ -1,0 +1,184 @@
+package mcpclient
+
+import (
+	"path/filepath"
+)
+
+// client is a program that uses MCP servers, and how it wants to be told of one.
+type client struct {
+	name, title string
+	format      format
+	// key is the path of the object that holds the servers.
+	key string
+	// path is the user's file, and project the one below a project's folder.
+	user    func(how How) string
+	project string
+	// entry is what stands under the server's name, in the order in which it is written.
+	entry func(how How) []field
+	// fresh is what else belongs into a file that did not exist.
+	fresh []field
+	// onlyCommands says that URLs are given elsewhere.
+	onlyCommands bool
+	note         string
+}
+
+// field is a name and its value: a string, a bool, a []string or a []field.
+type field struct {
+	name  string
+	value any
+}
+
+// The forms were taken from what the programs themselves write and accept.
+var clients = []client{
+	{
+		name: "claude-code", title: "Claude Code", format: jsonFormat, key: "mcpServers",
+		user: inHome(".claude.json"), project: ".mcp.json",
+		entry: func(how How) []field { return typed(how, "stdio", "http") },
+	},
+	{
+		name: "claude-desktop", title: "Claude Desktop", format: jsonFormat, key: "mcpServers",
+		user: func(how How) string {
+			return filepath.Join(applicationFolder(how), "Claude", "claude_desktop_config.json")
+		},
+		entry: plain, onlyCommands: true, note: "Start Claude Desktop again.",
+	},
+	{
+		name: "cursor", title: "Cursor", format: jsonFormat, key: "mcpServers",
+		user: inHome(".cursor/mcp.json"), project: ".cursor/mcp.json",
+		entry: func(how How) []field {
+			if how.URL != "" {
+				return remote(how, "", "Bearer ${env:CORDON_TOKEN}")
+			}
+			return plain(how)
+		},
+	},
+	{
+		name: "vscode", title: "VS Code", format: jsonFormat, key: "servers",
+		user: func(how How) string {
+			return filepath.Join(applicationFolder(how), "Code", "User", "mcp.json")
+		},
+		project: ".vscode/mcp.json",
+		entry:   func(how How) []field { return typed(how, "stdio", "http") },
+	},
+	{
+		name: "codex", title: "Codex", format: tomlFormat, key: "mcp_servers",
+		user: inHome(".codex/config.toml"), project: ".codex/config.toml",
+		entry: func(how How) []field {
+			if how.URL == "" {
+				return plain(how)
+			}
+			entry := []field{{"url", how.URL}}
+			if how.Token != "" {
+				entry = append(entry, field{"bearer_token_env_var", "CORDON_TOKEN"})
+			}
+			return entry
+		},
+	},
+	{
+		name: "gemini", title: "Gemini CLI", format: jsonFormat, key: "mcpServers",
+		user: inHome(".gemini/settings.json"), project: ".gemini/settings.json",
+		entry: func(how How) []field {
+			if how.URL != "" {
+				return append([]field{{"url", how.URL}, {"type", "http"}}, headers(how, "")...)
+			}
+			return plain(how)
+		},
+		note: "Gemini CLI starts servers in folders that you trust.",
+	},
+	{
+		name: "copilot", title: "GitHub Copilot CLI", format: jsonFormat, key: "mcpServers",
+		user: inHome(".copilot/mcp-config.json"), project: ".mcp.json",
+		entry: func(how How) []field {
+			return append([]field{{"tools", []string{"*"}}}, typed(how, "local", "http")...)
+		},
+	},
+	{
+		name: "opencode", title: "opencode", format: jsonFormat, key: "mcp",
+		user: inHome(".config/opencode/opencode.json"), project: "opencode.json",
+		entry: func(how How) []field {
+			if how.URL != "" {
+				return append([]field{{"type", "remote"}, {"url", how.URL}, {"enabled", true}}, headers(how, "")...)
+			}
+			entry := []field{{"type", "local"}, {"command", how.Command}, {"enabled", true}}
+			if len(how.Env) > 0 {
+				entry = append(entry, field{"environment", sorted(how.Env)})
+			}
+			return entry
+		},
+		fresh: []field{{"$schema", "https://opencode.ai/config.json"}},
+	},
+	{
+		name: "zed", title: "Zed", format: jsonFormat, key: "context_servers",
+		user: func(how How) string {
+			if how.System == "windows" {
+				return filepath.Join(applicationFolder(how), "Zed", "settings.json")
+			}
+			return filepath.Join(how.Home, ".config", "zed", "settings.json")
+		},
+		project: ".zed/settings.json",
+		entry: func(how How) []field {
+			if how.URL != "" {
+				return remote(how, "", "")
+			}
+			return plain(how)
+		},
+	},
+}
+
+func (c client) path(how How) string {
+	if how.Project != "" {
+		return filepath.Join(how.Project, filepath.FromSlash(c.project))
+	}
+	return c.user(how)
+}
+
+func inHome(path string) func(How) string {
+	return func(how How) string { return filepath.Join(how.Home, filepath.FromSlash(path)) }
+}
+
+// applicationFolder is where programs with windows keep what is the user's.
+func applicationFolder(how How) string {
+	switch how.System {
+	case "darwin":
+		return filepath.Join(how.Home, "Library", "Application Support")
+	case "windows":
+		return filepath.Join(how.Home, "AppData", "Roaming")
+	}
+	return filepath.Join(how.Home, ".config")
+}
+
+// plain is the form most have: a command, its arguments and its environment.
+func plain(how How) []field {
+	entry := []field{{"command", how.Command[0]}, {"args", append([]string{}, how.Command[1:]...)}}
+	if len(how.Env) > 0 {
+		entry = append(entry, field{"env", sorted(how.Env)})
+	}
+	return entry
+}
+
+// typed is plain with a word for the transport in front.
+func typed(how How, command, url string) []field {
+	if how.URL != "" {
+		return remote(how, url, "")
+	}
+	return append([]field{{"type", command}}, plain(how)...)
+}
+
+func remote(how How, kind, bearer string) []field {
+	entry := []field{{"url", how.URL}}
+	if kind != "" {
+		entry = append([]field{{"type", kind}}, entry...)
+	}
+	return append(entry, headers(how, bearer)...)
+}
+
+// headers carry the token, or say where the client finds it.
+func headers(how How, bearer string) []field {
+	if how.Token == "" {
+		return nil
+	}
+	if bearer == "" {
+		bearer = "Bearer " + how.Token
+	}
+	return []field{{"headers", []field{{"Authorization", bearer}}}}
+}

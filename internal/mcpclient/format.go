@@ -1,0 +1,31 @@
+package mcpclient
+
+import (
+	"maps"
+	"slices"
+)
+
+// format is a kind of configuration file.
+type format interface {
+	// merge gives the text with an entry called name in the object at key. Everything
+	// else in it stays as it is. What is not there yet is made, with fresh fields if
+	// there was no text at all.
+	merge(text []byte, key, name string, entry, fresh []field) ([]byte, error)
+}
+
+var (
+	jsonFormat format = jsonFile{}
+	tomlFormat format = tomlFile{}
+)
+
+type (
+	jsonFile struct{}
+	tomlFile struct{}
+)
+
+func sorted(m map[string]string) (fields []field) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		fields = append(fields, field{name, m[name]})
+	}
+	return fields
+}

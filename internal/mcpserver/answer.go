@@ -1,0 +1,225 @@
+package mcpserver
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// answer is a run.Result as agents get it: without the long list of walls, which
+// sandbox_info tells once, and without nulls, which some clients refuse.
+type answer struct {
+	Status     run.Status                 `json:"status"`
+	Outcome    run.Outcome                `json:"outcome"`
+	Stdout     string                     `json:"stdout"`
+	Stderr     string                     `json:"stderr"`
+	ReturnCode int                        `json:"return_code"`
+	Value      json.RawMessage            `json:"result,omitempty"`
+	Variables  map[string]json.RawMessage `json:"variables"`
+	Error      string                     `json:"error"`
+	ErrorType  run.ErrorType              `json:"error_type,omitempty"`
+	Exception  *run.Exception             `json:"exception,omitempty"`
+	Signal     string                     `json:"signal,omitempty"`
+	OutCut     bool                       `json:"stdout_truncated,omitempty"`
+	ErrCut     bool                       `json:"stderr_truncated,omitempty"`
+	Violations []run.Violation            `json:"violations"`
+	Usage      run.Usage                  `json:"usage"`
+	Tier       policy.Tier                `json:"tier"`
+}
+
+// forAgents puts hints into the words of our tools, which have no context.
+var forAgents = strings.NewReplacer("in through context", "with the code or through stdin", "through context", "through stdin")
+
+// ended is the answer for a guest that was started: what it printed comes first and
+// alone, what there is to say about it in a part of its own.
+func ended(r run.Result, limits policy.Limits, i service.Info) *mcp.CallToolResult {
+	a := answer{
+		Status: r.Status, Outcome: r.Outcome, Stdout: r.Stdout, Stderr: r.Stderr, ReturnCode: -1,
+		Variables: r.Variables, Error: r.Error, ErrorType: r.ErrorType, Exception: r.Exception, Signal: r.Signal,
+		OutCut: r.StdoutTruncated, ErrCut: r.StderrTruncated, Violations: slices.Clone(r.Violations), Usage: r.Usage, Tier: r.Enforcement.Tier,
+	}
+	if r.ExitCode != nil {
+		a.ReturnCode = *r.ExitCode
+	}
+	if value := r.ValueOrNull(); string(value) != "null" {
+		a.Value = value
+	}
+	if a.Variables == nil {
+		a.Variables = map[string]json.RawMessage{}
+	}
+	if a.Violations == nil {
+		a.Violations = []run.Violation{}
+	}
+	r.Violations = a.Violations
+	if a.Exception != nil && strings.Contains(r.Stderr, a.Exception.Traceback) {
+		once := *a.Exception
+		once.Traceback = "" // stderr has it
+		a.Exception = &once
+	}
+	for i := range a.Violations {
+		a.Violations[i].Hint = forAgents.Replace(a.Violations[i].Hint)
+	}
+	answered := &mcp.CallToolResult{IsError: !r.OK(), StructuredContent: structured(a)}
+	if r.Stdout != "" {
+		answered.Content = append(answered.Content, &mcp.TextContent{Text: r.Stdout})
+	}
+	if words := remarks(r, string(a.Value), limits.Or(i.Limits), i); words != "" {
+		answered.Content = append(answered.Content, &mcp.TextContent{Text: words})
+	}
+	return answered
+}
+
+// remarks say what a model should know beside stdout.
+func remarks(r run.Result, value string, limits policy.Limits, i service.Info) string {
+	var lines []string
+	if value != "" {
+		lines = append(lines, "result = "+shortened(value))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Variables)) {
+		lines = append(lines, name+" = "+shortened(string(r.Variables[name])))
+	}
+	if r.StdoutTruncated || r.StderrTruncated {
+		lines = append(lines, fmt.Sprintf("The output was cut at %v: print less, or ask for more with output_limit (at most %d bytes).", limits.Output, int64(i.Maxima.Output)))
+	}
+	if r.Stderr != "" {
+		lines = append(lines, "stderr:\n"+strings.TrimRight(r.Stderr, "\n"))
+	}
+	if !r.OK() {
+		lines = append(lines, failure(r, limits, i))
+	}
+	for _, v := range r.Violations {
+		if r.Outcome != run.Refused { // whose words say each of them
+			lines = append(lines, blocked(v))
+		}
+	}
+	if len(lines) == 0 && r.Stdout == "" {
+		return "It ran to its end and printed nothing."
+	}
+	return strings.Join(lines, "\n")
+}
+
+// failure says in one sentence what happened, and in another what to do about it.
+func failure(r run.Result, l policy.Limits, i service.Info) string {
+	most := i.Maxima
+	switch r.Outcome {
+	case run.Raised:
+		return raised(r)
+	case run.Exited:
+		return "It failed: " + cmp.Or(r.Error, "it left with an exit code that is not 0") + "."
+	case run.Malformed:
+		return "Nothing was run, since this is not valid Python: " + r.Error
+	case run.Refused:
+		return "Nothing was run, since the language rules refuse it:\n" + r.Error
+	case run.TimedOut:
+		return fmt.Sprintf("It ran out of time: limit %v, %v used. Do less at once, or ask for more with timeout (at most %s seconds).", l.WallTime, r.Usage.WallTime, decimal(most.WallTime.Std().Seconds()))
+	case run.OutOfCPU:
+		return fmt.Sprintf("It ran out of processor time: limit %v. Compute less at once.", l.CPUTime)
+	case run.OutOfMemory:
+		return fmt.Sprintf("It ran out of memory: limit %v%s. Hold less at once, or ask for more with memory (at most %d MiB).", l.Memory, atLine(r), int64(most.Memory/policy.MiB))
+	case run.OutOfOutput:
+		return fmt.Sprintf("It was ended since it wrote too much: limit %v. Print less.", l.Output)
+	case run.OutOfDisk:
+		return fmt.Sprintf("It filled the space that it has for files: %s. Write less.", r.Error)
+	case run.OutOfProcs:
+		return fmt.Sprintf("It started too many processes: %s. Start fewer at once.", r.Error)
+	case run.Denied:
+		return "It was ended since it kept trying what is blocked here: " + r.Error + ". Take another way."
+	case run.InvalidOutput:
+		return "What it left in `result` cannot be given back: " + r.Error + ". Assign what JSON can hold."
+	case run.Canceled:
+		return "It was canceled before its end."
+	case run.Signaled, run.Trapped, run.OutOfFuel:
+		return "It crashed: " + r.Error + "."
+	}
+	return r.Error
+}
+
+// longest is how much of a value is told as text; the structured answer has all of it.
+const longest = 4 << 10
+
+func shortened(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	cut := longest
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + fmt.Sprintf(" … (%d bytes in all)", len(s))
+}
+
+func raised(r run.Result) string {
+	if r.Exception == nil {
+		return "It failed: " + r.Error
+	}
+	words := r.Exception.Type
+	if r.Exception.Message != "" {
+		words += ": " + shortened(r.Exception.Message)
+	}
+	words = "It failed with " + words + atLine(r) + "."
+	if trace := strings.TrimSpace(r.Exception.Traceback); trace != "" && !strings.Contains(r.Stderr, trace) {
+		words += "\n" + shortened(trace)
+	}
+	return words
+}
+
+func atLine(r run.Result) string {
+	if r.Exception == nil || r.Exception.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d)", r.Exception.Line)
+}
+
+func blocked(v run.Violation) string {
+	words := "Blocked: " + v.Op
+	if v.Detail != "" {
+		words += "(" + v.Detail + ")"
+	}
+	if v.Line > 0 {
+		words += fmt.Sprintf(" in line %d", v.Line)
+	}
+	if v.Count > 1 {
+		words += fmt.Sprintf(", %d times", v.Count)
+	}
+	if v.Hint != "" {
+		words += ": " + v.Hint
+	}
+	return words
+}
+
+// classWords begin the answer for what never ran, by the class of our error: what a
+// model can do about it differs.
+var classWords = map[run.Class]string{
+	run.Invalid:       "Nothing was run, since the call is wrong: ",
+	run.Forbidden:     "Nothing was run, since this is not allowed here: ",
+	run.Unknown:       "Nothing was run, since it names what does not exist: ",
+	run.Unsupported:   "Nothing was run, since this host cannot do it: ",
+	run.NotExecutable: "Nothing was run, since the program cannot be executed: ",
+	run.NotFound:      "Nothing was run, since the program was not found: ",
+	run.Busy:          "Nothing was run, since the sandbox is busy: ",
+	run.Closed:        "Nothing was run, since the sandbox is about to end: ",
+	run.Internal:      "The sandbox failed, which is not the code's fault: ",
+}
+
+// refused is the answer when nothing ran. Its structured form has the shape that the
+// tool promises for its answers, and so is there for runs alone.
+func refused(err error) *mcp.CallToolResult {
+	words := classWords[run.ClassOf(err)] + err.Error()
+	var busy *admission.Busy
+	if errors.As(err, &busy) {
+		words = fmt.Sprintf("%stry again in %v.", classWords[run.Busy], busy.RetryAfter)
+	}
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: words}}}
+}

@@ -1,0 +1,133 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// arguments are those of one call, checked against the schema of its tool.
+type arguments struct {
+	texts   map[string]string
+	numbers map[string]float64
+	lists   map[string][]string
+}
+
+// parseArguments checks what a client sent. The words are for a model: they say what
+// would be right, so that the next call is.
+func parseArguments(raw json.RawMessage, s schema) (arguments, error) {
+	a := arguments{texts: map[string]string{}, numbers: map[string]float64{}, lists: map[string][]string{}}
+	given := map[string]json.RawMessage{}
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && !bytes.Equal(raw, []byte("null")) {
+		if err := json.Unmarshal(raw, &given); err != nil {
+			return a, run.Errorf(run.Invalid, "arguments are %s: give an object with %s", kindOf(raw), names(s))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		property, known := s.Properties[name]
+		if !known {
+			return a, run.Errorf(run.Invalid, "there is no argument %q: give %s", name, names(s))
+		}
+		// Some models say null for what they leave out.
+		if bytes.Equal(given[name], []byte("null")) {
+			delete(given, name)
+			continue
+		}
+		if err := a.take(name, given[name], property); err != nil {
+			return a, err
+		}
+	}
+	for _, name := range s.Required {
+		if _, there := given[name]; !there {
+			return a, run.Errorf(run.Invalid, "%s is missing: %s", name, s.Properties[name].Description)
+		}
+	}
+	return a, nil
+}
+
+// take checks one argument.
+func (a arguments) take(name string, raw json.RawMessage, s schema) error {
+	switch s.Type {
+	case "string":
+		var value string
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return run.Errorf(run.Invalid, "%s is %s: give a string", name, kindOf(raw))
+		}
+		a.texts[name] = value
+	case "array":
+		var values []*string
+		if err := json.Unmarshal(raw, &values); err != nil || slices.Contains(values, nil) {
+			return run.Errorf(run.Invalid, "%s is %s: give a list of strings, such as [\"x\"]", name, kindOf(raw))
+		}
+		if len(values) < s.MinItems {
+			return run.Errorf(run.Invalid, "%s is empty: %s", name, s.Description)
+		}
+		for _, v := range values {
+			a.lists[name] = append(a.lists[name], *v)
+		}
+	case "number", "integer":
+		var value float64
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return run.Errorf(run.Invalid, "%s is %s: give a number of %s, such as %v", name, kindOf(raw), s.unit, s.Default)
+		}
+		if value < *s.Minimum || value > *s.Maximum || s.Type == "integer" && value != math.Trunc(value) {
+			return run.Errorf(run.Invalid, "%s is %s: give a %s of %s from %s to %s",
+				name, decimal(value), map[string]string{"number": "number", "integer": "whole number"}[s.Type], s.unit, decimal(*s.Minimum), decimal(*s.Maximum))
+		}
+		a.numbers[name] = value
+	}
+	return nil
+}
+
+// limits gives what a call asks for; what it leaves out is the operator's default.
+func (a arguments) limits() policy.Limits {
+	return policy.Limits{
+		WallTime: policy.Duration(a.numbers["timeout"] * float64(time.Second)),
+		Memory:   policy.Bytes(a.numbers["memory"]) * policy.MiB,
+		Output:   policy.Bytes(a.numbers["output_limit"]),
+	}
+}
+
+// names lists what a tool takes, the required ones first.
+func names(s schema) string {
+	if len(s.Properties) == 0 {
+		return "no arguments"
+	}
+	all := slices.Clone(s.Required)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if !slices.Contains(s.Required, name) {
+			all = append(all, name+" (optional)")
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// kindOf names a JSON value by its kind: the value itself may be long.
+func kindOf(raw json.RawMessage) string {
+	switch {
+	case len(raw) == 0 || !json.Valid(raw):
+		return "not valid JSON"
+	case raw[0] == '"':
+		return "a string"
+	case raw[0] == '{':
+		return "an object"
+	case raw[0] == '[':
+		return "a list"
+	case raw[0] == 't' || raw[0] == 'f':
+		return "a boolean"
+	case raw[0] == 'n':
+		return "null"
+	}
+	return fmt.Sprintf("the number %.20s", raw)
+}
+
+func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

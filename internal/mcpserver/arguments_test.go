@@ -1,0 +1,211 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func testInfo() service.Info {
+	return service.Info{Limits: policy.DefaultLimits, Maxima: policy.DefaultMaxima, Commands: true}
+}
+
+func TestArguments(t *testing.T) {
+	const code = `"code": "1"`
+	for _, row := range []struct{ name, given, wrong string }{
+		{"the least", `{` + code + `}`, ""},
+		{"all of them", `{` + code + `, "stdin": "x", "variables": ["a", "b"], "timeout": 0.5, "memory": 64, "output_limit": 100}`, ""},
+		{"the maxima", `{` + code + `, "timeout": 60, "memory": 1024, "output_limit": 262144}`, ""},
+		{"null is nothing", `{` + code + `, "stdin": null, "timeout": null}`, ""},
+		{"a whole number with a point", `{` + code + `, "memory": 64.0}`, ""},
+		{"nothing", ``, "code is missing: the Python source to run"},
+		{"null", `null`, "code is missing"},
+		{"code that is null", `{"code": null}`, "code is missing"},
+		{"a list", `[1]`, "arguments are a list: give an object with code, memory (optional)"},
+		{"rubbish", `{`, "arguments are not valid JSON"},
+		{"code that is no string", `{"code": 1}`, "code is the number 1: give a string"},
+		{"another name", `{` + code + `, "network": true}`, `there is no argument "network": give code,`},
+		{"another case", `{` + code + `, "Timeout": 1}`, `there is no argument "Timeout"`},
+		{"a time in words", `{` + code + `, "timeout": "5s"}`, "timeout is a string: give a number of seconds, such as 30"},
+		{"no time", `{` + code + `, "timeout": 0}`, "timeout is 0: give a number of seconds from 0.001 to 60"},
+		{"less than no time", `{` + code + `, "timeout": -1}`, "timeout is -1"},
+		{"too long", `{` + code + `, "timeout": 60.5}`, "timeout is 60.5: give a number of seconds from 0.001 to 60"},
+		{"a number beyond all", `{` + code + `, "timeout": 1e999}`, "timeout is the number 1e999"},
+		{"too much memory", `{` + code + `, "memory": 2048}`, "memory is 2048: give a whole number of MiB from 1 to 1024"},
+		{"half a MiB", `{` + code + `, "memory": 1.5}`, "memory is 1.5: give a whole number of MiB"},
+		{"too much output", `{` + code + `, "output_limit": 262145}`, "output_limit is 262145"},
+		{"a variable", `{` + code + `, "variables": "x"}`, `variables is a string: give a list of strings, such as ["x"]`},
+		{"variables that are numbers", `{` + code + `, "variables": [1]}`, "variables is a list: give a list of strings"},
+		{"variables with a hole", `{` + code + `, "variables": ["x", null]}`, "variables is a list: give a list of strings"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := parseArguments(json.RawMessage(row.given), pythonInput(testInfo()))
+			switch {
+			case row.wrong == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case row.wrong != "" && (err == nil || !strings.Contains(err.Error(), row.wrong)):
+				t.Errorf("the error is %v, and should have %q", err, row.wrong)
+			case row.wrong != "" && run.ClassOf(err) != run.Invalid:
+				t.Errorf("the class is %v", run.ClassOf(err))
+			}
+		})
+	}
+}
+
+func TestLimitsOfArguments(t *testing.T) {
+	a, err := parseArguments(json.RawMessage(`{"code": "1", "timeout": 1.5, "memory": 64, "output_limit": 1000}`), pythonInput(testInfo()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := policy.Limits{WallTime: 1500 * 1000 * 1000, Memory: 64 * policy.MiB, Output: 1000}
+	if got := a.limits(); got != want {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// FuzzArguments: whatever comes, it is refused in words or is within the maxima.
+func FuzzArguments(f *testing.F) {
+	for _, seed := range []string{`{"code":"1"}`, `{"code":"1","timeout":1.5,"memory":64,"output_limit":9,"variables":["x"],"stdin":""}`, `[]`, `{"code":{}}`, `{"timeout":1e400}`, "null", ""} {
+		f.Add([]byte(seed))
+	}
+	s, most := pythonInput(testInfo()), testInfo().Maxima
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		a, err := parseArguments(raw, s)
+		if err != nil {
+			if run.ClassOf(err) != run.Invalid || err.Error() == "" {
+				t.Fatalf("a mistake of the client is %v: %v", run.ClassOf(err), err)
+			}
+			return
+		}
+		if _, there := a.texts["code"]; !there {
+			t.Fatal("accepted without code")
+		}
+		l := a.limits()
+		if field, got, limit, above := l.Above(most); above {
+			t.Fatalf("%s is %v, above %v", field, got, limit)
+		}
+		if field, negative := l.Negative(); negative {
+			t.Fatalf("%s is negative", field)
+		}
+	})
+}
+
+// parameters are all that agents may ever say. What is not here would let them ask for
+// more than code: an image, a mount, the network, a permission, a tier. Before you add a
+// name, think of what the worst caller would say there.
+var parameters = map[string][]string{
+	"run_python":   {"code", "memory", "output_limit", "stdin", "timeout", "variables"},
+	"run_command":  {"command", "stdin", "timeout"},
+	"check_python": {"code"},
+	"sandbox_info": nil,
+}
+
+func TestNoParameterWidensAnything(t *testing.T) {
+	d := &door{server: &Server{Options: Options{Service: service.New(service.Options{})}}, info: testInfo()}
+	var seen []string
+	for _, tool := range toolsOf(d) {
+		seen = append(seen, tool.name)
+		var names []string
+		for name, s := range tool.input.Properties {
+			names = append(names, name)
+			if s.Type == "object" || s.Items != nil && s.Items.Type != "string" {
+				t.Errorf("%s.%s can hold names of its own", tool.name, name)
+			}
+			if s.Description == "" {
+				t.Errorf("%s.%s is not described", tool.name, name)
+			}
+		}
+		slices.Sort(names)
+		if !slices.Equal(names, parameters[tool.name]) {
+			t.Errorf("%s takes %v, and may take %v", tool.name, names, parameters[tool.name])
+		}
+		if tool.input.Additional == nil || *tool.input.Additional {
+			t.Errorf("%s takes any name", tool.name)
+		}
+		for _, s := range []schema{tool.input, tool.output} {
+			if !json.Valid(s.raw()) {
+				t.Errorf("%s has a schema that is no JSON", tool.name)
+			}
+		}
+	}
+	for name := range parameters {
+		if !slices.Contains(seen, name) {
+			t.Errorf("%s is not offered", name)
+		}
+	}
+}
+
+func TestHints(t *testing.T) {
+	of := func(change func(*service.Info)) map[string]hints {
+		d := &door{server: &Server{Options: Options{Service: service.New(service.Options{})}}, info: testInfo()}
+		change(&d.info)
+		all := map[string]hints{}
+		for _, tool := range toolsOf(d) {
+			all[tool.name] = tool.hints
+		}
+		return all
+	}
+	harmless := hints{readOnly: true, idempotent: true}
+	for _, row := range []struct {
+		name   string
+		change func(*service.Info)
+		want   map[string]hints
+	}{
+		{"without hosts, a script can change nothing", func(*service.Info) {}, map[string]hints{
+			"run_python": harmless, "check_python": harmless, "sandbox_info": harmless, "run_command": {destructive: true},
+		}},
+		{"with hosts, it can change what they have", func(i *service.Info) { i.Hosts = []string{"example.com:443"} }, map[string]hints{
+			"run_python": {destructive: true, openWorld: true}, "check_python": harmless, "sandbox_info": harmless, "run_command": {destructive: true, openWorld: true},
+		}},
+		{"where there are no commands", func(i *service.Info) { i.Commands = false }, map[string]hints{
+			"run_python": harmless, "check_python": harmless, "sandbox_info": harmless,
+		}},
+	} {
+		if got := of(row.change); !reflect.DeepEqual(got, row.want) {
+			t.Errorf("%s: got %+v", row.name, got)
+		}
+	}
+}
+
+func TestEveryOutcomeHasWords(t *testing.T) {
+	for _, o := range run.Outcomes {
+		r := run.Result{Outcome: o, Status: o.Status(), Error: "the reason", Exception: &run.Exception{Type: "E"}}
+		got := ended(r, policy.Limits{}, testInfo())
+		if got.IsError != (o != run.Succeeded) {
+			t.Errorf("%s: isError is %v", o, got.IsError)
+		}
+		text, _ := json.Marshal(got.Content)
+		if o != run.Succeeded && failure(r, policy.DefaultLimits, testInfo()) == "the reason" {
+			t.Errorf("%s has no words of its own: %s", o, text)
+		}
+		if len(got.Content) == 0 || !json.Valid(structured(got.StructuredContent)) {
+			t.Errorf("%s: %s", o, text)
+		}
+	}
+}
+
+func TestEveryClassHasWords(t *testing.T) {
+	for _, class := range run.Classes {
+		if classWords[class] == "" {
+			t.Errorf("%s has none", class)
+		}
+		got := refused(run.Errorf(class, "the reason"))
+		if text, _ := json.Marshal(got.Content); !got.IsError || !strings.Contains(string(text), "the reason") {
+			t.Errorf("%s: %s", class, text)
+		}
+	}
+}
+
+func TestLongValuesAreShortenedBetweenCharacters(t *testing.T) {
+	long := strings.Repeat("é", longest)
+	got := shortened("x" + long)
+	if strings.ContainsRune(got, '\uFFFD') || !strings.Contains(got, "… (8193 bytes in all)") || len(got) > longest+40 {
+		t.Errorf("got %d bytes ending in %q", len(got), got[len(got)-40:])
+	}
+}

@@ -1,0 +1,159 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// patience is how long a call may wait for its turn. Whoever vanished must not run at
+// midnight.
+const patience = time.Minute
+
+// call is one call of a tool.
+type call struct {
+	request *mcp.CallToolRequest
+}
+
+// handler is a tool as the SDK calls it. It never gives an error: those would be the
+// protocol's, and no model sees them.
+func (d *door) handler(t tool) mcp.ToolHandler {
+	return func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		a, err := parseArguments(request.Params.Arguments, t.input)
+		if err != nil {
+			return refused(err), nil
+		}
+		ctx, end := d.server.calls.begin(ctx, request.Session.ID())
+		defer end()
+		if client := clientOf(ctx); client != nil {
+			defer context.AfterFunc(client, end)()
+		}
+		return t.call(ctx, call{request}, a), nil
+	}
+}
+
+func (d *door) runPython(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
+	return d.run(ctx, c, run.Request{
+		Script: a.texts["code"], Stdin: a.texts["stdin"], Variables: a.lists["variables"], Limits: a.limits(),
+	})
+}
+
+func (d *door) runCommand(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
+	return d.run(ctx, c, run.Request{
+		Command: a.lists["command"], Stdin: a.texts["stdin"], Workspace: d.server.Workspace, Limits: a.limits(),
+	})
+}
+
+func (d *door) run(ctx context.Context, c call, request run.Request) *mcp.CallToolResult {
+	most := request.Limits.WallTime.Std()
+	if most == 0 {
+		most = d.info.Limits.WallTime.Std()
+	}
+	// The guest has its own clock; this one is for what waits before it begins.
+	ctx, end := context.WithTimeoutCause(ctx, most+patience, errNoTurn)
+	defer end()
+	live := d.follow(ctx, c, &request)
+	result, err := d.server.Service.Run(ctx, d.who, observe.MCP, request)
+	live.end()
+	switch {
+	case err != nil && errors.Is(context.Cause(ctx), errNoTurn):
+		return refused(run.Wrap(run.Busy, errNoTurn))
+	case err != nil:
+		return refused(named(err))
+	}
+	return ended(result, request.Limits, d.info)
+}
+
+var errNoTurn = fmt.Errorf("it waited for %v and did not get its turn: try again later", patience)
+
+// argumentOf maps the fields of a run.Request to what agents call them.
+var argumentOf = strings.NewReplacer("script is", "code is", "script of", "code of", "script has", "code has", "variable ", "variables: ", "limits.wall_time", "timeout", "limits.memory", "memory", "limits.output", "output_limit")
+
+// named gives an error about a request in the words of the tool.
+func named(err error) error {
+	if run.ClassOf(err) != run.Invalid {
+		return err
+	}
+	return run.Errorf(run.Invalid, "%s", argumentOf.Replace(err.Error()))
+}
+
+// checked is the structured answer of check_python.
+type checked struct {
+	OK       bool          `json:"ok"`
+	Findings []run.Finding `json:"findings"`
+}
+
+func (d *door) checkPython(ctx context.Context, _ call, a arguments) *mcp.CallToolResult {
+	ctx, end := context.WithTimeoutCause(ctx, patience, errNoTurn)
+	defer end()
+	findings, err := d.server.Service.Check(ctx, d.who, run.Check{Script: a.texts["code"]})
+	if err != nil {
+		return refused(named(err))
+	}
+	words := "Nothing was found."
+	if len(findings) > 0 {
+		words = run.DescribeFindings(findings)
+		byRules := func(f run.Finding) bool { return f.Rule != "syntax" }
+		if !d.info.Restricted && slices.ContainsFunc(findings, byRules) {
+			words += "\nScripts are not restricted here: run_python refuses syntax errors alone."
+		}
+	}
+	return &mcp.CallToolResult{
+		StructuredContent: structured(checked{OK: len(findings) == 0, Findings: append([]run.Finding{}, findings...)}),
+		Content:           []mcp.Content{&mcp.TextContent{Text: words}},
+	}
+}
+
+// told is the structured answer of sandbox_info, with limits in the units of arguments.
+type told struct {
+	Limits     amounts                `json:"limits"`
+	Maxima     amounts                `json:"maxima"`
+	Restricted bool                   `json:"restricted"`
+	Modules    []string               `json:"modules"`
+	Hosts      []string               `json:"hosts"`
+	Commands   bool                   `json:"commands"`
+	Tier       policy.Tier            `json:"tier"`
+	Walls      map[policy.Wall]string `json:"walls"`
+	Version    string                 `json:"version"`
+}
+
+type amounts struct {
+	Timeout float64 `json:"timeout"`
+	Memory  int64   `json:"memory"`
+	Output  int64   `json:"output_limit"`
+	CPUTime float64 `json:"cpu_time"`
+}
+
+func amountsOf(l policy.Limits) amounts {
+	return amounts{l.WallTime.Std().Seconds(), int64(l.Memory / policy.MiB), int64(l.Output), l.CPUTime.Std().Seconds()}
+}
+
+func (d *door) sandboxInfo(context.Context, call, arguments) *mcp.CallToolResult {
+	i := d.server.Service.Info(d.who) // as it is now: hosts and walls may differ from the first one
+	i.Commands = i.Commands && d.server.Commands
+	words := fmt.Sprintf("%s Processor time: %v. Output: %v. At most: %v, %v of memory, %v of output. Isolation: tier %s.",
+		sandboxWords(i, d.reads()), i.Limits.CPUTime, i.Limits.Output, i.Maxima.WallTime, i.Maxima.Memory, i.Maxima.Output, i.Enforcement.Tier)
+	if !i.Restricted {
+		words += " Scripts may import what the interpreter has."
+	}
+	walls := i.Enforcement.Walls
+	if walls == nil {
+		walls = map[policy.Wall]string{}
+	}
+	return &mcp.CallToolResult{
+		StructuredContent: structured(told{
+			Limits: amountsOf(i.Limits), Maxima: amountsOf(i.Maxima), Restricted: i.Restricted, Modules: i.Modules,
+			Hosts: i.Hosts, Commands: i.Commands, Tier: i.Enforcement.Tier, Walls: walls, Version: i.Version,
+		}),
+		Content: []mcp.Content{&mcp.TextContent{Text: words}},
+	}
+}

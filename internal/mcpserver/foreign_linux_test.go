@@ -1,0 +1,109 @@
+package mcpserver_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+)
+
+// node is Node as scripts/setup installed it, with the programs of others.
+type node struct{ folder string }
+
+func needsNode(t *testing.T) node {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("programs of others take their time")
+	}
+	folder := os.Getenv("CORDON_TEST_NODE")
+	if folder == "" {
+		hosttest.Lacks(t, "CORDON_TEST_NODE is not set: scripts/setup installs it, and scripts/test sets it")
+	}
+	return node{folder}
+}
+
+func (n node) module(path string) string {
+	return filepath.Join(n.folder, "node_modules", filepath.FromSlash(path))
+}
+
+// run runs a program of Node and gives its output and its exit code.
+func (n node) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(n.folder, "bin", "node"), args...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "NO_COLOR=1")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// started is a server in a process of its own.
+type started struct {
+	address string
+	cmd     *exec.Cmd
+}
+
+// startHTTP starts a binary of these tests as a server. It ends with the test.
+func startHTTP(t *testing.T, binary string) *started {
+	t.Helper()
+	cmd := exec.Command(binary)
+	cmd.Env = append(os.Environ(), serveVariable+"=http")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stderr)
+	first, err := lines.ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(first), "listening on ")
+	var rest bytes.Buffer
+	var reading sync.WaitGroup
+	reading.Go(func() { _, _ = io.Copy(&rest, lines) })
+	t.Cleanup(func() {
+		stdin.Close()
+		reading.Wait()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the server ended with %v\n%s", err, rest.String())
+		}
+	})
+	if !ok {
+		t.Fatalf("the server said %q (%v)", first, err)
+	}
+	return &started{address: address, cmd: cmd}
+}
+
+func (s *started) url(path string) string { return "http://" + s.address + path }
+
+// self is this test binary.
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

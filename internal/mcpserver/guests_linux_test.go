@@ -1,0 +1,72 @@
+package mcpserver_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// eightThreads is a guest that can be told from outside: no process of ours and no other
+// guest has as many threads.
+const eightThreads = "import threading, time\nfor _ in range(7): threading.Thread(target=time.sleep, args=(25,)).start()\nprint('begun', flush=True)"
+
+// running reports whether such a guest is among the descendants of a process.
+func running(t *testing.T, ancestor int) bool {
+	t.Helper()
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, threads := map[int]int{}, map[int]string{}
+	for _, folder := range folders {
+		status, err := os.ReadFile(filepath.Join(folder, "status"))
+		if err != nil {
+			continue // it has just ended
+		}
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(status)) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ":\t")
+			switch name {
+			case "PPid":
+				if parent[pid], err = strconv.Atoi(value); err != nil {
+					t.Fatal(err)
+				}
+			case "Threads":
+				threads[pid] = value
+			case "State":
+				if strings.HasPrefix(value, "Z") {
+					delete(threads, pid)
+				}
+			}
+		}
+	}
+	for pid, n := range threads {
+		if n != "8" || pid == ancestor {
+			continue
+		}
+		for up := parent[pid]; up > 1; up = parent[up] {
+			if up == ancestor {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// waitForGuest waits until such a guest is there, or is not.
+func waitForGuest(t *testing.T, ancestor int, there bool) {
+	t.Helper()
+	deadline := time.Now().Add(15 * time.Second)
+	for running(t, ancestor) != there {
+		if time.Now().After(deadline) {
+			t.Fatalf("after 15s it is still not true that a guest is there: %v", there)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}

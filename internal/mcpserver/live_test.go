@@ -1,0 +1,148 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/mcpserver"
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// talker is a Runner whose guest writes for some seconds.
+type talker struct {
+	fakeRunner
+	seconds int
+	line    string
+}
+
+func (r talker) Run(ctx context.Context, request run.Request) (run.Result, error) {
+	for range r.seconds * 10 {
+		if _, err := request.Streams.Out.Write([]byte(r.line)); err != nil {
+			return run.Result{}, err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return run.Result{}, ctx.Err()
+		}
+	}
+	return r.fakeRunner.Run(ctx, run.Request{Script: "print"})
+}
+
+// told is what a client hears before its answer.
+type told struct {
+	progress []float64
+	logs     []string
+}
+
+// follow has a guest write while a client listens, on a clock of its own.
+func follow(t *testing.T, r service.Runner, token, level string) (heard told) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := startStdio(t, fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Runner = r }))
+		c.send(t, initializeLine)
+		c.receive(t)
+		c.send(t, initializedLine)
+		if level != "" {
+			c.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":%q}}`, level))
+			c.receive(t)
+		}
+		line := callLine(2, "print")
+		if token != "" {
+			line = strings.Replace(line, `"params":{`, `"params":{"_meta":{"progressToken":`+token+`},`, 1)
+		}
+		c.send(t, line)
+		for {
+			var m struct {
+				ID     any
+				Method string
+				Params struct {
+					Progress float64
+					Data     string
+				}
+			}
+			if err := json.Unmarshal(c.receive(t), &m); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case m.ID != nil:
+				return
+			case m.Method == "notifications/progress":
+				heard.progress = append(heard.progress, m.Params.Progress)
+			case m.Method == "notifications/message":
+				heard.logs = append(heard.logs, m.Params.Data)
+			}
+		}
+	})
+	return heard
+}
+
+func TestProgressComesEachSecondToThoseWhoAsked(t *testing.T) {
+	got := follow(t, talker{seconds: 4, line: "x"}, `"a token"`, "")
+	if fmt.Sprint(got.progress) != "[1 2 3]" && fmt.Sprint(got.progress) != "[1 2 3 4]" {
+		t.Errorf("progress at %v", got.progress)
+	}
+	if len(got.logs) != 0 {
+		t.Errorf("logs that nobody asked for: %q", got.logs)
+	}
+	if got := follow(t, talker{seconds: 3, line: "x"}, "", ""); len(got.progress) != 0 {
+		t.Errorf("progress that nobody asked for: %v", got.progress)
+	}
+}
+
+func TestLiveOutputIsTold(t *testing.T) {
+	got := follow(t, talker{seconds: 2, line: "tick\n"}, "", "info")
+	text := strings.Join(got.logs, "")
+	if n := strings.Count(text, "tick\n"); n < 15 || len(got.logs) > 9 {
+		t.Errorf("%d of 20 lines in %d messages: %q", n, len(got.logs), got.logs)
+	}
+	if got := follow(t, talker{seconds: 2, line: "tick\n"}, "", "error"); len(got.logs) != 0 {
+		t.Errorf("a client that wants errors alone hears %q", got.logs)
+	}
+}
+
+func TestLiveOutputIsBounded(t *testing.T) {
+	got := follow(t, talker{seconds: 20, line: strings.Repeat("x", 50<<10)}, "", "info")
+	text := strings.Join(got.logs, "")
+	if len(text) < 60<<10 || len(text) > 66<<10 {
+		t.Errorf("%d bytes were told", len(text))
+	}
+	if strings.Count(text, "more than is told here") != 1 {
+		t.Errorf("it is not said once that there is more: %q", got.logs[:3])
+	}
+	for _, message := range got.logs {
+		if len(message) > 9<<10 {
+			t.Errorf("a message of %d bytes", len(message))
+		}
+	}
+}
+
+// TestWaitingHasAnEnd: who waits for a turn that does not come is told so.
+func TestWaitingHasAnEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startStdio(t, fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Runner = stuck{} }))
+		c.send(t, initializeLine)
+		c.receive(t)
+		c.send(t, initializedLine)
+		began := time.Now()
+		c.send(t, callLine(2, "print"))
+		answer := string(c.receive(t))
+		if waited := time.Since(began); waited != 90*time.Second || !strings.Contains(answer, "it waited for 1m0s and did not get its turn") {
+			t.Errorf("after %v: %s", waited, answer)
+		}
+	})
+}
+
+// stuck never begins.
+type stuck struct{ fakeRunner }
+
+func (stuck) Run(ctx context.Context, _ run.Request) (run.Result, error) {
+	<-ctx.Done()
+	return run.Result{}, ctx.Err()
+}

@@ -1,0 +1,43 @@
+package mcpserver
+
+import "encoding/json"
+
+// schema is as much of JSON Schema as every client understands: one plain type each, no
+// references and no unions.
+type schema struct {
+	Type        string            `json:"type,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Properties  map[string]schema `json:"properties,omitempty"`
+	Required    []string          `json:"required,omitempty"`
+	Items       *schema           `json:"items,omitempty"`
+	Minimum     *float64          `json:"minimum,omitempty"`
+	Maximum     *float64          `json:"maximum,omitempty"`
+	MinItems    int               `json:"minItems,omitempty"`
+	Default     any               `json:"default,omitempty"`
+	// Additional is false for arguments, which we check, and absent for answers, which
+	// may get more fields one day.
+	Additional *bool `json:"additionalProperties,omitempty"`
+
+	unit string // of a number, for words
+}
+
+// raw is the schema as the SDK sends it on.
+func (s schema) raw() json.RawMessage {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil // numbers and strings always can be; a test looks at each schema
+	}
+	return text
+}
+
+func text(description string) schema    { return schema{Type: "string", Description: description} }
+func integer(description string) schema { return schema{Type: "integer", Description: description} }
+func flag(description string) schema    { return schema{Type: "boolean", Description: description} }
+
+func listOf(item schema, description string) schema {
+	return schema{Type: "array", Items: &item, Description: description}
+}
+
+func object(properties map[string]schema, required ...string) schema {
+	return schema{Type: "object", Properties: properties, Required: required}
+}

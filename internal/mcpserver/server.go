@@ -1,0 +1,169 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/internal/token"
+)
+
+// Options are the parts of a Server.
+type Options struct {
+	Service *service.Service
+	// Caller says who asks. Nil means who WithCaller says, and token.Local on stdio.
+	Caller func(context.Context) token.Caller
+	// Version is what clients are told.
+	Version string
+	// Logger is for the operator; nil is silent. It must not write to stdout.
+	Logger *slog.Logger
+	// Commands offers run_command, to callers whose ceiling allows commands.
+	Commands bool
+	// Workspace is the folder in which commands work; empty means their private /tmp.
+	Workspace string
+}
+
+// maxMessage bounds one message of a client.
+const maxMessage = 8 << 20
+
+// Server answers agents. It is safe for concurrent use. One that serves HTTP must be
+// closed.
+type Server struct {
+	Options
+	mu      sync.Mutex
+	callers map[string]*door // by the caller's name
+	calls   calls
+	closing sync.WaitGroup // of sessions that nobody can use
+}
+
+// New gives a server over a service, which stays the caller's to close, after all that
+// the server serves has ended.
+func New(o Options) *Server {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Server{Options: o, callers: map[string]*door{}}
+}
+
+// door is what one caller sees: the tools in words that are true for them.
+type door struct {
+	server *Server
+	who    token.Caller
+	info   service.Info
+	mcp    *mcp.Server
+	// tag begins the ids of this door's sessions, so that nobody can use another's, and
+	// nobody goes on with a ceiling that has been changed.
+	tag string
+}
+
+// doorOf gives the door of a caller as they are now.
+func (s *Server) doorOf(who token.Caller) *door {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.callers[who.Name]
+	if old != nil && reflect.DeepEqual(old.who, who) {
+		return old
+	}
+	d := s.newDoor(who)
+	s.callers[who.Name] = d
+	if old != nil {
+		// Nobody can use its sessions any more; what runs in them may end.
+		s.closing.Go(func() { old.close(false) })
+	}
+	return d
+}
+
+// Close ends all sessions, and what is under way in them. Call it when nothing is served
+// any more.
+func (s *Server) Close() {
+	s.mu.Lock()
+	doors := slices.Collect(maps.Values(s.callers))
+	clear(s.callers)
+	s.mu.Unlock()
+	for _, d := range doors {
+		d.close(true)
+	}
+	s.closing.Wait()
+}
+
+// close ends the sessions of a door, with what is under way in them or after it.
+func (d *door) close(now bool) {
+	for session := range d.mcp.Sessions() {
+		if now {
+			d.server.calls.endSession(session.ID())
+		}
+		if err := session.Close(); err != nil {
+			d.server.Logger.Debug("a session ended", "error", err)
+		}
+	}
+}
+
+func (s *Server) newDoor(who token.Caller) *door {
+	d := &door{server: s, who: who, info: s.Service.Info(who), tag: rand.Text()[:8]}
+	d.info.Commands = d.info.Commands && s.Commands
+	d.mcp = mcp.NewServer(
+		&mcp.Implementation{Name: "cordon", Title: "cordon: runs untrusted code behind walls", Version: s.Version},
+		fixtureOptions(&mcp.ServerOptions{
+			Instructions: instructions(d.info, d.reads()),
+			Logger:       s.Logger,
+			// Tools do not change while a client is there. Live output goes out as log
+			// messages; the newest revision has them for the time being.
+			Capabilities: &mcp.ServerCapabilities{
+				Tools:   &mcp.ToolCapabilities{},
+				Logging: &mcp.LoggingCapabilities{}, //nolint:staticcheck // clients of today show it; nothing replaces it yet
+			},
+			// One caller's tools are not another's.
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
+			GetSessionID: func() string { return d.tag + "-" + rand.Text() },
+		}))
+	d.addTools()
+	if !hasFixtures {
+		d.mcp.AddReceivingMiddleware(declaredOnly)
+	}
+	addFixtures(d.mcp)
+	return d
+}
+
+// reads lists what guests may read of the host.
+func (d *door) reads() []string { return d.server.Service.Policy.Read }
+
+// declaredOnly answers what we do not have as a server should that does not have it. The
+// SDK would give empty lists.
+func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		for _, family := range []string{"prompts/", "resources/", "completion/"} {
+			if strings.HasPrefix(method, family) {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q: there are tools here", method)}
+			}
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// ServeStdio serves one client until in ends or ctx does, and then ends what is under
+// way. Nothing but the protocol is written to out.
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	who := token.Local
+	if s.Caller != nil {
+		who = s.Caller(ctx)
+	}
+	inside, end := context.WithCancel(withClient(ctx, ctx))
+	defer end()
+	err := s.doorOf(who).mcp.Run(inside, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

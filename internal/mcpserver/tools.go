@@ -1,0 +1,234 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// tool is one that agents call.
+type tool struct {
+	name, title, description string
+	input, output            schema
+	hints                    hints
+	call                     func(ctx context.Context, c call, a arguments) *mcp.CallToolResult
+}
+
+// hints are the annotations of a tool. All are sent, also the false ones: clients differ
+// in what they take an absent one for.
+type hints struct{ readOnly, destructive, idempotent, openWorld bool }
+
+// toolsOf gives the tools of one caller.
+func toolsOf(d *door) []tool {
+	i := d.info
+	reaches := len(i.Hosts) > 0
+	tools := []tool{
+		{
+			name:  "run_python",
+			title: "Run Python in a sandbox",
+			description: "Run a Python script in a fresh sandbox and get what it printed. " + sandboxWords(i, d.reads()) +
+				" Nothing is kept between calls. A value assigned to `result` comes back, if JSON can hold it.",
+			input: pythonInput(i), output: runOutput(),
+			// Its /tmp dies with it: without hosts, there is nothing that it could change.
+			hints: hints{readOnly: !reaches, destructive: reaches, idempotent: !reaches, openWorld: reaches},
+			call:  d.runPython,
+		},
+		{
+			name:        "check_python",
+			title:       "Check Python without running it",
+			description: "Find syntax errors, and what the language rules of restricted scripts refuse. Nothing is run." + restrictedWords(i),
+			input: arguing(map[string]schema{
+				"code": text("the Python source to check"),
+			}, "code"),
+			output: checkOutput(),
+			hints:  hints{readOnly: true, idempotent: true},
+			call:   d.checkPython,
+		},
+		{
+			name:        "sandbox_info",
+			title:       "What the sandbox allows",
+			description: "Say what scripts may do here: limits, modules, hosts, isolation. Ask once, before you plan.",
+			input:       arguing(map[string]schema{}),
+			output:      infoOutput(),
+			hints:       hints{readOnly: true, idempotent: true},
+			call:        d.sandboxInfo,
+		},
+	}
+	if i.Commands {
+		tools = append(tools, tool{
+			name:        "run_command",
+			title:       "Run a command in a sandbox",
+			description: "Run a program with its arguments in a sandbox and get what it printed. No shell reads the arguments." + workspaceWords(d.server.Workspace) + " " + hostWords(i),
+			input: arguing(map[string]schema{
+				"command": {Type: "array", Items: &schema{Type: "string"}, MinItems: 1, Description: `the program and its arguments, such as ["ls", "-l"]`},
+				"stdin":   text("what the program reads from standard input"),
+				"timeout": timeoutOf(i),
+			}, "command"),
+			output: runOutput(),
+			hints:  hints{destructive: true, openWorld: reaches},
+			call:   d.runCommand,
+		})
+	}
+	return tools
+}
+
+// arguing is the schema of arguments: nothing but what it lists.
+func arguing(properties map[string]schema, required ...string) schema {
+	s, closed := object(properties, required...), false
+	s.Additional = &closed
+	return s
+}
+
+func pythonInput(i service.Info) schema {
+	return arguing(map[string]schema{
+		"code":      text("the Python source to run"),
+		"stdin":     text("what the script reads from standard input"),
+		"variables": listOf(schema{Type: "string"}, "names of global variables to show after the run"),
+		"timeout":   timeoutOf(i),
+		"memory": within(schema{Type: "integer", unit: "MiB", Description: "memory limit in MiB"},
+			1, float64(i.Maxima.Memory/policy.MiB), float64(i.Limits.Memory/policy.MiB)),
+		"output_limit": within(schema{Type: "integer", unit: "bytes", Description: "limit on stdout and on stderr in bytes; the rest is cut off"},
+			1, float64(i.Maxima.Output), float64(i.Limits.Output)),
+	}, "code")
+}
+
+func timeoutOf(i service.Info) schema {
+	return within(schema{Type: "number", unit: "seconds", Description: "time limit in seconds"},
+		0.001, i.Maxima.WallTime.Std().Seconds(), i.Limits.WallTime.Std().Seconds())
+}
+
+// within bounds a number by the operator's maximum, and says so in words, too: not every
+// client shows the bounds of a schema to its model.
+func within(s schema, least, most, normal float64) schema {
+	s.Minimum, s.Maximum, s.Default = &least, &most, normal
+	s.Description += fmt.Sprintf(" (%s unless you say otherwise, %s at most)", decimal(normal), decimal(most))
+	return s
+}
+
+// addTools registers the tools of a door.
+func (d *door) addTools() {
+	for _, t := range toolsOf(d) {
+		h := t.hints
+		d.mcp.AddTool(&mcp.Tool{
+			Name: t.name, Title: t.title, Description: t.description,
+			InputSchema: t.input.raw(), OutputSchema: t.output.raw(),
+			Annotations: &mcp.ToolAnnotations{
+				Title: t.title, ReadOnlyHint: h.readOnly, DestructiveHint: &h.destructive,
+				IdempotentHint: h.idempotent, OpenWorldHint: &h.openWorld,
+			},
+		}, d.handler(t))
+	}
+}
+
+// runOutput is the shape of an answer of run_python and run_command.
+func runOutput() schema {
+	return object(map[string]schema{
+		"status":      text("ok, or error if the code failed"),
+		"outcome":     text("how it ended, such as succeeded, raised, timed_out or out_of_memory"),
+		"stdout":      text("what it printed"),
+		"stderr":      text("what it wrote to standard error"),
+		"return_code": integer("its exit code; -1 if it was ended or never began"),
+		"result":      {Description: "the value that the script assigned to `result`, if it did"},
+		"variables":   {Type: "object", Description: "the values of the variables asked for"},
+		"error":       text("what went wrong; empty if nothing did"),
+		"error_type":  text("what kind of failure it was; empty if none"),
+		"exception": object(map[string]schema{
+			"type": text("its class"), "message": text("its text"), "traceback": text("where it came from"), "line": integer("the line of the script"),
+		}),
+		"signal":           text("the signal that ended it"),
+		"stdout_truncated": flag("stdout was cut at the limit"),
+		"stderr_truncated": flag("stderr was cut at the limit"),
+		"violations": listOf(object(map[string]schema{
+			"wall": text("what stopped it"), "op": text("what was tried"), "detail": text("its arguments"), "line": integer("the line of the script"),
+			"column": integer("the column, if known"), "count": integer("how often"), "hint": text("what to do instead"),
+			"allowed": listOf(schema{Type: "string"}, "what is allowed there"),
+		}), "attempts that the sandbox blocked"),
+		"usage": object(map[string]schema{
+			"wall_time": text("time on the clock"), "cpu_time": text("processor time"), "memory": text("memory at its peak"), "output": text("bytes written"),
+		}),
+		"tier": text("the kind of isolation that it ran in"),
+	}, "status", "outcome", "stdout", "stderr", "return_code", "variables", "error", "violations")
+}
+
+func checkOutput() schema {
+	return object(map[string]schema{
+		"ok": flag("nothing was found"),
+		"findings": listOf(object(map[string]schema{
+			"rule": text("the rule that refuses it; syntax for what is no Python"), "line": integer("counted from 1"), "column": integer("counted from 1"),
+			"reason": text("why"), "hint": text("what to do instead"), "allowed": listOf(schema{Type: "string"}, "what is allowed there"),
+		}, "rule", "line", "column", "reason"), "what was found, in the order of the source"),
+	}, "ok", "findings")
+}
+
+func infoOutput() schema {
+	limits := func(description string) schema {
+		s := object(map[string]schema{"timeout": {Type: "number", Description: "seconds"}, "memory": integer("MiB"), "output_limit": integer("bytes"), "cpu_time": {Type: "number", Description: "seconds of processor time"}})
+		s.Description = description
+		return s
+	}
+	return object(map[string]schema{
+		"limits":     limits("what a run gets that asks for nothing"),
+		"maxima":     limits("the most that a run may ask for"),
+		"restricted": flag("scripts go by the language rules"),
+		"modules":    listOf(schema{Type: "string"}, "what a restricted script may import"),
+		"hosts":      listOf(schema{Type: "string"}, "where code may connect to"),
+		"commands":   flag("run_command is there"),
+		"tier":       text("the kind of isolation"),
+		"walls":      {Type: "object", Description: "what stands between the code and the host, each with its state"},
+		"version":    text("of cordon"),
+	}, "limits", "maxima", "restricted", "modules", "hosts", "commands", "tier", "version")
+}
+
+// instructions tell a model once what all of it is for.
+func instructions(i service.Info, reads []string) string {
+	words := "Runs code that need not be trusted, behind walls. " + sandboxWords(i, reads) + " An answer with isError says what went wrong and what to change."
+	if i.Commands {
+		words += " run_command runs other programs."
+	}
+	return words
+}
+
+func sandboxWords(i service.Info, reads []string) string {
+	files := "It sees no files of the host"
+	if len(reads) > 0 {
+		files = "Of the host's files, it can read " + strings.Join(reads, ", ")
+	}
+	return fmt.Sprintf("Limits: %v and %v of memory. %s %s; /tmp is its own.%s",
+		i.Limits.WallTime, i.Limits.Memory, hostWords(i), files, restrictedWords(i))
+}
+
+func hostWords(i service.Info) string {
+	if len(i.Hosts) == 0 {
+		return "There is no network."
+	}
+	return "It can connect to " + strings.Join(i.Hosts, ", ") + " and nowhere else."
+}
+
+func restrictedWords(i service.Info) string {
+	if !i.Restricted {
+		return ""
+	}
+	return " Scripts are restricted: they may import " + strings.Join(i.Modules, ", ") + " and nothing else."
+}
+
+func workspaceWords(folder string) string {
+	if folder == "" {
+		return " It starts in an empty private /tmp."
+	}
+	return " It works in " + folder + "."
+}
+
+// structured is the form of an answer that programs read.
+func structured(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil // the parts are JSON already; a test marshals every kind
+	}
+	return text
+}

@@ -1,0 +1,120 @@
+package mcpserver_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/cordon-sandbox/cordon/internal/mcpserver"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
+
+// TestTranscripts says what goes over the wire: each file has the lines of a client, and
+// what the server says to them.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/transcripts/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(archive.Files) != 2 || archive.Files[0].Name != "client" || archive.Files[1].Name != "server" {
+				t.Fatal("a transcript has two parts, client and server")
+			}
+			said := converse(t, fakeServer(t, nil), string(archive.Files[0].Data))
+			if *update {
+				archive.Files[1].Data = []byte(said)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(archive.Files[1].Data), said); diff != "" {
+				t.Errorf("the server says something else (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// converse sends lines to a server over stdio, waits for the answer to each call before
+// the next, and gives all that was said, readable.
+func converse(t *testing.T, s *mcpserver.Server, lines string) string {
+	t.Helper()
+	c := startStdio(t, s)
+	var said bytes.Buffer
+	for line := range strings.Lines(lines) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		var message struct{ ID any }
+		if err := json.Unmarshal([]byte(line), &message); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		c.send(t, line)
+		if message.ID == nil {
+			continue
+		}
+		if err := json.Indent(&said, c.receive(t), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return said.String()
+}
+
+// stdioClient is a client of the simplest kind: lines in, lines out.
+type stdioClient struct {
+	in    *io.PipeWriter
+	out   *bufio.Reader
+	ended chan error
+}
+
+func startStdio(t *testing.T, s *mcpserver.Server) *stdioClient {
+	t.Helper()
+	serverIn, in := io.Pipe()
+	out, serverOut := io.Pipe()
+	c := &stdioClient{in: in, out: bufio.NewReader(out), ended: make(chan error, 1)}
+	go func() {
+		err := s.ServeStdio(t.Context(), serverIn, serverOut)
+		serverOut.Close()
+		c.ended <- err
+		close(c.ended)
+	}()
+	t.Cleanup(func() {
+		in.Close()
+		go func() { _, _ = io.Copy(io.Discard, out) }()
+		if err := <-c.ended; err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	return c
+}
+
+func (c *stdioClient) send(t *testing.T, line string) {
+	t.Helper()
+	if _, err := io.WriteString(c.in, strings.TrimSpace(line)+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *stdioClient) receive(t *testing.T) []byte {
+	t.Helper()
+	line, err := c.out.ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
