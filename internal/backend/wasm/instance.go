@@ -32,8 +32,11 @@ type instance struct {
 	stopped     bool // in the middle of something
 }
 
-// wasmPage is what memories grow by.
-const wasmPage = 64 << 10
+// wasmPage is what memories grow by, and mostMemory is what their addresses reach.
+const (
+	wasmPage   = 64 << 10
+	mostMemory = 1 << 32
+)
 
 // uncounted is the fuel of a guest whose instructions are not counted one by one.
 const uncounted = -1

@@ -155,8 +155,10 @@ func readSnapshot(from io.Reader, i *interpreter, most policy.Bytes) (header sna
 		return header, nil, fmt.Errorf("it is of another build: of Python %s in another bundle, or of another cordon; this one has %s", header.Python, i.bundle.Python)
 	case !slices.Equal(header.Mounts, i.mounts()):
 		return header, nil, fmt.Errorf("it was made with the grants %q, and this policy has %q", header.Mounts, i.mounts())
-	case header.Length%wasmPage != 0 || header.Base > header.Length || header.Length-header.Base > uint64(most):
-		return header, nil, fmt.Errorf("it needs %v of memory, and the policy allows %v", policy.Bytes(header.Length-min(header.Base, header.Length)), most)
+	case !header.sound(i):
+		return header, nil, errDamaged
+	case header.Length-header.Base > uint64(most):
+		return header, nil, fmt.Errorf("it needs %v of memory, and the policy allows %v", policy.Bytes(header.Length-header.Base), most)
 	}
 	memory = make([]byte, header.Length)
 	if err := readPieces(in, memory); err != nil {
@@ -171,6 +173,18 @@ func readSnapshot(from io.Reader, i *interpreter, most policy.Bytes) (header sna
 		return header, nil, errDamaged
 	}
 	return header, memory, nil
+}
+
+// sound says whether there can be such a memory. What a header says is room that is made
+// before anything else of the file is looked at; and what it calls the interpreter's own
+// does not count as the guest's, so that this can be no more than an interpreter gets.
+func (h snapshotHeader) sound(i *interpreter) bool {
+	least := uint64(0)
+	if own := i.module.parsed.Memory; own != nil {
+		least = uint64(own.Min) * wasmPage
+	}
+	return h.Length%wasmPage == 0 && h.Length >= least && h.Length <= mostMemory &&
+		h.Base <= h.Length && h.Base <= uint64(bootMemory)
 }
 
 func readHeader(in io.Reader) (header snapshotHeader, err error) {
@@ -192,10 +206,12 @@ func readHeader(in io.Reader) (header snapshotHeader, err error) {
 	return header, nil
 }
 
+// readPieces fills a memory. The pieces come in their order, so that a small file cannot
+// have the same place filled for ever.
 func readPieces(in flate.Reader, memory []byte) error {
 	packed := flate.NewReader(in)
 	head := make([]byte, 16)
-	for {
+	for end := uint64(0); ; {
 		if _, err := io.ReadFull(packed, head); err != nil {
 			return errDamaged
 		}
@@ -203,10 +219,11 @@ func readPieces(in flate.Reader, memory []byte) error {
 		if length == 0 {
 			break
 		}
-		if at > uint64(len(memory)) || length > uint64(len(memory))-at {
+		if at < end || at > uint64(len(memory)) || length > uint64(len(memory))-at {
 			return errDamaged
 		}
-		if _, err := io.ReadFull(packed, memory[at:at+length]); err != nil {
+		end = at + length
+		if _, err := io.ReadFull(packed, memory[at:end]); err != nil {
 			return errDamaged
 		}
 	}
