@@ -51,6 +51,14 @@ func (b *Backend) open(ctx context.Context, binary []byte, how wasmbin.Metering)
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
+	offers, err := b.engines.offers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Before it is compiled, which takes time and room, and would have to be undone.
+	if err := checkImports(parsed.Imports, offers); err != nil {
+		return nil, err
+	}
 	counted, err := parsed.Meter(how)
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
@@ -59,11 +67,7 @@ func (b *Backend) open(ctx context.Context, binary []byte, how wasmbin.Metering)
 	if err != nil {
 		return nil, err
 	}
-	m := &Module{backend: b, parsed: parsed, engine: engine, code: code}
-	if err := m.checkImports(); err != nil {
-		return nil, err
-	}
-	return m, nil
+	return &Module{backend: b, parsed: parsed, engine: engine, code: code}, nil
 }
 
 // Digest is that of what was opened.
@@ -78,11 +82,11 @@ func (m *Module) Close() error {
 }
 
 // checkImports says all at once what a module wants and cannot have.
-func (m *Module) checkImports() error {
+func checkImports(wanted []wasmbin.Import, there offers) error {
 	var problems []string
-	for _, i := range m.parsed.Imports {
-		offers, known := m.engine.offers[i.Module]
-		definition := offers[i.Name]
+	for _, i := range wanted {
+		functions, known := there[i.Module]
+		definition := functions[i.Name]
 		switch {
 		case i.Kind != wasmbin.Function:
 			problems = append(problems, fmt.Sprintf("%s.%s: a %s, and none can be imported", i.Module, i.Name, i.Kind))
@@ -91,7 +95,7 @@ func (m *Module) checkImports() error {
 		case !known:
 			problems = append(problems, fmt.Sprintf("%s.%s: there are %s", i.Module, i.Name, strings.Join(hostModules[:2], " and ")))
 		case definition == nil:
-			problems = append(problems, fmt.Sprintf("%s.%s: there are %s", i.Module, i.Name, strings.Join(slices.Sorted(maps.Keys(offers)), ", ")))
+			problems = append(problems, fmt.Sprintf("%s.%s: there are %s", i.Module, i.Name, strings.Join(slices.Sorted(maps.Keys(functions)), ", ")))
 		case typeOf(definition) != i.Type:
 			problems = append(problems, fmt.Sprintf("%s.%s: it is %s here, and the module has %s", i.Module, i.Name, typeOf(definition), i.Type))
 		}
