@@ -68,11 +68,10 @@ func (i *interpreter) mounts() []string {
 
 // Save writes the session as it is now.
 func (s *Session) Save(to io.Writer) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over != nil {
-		return s.over
+	if err := s.use(); err != nil {
+		return err
 	}
+	defer s.done()
 	i := s.instance
 	memory := i.guest.memory.region.bytes[:i.guest.memory.size]
 	return i.interpreter.writeSnapshot(to, memory, i.image.base, s.restricted, flate.BestSpeed)
@@ -120,6 +119,10 @@ func writePieces(to io.Writer, memory []byte, level int) error {
 // LoadSession gives a session that was saved, by this Runner or another of the same
 // build.
 func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (*Session, error) {
+	if err := b.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer b.gate.Leave()
 	i, err := b.interpreter.Get(ctx)
 	if err != nil {
 		return nil, err
@@ -137,7 +140,7 @@ func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	return b.keep(&Session{backend: b, restricted: header.Restricted, instance: made})
+	return b.newSession(made, header.Restricted)
 }
 
 var errDamaged = errors.New("it is damaged, or cut short")
