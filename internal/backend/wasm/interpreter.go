@@ -15,6 +15,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sysfs"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
 	"github.com/cordon-sandbox/cordon/internal/language"
@@ -77,10 +78,11 @@ func (i *interpreter) Close() error { return i.module.Close() }
 // world is what a Python finds: its library, its own /tmp and the grants. The C library
 // counts them at its start, so that all copies of one memory must find the same.
 func (i *interpreter) world(g *guest, tmp *scratch.FS, files *rootfs.Set) wazero.ModuleConfig {
-	fs := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(counted{&sysfs.ReadFS{FS: i.library}, g}, libraryFolder)
-	fs = fs.(sysfs.FSConfig).WithSysFSMount(counted{tmp, g}, scratchFolder)
+	library := &counted{&sysfs.ReadFS{FS: i.library}, guestfs.HandlesOf(g.files)}
+	fs := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(library, libraryFolder)
+	fs = fs.(sysfs.FSConfig).WithSysFSMount(tmp, scratchFolder)
 	for _, m := range files.Mounts() {
-		fs = fs.(sysfs.FSConfig).WithSysFSMount(counted{m.FS, g}, m.Guest)
+		fs = fs.(sysfs.FSConfig).WithSysFSMount(m.FS, m.Guest)
 	}
 	return g.world().WithFSConfig(fs)
 }
@@ -112,7 +114,7 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 	inside := experimental.WithMemoryAllocator(withGuest(context.WithoutCancel(ctx), g), &g.memory)
 	g.begin()
 	defer g.cpu.end()
-	instance, err := i.module.engine.runtime.InstantiateModule(inside, i.module.code, i.world(g, scratch.New(scratch.Limits{}), files))
+	instance, err := i.module.engine.runtime.InstantiateModule(inside, i.module.code, i.world(g, scratch.New(scratch.Limits{Files: g.files}), files))
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "CPython: %w", plainly(err))
 	}
