@@ -51,13 +51,14 @@ type value struct {
 
 // execute gives the module a new instance, has something done with it, and says what
 // became of it.
-func (m *Module) execute(ctx context.Context, job backend.Job, work func(context.Context, api.Module) (value, error)) (run.Result, error) {
+func (m *Module) execute(ctx context.Context, job backend.Job, work func(context.Context, api.Module) (value, error)) (_ run.Result, err error) {
 	if err := ctx.Err(); err != nil {
 		return run.Result{}, err
 	}
-	if m.closed.Load() {
-		return run.Result{}, run.Errorf(run.Closed, "the module is closed")
+	if err := m.begin(); err != nil {
+		return run.Result{}, err
 	}
+	defer func() { err = errors.Join(err, m.end()) }()
 	job = m.backend.completed(job)
 	g := m.backend.newGuest()
 	g.adopt(ctx, job)

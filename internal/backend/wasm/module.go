@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -25,7 +25,10 @@ type Module struct {
 	parsed  *wasmbin.Module
 	engine  *engine
 	code    wazero.CompiledModule
-	closed  atomic.Bool
+
+	mu     sync.Mutex
+	runs   int // under way
+	closed bool
 }
 
 // OpenModule checks and compiles a module.
@@ -75,7 +78,35 @@ func (m *Module) Digest() string { return m.digest }
 
 // Close lets go of the compiled code. Runs under way keep it until they end.
 func (m *Module) Close() error {
-	if m.closed.Swap(true) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil
+	}
+	m.closed = true
+	return m.letGo()
+}
+
+// begin is for a run, and end for its end.
+func (m *Module) begin() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return run.Errorf(run.Closed, "the module is closed")
+	}
+	m.runs++
+	return nil
+}
+
+func (m *Module) end() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs--
+	return m.letGo()
+}
+
+func (m *Module) letGo() error {
+	if !m.closed || m.runs > 0 {
 		return nil
 	}
 	return m.code.Close(context.Background())
