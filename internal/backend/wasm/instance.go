@@ -170,10 +170,10 @@ func (i *instance) judge(e evidence, words []byte) run.Result {
 		return judge(e)
 	}
 	r := judge(e)
-	dict, err := wire.DecodeDict(words)
 	if len(words) > run.MaxPayload {
-		err = errors.New("it is too large")
+		words = nil // none that we would read
 	}
+	dict, err := wire.DecodeDict(words)
 	if err != nil {
 		report.Malformed(&r, err)
 	} else {

@@ -158,3 +158,35 @@ func TestCloseEndsRuns(t *testing.T) {
 		})
 	}
 }
+
+// Sessions take turns at the gate as all others do.
+func TestSessionsAreBounded(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1, Concurrent: 1})
+	s, other := b.session(false), b.session(false)
+	first := busyIn(t, s)
+	job := backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits}
+	for name, try := range map[string]func(ctx context.Context) error{
+		"a run in another session": func(ctx context.Context) error { _, err := other.Run(ctx, job); return err },
+		"another session":          func(ctx context.Context) error { _, err := b.OpenSession(ctx, false); return err },
+		"a saved session":          func(ctx context.Context) error { _, err := b.LoadSession(ctx, nil); return err },
+		"a run":                    func(ctx context.Context) error { _, err := b.Open(ctx, job); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		if err := try(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+	first.goesOn(t)
+}
+
+// A session's scripts all go by the language rules, or none does.
+func TestSessionsKeepTheirRules(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	for _, restricted := range []bool{false, true} {
+		_, err := b.session(restricted).Run(t.Context(), backend.Job{Request: run.Request{Script: "pass", Restricted: !restricted}, Limits: policy.DefaultLimits})
+		if run.ClassOf(err) != run.Invalid {
+			t.Errorf("restricted %v: %v", restricted, err)
+		}
+	}
+}
