@@ -178,7 +178,7 @@ func (i *instance) judge(e evidence, words []byte) run.Result {
 		report.Malformed(&r, err)
 	} else {
 		cause := report.Read(&r, dict, e.Limits)
-		explain(&r, cause)
+		explain(&r, cause, i.interpreter.mounts())
 		e.ranOut(&r, cause)
 	}
 	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()

@@ -58,8 +58,13 @@ func (i *interpreter) build() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// mounts are where a script finds what there is, in the order of world.
 func (i *interpreter) mounts() []string {
-	names := []string{libraryFolder, scratchFolder}
+	var names []string
+	if i.around != nil {
+		names = append(names, "/")
+	}
+	names = append(names, libraryFolder, scratchFolder)
 	for _, m := range i.backend.scripts.NewSet(noFiles).Mounts() {
 		names = append(names, m.Guest)
 	}
