@@ -69,7 +69,7 @@ func (r *Runner) sessionTier(ctx context.Context, trust policy.Trust) (*wasm.Bac
 }
 
 // Run runs a script in the session, with limits of its own. Scripts of one session wait
-// for each other.
+// for each other, as Fork and Save wait for a script.
 func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	if len(req.Command) > 0 || req.Module != nil {
 		return run.Result{}, run.Errorf(run.Invalid, "a session runs scripts")
@@ -100,5 +100,5 @@ func (s *Session) Fork() (*Session, error) {
 // Save writes the session as it is now. Open files and /tmp are not in it.
 func (s *Session) Save(to io.Writer) error { return s.session.Save(to) }
 
-// Close ends the session.
+// Close ends the session, and a run in it that is under way.
 func (s *Session) Close() error { return s.session.Close() }

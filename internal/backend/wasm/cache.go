@@ -22,6 +22,11 @@ func cacheFolder() (string, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
 	}
+	// A home may be a link. What it leads to by now is looked at, and used.
+	if caches, err = filepath.EvalSymlinks(caches); err != nil {
+		return "", err
+	}
+	folder = filepath.Join(caches, "cordon", "wasm")
 	if err := ownAlone(folder); err != nil {
 		return "", err
 	}

@@ -22,8 +22,11 @@ import (
 type engine struct {
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache // nil if nothing is kept
-	offers  map[string]map[string]api.FunctionDefinition
+	offers  offers
 }
+
+// offers are the functions that can be imported, by their modules and their names.
+type offers map[string]map[string]api.FunctionDefinition
 
 // features are those of WebAssembly 2.0, which internal/wasmbin knows.
 const features = api.CoreFeaturesV2
@@ -34,7 +37,7 @@ func newEngine(ctx context.Context, interpreter bool, folder string) (*engine, e
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = config.WithCoreFeatures(features).WithDebugInfoEnabled(false)
-	e := &engine{offers: map[string]map[string]api.FunctionDefinition{}}
+	e := &engine{offers: offers{}}
 	if folder != "" {
 		cache, err := wazero.NewCompilationCacheWithDir(folder)
 		if err != nil {
@@ -131,6 +134,15 @@ func (e *engines) get(ctx context.Context, kept bool) (*engine, error) {
 	}
 	*one = made
 	return made, nil
+}
+
+// offers are the same in both.
+func (e *engines) offers(ctx context.Context) (offers, error) {
+	engine, err := e.get(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	return engine.offers, nil
 }
 
 // compile compiles a module that has been rewritten. What was kept may be damaged, and

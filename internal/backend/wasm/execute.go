@@ -51,13 +51,14 @@ type value struct {
 
 // execute gives the module a new instance, has something done with it, and says what
 // became of it.
-func (m *Module) execute(ctx context.Context, job backend.Job, work func(context.Context, api.Module) (value, error)) (run.Result, error) {
+func (m *Module) execute(ctx context.Context, job backend.Job, work func(context.Context, api.Module) (value, error)) (_ run.Result, err error) {
 	if err := ctx.Err(); err != nil {
 		return run.Result{}, err
 	}
-	if m.closed.Load() {
-		return run.Result{}, run.Errorf(run.Closed, "the module is closed")
+	if err := m.begin(); err != nil {
+		return run.Result{}, err
 	}
+	defer func() { err = errors.Join(err, m.end()) }()
 	job = m.backend.completed(job)
 	g := m.backend.newGuest()
 	g.adopt(ctx, job)
@@ -78,7 +79,7 @@ func (m *Module) execute(ctx context.Context, job backend.Job, work func(context
 
 func (m *Module) instance(g *guest, job backend.Job, e *evidence, work func(context.Context, api.Module) (value, error)) (err error) {
 	files := m.backend.roots.NewSet(rootfs.Limits{
-		Disk: int64(job.Limits.Disk), OpenFiles: job.Limits.OpenFiles - standardStreams, Exceeded: g.exceeded, Denied: g.denied,
+		Disk: int64(job.Limits.Disk), Files: g.files, Exceeded: g.exceeded, Denied: g.denied,
 	})
 	defer func() { err = errors.Join(err, files.Close()) }()
 	defer g.memory.Free()
@@ -102,9 +103,6 @@ func (m *Module) instance(g *guest, job backend.Job, e *evidence, work func(cont
 	}
 	return nil
 }
-
-// diskLimit is what rootfs calls it.
-const diskLimit = "disk"
 
 // failing makes an error of a mistake of the engine's: it runs what strangers wrote, and
 // its end must not be that of the whole process.

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/report"
@@ -20,14 +21,18 @@ const (
 )
 
 // explain connects an exception with the wall behind it: a path that is not there for
-// the guest is named.
-func explain(r *run.Result, cause report.OSError) {
+// the guest is named. What is not there in a mount of its own is not there for anybody.
+func explain(r *run.Result, cause report.OSError, mounts []string) {
 	switch cause.Errno {
 	case wasiACCES, wasiNOENT, wasiPERM, wasiROFS, wasiNOTCAPABLE:
 	default:
 		return
 	}
-	if !path.IsAbs(cause.Filename) || r.Exception == nil {
+	if cause.Filename == "" || r.Exception == nil {
+		return
+	}
+	if !path.IsAbs(cause.Filename) {
+		r.Error += ": relative names are looked for in " + scratchFolder + ", which is the script's own; what is granted has its absolute path"
 		return
 	}
 	for i := range r.Violations {
@@ -36,11 +41,18 @@ func explain(r *run.Result, cause report.OSError) {
 			return
 		}
 	}
-	if clean := path.Clean(cause.Filename); clean == scratchFolder || strings.HasPrefix(clean, scratchFolder+"/") {
-		return // it is the guest's own
+	if cause.Errno == wasiNOENT && slices.ContainsFunc(mounts, func(mount string) bool { return isIn(cause.Filename, mount) }) {
+		return
 	}
 	r.Violations = append(r.Violations, run.Violation{
 		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Line: r.Exception.Line, Count: 1,
 		Hint: "the guest can use only its own library, its own " + scratchFolder + " and what is granted with `read:` in the policy; pass the data in context or stdin",
 	})
+}
+
+// isIn says whether a path leads into a mount. The folder of all is none of these: what
+// is there is only what leads to the others.
+func isIn(name, mount string) bool {
+	name = path.Clean(name)
+	return mount != "/" && (name == mount || strings.HasPrefix(name, mount+"/"))
 }

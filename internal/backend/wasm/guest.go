@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -22,7 +23,7 @@ type guest struct {
 	memory memory
 	clock  *clock
 	closed <-chan struct{} // when the Runner is
-	opened int             // how many files it has open
+	files  *guestfs.OpenFiles
 	// answer is what cordon's own code in the guest asks before the guest's comes.
 	answer func(question []byte) (answer []byte, ours bool)
 	turn
@@ -66,7 +67,9 @@ const (
 
 // newGuest gives a guest that nobody has begun.
 func (b *Backend) newGuest() *guest {
-	return &guest{clock: &clock{}, slice: exactSlice, closed: b.gate.Closed()}
+	g := &guest{clock: &clock{}, slice: exactSlice, closed: b.gate.Closed()}
+	g.files = guestfs.NewOpenFiles(g.exceeded)
+	return g
 }
 
 // adopt makes it the guest of a job, with nothing left of an earlier one.
@@ -81,6 +84,7 @@ func (g *guest) adopt(ctx context.Context, job backend.Job) {
 		g.stdin = &reader{guest: g, from: job.Streams.In}
 	}
 	g.memory.refused = false
+	g.files.Allow(job.Limits.OpenFiles - standardStreams)
 	g.clock.fixed = job.Deterministic
 	if job.Deterministic {
 		g.random = random.NewChaCha8([32]byte{})
@@ -174,7 +178,6 @@ func wait[T any](g *guest, event <-chan T) T {
 // sleep waits for a time to pass.
 func (g *guest) sleep(d time.Duration) {
 	if d <= 0 {
-		g.check(g.granted)
 		return
 	}
 	timer := time.NewTimer(min(d, time.Until(g.deadline)+time.Second))

@@ -2,7 +2,9 @@ package wasm
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -143,6 +145,36 @@ func TestHostileModules(t *testing.T) {
 		}
 		expect(t, b.run(healthy, run.Request{}), run.Succeeded, "hello from C")
 	})
+}
+
+// What cannot be run is not compiled: nothing of it is kept.
+func TestWrongImportsAreNotCompiled(t *testing.T) {
+	folder := t.TempDir()
+	b := newBench(t, Options{Cache: folder})
+	b.open(moduleOf(nil)) // the engine makes folders of its own
+	kept := func() (files []string) {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	before := kept()
+	if len(before) == 0 {
+		t.Fatal("nothing is kept of a module that can be run")
+	}
+	_, err := b.OpenModule(t.Context(), assemble(types, section(2, list(slices.Concat(text("env"), text("system"), []byte{0, growType}))), functions(1), exportStart(1), code(nil)))
+	if run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "env.system") {
+		t.Error(err)
+	}
+	if after := kept(); len(after) != len(before) {
+		t.Errorf("%q, and then %q", before, after)
+	}
 }
 
 // A module that was cut anywhere is an error with words, and never more than that.

@@ -32,8 +32,11 @@ type instance struct {
 	stopped     bool // in the middle of something
 }
 
-// wasmPage is what memories grow by.
-const wasmPage = 64 << 10
+// wasmPage is what memories grow by, and mostMemory is what their addresses reach.
+const (
+	wasmPage   = 64 << 10
+	mostMemory = 1 << 32
+)
 
 // uncounted is the fuel of a guest whose instructions are not counted one by one.
 const uncounted = -1
@@ -45,10 +48,8 @@ func (i *interpreter) instance(from *image, region *region, size uint64) (*insta
 	g.slice = coarseSlice
 	g.memory = memory{limit: size, image: from, region: region}
 	made := &instance{interpreter: i, image: from, guest: g}
-	made.files = i.backend.scripts.NewSet(rootfs.Limits{
-		OpenFiles: i.backend.options.Policy.Limits.OpenFiles - standardStreams, Exceeded: g.exceeded, Denied: g.denied,
-	})
-	made.tmp = scratch.New(scratch.Limits{Guest: scratchFolder, Files: made.files, Exceeded: g.exceeded, Now: g.clock.wall})
+	made.files = i.backend.scripts.NewSet(rootfs.Limits{Files: g.files, Denied: g.denied})
+	made.tmp = scratch.New(scratch.Limits{Guest: scratchFolder, Files: g.files, Exceeded: g.exceeded, Now: g.clock.wall})
 	made.inside = experimental.WithMemoryAllocator(withGuest(context.Background(), g), &g.memory)
 	var err error
 	if made.module, err = i.module.engine.runtime.InstantiateModule(made.inside, i.module.code, i.world(g, made.tmp, made.files)); err != nil {
@@ -169,15 +170,15 @@ func (i *instance) judge(e evidence, words []byte) run.Result {
 		return judge(e)
 	}
 	r := judge(e)
-	dict, err := wire.DecodeDict(words)
 	if len(words) > run.MaxPayload {
-		err = errors.New("it is too large")
+		words = nil // none that we would read
 	}
+	dict, err := wire.DecodeDict(words)
 	if err != nil {
 		report.Malformed(&r, err)
 	} else {
 		cause := report.Read(&r, dict, e.Limits)
-		explain(&r, cause)
+		explain(&r, cause, i.interpreter.mounts())
 		e.ranOut(&r, cause)
 	}
 	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()

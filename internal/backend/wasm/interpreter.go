@@ -12,9 +12,11 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/experimental/sys"
 	"github.com/tetratelabs/wazero/experimental/sysfs"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
 	"github.com/cordon-sandbox/cordon/internal/language"
@@ -31,7 +33,8 @@ type interpreter struct {
 	backend *Backend
 	bundle  *pythonwasm.Bundle
 	module  *Module
-	library *sysfs.AdaptFS
+	library sys.FS
+	around  sys.FS // nil where a grant is the folder of all
 }
 
 // What CPython exports beside its memory: see internal/pythonwasm/c/cordon.c.
@@ -68,7 +71,24 @@ func (b *Backend) openInterpreter(ctx context.Context) (*interpreter, error) {
 	if err != nil {
 		return nil, run.Errorf(run.ClassOf(err), "the Python bundle %s: %w", path, err)
 	}
-	return &interpreter{b, bundle, module, &sysfs.AdaptFS{FS: singleFile{libraryName, bundle.Library}}}, nil
+	i := &interpreter{backend: b, bundle: bundle, module: module}
+	i.library = readOnly{&sysfs.ReadFS{FS: &sysfs.AdaptFS{FS: newTree().file(libraryName, bundle.Library)}}}
+	i.around = around(i.mounts())
+	return i, nil
+}
+
+// around is the folder in which all mounts are, unless it is one itself. Without it a path
+// that is in none of them would be no file that is not there, but an error that other
+// tiers do not know.
+func around(mounts []string) sys.FS {
+	all := newTree().file(nullFile, nil)
+	for _, mount := range mounts {
+		if mount == "/" {
+			return nil
+		}
+		all.folder(strings.TrimPrefix(mount, "/"))
+	}
+	return surroundings{readOnly{&sysfs.ReadFS{FS: &sysfs.AdaptFS{FS: all}}}}
 }
 
 // Close lets go of the compiled code.
@@ -77,10 +97,15 @@ func (i *interpreter) Close() error { return i.module.Close() }
 // world is what a Python finds: its library, its own /tmp and the grants. The C library
 // counts them at its start, so that all copies of one memory must find the same.
 func (i *interpreter) world(g *guest, tmp *scratch.FS, files *rootfs.Set) wazero.ModuleConfig {
-	fs := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(counted{&sysfs.ReadFS{FS: i.library}, g}, libraryFolder)
-	fs = fs.(sysfs.FSConfig).WithSysFSMount(counted{tmp, g}, scratchFolder)
+	fs := wazero.NewFSConfig()
+	mount := func(what sys.FS, at string) { fs = fs.(sysfs.FSConfig).WithSysFSMount(what, at) }
+	if i.around != nil {
+		mount(&counted{i.around, guestfs.HandlesOf(g.files)}, "/")
+	}
+	mount(&counted{i.library, guestfs.HandlesOf(g.files)}, libraryFolder)
+	mount(tmp, scratchFolder)
 	for _, m := range files.Mounts() {
-		fs = fs.(sysfs.FSConfig).WithSysFSMount(counted{m.FS, g}, m.Guest)
+		mount(m.FS, m.Guest)
 	}
 	return g.world().WithFSConfig(fs)
 }
@@ -112,7 +137,7 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 	inside := experimental.WithMemoryAllocator(withGuest(context.WithoutCancel(ctx), g), &g.memory)
 	g.begin()
 	defer g.cpu.end()
-	instance, err := i.module.engine.runtime.InstantiateModule(inside, i.module.code, i.world(g, scratch.New(scratch.Limits{}), files))
+	instance, err := i.module.engine.runtime.InstantiateModule(inside, i.module.code, i.world(g, scratch.New(scratch.Limits{Files: g.files}), files))
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "CPython: %w", plainly(err))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tetratelabs/wazero/sys"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
 	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/internal/report"
@@ -99,7 +100,7 @@ func (e evidence) scarce(r *run.Result) bool {
 	switch {
 	case e.memoryRefused:
 		end(r, run.OutOfMemory, "memory limit of %v reached", e.Limits.Memory)
-	case e.full == diskLimit:
+	case e.full == rootfs.DiskLimit:
 		end(r, run.OutOfDisk, "disk limit of %v reached", e.Limits.Disk)
 	case e.full == scratch.Limit:
 		end(r, run.OutOfDisk, "scratch limit of %v reached", e.Limits.Scratch)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -50,4 +51,43 @@ func TestKeptImages(t *testing.T) {
 	if fourth := seed(); fourth == third {
 		t.Errorf("%s again, of an image that was old", fourth)
 	}
+}
+
+// Each kind of interpreter has an image of its own, and none is taken for another.
+func TestKeptImagesAreOfOneKind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector")
+	}
+	folder := t.TempDir()
+	one := func(restricted bool, preload ...string) (image string) {
+		t.Helper()
+		b := pythonBench(t, Options{OneShot: true, Cache: folder, Policy: policy.Policy{Preload: preload}})
+		r := b.script(run.Request{Script: "result = 1", Restricted: restricted})
+		if string(r.Value) != "1" {
+			t.Errorf("%s %s", r.Outcome, r.Error)
+		}
+		if r = b.script(run.Request{Script: "import os", Restricted: restricted}); r.OK() == restricted {
+			t.Errorf("restricted %v: %s %s", restricted, r.Outcome, r.Error)
+		}
+		p, err := b.kind(restricted).Get(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if image, err = p.keptPath(); err != nil {
+			t.Fatal(err)
+		}
+		return image
+	}
+	plain, strict, other := one(false), one(true), one(false, "json")
+	if plain == strict || plain == other {
+		t.Errorf("%s, %s and %s", plain, strict, other)
+	}
+	text, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(strict, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one(true) // in one that is made anew
 }

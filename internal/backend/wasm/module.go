@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -25,7 +25,10 @@ type Module struct {
 	parsed  *wasmbin.Module
 	engine  *engine
 	code    wazero.CompiledModule
-	closed  atomic.Bool
+
+	mu     sync.Mutex
+	runs   int // under way
+	closed bool
 }
 
 // OpenModule checks and compiles a module.
@@ -51,6 +54,14 @@ func (b *Backend) open(ctx context.Context, binary []byte, how wasmbin.Metering)
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
+	offers, err := b.engines.offers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Before it is compiled, which takes time and room, and would have to be undone.
+	if err := checkImports(parsed.Imports, offers); err != nil {
+		return nil, err
+	}
 	counted, err := parsed.Meter(how)
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
@@ -59,11 +70,7 @@ func (b *Backend) open(ctx context.Context, binary []byte, how wasmbin.Metering)
 	if err != nil {
 		return nil, err
 	}
-	m := &Module{backend: b, parsed: parsed, engine: engine, code: code}
-	if err := m.checkImports(); err != nil {
-		return nil, err
-	}
-	return m, nil
+	return &Module{backend: b, parsed: parsed, engine: engine, code: code}, nil
 }
 
 // Digest is that of what was opened.
@@ -71,18 +78,46 @@ func (m *Module) Digest() string { return m.digest }
 
 // Close lets go of the compiled code. Runs under way keep it until they end.
 func (m *Module) Close() error {
-	if m.closed.Swap(true) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil
+	}
+	m.closed = true
+	return m.letGo()
+}
+
+// begin is for a run, and end for its end.
+func (m *Module) begin() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return run.Errorf(run.Closed, "the module is closed")
+	}
+	m.runs++
+	return nil
+}
+
+func (m *Module) end() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs--
+	return m.letGo()
+}
+
+func (m *Module) letGo() error {
+	if !m.closed || m.runs > 0 {
 		return nil
 	}
 	return m.code.Close(context.Background())
 }
 
 // checkImports says all at once what a module wants and cannot have.
-func (m *Module) checkImports() error {
+func checkImports(wanted []wasmbin.Import, there offers) error {
 	var problems []string
-	for _, i := range m.parsed.Imports {
-		offers, known := m.engine.offers[i.Module]
-		definition := offers[i.Name]
+	for _, i := range wanted {
+		functions, known := there[i.Module]
+		definition := functions[i.Name]
 		switch {
 		case i.Kind != wasmbin.Function:
 			problems = append(problems, fmt.Sprintf("%s.%s: a %s, and none can be imported", i.Module, i.Name, i.Kind))
@@ -91,7 +126,7 @@ func (m *Module) checkImports() error {
 		case !known:
 			problems = append(problems, fmt.Sprintf("%s.%s: there are %s", i.Module, i.Name, strings.Join(hostModules[:2], " and ")))
 		case definition == nil:
-			problems = append(problems, fmt.Sprintf("%s.%s: there are %s", i.Module, i.Name, strings.Join(slices.Sorted(maps.Keys(offers)), ", ")))
+			problems = append(problems, fmt.Sprintf("%s.%s: there are %s", i.Module, i.Name, strings.Join(slices.Sorted(maps.Keys(functions)), ", ")))
 		case typeOf(definition) != i.Type:
 			problems = append(problems, fmt.Sprintf("%s.%s: it is %s here, and the module has %s", i.Module, i.Name, typeOf(definition), i.Type))
 		}

@@ -5,44 +5,37 @@ import (
 
 	"github.com/tetratelabs/wazero/experimental/sys"
 
-	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// counted is a mount of which a guest may have only so many files open, as its limits
-// say. The library is one too: an open file is memory of ours, and not of the guest.
+// counted is a mount that does not count by itself what a guest has open.
 type counted struct {
 	sys.FS
-	guest *guest
+	handles *guestfs.Handles
 }
 
 // OpenFile implements sys.FS.
-func (c counted) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
-	if c.guest.opened >= c.guest.limits.OpenFiles-standardStreams {
-		c.guest.exceeded("open_files")
-		if path == "." {
-			return nil, sys.ENOENT // wazero panics at anything else for a mount's own folder
+func (c *counted) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
+	return c.handles.Open(path, flag, func(release func()) (sys.File, sys.Errno) {
+		f, errno := c.FS.OpenFile(path, flag, perm)
+		if errno != 0 {
+			return nil, errno
 		}
-		return nil, rootfs.EMFILE
-	}
-	f, errno := c.FS.OpenFile(path, flag, perm)
-	if errno != 0 {
-		return nil, errno
-	}
-	c.guest.opened++
-	return &countedFile{File: f, guest: c.guest}, 0
+		return &countedFile{File: f, release: release}, 0
+	})
 }
 
 type countedFile struct {
 	sys.File
-	guest  *guest
-	closed bool
+	release func()
+	closed  bool
 }
 
 // Close implements sys.File.
 func (f *countedFile) Close() sys.Errno {
 	if !f.closed {
 		f.closed = true
-		f.guest.opened--
+		f.release()
 	}
 	return f.File.Close()
 }

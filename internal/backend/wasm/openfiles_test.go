@@ -27,8 +27,8 @@ result = [all_there_are(), all_there_are()]
 import colorsys`,
 	})
 	expect(t, r, run.Succeeded, "")
-	// Besides the standard streams there is the folder of the library.
-	if want := "[12,12]"; string(r.Value) != want {
+	// Besides the standard streams.
+	if want := "[13,13]"; string(r.Value) != want {
 		t.Errorf("%s files could be opened, want %s", r.Value, want)
 	}
 }

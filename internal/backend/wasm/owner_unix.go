@@ -4,19 +4,46 @@ package wasm
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
-// ownAlone checks that a folder is ours, and that nobody else may write there.
+// nobody owns what belongs to root outside of a user namespace.
+const nobody = 65534
+
+// ownAlone checks that a folder is ours, that nobody else may write there, and that
+// nobody else may put another one into its place.
 func ownAlone(folder string) error {
 	info, err := os.Lstat(folder)
 	if err != nil {
 		return err
 	}
-	owner, known := info.Sys().(*syscall.Stat_t)
-	if !info.IsDir() || !known || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
+	if uid, known := ownerOf(info); !info.IsDir() || !known || uid != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
 		return fmt.Errorf("%s is not ours alone", folder)
 	}
-	return nil
+	for above := filepath.Dir(folder); ; above = filepath.Dir(above) {
+		info, err := os.Lstat(above)
+		if err != nil {
+			return err
+		}
+		uid, known := ownerOf(info)
+		trusted := known && (uid == os.Geteuid() || uid == 0 || uid == nobody)
+		open := info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0
+		if !info.IsDir() || !trusted || open {
+			return fmt.Errorf("%s is not ours alone: others may change %s", folder, above)
+		}
+		if above == filepath.Dir(above) {
+			return nil
+		}
+	}
+}
+
+func ownerOf(info fs.FileInfo) (uid int, known bool) {
+	owner, known := info.Sys().(*syscall.Stat_t)
+	if !known {
+		return 0, false
+	}
+	return int(owner.Uid), true
 }

@@ -23,11 +23,12 @@ type python struct {
 	image *image
 	made  int // of this image
 
-	ready  chan *instance
-	wanted chan struct{} // somebody found none
-	ctx    context.Context
-	end    context.CancelFunc
-	making sync.WaitGroup
+	ready    chan *instance
+	wanted   chan struct{} // somebody found none
+	ctx      context.Context
+	end      context.CancelFunc
+	making   sync.WaitGroup
+	unwanted error // how the last one was closed that was made ahead
 }
 
 func newPython(ctx context.Context, i *interpreter, rules *policy.Language, preload []string, idle int) (*python, error) {
@@ -130,7 +131,7 @@ func (p *python) makeAhead() {
 		select {
 		case p.ready <- made:
 		case <-p.ctx.Done():
-			_ = made.close() // nobody had it
+			p.unwanted = made.close()
 			return
 		}
 	}
@@ -189,7 +190,7 @@ func (p *python) lease() (*instance, error) {
 func (p *python) Close() error {
 	p.end()
 	p.making.Wait()
-	var err error
+	err := p.unwanted
 	for len(p.ready) > 0 {
 		err = errors.Join(err, (<-p.ready).close())
 	}

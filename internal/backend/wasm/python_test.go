@@ -29,7 +29,7 @@ func bundle(t testing.TB) string {
 
 // concurrent are the tests of Python that the race detector has something to see in.
 // To load CPython takes it seconds each time.
-var concurrent = []string{"TestRotationHammer", "TestFork", "TestContract"}
+var concurrent = []string{"TestRotationHammer", "TestFork", "TestContract", "TestWaitingInASession"}
 
 func pythonBench(t *testing.T, options Options) bench {
 	t.Helper()

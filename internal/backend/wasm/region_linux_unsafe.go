@@ -73,7 +73,9 @@ func (f frozen) write(memory []byte) error {
 	return nil
 }
 
-func (f frozen) close() { unix.Close(f.fd) }
+func (f frozen) close() {
+	_ = unix.Close(f.fd) // nothing of a memory is left to be written
+}
 
 // mapped gives a copy that is made page by page, as they are changed.
 func (f frozen) mapped(size uint64) (*region, error) {

@@ -21,9 +21,14 @@ func (f frozen) mapped(uint64) (*region, error) {
 	return &region{bytes: append([]byte(nil), f.data...), image: f, length: uint64(len(f.data))}, nil
 }
 
+var errGrown = errors.New("it has grown: a new copy takes less")
+
 // renew makes it a copy again.
 func (r *region) renew() error {
-	clear(r.bytes[copy(r.bytes, r.image.data):])
+	if len(r.bytes) > len(r.image.data) {
+		return errGrown
+	}
+	copy(r.bytes, r.image.data)
 	return nil
 }
 

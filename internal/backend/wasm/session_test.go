@@ -70,6 +70,14 @@ func TestSessionEndsWithAStop(t *testing.T) {
 	}
 }
 
+// What a run was refused is no reason for the end of the next.
+func TestSessionForgetsWhatWasRefused(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	s := b.session(false)
+	gives(t, s, "try:\n    bytearray(1 << 30)\nexcept MemoryError:\n    result = 'refused'", `"refused"`)
+	expect(t, in(t, s, "import os; os._exit(3)"), run.Exited, "exit code 3")
+}
+
 func TestFork(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	s := b.session(false)

@@ -58,8 +58,13 @@ func (i *interpreter) build() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// mounts are where a script finds what there is, in the order of world.
 func (i *interpreter) mounts() []string {
-	names := []string{libraryFolder, scratchFolder}
+	var names []string
+	if i.around != nil {
+		names = append(names, "/")
+	}
+	names = append(names, libraryFolder, scratchFolder)
 	for _, m := range i.backend.scripts.NewSet(noFiles).Mounts() {
 		names = append(names, m.Guest)
 	}
@@ -68,11 +73,10 @@ func (i *interpreter) mounts() []string {
 
 // Save writes the session as it is now.
 func (s *Session) Save(to io.Writer) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over != nil {
-		return s.over
+	if err := s.use(); err != nil {
+		return err
 	}
+	defer s.done()
 	i := s.instance
 	memory := i.guest.memory.region.bytes[:i.guest.memory.size]
 	return i.interpreter.writeSnapshot(to, memory, i.image.base, s.restricted, flate.BestSpeed)
@@ -120,6 +124,10 @@ func writePieces(to io.Writer, memory []byte, level int) error {
 // LoadSession gives a session that was saved, by this Runner or another of the same
 // build.
 func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (*Session, error) {
+	if err := b.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer b.gate.Leave()
 	i, err := b.interpreter.Get(ctx)
 	if err != nil {
 		return nil, err
@@ -137,7 +145,7 @@ func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	return b.keep(&Session{backend: b, restricted: header.Restricted, instance: made})
+	return b.newSession(made, header.Restricted)
 }
 
 var errDamaged = errors.New("it is damaged, or cut short")
@@ -155,8 +163,10 @@ func readSnapshot(from io.Reader, i *interpreter, most policy.Bytes) (header sna
 		return header, nil, fmt.Errorf("it is of another build: of Python %s in another bundle, or of another cordon; this one has %s", header.Python, i.bundle.Python)
 	case !slices.Equal(header.Mounts, i.mounts()):
 		return header, nil, fmt.Errorf("it was made with the grants %q, and this policy has %q", header.Mounts, i.mounts())
-	case header.Length%wasmPage != 0 || header.Base > header.Length || header.Length-header.Base > uint64(most):
-		return header, nil, fmt.Errorf("it needs %v of memory, and the policy allows %v", policy.Bytes(header.Length-min(header.Base, header.Length)), most)
+	case !header.sound(i):
+		return header, nil, errDamaged
+	case header.Length-header.Base > uint64(most):
+		return header, nil, fmt.Errorf("it needs %v of memory, and the policy allows %v", policy.Bytes(header.Length-header.Base), most)
 	}
 	memory = make([]byte, header.Length)
 	if err := readPieces(in, memory); err != nil {
@@ -171,6 +181,18 @@ func readSnapshot(from io.Reader, i *interpreter, most policy.Bytes) (header sna
 		return header, nil, errDamaged
 	}
 	return header, memory, nil
+}
+
+// sound says whether there can be such a memory. What a header says is room that is made
+// before anything else of the file is looked at; and what it calls the interpreter's own
+// does not count as the guest's, so that this can be no more than an interpreter gets.
+func (h snapshotHeader) sound(i *interpreter) bool {
+	least := uint64(0)
+	if own := i.module.parsed.Memory; own != nil {
+		least = uint64(own.Min) * wasmPage
+	}
+	return h.Length%wasmPage == 0 && h.Length >= least && h.Length <= mostMemory &&
+		h.Base <= h.Length && h.Base <= uint64(bootMemory)
 }
 
 func readHeader(in io.Reader) (header snapshotHeader, err error) {
@@ -192,10 +214,12 @@ func readHeader(in io.Reader) (header snapshotHeader, err error) {
 	return header, nil
 }
 
+// readPieces fills a memory. The pieces come in their order, so that a small file cannot
+// have the same place filled for ever.
 func readPieces(in flate.Reader, memory []byte) error {
 	packed := flate.NewReader(in)
 	head := make([]byte, 16)
-	for {
+	for end := uint64(0); ; {
 		if _, err := io.ReadFull(packed, head); err != nil {
 			return errDamaged
 		}
@@ -203,10 +227,11 @@ func readPieces(in flate.Reader, memory []byte) error {
 		if length == 0 {
 			break
 		}
-		if at > uint64(len(memory)) || length > uint64(len(memory))-at {
+		if at < end || at > uint64(len(memory)) || length > uint64(len(memory))-at {
 			return errDamaged
 		}
-		if _, err := io.ReadFull(packed, memory[at:at+length]); err != nil {
+		end = at + length
+		if _, err := io.ReadFull(packed, memory[at:end]); err != nil {
 			return errDamaged
 		}
 	}

@@ -27,7 +27,7 @@ func (g *guest) world() wazero.ModuleConfig {
 		WithRandSource(pieces{g}).
 		WithWalltime(g.clock.wall, sys.ClockResolution(time.Microsecond)).
 		WithNanotime(g.clock.nanoseconds, sys.ClockResolution(time.Microsecond)).
-		WithNanosleep(g.clock.sleeping(g)).WithOsyield(func() { g.sleep(0) })
+		WithNanosleep(g.clock.sleeping(g)).WithOsyield(func() {})
 }
 
 // program adds what a program finds at its start.
@@ -157,6 +157,5 @@ func (c *clock) sleeping(g *guest) sys.Nanosleep {
 			return
 		}
 		c.now += time.Duration(max(0, nanoseconds))
-		g.sleep(0)
 	}
 }

@@ -141,7 +141,6 @@ def install_absences():
     imported, that would bind what is replaced."""
     import _thread
     import os
-    import time
 
     starts = refuses(lambda: RuntimeError(NO_THREADS))
     for module in _thread, sys.modules.get("threading"):
@@ -150,10 +149,6 @@ def install_absences():
                 if hasattr(module, spelling):
                     setattr(module, spelling, starts)
     os.system = refuses(no_programs)
-    if sys.platform == "wasi":
-        # There is no clock but that which goes on: the C library makes a process's time
-        # of it, and CPython reads its nanoseconds as hundredths of a second.
-        time.process_time, time.process_time_ns = time.perf_counter, time.perf_counter_ns
     sys.modules["_socket"] = make_socket_module()
     try:
         import select

@@ -36,8 +36,9 @@
 //     falls below zero, so that nothing is saved up by removing what was there.
 //     A file that is removed while the guest has it open, or that has other names,
 //     is not given back (on Windows none is: the number of names is not known).
-//   - Open files. A bound for all mounts of a guest, apart from one handle for
-//     each mount, which wazero needs. Set.Close closes all that are left.
+//   - Open files. Limits.Files counts them, together with those of other mounts,
+//     apart from one handle for each mount, which wazero needs. Set.Close closes
+//     all that are left.
 //   - Time. Files are read and written in pieces of at most 1 MiB, folders in
 //     pieces of 1024 names. Set.Close makes the next piece fail, so that a run's
 //     end need not wait for a long call.

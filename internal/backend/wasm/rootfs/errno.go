@@ -9,15 +9,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// Errors that WASI has and wazero does not: it gives the guest EIO for them.
-const (
-	// ENOSPC is the disk limit, or a full disk.
-	ENOSPC sys.Errno = 0x1000 + iota
-	// EMFILE is the limit of open files, or that of the host.
-	EMFILE
-	// overQuota is ENOSPC by our own count. It never leaves the package.
-	overQuota
-)
+// overQuota is ENOSPC by our own count. It never leaves the package.
+const overQuota sys.Errno = 0x2000
 
 // errnoOf is the guest's word for an error of package os. The order counts: what
 // the systems name differently comes before what wazero knows by number.

@@ -6,6 +6,8 @@ import (
 	"syscall"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // openNonblock keeps the open of a FIFO from waiting for its other end.
@@ -20,9 +22,9 @@ const separators = "\x00"
 func hostErrno(errno syscall.Errno) (sys.Errno, bool) {
 	switch errno {
 	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
-		return ENOSPC, true
+		return guestfs.ENOSPC, true
 	case syscall.EMFILE, syscall.ENFILE:
-		return EMFILE, true
+		return guestfs.EMFILE, true
 	case syscall.ENXIO, syscall.ENODEV: // a socket, a FIFO without its other end
 		return sys.EPERM, true
 	case syscall.EBUSY, syscall.ETXTBSY:

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 func TestErrnoOfTheSystem(t *testing.T) {
@@ -15,7 +17,7 @@ func TestErrnoOfTheSystem(t *testing.T) {
 		syscall.ENOENT: sys.ENOENT, syscall.EACCES: sys.EACCES, syscall.EPERM: sys.EPERM, syscall.ENOTDIR: sys.ENOTDIR,
 		syscall.EISDIR: sys.EISDIR, syscall.ENOTEMPTY: sys.ENOTEMPTY, syscall.EEXIST: sys.EEXIST, syscall.ELOOP: sys.ELOOP,
 		syscall.EROFS: sys.EROFS, syscall.ENAMETOOLONG: sys.ENAMETOOLONG, syscall.EINVAL: sys.EINVAL, syscall.EBADF: sys.EBADF,
-		syscall.ENOSPC: ENOSPC, syscall.EDQUOT: ENOSPC, syscall.EFBIG: ENOSPC, syscall.EMFILE: EMFILE, syscall.ENFILE: EMFILE,
+		syscall.ENOSPC: guestfs.ENOSPC, syscall.EDQUOT: guestfs.ENOSPC, syscall.EFBIG: guestfs.ENOSPC, syscall.EMFILE: guestfs.EMFILE, syscall.ENFILE: guestfs.EMFILE,
 		syscall.ENXIO: sys.EPERM, syscall.EBUSY: sys.EACCES, syscall.ETXTBSY: sys.EACCES, syscall.EXDEV: sys.ENOTSUP,
 		syscall.EIO: sys.EIO, syscall.ESTALE: sys.EIO,
 	} {

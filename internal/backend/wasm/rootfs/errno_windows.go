@@ -5,6 +5,8 @@ import (
 
 	"github.com/tetratelabs/wazero/experimental/sys"
 	"golang.org/x/sys/windows"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // There is nothing in a folder whose open waits.
@@ -25,9 +27,9 @@ func hostErrno(errno syscall.Errno) (sys.Errno, bool) {
 	case windows.ERROR_ACCESS_DENIED, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION:
 		return sys.EACCES, true
 	case windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL:
-		return ENOSPC, true
+		return guestfs.ENOSPC, true
 	case windows.ERROR_TOO_MANY_OPEN_FILES:
-		return EMFILE, true
+		return guestfs.EMFILE, true
 	case windows.ERROR_NOT_SAME_DEVICE, windows.ERROR_NOT_SUPPORTED:
 		return sys.ENOTSUP, true
 	case windows.ERROR_FILENAME_EXCED_RANGE:

@@ -7,6 +7,8 @@ import (
 
 	"github.com/tetratelabs/wazero/experimental/sys"
 	"golang.org/x/sys/windows"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 func TestErrnoOfTheSystem(t *testing.T) {
@@ -15,7 +17,7 @@ func TestErrnoOfTheSystem(t *testing.T) {
 		windows.ERROR_ACCESS_DENIED: sys.EACCES, windows.ERROR_SHARING_VIOLATION: sys.EACCES,
 		windows.ERROR_ALREADY_EXISTS: sys.EEXIST, windows.ERROR_FILE_EXISTS: sys.EEXIST,
 		windows.ERROR_DIR_NOT_EMPTY: sys.ENOTEMPTY, windows.ERROR_DIRECTORY: sys.ENOTDIR,
-		windows.ERROR_DISK_FULL: ENOSPC, windows.ERROR_TOO_MANY_OPEN_FILES: EMFILE,
+		windows.ERROR_DISK_FULL: guestfs.ENOSPC, windows.ERROR_TOO_MANY_OPEN_FILES: guestfs.EMFILE,
 		windows.ERROR_PRIVILEGE_NOT_HELD: sys.EPERM, windows.ERROR_INVALID_NAME: sys.EINVAL,
 	} {
 		check(t, errno.Error(), errnoOf(&fs.PathError{Err: errno}), want)

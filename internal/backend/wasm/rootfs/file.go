@@ -1,11 +1,12 @@
 package rootfs
 
 import (
-	"io"
 	"math"
 	"sync"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // maxPiece bounds one system call that reads or writes, and so how long the end
@@ -71,21 +72,11 @@ func (f *file) Seek(offset position, whence int) (position, sys.Errno) {
 	if errno != 0 {
 		return 0, errno
 	}
-	var base int64
-	switch whence {
-	case io.SeekStart:
-	case io.SeekCurrent:
-		base = f.at
-	case io.SeekEnd:
-		base = info.Size()
-	default:
-		return 0, sys.EINVAL
+	at, errno := guestfs.Seek(f.at, info.Size(), offset, whence)
+	if errno == 0 {
+		f.at = at
 	}
-	if offset > math.MaxInt64-base || base+offset < 0 {
-		return 0, sys.EINVAL
-	}
-	f.at = base + offset
-	return f.at, 0
+	return at, errno
 }
 
 // Write implements sys.File.

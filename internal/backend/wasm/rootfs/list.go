@@ -32,7 +32,7 @@ func (m *mount) isList(name string) bool {
 }
 
 func (m *mount) newList(w wish, release func()) (sys.File, sys.Errno) {
-	if w.write || w.create {
+	if w.Write || w.Create {
 		return nil, sys.EISDIR
 	}
 	return &list{mount: m, release: release}, 0

@@ -7,21 +7,20 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
 	wazerosys "github.com/tetratelabs/wazero/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // mount is a place as one guest has it. wazero compares mounts with ==.
 type mount struct {
 	sys.UnimplementedFS
 	*place
-	set    *Set
-	device uint64
-	// handed says that wazero has its own handle of the mount, the one that the
-	// guest's limit does not count.
-	handed atomic.Bool
+	set     *Set
+	device  uint64
+	handles *guestfs.Handles
 }
 
 // spot is where a path of the guest leads, before anything was looked at.

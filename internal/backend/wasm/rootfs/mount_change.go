@@ -10,13 +10,17 @@ import (
 
 	"github.com/tetratelabs/wazero/experimental/sys"
 	wazerosys "github.com/tetratelabs/wazero/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // tell reports our own limit, and gives the error that the guest gets for it.
 func (s *Set) tell(errno sys.Errno) sys.Errno {
 	if errno == overQuota {
-		s.exceeded("disk")
-		return ENOSPC
+		if s.limits.Exceeded != nil {
+			s.limits.Exceeded(DiskLimit)
+		}
+		return guestfs.ENOSPC
 	}
 	return errno
 }

@@ -7,39 +7,19 @@ import (
 	"strings"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// accessMode are the two bits of an Oflag that are no flags.
-const accessMode = sys.O_RDWR | sys.O_WRONLY
-
-// wish is what a guest wants of an open, once it makes sense.
+// wish is what a guest wants of an open. No file gets more of a mode than this.
 type wish struct {
-	read, write, create, exclusive, truncate, appends, folder, follow, sync bool
-	perm                                                                    fs.FileMode
+	guestfs.Wish
+	perm fs.FileMode
 }
 
 func wishOf(flag sys.Oflag, perm fs.FileMode) (wish, sys.Errno) {
-	has := func(f sys.Oflag) bool { return flag&f != 0 }
-	access := flag & accessMode
-	w := wish{
-		read:      access == sys.O_RDONLY || access == sys.O_RDWR,
-		write:     access == sys.O_WRONLY || access == sys.O_RDWR,
-		create:    has(sys.O_CREAT),
-		exclusive: has(sys.O_CREAT) && has(sys.O_EXCL),
-		truncate:  has(sys.O_TRUNC),
-		appends:   has(sys.O_APPEND),
-		folder:    has(sys.O_DIRECTORY),
-		follow:    !has(sys.O_NOFOLLOW),
-		sync:      has(sys.O_SYNC | sys.O_DSYNC | sys.O_RSYNC),
-		perm:      perm & 0o644,
-	}
-	switch {
-	case access == accessMode, w.truncate && !w.write, w.folder && (w.create || w.truncate):
-		return w, sys.EINVAL
-	case w.folder:
-		w.read, w.write = true, false // some libraries ask for all rights to a folder
-	}
-	return w, 0
+	w, errno := guestfs.WishOf(flag)
+	return wish{w, perm & 0o644}, errno
 }
 
 // accepts says whether the thing may be opened like that. It is asked before the
@@ -49,15 +29,15 @@ func (w wish) accepts(info fs.FileInfo) sys.Errno {
 	switch {
 	case mode&fs.ModeSymlink != 0:
 		return sys.ELOOP
-	case mode.IsDir() && (w.write || w.create):
+	case mode.IsDir() && (w.Write || w.Create):
 		return sys.EISDIR
 	case mode.IsDir():
 		return 0
-	case w.folder:
+	case w.Folder:
 		return sys.ENOTDIR
 	case !mode.IsRegular():
 		return sys.EPERM
-	case w.write && mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:
+	case w.Write && mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:
 		return sys.EPERM
 	}
 	return 0
@@ -67,13 +47,13 @@ func (w wish) accepts(info fs.FileInfo) sys.Errno {
 // what is opened is looked at first, and each growth is measured.
 func (w wish) flags() int {
 	flags := os.O_RDONLY
-	if w.write {
+	if w.Write {
 		flags = os.O_WRONLY
-		if w.read {
+		if w.Read {
 			flags = os.O_RDWR
 		}
 	}
-	if w.sync {
+	if w.Sync {
 		flags |= os.O_SYNC
 	}
 	return flags | openNonblock
@@ -81,48 +61,26 @@ func (w wish) flags() int {
 
 // OpenFile implements sys.FS.
 func (m *mount) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
-	rel, errno := inside(name)
-	if errno != 0 {
-		return nil, errno
-	}
-	own := isTop(rel) && m.handed.CompareAndSwap(false, true)
-	f, errno := m.open(rel, flag, perm, own)
-	if errno != 0 && isTop(rel) && flag == sys.O_RDONLY {
-		// wazero opens a mount like this when the guest first uses it, and panics
-		// if it gets any other error.
-		return nil, sys.ENOENT
-	}
-	return f, errno
-}
-
-func (m *mount) open(name string, flag sys.Oflag, perm fs.FileMode, own bool) (sys.File, sys.Errno) {
-	w, errno := wishOf(flag, perm)
-	if errno != 0 {
-		return nil, errno
-	}
-	counted := func() {}
-	if !own {
-		if errno := m.set.Reserve(); errno != 0 {
+	return m.handles.Open(name, flag, func(release func()) (sys.File, sys.Errno) {
+		w, errno := wishOf(flag, perm)
+		if errno != 0 {
 			return nil, errno
 		}
-		counted = m.set.Unreserve
-	}
-	f, errno := m.openCounted(name, w, counted)
-	if errno != 0 {
-		counted()
-		return nil, errno
-	}
-	return f, 0
+		return m.open(name, w, release)
+	})
 }
 
-// openCounted calls release when the file is closed, not when it is not opened.
-func (m *mount) openCounted(name string, w wish, release func()) (sys.File, sys.Errno) {
-	find := m.find
-	if w.write || w.create {
-		find = m.findToWrite
+// open calls release when the file is closed, not when it is not opened.
+func (m *mount) open(name string, w wish, release func()) (sys.File, sys.Errno) {
+	if m.set.ended() {
+		return nil, sys.EBADF
 	}
 	if m.isList(name) {
 		return m.newList(w, release)
+	}
+	find := m.find
+	if w.Write || w.Create {
+		find = m.findToWrite
 	}
 	s, errno := find("open", name)
 	if errno != 0 {
@@ -148,7 +106,7 @@ func (m *mount) openCounted(name string, w wish, release func()) (sys.File, sys.
 	if info.IsDir() {
 		return &folder{handle: h}, 0
 	}
-	return &file{handle: h, readable: w.read, writable: w.write, appends: w.appends}, 0
+	return &file{handle: h, readable: w.Read, writable: w.Write, appends: w.Append}, 0
 }
 
 // errSpecial is for what is neither a file nor a folder, or must not be written.
@@ -156,8 +114,8 @@ var errSpecial = errors.New("no plain file")
 
 // openSpot opens what passes both looks.
 func (m *mount) openSpot(s spot, w wish) (*os.File, fs.FileInfo, error) {
-	before, err := s.look(w.follow)
-	created := errors.Is(err, fs.ErrNotExist) && w.create && !s.alone
+	before, err := s.look(w.Follow)
+	created := errors.Is(err, fs.ErrNotExist) && w.Create && !s.alone
 	switch {
 	case created:
 		if strings.HasSuffix(s.name, "/") {
@@ -165,7 +123,7 @@ func (m *mount) openSpot(s spot, w wish) (*os.File, fs.FileInfo, error) {
 		}
 	case err != nil:
 		return nil, nil, err
-	case w.exclusive:
+	case w.Exclusive:
 		return nil, nil, sys.EEXIST
 	default:
 		if err := refusal(w.accepts(before)); err != nil {
@@ -179,7 +137,7 @@ func (m *mount) openSpot(s spot, w wish) (*os.File, fs.FileInfo, error) {
 			return nil, nil, overQuota
 		}
 		flags |= os.O_CREATE
-		if w.exclusive || !w.follow {
+		if w.Exclusive || !w.Follow {
 			flags |= os.O_EXCL // a link that came meanwhile is not followed
 		}
 	}
@@ -206,10 +164,10 @@ func (m *mount) lookAgain(f *os.File, before fs.FileInfo, s spot, w wish) (fs.Fi
 	if err := refusal(w.accepts(info)); err != nil {
 		return nil, err
 	}
-	if before != nil && (s.alone || !w.follow) && !os.SameFile(before, info) {
+	if before != nil && (s.alone || !w.Follow) && !os.SameFile(before, info) {
 		return nil, sys.ELOOP // os.Root followed a link that came meanwhile
 	}
-	if w.truncate && info.Size() > 0 {
+	if w.Truncate && info.Size() > 0 {
 		if err := f.Truncate(0); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // sizes is what a folder's files have together, by the words of stat.
@@ -80,7 +82,7 @@ func TestNoWayOfGrowingPassesTheQuota(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, true, Limits{Disk: budget, OpenFiles: 10})
+			w := newWorld(t, true, Limits{Disk: budget, Files: most(10)})
 			f := w.must("in.txt", sys.O_RDWR)
 			bytes, entries := sizes(t, w.granted)
 			var errno sys.Errno
@@ -89,7 +91,7 @@ func TestNoWayOfGrowingPassesTheQuota(t *testing.T) {
 					t.Fatal("there is no end")
 				}
 			}
-			if errno != ENOSPC || !slices.Equal(w.exceeded, []string{"disk"}) {
+			if errno != guestfs.ENOSPC || !slices.Equal(w.exceeded, []string{"disk"}) {
 				t.Errorf("%v; exceeded %q", errno, w.exceeded)
 			}
 			moreBytes, moreEntries := sizes(t, w.granted)
@@ -109,12 +111,12 @@ func TestMountsShareTheQuota(t *testing.T) {
 	mounts := w.set.Mounts()
 	check(t, "in one", mounts[0].FS.Mkdir("x", 0o700), 0)
 	check(t, "in the other", mounts[1].FS.Mkdir("x", 0o700), 0)
-	check(t, "in one again", mounts[0].FS.Mkdir("y", 0o700), ENOSPC)
+	check(t, "in one again", mounts[0].FS.Mkdir("y", 0o700), guestfs.ENOSPC)
 }
 
 // Scratch files come and go; a guest that uses one at a time needs room for one.
 func TestWhatIsRemovedIsGivenBack(t *testing.T) {
-	w := newWorld(t, true, Limits{Disk: 8 * EntryCost, OpenFiles: 10})
+	w := newWorld(t, true, Limits{Disk: 8 * EntryCost, Files: most(10)})
 	big := make([]byte, 3*EntryCost)
 	for i := range 20 {
 		f := w.must("scratch", sys.O_RDWR|sys.O_CREAT|sys.O_TRUNC)
@@ -151,7 +153,7 @@ func TestWhatIsRemovedIsGivenBack(t *testing.T) {
 // The disk is full of what nobody sees: files that are open but have no name, and
 // those that have another one.
 func TestWhatLivesOnIsNotGivenBack(t *testing.T) {
-	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, OpenFiles: 10})
+	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, Files: most(10)})
 	f := w.must("open", sys.O_RDWR|sys.O_CREAT)
 	if _, errno := f.Write(make([]byte, 10*EntryCost)); errno != 0 {
 		t.Fatal(errno)
@@ -167,7 +169,7 @@ func TestWhatLivesOnIsNotGivenBack(t *testing.T) {
 }
 
 func TestAFileWithAnotherNameIsNotGivenBack(t *testing.T) {
-	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, OpenFiles: 10})
+	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, Files: most(10)})
 	f := w.must("one", sys.O_RDWR|sys.O_CREAT)
 	if _, errno := f.Write(make([]byte, 10*EntryCost)); errno != 0 {
 		t.Fatal(errno)
@@ -208,9 +210,9 @@ func TestTheQuotaItself(t *testing.T) {
 
 func TestZeroLimitsAllowNothing(t *testing.T) {
 	w := newWorld(t, true, Limits{})
-	check(t, "open", w.opens("in.txt", sys.O_RDONLY), EMFILE)
-	check(t, "mkdir", w.fs.Mkdir("x", 0o700), ENOSPC)
-	if !slices.Equal(w.exceeded, []string{"open_files", "disk"}) {
+	check(t, "open", w.opens("in.txt", sys.O_RDONLY), guestfs.EMFILE)
+	check(t, "mkdir", w.fs.Mkdir("x", 0o700), guestfs.ENOSPC)
+	if !slices.Equal(w.exceeded, []string{DiskLimit}) {
 		t.Errorf("exceeded %q", w.exceeded)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // Limits bound one guest. Zero means none at all of it. The functions may be
@@ -15,20 +17,18 @@ import (
 type Limits struct {
 	// Disk is by how many bytes a guest may make its mounts larger.
 	Disk int64
-	// OpenFiles is how many files and folders it may have open at once, without
-	// the standard streams.
-	OpenFiles int
-	// Exceeded is called with "disk" or "open_files", once for each, when a guest
-	// wants more.
+	// Files counts what it has open, together with those of other mounts.
+	Files *guestfs.OpenFiles
+	// Exceeded is called with DiskLimit each time that a guest wants more than that.
 	Exceeded func(limit string)
-	// Denied is called when a guest tries to leave a mount, to change what it may
-	// only read, or to open what is no file: once for each attempt of a kind, and
-	// no more than maxDenials times. The path is the guest's: unchecked words.
+	// Denied is called each time that a guest tries to leave a mount, to change what
+	// it may only read, or to open what is no file. The path is the guest's: unchecked
+	// words.
 	Denied func(op, path string)
 }
 
-// maxDenials is how many of them a person would read.
-const maxDenials = 64
+// DiskLimit is how Limits.Exceeded calls the disk.
+const DiskLimit = "disk"
 
 // Mount is what the guest's path leads to.
 type Mount struct {
@@ -47,23 +47,17 @@ type Set struct {
 	// threads of a guest cannot use the same room twice.
 	changing sync.Mutex
 
-	mu       sync.Mutex
-	open     map[io.Closer]fs.FileInfo
-	reserved int
-	closed   bool
-	told     map[denial]bool
-	over     map[string]bool
+	mu     sync.Mutex
+	open   map[io.Closer]fs.FileInfo
+	closed bool
 }
-
-// denial is what Limits.Denied was told.
-type denial struct{ op, path string }
 
 // NewSet makes the mounts of one guest.
 func (r *Roots) NewSet(limits Limits) *Set {
 	s := &Set{limits: limits, escapes: r.escapes}
 	s.quota.budget = limits.Disk
 	for i, p := range r.places {
-		s.mounts = append(s.mounts, &mount{place: p, set: s, device: uint64(i + 1)})
+		s.mounts = append(s.mounts, &mount{place: p, set: s, device: uint64(i + 1), handles: guestfs.HandlesOf(limits.Files)})
 	}
 	return s
 }
@@ -101,34 +95,8 @@ func (s *Set) ended() bool {
 	return s.closed
 }
 
-// Reserve counts a file that is about to be opened, here or in a mount that shares the
-// limit.
-func (s *Set) Reserve() sys.Errno {
-	s.mu.Lock()
-	closed, full := s.closed, s.reserved >= s.limits.OpenFiles
-	if !closed && !full {
-		s.reserved++
-	}
-	s.mu.Unlock()
-	switch {
-	case closed:
-		return sys.EBADF
-	case full:
-		s.exceeded("open_files")
-		return EMFILE
-	}
-	return 0
-}
-
-// Unreserve is for a file that is not open, or not any more.
-func (s *Set) Unreserve() {
-	s.mu.Lock()
-	s.reserved--
-	s.mu.Unlock()
-}
-
 // keep has f closed with the set. It refuses after Close, which may have come
-// between Reserve and here.
+// while f was opened.
 func (s *Set) keep(f io.Closer, info fs.FileInfo) sys.Errno {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,31 +139,8 @@ func (s *Set) isOpen(info fs.FileInfo) bool {
 	return false
 }
 
-func (s *Set) exceeded(limit string) {
-	s.mu.Lock()
-	again := s.over[limit]
-	if s.over == nil {
-		s.over = map[string]bool{}
-	}
-	s.over[limit] = true
-	s.mu.Unlock()
-	if !again && s.limits.Exceeded != nil {
-		s.limits.Exceeded(limit)
-	}
-}
-
 func (s *Set) denied(op, path string) {
-	s.mu.Lock()
-	d := denial{op, path}
-	quiet := s.told[d] || len(s.told) >= maxDenials
-	if s.told == nil {
-		s.told = map[denial]bool{}
-	}
-	if !quiet {
-		s.told[d] = true
-	}
-	s.mu.Unlock()
-	if !quiet && s.limits.Denied != nil {
+	if s.limits.Denied != nil {
 		s.limits.Denied(op, path)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 func (w *world) names(path string) []string {
@@ -61,12 +63,12 @@ func TestAFileAloneIsAllOfItsFolder(t *testing.T) {
 
 func TestAFileAloneToWrite(t *testing.T) {
 	w := newWorld(t, true, generous)
-	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt", Write: true}}, Limits{Disk: 10, OpenFiles: 5})
+	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt", Write: true}}, Limits{Disk: 10, Files: most(5)})
 	f := w.must("in.txt", sys.O_RDWR|sys.O_CREAT|sys.O_TRUNC)
 	if _, errno := f.Write([]byte("0123456789")); errno != 0 {
 		t.Fatal(errno)
 	}
-	check(t, "more", func() sys.Errno { _, e := f.Write([]byte("x")); return e }(), ENOSPC)
+	check(t, "more", func() sys.Errno { _, e := f.Write([]byte("x")); return e }(), guestfs.ENOSPC)
 	check(t, "utimens", w.fs.Utimens("in.txt", 1, 1), 0)
 	for name, errno := range map[string]sys.Errno{
 		"unlink":         w.fs.Unlink("in.txt"),

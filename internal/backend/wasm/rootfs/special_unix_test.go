@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 func mkfifo(t *testing.T, path string) {
@@ -62,7 +64,7 @@ func TestWhatWasOpenedIsLookedAtAgain(t *testing.T) {
 	mkfifo(t, filepath.Join(w.granted, "fifo"))
 	m := w.set.mounts[0]
 	s, _ := m.find("open", "fifo")
-	for _, access := range []wish{{read: true, follow: true}, {read: true, write: true, follow: true}} {
+	for _, access := range []wish{{Wish: guestfs.Wish{Read: true, Follow: true}}, {Wish: guestfs.Wish{Read: true, Write: true, Follow: true}}} {
 		f, err := s.root.OpenFile(s.name, access.flags(), 0) // does not wait
 		if err != nil {
 			t.Fatal(err)

@@ -9,10 +9,19 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // generous is for tests that are about something else.
-var generous = Limits{Disk: 1 << 30, OpenFiles: 100}
+var generous = Limits{Disk: 1 << 30, Files: most(1 << 30)}
+
+// most is a count of open files.
+func most(files int) *guestfs.OpenFiles {
+	count := guestfs.NewOpenFiles(nil)
+	count.Allow(files)
+	return count
+}
 
 // world is a granted folder, and one beside it that must stay as it is.
 type world struct {

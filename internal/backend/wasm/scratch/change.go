@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // create puts a new node at a spot, if there is room for it.
 func (f *FS) create(s spot, n *node) sys.Errno {
 	if !f.take(cost(n) + int64(len(n.text))) {
-		return ENOSPC
+		return guestfs.ENOSPC
 	}
 	f.trim()
 	f.attach(s.folder, strings.Clone(s.name), n) // not all of a long path
@@ -68,7 +70,7 @@ func (f *FS) Link(from, to string) sys.Errno {
 		case n.isFolder():
 			return sys.EPERM
 		case !f.take(EntryCost):
-			return ENOSPC
+			return guestfs.ENOSPC
 		}
 		f.trim()
 		f.attach(s.folder, strings.Clone(s.name), n)

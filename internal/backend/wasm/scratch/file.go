@@ -1,10 +1,11 @@
 package scratch
 
 import (
-	"io"
 	"math"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // maxPiece bounds one read, and so how long a guest cannot be ended for it.
@@ -36,24 +37,28 @@ func (f *file) SetAppend(enable bool) sys.Errno {
 	})
 }
 
-// Read implements sys.File. A short answer is not the end for wazero, which gives it
-// to the guest at once.
-func (f *file) Read(buf []byte) (n int, errno sys.Errno) {
+// moves does something with data, and says how much that was.
+func (f *file) moves(work func() (int, sys.Errno)) (n int, errno sys.Errno) {
 	errno = f.do(func() (errno sys.Errno) {
-		n, errno = f.read(buf, f.at)
-		f.at += int64(n)
+		n, errno = work()
 		return errno
 	})
 	return n, errno
 }
 
-// Pread implements sys.File.
-func (f *file) Pread(buf []byte, off int64) (n int, errno sys.Errno) {
-	errno = f.do(func() (errno sys.Errno) {
-		n, errno = f.read(buf, off)
-		return errno
+// Read implements sys.File. A short answer is not the end for wazero, which gives it
+// to the guest at once.
+func (f *file) Read(buf []byte) (int, sys.Errno) {
+	return f.moves(func() (int, sys.Errno) {
+		n, errno := f.read(buf, f.at)
+		f.at += int64(n)
+		return n, errno
 	})
-	return n, errno
+}
+
+// Pread implements sys.File.
+func (f *file) Pread(buf []byte, off int64) (int, sys.Errno) {
+	return f.moves(func() (int, sys.Errno) { return f.read(buf, off) })
 }
 
 func (f *file) read(buf []byte, off int64) (int, sys.Errno) {
@@ -69,27 +74,23 @@ func (f *file) read(buf []byte, off int64) (int, sys.Errno) {
 }
 
 // Write implements sys.File.
-func (f *file) Write(buf []byte) (n int, errno sys.Errno) {
-	errno = f.do(func() (errno sys.Errno) {
+func (f *file) Write(buf []byte) (int, sys.Errno) {
+	return f.moves(func() (int, sys.Errno) {
 		at := f.at
 		if f.appends {
 			at = f.node.size
 		}
-		if n, errno = f.write(buf, at); errno == 0 {
+		n, errno := f.write(buf, at)
+		if errno == 0 {
 			f.at = at + int64(n)
 		}
-		return errno
+		return n, errno
 	})
-	return n, errno
 }
 
 // Pwrite implements sys.File.
-func (f *file) Pwrite(buf []byte, off int64) (n int, errno sys.Errno) {
-	errno = f.do(func() (errno sys.Errno) {
-		n, errno = f.write(buf, off)
-		return errno
-	})
-	return n, errno
+func (f *file) Pwrite(buf []byte, off int64) (int, sys.Errno) {
+	return f.moves(func() (int, sys.Errno) { return f.write(buf, off) })
 }
 
 // write writes all or nothing: wazero goes on with the guest's next buffer after a short
@@ -124,23 +125,11 @@ func (f *file) Truncate(size int64) sys.Errno {
 
 // Seek implements sys.File.
 func (f *file) Seek(offset position, whence int) (at position, errno sys.Errno) {
-	errno = f.do(func() sys.Errno {
-		var base int64
-		switch whence {
-		case io.SeekStart:
-		case io.SeekCurrent:
-			base = f.at
-		case io.SeekEnd:
-			base = f.node.size
-		default:
-			return sys.EINVAL
+	errno = f.do(func() (errno sys.Errno) {
+		if at, errno = guestfs.Seek(f.at, f.node.size, offset, whence); errno == 0 {
+			f.at = at
 		}
-		if offset > math.MaxInt64-base || base+offset < 0 {
-			return sys.EINVAL
-		}
-		f.at = base + offset
-		at = f.at
-		return 0
+		return errno
 	})
 	return at, errno
 }

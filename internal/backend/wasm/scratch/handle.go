@@ -14,7 +14,7 @@ type handle struct {
 	sys.UnimplementedFile
 	fs      *FS
 	node    *node
-	counted bool
+	release func()
 	closed  bool
 }
 
@@ -69,13 +69,7 @@ func (h *handle) Close() sys.Errno {
 		return 0
 	}) == 0
 	if first {
-		h.unreserve()
+		h.release()
 	}
 	return 0
-}
-
-func (h *handle) unreserve() {
-	if h.counted && h.fs.limits.Files != nil {
-		h.fs.limits.Files.Unreserve()
-	}
 }

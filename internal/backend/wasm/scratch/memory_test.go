@@ -81,7 +81,7 @@ func TestTheCountIsTrue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := heap()
-			f := New(Limits{})
+			f := New(Limits{Files: most(1000)})
 			f.Allow(size)
 			fill(f)
 			grown := heap() - before
@@ -100,7 +100,7 @@ func TestTheCountIsTrue(t *testing.T) {
 
 // Nobody has to close it.
 func TestItIsGarbageWithItsGuest(t *testing.T) {
-	f := New(Limits{})
+	f := New(Limits{Files: most(1000)})
 	f.Allow(plenty)
 	file, errno := f.OpenFile("f", creates, 0)
 	check(t, "open", errno, 0)
@@ -151,7 +151,7 @@ func BenchmarkNew(b *testing.B) {
 }
 
 func BenchmarkRewrite(b *testing.B) {
-	f := New(Limits{})
+	f := New(Limits{Files: most(1000)})
 	f.Allow(plenty)
 	text := make([]byte, 1<<20)
 	b.SetBytes(int64(len(text)))

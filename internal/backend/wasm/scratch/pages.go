@@ -1,6 +1,10 @@
 package scratch
 
-import "github.com/tetratelabs/wazero/experimental/sys"
+import (
+	"github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
+)
 
 // pageSize is what the process tier's /tmp counts in, too.
 const pageSize = 4096
@@ -49,7 +53,7 @@ func (f *FS) write(n *node, buf []byte, off int64) sys.Errno {
 		}
 	}
 	if !f.take(missing * pageSize) {
-		return ENOSPC
+		return guestfs.ENOSPC
 	}
 	for len(buf) > 0 {
 		within := off % pageSize

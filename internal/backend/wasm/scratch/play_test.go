@@ -179,7 +179,7 @@ func (p *play) use(t testing.TB) {
 	if h.files == nil {
 		return
 	}
-	writable, appends := h.flag&accessMode != 0, h.flag&sys.O_APPEND != 0
+	writable, appends := h.flag&(sys.O_RDWR|sys.O_WRONLY) != 0, h.flag&sys.O_APPEND != 0
 	size := []int64{0, 1, 5, 4095, 4096, 4097, 20000, 1 << 33}[p.pick(8)]
 	length := int(max(1, min(size, 20000))) // wazero does not even try less
 	each := func(name string, do func(f sys.File) string) {

@@ -2,15 +2,12 @@ package scratch
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/experimental/sys"
 	wazerosys "github.com/tetratelabs/wazero/sys"
-)
 
-// ENOSPC is that the size is used up. WASI has it and wazero does not: the guest gets
-// EIO for it. Package rootfs has the same number.
-const ENOSPC sys.Errno = 0x1000
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
+)
 
 // Limit is how Limits.Exceeded calls the size.
 const Limit = "scratch"
@@ -20,30 +17,19 @@ const Limit = "scratch"
 type Limits struct {
 	// Guest is where the guest finds the folder: absolute links below it lead into it.
 	Guest string
-	// Files counts what is open. Nil means no bound.
-	Files Files
-	// Exceeded is called with Limit when the guest wants more than its size, once after
-	// each Allow.
+	// Files counts what is open, together with those of other mounts.
+	Files *guestfs.OpenFiles
+	// Exceeded is called with Limit each time that the guest wants more than its size.
 	Exceeded func(limit string)
 	// Now is the guest's clock. Without one it is always the beginning of 1970.
 	Now wazerosys.Walltime
 }
 
-// Files is a bound on open files that mounts share.
-type Files interface {
-	// Reserve counts one more, or says why there can be none.
-	Reserve() sys.Errno
-	// Unreserve is for one that is closed.
-	Unreserve()
-}
-
 // FS is the folder of one guest.
 type FS struct {
 	sys.UnimplementedFS
-	limits Limits
-	// told says that Exceeded was called, and handed that wazero has the handle of the
-	// folder which is not counted.
-	told, handed atomic.Bool
+	limits  Limits
+	handles *guestfs.Handles
 
 	// mu guards all below it, and all nodes.
 	mu     sync.Mutex
@@ -59,11 +45,10 @@ type FS struct {
 var _ sys.FS = (*FS)(nil)
 
 // New gives an empty folder in which there is no room.
-func New(limits Limits) *FS { return &FS{limits: limits} }
+func New(limits Limits) *FS { return &FS{limits: limits, handles: guestfs.HandlesOf(limits.Files)} }
 
 // Allow says how many bytes the guest may have. If it has more by then, it keeps that.
 func (f *FS) Allow(size int64) {
-	f.told.Store(false)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.budget = size
@@ -81,7 +66,7 @@ func (f *FS) Used() int64 {
 // so that whoever is told may look.
 func (f *FS) do(work func() sys.Errno) sys.Errno {
 	errno := f.locked(work)
-	if errno == ENOSPC && f.limits.Exceeded != nil && f.told.CompareAndSwap(false, true) {
+	if errno == guestfs.ENOSPC && f.limits.Exceeded != nil {
 		f.limits.Exceeded(Limit)
 	}
 	return errno

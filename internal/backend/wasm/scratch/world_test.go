@@ -5,7 +5,7 @@ import (
 
 	"github.com/tetratelabs/wazero/experimental/sys"
 
-	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
 // world is a folder, with what was told about it.
@@ -20,6 +20,7 @@ func newWorld(t *testing.T, size int64) *world {
 	w := &world{T: t}
 	w.FS = New(Limits{
 		Guest:    "/tmp",
+		Files:    most(1000),
 		Exceeded: func(limit string) { w.exceeded = append(w.exceeded, limit) },
 		Now: func() (int64, int32) {
 			w.seconds++
@@ -29,6 +30,13 @@ func newWorld(t *testing.T, size int64) *world {
 	w.Allow(size)
 	t.Cleanup(w.recount)
 	return w
+}
+
+// most is a count of open files.
+func most(files int) *guestfs.OpenFiles {
+	count := guestfs.NewOpenFiles(nil)
+	count.Allow(files)
+	return count
 }
 
 const plenty = 16 << 20
@@ -163,12 +171,4 @@ func recount(t testing.TB, f *FS) (used int64) {
 		t.Errorf("%d spare pages, and %d bytes left", len(f.spare), f.budget-f.used)
 	}
 	return used
-}
-
-// The numbers are the guest's EIO by either package.
-func TestTheSameErrors(t *testing.T) {
-	if ENOSPC != rootfs.ENOSPC {
-		t.Errorf("%d, and %d", ENOSPC, rootfs.ENOSPC)
-	}
-	var _ Files = (*rootfs.Set)(nil)
 }

@@ -116,6 +116,16 @@ func main() {
 				os.Exit(1)
 			}
 		}
+	case "open":
+		var files []*os.File
+		for range number(3) {
+			f, err := os.Open(argument(2))
+			if err != nil {
+				break
+			}
+			files = append(files, f)
+		}
+		fmt.Println(len(files))
 	case "list":
 		entries, err := os.ReadDir(argument(2))
 		fmt.Println(len(entries), entries, err)

@@ -1,0 +1,327 @@
+package wasm
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// signed is a number as instructions have it.
+func signed(n int64) (out []byte) {
+	for {
+		low := byte(n & 0x7f)
+		n >>= 7
+		if n == 0 && low&0x40 == 0 || n == -1 && low&0x40 != 0 {
+			return append(out, low)
+		}
+		out = append(out, low|0x80)
+	}
+}
+
+// library is a module whose allocator, by some name, always gives the same room, and
+// whose function f gives the same answer.
+func library(pages uint32, allocator string, room uint32, answer uint64) []byte {
+	return assemble(
+		section(1, list([]byte{0x60, 1, 0x7f, 1, 0x7f}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7e})),
+		section(3, list([]byte{0}, []byte{1})), section(5, list(memoryOf(pages))),
+		section(7, list(slices.Concat(text(allocator), []byte{0, 0}), slices.Concat(text("f"), []byte{0, 1}), slices.Concat(text("memory"), []byte{2, 0}))),
+		code(append([]byte{0x41}, signed(int64(int32(room)))...), append([]byte{0x42}, signed(int64(answer))...)))
+}
+
+func packed(at, length uint32) uint64 { return uint64(at)<<32 | uint64(length) }
+
+// What a library says of addresses is not believed.
+func TestCallIsBounded(t *testing.T) {
+	const page = wasmPage
+	argument := []byte(`"eight."`)
+	b := newBench(t, Options{Cache: testCache})
+	for _, test := range []struct {
+		name    string
+		pages   uint32
+		room    uint32
+		answer  uint64
+		outcome run.Outcome
+		value   string
+		words   string
+	}{
+		{"room within", 1, 8, packed(8, 8), run.Succeeded, string(argument), ""},
+		{"room at the end", 1, page - 8, packed(page-8, 8), run.Succeeded, string(argument), ""},
+		{"room over the end", 1, page - 7, packed(8, 8), run.InvalidOutput, "", "cordon_alloc made no room for 8 bytes"},
+		{"room behind the end", 1, page + 8, packed(8, 8), run.InvalidOutput, "", "made no room"},
+		{"room at the last address", 1, 1<<32 - 1, packed(8, 8), run.InvalidOutput, "", "made no room"},
+		{"no room", 1, 0, packed(8, 8), run.InvalidOutput, "", "made no room"},
+		{"an answer over the end", 1, 8, packed(page-4, 8), run.InvalidOutput, "", "lies outside of its memory"},
+		{"an answer of all addresses", 1, 8, packed(8, 1<<32-1), run.InvalidOutput, "", "lies outside of its memory"},
+		{"an answer that is too large", run.MaxPayload/page + 1, 8, packed(8, run.MaxPayload+1), run.InvalidOutput, "", "and may take"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m := bench{t, b.Backend}.open(library(test.pages, "cordon_alloc", test.room, test.answer))
+			r, err := m.Call(t.Context(), jobOf(m, run.Request{}), "f", argument)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, r, test.outcome, test.words)
+			if string(r.Value) != test.value {
+				t.Errorf("value %q", r.Value)
+			}
+		})
+	}
+	// What is in a result is not the guest's memory, which goes to others.
+	m := b.open(library(1, "cordon_alloc", 8, packed(8, 8)))
+	r, err := m.Call(t.Context(), jobOf(m, run.Request{}), "f", argument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if _, err := m.Call(t.Context(), jobOf(m, run.Request{}), "f", []byte(`"other."`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(r.Value, argument) {
+		t.Errorf("it has become %q", r.Value)
+	}
+}
+
+func TestCallNeedsAnAllocator(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache})
+	for name, binary := range map[string][]byte{
+		"none":            library(1, "another", 8, 0),
+		"of another type": bytes.Replace(library(1, "malloc", 8, 0), slices.Concat(text("malloc"), []byte{0, 0}), slices.Concat(text("malloc"), []byte{0, 1}), 1),
+	} {
+		m := b.open(binary)
+		if _, err := m.Call(t.Context(), jobOf(m, run.Request{}), "f", []byte("1")); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "exports neither cordon_alloc nor malloc") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A question that is too large is none, even if the guest has it.
+func TestQuestionsAreBounded(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(plugin(t))
+	question := append([]byte(`{"tool": "none"}`), bytes.Repeat([]byte(" "), run.MaxPayload)...)
+	r, err := m.Call(t.Context(), jobOf(m, run.Request{Limits: policy.Limits{Memory: policy.GiB}}), "ask", question)
+	if err != nil || string(r.Value) != `"no answer"` {
+		t.Errorf("%.100s %s %v", r.Value, r.Error, err)
+	}
+	// One that lies outside of its memory neither: cordon.ask(-8, 100).
+	asking := func(at, length int64) []byte {
+		return assemble(
+			section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7f})),
+			section(2, list(slices.Concat(text("cordon"), text("ask"), []byte{0, 1}))),
+			functions(1), section(5, list(memoryOf(1))), exportStart(1),
+			// It traps unless it gets -1.
+			code(slices.Concat([]byte{0x41}, signed(at), []byte{0x41}, signed(length), []byte{0x10, 0, 0x41, 0x7f, 0x47, 0x04, 0x40, 0x00, 0x0b})))
+	}
+	for _, where := range [][2]int64{{-8, 100}, {wasmPage - 8, 9}, {0, -1}, {wasmPage + 1, 0}} {
+		expect(t, b.run(b.open(asking(where[0], where[1])), run.Request{}), run.Succeeded, "")
+	}
+}
+
+// Tools are called as often as was said, and a thousand times if nothing was.
+func TestToolsHaveABudget(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	calls := 0
+	tool := func(most int) run.Tool {
+		return run.Tool{MaxCalls: most, Call: func(context.Context, run.ToolCall) (any, error) { calls++; return calls, nil }}
+	}
+	const script = `
+done = 0
+try:
+    while done < 3000:
+        tools.count()
+        done += 1
+except tools.Error as e:
+    result = [done, str(e)]`
+	s := b.session(false)
+	for _, most := range []int{3, 0, 3} { // of each run, also in a session
+		calls = 0
+		want := most
+		if most == 0 {
+			want = run.DefaultToolCalls
+		}
+		r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: script, Tools: map[string]run.Tool{"count": tool(most)}}, Limits: policy.DefaultLimits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if words := fmt.Sprintf("may be called %d times", want); calls != want || !strings.HasPrefix(string(r.Value), fmt.Sprintf("[%d,", want)) || !strings.Contains(string(r.Value), words) {
+			t.Errorf("%d calls of %d: %s %s", calls, want, r.Value, r.Error)
+		}
+	}
+	// What the next run is not given is not there, though its name may be.
+	if r := in(t, s, "tools.count()"); r.OK() || calls != 3 {
+		t.Errorf("%d calls, %s %s", calls, r.Outcome, r.Error)
+	}
+}
+
+// A tool's context ends with the run, and its answer fits into a message.
+func TestToolsAreBounded(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(plugin(t))
+	ask := func(wall policy.Duration, call func(context.Context, run.ToolCall) (any, error)) run.Result {
+		t.Helper()
+		limits := policy.Limits{WallTime: wall, Memory: policy.GiB}
+		r, err := m.Call(t.Context(), jobOf(m, run.Request{Tools: map[string]run.Tool{"it": {Call: call}}, Limits: limits}), "ask", []byte(`{"tool": "it"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := ask(policy.DefaultLimits.WallTime, func(context.Context, run.ToolCall) (any, error) { return strings.Repeat("x", run.MaxPayload), nil })
+	if want := `{"error":{"type":"tool","message":"the tool's answer is not JSON, or too large"}}`; string(r.Value) != want {
+		t.Errorf("%.100s %s", r.Value, r.Error)
+	}
+	begin := time.Now()
+	ended := make(chan error, 1)
+	r = ask(short, func(ctx context.Context, _ run.ToolCall) (any, error) {
+		if until, bounded := ctx.Deadline(); !bounded || until.Sub(begin) > 10*short.Std() {
+			t.Errorf("a tool has until %v", until)
+		}
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return nil, ctx.Err()
+	})
+	expect(t, r, run.TimedOut, "wall time limit")
+	if err := <-ended; err == nil {
+		t.Error("the tool went on")
+	}
+}
+
+// Whoever waits can be canceled.
+func TestCancelWhileWaiting(t *testing.T) {
+	never := make(chan struct{})
+	defer close(never)
+	b := newBench(t, Options{Cache: testCache})
+	library, program := b.open(plugin(t)), b.open(goGuest(t))
+	call := func(ctx context.Context, cancel func()) (run.Result, error) {
+		tool := run.Tool{Call: func(context.Context, run.ToolCall) (any, error) { cancel(); <-never; return nil, nil }}
+		return library.Call(ctx, jobOf(library, run.Request{Tools: map[string]run.Tool{"it": tool}}), "ask", []byte(`{"tool": "it"}`))
+	}
+	begin := func(how string) func(ctx context.Context, cancel func()) (run.Result, error) {
+		return func(ctx context.Context, cancel func()) (run.Result, error) {
+			out := begun{make(chan struct{}, 1)}
+			go func() { <-out.heard; cancel() }()
+			return program.run(ctx, jobOf(program, run.Request{Args: []string{"forever", how}, Streams: run.Streams{Out: out, In: blocked{never}}}))
+		}
+	}
+	for name, work := range map[string]func(ctx context.Context, cancel func()) (run.Result, error){
+		"for a tool": call, "for time": begin("sleep"), "for input": begin("input"), "for nothing": begin(""),
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := work(ctx, cancel)
+		cancel()
+		if err != nil || r.Outcome != run.Canceled {
+			t.Errorf("%s: %s %s %v", name, r.Outcome, r.Error, err)
+		}
+	}
+}
+
+// One call for much randomness ends in time.
+func TestRandomnessTakesTime(t *testing.T) {
+	const much = 512 << 20
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(assemble(
+		section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7f})),
+		section(2, list(slices.Concat(text("wasi_snapshot_preview1"), text("random_get"), []byte{0, 1}))),
+		functions(1), section(5, list(memoryOf(much/wasmPage))), exportStart(1),
+		code(slices.Concat([]byte{0x41, 0, 0x41}, signed(much), []byte{0x10, 0, 0x1a}))))
+	r := b.run(m, run.Request{Limits: policy.Limits{WallTime: policy.Duration(20 * time.Millisecond), Memory: policy.GiB}})
+	expect(t, r, run.TimedOut, "wall time limit")
+}
+
+// A guest learns nothing of how long the host runs.
+func TestClocksBeginWithUs(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	seconds := valueOf[float64](t, b.script(run.Request{Script: "import time; result = time.monotonic()"}))
+	if most := time.Since(began).Seconds(); seconds < 0 || seconds > most {
+		t.Errorf("%v seconds, and we run for %v", seconds, most)
+	}
+}
+
+// A report that is too large is none, however well it is made.
+func TestReportsAreBounded(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	forge := func(size int) run.Result {
+		return b.script(run.Request{Limits: policy.Limits{Memory: policy.GiB}, Script: fmt.Sprintf(`
+import marshal, sys
+ours = sys._getframe()
+while "pack" not in ours.f_globals:
+    ours = ours.f_back
+real = ours.f_globals["pack"]
+def pack(report):
+    made = marshal.loads(real(report))
+    made["more"] = "x" * %d
+    return marshal.dumps(made, 2)
+ours.f_globals["pack"] = pack
+result = 42`, size)})
+	}
+	if r := forge(1000); string(r.Value) != "42" {
+		t.Fatalf("a forged report is not taken: %s %s", r.Outcome, r.Error)
+	}
+	if r := forge(run.MaxPayload); r.Outcome != run.InvalidOutput {
+		t.Errorf("%s %s %s", r.Outcome, r.Value, r.Error)
+	}
+}
+
+// Modules stay where they were opened, and as long as somebody runs them.
+func TestModulesBelongToARunner(t *testing.T) {
+	b, other := newBench(t, Options{Cache: testCache}), newBench(t, Options{Cache: testCache})
+	m := b.open(goGuest(t))
+	place, err := other.Open(t.Context(), jobOf(m, run.Request{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer place.Close()
+	if _, err := place.Run(t.Context(), jobOf(m, run.Request{})); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "another Runner") {
+		t.Error(err)
+	}
+	out := begun{make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan run.Result, 1)
+	go func() {
+		ended <- b.runIn(ctx, m, run.Request{Args: []string{"forever"}, Streams: run.Streams{Out: out}})
+	}()
+	<-out.heard
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.run(t.Context(), jobOf(m, run.Request{})); run.ClassOf(err) != run.Closed {
+		t.Errorf("a run of a module that is closed: %v", err)
+	}
+	cancel()
+	expect(t, <-ended, run.Canceled, "begun")
+}
+
+func TestCallsEndWithTheRunner(t *testing.T) {
+	b, err := New(Options{Cache: testCache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := bench{t, b}.open(plugin(t))
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Call(t.Context(), jobOf(m, run.Request{}), "echo", []byte("1")); run.ClassOf(err) != run.Closed {
+		t.Error(err)
+	}
+}
+
+// A mistake of the engine's is an error, and the process goes on.
+func TestMistakesOfTheEngine(t *testing.T) {
+	mistaken := func() (err error) {
+		defer failing(&err)
+		return fmt.Errorf("there is no %c", t.Name()[len(t.Name())])
+	}
+	if err := mistaken(); run.ClassOf(err) != run.Internal || !strings.Contains(err.Error(), "the engine for WebAssembly failed") {
+		t.Error(err)
+	}
+}

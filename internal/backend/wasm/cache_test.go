@@ -1,0 +1,167 @@
+package wasm
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// cacheIn makes a folder the user's own for caches, and gives the one in it that is ours.
+func cacheIn(t *testing.T, caches string) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the variable is for Linux")
+	}
+	t.Setenv("XDG_CACHE_HOME", caches)
+	folder, err := filepath.EvalSymlinks(caches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(folder, "cordon", "wasm")
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// private is a folder of ours, in which nobody else may write.
+func private(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	chmod(t, folder, 0o700)
+	return folder
+}
+
+// What lies in the cache is run as it is: where others may write, nothing is taken from
+// there, and nothing is left.
+func TestCacheIsOursAlone(t *testing.T) {
+	const foreign = 12345
+	for _, test := range []struct {
+		name  string
+		spoil func(t *testing.T, folder string)
+		fine  bool
+	}{
+		{"as it was made", func(*testing.T, string) {}, true},
+		{"others may read", func(t *testing.T, folder string) { chmod(t, folder, 0o755) }, true},
+		{"the group may write", func(t *testing.T, folder string) { chmod(t, folder, 0o770) }, false},
+		{"all may write", func(t *testing.T, folder string) { chmod(t, folder, 0o702) }, false},
+		{"all may exchange it", func(t *testing.T, folder string) { chmod(t, filepath.Dir(folder), 0o707) }, false},
+		{"all may exchange what it is in", func(t *testing.T, folder string) { chmod(t, filepath.Dir(filepath.Dir(folder)), 0o777) }, false},
+		{"all may add to what it is in", func(t *testing.T, folder string) {
+			chmod(t, filepath.Dir(filepath.Dir(folder)), 0o777|os.ModeSticky)
+		}, true},
+		{"a link", func(t *testing.T, folder string) {
+			other := private(t)
+			if err := os.Remove(folder); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(other, folder); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder := cacheIn(t, private(t))
+			if got, err := cacheFolder(); err != nil || got != folder {
+				t.Fatalf("%s %v", got, err)
+			}
+			test.spoil(t, folder)
+			b := newBench(t, Options{})
+			if facts := b.Facts(); (facts.NoCache == nil) != test.fine {
+				t.Errorf("%+v", facts)
+			}
+			expect(t, b.run(b.open(moduleOf(nil)), run.Request{}), run.Succeeded, "") // in any case
+			kept, err := os.ReadDir(folder)
+			if err != nil || (len(kept) > 0) != test.fine {
+				t.Errorf("%v %v", kept, err)
+			}
+		})
+	}
+	// Somebody else's: of root, or of whom root makes its owner.
+	folder := "/usr"
+	if os.Geteuid() == 0 {
+		folder = private(t)
+		if err := os.Chown(folder, foreign, foreign); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ownAlone(folder); err == nil {
+		t.Errorf("%s is not ours", folder)
+	}
+	if os.Geteuid() == 0 {
+		below := filepath.Join(folder, "below")
+		if err := os.Mkdir(below, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := ownAlone(below); err == nil {
+			t.Errorf("%s can be exchanged by the owner of what it is in", below)
+		}
+	}
+	if err := ownAlone(filepath.Join(private(t), "none")); err == nil {
+		t.Error("there is none")
+	}
+}
+
+// A home that is a link is one.
+func TestCacheBehindALink(t *testing.T) {
+	target, links := private(t), private(t)
+	link := filepath.Join(links, "home")
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	folder := cacheIn(t, link)
+	if got, err := cacheFolder(); err != nil || got != folder || !strings.HasPrefix(got, target) {
+		t.Errorf("%s %v, want %s", got, err, folder)
+	}
+}
+
+// What was used least recently goes first, and no more than must.
+func TestPrune(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "below"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for name, age := range map[string]time.Duration{"new": 0, "below/middle": time.Hour, "old": 2 * time.Hour, "below/oldest": 3 * time.Hour} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, make([]byte, 100), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now, now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func() string {
+		var names []string
+		for _, name := range []string{"new", "below/middle", "old", "below/oldest"} {
+			if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+				names = append(names, name)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	for _, step := range []struct {
+		most int64
+		want string
+	}{
+		{400, "new below/middle old below/oldest"},
+		{399, "new below/middle old"},
+		{200, "new below/middle"},
+		{0, ""},
+	} {
+		if err := prune(folder, step.most); err != nil {
+			t.Fatal(err)
+		}
+		if got := left(); got != step.want {
+			t.Errorf("of %d bytes: %q are left, want %q", step.most, got, step.want)
+		}
+	}
+}

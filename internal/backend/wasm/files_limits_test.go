@@ -1,0 +1,121 @@
+package wasm
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A module has as many files as its request allows, besides the standard streams.
+func TestOpenFilesOfModules(t *testing.T) {
+	read, _, _ := outside(t)
+	b := newBench(t, Options{Cache: testCache, Policy: policy.Policy{Read: []string{read}}})
+	m := b.open(goGuest(t))
+	for limit, want := range map[int]string{10: "7\n", 20: "17\n"} {
+		r := b.run(m, run.Request{Args: []string{"open", read + "/file", "1000"}, Limits: policy.Limits{OpenFiles: limit}})
+		if r.Stdout != want {
+			t.Errorf("%d: %q %s", limit, r.Stdout, r.Error)
+		}
+	}
+}
+
+// All that a script finds shares one count, and that is its own request's.
+func TestOpenFilesOfScripts(t *testing.T) {
+	read, _, _ := outside(t)
+	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{read}}})
+	script := fmt.Sprintf(`
+open("/tmp/x", "w").close()
+kept = []
+try:
+    while len(kept) < 1000:
+        kept.append(open(("/lib/python311.zip", "/tmp/x", %q)[len(kept) %% 3], "rb"))
+except OSError:
+    pass
+result = len(kept)
+del kept`, read+"/file")
+	for limit, want := range map[int]string{16: "13", 100: "97"} {
+		if r := b.script(run.Request{Script: script, Limits: policy.Limits{OpenFiles: limit}}); string(r.Value) != want {
+			t.Errorf("of %d: %s %s", limit, r.Value, r.Error)
+		}
+	}
+}
+
+// A script changes nothing of the host, whatever modules may.
+func TestScriptsDoNotWriteToGrants(t *testing.T) {
+	read, write, _ := outside(t)
+	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{read}, Write: []string{write}}})
+	for _, folder := range []string{read, write} {
+		for _, change := range []string{"open('%s/new', 'w').write('x')", "import os; os.mkdir('%s/new')", "open('%s/file', 'a').write('x')", "import os; os.unlink('%s/file')"} {
+			r := b.script(run.Request{Script: fmt.Sprintf(change, folder)})
+			if r.Outcome != run.Raised {
+				t.Errorf(change+": %s %s", folder, r.Outcome, r.Error)
+			}
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(read, "file")); err != nil || string(text) != "granted" {
+		t.Errorf("%q %v", text, err)
+	}
+	for _, folder := range []string{read, write} {
+		if _, err := os.Lstat(filepath.Join(folder, "new")); err == nil {
+			t.Errorf("something new is in %s", folder)
+		}
+	}
+}
+
+// Attempts are counted, in each run of a session anew, and are not kept for ever.
+func TestViolationsAreCounted(t *testing.T) {
+	read, _, _ := outside(t)
+	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{read}}})
+	s := b.session(false)
+	const try = `
+import os
+def tries(path):
+    try:
+        os.mkdir(path)
+    except OSError:
+        pass
+for _ in range(5): tries(%q)`
+	for range 2 {
+		r := in(t, s, fmt.Sprintf(try, read+"/new"))
+		if len(r.Violations) != 1 || r.Violations[0].Op != "mkdir" || r.Violations[0].Count != 5 {
+			t.Errorf("%v %s", r.Violations, r.Error)
+		}
+	}
+	r := in(t, s, fmt.Sprintf("for i in range(1000): tries(%q + str(i))", read+"/new"))
+	if len(r.Violations) != mostViolations {
+		t.Errorf("%d violations %s", len(r.Violations), r.Error)
+	}
+}
+
+// Of two places that would be the same for a guest, the one with that name is meant.
+func TestRelativeNamesDoNotHideGrants(t *testing.T) {
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(folder)
+	at := func(guest string, grants []rootfs.Grant) (hosts []string) {
+		for _, g := range grants {
+			if g.Guest == guest {
+				hosts = append(hosts, g.Host)
+			}
+		}
+		return hosts
+	}
+	inside := filepath.Join(folder, "data")
+	if got := at("/data", grantsOf(policy.Policy{Read: []string{inside}})); strings.Join(got, " ") != inside {
+		t.Errorf("%q is at /data", got)
+	}
+	if got := at("/data", grantsOf(policy.Policy{Read: []string{inside, "/data"}})); strings.Join(got, " ") != "/data" {
+		t.Errorf("%q are at /data", got)
+	}
+	if got := at("/", grantsOf(policy.Policy{Read: []string{folder}})); len(got) != 0 {
+		t.Errorf("%q is at /", got)
+	}
+}

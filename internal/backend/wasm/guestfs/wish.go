@@ -1,0 +1,58 @@
+package guestfs
+
+import (
+	"io"
+	"math"
+
+	"github.com/tetratelabs/wazero/experimental/sys"
+)
+
+// accessMode are the two bits of an Oflag that are no flags.
+const accessMode = sys.O_RDWR | sys.O_WRONLY
+
+// Wish is what a guest wants of an open, once it makes sense.
+type Wish struct {
+	Read, Write, Create, Exclusive, Truncate, Append, Folder, Follow, Sync bool
+}
+
+// WishOf reads the flags of an open.
+func WishOf(flag sys.Oflag) (Wish, sys.Errno) {
+	has := func(f sys.Oflag) bool { return flag&f != 0 }
+	access := flag & accessMode
+	w := Wish{
+		Read:      access == sys.O_RDONLY || access == sys.O_RDWR,
+		Write:     access == sys.O_WRONLY || access == sys.O_RDWR,
+		Create:    has(sys.O_CREAT),
+		Exclusive: has(sys.O_CREAT) && has(sys.O_EXCL),
+		Truncate:  has(sys.O_TRUNC),
+		Append:    has(sys.O_APPEND),
+		Folder:    has(sys.O_DIRECTORY),
+		Follow:    !has(sys.O_NOFOLLOW),
+		Sync:      has(sys.O_SYNC | sys.O_DSYNC | sys.O_RSYNC),
+	}
+	switch {
+	case access == accessMode, w.Truncate && !w.Write, w.Folder && (w.Create || w.Truncate):
+		return w, sys.EINVAL
+	case w.Folder:
+		w.Read, w.Write = true, false // some libraries ask for all rights to a folder
+	}
+	return w, 0
+}
+
+// Seek gives the new position in a file of some size, from the present one.
+func Seek(at, size, offset int64, whence int) (int64, sys.Errno) {
+	var base int64
+	switch whence {
+	case io.SeekStart:
+	case io.SeekCurrent:
+		base = at
+	case io.SeekEnd:
+		base = size
+	default:
+		return 0, sys.EINVAL
+	}
+	if offset > math.MaxInt64-base || base+offset < 0 {
+		return 0, sys.EINVAL
+	}
+	return base + offset, 0
+}
