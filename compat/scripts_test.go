@@ -56,7 +56,7 @@ var maxima = policy.Limits{
 }
 
 func TestScripts(t *testing.T) {
-	for _, p := range pythons(t) {
+	for _, p := range mainPythons(t) {
 		t.Run(p.name, func(t *testing.T) {
 			testScripts(t, p, func(table string, s script) script { return s })
 		})
