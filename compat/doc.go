@@ -4,7 +4,7 @@
 //
 //   - scripts: the standard library, what a script may return, how it may end
 //     (scripts_test.go and the tables in the other files), on the system's CPython,
-//     the oldest and the newest that are found;
+//     the oldest and the newest that are found, and what a wall must stop on every one;
 //   - the language rules: attempts that they must stop, on every CPython,
 //     ordinary programs that they must not, and scripts spliced from both (corpus_test.go,
 //     fuzz_test.go), and hooks (hooks_test.go);

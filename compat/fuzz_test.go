@@ -15,13 +15,13 @@ import (
 // none does there what the rules are to prevent. CORDON_TEST_FUZZ is how long, on
 // each CPython, and makes other scripts each time; without it they are the same ones.
 func TestFuzzedScripts(t *testing.T) {
-	interpreters, lasts, seed := mainPythons(t), 3*time.Second, int64(1)
+	lasts, seed := 3*time.Second, int64(1)
 	if text := os.Getenv("CORDON_TEST_FUZZ"); text != "" {
 		var err error
 		if lasts, err = time.ParseDuration(text); err != nil {
 			t.Fatal(err)
 		}
-		interpreters, seed = pythons(t), time.Now().UnixNano()%1_000_000
+		seed = time.Now().UnixNano() % 1_000_000
 	}
 	parts, err := filepath.Abs("../internal/language/python")
 	if err != nil {
@@ -31,7 +31,7 @@ func TestFuzzedScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range interpreters {
+	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), p.Path, "-I", program, parts, strconv.FormatFloat(lasts.Seconds(), 'f', 1, 64), strconv.FormatInt(seed, 10))
 			cmd.Dir = t.TempDir()
