@@ -12,6 +12,8 @@
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
 #   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
 #   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients
+#   CORDON_TEST_LONG=1     all of the corpora of ordinary code: every file of CPython's
+#                          own tests, every script on every CPython; see test-long
 #   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
 #                          it; .ci/run sets it, so that no skip hides a hole
 
@@ -26,7 +28,7 @@ BENCHFLAGS ?=
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python-wasm release test race check lint cross bench soak fuzz generate fmt clean
+.PHONY: help run build python-wasm release test test-long race check lint cross bench soak fuzz wine generate fmt clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,16 +57,30 @@ python-wasm: ## build bin/python-wasm.zip
 release: python-wasm ## make the archives of all platforms in dist/, as VERSION
 	scripts/release $(VERSION)
 
-test: ## run every test
+# The set-up waits for downloads and for one processor: vet, and the compiler that
+# makes what the tests link, have the other. Many tests wait, so that three packages
+# at a time keep two processors busy, and the longest ones come first.
+test: ## run the tests
+	@scripts/setup test & go vet ./... && go list -export -test ./... >/dev/null; \
+	  vetted=$$?; wait $$! && exit $$vetted
+	scripts/test -p 3 -timeout 15m $(TESTFLAGS) ./internal/backend/... ./...
+
+test-long: ## run the tests, and all of CPython's own on every CPython
 	@scripts/setup test
-	go vet ./...
-	scripts/test -timeout 15m $(TESTFLAGS) ./...
+	CORDON_TEST_LONG=1 scripts/test -timeout 90m $(TESTFLAGS) ./...
+
+# Under the race detector is what has threads. These packages have none, or none that
+# a test of theirs has at work; and these tests are about what the guest does, which
+# the detector does not see.
+RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|run|internal/(arch|doctor|elf|hostfeature|landlock|policyfile|pythonwasm|report|script|seccomp/compile|wasmbin)
+RACELESS_TESTS := ^Test(Containment.*|EachWallMatters|AttemptsEscapeWithoutWalls)$$
 
 # The race detector needs a C compiler, which cordon itself never does.
-race: ## run the short tests under the race detector, where gcc is installed
+race: ## run the short tests of what has threads under the race detector, where gcc is installed
 	@if command -v gcc >/dev/null; then \
-	  echo 'CGO_ENABLED=1 go test -race -short, without what has one goroutine or runs elsewhere'; \
-	  CGO_ENABLED=1 scripts/test -race -short -timeout 15m $$(go list ./... | grep -v -e /internal/wasmbin -e /compat); \
+	  echo 'CGO_ENABLED=1 go test -race -short, of what has threads'; \
+	  CGO_ENABLED=1 scripts/test -p 3 -race -short -timeout 15m -skip '$(RACELESS_TESTS)' \
+	    $$(go list ./... | grep -vE '/cordon/($(RACELESS_PACKAGES))$$'); \
 	else echo 'race: no gcc, skipped'; fi
 
 check: lint cross race ## formatting, linters, all platforms, the race detector
@@ -92,6 +108,9 @@ soak: ## many runs of every bad kind in one Runner; fails when anything is left
 
 fuzz: ## give every fuzz target its time
 	scripts/fuzz $(FUZZTIME)
+
+wine: ## run cordon.exe under Wine: modules and Python, limits, grants, sessions
+	scripts/wine
 
 generate: ## make the generated files anew: seccomp programs and tables
 	go generate ./...

@@ -297,10 +297,10 @@ func TestWallsBehind(t *testing.T) {
 	}
 }
 
-// TestBenign runs ordinary code by the rules, on every CPython.
+// TestBenign runs ordinary code by the rules.
 func TestBenign(t *testing.T) {
 	cells := readCorpus(t, "benign", fewestBenign)
-	for _, p := range pythons(t) {
+	for _, p := range mainPythons(t) {
 		t.Run(p.name, func(t *testing.T) {
 			testBenign(t, p, cells)
 		})

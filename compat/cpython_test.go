@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -30,7 +31,7 @@ const listedMinor = 11
 type suiteModule struct {
 	name    string
 	short   bool              // in the short set
-	long    bool              // with CORDON_TEST_CPYTHON=all only
+	long    bool              // with CORDON_TEST_LONG=1 only
 	strict  bool              // what is listed must fail
 	atLeast int               // so many tests must have been run
 	fails   map[string]string // test, or Class.*, → why
@@ -51,7 +52,7 @@ func TestCPythonSuite(t *testing.T) {
 	}
 	r := newRunner(t, policy.Policy{Python: p.Found, Limits: limits, Maxima: limits, Preload: []string{}})
 	for _, m := range modules {
-		if !m.short && os.Getenv("CORDON_TEST_CPYTHON") != "all" {
+		if !m.short && !hosttest.Long() {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {

@@ -3,10 +3,10 @@
 // that blocks too little.
 //
 //   - scripts: the standard library, what a script may return, how it may end
-//     (scripts_test.go and the tables in the other files), on every CPython
-//     that is found;
-//   - the language rules: attempts that they must stop, ordinary programs that
-//     they must not, and scripts spliced from both (corpus_test.go,
+//     (scripts_test.go and the tables in the other files), on the system's CPython,
+//     the oldest and the newest that are found, and what a wall must stop on every one;
+//   - the language rules: attempts that they must stop, on every CPython,
+//     ordinary programs that they must not, and scripts spliced from both (corpus_test.go,
 //     fuzz_test.go), and hooks (hooks_test.go);
 //   - numpy and pandas from a virtual environment (venv_test.go);
 //   - CPython's own tests (cpython_test.go, testdata/cpython.txt);
@@ -22,8 +22,9 @@
 //	                         those on PATH and of pyenv
 //	CORDON_TEST_VENV         a virtual environment with numpy and pandas
 //	CORDON_TEST_SUITE        the folder of CPython's own tests
-//	CORDON_TEST_CPYTHON=all  run all of testdata/cpython.txt, not the short set, and
-//	                         of testdata/cpython_wasm.txt the long ones, too
+//	CORDON_TEST_LONG=1       run all of testdata/cpython.txt, not the short set, of
+//	                         testdata/cpython_wasm.txt the long ones, too, and all
+//	                         scripts on every CPython
 //	CORDON_TEST_FUZZ=20s     how long to splice scripts, on each CPython
 //	CORDON_REQUIRE_HOST=1    what is missing is a failure, not a skip
 //

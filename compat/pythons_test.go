@@ -1,6 +1,7 @@
 package compat_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -79,6 +81,21 @@ func pythons(t *testing.T) []python {
 		all = all[:1]
 	}
 	return all
+}
+
+// mainPythons leaves of them the system's own, the oldest and the newest: what works
+// on these works on those between, so that only a long run tries all. What a script
+// must not be able to do is tried on every one.
+func mainPythons(t *testing.T) []python {
+	all := pythons(t)
+	if hosttest.Long() {
+		return all
+	}
+	byAge := func(a, b python) int { return cmp.Compare(a.minor(), b.minor()) }
+	oldest, newest := slices.MinFunc(all, byAge), slices.MaxFunc(all, byAge)
+	return slices.DeleteFunc(all, func(p python) bool {
+		return p.Path != all[0].Path && p.name != oldest.name && p.name != newest.name
+	})
 }
 
 // installed lists candidates: the system's own first, so that -short tests it.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -32,7 +33,7 @@ func TestWasmCPythonSuite(t *testing.T) {
 	}
 	r := tierRunner{startRunner(t, options), p.tier}
 	for _, m := range modules {
-		if testing.Short() && !m.short || m.long && os.Getenv("CORDON_TEST_CPYTHON") != "all" {
+		if testing.Short() && !m.short || m.long && !hosttest.Long() {
 			continue
 		}
 		m.strict = true // the list is for this interpreter and no other

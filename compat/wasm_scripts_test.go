@@ -152,5 +152,5 @@ func TestWasmScripts(t *testing.T) {
 			t.Errorf("%s is listed twice, or there is no such script", name)
 		}
 	}
-	testScripts(t, wasmPython(t), onWasm)
+	testScripts(t, wasmPython(t), tables, onWasm)
 }

@@ -9,12 +9,17 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 const chart = "helm/cordon"
 
 func helm(t *testing.T, args ...string) (string, error) {
 	t.Helper()
+	if !hosttest.Long() && hosttest.FindProgram("helm") == "" {
+		t.Skip("helm takes minutes to build: make test-long")
+	}
 	cmd := exec.CommandContext(t.Context(), tool(t, "helm"), args...)
 	var errs strings.Builder
 	cmd.Stderr = &errs
