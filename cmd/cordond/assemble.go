@@ -75,7 +75,10 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 
 	how.Runner, how.OpenHook = runner, hooksOf(runner)
 
-	p.metrics = metrics.New(figures(p.version, runner, how.Line, recorded))
+	// The service tells the metrics, and they ask it: only when somebody reads them.
+	shown := figures(p.version, runner, how.Line, recorded)
+	shown.Hooks = func() int { return p.service.Hooks() }
+	p.metrics = metrics.New(shown)
 	how.Observers = append(how.Observers, p.metrics)
 	p.service = service.New(how)
 	opened(p.service.Close)

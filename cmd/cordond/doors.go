@@ -10,6 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/httpapi"
 	"github.com/cordon-sandbox/cordon/internal/mcpserver"
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/internal/tracing"
 	"github.com/cordon-sandbox/cordon/run"
@@ -50,7 +51,10 @@ func serveWeb(ctx context.Context, opts serveOptions, mounts func(parts) map[str
 	}
 	defer func() { err = closing(ctx, log, p, err) }()
 
-	api := httpapi.Options{Service: p.service, Version: p.version, Logger: log, Mounts: map[string]http.Handler{}}
+	api := httpapi.Options{
+		Service: p.service, Version: p.version, Logger: log, Mounts: map[string]http.Handler{},
+		Refused: func(class run.Class) { p.metrics.Refused(observe.HTTP, class) },
+	}
 	if tokens != nil {
 		api.Tokens = tokens
 	}

@@ -206,6 +206,12 @@ func TestServeObserved(t *testing.T) {
 	if status, answer := r.ask("POST", "/v1/runs", `{"script": "print('not to be recorded')"}`); status != 200 {
 		t.Fatalf("%d %s", status, answer)
 	}
+	if status, answer := r.ask("POST", "/v1/runs", `{"scrip": ""}`); status != 400 {
+		t.Errorf("a wrong request: %d %s", status, answer)
+	}
+	if status, answer := r.ask("POST", "/v1/hooks", `{"script": "result['output'] = 1"}`); status != 201 {
+		t.Errorf("a hook: %d %s", status, answer)
+	}
 	if status, _ := r.ask("GET", "/metrics", ""); status != http.StatusNotFound {
 		t.Errorf("/metrics at the first address: %d", status)
 	}
@@ -216,8 +222,14 @@ func TestServeObserved(t *testing.T) {
 	main := r.client
 	r.client = clientOf(t, "tcp", found[1])
 	status, text := r.ask("GET", "/metrics", "")
-	if want := `sandbox_run_duration_seconds_count{status="ok",tier="process"} 1`; status != 200 || !strings.Contains(text, want) {
-		t.Errorf("%d, without %s:\n%s", status, want, text)
+	for _, want := range []string{
+		`sandbox_run_duration_seconds_count{status="ok",tier="process"} 1`,
+		`cordon_requests_refused_total{class="invalid",door="http"} 1`,
+		"cordon_hooks_open 1",
+	} {
+		if status != 200 || !strings.Contains(text, want) {
+			t.Errorf("%d, without %s:\n%s", status, want, text)
+		}
 	}
 	if status, _ := r.ask("POST", "/v1/runs", `{"script": "pass"}`); status != http.StatusNotFound {
 		t.Errorf("a run where the metrics are: %d", status)

@@ -28,6 +28,9 @@ type Options struct {
 	Tokens Finder
 	// Metrics answers /metrics; nil means that there are none.
 	Metrics http.Handler
+	// Refused hears of each request that is turned away before the service sees it, or
+	// that it does not tell its observers of; nil means nobody does.
+	Refused func(class run.Class)
 	// MaxBody bounds a request's body; 0 means DefaultMaxBody.
 	MaxBody int64
 	// BodyTimeout is how long a body may take to arrive; 0 means DefaultBodyTimeout.

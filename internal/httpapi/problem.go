@@ -95,6 +95,10 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusRequestTimeout, http.StatusRequestEntityTooLarge:
 		header.Set("Connection", "close") // the rest of the body is not awaited
 	}
+	// What has an id was a run, of which the observers heard.
+	if a.Refused != nil && header.Get(runIDHeader) == "" {
+		a.Refused(p.Class)
+	}
 	if p.Status >= 500 && p.Class != run.Closed && r.Context().Err() == nil {
 		a.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "run", header.Get(runIDHeader), "error", err)
 	}

@@ -80,3 +80,10 @@ func (s *Service) CloseHook(who token.Caller, id string) error {
 	<-h.quiet
 	return h.Close()
 }
+
+// Hooks is how many are open.
+func (s *Service) Hooks() int {
+	s.hooks.mu.Lock()
+	defer s.hooks.mu.Unlock()
+	return len(s.hooks.open)
+}
