@@ -74,12 +74,6 @@ var wasmAbsences = []absence{
 	{"xz", "CompressionError", "lzma module is not available", nil, []string{"archives/zip and tar"}},
 	{"the C library's time zones", "AttributeError", "the wasm tier keeps time in UTC", nil, []string{"time/tzset"}},
 	{"a thread's time", "AttributeError", "the wasm tier has one thread", nil, []string{"time/clocks"}},
-	{"devices", "PermissionError", "Capabilities insufficient: '/dev/null'", []string{"wasm open"}, []string{
-		"files/devices", "files/redirect to os.devnull",
-	}},
-	{"files of the host", "PermissionError", "Capabilities insufficient: '/etc/shadow'", []string{"wasm open"}, []string{
-		"files are refused/read of a host file",
-	}},
 	{"a file of os, which is frozen", "AttributeError", "module 'os' has no attribute '__file__'", nil, []string{
 		"files are refused/write beside the standard library",
 	}},

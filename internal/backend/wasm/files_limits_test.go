@@ -49,19 +49,22 @@ del kept`, read+"/file")
 // A script changes nothing of the host, whatever modules may.
 func TestScriptsDoNotWriteToGrants(t *testing.T) {
 	read, write, _ := outside(t)
+	if err := os.WriteFile(filepath.Join(write, "file"), []byte("granted"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{read}, Write: []string{write}}})
 	for _, folder := range []string{read, write} {
-		for _, change := range []string{"open('%s/new', 'w').write('x')", "import os; os.mkdir('%s/new')", "open('%s/file', 'a').write('x')", "import os; os.unlink('%s/file')"} {
+		for _, change := range []string{"open('%s/new', 'w').write('x')", "import os; os.mkdir('%s/new')", "open('%s/file', 'a').write('x')", "open('%s/file', 'w')", "import os; os.unlink('%s/file')"} {
 			r := b.script(run.Request{Script: fmt.Sprintf(change, folder)})
 			if r.Outcome != run.Raised {
 				t.Errorf(change+": %s %s", folder, r.Outcome, r.Error)
 			}
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(read, "file")); err != nil || string(text) != "granted" {
-		t.Errorf("%q %v", text, err)
-	}
 	for _, folder := range []string{read, write} {
+		if text, err := os.ReadFile(filepath.Join(folder, "file")); err != nil || string(text) != "granted" {
+			t.Errorf("%s: %q %v", folder, text, err)
+		}
 		if _, err := os.Lstat(filepath.Join(folder, "new")); err == nil {
 			t.Errorf("something new is in %s", folder)
 		}
