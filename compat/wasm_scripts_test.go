@@ -74,6 +74,12 @@ var wasmAbsences = []absence{
 	{"xz", "CompressionError", "lzma module is not available", nil, []string{"archives/zip and tar"}},
 	{"the C library's time zones", "AttributeError", "the wasm tier keeps time in UTC", nil, []string{"time/tzset"}},
 	{"a thread's time", "AttributeError", "the wasm tier has one thread", nil, []string{"time/clocks"}},
+	{"devices but /dev/null", "FileNotFoundError", "No such file or directory: '/dev/urandom'", []string{"wasm open"}, []string{
+		"files/devices",
+	}},
+	{"files of the host", "FileNotFoundError", "No such file or directory: '/etc/shadow'", []string{"wasm open"}, []string{
+		"files are refused/read of a host file",
+	}},
 	{"a file of os, which is frozen", "AttributeError", "module 'os' has no attribute '__file__'", nil, []string{
 		"files are refused/write beside the standard library",
 	}},
@@ -93,8 +99,8 @@ var wasmOtherwise = map[string]script{
 		result: `"[Errno 58] the wasm tier starts no other programs (do it in Python, or ask a tool for it)"`,
 	},
 	"the network is refused/asyncio server": {result: `0`},
-	// A device is no file there, and what is not there cannot become too much.
-	"files are refused/too many open files": {result: `76`},
+	// The engine has no number for too many open files: it says that reading failed.
+	"files are refused/too many open files": {result: `29`},
 	"files are refused/scratch is full":     {result: `false`},
 	"signals/aborts":                        {outcome: run.Trapped, error: []string{"trap: unreachable"}},
 	"surroundings/environment":              {result: `{}`},
