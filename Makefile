@@ -12,6 +12,8 @@
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
 #   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
 #   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients
+#   CORDON_TEST_LONG=1     tests that take minutes, or what `scripts/setup agents` brings
+#   CORDON_TEST_AGENTS     the folder in which that installed agents
 #   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
 #                          it; .ci/run sets it, so that no skip hides a hole
 
