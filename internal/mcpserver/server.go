@@ -117,7 +117,7 @@ func (s *Server) newDoor(who token.Caller) *door {
 		&mcp.Implementation{Name: "cordon", Title: "cordon: runs untrusted code behind walls", Version: s.Version},
 		fixtureOptions(&mcp.ServerOptions{
 			Instructions: instructions(d.info, d.reads()),
-			Logger:       s.Logger,
+			Logger:       s.sdkLogger(),
 			// Tools do not change while a client is there.
 			Capabilities: withLogging(&mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}),
 			// One caller's tools are not another's.
