@@ -13,7 +13,9 @@
 #   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
 #   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients
 #   CORDON_TEST_LONG=1     all of the corpora of ordinary code: every file of CPython's
-#                          own tests, every script on every CPython; see test-long
+#                          own tests, every script on every CPython; the chart, and what
+#                          `scripts/setup agents` brings; see test-long
+#   CORDON_TEST_AGENTS     the folder in which that installed agents
 #   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
 #                          it; .ci/run sets it, so that no skip hides a hole
 
@@ -66,7 +68,7 @@ test: ## run the tests
 	scripts/test -p 3 -timeout 15m $(TESTFLAGS) ./internal/backend/... ./...
 
 test-long: ## run the tests, and all of CPython's own on every CPython
-	@scripts/setup test
+	@CORDON_TEST_LONG=1 scripts/setup test && scripts/setup agents
 	CORDON_TEST_LONG=1 scripts/test -timeout 90m $(TESTFLAGS) ./...
 
 # Under the race detector is what has threads. These packages have none, or none that

@@ -1,5 +1,7 @@
 //go:build conformance
 
+//lint:file-ignore SA1019 The suite tests what is deprecated, too.
+
 package mcpserver
 
 import (
@@ -87,7 +89,6 @@ func addContentFixtures(s *mcp.Server) {
 	fixture(s, "test_error_handling", "", always(&mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "This tool intentionally returns an error for testing"}}}))
 	fixture(s, "test_tool_with_logging", "", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for _, text := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
-			//nolint:staticcheck // the suite tests what is deprecated, too
 			if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: text}); err != nil {
 				return nil, err
 			}
@@ -139,7 +140,6 @@ func addAskingFixtures(s *mcp.Server) {
 			if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
 				return nil, err
 			}
-			//nolint:staticcheck // the suite tests what is deprecated, too
 			got, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{
 				MaxTokens: 100, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: in.Prompt}}},
 			})
@@ -192,11 +192,11 @@ func addStatelessFixtures(s *mcp.Server) {
 	fixture(s, "test_x_mcp_header", `{"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}, "level": {"type": "integer"}}}`,
 		always(saysText("called")))
 	fixture(s, "test_missing_capability", "", func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if has := r.ClientCapabilities(); has != nil && has.Sampling != nil { //nolint:staticcheck // see above
+		if has := r.ClientCapabilities(); has != nil && has.Sampling != nil {
 			return saysText("the client can sample"), nil
 		}
 		needed, err := json.Marshal(mcp.MissingRequiredClientCapabilityData{
-			RequiredCapabilities: &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{}}, //nolint:staticcheck // see above
+			RequiredCapabilities: &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{}},
 		})
 		if err != nil {
 			return nil, err
@@ -205,7 +205,6 @@ func addStatelessFixtures(s *mcp.Server) {
 	})
 	fixture(s, "test_streaming_elicitation", "", always(saysText("an answer and nothing else")))
 	fixture(s, "test_logging_tool", "", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		//nolint:staticcheck // see above
 		if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "called"}); err != nil {
 			return nil, err
 		}

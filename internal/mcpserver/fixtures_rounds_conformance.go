@@ -1,5 +1,7 @@
 //go:build conformance
 
+//lint:file-ignore SA1019 The suite tests what is deprecated, too.
+
 package mcpserver
 
 import (
@@ -24,7 +26,6 @@ func ask(field, kind string) *mcp.ElicitParams {
 	return &mcp.ElicitParams{Message: "Please say your " + field, RequestedSchema: json.RawMessage(schema)}
 }
 
-//nolint:staticcheck // the suite tests what is deprecated, too
 func sample() *mcp.CreateMessageParams {
 	return &mcp.CreateMessageParams{MaxTokens: 50, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "What is the capital of France?"}}}}
 }
@@ -42,7 +43,7 @@ func accepted(given mcp.InputResponseMap, name string) map[string]any {
 }
 
 func sampled(given mcp.InputResponseMap, name string) (text string, there bool) {
-	r, _ := given[name].(*mcp.CreateMessageWithToolsResult) //nolint:staticcheck // see above
+	r, _ := given[name].(*mcp.CreateMessageWithToolsResult)
 	if r == nil {
 		return "", false
 	}
@@ -99,11 +100,10 @@ func addRoundFixtures(s *mcp.Server) {
 		return needs("", mcp.InputRequestMap{"capital_question": sample()}), nil
 	})
 	round("list_roots", func(p params, _ capabilities) (*mcp.CallToolResult, error) {
-		//nolint:staticcheck // see above
 		if roots, ok := p.InputResponses["client_roots"].(*mcp.ListRootsResult); ok && roots != nil {
 			return saysText("%d roots", len(roots.Roots)), nil
 		}
-		return needs("", mcp.InputRequestMap{"client_roots": &mcp.ListRootsParams{}}), nil //nolint:staticcheck // see above
+		return needs("", mcp.InputRequestMap{"client_roots": &mcp.ListRootsParams{}}), nil
 	})
 	for _, name := range []string{"request_state", "tampered_state"} {
 		round(name, func(p params, _ capabilities) (*mcp.CallToolResult, error) {
@@ -121,7 +121,6 @@ func addRoundFixtures(s *mcp.Server) {
 	round("multiple_inputs", func(p params, _ capabilities) (*mcp.CallToolResult, error) {
 		name, _ := accepted(p.InputResponses, "user_name")["name"].(string)
 		greeting, greeted := sampled(p.InputResponses, "greeting")
-		//nolint:staticcheck // see above
 		roots, rooted := p.InputResponses["client_roots"].(*mcp.ListRootsResult)
 		if name != "" && greeted && rooted {
 			return saysText("%s %s, %d roots", greeting, name, len(roots.Roots)), nil
@@ -147,7 +146,7 @@ func addRoundFixtures(s *mcp.Server) {
 		if has.Elicitation != nil {
 			wanted["user_name"] = ask("name", "string")
 		}
-		if has.Sampling != nil { //nolint:staticcheck // see above
+		if has.Sampling != nil {
 			wanted["greeting"] = sample()
 		}
 		if len(p.InputResponses) > 0 || len(wanted) == 0 {

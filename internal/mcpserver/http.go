@@ -43,10 +43,10 @@ func (s *Server) StreamableHandler() http.Handler {
 		server: s,
 		// Our own limits on bodies and hosts come before those of the SDK.
 		sessions: mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-			Logger: s.Logger, SessionTimeout: sessionIdle, MaxRequestBodyBytes: maxMessage,
+			Logger: s.sdkLogger(), SessionTimeout: sessionIdle, MaxRequestBodyBytes: maxMessage,
 		}),
 		single: mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-			Stateless: true, Logger: s.Logger, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
+			Stateless: true, Logger: s.sdkLogger(), MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
 		}),
 	}
 }

@@ -117,13 +117,9 @@ func (s *Server) newDoor(who token.Caller) *door {
 		&mcp.Implementation{Name: "cordon", Title: "cordon: runs untrusted code behind walls", Version: s.Version},
 		fixtureOptions(&mcp.ServerOptions{
 			Instructions: instructions(d.info, d.reads()),
-			Logger:       s.Logger,
-			// Tools do not change while a client is there. Live output goes out as log
-			// messages; the newest revision has them for the time being.
-			Capabilities: &mcp.ServerCapabilities{
-				Tools:   &mcp.ToolCapabilities{},
-				Logging: &mcp.LoggingCapabilities{}, //nolint:staticcheck // clients of today show it; nothing replaces it yet
-			},
+			Logger:       s.sdkLogger(),
+			// Tools do not change while a client is there.
+			Capabilities: withLogging(&mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}),
 			// One caller's tools are not another's.
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 			GetSessionID: func() string { return d.tag + "-" + rand.Text() },
