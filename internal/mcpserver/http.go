@@ -115,7 +115,13 @@ func (h *streamable) servePost(w http.ResponseWriter, r *http.Request, d *door) 
 // the answer, so the run ends.
 func (h *streamable) serveSingle(w http.ResponseWriter, r *http.Request) {
 	unhurried(w)
-	h.single.ServeHTTP(w, r.WithContext(withClient(r.Context(), r.Context())))
+	ctx := withClient(r.Context(), r.Context())
+	if r.Header.Get(versionHeader) < sessionless {
+		// Without a session, nobody could say that they want to hear logs, and the SDK
+		// takes it for granted.
+		ctx = context.WithValue(ctx, withoutLogs{}, true)
+	}
+	h.single.ServeHTTP(w, r.WithContext(ctx))
 }
 
 // isInitialize reports whether a message begins a session.

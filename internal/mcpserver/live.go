@@ -45,20 +45,61 @@ type live struct {
 	cut     bool
 }
 
-// follow has what the guest of a request writes told while it runs.
+// follow has what the guest of a request writes told while it runs, if the client wants
+// to hear it; it is nil for those who do not. Live streams cost a run more than all the
+// rest of this door.
 func (d *door) follow(ctx context.Context, c call, request *run.Request) *live {
 	l := &live{call: c, began: time.Now(), limit: request.Limits.WallTime.Std(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if l.limit == 0 {
 		l.limit = d.info.Limits.WallTime.Std()
 	}
 	l.progress = c.request.Params.GetProgressToken() != nil
-	request.Streams = run.Streams{Out: stream{l, 0}, Err: stream{l, 1}}
+	logs := wantsLogs(ctx, c.request.Session)
+	if logs {
+		request.Streams = run.Streams{Out: stream{l, 0}, Err: stream{l, 1}}
+	}
+	if !logs && !l.progress {
+		return nil
+	}
 	go l.tell(ctx, d)
 	return l
 }
 
+type (
+	probeKey    struct{}
+	withoutLogs struct{}
+)
+
+// wantsLogs finds out whether a log message would be sent. The SDK knows the level that a
+// client wants, by its session or by its request, and does not tell; so one is sent that
+// answerProbes keeps back.
+func wantsLogs(ctx context.Context, session *mcp.ServerSession) bool {
+	if ctx.Value(withoutLogs{}) != nil {
+		return false
+	}
+	would := false
+	ctx = context.WithValue(ctx, probeKey{}, &would)
+	//nolint:staticcheck // see the top of the file
+	err := session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: ""})
+	return err == nil && would
+}
+
+// answerProbes is between the SDK and the wire.
+func answerProbes(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if would, ok := ctx.Value(probeKey{}).(*bool); ok {
+			*would = true
+			return nil, nil
+		}
+		return next(ctx, method, r)
+	}
+}
+
 // end returns when nothing more will be told: the answer comes last.
 func (l *live) end() {
+	if l == nil {
+		return
+	}
 	close(l.stop)
 	<-l.stopped
 }

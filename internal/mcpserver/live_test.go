@@ -23,8 +23,10 @@ type talker struct {
 
 func (r talker) Run(ctx context.Context, request run.Request) (run.Result, error) {
 	for range r.seconds * 10 {
-		if _, err := request.Streams.Out.Write([]byte(r.line)); err != nil {
-			return run.Result{}, err
+		if request.Streams.Out != nil { // somebody wants to hear it
+			if _, err := request.Streams.Out.Write([]byte(r.line)); err != nil {
+				return run.Result{}, err
+			}
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
@@ -145,4 +147,47 @@ type stuck struct{ fakeRunner }
 func (stuck) Run(ctx context.Context, _ run.Request) (run.Result, error) {
 	<-ctx.Done()
 	return run.Result{}, ctx.Err()
+}
+
+// listener notes whether a run was asked for its streams.
+type listener struct {
+	fakeRunner
+	streams *bool
+}
+
+func (r listener) Run(ctx context.Context, request run.Request) (run.Result, error) {
+	*r.streams = request.Streams.Out != nil
+	return r.fakeRunner.Run(ctx, request)
+}
+
+// TestOnlyThoseWhoListenPayForIt: live streams take longer than all the rest of the door.
+func TestOnlyThoseWhoListenPayForIt(t *testing.T) {
+	var streams bool
+	follow(t, listener{streams: &streams}, `1`, "")
+	if streams {
+		t.Error("a client that has set no level has live streams")
+	}
+	follow(t, listener{streams: &streams}, "", "debug")
+	if !streams {
+		t.Error("a client that has set a level has none")
+	}
+	w := startWeb(t, fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Runner = listener{streams: &streams} }))
+	for _, row := range []struct {
+		name, line string
+		newest     bool
+		want       bool
+	}{
+		{"a request without a session", callLine(2, "print"), false, false},
+		{"one of the newest revision", newestLine(2, "print"), true, false},
+		{"one of the newest revision that wants logs", strings.Replace(newestLine(2, "print"), `"_meta":{`, `"_meta":{"io.modelcontextprotocol/logLevel":"info",`, 1), true, true},
+	} {
+		w.headers = map[string]string{}
+		if row.newest {
+			w.newest()
+		}
+		streams = !row.want
+		if status, answer := w.say(t, "POST", "/mcp", row.line); status != 200 || streams != row.want {
+			t.Errorf("%s: live streams: %v (%d %s)", row.name, streams, status, answer)
+		}
+	}
 }

@@ -125,6 +125,7 @@ func (s *Server) newDoor(who token.Caller) *door {
 			GetSessionID: func() string { return d.tag + "-" + rand.Text() },
 		}))
 	d.addTools()
+	d.mcp.AddSendingMiddleware(answerProbes)
 	if !hasFixtures {
 		d.mcp.AddReceivingMiddleware(declaredOnly)
 	}
