@@ -88,6 +88,7 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 		door.Workspace = opts.workspaces[0]
 	}
 	p.mcp = mcpserver.New(door)
+	opened(func() error { p.mcp.Close(); return nil })
 	return p, nil
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/httpapi"
-	"github.com/cordon-sandbox/cordon/internal/mcpserver"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/internal/tracing"
@@ -52,14 +51,11 @@ func serveWeb(ctx context.Context, opts serveOptions, mounts func(parts) map[str
 	defer func() { err = closing(ctx, log, p, err) }()
 
 	api := httpapi.Options{
-		Service: p.service, Version: p.version, Logger: log, Mounts: map[string]http.Handler{},
+		Service: p.service, Version: p.version, Logger: log, Mounts: mounts(p),
 		Refused: func(class run.Class) { p.metrics.Refused(observe.HTTP, class) },
 	}
 	if tokens != nil {
 		api.Tokens = tokens
-	}
-	for at, handler := range mounts(p) {
-		api.Mounts[at] = identified(handler)
 	}
 	var doors []door
 	if measured := p.metrics.Handler(); opts.metricsListen == "" {
@@ -141,16 +137,6 @@ func only(path string, h http.Handler) http.Handler {
 func traced(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(tracing.FromHeader(r.Context(), r.Header)))
-	})
-}
-
-// identified tells the MCP door whom the HTTP door has let in.
-func identified(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if who, known := token.CallerOf(r.Context()); known {
-			r = r.WithContext(mcpserver.WithCaller(r.Context(), who))
-		}
-		h.ServeHTTP(w, r)
 	})
 }
 

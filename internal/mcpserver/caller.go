@@ -3,26 +3,7 @@ package mcpserver
 import (
 	"context"
 	"sync"
-
-	"github.com/cordon-sandbox/cordon/internal/token"
 )
-
-type callerKey struct{}
-
-// WithCaller says who asks, to the handlers of a Server.
-func WithCaller(ctx context.Context, who token.Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, who)
-}
-
-// caller finds who asks over HTTP. Nobody is not "local": a door that was put up without
-// its guard must stay shut.
-func (s *Server) caller(ctx context.Context) (who token.Caller, known bool) {
-	if s.Caller != nil {
-		return s.Caller(ctx), true
-	}
-	who, known = ctx.Value(callerKey{}).(token.Caller)
-	return who, known
-}
 
 type clientKey struct{}
 

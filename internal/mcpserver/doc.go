@@ -8,7 +8,8 @@
 //	s.Close()                                      // ends the sessions that are left
 //
 // Over HTTP, what stands around the handlers finds out who calls, and says so with
-// WithCaller. A request without that is refused.
+// token.WithCaller. A request without that is refused: nobody is not "local", and a door
+// that was put up without its guard must stay shut.
 //
 // Four tools are offered: run_python, run_command (where commands are allowed),
 // check_python and sandbox_info. None has a parameter by which its caller could widen

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cordon-sandbox/cordon/internal/token"
 )
 
 const (
@@ -137,39 +138,13 @@ func isInitialize(body []byte) bool {
 
 // admit gives the door of who asks, or answers by itself.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) *door {
-	if !sameHost(r) {
-		http.Error(w, fmt.Sprintf("the Host header says %q, and this is a loopback address: a page of another site must not use it", r.Host), http.StatusForbidden)
-		return nil
-	}
-	who, known := s.caller(r.Context())
+	who, known := token.CallerOf(r.Context())
 	if !known {
 		s.Logger.Error("an MCP request came past the door's guard", "path", r.URL.Path)
 		http.Error(w, "nobody said who asks", http.StatusUnauthorized)
 		return nil
 	}
 	return s.doorOf(who)
-}
-
-// sameHost refuses DNS rebinding: a web page whose name was made to point at loopback
-// reaches us there, but under its own name.
-func sameHost(r *http.Request) bool {
-	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok {
-		return true
-	}
-	tcp, ok := at.(*net.TCPAddr)
-	if !ok || !tcp.IP.IsLoopback() {
-		return true
-	}
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return ip != nil && ip.IsLoopback()
 }
 
 // unhurried takes the deadlines of ordinary requests off a stream: a run has its own.

@@ -51,17 +51,15 @@ func TestSessionsAreOfThoseWhoBeganThem(t *testing.T) {
 
 // TestChangedCeilingEndsSessions: who may do less than a minute ago does so at once.
 func TestChangedCeilingEndsSessions(t *testing.T) {
-	who := token.Caller{Name: "alice"}
-	s := fakeServer(t, func(_ *service.Options, o *mcpserver.Options) {
-		o.Caller = func(context.Context) token.Caller { return who }
-	})
-	w := startWeb(t, s)
+	who := &somebody{Name: "alice"}
+	w := startWebFor(t, fakeServer(t, nil), who)
+	w.headers["Authorization"] = "Bearer x"
 	w.begin(t)
 	who.Ceiling = token.Ceiling{ScriptsOnly: true, Maxima: policy.Limits{WallTime: policy.DefaultMaxima.WallTime / 60}.Or(policy.DefaultMaxima)}
 	if status, answer := w.say(t, http.MethodPost, "/mcp", callLine(2, "print")); status != http.StatusNotFound {
 		t.Errorf("%d %s", status, answer)
 	}
-	w.headers = map[string]string{}
+	w.headers = map[string]string{"Authorization": "Bearer x"}
 	w.begin(t)
 	_, answer := w.say(t, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	if strings.Contains(answer, `"name":"run_command"`) || !strings.Contains(answer, `1 at most`) {
@@ -112,8 +110,8 @@ func TestBadRequests(t *testing.T) {
 		{"a revision that never was", http.MethodPost, "/mcp", call, map[string]string{"Mcp-Protocol-Version": "1999-01-01"}, 400, "nsupported protocol version"},
 		{"a stream without a session", http.MethodGet, "/mcp", "", nil, 400, "Mcp-Session-Id"},
 		{"another method", http.MethodPut, "/mcp", call, nil, 405, ""},
-		{"a name made to point at us", http.MethodPost, "/mcp", call, map[string]string{"Host": "evil.example"}, 403, "Host"},
-		{"the same, for server-sent events", http.MethodGet, "/sse", "", map[string]string{"Host": "evil.example"}, 403, "Host"},
+		{"a name made to point at us", http.MethodPost, "/mcp", call, map[string]string{"Host": "evil.example"}, 403, "is not this machine"},
+		{"the same, for server-sent events", http.MethodGet, "/sse", "", map[string]string{"Host": "evil.example"}, 403, "is not this machine"},
 		{"no stream to send to", http.MethodPost, "/sse?sessionid=none", call, nil, 404, "open a stream"},
 		{"a form to a stream", http.MethodPost, "/sse?sessionid=none", "a=b", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 415, "application/json"},
 		{"another method for server-sent events", http.MethodDelete, "/sse", "", nil, 405, "GET"},
@@ -163,9 +161,13 @@ func TestWithoutASession(t *testing.T) {
 }
 
 func TestBusy(t *testing.T) {
-	s := fakeServer(t, func(o *service.Options, _ *mcpserver.Options) {
-		o.Line = admission.NewLine(admission.Options{Concurrent: 0, Queue: 0})
-	})
+	line := admission.NewLine(admission.Options{Concurrent: 1, Queue: 0})
+	leave, err := line.Enter(t.Context(), "another", admission.Quota{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	s := fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Line = line })
 	_, body := startWeb(t, s).say(t, http.MethodPost, "/mcp", callLine(2, "print"))
 	if !strings.Contains(body, "Nothing was run, since the sandbox is busy: try again in 1s.") || !strings.Contains(body, `"isError":true`) {
 		t.Error(body)

@@ -9,14 +9,13 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/httpapi"
 	"github.com/cordon-sandbox/cordon/internal/mcpserver"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/internal/token"
@@ -68,7 +67,7 @@ func serve(how string) (err error) {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handlerOf(door), ReadHeaderTimeout: 10 * time.Second}
+	server := httpapi.NewServer(handlerOf(door, everybody{}), slog.New(slog.DiscardHandler))
 	go func() {
 		// Whoever started us closes stdin, also by dying.
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -82,17 +81,34 @@ func serve(how string) (err error) {
 	return nil
 }
 
-// handlerOf is the door behind a guard, as an HTTP service puts it up: whoever has a
-// token is who it says, and whoever has none is local.
-func handlerOf(door *mcpserver.Server) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", door.StreamableHandler())
-	mux.Handle("/sse", door.SSEHandler())
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := token.Local
-		if name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-			who = token.Caller{Name: name}
+// handlerOf is the door behind the service's own HTTP stack: whoever has a token is who it
+// says, and whoever has none is local.
+func handlerOf(door *mcpserver.Server, tokens httpapi.Finder) http.Handler {
+	stack := func(tokens httpapi.Finder) http.Handler {
+		h, err := httpapi.New(httpapi.Options{Service: door.Service, Tokens: tokens, Mounts: map[string]http.Handler{
+			"/mcp": door.StreamableHandler(), "/sse": door.SSEHandler(),
+		}})
+		if err != nil {
+			panic(err)
 		}
-		mux.ServeHTTP(w, r.WithContext(mcpserver.WithCaller(r.Context(), who)))
+		return h
+	}
+	local, others := stack(nil), stack(tokens)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			others.ServeHTTP(w, r)
+			return
+		}
+		local.ServeHTTP(w, r)
 	})
 }
+
+// everybody is known by a secret that is their name.
+type everybody struct{}
+
+func (everybody) Find(secret string) (token.Caller, bool) { return token.Caller{Name: secret}, true }
+
+// somebody is whom every secret belongs to.
+type somebody token.Caller
+
+func (s *somebody) Find(string) (token.Caller, bool) { return token.Caller(*s), true }

@@ -23,8 +23,6 @@ import (
 // Options are the parts of a Server.
 type Options struct {
 	Service *service.Service
-	// Caller says who asks. Nil means who WithCaller says, and token.Local on stdio.
-	Caller func(context.Context) token.Caller
 	// Version is what clients are told.
 	Version string
 	// Logger is for the operator; nil is silent. It must not write to stdout.
@@ -152,13 +150,9 @@ func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
 // ServeStdio serves one client until in ends or ctx does, and then ends what is under
 // way. Nothing but the protocol is written to out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	who := token.Local
-	if s.Caller != nil {
-		who = s.Caller(ctx)
-	}
 	inside, end := context.WithCancel(withClient(ctx, ctx))
 	defer end()
-	err := s.doorOf(who).mcp.Run(inside, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
+	err := s.doorOf(token.Local).mcp.Run(inside, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/httpapi"
 	"github.com/cordon-sandbox/cordon/internal/mcpserver"
 )
 
@@ -37,9 +38,12 @@ type web struct {
 	headers map[string]string
 }
 
-func startWeb(t *testing.T, s *mcpserver.Server) *web {
+func startWeb(t *testing.T, s *mcpserver.Server) *web { return startWebFor(t, s, everybody{}) }
+
+// startWebFor knows callers by other tokens.
+func startWebFor(t *testing.T, s *mcpserver.Server, tokens httpapi.Finder) *web {
 	t.Helper()
-	server := httptest.NewServer(handlerOf(s))
+	server := httptest.NewServer(handlerOf(s, tokens))
 	t.Cleanup(func() { s.Close(); server.Close() })
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	return &web{at: server.URL, headers: map[string]string{}}
