@@ -49,7 +49,7 @@ var named = []struct {
 	{perl, true, "perl"},
 	{perl, false, "raku rakudo moar perl6"},
 	{php, true, "php php-cgi php-cli phpdbg hhvm"},
-	{lua, true, "lua luajit texlua luatex"},
+	{lua, true, "lua luajit texlua luatex wrk"},
 	{lua, false, "luau fennel"},
 	{awk, true, "awk gawk mawk nawk bwk original-awk igawk"},
 	{awk, false, "goawk frawk bioawk"},

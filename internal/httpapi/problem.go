@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -102,5 +103,26 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status >= 500 && p.Class != run.Closed && r.Context().Err() == nil {
 		a.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "run", header.Get(runIDHeader), "error", err)
 	}
+	if p.Status == http.StatusRequestEntityTooLarge {
+		defer a.linger(w, r)()
+	}
 	a.write(w, r, p.Status, "application/problem+json", p)
+}
+
+// lingering is for who still sends a body that is refused.
+const lingering = 2 * time.Second
+
+// linger takes some more of a body after the answer. A connection that is closed while the
+// other side sends is reset, and the answer is lost with it.
+func (a *api) linger(w http.ResponseWriter, r *http.Request) (after func()) {
+	control := http.NewResponseController(w)
+	if err := control.EnableFullDuplex(); err != nil {
+		return func() {} // HTTP/2, which can end a request without the connection
+	}
+	return func() {
+		if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(lingering)) != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body) // to its bound or its deadline
+	}
 }

@@ -8,7 +8,9 @@
 def attempt():
     address, size = need("memory_address"), need("memory_size")
     most = 1 << 8 * struct.calcsize("P")
-    return "read %r" % bytes(view(address % most, size)[:])
+    # Some address is always there, and most often it is the guest's own: the host looks
+    # whether these bytes are its secret.
+    raise Held("read %r" % bytes(view(address % most, size)[:]))
 
 result = judged(attempt)
 # --- next run ---
@@ -18,6 +20,6 @@ def attempt():
     most = 1 << 8 * struct.calcsize("P")
     whole = view(0, most // 2 - 1)
     at = address % (most // 2)
-    return "read %r" % bytes(whole[at:at + size])
+    raise Held("read %r" % bytes(whole[at:at + size]))
 
 result = judged(attempt)
