@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -32,8 +33,8 @@ var day = time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 
 // sample is a run as a door sees it.
 func sample(i int) Record {
-	return RecordOf(Run{
-		Door: HTTP, Caller: "alice", Request: run.Request{ID: fmt.Sprintf("r%d", i), Script: "result = 1"},
+	return RecordOf(observe.Run{
+		ID: fmt.Sprintf("r%d", i), Door: observe.HTTP, Caller: "alice", Kind: observe.Script, Code: "result = 1",
 		Result: run.Result{
 			Outcome:    run.Succeeded,
 			Usage:      run.Usage{WallTime: policy.Duration(2 * time.Millisecond), Memory: 3 * policy.MiB},
@@ -119,7 +120,7 @@ func TestLogIsWhatWasRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := sample(1)
-		if e.Caller != "alice" || e.Door != HTTP || e.Kind != Script || e.Tier != policy.TierProcess || e.Outcome != run.Succeeded ||
+		if e.Caller != "alice" || e.Door != observe.HTTP || e.Kind != observe.Script || e.Tier != policy.TierProcess || e.Outcome != run.Succeeded ||
 			e.CodeHash != want.CodeHash || *e.Usage != *want.Usage || !slices.Equal(e.Violations, want.Violations) ||
 			e.Queued.Std() != time.Millisecond || e.Ran.Std() != 2*time.Millisecond || !e.Time.Equal(want.Time) || len(e.Walls) != 2 {
 			t.Errorf("%s", e.JSON)

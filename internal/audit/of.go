@@ -2,41 +2,26 @@ package audit
 
 import (
 	"cmp"
-	"crypto/rand"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Run is what a door knows of a run when it is over.
-type Run struct {
-	Door   Door
-	Caller string // the name of the token
-	// Request is what was asked for. For the call of a hook it has the ID alone,
-	// and Hook has the script.
-	Request run.Request
-	Hook    run.Hook
-	// Result and Err are what came of it; one of them counts.
-	Result run.Result
-	Err    error
-	// Arrived, Started and Ended: a request waits from the first to the second.
-	// Started is zero for one that was not run.
-	Arrived, Started, Ended time.Time
-}
+// Ended has a run in the log: a Log is an observe.Observer. What cannot be recorded is
+// told to OnError, and counted.
+func (l *Log) Ended(_ context.Context, r observe.Run) { _ = l.Record(RecordOf(r)) }
 
-// RecordOf says what the log keeps of a run. A request without an ID gets one.
-func RecordOf(r Run) Record {
+// RecordOf says what the log keeps of a run: of its code the hash alone.
+func RecordOf(r observe.Run) Record {
+	sum := sha256.Sum256([]byte(r.Code))
 	rec := Record{
-		ID: r.Request.ID, Time: r.Ended, Door: r.Door, Caller: r.Caller, Tier: r.Request.Tier,
+		ID: r.ID, Time: r.Ended, Door: r.Door, Caller: r.Caller, Kind: r.Kind, CodeHash: hex.EncodeToString(sum[:]),
 	}
-	if rec.ID == "" {
-		rec.ID = newID()
-	}
-	rec.Kind, rec.CodeHash = codeOf(r.Request, r.Hook)
 	if r.Started.IsZero() {
 		rec.Queued = span(r.Arrived, r.Ended)
 	} else {
@@ -47,7 +32,7 @@ func RecordOf(r Run) Record {
 		return bounded(rec)
 	}
 	res := r.Result
-	rec.Tier = cmp.Or(res.Enforcement.Tier, rec.Tier)
+	rec.Tier = res.Enforcement.Tier
 	rec.Walls = res.Enforcement.Walls
 	rec.Outcome, rec.ErrorType = res.Outcome, cmp.Or(res.ErrorType, res.Outcome.ErrorType())
 	rec.Usage = &res.Usage
@@ -61,30 +46,9 @@ func RecordOf(r Run) Record {
 	return bounded(rec)
 }
 
-// codeOf names the code without showing it. A command's arguments are hashed with
-// a NUL between them, which none of them can contain.
-func codeOf(req run.Request, hook run.Hook) (Kind, string) {
-	switch {
-	case hook.Script != "":
-		return Hook, hashOf(hook.Script)
-	case len(req.Command) > 0:
-		return Command, hashOf(strings.Join(req.Command, "\x00"))
-	case req.Module != nil:
-		return Module, req.Module.Digest()
-	}
-	return Script, hashOf(req.Script)
-}
-
-func hashOf(code string) string {
-	sum := sha256.Sum256([]byte(code))
-	return hex.EncodeToString(sum[:])
-}
-
 func span(from, to time.Time) policy.Duration {
 	if from.IsZero() || to.IsZero() {
 		return 0
 	}
 	return policy.Duration(max(to.Sub(from), 0).Round(time.Microsecond))
 }
-
-func newID() string { return strings.ToLower(rand.Text()) }

@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -149,7 +150,7 @@ func TestHostileText(t *testing.T) {
 	l := open(t, Options{})
 	for _, s := range hostile {
 		r := Record{
-			ID: s, Caller: s, Door: Door(s), Kind: Kind(s), CodeHash: s, Tier: policy.Tier(s), Outcome: run.Outcome(s), ErrorType: run.ErrorType(s), ErrorClass: run.Class(s),
+			ID: s, Caller: s, Door: observe.Door(s), Kind: observe.Kind(s), CodeHash: s, Tier: policy.Tier(s), Outcome: run.Outcome(s), ErrorType: run.ErrorType(s), ErrorClass: run.Class(s),
 			Walls: map[policy.Wall]string{}, Usage: &run.Usage{WallTime: -1, Memory: -1}, Queued: -1,
 		}
 		for i := range 100 {
@@ -229,32 +230,29 @@ func FuzzPrintable(f *testing.F) {
 	})
 }
 
-type digest string
-
-func (d digest) Digest() string { return string(d) }
-
 func TestRecordOf(t *testing.T) {
-	empty := "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	for name, tt := range map[string]struct {
-		run  Run
+		run  observe.Run
 		want func(Record) bool
 	}{
-		"a script": {Run{Request: run.Request{Script: "pass"}}, func(r Record) bool {
-			return r.Kind == Script && r.CodeHash == "d74ff0ee8da3b9806b18c877dbf29bbde50b5bd8e4dad7a3a725000feb82e8f1"
+		"a script": {observe.Run{ID: "x", Kind: observe.Script, Code: "pass"}, func(r Record) bool {
+			return r.ID == "x" && r.Kind == observe.Script && r.CodeHash == "d74ff0ee8da3b9806b18c877dbf29bbde50b5bd8e4dad7a3a725000feb82e8f1"
 		}},
-		"nothing":   {Run{}, func(r Record) bool { return r.Kind == Script && r.CodeHash == empty && len(r.ID) >= 20 }},
-		"a command": {Run{Request: run.Request{Command: []string{"ls", "-l"}}}, func(r Record) bool { return r.Kind == Command && r.CodeHash == hashOf("ls\x00-l") }},
-		"a module":  {Run{Request: run.Request{Module: digest("abc")}}, func(r Record) bool { return r.Kind == Module && r.CodeHash == "abc" }},
-		"a hook":    {Run{Hook: run.Hook{Script: "pass"}, Request: run.Request{ID: "x"}}, func(r Record) bool { return r.Kind == Hook && r.ID == "x" && len(r.CodeHash) == 64 }},
-		"not run": {Run{Err: run.Errorf(run.Busy, "full"), Arrived: day, Ended: day.Add(time.Second)}, func(r Record) bool {
+		"a command": {observe.Run{Kind: observe.Command, Code: "ls\x00-l"}, func(r Record) bool {
+			return r.Kind == observe.Command && r.CodeHash == "03433e715c5320f3dce8509d5bb0cc85abedbdb6f7473b893581463d5f9b4d32"
+		}},
+		"nothing": {observe.Run{}, func(r Record) bool {
+			return r.CodeHash == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+		}},
+		"not run": {observe.Run{Err: run.Errorf(run.Busy, "full"), Arrived: day, Ended: day.Add(time.Second)}, func(r Record) bool {
 			return r.ErrorClass == run.Busy && r.Outcome == "" && r.Usage == nil && r.Queued.Std() == time.Second && r.Ran == 0
 		}},
-		"our own failure": {Run{Err: errors.New("oh")}, func(r Record) bool { return r.ErrorClass == run.Internal }},
-		"it failed": {Run{Result: run.Result{Outcome: run.TimedOut, Enforcement: run.Enforcement{Tier: policy.TierWasm}}, Request: run.Request{Tier: policy.TierProcess}}, func(r Record) bool {
+		"our own failure": {observe.Run{Err: errors.New("oh")}, func(r Record) bool { return r.ErrorClass == run.Internal }},
+		"it failed": {observe.Run{Result: run.Result{Outcome: run.TimedOut, Enforcement: run.Enforcement{Tier: policy.TierWasm}}}, func(r Record) bool {
 			return r.Outcome == run.TimedOut && r.ErrorType == "timeout" && r.Tier == policy.TierWasm
 		}},
-		"the clock went back": {Run{Arrived: day, Started: day.Add(-time.Second), Ended: day}, func(r Record) bool { return r.Queued == 0 && r.Ran.Std() == time.Second }},
-		"many violations": {Run{Result: run.Result{Violations: make([]run.Violation, 50)}}, func(r Record) bool {
+		"the clock went back": {observe.Run{Arrived: day, Started: day.Add(-time.Second), Ended: day}, func(r Record) bool { return r.Queued == 0 && r.Ran.Std() == time.Second }},
+		"many violations": {observe.Run{Result: run.Result{Violations: make([]run.Violation, 50)}}, func(r Record) bool {
 			return len(r.Violations) == maxViolations && r.Omitted == 50-maxViolations
 		}},
 	} {

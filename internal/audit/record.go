@@ -5,28 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
-)
-
-// Door is where a request came in.
-type Door string
-
-// The doors that keep a log.
-const (
-	HTTP Door = "http"
-	MCP  Door = "mcp"
-)
-
-// Kind is what was to be run.
-type Kind string
-
-// The kinds.
-const (
-	Script  Kind = "script"
-	Command Kind = "command"
-	Hook    Kind = "hook"
-	Module  Kind = "module"
 )
 
 // Record is one line of the log: a run, a request that was not run, or a note of
@@ -42,12 +23,12 @@ type Record struct {
 	Note *Note `json:"note,omitempty"`
 
 	// Time is when the answer was ready.
-	Time time.Time `json:"time"`
-	ID   string    `json:"id,omitempty"`
-	Door Door      `json:"door,omitempty"`
+	Time time.Time    `json:"time"`
+	ID   string       `json:"id,omitempty"`
+	Door observe.Door `json:"door,omitempty"`
 	// Caller is the name of the token, never the token.
-	Caller string `json:"caller,omitempty"`
-	Kind   Kind   `json:"kind,omitempty"`
+	Caller string       `json:"caller,omitempty"`
+	Kind   observe.Kind `json:"kind,omitempty"`
 	// CodeHash is the SHA-256 of the code, in hexadecimal; the code itself is not
 	// in the log.
 	CodeHash string      `json:"code_sha256,omitempty"`
