@@ -17,9 +17,7 @@ const chart = "helm/cordon"
 
 func helm(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	if !hosttest.Long() && hosttest.FindProgram("helm") == "" {
-		t.Skip("helm takes minutes to build: make test-long")
-	}
+	hosttest.OnlyLong(t, "helm takes minutes to build")
 	cmd := exec.CommandContext(t.Context(), tool(t, "helm"), args...)
 	var errs strings.Builder
 	cmd.Stderr = &errs

@@ -81,9 +81,7 @@ func TestTheImageIsSmallAndNobodys(t *testing.T) {
 // The programs as the Dockerfile builds them, run as its user where a container runtime
 // denies namespaces.
 func TestTheImagesProgramsRunInADefaultContainer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long: it builds the program")
-	}
+	hosttest.Slow(t, "long: it builds the program")
 	folder, err := os.MkdirTemp("", "cordon-image-")
 	if err != nil {
 		t.Fatal(err)

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // A hundred thousand records take no more memory than a thousand.
 func TestMemoryIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many records")
-	}
+	hosttest.Slow(t, "many records")
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	l := open(t, Options{Path: path, Buffer: 1 << 20, Keep: 100, MaxSize: 16 << 20})
 	r := sample(0)

@@ -19,9 +19,7 @@ import (
 // line for a few: everybody gets a right Result or is sent away at once, and nothing is
 // left of it all.
 func TestLoad(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a quarter of a minute")
-	}
+	hosttest.Slow(t, "takes a quarter of a minute")
 	hosttest.Needs(t, "wrk")
 	before := left(t)
 	t.Cleanup(func() { // after all that is cleaned up

@@ -17,9 +17,7 @@ import (
 // TestAgents tells real agents of cordon, as `cordon mcp install` does, and asks them
 // whether they reach it. Those that want a login first say at least that they know it.
 func TestAgents(t *testing.T) {
-	if os.Getenv("CORDON_TEST_LONG") != "1" {
-		t.Skip("agents are large: scripts/setup agents, then CORDON_TEST_LONG=1")
-	}
+	hosttest.OnlyLong(t, "agents are large")
 	n, agents := needsNode(t), os.Getenv("CORDON_TEST_AGENTS")
 	if agents == "" {
 		hosttest.Lacks(t, "CORDON_TEST_AGENTS is not set: scripts/setup agents installs them")

@@ -23,9 +23,7 @@ type node struct{ folder string }
 
 func needsNode(t *testing.T) node {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("programs of others take their time")
-	}
+	hosttest.Slow(t, "programs of others take their time")
 	folder := os.Getenv("CORDON_TEST_NODE")
 	if folder == "" {
 		hosttest.Lacks(t, "CORDON_TEST_NODE is not set: scripts/setup installs it, and scripts/test sets it")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -48,9 +49,7 @@ func (b begun) Write(data []byte) (int, error) {
 // A guest that is busy in C holds up neither Go's garbage collector, and with it
 // everybody else in the process, nor its own end.
 func TestBusyInC(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector")
-	}
+	hosttest.Slow(t, "takes long under the race detector")
 	b := pythonBench(t, Options{Idle: 1})
 	const names = "import binascii, collections, decimal, functools, gc, hashlib, itertools, operator, os, re, sys\nsys.setrecursionlimit(10 ** 6)\nprint('begun')\n"
 	for name, expression := range busy {

@@ -3,15 +3,14 @@ package wasm
 import (
 	"bytes"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -179,9 +178,7 @@ func TestWrongImportsAreNotCompiled(t *testing.T) {
 
 // A module that was cut anywhere is an error with words, and never more than that.
 func TestCutModules(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector")
-	}
+	hosttest.Slow(t, "takes long under the race detector")
 	b := newBench(t, Options{Interpreter: true})
 	whole := cGuest(t, "hello.c")
 	for n := 0; n < len(whole); n += 97 {
@@ -213,35 +210,4 @@ func TestGarbageCollection(t *testing.T) {
 		default:
 		}
 	})
-}
-
-// What guests used is given back.
-func TestMemoryReturns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector")
-	}
-	if runtime.GOOS != "linux" {
-		t.Skip("looks into /proc")
-	}
-	b := newBench(t, Options{Cache: testCache})
-	m := b.open(goGuest(t))
-	greedy := run.Request{Args: []string{"memory", "100"}, Limits: policy.Limits{Memory: policy.GiB}}
-	deep := b.open(moduleOf(nil, 0x10, 0))
-	maps := func() int {
-		debug.FreeOSMemory()
-		data, err := os.ReadFile("/proc/self/maps")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return bytes.Count(data, []byte("\n"))
-	}
-	expect(t, b.run(m, greedy), run.Succeeded, "100")
-	before := maps()
-	for range 20 {
-		expect(t, b.run(m, greedy), run.Succeeded, "100")
-		expect(t, b.run(deep, run.Request{}), run.Trapped, "")
-	}
-	if after := maps(); after > before+5 {
-		t.Errorf("%d mappings before, %d after", before, after)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -13,9 +14,7 @@ import (
 // A single run begins with the image that another one has kept; what is damaged or old
 // is made anew, and nobody notices.
 func TestKeptImages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector")
-	}
+	hosttest.Slow(t, "takes long under the race detector")
 	folder := t.TempDir()
 	seed := func() string {
 		b := pythonBench(t, Options{OneShot: true, Cache: folder})
@@ -55,9 +54,7 @@ func TestKeptImages(t *testing.T) {
 
 // Each kind of interpreter has an image of its own, and none is taken for another.
 func TestKeptImagesAreOfOneKind(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector")
-	}
+	hosttest.Slow(t, "takes long under the race detector")
 	folder := t.TempDir()
 	one := func(restricted bool, preload ...string) (image string) {
 		t.Helper()

@@ -65,9 +65,7 @@ func (b bench) script(req run.Request) run.Result {
 
 func TestContract(t *testing.T) { backendtest.Contract(t, openPython, policy.Policy{}) }
 func TestContainment(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector")
-	}
+	hosttest.Slow(t, "takes long under the race detector")
 	backendtest.Containment(t, openPython, policy.Policy{})
 }
 
@@ -75,9 +73,7 @@ func TestContainment(t *testing.T) {
 // long to start CPython, so that one backend serves all, and the attempts are those at
 // its own work: memory and calls.
 func TestSuiteInterpreted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector")
-	}
+	hosttest.Slow(t, "takes long under the race detector")
 	b := pythonBench(t, Options{Idle: 1, Interpreter: true}).Backend
 	open := func(*testing.T, policy.Policy) backend.Backend { return b }
 	t.Run("contract", func(t *testing.T) { backendtest.Contract(t, open, policy.Policy{}) })

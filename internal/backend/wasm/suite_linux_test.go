@@ -20,9 +20,7 @@ const anyUser = 12345
 // The suite in an unprivileged container, as an ordinary user: this tier asks the
 // kernel for nothing that is denied there, so that nothing may be missing.
 func TestSuiteInDegradedHost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector")
-	}
+	hosttest.Slow(t, "takes long under the race detector")
 	if hosttest.Degraded() {
 		open := func(t *testing.T, p policy.Policy) backend.Backend {
 			b := openPython(t, p)
