@@ -57,7 +57,7 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 	}
 	if recorded != nil {
 		opened(recorded.Close)
-		how.Observers, how.Refuse = append(how.Observers, recorded), recorded.Admit
+		how.Observers, how.Refuse = append(how.Observers, recorded), unrecorded(recorded)
 	}
 	tracer, err := tracing.Start(ctx, tracing.Options{Version: p.version, Failed: func(err error) { log.Warn("traces cannot be sent", "error", err) }})
 	if err != nil {

@@ -33,6 +33,17 @@ func openAudit(o auditOptions, log *slog.Logger) (*audit.Log, error) {
 	return opened, nil
 }
 
+// unrecorded refuses what could not be recorded. Why not is in our own log: it names files
+// of this machine, and callers can do nothing about it but wait.
+func unrecorded(l *audit.Log) func() error {
+	return func() error {
+		if l.Admit() == nil {
+			return nil
+		}
+		return run.Errorf(run.Closed, "what cannot be recorded is not run, and the audit log cannot be written now: try again later")
+	}
+}
+
 // closeTracer sends what is left to a collector, which may not be there.
 func closeTracer(t *tracing.Tracer, log *slog.Logger) func() error {
 	return func() error {

@@ -209,6 +209,10 @@ func TestServeObserved(t *testing.T) {
 	if status, answer := r.ask("POST", "/v1/runs", `{"scrip": ""}`); status != 400 {
 		t.Errorf("a wrong request: %d %s", status, answer)
 	}
+	// The observers tell of this one, and the door does not once more.
+	if status, answer := r.ask("POST", "/v1/runs", `{"command": ["ls"]}`); status != 403 {
+		t.Errorf("a command: %d %s", status, answer)
+	}
 	if status, answer := r.ask("POST", "/v1/hooks", `{"script": "result['output'] = 1"}`); status != 201 {
 		t.Errorf("a hook: %d %s", status, answer)
 	}
@@ -225,6 +229,7 @@ func TestServeObserved(t *testing.T) {
 	for _, want := range []string{
 		`sandbox_run_duration_seconds_count{status="ok",tier="process"} 1`,
 		`cordon_requests_refused_total{class="invalid",door="http"} 1`,
+		`cordon_requests_refused_total{class="forbidden",door="http"} 1`,
 		"cordon_hooks_open 1",
 	} {
 		if status != 200 || !strings.Contains(text, want) {
