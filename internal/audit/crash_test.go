@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -171,12 +172,22 @@ func TestTornTwice(t *testing.T) {
 }
 
 // A crash between two files: the old one has its name, the new one is not there,
-// or has nothing in it.
+// or has nothing in it. It is a restart, and the log says so.
 func TestCrashWhileRotating(t *testing.T) {
 	for _, empty := range []bool{false, true} {
-		path := fill(t, Options{}, 3)
-		if err := os.Rename(path, rotatedName(path, 1)); err != nil {
+		l := open(t, Options{})
+		if err := errors.Join(l.Record(sample(1)), l.Flush(t.Context())); err != nil {
 			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "audit.jsonl")
+		for from, to := range map[string]string{l.opts.Path: rotatedName(path, 1), l.opts.Path + headSuffix: path + headSuffix} {
+			text, err := os.ReadFile(from)
+			if err == nil {
+				err = os.WriteFile(to, text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 		if empty {
 			if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -185,7 +196,7 @@ func TestCrashWhileRotating(t *testing.T) {
 		}
 		intact(t, path, Check{})
 		fill(t, Options{Path: path}, 3)
-		if report := intact(t, path, Check{}); report.Files != 2 || report.Torn != 0 {
+		if report := intact(t, path, Check{}); report.Files != 2 || report.Torn != 0 || report.Restarts != 1 {
 			t.Errorf("%+v", report)
 		}
 	}

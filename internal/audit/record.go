@@ -66,7 +66,7 @@ type Event string
 // The events.
 const (
 	Begin   Event = "begin"   // the first line of a file
-	Opened  Event = "opened"  // a writer goes on with a file
+	Opened  Event = "opened"  // a writer goes on with a log
 	Closed  Event = "closed"  // it ended in order
 	Torn    Event = "torn"    // a crash left a piece behind the last whole line
 	Lost    Event = "lost"    // lines that were on disk are not there any more

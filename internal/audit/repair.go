@@ -104,7 +104,7 @@ func (c *chain) resume() ([]Note, error) {
 		}
 		notes = append(notes, torn)
 	}
-	if here.good > 0 {
+	if c.tail.Seq > 0 {
 		notes = append(notes, Note{Event: Opened})
 	}
 	last, known, err := readHead(c.path)

@@ -119,7 +119,7 @@ type verifier struct {
 	next     uint64    // the seq that should come
 	prev     [2]string // hashes that may stand in its prev; empty when not known
 	oldest   uint64    // the oldest line that must be there
-	unclosed bool      // a writer is at work, as far as the notes say
+	closed   bool      // no writer is at work, as far as the notes say
 	sawHead  bool
 	sawGiven bool
 }
@@ -232,14 +232,14 @@ func (v *verifier) note(line []byte, l link) {
 	}
 	switch n := r.Note; n.Event {
 	case Begin:
-		v.oldest, v.unclosed = n.First, true
+		v.oldest = n.First
 	case Opened:
-		if v.unclosed {
+		if !v.closed {
 			v.report.Restarts++
 		}
-		v.unclosed = true
+		v.closed = false
 	case Closed:
-		v.unclosed = false
+		v.closed = true
 	case Torn:
 		v.report.Torn++
 	case Lost:
