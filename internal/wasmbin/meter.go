@@ -73,8 +73,12 @@ type meter struct {
 	*Module
 	Metering
 	counter, room    uint32 // the globals
-	refill, overflow uint32 // the functions
-	ask              uint32 // the function that calls refill
+	refill, overflow uint32 // the functions of the host
+
+	// code is what the functions have become, and asks the types of what goes through
+	// the functions that call refill, which are behind them.
+	code []byte
+	asks [][]byte
 }
 
 // Meter gives the module with its counters. A module that would be too much for the
@@ -90,7 +94,7 @@ func (m *Module) Meter(how Metering) ([]byte, error) {
 	t := &meter{Module: m, Metering: how}
 	t.counter, t.room = uint32(m.globals), uint32(m.globals)+1
 	t.refill, t.overflow = uint32(m.imported), uint32(m.imported)+1
-	t.ask = uint32(len(m.functions)) + added
+	t.code = t.codeSection() // first: it says which functions of ours there are
 	out := []byte("\x00asm\x01\x00\x00\x00")
 	for _, id := range order {
 		if data := t.section(id); len(data) > 0 {

@@ -11,6 +11,7 @@ type function struct {
 	*body
 	signature
 	out    []byte
+	pos    int    // how far the old code has been read
 	piece  []byte // has not been paid for
 	cost   int64  // of the piece
 	callee int64  // what runs behind the piece in a function that does not look
@@ -20,6 +21,8 @@ type function struct {
 	begun  int  // how many blocks there were
 	dead   bool // nothing comes here
 	dirty  bool // the local counter may not be what the global is
+
+	carried []uint32 // locals that go through the next call of the host
 
 	inLocal   bool // the counter is in a local
 	accounted bool // the call takes room on the stack
@@ -57,6 +60,7 @@ func (f *function) rewrite() []byte {
 		r.out = r.out[:0]
 		d.depth = len(f.blocks) - 1
 		i := d.next()
+		f.pos = r.pos
 		f.add(i, r.out)
 	}
 	return f.out
@@ -179,6 +183,9 @@ func (f *function) begin(op byte, raw []byte) {
 		f.pay(true)
 		f.out = append(f.out, raw...)
 		f.look, f.dirty = true, true
+		if f.Grain == Coarse {
+			f.carried = f.carries(f.pos)
+		}
 	default:
 		f.piece = append(f.piece, raw...)
 	}
@@ -367,7 +374,8 @@ func (f *function) lookAtCounter() {
 	f.out = append(f.out, opI64Const, 0, opI64GeS, opIf, blockVoid, opElse)
 	dirty := f.dirty
 	f.store()
-	f.op(opCall, f.ask)
+	f.askHost()
+	f.carried = nil
 	f.load()
 	f.dirty = dirty
 	f.out = append(f.out, opEnd)

@@ -4,11 +4,19 @@ package wasmbin
 func (t *meter) section(id byte) []byte {
 	switch id {
 	case typeSection:
-		return t.with(id, refillType.append(nil), plainType.append(nil))
+		ours := [][]byte{refillType.append(nil), plainType.append(nil)}
+		for _, types := range t.asks {
+			ours = append(ours, signature{types, types}.append(nil))
+		}
+		return t.with(id, ours...)
 	case importSection:
 		return t.with(id, t.host(Refill, 0), t.host(Overflow, 1))
 	case functionSection:
-		return t.with(id, appendU32(nil, t.ourType(1)))
+		ours := [][]byte(nil)
+		for i := range t.asks {
+			ours = append(ours, appendU32(nil, t.ourType(2+i)))
+		}
+		return t.with(id, ours...)
 	case tableSection:
 		return t.tableSection()
 	case globalSection:
@@ -16,7 +24,7 @@ func (t *meter) section(id byte) []byte {
 	case exportSection:
 		return t.exportSection()
 	case codeSection:
-		return t.codeSection()
+		return t.code
 	case dataSection:
 		if t.WithoutData {
 			return t.passiveData()
@@ -114,8 +122,7 @@ func (t *meter) passiveData() []byte {
 }
 
 func (t *meter) codeSection() []byte {
-	out := appendU32(nil, uint32(len(t.bodies)+1))
-	one := []byte(nil)
+	out, one := []byte(nil), []byte(nil)
 	var looking bitset
 	if t.Grain == Coarse {
 		looking = t.looking()
@@ -128,17 +135,9 @@ func (t *meter) codeSection() []byte {
 		one = f.rewrite()
 		out = append(appendU32(out, uint32(len(one))), one...)
 	}
-	ask := t.askFunction()
-	return append(appendU32(out, uint32(len(ask))), ask...)
-}
-
-// askFunction gives the counter to the host and takes what it answers. It is a
-// function of its own so that asking, which is rare, takes little room wherever it is
-// done.
-func (t *meter) askFunction() []byte {
-	out := []byte{0} // locals
-	out = appendU32(append(out, opGlobalGet), t.counter)
-	out = appendU32(append(out, opCall), t.refill)
-	out = appendU32(append(out, opGlobalSet), t.counter)
-	return append(out, opEnd)
+	for _, types := range t.asks {
+		one = t.askFunction(types)
+		out = append(appendU32(out, uint32(len(one))), one...)
+	}
+	return append(appendU32(nil, uint32(len(t.bodies)+len(t.asks))), out...)
 }

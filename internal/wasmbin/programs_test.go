@@ -76,6 +76,18 @@ var programs = []program{
 	}, each([]string{"with parameters", "not gone round", "inside of each other", "table to loops", "many ways back", "calls inside"},
 		[]uint64{1}, []uint64{2}, []uint64{30})},
 
+	{"loops that carry", func(a *assembly) {
+		// Numbers of all types in no order, each changed in its own way: 29 instructions a
+		// turn, and 12 behind them.
+		a.function("mixed", sig([]byte{i32, f64}, []byte{i64}), []byte{i64, f32, i32, i64, f64}, loop(
+			get(5), get(2), i64c(3), i64Add, tee(2), opI64Mul, i64c(7), i64Add, set(5),
+			get(1), get(6), 0xa0 /* f64.add */, set(6), get(6), 0x99 /* f64.abs */, set(1),
+			get(3), 0x43, 0, 0, 0x80, 0x3f /* f32.const 1 */, 0x92 /* f32.add */, set(3),
+			get(4), get(0), i32Add, set(4), get(0), i32c(1), i32Sub, tee(0), brIf(0),
+		), get(2), get(5), i64Add, get(4), opI64ExtendU, i64Add,
+			get(3), 0xbb /* f64.promote_f32 */, get(1), 0xa0, 0xbd /* i64.reinterpret_f64 */, i64Add)
+	}, []invocation{{"mixed", []uint64{1, 0x3ff0000000000000}, 41}, {"mixed", []uint64{50, 0x3ff8000000000000}, 1462}, {"mixed", []uint64{5000, 0x3ff8000000000000}, 145_012}}},
+
 	{"calls", func(a *assembly) {
 		next := a.importFunction("test", "next", toI)
 		a.tables = append(a.tables, b(typeFuncRef, 0, u(10)))
