@@ -12,9 +12,9 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"golang.org/x/sys/cpu"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -46,7 +46,7 @@ func newEngine(ctx context.Context, interpreter bool, folder string) (*engine, e
 		e.cache, config = cache, config.WithCompilationCache(cache)
 	}
 	e.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
+	if err := guestfs.InstantiateWASI(ctx, e.runtime); err != nil {
 		return nil, errors.Join(err, e.close(ctx))
 	}
 	if err := addHostFunctions(ctx, e.runtime); err != nil {
