@@ -243,7 +243,7 @@ func TestGuest(t *testing.T) {
 			t.Errorf("a limit of ours is said to be reached: %q", w.exceeded)
 		}
 		// What could not be written is not counted.
-		if got, want := w.set.Added(), int64(7*EntryCost + 128<<10); got != want {
+		if got, want := w.set.Added(), int64(7*EntryCost+128<<10); got != want {
 			t.Errorf("added %d, want %d", got, want)
 		}
 		if err := unix.Mount("", disk, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
