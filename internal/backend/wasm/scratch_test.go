@@ -16,6 +16,12 @@ var scratchScripts = map[string]string{
 import os
 result = os.listdir("/tmp") == [] and os.path.isdir("/tmp") and os.getcwd() == "/tmp"
 `,
+	"links keep their text": `
+import os
+os.symlink("x" * 2000, "/tmp/link")
+junk = [b"y" * n for n in range(1900, 2100) for _ in range(10)] # where the text was
+result = os.readlink("/tmp/link") == "x" * 2000
+`,
 	"gettempdir": `
 import tempfile
 result = tempfile.gettempdir() == "/tmp"

@@ -2,7 +2,9 @@ package wasm
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -84,5 +86,63 @@ func TestForksAreApart(t *testing.T) {
 			}
 			gives(t, other, "result = [keep[0], keep[-1]]", "[121,121]")
 		})
+	}
+}
+
+// What was forked while the Runner ended is no session any more, and leaves nothing.
+func TestNoSessionBeginsWhenTheRunnerEnds(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	p, err := b.plain.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := p.lease()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.closeSessions(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.newSession(i, false); run.ClassOf(err) != run.Closed {
+		t.Errorf("%v, want that the Runner is closed", err)
+	}
+	if i.guest.memory.region != nil {
+		t.Error("its memory is still there")
+	}
+}
+
+// A session that is closed gives its memory back, and is forgotten; and the Runner's end
+// waits for it.
+func TestClosedSessionsAreForgotten(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	s, other := b.session(false), b.session(false)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s.instance.guest.memory.region != nil {
+		t.Error("its memory is still there")
+	}
+	if b.sessions[s] || !b.sessions[other] {
+		t.Errorf("%d sessions are known", len(b.sessions))
+	}
+	if err := other.use(); err != nil { // as Fork and Save do
+		t.Fatal(err)
+	}
+	closed, ended := make(chan error, 1), make(chan error, 1)
+	go func() { closed <- other.Close() }()
+	<-other.life.Done()
+	go func() { ended <- b.closeSessions() }()
+	for range 1000 {
+		runtime.Gosched()
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("it did not wait: %v", err)
+		ended <- nil
+	default:
+	}
+	other.done()
+	if err := errors.Join(<-closed, <-ended); err != nil {
+		t.Error(err)
 	}
 }
