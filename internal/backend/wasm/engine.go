@@ -73,7 +73,6 @@ type engines struct {
 
 	mu           sync.Mutex
 	kept, unkept *engine
-	closed       bool
 }
 
 func newEngines(o Options) *engines {
@@ -108,9 +107,6 @@ func compilable() bool {
 func (e *engines) get(ctx context.Context, kept bool) (*engine, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed {
-		return nil, run.Wrap(run.Closed, errors.New("the Runner is closed"))
-	}
 	one := &e.unkept
 	if kept {
 		one = &e.kept
@@ -178,10 +174,10 @@ func plainly(err error) error {
 	return fmt.Errorf("%s", text)
 }
 
+// close is for when the gate is closed, and nobody comes any more.
 func (e *engines) close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.closed = true
 	var err error
 	for _, one := range []*engine{e.kept, e.unkept} {
 		if one != nil {

@@ -40,7 +40,7 @@ func TestTheCountIsTrue(t *testing.T) {
 		return errno
 	}
 	one, much := []byte("x"), make([]byte, 1<<20)
-	far := strings.Repeat("./", 1900) // is no part of a name
+	far := strings.Repeat("./", 500) // is no part of a name
 	for name, fill := range map[string]func(f *FS){
 		"empty files":       func(f *FS) { until(func(i int) sys.Errno { return write(f, long(i), 0, nil) }) },
 		"folders":           func(f *FS) { until(func(i int) sys.Errno { return f.Mkdir(long(i), 0) }) },
@@ -118,6 +118,21 @@ func TestTheCountIsTrue(t *testing.T) {
 				t.Errorf("%d bytes are left", left)
 			}
 		})
+	}
+}
+
+// Who may have less keeps no pages for more.
+func TestPagesAreNotKeptForLater(t *testing.T) {
+	w := newWorld(t, 64*pageSize)
+	f := w.must("f", creates)
+	_, errno := f.Write(make([]byte, 32*pageSize))
+	check(t, "write", errno, 0)
+	check(t, "truncate", f.Truncate(0), 0)
+	for _, size := range []int64{64 * pageSize, 8 * pageSize, EntryCost} {
+		w.Allow(size)
+		if most := size / pageSize; int64(len(w.spare)) > most {
+			t.Errorf("%d pages are kept for a size of %d", len(w.spare), size)
+		}
 	}
 }
 
