@@ -99,8 +99,8 @@ var wasmOtherwise = map[string]script{
 		result: `"[Errno 58] the wasm tier starts no other programs (do it in Python, or ask a tool for it)"`,
 	},
 	"the network is refused/asyncio server": {result: `0`},
-	// The engine has no number for too many open files: it says that reading failed.
-	"files are refused/too many open files": {result: `29`},
+	// The numbers of errors are those of WASI.
+	"files are refused/too many open files": {result: `33`},
 	"files are refused/scratch is full":     {result: `false`},
 	"signals/aborts":                        {outcome: run.Trapped, error: []string{"trap: unreachable"}},
 	"surroundings/environment":              {result: `{}`},

@@ -325,3 +325,61 @@ func TestMistakesOfTheEngine(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What lies in a library's memory is there when its own beginning is over.
+func TestCallBeginsWithTheLibrarys(t *testing.T) {
+	const at = 8
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(assemble(
+		section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 1, 0x7f, 1, 0x7f}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7e})),
+		section(3, list([]byte{0}, []byte{1}, []byte{2})), section(5, list(memoryOf(1))),
+		section(7, list(slices.Concat(text("_initialize"), []byte{0, 0}), slices.Concat(text("malloc"), []byte{0, 1}), slices.Concat(text("f"), []byte{0, 2}), slices.Concat(text("memory"), []byte{2, 0}))),
+		code([]byte{0x41, at, 0x41, '7', 0x3a, 0, 0}, []byte{0x41, 16}, append([]byte{0x42}, signed(int64(packed(at, 1)))...))))
+	r, err := m.Call(t.Context(), jobOf(m, run.Request{}), "f", []byte("1"))
+	if err != nil || string(r.Value) != "7" {
+		t.Errorf("%s %s %v", r.Value, r.Error, err)
+	}
+}
+
+// An answer is copied once: whoever asks for it again gets nothing.
+func TestAnswersAreGivenOnce(t *testing.T) {
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(assemble(
+		section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7f}, []byte{0x60, 1, 0x7f, 0})),
+		section(2, list(slices.Concat(text("cordon"), text("ask"), []byte{0, 1}), slices.Concat(text("cordon"), text("answer"), []byte{0, 2}))),
+		functions(1), section(5, list(memoryOf(1))), exportStart(2),
+		// It asks nothing, takes the answer twice, and traps if there is none the first
+		// time, or one the second time.
+		code([]byte{
+			0x41, 0, 0x41, 0, 0x10, 0, 0x1a, 0x41, 16, 0x10, 1, 0x41, 32, 0x41, 0, 0x3a, 0, 0, 0x41, 0x80, 0x10, 0x10, 1,
+			0x41, 16, 0x2d, 0, 0, 0x45, 0x04, 0x40, 0x00, 0x0b, 0x41, 0x80, 0x10, 0x2d, 0, 0, 0x04, 0x40, 0x00, 0x0b,
+		})))
+	expect(t, b.run(m, run.Request{}), run.Succeeded, "")
+}
+
+// What a tool is given is its own to keep, and its context is that of the run.
+func TestToolsKeepWhatTheyAreGiven(t *testing.T) {
+	type key struct{}
+	b := newBench(t, Options{Cache: testCache})
+	m := b.open(plugin(t))
+	var kept []run.ToolCall
+	tools := map[string]run.Tool{"keep": {Call: func(ctx context.Context, c run.ToolCall) (any, error) {
+		if ctx.Value(key{}) != "the caller's" {
+			t.Error("a tool has another context")
+		}
+		kept = append(kept, c)
+		return nil, nil
+	}}}
+	ctx := context.WithValue(t.Context(), key{}, "the caller's")
+	for _, n := range []string{"1", "2", "3"} {
+		question := fmt.Sprintf(`{"tool": "keep", "args": ["argument %s"], "kwargs": {"by name": "value %s"}}`, n, n)
+		if r, err := m.Call(ctx, jobOf(m, run.Request{Tools: tools}), "ask", []byte(question)); err != nil || !r.OK() {
+			t.Fatalf("%s %v", r.Error, err)
+		}
+	}
+	for i, c := range kept {
+		if want := fmt.Sprintf(`"argument %d" "value %d"`, i+1, i+1); fmt.Sprintf("%s %s", c.Args[0], c.Kwargs["by name"]) != want {
+			t.Errorf("%s %s, want %s", c.Args[0], c.Kwargs["by name"], want)
+		}
+	}
+}

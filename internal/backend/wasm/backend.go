@@ -123,6 +123,11 @@ func (b *Backend) Stats() observe.Stats {
 // Close ends the guests under way and lets go of everything.
 func (b *Backend) Close() error {
 	b.gate.Close()
+	return b.closeAll()
+}
+
+// closeAll is for when nobody runs any more.
+func (b *Backend) closeAll() error {
 	return errors.Join(b.closeSessions(), b.plain.Close(), b.strict.Close(), b.interpreter.Close(), b.engines.close(), b.roots.Close(), b.scripts.Close())
 }
 

@@ -69,6 +69,9 @@ func TestCacheIsOursAlone(t *testing.T) {
 			if got, err := cacheFolder(); err != nil || got != folder {
 				t.Fatalf("%s %v", got, err)
 			}
+			if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("%v %v", info.Mode(), err)
+			}
 			test.spoil(t, folder)
 			b := newBench(t, Options{})
 			if facts := b.Facts(); (facts.NoCache == nil) != test.fine {
@@ -101,6 +104,13 @@ func TestCacheIsOursAlone(t *testing.T) {
 			t.Errorf("%s can be exchanged by the owner of what it is in", below)
 		}
 	}
+	file := filepath.Join(private(t), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := ownAlone(file); err == nil {
+		t.Error("a file is no folder")
+	}
 	if err := ownAlone(filepath.Join(private(t), "none")); err == nil {
 		t.Error("there is none")
 	}
@@ -116,6 +126,27 @@ func TestCacheBehindALink(t *testing.T) {
 	folder := cacheIn(t, link)
 	if got, err := cacheFolder(); err != nil || got != folder || !strings.HasPrefix(got, target) {
 		t.Errorf("%s %v, want %s", got, err, folder)
+	}
+}
+
+// Whoever looks for the cache makes it small enough.
+func TestCacheIsBounded(t *testing.T) {
+	folder := cacheIn(t, private(t))
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	large := filepath.Join(folder, "large")
+	if err := os.WriteFile(large, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, cacheMost+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cacheFolder(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(large); err == nil {
+		t.Error("it is still there")
 	}
 }
 

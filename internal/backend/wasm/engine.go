@@ -12,9 +12,9 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"golang.org/x/sys/cpu"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -46,7 +46,7 @@ func newEngine(ctx context.Context, interpreter bool, folder string) (*engine, e
 		e.cache, config = cache, config.WithCompilationCache(cache)
 	}
 	e.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
+	if err := guestfs.InstantiateWASI(ctx, e.runtime); err != nil {
 		return nil, errors.Join(err, e.close(ctx))
 	}
 	if err := addHostFunctions(ctx, e.runtime); err != nil {
@@ -73,7 +73,6 @@ type engines struct {
 
 	mu           sync.Mutex
 	kept, unkept *engine
-	closed       bool
 }
 
 func newEngines(o Options) *engines {
@@ -108,9 +107,6 @@ func compilable() bool {
 func (e *engines) get(ctx context.Context, kept bool) (*engine, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed {
-		return nil, run.Wrap(run.Closed, errors.New("the Runner is closed"))
-	}
 	one := &e.unkept
 	if kept {
 		one = &e.kept
@@ -178,10 +174,10 @@ func plainly(err error) error {
 	return fmt.Errorf("%s", text)
 }
 
+// close is for when the gate is closed, and nobody comes any more.
 func (e *engines) close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.closed = true
 	var err error
 	for _, one := range []*engine{e.kept, e.unkept} {
 		if one != nil {

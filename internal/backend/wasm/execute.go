@@ -87,7 +87,7 @@ func (m *Module) instance(g *guest, job backend.Job, e *evidence, work func(cont
 	// The engine never looks at a context, but host functions do: what ends is ended by
 	// the guest itself, when it asks for fuel.
 	inside := experimental.WithMemoryAllocator(withGuest(context.WithoutCancel(g.ctx), g), &g.memory)
-	world := program(g.world(), job, files)
+	world := g.program(job, files)
 	g.begin()
 	defer g.cpu.end()
 	instance, err := m.engine.runtime.InstantiateModule(inside, m.code, world)

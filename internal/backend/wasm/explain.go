@@ -13,8 +13,8 @@ import (
 // The numbers that WASI has for errors.
 const (
 	wasiACCES      = 2
-	wasiIO         = 29
 	wasiNOENT      = 44
+	wasiNOSPC      = 51
 	wasiPERM       = 63
 	wasiROFS       = 69
 	wasiNOTCAPABLE = 76

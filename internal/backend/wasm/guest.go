@@ -24,6 +24,7 @@ type guest struct {
 	clock  *clock
 	closed <-chan struct{} // when the Runner is
 	files  *guestfs.OpenFiles
+	errors guestfs.Errors
 	// answer is what cordon's own code in the guest asks before the guest's comes.
 	answer func(question []byte) (answer []byte, ours bool)
 	turn

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -96,14 +98,20 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		err = ownAlone(folder)
 	}
+	done := func() error { return nil }
 	if err != nil { // as another user, in somebody's checkout
 		if folder, err = os.MkdirTemp("", "cordon-cache"); err != nil {
 			panic(err)
 		}
-		defer os.RemoveAll(folder)
+		done = func() error { return os.RemoveAll(folder) }
 	}
 	testCache = folder
-	m.Run()
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := done(); err != nil {
+			code = max(code, 1)
+		}
+		os.Exit(code)
+	}))
 }
 
 // bench is one backend with modules, for a test.

@@ -7,6 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 	"github.com/cordon-sandbox/cordon/internal/wasmbin"
 )
 
@@ -41,7 +42,7 @@ type guestKey struct{}
 
 // withGuest lets host functions find who called them.
 func withGuest(ctx context.Context, g *guest) context.Context {
-	return context.WithValue(ctx, guestKey{}, g)
+	return context.WithValue(guestfs.WithErrors(ctx, &g.errors), guestKey{}, g)
 }
 
 func guestOf(ctx context.Context) *guest { return ctx.Value(guestKey{}).(*guest) }

@@ -98,7 +98,7 @@ func (i *interpreter) Close() error { return i.module.Close() }
 // counts them at its start, so that all copies of one memory must find the same.
 func (i *interpreter) world(g *guest, tmp *scratch.FS, files *rootfs.Set) wazero.ModuleConfig {
 	fs := wazero.NewFSConfig()
-	mount := func(what sys.FS, at string) { fs = fs.(sysfs.FSConfig).WithSysFSMount(what, at) }
+	mount := func(what sys.FS, at string) { fs = fs.(sysfs.FSConfig).WithSysFSMount(g.errors.Watch(what), at) }
 	if i.around != nil {
 		mount(&counted{i.around, guestfs.HandlesOf(g.files)}, "/")
 	}

@@ -126,9 +126,9 @@ func (e evidence) trapped(r *run.Result, words string) {
 }
 
 // ranOut: a script that ends by the error which it got for want of room has run out of
-// that. wazero has no other error for it.
+// that.
 func (e evidence) ranOut(r *run.Result, cause report.OSError) {
-	if r.Outcome == run.Raised && e.full == scratch.Limit && cause.Errno == wasiIO {
+	if r.Outcome == run.Raised && e.full == scratch.Limit && cause.Errno == wasiNOSPC {
 		end(r, run.OutOfDisk, "scratch limit of %v reached (line %d)", e.Limits.Scratch, r.Exception.Line)
 	}
 }

@@ -46,11 +46,14 @@ func (p *python) kept() (memory []byte, err error) {
 	if info, err := f.Stat(); err != nil || time.Since(info.ModTime()) > keptFor {
 		return nil, errors.Join(errOld, err)
 	}
-	header, memory, err := readSnapshot(f, p.interpreter, bootMemory)
-	if err == nil && header.Restricted != (p.rules != nil) {
-		err = errDamaged
+	file, err := openSnapshot(f, p.interpreter)
+	if err != nil {
+		return nil, err
 	}
-	return memory, err
+	if file.Restricted != (p.rules != nil) {
+		return nil, errDamaged
+	}
+	return file.memory(0, bootMemory)
 }
 
 // keep keeps a memory for later processes. Whoever cannot has lost nothing.

@@ -31,11 +31,13 @@ type Module struct {
 	closed bool
 }
 
-// OpenModule checks and compiles a module.
+// OpenModule checks and compiles a module. That takes a turn: it is as much work as many
+// a run, and the engine must not be closed meanwhile.
 func (b *Backend) OpenModule(ctx context.Context, binary []byte) (*Module, error) {
-	if err := ctx.Err(); err != nil {
+	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
+	defer b.gate.Leave()
 	m, err := b.open(ctx, binary, wasmbin.Metering{Grain: wasmbin.Exact, Stack: true})
 	if err != nil {
 		return nil, err

@@ -159,6 +159,13 @@ func (p *python) fresh() (*instance, error) {
 	return made, nil
 }
 
+// own is how much memory an interpreter has before a guest comes.
+func (p *python) own() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.image.base
+}
+
 // rotate replaces the image, while the old one goes on serving.
 func (p *python) rotate() {
 	next, err := p.newImage(p.ctx)

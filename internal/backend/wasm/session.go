@@ -132,9 +132,7 @@ func (s *Session) Fork() (*Session, error) {
 
 // Close ends the session, and a run in it that is under way.
 func (s *Session) Close() error {
-	s.backend.mu.Lock()
-	delete(s.backend.sessions, s)
-	s.backend.mu.Unlock()
+	defer s.backend.forget(s) // in the end: until then the Runner's waits for it
 	s.end()
 	if s.use() != nil {
 		return nil
@@ -148,6 +146,12 @@ func (s *Session) close(why error) error {
 	s.over = why
 	s.end()
 	return s.instance.close()
+}
+
+func (b *Backend) forget(s *Session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.sessions, s)
 }
 
 // closeSessions ends all there are, and lets no other begin.

@@ -159,7 +159,7 @@ func TestCloseEndsRuns(t *testing.T) {
 	}
 }
 
-// Sessions take turns at the gate as all others do.
+// Sessions take turns at the gate as all others do, and so do modules that are opened.
 func TestSessionsAreBounded(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Concurrent: 1})
 	s, other := b.session(false), b.session(false)
@@ -170,6 +170,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		"another session":          func(ctx context.Context) error { _, err := b.OpenSession(ctx, false); return err },
 		"a saved session":          func(ctx context.Context) error { _, err := b.LoadSession(ctx, nil); return err },
 		"a run":                    func(ctx context.Context) error { _, err := b.Open(ctx, job); return err },
+		"a module":                 func(ctx context.Context) error { _, err := b.OpenModule(ctx, moduleOf(nil)); return err },
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		if err := try(ctx); !errors.Is(err, context.DeadlineExceeded) {

@@ -132,11 +132,22 @@ func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	header, memory, err := readSnapshot(from, i, b.options.Policy.Maxima.Memory)
+	file, err := openSnapshot(from, i)
 	if err != nil {
-		return nil, run.Errorf(run.Invalid, "the snapshot cannot be used: %w", err)
+		return nil, unusable(err)
 	}
-	image, err := i.image(memory, header.Base)
+	// What the file calls the interpreter's own would not count as the guest's. That is
+	// believed up to what an interpreter of ours has.
+	p, err := b.kind(file.Restricted).Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	base := min(file.Base, p.own())
+	memory, err := file.memory(base, b.options.Policy.Maxima.Memory)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	image, err := i.image(memory, base)
 	if err != nil {
 		return nil, err
 	}
@@ -145,54 +156,69 @@ func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	return b.newSession(made, header.Restricted)
+	return b.newSession(made, file.Restricted)
 }
 
 var errDamaged = errors.New("it is damaged, or cut short")
 
-func readSnapshot(from io.Reader, i *interpreter, most policy.Bytes) (header snapshotHeader, memory []byte, err error) {
-	sum := sha256.New()
-	in := &summing{bufio.NewReaderSize(from, 64<<10), sum}
-	if header, err = readHeader(in); err != nil {
-		return header, nil, err
-	}
-	switch {
-	case header.Format != snapshotFormat:
-		return header, nil, fmt.Errorf("its format is %d, and this cordon reads %d", header.Format, snapshotFormat)
-	case header.Build != i.build():
-		return header, nil, fmt.Errorf("it is of another build: of Python %s in another bundle, or of another cordon; this one has %s", header.Python, i.bundle.Python)
-	case !slices.Equal(header.Mounts, i.mounts()):
-		return header, nil, fmt.Errorf("it was made with the grants %q, and this policy has %q", header.Mounts, i.mounts())
-	case !header.sound(i):
-		return header, nil, errDamaged
-	case header.Length-header.Base > uint64(most):
-		return header, nil, fmt.Errorf("it needs %v of memory, and the policy allows %v", policy.Bytes(header.Length-header.Base), most)
-	}
-	memory = make([]byte, header.Length)
-	if err := readPieces(in, memory); err != nil {
-		return header, nil, err
-	}
-	want := sum.Sum(nil)
-	got := make([]byte, sha256.Size)
-	if _, err := io.ReadFull(in.from, got); err != nil || !slices.Equal(got, want) {
-		return header, nil, errDamaged
-	}
-	if _, err := in.from.ReadByte(); !errors.Is(err, io.EOF) {
-		return header, nil, errDamaged
-	}
-	return header, memory, nil
+func unusable(err error) error {
+	return run.Errorf(run.Invalid, "the snapshot cannot be used: %w", err)
 }
 
-// sound says whether there can be such a memory. What a header says is room that is made
-// before anything else of the file is looked at; and what it calls the interpreter's own
-// does not count as the guest's, so that this can be no more than an interpreter gets.
+// snapshotFile is a snapshot of which the header was read, and found to be for an
+// interpreter.
+type snapshotFile struct {
+	snapshotHeader
+	in *summing
+}
+
+func openSnapshot(from io.Reader, i *interpreter) (*snapshotFile, error) {
+	f := &snapshotFile{in: &summing{bufio.NewReaderSize(from, 64<<10), sha256.New()}}
+	var err error
+	if f.snapshotHeader, err = readHeader(f.in); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.Format != snapshotFormat:
+		return nil, fmt.Errorf("its format is %d, and this cordon reads %d", f.Format, snapshotFormat)
+	case f.Build != i.build():
+		return nil, fmt.Errorf("it is of another build: of Python %s in another bundle, or of another cordon; this one has %s", f.Python, i.bundle.Python)
+	case !slices.Equal(f.Mounts, i.mounts()):
+		return nil, fmt.Errorf("it was made with the grants %q, and this policy has %q", f.Mounts, i.mounts())
+	case !f.sound(i):
+		return nil, errDamaged
+	}
+	return f, nil
+}
+
+// memory reads the rest. Of what it takes, base is not the guest's; of what is, there may
+// be no more than most.
+func (f *snapshotFile) memory(base uint64, most policy.Bytes) ([]byte, error) {
+	if more := policy.Bytes(f.Length - base); more > most {
+		return nil, fmt.Errorf("it needs %v of memory, and the policy allows %v", more, most)
+	}
+	memory := make([]byte, f.Length)
+	if err := readPieces(f.in, memory); err != nil {
+		return nil, err
+	}
+	want := f.in.sum.Sum(nil)
+	got := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(f.in.from, got); err != nil || !slices.Equal(got, want) {
+		return nil, errDamaged
+	}
+	if _, err := f.in.from.ReadByte(); !errors.Is(err, io.EOF) {
+		return nil, errDamaged
+	}
+	return memory, nil
+}
+
+// sound says whether there can be such a memory.
 func (h snapshotHeader) sound(i *interpreter) bool {
 	least := uint64(0)
 	if own := i.module.parsed.Memory; own != nil {
 		least = uint64(own.Min) * wasmPage
 	}
-	return h.Length%wasmPage == 0 && h.Length >= least && h.Length <= mostMemory &&
-		h.Base <= h.Length && h.Base <= uint64(bootMemory)
+	return h.Length%wasmPage == 0 && h.Length >= least && h.Length <= mostMemory && h.Base <= h.Length
 }
 
 func readHeader(in io.Reader) (header snapshotHeader, err error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -52,11 +53,15 @@ func TestForgedSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p, err := b.plain.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	const (
 		mib   = 1 << 20
 		whole = 64 * mib
 	)
-	least := uint64(i.module.parsed.Memory.Min) * wasmPage
+	least, own := uint64(i.module.parsed.Memory.Min)*wasmPage, p.own()
 	end := piece(0, 0)
 	for _, test := range []struct {
 		name         string
@@ -72,9 +77,11 @@ func TestForgedSnapshots(t *testing.T) {
 		{"more than there can be, as its base", 1 << 62, 1 << 62, end, "damaged"},
 		{"a negative number, as its base", 1<<64 - wasmPage, 1<<64 - wasmPage, end, "damaged"},
 		{"more than a memory's addresses reach", mostMemory + wasmPage, 0, end, "damaged"},
-		{"much, and all of it the interpreter's own", 1024 * mib, 1024 * mib, end, "damaged"},
+		{"much, and all of it the interpreter's own", 1024 * mib, 1024 * mib, end, "and the policy allows 256MiB"},
+		{"a little more than that, and all of it the interpreter's own", own + 256*mib + wasmPage, own + 256*mib + wasmPage, end, "and the policy allows 256MiB"},
+		{"as much as there may be, and all of it the interpreter's own", own + 256*mib, own + 256*mib, end, ""},
 		{"a base above the length", whole, whole + wasmPage, end, "damaged"},
-		{"more than the policy allows", whole + 256*mib + wasmPage, whole, end, "and the policy allows 256MiB"},
+		{"more than the policy allows", own + 256*mib + wasmPage, own, end, "and the policy allows 256MiB"},
 		{"a piece behind the end", whole, whole, slices.Concat(piece(whole, 1, 7), end), "damaged"},
 		{"a piece over the end", whole, whole, slices.Concat(piece(whole-1, 2, 7, 7), end), "damaged"},
 		{"a piece at the last address", whole, whole, slices.Concat(piece(1<<64-1, 2, 7, 7), end), "damaged"},
@@ -105,5 +112,37 @@ func TestForgedSnapshots(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// What a snapshot calls the interpreter's own is no room for its guest: that has what its
+// limit says, whoever wrote the file.
+func TestASnapshotIsNoRoom(t *testing.T) {
+	b := pythonBench(t, Options{Idle: 1})
+	s := b.session(false)
+	gives(t, s, "x = 1\nresult = x", "1")
+	var saved bytes.Buffer
+	i := s.instance
+	memory := i.guest.memory.region.bytes[:i.guest.memory.size]
+	// The same memory, and zeros behind it, all of which is said to be the interpreter's.
+	larger := append(bytes.Clone(memory), make([]byte, 200<<20)...)
+	if err := i.interpreter.writeSnapshot(&saved, larger, uint64(len(larger)), false, flate.BestSpeed); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := b.LoadSession(t.Context(), &saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	if base := loaded.instance.image.base; base > i.image.base {
+		t.Errorf("%v is the interpreter's own, which takes %v", policy.Bytes(base), policy.Bytes(i.image.base))
+	}
+	limits := policy.Limits{Memory: 64 * policy.MiB}.Or(policy.DefaultLimits)
+	r, err := loaded.Run(t.Context(), backend.Job{Request: run.Request{Script: "y = bytearray(100 << 20)\nresult = len(y)"}, Limits: limits})
+	if err != nil || r.Outcome != run.OutOfMemory {
+		t.Errorf("%s %s %s %v", r.Outcome, r.Value, r.Error, err)
+	}
+	if used := r.Usage.Memory; used < 200*policy.MiB {
+		t.Errorf("%v are said to be used", used)
 	}
 }

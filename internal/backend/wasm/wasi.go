@@ -31,8 +31,8 @@ func (g *guest) world() wazero.ModuleConfig {
 }
 
 // program adds what a program finds at its start.
-func program(world wazero.ModuleConfig, job backend.Job, files *rootfs.Set) wazero.ModuleConfig {
-	world = world.WithArgs(append([]string{cmp.Or(job.Name, defaultName)}, job.Args...)...)
+func (g *guest) program(job backend.Job, files *rootfs.Set) wazero.ModuleConfig {
+	world := g.world().WithArgs(append([]string{cmp.Or(job.Name, defaultName)}, job.Args...)...)
 	for _, variable := range slices.Sorted(maps.Keys(job.Env)) {
 		world = world.WithEnv(variable, job.Env[variable])
 	}
@@ -46,7 +46,7 @@ func program(world wazero.ModuleConfig, job backend.Job, files *rootfs.Set) waze
 	}
 	fs := wazero.NewFSConfig()
 	for _, m := range mounts {
-		fs = fs.(sysfs.FSConfig).WithSysFSMount(m.FS, m.Guest)
+		fs = fs.(sysfs.FSConfig).WithSysFSMount(g.errors.Watch(m.FS), m.Guest)
 	}
 	return world.WithFSConfig(fs)
 }

@@ -128,3 +128,16 @@ func TestSeek(t *testing.T) {
 		}
 	}
 }
+
+// wazero opens a mount as it is. Whoever asks for more is a guest, and is counted.
+func TestOnlyTheMountItselfIsNotCounted(t *testing.T) {
+	open := func(func()) (sys.File, sys.Errno) { return &opened{}, 0 }
+	for _, flag := range []sys.Oflag{sys.O_RDONLY | sys.O_DIRECTORY, sys.O_RDWR, sys.O_RDONLY | sys.O_NOFOLLOW} {
+		if _, errno := HandlesOf(NewOpenFiles(nil)).Open(".", flag, open); errno != EMFILE {
+			t.Errorf("%#x: %v", flag, errno)
+		}
+	}
+	if _, errno := HandlesOf(NewOpenFiles(nil)).Open(".", sys.O_RDONLY, open); errno != 0 {
+		t.Error(errno)
+	}
+}

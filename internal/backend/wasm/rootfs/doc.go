@@ -56,10 +56,10 @@
 // Where a granted folder holds a granted file, the folder stays whole. Of two
 // grants for the same place the wider holds.
 //
-// # Errors that a guest cannot see
+// # Errors that wazero does not know
 //
-// wazero has no ENOSPC and no EMFILE. Those of this package reach the guest as
-// EIO; Limits.Exceeded says what they were.
+// wazero has no ENOSPC and no EMFILE, among others. Those of this package reach the
+// guest as EIO, unless the mount is watched: see guestfs.Errors.
 //
 // # What this does not stop
 //

@@ -21,15 +21,27 @@ const separators = "\x00"
 
 func hostErrno(errno syscall.Errno) (sys.Errno, bool) {
 	switch errno {
-	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
+	case syscall.ENOSPC:
 		return guestfs.ENOSPC, true
-	case syscall.EMFILE, syscall.ENFILE:
+	case syscall.EDQUOT:
+		return guestfs.EDQUOT, true
+	case syscall.EFBIG:
+		return guestfs.EFBIG, true
+	case syscall.EMFILE:
 		return guestfs.EMFILE, true
+	case syscall.ENFILE:
+		return guestfs.ENFILE, true
 	case syscall.ENXIO, syscall.ENODEV: // a socket, a FIFO without its other end
 		return sys.EPERM, true
-	case syscall.EBUSY, syscall.ETXTBSY:
-		return sys.EACCES, true
-	case syscall.EXDEV, syscall.EOPNOTSUPP, syscall.EMLINK:
+	case syscall.EBUSY:
+		return guestfs.EBUSY, true
+	case syscall.ETXTBSY:
+		return guestfs.ETXTBSY, true
+	case syscall.EXDEV:
+		return guestfs.EXDEV, true
+	case syscall.EMLINK:
+		return guestfs.EMLINK, true
+	case syscall.EOPNOTSUPP:
 		return sys.ENOTSUP, true
 	}
 	return 0, false

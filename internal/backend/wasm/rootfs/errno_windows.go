@@ -30,7 +30,11 @@ func hostErrno(errno syscall.Errno) (sys.Errno, bool) {
 		return guestfs.ENOSPC, true
 	case windows.ERROR_TOO_MANY_OPEN_FILES:
 		return guestfs.EMFILE, true
-	case windows.ERROR_NOT_SAME_DEVICE, windows.ERROR_NOT_SUPPORTED:
+	case windows.ERROR_NOT_SAME_DEVICE:
+		return guestfs.EXDEV, true
+	case windows.ERROR_TOO_MANY_LINKS:
+		return guestfs.EMLINK, true
+	case windows.ERROR_NOT_SUPPORTED:
 		return sys.ENOTSUP, true
 	case windows.ERROR_FILENAME_EXCED_RANGE:
 		return sys.ENAMETOOLONG, true

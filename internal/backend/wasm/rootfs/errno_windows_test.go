@@ -18,6 +18,7 @@ func TestErrnoOfTheSystem(t *testing.T) {
 		windows.ERROR_ALREADY_EXISTS: sys.EEXIST, windows.ERROR_FILE_EXISTS: sys.EEXIST,
 		windows.ERROR_DIR_NOT_EMPTY: sys.ENOTEMPTY, windows.ERROR_DIRECTORY: sys.ENOTDIR,
 		windows.ERROR_DISK_FULL: guestfs.ENOSPC, windows.ERROR_TOO_MANY_OPEN_FILES: guestfs.EMFILE,
+		windows.ERROR_NOT_SAME_DEVICE: guestfs.EXDEV, windows.ERROR_TOO_MANY_LINKS: guestfs.EMLINK,
 		windows.ERROR_PRIVILEGE_NOT_HELD: sys.EPERM, windows.ERROR_INVALID_NAME: sys.EINVAL,
 	} {
 		check(t, errno.Error(), errnoOf(&fs.PathError{Err: errno}), want)

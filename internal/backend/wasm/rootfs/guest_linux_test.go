@@ -13,7 +13,10 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental/sysfs"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // guests runs the program in testdata/guest.
@@ -41,7 +44,9 @@ func newGuests(t *testing.T) *guests {
 			t.Error(err)
 		}
 	})
-	wasi_snapshot_preview1.MustInstantiate(ctx, runtime)
+	if err := guestfs.InstantiateWASI(ctx, runtime); err != nil {
+		t.Fatal(err)
+	}
 	program, err := runtime.CompileModule(ctx, code)
 	if err != nil {
 		t.Fatal(err)
@@ -53,18 +58,20 @@ func newGuests(t *testing.T) *guests {
 func (g *guests) run(t *testing.T, set *Set, acts ...string) map[string]string {
 	t.Helper()
 	mounts := wazero.NewFSConfig()
+	var errors guestfs.Errors
+	ctx := guestfs.WithErrors(t.Context(), &errors)
 	for _, m := range set.Mounts() {
-		mounts = mounts.(sysfs.FSConfig).WithSysFSMount(m.FS, m.Guest)
+		mounts = mounts.(sysfs.FSConfig).WithSysFSMount(errors.Watch(m.FS), m.Guest)
 	}
 	var stdout, stderr bytes.Buffer
 	config := wazero.NewModuleConfig().WithName("").WithFSConfig(mounts).WithArgs(append([]string{"guest"}, acts...)...).
 		WithStdout(&stdout).WithStderr(&stderr).WithSysWalltime().WithSysNanotime()
-	module, err := g.runtime.InstantiateModule(t.Context(), g.program, config)
+	module, err := g.runtime.InstantiateModule(ctx, g.program, config)
 	if err != nil && !strings.Contains(err.Error(), "exit_code(0)") {
 		t.Fatalf("%v\n%s%s", err, &stdout, &stderr)
 	}
 	if module != nil {
-		if err := module.Close(t.Context()); err != nil {
+		if err := module.Close(ctx); err != nil {
 			t.Error(err)
 		}
 	}
@@ -98,7 +105,8 @@ const (
 	notPermitted = "! Operation not permitted"
 	readOnly     = "! Read-only file system"
 	notThere     = "! No such file or directory"
-	noRoom       = "! I/O error" // wazero has no ENOSPC and no EMFILE
+	noRoom       = "! No space left on device"
+	tooMany      = "! Too many open files"
 )
 
 // The attacks once more, through wazero and a real guest.
@@ -200,12 +208,71 @@ func TestGuest(t *testing.T) {
 		parent := filepath.Dir(w.granted)
 		before := len(descriptors(t, parent))
 		g.expect(t, w.set,
-			"open|/data/in.txt|1000", "30 "+noRoom,
-			"open|/untouched/secret|1000", "30 "+noRoom, // a mount that wazero has not opened yet
+			"open|/data/in.txt|1000", "30 "+tooMany,
+			"open|/untouched/secret|1000", "30 "+tooMany, // a mount that wazero has not opened yet
 			"stat|/untouched/secret", "6",
 		)
 		if left := descriptors(t, parent); len(left) != before {
 			t.Errorf("left %q", left)
+		}
+	})
+	t.Run("fills the disk", func(t *testing.T) {
+		w := newWorld(t, true, generous)
+		disk := filepath.Join(w.granted, "disk")
+		mkdir(t, disk)
+		if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=128k,nr_inodes=8"); err != nil {
+			hosttest.Lacks(t, "no tmpfs can be mounted: %v", err)
+		}
+		t.Cleanup(func() {
+			if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
+				t.Error(err)
+			}
+		})
+		w.open([]Grant{{w.granted, "/data", true}}, generous)
+		g.expect(t, w.set,
+			"fill|/data/disk/big|100", "131072 "+noRoom,
+			"write|/data/disk/1|x", noRoom, // the file is there, and nothing in it
+			"mkdir|/data/disk/2", "", "mkdir|/data/disk/3", "", "mkdir|/data/disk/4", "", "mkdir|/data/disk/5", "", "mkdir|/data/disk/6", "",
+			"mkdir|/data/disk/7", noRoom, // the inodes, too, are used up
+			"symlink|x|/data/disk/8", noRoom,
+			"mv|/data/in.txt|/data/disk/9", "! Cross-device link",
+			"ln|/data/in.txt|/data/disk/9", "! Cross-device link",
+			"rm|/data/disk", "! Device or resource busy", // something is mounted there
+		)
+		if len(w.exceeded) > 0 {
+			t.Errorf("a limit of ours is said to be reached: %q", w.exceeded)
+		}
+		// What could not be written is not counted.
+		if got, want := w.set.Added(), int64(7*EntryCost+128<<10); got != want {
+			t.Errorf("added %d, want %d", got, want)
+		}
+		if err := unix.Mount("", disk, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+			t.Logf("it stays writable: %v", err) // a file is open to write
+		} else {
+			g.expect(t, w.set, "write|/data/disk/2/new|x", readOnly, "rm|/data/disk/2", readOnly)
+		}
+	})
+	t.Run("has no descriptors", func(t *testing.T) {
+		w := newWorld(t, true, generous)
+		var before unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+			t.Fatal(err)
+		}
+		few := unix.Rlimit{Cur: 64, Max: before.Max}
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
+			t.Fatal(err)
+		}
+		said := g.run(t, w.set, "open|/data/in.txt|1000", "mkdir|/data/sub/new", "read|/data/sub/deep.txt")
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+			t.Fatal(err)
+		}
+		for act, result := range said {
+			if !strings.HasSuffix(result, tooMany) || strings.HasPrefix(result, "1000") {
+				t.Errorf("%s: %q", act, result)
+			}
+		}
+		if len(w.exceeded) > 0 {
+			t.Errorf("a limit of ours is said to be reached: %q", w.exceeded)
 		}
 	})
 	t.Run("leaves nothing open when it is ended", func(t *testing.T) {

@@ -66,10 +66,10 @@ func (m *mount) Symlink(text, name string) sys.Errno {
 	if errno != 0 {
 		return errno
 	}
-	text = strings.Clone(text) // wazero's is the guest's memory, which it may change
 	if len(text) >= maxPath {
 		return sys.ENAMETOOLONG
 	}
+	text = strings.Clone(text) // wazero's is the guest's memory, which it may change
 	if leaves(s.name, text) {
 		return m.deny("symlink", s, sys.EPERM)
 	}

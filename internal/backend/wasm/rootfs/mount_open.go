@@ -59,6 +59,16 @@ func (w wish) flags() int {
 	return flags | openNonblock
 }
 
+// flagsToMake are those for what was not there when it was looked at. A link that came
+// meanwhile is not followed by whoever may not.
+func (w wish) flagsToMake() int {
+	flags := w.flags() | os.O_CREATE
+	if w.Exclusive || !w.Follow {
+		flags |= os.O_EXCL
+	}
+	return flags
+}
+
 // OpenFile implements sys.FS.
 func (m *mount) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
 	return m.handles.Open(name, flag, func(release func()) (sys.File, sys.Errno) {
@@ -136,10 +146,7 @@ func (m *mount) openSpot(s spot, w wish) (*os.File, fs.FileInfo, error) {
 		if !m.set.quota.take(EntryCost) {
 			return nil, nil, overQuota
 		}
-		flags |= os.O_CREATE
-		if w.Exclusive || !w.Follow {
-			flags |= os.O_EXCL // a link that came meanwhile is not followed
-		}
+		flags = w.flagsToMake()
 	}
 	f, err := s.root.OpenFile(s.name, flags, w.perm)
 	if err != nil {

@@ -42,8 +42,8 @@
 //   - fd_allocate makes a file longer, and reserves nothing.
 //   - Opening to truncate needs the right to write, as in package rootfs.
 //
-// # Errors that a guest cannot see
+// # Errors that wazero does not know
 //
-// wazero has no ENOSPC: it reaches the guest as EIO, and Limits.Exceeded says what
-// it was.
+// wazero has no ENOSPC: it reaches the guest as EIO, unless the mount is watched: see
+// guestfs.Errors.
 package scratch

@@ -40,6 +40,7 @@ func TestTheCountIsTrue(t *testing.T) {
 		return errno
 	}
 	one, much := []byte("x"), make([]byte, 1<<20)
+	far := strings.Repeat("./", 500) // is no part of a name
 	for name, fill := range map[string]func(f *FS){
 		"empty files":       func(f *FS) { until(func(i int) sys.Errno { return write(f, long(i), 0, nil) }) },
 		"folders":           func(f *FS) { until(func(i int) sys.Errno { return f.Mkdir(long(i), 0) }) },
@@ -65,12 +66,34 @@ func TestTheCountIsTrue(t *testing.T) {
 			}
 		},
 		"files that were full": func(f *FS) {
-			for i := range 20 {
+			for i := range 300 {
 				name := fmt.Sprint("f", i)
 				until(func(j int) sys.Errno { return write(f, name, int64(j)<<20, much) })
 				file, _ := f.OpenFile(name, writes, 0)
 				tried(file.Truncate(1))
 				file.Close()
+			}
+		},
+		"files of long paths": func(f *FS) {
+			until(func(i int) sys.Errno { return write(f, far+fmt.Sprint(i), 0, nil) })
+		},
+		"names that were moved by long paths": func(f *FS) {
+			until(func(i int) sys.Errno {
+				if errno := write(f, "f", 0, nil); errno != 0 {
+					return errno
+				}
+				return f.Rename("f", far+fmt.Sprint(i))
+			})
+		},
+		"links by long paths": func(f *FS) {
+			tried(write(f, "f", 0, nil))
+			until(func(i int) sys.Errno { return f.Link("f", far+fmt.Sprint(i)) })
+		},
+		"pages, and then some names": func(f *FS) {
+			until(func(i int) sys.Errno { return write(f, "f", int64(i)<<20, much) })
+			tried(f.Unlink("f"))
+			for i := 0; f.Used() < size*3/4; i++ {
+				tried(f.Mkdir(long(i), 0))
 			}
 		},
 		"pages, and then names": func(f *FS) {
@@ -95,6 +118,21 @@ func TestTheCountIsTrue(t *testing.T) {
 				t.Errorf("%d bytes are left", left)
 			}
 		})
+	}
+}
+
+// Who may have less keeps no pages for more.
+func TestPagesAreNotKeptForLater(t *testing.T) {
+	w := newWorld(t, 64*pageSize)
+	f := w.must("f", creates)
+	_, errno := f.Write(make([]byte, 32*pageSize))
+	check(t, "write", errno, 0)
+	check(t, "truncate", f.Truncate(0), 0)
+	for _, size := range []int64{64 * pageSize, 8 * pageSize, EntryCost} {
+		w.Allow(size)
+		if most := size / pageSize; int64(len(w.spare)) > most {
+			t.Errorf("%d pages are kept for a size of %d", len(w.spare), size)
+		}
 	}
 }
 

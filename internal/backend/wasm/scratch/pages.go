@@ -60,7 +60,6 @@ func (f *FS) write(n *node, buf []byte, off int64) sys.Errno {
 		done := copy(f.pageAt(&n.pages, off/pageSize)[within:], buf)
 		buf, off = buf[done:], off+int64(done)
 	}
-	f.trim()
 	n.size = max(n.size, end)
 	f.touch(n)
 	return 0

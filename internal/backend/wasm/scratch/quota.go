@@ -33,12 +33,11 @@ func (f *FS) freePage(p *page) {
 	f.spare = append(f.spare, p)
 }
 
-// trim forgets the spare pages for which there is no room any more.
+// trim forgets the spare pages for which there is no room any more. Whoever writes uses
+// them first, and needs no other.
 func (f *FS) trim() {
 	room := max(0, f.budget-f.used) / pageSize
-	if room == 0 {
-		f.spare = nil
-	} else if int64(len(f.spare)) > room {
+	if int64(len(f.spare)) > room {
 		clear(f.spare[room:])
 		f.spare = f.spare[:room]
 	}

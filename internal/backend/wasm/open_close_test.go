@@ -1,0 +1,82 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Who opens modules takes turns, so that Close waits for those who have theirs, and the
+// engine is not closed under them.
+func TestOpeningTakesATurn(t *testing.T) {
+	b, err := New(Options{Cache: testCache, Concurrent: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.gate.Enter(t.Context()); err != nil { // as somebody who compiles
+		t.Fatal(err)
+	}
+	brief, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := b.OpenModule(brief, moduleOf(nil)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("without a turn: %v", err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- b.Close() }()
+	<-b.gate.Closed()
+	if _, err := b.OpenModule(t.Context(), moduleOf(nil)); run.ClassOf(err) != run.Closed {
+		t.Errorf("while it is being closed: %v", err)
+	}
+	select {
+	case err := <-closed:
+		t.Errorf("closed before the last one was done: %v", err)
+	default:
+	}
+	b.gate.Leave()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if _, err := b.OpenModule(t.Context(), moduleOf(nil)); run.ClassOf(err) != run.Closed {
+		t.Errorf("when it is closed: %v", err)
+	}
+}
+
+// TestOpenCloseHammer opens modules while their Runner is closed: each is opened, or it
+// is said why not.
+func TestOpenCloseHammer(t *testing.T) {
+	for range 20 {
+		b, err := New(Options{Cache: "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var opening sync.WaitGroup
+		begun := make(chan struct{}, 4)
+		for range 4 {
+			opening.Go(func() {
+				for n := byte(0); ; n++ {
+					_, err := b.OpenModule(t.Context(), moduleOf(nil, 0x41, n&0x3f, 0x1a)) // another each time
+					select {
+					case begun <- struct{}{}:
+					default:
+					}
+					if err == nil {
+						continue
+					}
+					if run.ClassOf(err) != run.Closed {
+						t.Error(err)
+					}
+					return
+				}
+			})
+		}
+		<-begun
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+		opening.Wait()
+	}
+}
