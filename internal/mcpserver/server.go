@@ -152,7 +152,7 @@ func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	inside, end := context.WithCancel(withClient(ctx, ctx))
 	defer end()
-	err := s.doorOf(token.Local).mcp.Run(inside, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
+	err := s.doorOf(token.Local).mcp.Run(inside, &stdio{in: in, out: out})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
