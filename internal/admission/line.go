@@ -244,6 +244,14 @@ func (l *Line) Stats() Stats {
 	return Stats{Running: l.running, Waiting: l.waiting, Refused: l.refused}
 }
 
+// Busy sends somebody away who had a turn, because of a bound that is not the line's: it
+// says when it is worth to come again.
+func (l *Line) Busy(reason string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.busy(l.estimate(&caller{}), "%s", reason)
+}
+
 // busy counts who is sent away, and says why.
 func (l *Line) busy(retryAfter time.Duration, format string, args ...any) error {
 	l.refused++
