@@ -106,8 +106,9 @@ func (l *Line) join(name string, quota Quota) (*caller, *waiter, error) {
 	if wait := c.untilAllowed(now); wait > 0 {
 		return nil, nil, l.busy(wait, "%s may begin %.3g runs a second", name, quota.Rate)
 	}
-	// Those who wait while there is room are held up by their own bounds.
-	if l.running < l.options.Concurrent && c.mayRun() && c.waiting.Len() == 0 {
+	// Nobody is overtaken: those who wait while there is room are held up by their own
+	// bounds, and this caller is not.
+	if l.running < l.options.Concurrent && c.mayRun() {
 		c.spend(now)
 		l.begin(c)
 		return c, nil, nil

@@ -34,6 +34,7 @@ type Options struct {
 // Metrics is an observer. It is safe for concurrent use.
 type Metrics struct {
 	registry   *prometheus.Registry
+	handler    http.Handler
 	tiers      map[policy.Tier]*tier
 	violations prometheus.Counter
 	waited     prometheus.Histogram
@@ -93,15 +94,15 @@ func New(o Options) *Metrics {
 	if o.Runner != nil {
 		m.registry.MustRegister(machinery{o.Runner})
 	}
+	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		EnableOpenMetrics: true, MaxRequestsInFlight: mostScrapes, ErrorHandling: promhttp.ContinueOnError,
+	})
 	return m
 }
 
-// Handler answers a scrape, in the format that it asks for.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		EnableOpenMetrics: true, MaxRequestsInFlight: mostScrapes, ErrorHandling: promhttp.ContinueOnError,
-	})
-}
+// Handler answers a scrape, in the format that it asks for. It is the same every time:
+// its bound is for all of them.
+func (m *Metrics) Handler() http.Handler { return m.handler }
 
 // mostScrapes bounds those at once: whoever may scrape must not stop the service with it.
 const mostScrapes = 8
