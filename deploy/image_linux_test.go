@@ -30,32 +30,15 @@ func TestTheImageServes(t *testing.T) {
 	if os.Geteuid() != 0 {
 		hosttest.Lacks(t, "only root can make folders for the user of the image")
 	}
-	folder, err := os.MkdirTemp("", "cordon-image-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
-		}
-	})
+	folder := imageFolder(t)
 	programs, config, state := filepath.Join(folder, "bin"), filepath.Join(folder, "etc"), filepath.Join(folder, "state")
 	for _, made := range []string{programs, config, state, filepath.Join(folder, "docker")} {
 		if err := os.Mkdir(made, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"cordon", "cordond"} {
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(programs, name), "../cmd/"+name)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		static(t, filepath.Join(programs, name))
-	}
+	build(t, programs, "cordon")
+	build(t, programs, "cordond")
 	// Beside them what this test needs inside, which its user must be able to read.
 	copyFile(t, self(t), filepath.Join(folder, "test"))
 	copyFile(t, "docker/Dockerfile", filepath.Join(folder, "docker", "Dockerfile"))

@@ -31,11 +31,7 @@ func RecordOf(r observe.Run) Record {
 	rec.Walls = res.Enforcement.Walls
 	rec.Outcome, rec.ErrorType = res.Outcome, cmp.Or(res.ErrorType, res.Outcome.ErrorType())
 	rec.Usage = &res.Usage
-	for i, v := range res.Violations {
-		if i == maxViolations {
-			rec.Omitted = len(res.Violations) - i
-			break
-		}
+	for _, v := range res.Violations {
 		rec.Violations = append(rec.Violations, Violation{Wall: v.Wall, Op: v.Op, Detail: v.Detail, Line: v.Line, Count: v.Count})
 	}
 	return bounded(rec)
