@@ -11,7 +11,7 @@
 # What the tests find in their environment (set by scripts/test, or by you):
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
 #   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
-#   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients
+#   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients and a validator
 #   CORDON_TEST_LONG=1     all of the corpora of ordinary code: every file of CPython's
 #                          own tests, every script on every CPython; the chart, and what
 #                          `scripts/setup agents` brings; see test-long

@@ -85,6 +85,7 @@ var phases = []phase{
 	{"egress", policy.TierJail, (*bench).egress},
 	{"wasm", policy.TierWasm, (*bench).wasm},
 	{"http", policy.TierProcess, (*bench).doorHTTP},
+	{"mcp", policy.TierProcess, (*bench).doorMCP},
 }
 
 func phaseNames() string {

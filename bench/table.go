@@ -78,6 +78,7 @@ const (
 	placeProxy
 	placeWasm
 	placeHTTP
+	placeMCP
 	placeSteady
 	placeBackToBack
 	placeHookMore

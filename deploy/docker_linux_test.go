@@ -82,25 +82,8 @@ func TestTheImageIsSmallAndNobodys(t *testing.T) {
 // denies namespaces.
 func TestTheImagesProgramsRunInADefaultContainer(t *testing.T) {
 	hosttest.Slow(t, "long: it builds the program")
-	folder, err := os.MkdirTemp("", "cordon-image-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := os.Chmod(folder, 0o755); err != nil { // another user is to run it
-		t.Fatal(err)
-	}
-	binary := filepath.Join(folder, "cordon")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../cmd/cordon")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	static(t, binary)
+	folder := imageFolder(t)
+	binary := build(t, folder, "cordon")
 	t.Setenv(binaryVariable, binary)
 	t.Setenv("HOME", folder)
 	t.Setenv("PATH", "/usr/local/bin:/usr/bin:/bin") // as in the image: ours may lead below a home
@@ -109,6 +92,37 @@ func TestTheImagesProgramsRunInADefaultContainer(t *testing.T) {
 		uid = 65532
 	}
 	hosttest.RunDegraded(t, "TestInsideAContainer", uid)
+}
+
+// imageFolder is for the parts of an image, which its user can read.
+func imageFolder(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "cordon-image-") // others cannot reach t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// build builds a program as the Dockerfile does.
+func build(t *testing.T, folder, name string) string {
+	t.Helper()
+	binary := filepath.Join(folder, name)
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../cmd/"+name)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	static(t, binary)
+	return binary
 }
 
 func static(t *testing.T, binary string) {

@@ -34,6 +34,9 @@ type Request struct {
 	Workspace string `json:"workspace,omitempty"`
 	// WorkspaceReadOnly lets the command change nothing in it.
 	WorkspaceReadOnly bool `json:"workspace_read_only,omitempty"`
+	// WorkspaceExact refuses a workspace whose path has a symbolic link in it. Whoever
+	// has judged the real path says so: nobody can put a link there after the look.
+	WorkspaceExact bool `json:"-"`
 	// Env is added to the environment of a command or a module, of which nothing is
 	// the host's.
 	Env map[string]string `json:"env,omitempty"`

@@ -82,6 +82,9 @@ func auditLine(r audit.Record) string {
 	if ended == "" {
 		ended = "not run: " + string(r.ErrorClass)
 	}
+	if r.Count > 0 {
+		ended = fmt.Sprintf("%s, %d more times", ended, r.Count)
+	}
 	words = append(words, fmt.Sprintf("%-14s", ended), cmp.Or(r.ID, "-"), string(r.Door)+"/"+cmp.Or(r.Caller, "-"), string(r.Kind))
 	if r.Tier != "" {
 		words = append(words, string(r.Tier))

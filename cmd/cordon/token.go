@@ -110,6 +110,9 @@ func addToken(path, entry string) error {
 		return err
 	}
 	defer os.RemoveAll(made) // it is gone if all went well
+	if err := keepOwner(made, path); err != nil {
+		return run.Errorf(run.Invalid, "--file: %w (the service might not be able to read a file of yours: nothing was changed)", err)
+	}
 	tokens, err := token.Open(made)
 	if err != nil || tokens.Len() != before+1 {
 		return run.Errorf(run.Invalid, "%s is left as it is: its list of tokens does not go on at its end, or the name is no good; "+

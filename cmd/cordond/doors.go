@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/httpapi"
@@ -74,6 +76,10 @@ func serveWeb(ctx context.Context, opts serveOptions, mounts func(parts) map[str
 	}
 	server := httpapi.NewServer(traced(only(path, handler)), log)
 	server.TLSConfig = cert.config()
+	at.Listener = httpapi.Connections{
+		Most: opts.connections, Encrypted: cert != nil,
+		Refused: crowded(log, func() { p.metrics.Refused(observe.HTTP, run.Busy) }),
+	}.Bound(at.Listener)
 	w := &web{
 		log: log, doors: append(doors, door{server, at}), grace: opts.grace.Std(),
 		ready: p.service.Ready, drain: p.service.Drain,
@@ -91,7 +97,22 @@ func metricsDoor(address string, measured http.Handler, log *slog.Logger) (door,
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", measured)
-	return door{httpapi.NewServer(mux, log), at}, nil
+	return door{httpapi.NewServer(mux, log), httpapi.Connections{Most: mostScrapers}.Bound(at)}, nil
+}
+
+// mostScrapers bounds those who are connected to read metrics, which are few as a rule.
+const mostScrapers = 64
+
+// crowded counts connections that are sent away. The log hears of it once a minute.
+func crowded(log *slog.Logger, count func()) func() {
+	var next atomic.Int64
+	return func() {
+		count()
+		now := time.Now()
+		if due := next.Load(); now.UnixNano() >= due && next.CompareAndSwap(due, now.Add(time.Minute).UnixNano()) {
+			log.Warn("there are more connections than --connections: the new ones are sent away")
+		}
+	}
 }
 
 // openTokens reads a token file; nil if there is none. It is read again when it changes,

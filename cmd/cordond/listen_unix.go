@@ -15,3 +15,13 @@ func bindPrivately(path string) (net.Listener, error) {
 	defer syscall.Umask(before)
 	return net.Listen("unix", path)
 }
+
+// mostConnections leaves half of the descriptors to guests and their pipes.
+func mostConnections() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return wantedConnections
+	}
+	// The runtime raises the soft limit to the hard one.
+	return int(min(wantedConnections, max(1, limit.Max/2)))
+}

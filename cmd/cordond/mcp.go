@@ -62,7 +62,7 @@ func (o *mcpOptions) settle(cmd *cobra.Command) error {
 	case "http", "sse":
 		return nil
 	case "stdio":
-		for _, flag := range []string{"listen", "tokens", "tls-cert", "tls-key", "metrics-listen", "grace"} {
+		for _, flag := range []string{"listen", "tokens", "tls-cert", "tls-key", "metrics-listen", "connections", "grace"} {
 			if cmd.Flags().Changed(flag) {
 				return run.Errorf(run.Invalid, "--%s is for --transport http and sse: standard input has one client, who started it", flag)
 			}

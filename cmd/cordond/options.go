@@ -97,18 +97,23 @@ type webOptions struct {
 	metricsListen   string
 	tlsCert, tlsKey string
 	grace           policy.Duration
+	connections     int
 }
+
+// wantedConnections is the default of --connections where there are descriptors for it.
+const wantedConnections = 4096
 
 const defaultListen = "127.0.0.1:8734"
 
 func (o *webOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.grace = policy.Duration(10 * time.Second)
+	o.grace, o.connections = policy.Duration(10*time.Second), mostConnections()
 	f.StringVar(&o.listen, "listen", defaultListen, "the `ADDRESS` to listen on: HOST:PORT, or unix:PATH")
 	f.StringVar(&o.tokens, "tokens", "", "a `FILE` with those who may ask (cordon token new NAME); read anew on SIGHUP")
 	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate and those above it (PEM); read anew on SIGHUP")
 	f.StringVar(&o.tlsKey, "tls-key", "", "a `FILE` with the certificate's key (PEM)")
 	f.StringVar(&o.metricsListen, "metrics-listen", "", "another `ADDRESS` for /metrics, without tokens; it is then not at --listen")
+	f.Var(cli.Counted(&o.connections), "connections", "how many connections may be open at once; the next one is told to try again")
 	f.Var(cli.Measured(&o.grace, policy.ParseDuration), "grace", "how long runs may go on after SIGTERM")
 }
 

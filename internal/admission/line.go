@@ -106,8 +106,9 @@ func (l *Line) join(name string, quota Quota) (*caller, *waiter, error) {
 	if wait := c.untilAllowed(now); wait > 0 {
 		return nil, nil, l.busy(wait, "%s may begin %.3g runs a second", name, quota.Rate)
 	}
-	// Those who wait while there is room are held up by their own bounds.
-	if l.running < l.options.Concurrent && c.mayRun() && c.waiting.Len() == 0 {
+	// Nobody is overtaken: those who wait while there is room are held up by their own
+	// bounds, and this caller is not.
+	if l.running < l.options.Concurrent && c.mayRun() {
 		c.spend(now)
 		l.begin(c)
 		return c, nil, nil
@@ -242,6 +243,14 @@ func (l *Line) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return Stats{Running: l.running, Waiting: l.waiting, Refused: l.refused}
+}
+
+// Busy sends somebody away who had a turn, because of a bound that is not the line's: it
+// says when it is worth to come again.
+func (l *Line) Busy(reason string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.busy(l.estimate(&caller{}), "%s", reason)
 }
 
 // busy counts who is sent away, and says why.

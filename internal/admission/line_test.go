@@ -204,6 +204,11 @@ func TestTurns(t *testing.T) {
 			g.wantBusy("a.6", 2*time.Second, "")
 			g.wantBegan("a.1 a.2 b.1 a.5")
 		}},
+		{"who waits pays, too", Options{Concurrent: 1, Queue: 9}, map[string]Quota{"a": {Rate: 0.5, Burst: 2}}, func(g *guests) {
+			g.come("b.1", "a.1", "a.2", "a.3")
+			g.wantBusy("a.3", 2*time.Second, "a may begin 0.5 runs a second")
+			g.wantStats(1, 2, 1)
+		}},
 		{"who is sent away pays nothing of the rate", Options{Concurrent: 1}, map[string]Quota{"a": {Rate: 0.1, Burst: 1}}, func(g *guests) {
 			g.come("b.1", "a.1", "a.2")
 			g.wantBusy("a.1", time.Second, "wait already")

@@ -99,6 +99,7 @@ type Log struct {
 	head     Head
 	closing  bool
 	changed  chan struct{} // closed when any of this gets better or worse
+	refusals refusals
 
 	wake    chan struct{} // there is something to write
 	closed  chan struct{}
@@ -285,6 +286,7 @@ func (l *Log) Flush(ctx context.Context) error {
 // Close writes what is queued, and gives the lock back. What cannot be written by
 // then is lost, and the error says how much.
 func (l *Log) Close() error {
+	l.refusals.close(l.recordMore)
 	l.mu.Lock()
 	first := !l.closing
 	l.closing = true

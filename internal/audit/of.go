@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"time"
@@ -11,10 +10,6 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
-
-// Ended has a run in the log: a Log is an observe.Observer. What cannot be recorded is
-// told to OnError, and counted.
-func (l *Log) Ended(_ context.Context, r observe.Run) { _ = l.Record(RecordOf(r)) }
 
 // RecordOf says what the log keeps of a run: of its code the hash alone.
 func RecordOf(r observe.Run) Record {
@@ -36,11 +31,7 @@ func RecordOf(r observe.Run) Record {
 	rec.Walls = res.Enforcement.Walls
 	rec.Outcome, rec.ErrorType = res.Outcome, cmp.Or(res.ErrorType, res.Outcome.ErrorType())
 	rec.Usage = &res.Usage
-	for i, v := range res.Violations {
-		if i == maxViolations {
-			rec.Omitted = len(res.Violations) - i
-			break
-		}
+	for _, v := range res.Violations {
 		rec.Violations = append(rec.Violations, Violation{Wall: v.Wall, Op: v.Op, Detail: v.Detail, Line: v.Line, Count: v.Count})
 	}
 	return bounded(rec)

@@ -39,8 +39,11 @@ type Record struct {
 	Outcome   run.Outcome   `json:"outcome,omitempty"`
 	ErrorType run.ErrorType `json:"error_type,omitempty"`
 	// ErrorClass says why a request was not run. Then there is no outcome.
-	ErrorClass run.Class  `json:"error_class,omitempty"`
-	Usage      *run.Usage `json:"usage,omitempty"`
+	ErrorClass run.Class `json:"error_class,omitempty"`
+	// Count is there in a line that stands for many requests that were not run. It has
+	// no id and no hash of code.
+	Count uint64     `json:"count,omitempty"`
+	Usage *run.Usage `json:"usage,omitempty"`
 	// Violations are the first of them; Omitted counts the rest.
 	Violations []Violation `json:"violations,omitempty"`
 	Omitted    int         `json:"violations_omitted,omitempty"`

@@ -58,7 +58,7 @@ func (s *Stats) Add(r Record) {
 		s.Runs++
 		s.add("outcome", string(r.Outcome), r)
 	} else {
-		s.NotRun++
+		s.NotRun += r.requests()
 		s.add("error_class", string(r.ErrorClass), r)
 	}
 	s.add("all", "", r)
@@ -74,6 +74,9 @@ func (s *Stats) Add(r Record) {
 	s.add("caller", caller, r)
 }
 
+// requests is how many a line stands for.
+func (r Record) requests() uint64 { return max(1, r.Count) }
+
 func (s *Stats) add(by, name string, r Record) {
 	if s.groups == nil {
 		s.groups = map[groupKey]*group{}
@@ -84,7 +87,7 @@ func (s *Stats) add(by, name string, r Record) {
 		s.groups[groupKey{by, name}] = g
 	}
 	if r.Outcome == "" {
-		g.notRun++
+		g.notRun += r.requests()
 		return
 	}
 	g.runs++

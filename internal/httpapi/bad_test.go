@@ -329,6 +329,22 @@ func TestSlowReaderOfAnAnswer(t *testing.T) {
 	conn.Close()
 }
 
+// The time that a body has is over with the body: a run may take longer than that.
+func TestARunMayTakeLongerThanItsBody(t *testing.T) {
+	const timeout = 100 * time.Millisecond
+	d := open(t, &fake{run: func(ctx context.Context, req run.Request) (run.Result, error) {
+		select {
+		case <-ctx.Done():
+			return canceled(), nil
+		case <-time.After(5 * timeout):
+			return echo(ctx, req)
+		}
+	}}, func(_ *service.Options, o *Options) { o.BodyTimeout = timeout })
+	if a := d.ask(http.MethodPost, "/v1/runs", `{"script": "pass"}`); d.result(a).Outcome != run.Succeeded {
+		t.Errorf("%s", a.body)
+	}
+}
+
 // Many large bodies at once are not the end of the memory.
 func TestBodiesTogether(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})

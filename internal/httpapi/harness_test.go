@@ -269,6 +269,16 @@ func (d *door) item(path string) *openapi3.PathItem {
 	return nil
 }
 
+// eventually waits until something is so.
+func eventually(t testing.TB, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !so(); <-time.After(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never was")
+		}
+	}
+}
+
 // problem reads one.
 func (d *door) problem(a answer) Problem {
 	d.t.Helper()

@@ -79,6 +79,15 @@ func TestGuestEndsWithItsClient(t *testing.T) {
 			c := stdio(t)
 			return func() { c.in.Close() }
 		}},
+		{"stdio: the server is told to end", func(t *testing.T) func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			c := startStdioIn(ctx, t, realServer(t))
+			c.send(t, initializeLine)
+			c.receive(t)
+			c.send(t, initializedLine)
+			c.send(t, callLine(2, eightThreads))
+			return cancel
+		}},
 		{"streamable HTTP with a session: canceled", func(t *testing.T) func() {
 			w := startWeb(t, realServer(t))
 			w.begin(t)
@@ -131,10 +140,12 @@ func TestGuestEndsWithItsClient(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			end := row.begin(t)
 			waitForGuest(t, os.Getpid(), true)
-			end()
 			began := time.Now()
+			end() // which may wait for the guest itself
 			waitForGuest(t, os.Getpid(), false)
-			t.Logf("gone after %v", time.Since(began).Round(time.Millisecond))
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it ended by itself, after %v", took)
+			}
 		})
 	}
 }

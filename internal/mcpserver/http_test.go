@@ -191,3 +191,28 @@ func TestSessionsAreBounded(t *testing.T) {
 		t.Errorf("%d %s", status, answer)
 	}
 }
+
+// Each stream of server-sent events is a connection that stays.
+func TestStreamsOfServerSentEventsAreBounded(t *testing.T) {
+	w := startWeb(t, fakeServer(t, nil))
+	open := func() int {
+		ctx, cancel := context.WithCancel(t.Context())
+		t.Cleanup(cancel)
+		stream := w.do(ctx, t, http.MethodGet, "/sse", "")
+		t.Cleanup(func() { stream.Body.Close() })
+		return stream.StatusCode
+	}
+	const most = 256
+	for i := range most {
+		if status := open(); status != http.StatusOK {
+			t.Fatalf("stream %d: %d", i, status)
+		}
+	}
+	if status := open(); status != http.StatusTooManyRequests {
+		t.Errorf("one more: %d", status)
+	}
+	w.headers["Authorization"] = "Bearer somebody"
+	if status := open(); status != http.StatusOK {
+		t.Errorf("another caller: %d", status)
+	}
+}

@@ -150,9 +150,8 @@ func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
 // ServeStdio serves one client until in ends or ctx does, and then ends what is under
 // way. Nothing but the protocol is written to out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	inside, end := context.WithCancel(withClient(ctx, ctx))
-	defer end()
-	err := s.doorOf(token.Local).mcp.Run(inside, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
+	// What is under way ends with its connection, as the SDK has it, and with ctx.
+	err := s.doorOf(token.Local).mcp.Run(withClient(ctx, ctx), &stdio{in: in, out: out})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"io"
@@ -84,11 +85,16 @@ type stdioClient struct {
 
 func startStdio(t *testing.T, s *mcpserver.Server) *stdioClient {
 	t.Helper()
+	return startStdioIn(t.Context(), t, s)
+}
+
+func startStdioIn(ctx context.Context, t *testing.T, s *mcpserver.Server) *stdioClient {
+	t.Helper()
 	serverIn, in := io.Pipe()
 	out, serverOut := io.Pipe()
 	c := &stdioClient{in: in, out: bufio.NewReader(out), ended: make(chan error, 1)}
 	go func() {
-		err := s.ServeStdio(t.Context(), serverIn, serverOut)
+		err := s.ServeStdio(ctx, serverIn, serverOut)
 		serverOut.Close()
 		c.ended <- err
 		close(c.ended)

@@ -4,7 +4,6 @@ package metrics
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -34,10 +33,11 @@ type Options struct {
 // Metrics is an observer. It is safe for concurrent use.
 type Metrics struct {
 	registry   *prometheus.Registry
+	handler    http.Handler
 	tiers      map[policy.Tier]*tier
 	violations prometheus.Counter
 	waited     prometheus.Histogram
-	refused    map[observe.Door]map[Class]prometheus.Counter
+	refused    map[observe.Door]map[run.Class]prometheus.Counter
 }
 
 var _ observe.Observer = (*Metrics)(nil)
@@ -54,18 +54,12 @@ type tier struct {
 // and would be seen.
 const unknown = "unknown"
 
-// Class is why a request was refused: one of run.Classes, or Gone.
-type Class = run.Class
-
-// Gone is the class of requests whose caller gave up before anything ran.
-const Gone Class = "gone"
-
 // The values of the labels.
 var (
 	doors    = []observe.Door{observe.HTTP, observe.MCP, unknown}
 	tiers    = append(slices.Clone(policy.Tiers), unknown)
 	statuses = []run.Status{run.StatusOK, run.StatusError}
-	classes  = append(slices.Clone(run.Classes), Gone)
+	classes  = append(slices.Clone(run.Classes), observe.Gone)
 )
 
 // errorTypes are those that outcomes have.
@@ -93,15 +87,15 @@ func New(o Options) *Metrics {
 	if o.Runner != nil {
 		m.registry.MustRegister(machinery{o.Runner})
 	}
+	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		EnableOpenMetrics: true, MaxRequestsInFlight: mostScrapes, ErrorHandling: promhttp.ContinueOnError,
+	})
 	return m
 }
 
-// Handler answers a scrape, in the format that it asks for.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		EnableOpenMetrics: true, MaxRequestsInFlight: mostScrapes, ErrorHandling: promhttp.ContinueOnError,
-	})
-}
+// Handler answers a scrape, in the format that it asks for. It is the same every time:
+// its bound is for all of them.
+func (m *Metrics) Handler() http.Handler { return m.handler }
 
 // mostScrapes bounds those at once: whoever may scrape must not stop the service with it.
 const mostScrapes = 8
@@ -112,7 +106,7 @@ func (m *Metrics) Ended(_ context.Context, r observe.Run) {
 		m.waited.Observe(r.Started.Sub(r.Arrived).Seconds())
 	}
 	if r.Err != nil {
-		m.Refused(r.Door, classOf(r.Err))
+		m.Refused(r.Door, observe.ClassOf(r.Err))
 		return
 	}
 	t, ok := m.tiers[r.Result.Enforcement.Tier]
@@ -149,7 +143,7 @@ func (m *Metrics) Ended(_ context.Context, r observe.Run) {
 
 // Refused counts a request that was turned away at a door. The service tells of those that
 // reached it by Ended.
-func (m *Metrics) Refused(door observe.Door, class Class) {
+func (m *Metrics) Refused(door observe.Door, class run.Class) {
 	at, ok := m.refused[door]
 	if !ok {
 		at = m.refused[unknown]
@@ -159,13 +153,4 @@ func (m *Metrics) Refused(door observe.Door, class Class) {
 		counter = at[run.Internal] // as run.ClassOf has it
 	}
 	counter.Inc()
-}
-
-// classOf tells callers that went away from what is ours to mend.
-func classOf(err error) Class {
-	class := run.ClassOf(err)
-	if class == run.Internal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return Gone
-	}
-	return class
 }

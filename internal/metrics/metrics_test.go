@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -189,6 +190,38 @@ func TestTheFormatIsWhatTheScraperAsksFor(t *testing.T) {
 			t.Error("OpenMetrics without its end")
 		}
 	}
+}
+
+// slowFigures are not ready before somebody says so.
+type slowFigures struct{ asked, ready chan struct{} }
+
+func (f slowFigures) Stats() observe.Stats {
+	f.asked <- struct{}{}
+	<-f.ready
+	return nil
+}
+
+// Who may scrape cannot stop the service with it.
+func TestScrapesAreBounded(t *testing.T) {
+	const most = 8
+	figures := slowFigures{asked: make(chan struct{}), ready: make(chan struct{})}
+	m := metrics.New(metrics.Options{Runner: figures})
+	var group sync.WaitGroup
+	for range most {
+		group.Go(func() {
+			if rec := scrape(t, m, "text/plain"); rec.Code != http.StatusOK {
+				t.Errorf("%d", rec.Code)
+			}
+		})
+		<-figures.asked
+	}
+	rec := httptest.NewRecorder()
+	m.Handler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	if rec.Code != http.StatusServiceUnavailable {
+		t.Errorf("one more: %d", rec.Code)
+	}
+	close(figures.ready)
+	group.Wait()
 }
 
 func BenchmarkEnded(b *testing.B) {

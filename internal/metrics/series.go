@@ -69,9 +69,9 @@ func (m *Metrics) refusals() {
 	all := prometheus.NewCounterVec(counter("cordon_requests_refused_total",
 		"Requests for which nothing ran, by their door and by why."), []string{"door", "class"})
 	m.registry.MustRegister(all)
-	m.refused = map[observe.Door]map[Class]prometheus.Counter{}
+	m.refused = map[observe.Door]map[run.Class]prometheus.Counter{}
 	for _, door := range doors {
-		m.refused[door] = map[Class]prometheus.Counter{}
+		m.refused[door] = map[run.Class]prometheus.Counter{}
 		for _, class := range classes {
 			m.refused[door][class] = all.WithLabelValues(string(door), string(class))
 		}

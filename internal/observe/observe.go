@@ -4,6 +4,8 @@ package observe
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/run"
@@ -44,6 +46,22 @@ type Run struct {
 
 	// Started is when it had its turn, and zero if it never had.
 	Arrived, Started, Ended time.Time
+}
+
+// Gone is the class of requests whose caller gave up before anything ran: that is nothing
+// of ours to mend.
+const Gone run.Class = "gone"
+
+// ClassOf is why nothing ran: one of run.Classes, or Gone.
+func ClassOf(err error) run.Class {
+	class := run.ClassOf(err)
+	switch {
+	case class == run.Internal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		return Gone
+	case slices.Contains(run.Classes, class):
+		return class
+	}
+	return run.Internal
 }
 
 // Observer is told of each run at its end, by many goroutines at once. It must be quick:

@@ -3,7 +3,9 @@ package service
 import (
 	"context"
 	"errors"
+	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -56,8 +58,12 @@ func (s *Service) leave(late bool) {
 }
 
 // explained gives an error that comes of the end of the service the words for it: the
-// caller has canceled nothing.
+// caller has canceled nothing. Who was sent away by the Runner hears when to come again,
+// as who is by the line.
 func (s *Service) explained(ctx context.Context, err error) error {
+	if known := new(admission.Busy); run.ClassOf(err) == run.Busy && !errors.As(err, &known) {
+		return s.Line.Busy(strings.TrimSuffix(err.Error(), "; try again later"))
+	}
 	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errEnded) {
 		return run.Errorf(run.Closed, "the service has ended before it was this request's turn, or during it: try again, perhaps elsewhere%w", silent{err})
 	}

@@ -168,6 +168,24 @@ func TestIdleHooks(t *testing.T) {
 	})
 }
 
+// So is one that was opened and never called.
+func TestHookThatWasNeverCalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, made := hooked(t, Options{})
+		mustOpen(t, s)
+		for _, row := range []struct {
+			wait   time.Duration
+			closed int64
+		}{{idleHook - 1, 0}, {1, 1}} {
+			<-time.After(row.wait)
+			synctest.Wait()
+			if n := (*made)[0].closed.Load(); n != row.closed {
+				t.Errorf("closed %d times; want %d", n, row.closed)
+			}
+		}
+	})
+}
+
 // What goes wrong in the closing of a hook is said at the end, also if nobody was there.
 func TestHookThatCannotBeClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,6 +23,8 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 		if req.Workspace, err = s.permitWorkspace(req.Workspace); err != nil {
 			return req, err
 		}
+		// It may wait for its turn, and commands can put links into their workspaces.
+		req.WorkspaceExact = req.Workspace != ""
 	} else {
 		req.Restricted = req.Restricted || who.Ceiling.Restricted
 	}

@@ -168,7 +168,7 @@ func TestWorkspaces(t *testing.T) {
 				if run.ClassOf(err) != run.Forbidden || !strings.Contains(err.Error(), "is not one that the operator offers") {
 					t.Errorf("%q: error %v", req.Workspace, err)
 				}
-			} else if err != nil || req.Workspace != tt.want {
+			} else if err != nil || req.Workspace != tt.want || req.WorkspaceExact != (tt.want != "") {
 				t.Errorf("%q: error %v", req.Workspace, err)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
@@ -221,5 +222,29 @@ func TestTwoServicesOverOneRunner(t *testing.T) {
 	}
 	if err := second.Ready(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The Runner has bounds of its own. Who meets one hears when to come again, whatever was
+// asked for.
+func TestBusyRunner(t *testing.T) {
+	busy := func() error { return run.Errorf(run.Busy, "9 runs are waiting already; try again later") }
+	runner := &fake{
+		guest: func(context.Context, run.Request) (run.Result, error) { return run.Result{}, busy() },
+		check: func(context.Context, run.Check) ([]run.Finding, error) { return nil, busy() },
+	}
+	line := admission.NewLine(admission.Options{Concurrent: 4, Queue: 4})
+	told := &watcher{}
+	s := newService(t, Options{Runner: runner, Line: line, Observers: []observe.Observer{told}})
+	_, ran := s.Run(t.Context(), alice, observe.HTTP, script)
+	_, checked := s.Check(t.Context(), alice, run.Check{Script: "1"})
+	for _, err := range []error{ran, checked, told.runs()[0].Err} {
+		var known *admission.Busy
+		if run.ClassOf(err) != run.Busy || !errors.As(err, &known) || known.RetryAfter < time.Second || known.Reason != "9 runs are waiting already" {
+			t.Errorf("%v: %+v", err, known)
+		}
+	}
+	if n := line.Stats().Refused; n != 2 {
+		t.Errorf("%d were counted", n)
 	}
 }

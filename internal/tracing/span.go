@@ -2,7 +2,6 @@ package tracing
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -74,20 +73,9 @@ func fail(span trace.Span, err error) {
 	if err == nil {
 		return
 	}
-	class := classOf(err)
+	class := string(observe.ClassOf(err))
 	span.SetAttributes(attribute.String("error.type", class))
 	span.SetStatus(codes.Error, class)
-}
-
-func classOf(err error) string {
-	class := run.ClassOf(err)
-	switch {
-	case class == run.Internal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		return "gone"
-	case slices.Contains(run.Classes, class):
-		return string(class)
-	}
-	return string(run.Internal)
 }
 
 // attributes are from our enumerations, but for the names that the operator gave to

@@ -307,3 +307,30 @@ func TestADeadCollectorCostsARunNothing(t *testing.T) {
 		t.Errorf("it was said %d times", failures)
 	}
 }
+
+// A collector that refuses is told of once, and again after it has taken something.
+func TestAFailingCollectorIsToldOfOnce(t *testing.T) {
+	var batches, failures atomic.Int32
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-protobuf")
+		if batches.Add(1) != 3 {
+			w.WriteHeader(http.StatusBadRequest) // which nobody repeats
+		}
+	}))
+	t.Cleanup(collector.Close)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	tracer, err := tracing.Start(t.Context(), tracing.Options{Failed: func(error) { failures.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(runner{result: run.Result{Outcome: run.Succeeded}}, tracer)
+	for range 1000 {
+		if _, err := s.Run(t.Context(), token.Local, observe.HTTP, run.Request{Script: "result = 1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flush(t, tracer)
+	if batches.Load() < 5 || failures.Load() != 2 {
+		t.Errorf("%d batches, told of %d times", batches.Load(), failures.Load())
+	}
+}

@@ -23,6 +23,10 @@ func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
 		if r.workspace, err = findFolder(job.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
 			return r, err
 		}
+		// From here on no link is followed: the mount is Exact.
+		if job.WorkspaceExact && r.workspace.path != job.Workspace {
+			return r, run.Errorf(run.Forbidden, "the workspace %s has a symbolic link in its path: name the folder itself", job.Workspace)
+		}
 	}
 	r.grants, err = b.grantedNow()
 	return r, err

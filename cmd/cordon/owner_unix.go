@@ -1,0 +1,32 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives a new file the owner and the group of the one that it will replace, if
+// there is one: a service may read it by its group.
+func keepOwner(made, path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ours, err := os.Stat(made)
+	if err != nil {
+		return err
+	}
+	old, ok := info.Sys().(*syscall.Stat_t)
+	now, known := ours.Sys().(*syscall.Stat_t)
+	if !ok || !known || old.Uid == now.Uid && old.Gid == now.Gid {
+		return nil
+	}
+	return os.Chown(made, int(old.Uid), int(old.Gid))
+}

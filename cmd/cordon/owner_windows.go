@@ -1,0 +1,4 @@
+package main
+
+// keepOwner has nothing to do: a file has the access list of its folder here.
+func keepOwner(string, string) error { return nil }

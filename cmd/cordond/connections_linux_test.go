@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Who comes above --connections is sent away in words, and counted.
+func TestServeConnections(t *testing.T) {
+	r := start(t, "--connections", "3")
+	r.client.CloseIdleConnections()
+	alive := func(conn net.Conn) int {
+		t.Helper()
+		if _, err := fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		return response.StatusCode
+	}
+	var open []net.Conn
+	for i := range 4 {
+		conn, err := net.Dial("unix", r.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		open = append(open, conn)
+		if status, want := alive(conn), []int{200, 200, 200, 429}[i]; status != want {
+			t.Errorf("connection %d: %d; want %d", i, status, want)
+		}
+	}
+	for _, conn := range open {
+		conn.Close()
+	}
+	var metrics string
+	for status := 0; status != 200; { // until they are gone
+		status, metrics = r.ask("GET", "/metrics", "")
+	}
+	if strings.Contains(metrics, `cordon_requests_refused_total{class="busy",door="http"} 0`) || !strings.Contains(r.log.String(), "--connections") {
+		t.Errorf("nobody heard of it: %s", r.log)
+	}
+}

@@ -1,0 +1,117 @@
+package httpapi
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Connections bounds those that are open at once: each costs a descriptor and memory,
+// before anybody has said who they are.
+type Connections struct {
+	Most int
+	// Encrypted says that TLS comes above: then who is refused hears nothing, since words
+	// would need a key first.
+	Encrypted bool
+	// Refused hears of each that is sent away; nil means nobody does.
+	Refused func()
+}
+
+// Bound gives a listener that sends away who comes when there are enough.
+func (c Connections) Bound(l net.Listener) net.Listener {
+	b := &boundListener{Listener: l, Connections: c, leaving: make(chan struct{}, mostLeaving)}
+	if !c.Encrypted {
+		b.words = refusal()
+	}
+	return b
+}
+
+// mostLeaving is how many of those that are sent away have time to read why.
+const mostLeaving = 64
+
+type boundListener struct {
+	net.Listener
+	Connections
+	words   []byte
+	open    atomic.Int64
+	leaving chan struct{}
+	left    sync.WaitGroup
+}
+
+func (b *boundListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := b.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if b.open.Add(1) <= int64(b.Most) {
+			return &boundConn{Conn: conn, release: sync.OnceFunc(func() { b.open.Add(-1) })}, nil
+		}
+		b.open.Add(-1)
+		if b.Refused != nil {
+			b.Refused()
+		}
+		b.sendAway(conn)
+	}
+}
+
+// sendAway says why, and hangs up. Somebody who still sends would lose what we say if we
+// did so at once, and so has a moment; not all do, or those would be the connections
+// without a bound.
+func (b *boundListener) sendAway(conn net.Conn) {
+	_ = conn.SetDeadline(time.Now().Add(lingering)) // what fails now is closed all the same
+	_, _ = conn.Write(b.words)
+	half, ok := conn.(interface{ CloseWrite() error })
+	select {
+	case b.leaving <- struct{}{}:
+	default:
+		ok = false
+	}
+	if !ok || len(b.words) == 0 {
+		conn.Close()
+		return
+	}
+	b.left.Go(func() {
+		defer func() { <-b.leaving }()
+		defer conn.Close()
+		if half.CloseWrite() == nil {
+			_, _ = io.Copy(io.Discard, io.LimitReader(conn, 64<<10))
+		}
+	})
+}
+
+// Close waits for those who still leave.
+func (b *boundListener) Close() error {
+	err := b.Listener.Close()
+	b.left.Wait()
+	return err
+}
+
+type boundConn struct {
+	net.Conn
+	release func()
+}
+
+func (c *boundConn) Close() error {
+	defer c.release()
+	return c.Conn.Close()
+}
+
+// refusal is an answer to a request that nobody reads.
+func refusal() []byte {
+	p := problemOf(run.Errorf(run.Busy, "too many connections are open: close some, or try again in a second"))
+	body, err := encode(p)
+	if err != nil {
+		return nil // a Problem can be encoded
+	}
+	head := "HTTP/1.1 " + strconv.Itoa(p.Status) + " " + http.StatusText(p.Status) + "\r\n" +
+		"Content-Type: application/problem+json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n" +
+		"Retry-After: 1\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
+	return append([]byte(head), body...)
+}

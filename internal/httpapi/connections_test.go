@@ -1,0 +1,157 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Many sockets at once: as many as there is room for are served, each of the others hears
+// why it is not, and when one goes, the next one comes in.
+func TestConnectionsAreBounded(t *testing.T) {
+	const most, more = 50, 200
+	var refused atomic.Int64
+	at, server := bounded(t, Connections{Most: most, Refused: func() { refused.Add(1) }})
+
+	var inside []net.Conn
+	for range most {
+		conn := dial(t, at)
+		if status, _, err := say(conn); err != nil || status != http.StatusOK {
+			t.Fatalf("%d, %v", status, err)
+		}
+		inside = append(inside, conn)
+	}
+	var group sync.WaitGroup
+	for range more {
+		group.Go(func() {
+			conn := dial(t, at)
+			defer conn.Close()
+			// Those above mostLeaving may be hung up on before they have read.
+			status, body, err := say(conn)
+			var p Problem
+			if err == nil && (status != http.StatusTooManyRequests || json.Unmarshal(body, &p) != nil || p.Class != run.Busy || !strings.Contains(p.Detail, "too many connections")) {
+				t.Errorf("%d %s", status, body)
+			}
+		})
+	}
+	group.Wait()
+	if n := refused.Load(); n != more {
+		t.Errorf("%d of %d were refused", n, more)
+	}
+
+	// One at a time, everybody hears it, also who has said something before.
+	for range 3 {
+		conn := dial(t, at)
+		if status, _, err := say(conn); err != nil || status != http.StatusTooManyRequests {
+			t.Errorf("%d, %v", status, err)
+		}
+		conn.Close()
+	}
+	// Those who were there first have noticed nothing.
+	for _, conn := range inside {
+		if status, _, err := say(conn); err != nil || status != http.StatusOK {
+			t.Fatalf("%d, %v", status, err)
+		}
+	}
+	inside[0].Close()
+	eventually(t, func() bool {
+		conn := dial(t, at)
+		defer conn.Close()
+		status, _, err := say(conn)
+		return err == nil && status == http.StatusOK
+	})
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without a key nothing can be said: who comes above the bound is hung up on.
+func TestEncryptedConnectionsAreBounded(t *testing.T) {
+	at, _ := bounded(t, Connections{Most: 1, Encrypted: true})
+	first := dial(t, at)
+	if status, _, err := say(first); err != nil || status != http.StatusOK {
+		t.Fatalf("%d, %v", status, err)
+	}
+	if got, err := io.ReadAll(dial(t, at)); len(got) > 0 || err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func bounded(t *testing.T, c Connections) (at string, server *http.Server) {
+	t.Helper()
+	watchLeaks(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server = NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "welcome") }), nil)
+	var served sync.WaitGroup
+	served.Go(func() { _ = server.Serve(c.Bound(listener)) })
+	t.Cleanup(func() {
+		_ = server.Close()
+		served.Wait()
+	})
+	return listener.Addr().String(), server
+}
+
+func dial(t *testing.T, at string) net.Conn {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", at)
+	if err != nil {
+		t.Error(err)
+		t.FailNow()
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// say asks for something, and gives the answer.
+func say(conn net.Conn) (status int, body []byte, err error) {
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		return 0, nil, err
+	}
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		return 0, nil, err
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	body, err = io.ReadAll(response.Body)
+	return response.StatusCode, body, err
+}
+
+// A client that goes on to send what was refused gets its answer all the same: also after
+// half a second, which is how long the server would wait by itself.
+func TestRefusedBodyIsTakenForAWhile(t *testing.T) {
+	d := open(t, &fake{run: echo}, func(_ *service.Options, o *Options) { o.MaxBody = 1 << 20 })
+	conn, answers := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2097152\r\n\r\n")
+	piece := []byte(strings.Repeat(" ", 10<<10))
+	for i := range 20 { // for a second
+		if _, err := conn.Write(piece); err != nil {
+			t.Fatalf("piece %d: %v", i, err)
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	response, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(body), "above the maximum of 1048576 bytes") {
+		t.Errorf("%s: %s, %v", response.Status, body, err)
+	}
+}

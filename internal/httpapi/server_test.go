@@ -1,0 +1,169 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// pipes is a listener whose connections are in memory, so that a clock of the test's own
+// goes for them.
+type pipes struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+	close    func()
+}
+
+func newPipes() *pipes {
+	p := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
+	p.close = sync.OnceFunc(func() { close(p.closed) })
+	return p
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.accepted:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.close(); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
+
+func (p *pipes) dial() net.Conn {
+	ours, theirs := net.Pipe()
+	p.accepted <- theirs
+	return ours
+}
+
+// Who says nothing, or not all of it, and who has said all, are hung up on in the end.
+func TestQuietConnectionsEnd(t *testing.T) {
+	for _, row := range []struct {
+		name, said string
+		answered   bool
+		after      time.Duration
+	}{
+		{"nothing", "", false, 10 * time.Second},
+		{"half of the headers", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", false, 10 * time.Second},
+		{"a whole request", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", true, 2 * time.Minute},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				at := newPipes()
+				server := NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }), nil)
+				var served sync.WaitGroup
+				served.Go(func() { _ = server.Serve(at) })
+				conn := at.dial()
+				if row.said != "" {
+					if _, err := io.WriteString(conn, row.said); err != nil {
+						t.Fatal(err)
+					}
+				}
+				began := time.Now()
+				answers := bufio.NewReader(conn)
+				if row.answered {
+					response, err := http.ReadResponse(answers, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					response.Body.Close()
+				}
+				_, err := io.Copy(io.Discard, answers)
+				if took := time.Since(began); err != nil || took < row.after || took > row.after+time.Second {
+					t.Errorf("hung up on after %v, %v; want %v", took, err, row.after)
+				}
+				if err := errors.Join(conn.Close(), server.Close()); err != nil {
+					t.Error(err)
+				}
+				served.Wait()
+			})
+		})
+	}
+}
+
+// Headers are read before anybody is asked for a token.
+func TestLargeHeaders(t *testing.T) {
+	d := open(t, &fake{run: echo}, nil)
+	_, r := d.raw(t, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
+	if line, err := r.ReadString('\n'); err != nil || !strings.Contains(line, " 431 ") {
+		t.Errorf("%q, %v", line, err)
+	}
+}
+
+// The deadline of an answer is for that one: the next on the same connection has its own,
+// also where another handler writes it.
+func TestADeadlineIsForOneAnswer(t *testing.T) {
+	const timeout = 50 * time.Millisecond
+	d := open(t, &fake{run: echo}, func(_ *service.Options, o *Options) {
+		o.WriteTimeout = timeout
+		o.Mounts = map[string]http.Handler{"/other": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "other") })}
+	})
+	conn, r := d.raw(t, "")
+	for i, path := range []string{"/healthz", "/other"} {
+		if i > 0 {
+			<-time.After(2 * timeout)
+		}
+		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s, %v", path, response.Status, err)
+		}
+		response.Body.Close()
+	}
+}
+
+// Whoever counts hears of each request that the service does not tell of, and of no other.
+func TestRefusedAreTold(t *testing.T) {
+	told := make(chan run.Class, 10)
+	d := open(t, &fake{run: func(context.Context, run.Request) (run.Result, error) {
+		return run.Result{}, run.Errorf(run.Unsupported, "no")
+	}}, func(_ *service.Options, o *Options) {
+		o.Refused = func(class run.Class) { told <- class }
+		o.Tokens = finder{"good": {Name: "alice"}}
+	})
+	for _, row := range []struct {
+		token, body string
+		status      int
+		told        run.Class
+	}{
+		{"bad", `{"script": "pass"}`, 401, run.Forbidden},
+		{"good", `{`, 400, run.Invalid},
+		{"good", `{"script": "pass"}`, 501, ""}, // the observers have heard of it
+	} {
+		a := d.ask(http.MethodPost, "/v1/runs", row.body, "Authorization: Bearer "+row.token)
+		var got run.Class
+		select {
+		case got = <-told:
+		default:
+		}
+		if a.status != row.status || got != row.told {
+			t.Errorf("%s: %d, told of %q; want %d, %q", row.body, a.status, got, row.status, row.told)
+		}
+	}
+}
+
+type finder map[string]token.Caller
+
+func (f finder) Find(secret string) (token.Caller, bool) {
+	who, found := f[secret]
+	return who, found
+}
