@@ -12,6 +12,7 @@
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
 #   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
 #   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients
+#   CORDON_TEST_WINE       the folder in which scripts/setup made a Windows of Wine's
 #   CORDON_TEST_LONG=1     all of the corpora of ordinary code: every file of CPython's
 #                          own tests, every script on every CPython; the chart, and what
 #                          `scripts/setup agents` brings; see test-long
