@@ -36,8 +36,7 @@ var _ backend.Backend = (*Scripts)(nil)
 // host cannot give is an error here, before anything runs.
 func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	b := &Scripts{gate: backend.NewGate(options.Concurrent, options.Queue)}
-	asked := options.Policy
-	options.Policy = asked.Resolved()
+	options.Policy = options.Policy.Resolved()
 	b.options = options
 	var err error
 	if b.network, err = newNetwork(options.Policy, policy.EgressStrict); err != nil {
@@ -53,7 +52,7 @@ func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	if b.walls, err = options.Launcher.Walls(access); err != nil {
 		return nil, err
 	}
-	return b, refuse(asked, b.walls)
+	return b, refuse(options.Policy, b.walls)
 }
 
 // access is what every script may reach, beside its private folder.
