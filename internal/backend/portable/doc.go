@@ -74,6 +74,11 @@ func required(p policy.Policy) []policy.Wall {
 	return all
 }
 
+// Requires says whether a policy needs this wall, or one that does the same.
+func Requires(p policy.Policy, wall policy.Wall) bool {
+	return slices.ContainsFunc(required(p), func(need policy.Wall) bool { return slices.Contains(meets(need), wall) })
+}
+
 // refuse is the fail-closed step.
 func refuse(p policy.Policy, walls map[policy.Wall]string) error {
 	_, lines := Unmet(p, walls)
