@@ -3,6 +3,7 @@ package launch
 import (
 	"bytes"
 	"context"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -25,6 +26,9 @@ type seatbeltLauncher struct{ system darwin }
 // New tries whether Seatbelt can be used: not inside of another sandbox, and not on a
 // system from which Apple has taken the tool.
 func New() (Launcher, error) {
+	if os.Getuid() == 0 {
+		return nil, run.Errorf(run.Unsupported, "cordon does not run guests as root on macOS: Seatbelt would be the only wall; run it as an ordinary user")
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, sandboxExec, "-p", "(version 1) (allow default)", "/usr/bin/true")
