@@ -1,5 +1,3 @@
-//go:build unix
-
 package portable
 
 import (
@@ -168,6 +166,17 @@ func TestHostileReports(t *testing.T) {
 		if err != nil || result.Outcome != outcome {
 			t.Errorf("%q: %s (%s), %v", script, result.Outcome, result.Error, err)
 		}
+	}
+}
+
+// Who has given a report is not waited for.
+func TestGuestThatLingers(t *testing.T) {
+	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{
+		Script: "import marshal, os, time\nwords = marshal.dumps({'end': 'ok', 'code': 0, 'result': 7}, 2)\n" +
+			"os.write(3, b'D' + len(words).to_bytes(4, 'little') + words)\ntime.sleep(600)",
+	})
+	if err != nil || string(result.Value) != "7" || result.Usage.WallTime.Std() > 10*time.Second {
+		t.Errorf("%+v, %v", result, err)
 	}
 }
 
