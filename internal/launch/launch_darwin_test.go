@@ -121,12 +121,12 @@ func TestCommandsBehindSeatbelt(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	script := "echo in > here && ls && cat here; cat ~root/x; ls $1 >/dev/null && echo seen; echo end"
+	script := "echo in > here && ls && cat here; ls $THEIRS >/dev/null && echo seen; echo end"
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := backend.Job{Request: run.Request{Command: []string{"sh", "-c", script, "sh", home}, Workspace: work}, Limits: policy.DefaultLimits}
+	job := backend.Job{Request: run.Request{Command: []string{"sh", "-c", script}, Env: map[string]string{"THEIRS": home}, Workspace: work}, Limits: policy.DefaultLimits}
 	s, err := b.Open(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
