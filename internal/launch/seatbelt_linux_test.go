@@ -9,6 +9,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/portable"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/internal/launch"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -36,21 +37,27 @@ func (m asOnAMac) Start(o launch.Order) (launch.Process, error) {
 	return launch.StartGroup(o, procFS{}, command...)
 }
 
-// newMac keeps everything out of /tmp, which is a link on a Mac and no path for a rule.
+// newMac keeps everything out of /tmp and /var, which are links on a Mac and no paths for
+// rules.
 func newMac(t *testing.T) (m asOnAMac, folder string) {
 	t.Helper()
-	here, err := os.MkdirTemp(".", ".mac-")
-	if err != nil {
-		t.Fatal(err)
+	for _, place := range []string{".", os.Getenv("HOME"), "/srv"} {
+		here, err := filepath.Abs(place)
+		if err != nil || strings.HasPrefix(here, "/tmp/") || strings.HasPrefix(here, "/var/") {
+			continue
+		}
+		if folder, err = os.MkdirTemp(here, ".mac-"); err == nil {
+			break
+		}
+	}
+	if folder == "" {
+		hosttest.Lacks(t, "a folder to write to, elsewhere than in /tmp and /var")
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(here); err != nil {
+		if err := os.RemoveAll(folder); err != nil {
 			t.Error(err)
 		}
 	})
-	if folder, err = filepath.Abs(here); err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv("TMPDIR", folder)
 	m.tool = filepath.Join(folder, "sandbox-exec")
 	script := "#!/bin/sh\n[ \"$1\" = -p ] || exit 64\nprintf %s \"$2\" >'" + folder + "/profile'\nshift 2\nexec \"$@\"\n"
