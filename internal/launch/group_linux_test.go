@@ -272,7 +272,11 @@ func TestTheRunnersDeathIsTheGuests(t *testing.T) {
 
 func awaitDeath(t *testing.T, pid int) {
 	t.Helper()
-	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) }) // it is gone, unless the test failed
+	t.Cleanup(func() {
+		if t.Failed() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
 	eventually(t, fmt.Sprintf("process %d is still there", pid), func() bool {
 		fields := stat(pid)
 		return fields == nil || fields[0] == "Z"
