@@ -12,6 +12,7 @@
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
 #   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
 #   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients and a validator
+#   CORDON_TEST_WINE       the folder in which scripts/setup made a Windows of Wine's
 #   CORDON_TEST_LONG=1     all of the corpora of ordinary code: every file of CPython's
 #                          own tests, every script on every CPython; the chart, and what
 #                          `scripts/setup agents` brings; see test-long
@@ -74,7 +75,7 @@ test-long: ## run the tests, and all of CPython's own on every CPython
 # Under the race detector is what has threads. These packages have none, or none that
 # a test of theirs has at work; and these tests are about what the guest does, which
 # the detector does not see, or have one thread and much to do.
-RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|run|internal/(arch|doctor|elf|hostfeature|landlock|policyfile|pythonwasm|report|script|seccomp|seccomp/compile|wasmbin)
+RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|run|internal/(arch|doctor|elf|hostfeature|landlock|policyfile|pythonwasm|report|script|seccomp|seccomp/compile|wasmbin|wine)
 RACELESS_TESTS := ^Test(Containment.*|EachWallMatters|AttemptsEscapeWithoutWalls|$\
   TheCountIsTrue|AMillionFiles|Guest|AFolderIsNotCutSilently|$\
   HostileArgumentsAreBounded|WrappersWithoutEnd|ContentsOfEverythingOnThisHost|ScannerAgainstPlainSearch|ManyOrdinaryArgumentsAreLookedAt)$$
@@ -113,8 +114,9 @@ soak: ## many runs of every bad kind in one Runner; fails when anything is left
 fuzz: ## give every fuzz target its time
 	scripts/fuzz $(FUZZTIME)
 
-wine: ## run cordon.exe under Wine: modules and Python, limits, grants, sessions
-	scripts/wine
+wine: ## run cordon.exe under Wine: scripts, commands, modules, Python as WebAssembly
+	@scripts/setup test
+	CORDON_TEST_LONG=1 scripts/test -count=1 -v ./internal/wine
 
 generate: ## make the generated files anew: seccomp programs and tables
 	go generate ./...

@@ -1,0 +1,273 @@
+package jobobject
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// Spec is one program to be started.
+type Spec struct {
+	Program string   // an absolute path
+	Args    []string // with the program's own name first
+	Env     []string // all of its environment
+	Dir     string
+	// Stdin, Stdout and Stderr are its streams, and Extra what it has beside them, under
+	// the same handle values as here. It inherits nothing else.
+	Stdin, Stdout, Stderr *os.File
+	Extra                 []*os.File
+
+	Limits Limits
+	Access Access
+	// Container and LowIntegrity are the walls that must stand. A program that has not
+	// got them is killed before its first instruction.
+	Container, LowIntegrity bool
+}
+
+// Process is a program with all that it starts.
+type Process struct {
+	first     windows.Handle
+	job       *job
+	container *container
+	notices   chan Notices
+
+	mu    sync.Mutex // guards the job against being used when it is closed
+	ended *Usage     // what was used, when it is
+}
+
+// Start starts a program. All that stands around it is put up before it runs.
+func Start(s Spec) (*Process, error) {
+	if err := checkProgram(s.Program); err != nil {
+		return nil, err
+	}
+	p := &Process{notices: make(chan Notices, 1)}
+	if err := p.start(s); err != nil {
+		return nil, errors.Join(err, p.abandon())
+	}
+	go func() { p.notices <- p.job.listen() }()
+	return p, nil
+}
+
+// start is one straight line; what it has got by then is in p when it fails.
+func (p *Process) start(s Spec) (err error) {
+	// Rights to files come first: they take the longest, and can fail for the reasons
+	// that are a user's to mend.
+	switch {
+	case s.Container:
+		if p.container, err = newContainer(s.Access); err != nil {
+			return err
+		}
+	case s.LowIntegrity:
+		for _, path := range s.Access.Write {
+			if err := labelLow(path); err != nil {
+				return err
+			}
+		}
+	}
+	// The job is there before the process, so that the process can be born in it.
+	if p.job, err = newJob(s.Limits); err != nil {
+		return err
+	}
+	token, err := restrictedToken()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = token.Close() }()
+	created, err := create(s, token, p.job, p.container)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = windows.CloseHandle(created.Thread) }()
+	p.first = created.Process
+	// Where no list of jobs can be given it is not in ours yet, but it is suspended.
+	inside, err := p.job.contains(p.first)
+	if err == nil && !inside {
+		err = windows.AssignProcessToJobObject(p.job.handle, p.first)
+	}
+	if err != nil {
+		return &SetupError{"AssignProcessToJobObject", err}
+	}
+	if err := inspect(p.first, s); err != nil {
+		return err
+	}
+	if _, err := windows.ResumeThread(created.Thread); err != nil {
+		return &SetupError{"ResumeThread", err}
+	}
+	return nil
+}
+
+// inspect looks at what the process was really given.
+func inspect(process windows.Handle, s Spec) error {
+	var token windows.Token
+	if err := windows.OpenProcessToken(process, windows.TOKEN_QUERY, &token); err != nil {
+		return &SetupError{"looking at the process", err}
+	}
+	defer func() { _ = token.Close() }()
+	if s.LowIntegrity {
+		if err := checkIntegrity(token); err != nil {
+			return &SetupError{"looking at its integrity", err}
+		}
+	}
+	if !s.Container {
+		return nil
+	}
+	inside, err := inContainer(token)
+	if err == nil && !inside {
+		err = errors.New("it is outside of its AppContainer")
+	}
+	if err != nil {
+		return &SetupError{"looking at its container", err}
+	}
+	return nil
+}
+
+// create makes the process, suspended. The handles that it inherits can be inherited for
+// that moment only, in which Go starts no other process; those of other makers need no
+// luck either, as the list keeps everything else back.
+func create(s Spec, token windows.Token, j *job, c *container) (created windows.ProcessInformation, err error) {
+	environment, err := environmentBlock(s.Env)
+	if err != nil {
+		return created, &SetupError{"the environment", err}
+	}
+	program, err := windows.UTF16PtrFromString(s.Program)
+	if err != nil {
+		return created, &SetupError{"the program's name", err}
+	}
+	line, err := windows.UTF16PtrFromString(windows.ComposeCommandLine(s.Args))
+	if err != nil {
+		return created, &SetupError{"the command line", err}
+	}
+	dir, err := windows.UTF16PtrFromString(s.Dir)
+	if err != nil {
+		return created, &SetupError{"the folder", err}
+	}
+	startup, handles := startupInfo(s)
+	attributes, err := attributes(handles, j, c)
+	if err != nil {
+		return created, err
+	}
+	defer attributes.Delete()
+	startup.ProcThreadAttributeList = attributes.List()
+
+	syscall.ForkLock.Lock()
+	defer syscall.ForkLock.Unlock()
+	for _, handle := range handles {
+		if err := windows.SetHandleInformation(handle, windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT); err != nil {
+			return created, &SetupError{"a handle to be inherited", err}
+		}
+		defer func() { _ = windows.SetHandleInformation(handle, windows.HANDLE_FLAG_INHERIT, 0) }()
+	}
+	const flags = windows.CREATE_SUSPENDED | windows.CREATE_UNICODE_ENVIRONMENT | windows.EXTENDED_STARTUPINFO_PRESENT
+	err = windows.CreateProcessAsUser(token, program, line, nil, nil, true, flags|consoleFlag(s.Limits), &environment[0], dir, &startup.StartupInfo, &created)
+	if err != nil {
+		return created, &StartError{s.Program, err}
+	}
+	return created, nil
+}
+
+// consoleFlag gives a program a console without a window, which those that it starts
+// share. A console has a process of its own, so that who may be alone only has none.
+func consoleFlag(l Limits) uint32 {
+	if l.Processes == 1 {
+		return windows.DETACHED_PROCESS
+	}
+	return windows.CREATE_NO_WINDOW
+}
+
+// abandon gives back what a start that failed has got.
+func (p *Process) abandon() error {
+	if p.first != 0 {
+		_ = windows.TerminateProcess(p.first, killed) // it may not be in the job
+		_ = windows.CloseHandle(p.first)
+	}
+	if p.job != nil {
+		p.job.close()
+	}
+	if p.container != nil {
+		return p.container.close()
+	}
+	return nil
+}
+
+// Kill ends all of the processes. It may be called at any time.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == nil {
+		_ = p.job.kill() // it fails only without a right that we have
+	}
+}
+
+// Usage is what all of them have used so far.
+func (p *Process) Usage() Usage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended != nil {
+		return *p.ended
+	}
+	return p.usage()
+}
+
+func (p *Process) usage() Usage {
+	usage, err := p.job.usage()
+	if err != nil {
+		return Usage{}
+	}
+	// Wine counts the processes of a job, neither their memory nor their time. (What it
+	// gives as another process's time is our own.)
+	if usage.Memory == 0 {
+		usage.Memory = peakMemory(p.first)
+	}
+	return usage
+}
+
+// Wait returns when the first process has ended, and all that it has left behind. It is
+// called once, and gives back what Start took.
+func (p *Process) Wait() (Ending, error) {
+	event, err := windows.WaitForSingleObject(p.first, windows.INFINITE)
+	if err == nil && event != windows.WAIT_OBJECT_0 {
+		err = errors.New("the wait ended without the process")
+	}
+	var e Ending
+	if err == nil {
+		err = windows.GetExitCodeProcess(p.first, &e.ExitCode)
+	}
+	p.Kill()
+	p.settle()
+	if p.job.endListening() == nil {
+		e.Notices = <-p.notices
+	}
+	e.Usage = p.bury()
+	if p.container != nil {
+		err = errors.Join(err, p.container.close())
+	}
+	return e, err
+}
+
+// settle waits until the last process is gone, which a kill does not. Files of theirs
+// could not be removed before.
+func (p *Process) settle() {
+	const patience, step = 5 * time.Second, 2 * time.Millisecond
+	for waited := time.Duration(0); waited < patience; waited += step {
+		accounting, err := p.job.accounting()
+		if err != nil || accounting.ActiveProcesses == 0 {
+			return
+		}
+		<-time.After(step)
+	}
+}
+
+// bury closes the handles, after which the processes' numbers may be others'.
+func (p *Process) bury() Usage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	usage := p.usage()
+	p.ended = &usage
+	_ = windows.CloseHandle(p.first)
+	p.job.close()
+	return usage
+}

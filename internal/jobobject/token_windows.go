@@ -1,0 +1,94 @@
+package jobobject
+
+import (
+	"errors"
+	"runtime"
+
+	"golang.org/x/sys/windows"
+)
+
+const (
+	disableMaxPrivilege = 0x1 // of CreateRestrictedToken: no privilege but to pass through folders
+	luaToken            = 0x4 // the administrators' group can only deny
+
+	lowIntegrity = 0x1000 // SECURITY_MANDATORY_LOW_RID
+	groupIsLabel = 0x20   // SE_GROUP_INTEGRITY
+)
+
+// restrictedToken makes a token from our own that can do less: no privileges, no
+// administrator, low integrity. It is checked by reading it back.
+func restrictedToken() (windows.Token, error) {
+	var own windows.Token
+	err := windows.OpenProcessToken(windows.CurrentProcess(),
+		windows.TOKEN_DUPLICATE|windows.TOKEN_ASSIGN_PRIMARY|windows.TOKEN_QUERY|windows.TOKEN_ADJUST_DEFAULT, &own)
+	if err != nil {
+		return 0, &SetupError{"OpenProcessToken", err}
+	}
+	defer func() { _ = own.Close() }()
+	token, err := createRestrictedToken(own, disableMaxPrivilege|luaToken)
+	if err != nil {
+		return 0, &SetupError{"CreateRestrictedToken", err}
+	}
+	if err := lower(token); err != nil {
+		_ = token.Close()
+		return 0, err
+	}
+	return token, nil
+}
+
+func lower(token windows.Token) error {
+	low, err := windows.CreateWellKnownSid(windows.WinLowLabelSid)
+	if err != nil {
+		return &SetupError{"the low label", err}
+	}
+	if err := setIntegrity(token, low); err != nil {
+		return &SetupError{"the token's integrity", err}
+	}
+	// What an administrator's process makes belongs to the group that this token has no
+	// more: without another default it could not open what it has made itself.
+	user, err := token.GetTokenUser()
+	if err != nil {
+		return &SetupError{"the token's user", err}
+	}
+	system, err := windows.CreateWellKnownSid(windows.WinLocalSystemSid)
+	if err != nil {
+		return &SetupError{"the system's name", err}
+	}
+	acl, err := windows.ACLFromEntries([]windows.EXPLICIT_ACCESS{
+		allow(user.User.Sid, windows.GENERIC_ALL, windows.NO_INHERITANCE),
+		allow(system, windows.GENERIC_ALL, windows.NO_INHERITANCE),
+	}, nil)
+	runtime.KeepAlive(user) // an entry holds names as numbers
+	runtime.KeepAlive(system)
+	if err != nil {
+		return &SetupError{"a list of rights", err}
+	}
+	if err := setDefaultACL(token, acl); err != nil {
+		return &SetupError{"the token's default rights", err}
+	}
+	return nil
+}
+
+var errIntegrity = errors.New("it has not taken a low integrity")
+
+// checkIntegrity looks whether a token is as low as it was made.
+func checkIntegrity(token windows.Token) error {
+	level, err := integrity(token)
+	if err != nil {
+		return err
+	}
+	if level > lowIntegrity {
+		return errIntegrity
+	}
+	return nil
+}
+
+// LowIntegrity says whether this system gives tokens a low integrity, or why not.
+func LowIntegrity() error {
+	token, err := restrictedToken()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = token.Close() }()
+	return checkIntegrity(token)
+}
