@@ -68,7 +68,7 @@ var policies = []struct {
 		"+ file-read-data " + home + "/.pyenv/versions/3.12.4/lib/python3.12/os.py", "- file-read-data " + home + "/.pyenv/version", "- file-read-data " + home + "/Documents/x",
 	}},
 	{"command", Policy{Program: "/bin/ls", Write: []string{scratch}, Programs: true}, []try{
-		"+ process-exec /bin/ls", "+ process-exec /usr/bin/git", "+ process-fork", "+ process-exec " + scratch + "/built", "- process-exec " + home + "/bin/x",
+		"+ process-exec /bin/ls", "+ process-exec /usr/bin/git", "+ process-exec-interpreter /bin/sh", "- process-exec-interpreter " + home + "/sh", "+ process-fork", "+ process-exec " + scratch + "/built", "- process-exec " + home + "/bin/x",
 		"+ file-read-data /private/var/select/sh", "- file-read-data /private/etc/passwd", "- file-read-data /private/etc/master.passwd",
 		"+ signal same-sandbox", "- signal others", "- network-outbound localhost:80", "+ mach-lookup com.apple.system.opendirectoryd.libinfo",
 		"- mach-lookup com.apple.SecurityServer", "- mach-lookup com.apple.pasteboard.1", "- file-write-create /usr/local/bin/x", "- file-write-data /bin/ls",
