@@ -8,6 +8,7 @@ See docs/python.md of the project for the APIs of other sandboxes that are here 
 ``execute``, ``create_sandbox``, ``run_mod_hook`` and ``SubprocessSandboxBackend``.
 """
 
+from ._backend import SandboxConfig, SubprocessSandboxBackend
 from ._errors import (
     Busy,
     Closed,
@@ -43,8 +44,10 @@ __all__ = [
     "Refused",
     "Result",
     "Sandbox",
+    "SandboxConfig",
     "SandboxError",
     "SubprocessSandbox",
+    "SubprocessSandboxBackend",
     "Unknown",
     "Unsupported",
     "Usage",
