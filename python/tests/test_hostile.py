@@ -81,7 +81,7 @@ HOSTILE = {
     "deeply nested lists": P + b"](" * 100_000 + b"e" * 100_000 + b".",
     "a list in itself": P + b"]\x94h\x00a.",
     "a dict in itself": P + b"}\x94K\x01h\x00s.",
-    "a billion laughs": P + b"]\x94" + b"".join(b"](" + (b"h" + bytes([i])) * 10 + b"e\x94" for i in range(12)) + b".",
+    "a billion laughs": P + b"](]\x94" + b"".join(b"](" + (b"h" + bytes([i])) * 10 + b"e\x94" for i in range(12)) + b"e.",
     "copies of a large one": P + b"](" + name("builtins", "bytearray") + b"\x94B" + struct.pack("<I", 1 << 20) + b"x" * (1 << 20)
         + b"\x85\x94" + b"h\x00h\x01R" * 500 + b"e.",
     "an unhashable key": P + b"}]K\x01s.",

@@ -26,6 +26,7 @@ def alive(pid):
         return False
 
 
+@pytest.mark.load
 def test_a_thousand_threads_get_their_own_results(own):
     answers, barrier = {}, threading.Barrier(1000)
 
@@ -41,6 +42,7 @@ def test_a_thousand_threads_get_their_own_results(own):
     assert answers == {n: 2 * n for n in range(1000)}
 
 
+@pytest.mark.load
 def test_a_thousand_tasks_get_their_own_results(own):
     async def ask():
         return await asyncio.gather(*(own.arun(NUMBERED, context=n) for n in range(1000)))
@@ -48,6 +50,7 @@ def test_a_thousand_tasks_get_their_own_results(own):
     assert [r.value for r in asyncio.run(ask())] == [2 * n for n in range(1000)]
 
 
+@pytest.mark.load
 def test_threads_and_tasks_together(own):
     """Whoever reads hands out what is for the others, of either kind."""
     hook = own.hook("result['output'] = game_state")
@@ -63,6 +66,7 @@ def test_threads_and_tasks_together(own):
             assert loop.result() == list(range(2000))
 
 
+@pytest.mark.load
 def test_large_ones_both_ways_at_once(own):
     """Pipes that are full in both directions must not wait for each other."""
     text = "z" * (2 << 20)
@@ -76,6 +80,7 @@ def test_large_ones_both_ways_at_once(own):
         assert all(loop.result())
 
 
+@pytest.mark.load
 def test_killed_under_load_loses_no_answer_silently(own):
     """Each of many callers gets its own result or a clear error, and whoever asks again
     is served by another child."""
