@@ -12,6 +12,7 @@ import uuid
 from collections import OrderedDict, deque
 
 import pytest
+import toolbox.lazy  # noqa: F401 - of the caller's own, and loaded
 from toolbox import shapes, tools
 
 import cordon
@@ -57,14 +58,8 @@ def test_importable_functions(backend):
     assert backend.execute("t", functools.partial(tools.scale, 3.2), {"by": 3}) == 9
 
 
-def test_functions_of_this_file(backend):
-    assert backend.execute("t", top_level, {"a": 2}) == [2, "conftest"]
-
-
-def top_level(a):
-    import conftest
-
-    return [a, conftest.__name__]
+def test_what_a_function_imports_when_it_is_called(backend):
+    assert backend.execute("t", tools.imports_late, {}) == "toolbox.lazy"
 
 
 def test_dataclasses_both_ways(backend):

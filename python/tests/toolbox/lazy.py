@@ -2,4 +2,6 @@
 
 
 def __getattr__(name):
-    raise SystemExit("a guest made this process run something")
+    if name == "anything":
+        raise SystemExit("a guest made this process run something")
+    raise AttributeError(name)

@@ -93,3 +93,9 @@ def gives_a_generator():
 def reads(path):
     with open(path) as file:
         return file.read()
+
+
+def imports_late():
+    from . import lazy
+
+    return lazy.__name__
