@@ -85,6 +85,7 @@ var phases = []phase{
 	{"egress", policy.TierJail, (*bench).egress},
 	{"wasm", policy.TierWasm, (*bench).wasm},
 	{"http", policy.TierProcess, (*bench).doorHTTP},
+	{"python", policy.TierProcess, (*bench).pythonAPI},
 }
 
 func phaseNames() string {

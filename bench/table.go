@@ -78,10 +78,12 @@ const (
 	placeProxy
 	placeWasm
 	placeHTTP
+	placePython
 	placeSteady
 	placeBackToBack
 	placeHookMore
 	placeCommandMore
+	placePythonMore
 	placePlain
 	placeSubprocess
 	placeBubblewrap

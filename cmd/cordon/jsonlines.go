@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -89,14 +90,16 @@ type lineServer struct {
 	writing sync.Mutex
 	out     *tap
 
-	queue chan *job     // what was read and waits for its turn
-	slots chan struct{} // what has its turn
-	under sync.WaitGroup
+	queue   chan *job     // what was read and waits for its turn
+	waiting atomic.Int64  // how many do
+	slots   chan struct{} // what has its turn
+	under   sync.WaitGroup
 
 	mu    sync.Mutex
 	room  *sync.Cond // for more bytes
 	bytes int        // of all lines that are not answered yet
 	known map[string]*job
+	over  bool // nothing is started any more
 }
 
 // job is a line that is to be answered.
@@ -127,6 +130,7 @@ func (s *lineServer) serve(ctx context.Context, in io.Reader) error {
 				return <-read
 			}
 			s.slots <- struct{}{}
+			s.waiting.Add(-1)
 			s.start(j)
 		case <-ctx.Done():
 			s.turnAway()
@@ -146,14 +150,31 @@ func (s *lineServer) take(ctx context.Context, l line) {
 		s.cancel(o.Cancel)
 		return
 	}
+	j := s.enter(ctx, o, len(l.text))
+	// Where nobody waits, there is no need for a queue.
+	if s.waiting.Load() == 0 && ctx.Err() == nil {
+		select {
+		case s.slots <- struct{}{}:
+			s.start(j)
+			return
+		default:
+		}
+	}
+	s.waiting.Add(1)
 	select {
-	case s.queue <- s.enter(ctx, o, len(l.text)):
+	case s.queue <- j:
 	case <-ctx.Done():
 	}
 }
 
-// start answers a job that has its turn.
+// start answers a job that has its turn, unless it is all over: then nobody would wait
+// for it.
 func (s *lineServer) start(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
 	s.under.Go(func() {
 		answer := s.do(j.ctx, j.order)
 		s.leave(j)
@@ -164,6 +185,9 @@ func (s *lineServer) start(j *job) {
 
 // turnAway answers what still waits when it is all over.
 func (s *lineServer) turnAway() {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
 	for {
 		select {
 		case j, more := <-s.queue:

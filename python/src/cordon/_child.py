@@ -78,18 +78,28 @@ class Child:
         #: Open hooks of this child, by what they were opened with.
         self.hooks: Dict[Any, Future[str]] = {}
         self._notes = tempfile.TemporaryFile()
+        # The other end does not block: cordon waits for many things at once, and need not
+        # give a thread to this one.
+        theirs, self._in = os.pipe()
+        os.set_blocking(theirs, False)
         # A session of its own: what is typed at a terminal to interrupt Python is not
         # for cordon, which would end with all that others have under way.
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._notes,
-            bufsize=0,
-            start_new_session=True,
-        )
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=theirs,
+                stdout=subprocess.PIPE,
+                stderr=self._notes,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._in)
+            raise
+        finally:
+            os.close(theirs)
+        assert self._process.stdout is not None
+        self._out = self._process.stdout.fileno()
         self._answers = select.poll()
         self._answers.register(self._out, select.POLLIN)
         self._room = select.poll()
@@ -104,6 +114,7 @@ class Child:
         self._for_loops = 0
         self._reading = False  # somebody reads, or was told to
         self._end: Optional[CordonError] = None
+        self._dropped = False
 
         self._reader_turn = threading.Semaphore(0)
         self._outbox: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
@@ -181,6 +192,7 @@ class Child:
             self._pass_on()
         if known and sent and self._end is None:
             self._cancel(slot)
+        self._tidy()
 
     def _cancel(self, slot: Slot) -> None:
         line = b'{"cancel":"' + slot.key + b'"}\n'
@@ -209,6 +221,8 @@ class Child:
     def _write(self, line: bytes) -> None:
         """With the lock held. Half a line would spoil the next one, so that whatever
         interrupts us there ends the child."""
+        if self._dropped:
+            raise NothingSent
         written = 0
         try:
             while written < len(line):
@@ -231,7 +245,7 @@ class Child:
                 self._unsent += 1
         if direct and self._writing.acquire(blocking=False):
             try:
-                if self._room.poll(0):
+                if self._dropped or self._room.poll(0):
                     self._write(line)
                     return
             finally:
@@ -249,7 +263,7 @@ class Child:
             try:
                 self._send(line)
             except (NothingSent, CordonError):
-                pass  # whoever waits has been told
+                self._tidy()  # whoever waits has been told
             with self._mutex:
                 self._unsent -= 1
 
@@ -314,17 +328,17 @@ class Child:
         """Gives the reading to somebody else."""
         with self._mutex:
             self._reading = False
-            if self._end is not None:
-                self._drop()
-                return
-            for slot in self._waiting.values():
+            over = self._end is not None
+            for slot in () if over else self._waiting.values():
                 self._reading = slot.leads = True
                 del self._waiting[slot.key]
                 slot.wake.release()
                 return
-            if self._for_loops:
+            if self._for_loops and not over:
                 self._reading = True
                 self._reader_turn.release()
+        if over:
+            self._drop()
 
     def _read_for_loops(self) -> None:
         while True:
@@ -355,8 +369,7 @@ class Child:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
-        self._notes.seek(0)
-        notes = self._notes.read(1 << 16).decode("utf-8", "replace").strip()
+        notes = "" if self._notes.closed else os.pread(self._notes.fileno(), 1 << 16, 0).decode("utf-8", "replace").strip()
         ended = f"with {signal.Signals(-code).name}" if code and code < 0 else f"with exit code {code}"
         if code in _KINDS and notes:
             return self._finish(BY_KIND[_KINDS[code]](notes.replace("cordon: ", "", 1)))
@@ -392,24 +405,35 @@ class Child:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Lets go of what a dead child has left, unless somebody is about to find it."""
         with self._mutex:
-            if not self._reading:
-                self._drop()
+            left = self._end is not None and not self._reading
+        if left:
+            self._drop()
 
     def forget(self) -> None:
         """Drops what a forked process has of its parent's child."""
         self._end = Closed("this cordon belongs to the parent process")
         self._process.returncode = 0  # or else Popen would look for a child that is not ours
-        self._drop()
+        if not self._dropped:  # locks are for threads that this process has not
+            self._close_ends()
 
     def _drop(self) -> None:
-        """Closes our ends, when nobody reads."""
-        for file in (self._process.stdin, self._process.stdout, self._notes):
-            try:
-                if file is not None:
-                    file.close()
-            except OSError:
-                pass
+        """Closes our ends, once, when nobody reads, and when nobody writes: the numbers
+        of what is closed are given to other files."""
+        with self._writing:
+            if not self._dropped:
+                self._close_ends()
+
+    def _close_ends(self) -> None:
+        self._dropped = True
+        os.close(self._in)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._notes.close()
 
 
 def _again(error: CordonError) -> CordonError:
