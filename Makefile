@@ -10,6 +10,8 @@
 #
 # What the tests find in their environment (set by scripts/test, or by you):
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
+#   CORDON_TEST_PYTEST     one with pytest, for the Python package
+#   CORDON_TEST_FRAMEWORKS one with the frameworks that it has adapters for
 #   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
 #   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients and a validator
 #   CORDON_TEST_WINE       the folder in which scripts/setup made a Windows of Wine's
@@ -31,7 +33,7 @@ BENCHFLAGS ?=
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python-wasm release test test-long race check lint cross bench soak fuzz wine generate fmt clean
+.PHONY: help run build python-wasm wheel release test test-long race check lint cross bench soak fuzz wine generate fmt clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +59,10 @@ python-wasm: ## build bin/python-wasm.zip
 	@scripts/setup python-wasm
 	scripts/python-wasm
 
+wheel: build ## build the Python package with the binaries in it, in dist/
+	@mkdir -p dist
+	cd python && python3 -c 'import sys; sys.path.insert(0, "backend"); import cordon_build; print("dist/" + cordon_build.build_wheel("../dist"))'
+
 release: python-wasm ## make the archives of all platforms in dist/, as VERSION
 	scripts/release $(VERSION)
 
@@ -75,7 +81,7 @@ test-long: ## run the tests, and all of CPython's own on every CPython
 # Under the race detector is what has threads. These packages have none, or none that
 # a test of theirs has at work; and these tests are about what the guest does, which
 # the detector does not see, or have one thread and much to do.
-RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|run|internal/(arch|doctor|elf|hostfeature|landlock|policyfile|pythonwasm|report|script|seccomp|seccomp/compile|wasmbin|wine)
+RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|python|run|internal/(arch|doctor|elf|hostfeature|landlock|policyfile|pythonwasm|report|script|seccomp|seccomp/compile|wasmbin|wine)
 RACELESS_TESTS := ^Test(Containment.*|EachWallMatters|AttemptsEscapeWithoutWalls|$\
   TheCountIsTrue|AMillionFiles|Guest|AFolderIsNotCutSilently|$\
   HostileArgumentsAreBounded|WrappersWithoutEnd|ContentsOfEverythingOnThisHost|ScannerAgainstPlainSearch|ManyOrdinaryArgumentsAreLookedAt)$$

@@ -86,6 +86,7 @@ var phases = []phase{
 	{"wasm", policy.TierWasm, (*bench).wasm},
 	{"http", policy.TierProcess, (*bench).doorHTTP},
 	{"mcp", policy.TierProcess, (*bench).doorMCP},
+	{"python", policy.TierProcess, (*bench).pythonAPI},
 }
 
 func phaseNames() string {

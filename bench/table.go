@@ -79,10 +79,12 @@ const (
 	placeWasm
 	placeHTTP
 	placeMCP
+	placePython
 	placeSteady
 	placeBackToBack
 	placeHookMore
 	placeCommandMore
+	placePythonMore
 	placePlain
 	placeSubprocess
 	placeBubblewrap

@@ -130,9 +130,18 @@ func readText(d *json.Decoder, path string, target interface{ UnmarshalText([]by
 	return nil
 }
 
-// fieldNamed finds the field of a struct by its exact JSON name.
+// fieldNamed finds the field of a struct by its exact JSON name, also in a struct that
+// is embedded.
 func fieldNamed(v reflect.Value, name string) (field reflect.Value, names []string) {
 	for i := range v.NumField() {
+		if v.Type().Field(i).Anonymous {
+			inner, more := fieldNamed(v.Field(i), name)
+			if inner.IsValid() {
+				return inner, nil
+			}
+			names = append(names, more...)
+			continue
+		}
 		tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		switch tag {
 		case "-":

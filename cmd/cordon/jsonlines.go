@@ -1,22 +1,28 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// maxIdle bounds the workers that wait for a line; each costs about 3 MiB.
-const maxIdle = 16
+const (
+	// maxIdle bounds the workers that wait for a line; each costs about 3 MiB.
+	maxIdle = 16
+	// maxWaiting bounds the lines that were read and wait for their turn, and
+	// maxWaitingBytes their length, together with what runs. The rest stays in
+	// the pipe.
+	maxWaiting      = 1024
+	maxWaitingBytes = 2 * run.MaxPayload
+)
 
 // failure is the answer to a line that gave no Result.
 type failure struct {
@@ -24,10 +30,12 @@ type failure struct {
 	Status run.Status      `json:"status"`
 	Error  string          `json:"error"`
 	Class  run.Class       `json:"class"`
+	// Findings are those of a hook that the language rules refuse.
+	Findings []run.Finding `json:"findings,omitempty"`
 }
 
 // runLines answers each line of in with a line of out, in the order in which
-// the runs end.
+// they are done.
 func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer) (err error) {
 	p, err := opts.Load(ctx)
 	if err != nil {
@@ -46,29 +54,13 @@ func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer)
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
 
-	answers := &tap{ctx: ctx, to: out}
-	var writing sync.Mutex
-	answer := func(v any) {
-		writing.Lock()
-		defer writing.Unlock()
-		_ = printJSON(answers, v, false) // a broken pipe ends ctx
+	s := &lineServer{
+		runOptions: opts, runner: runner, out: &tap{ctx: ctx, to: out},
+		queue: make(chan *job, maxWaiting), slots: make(chan struct{}, atOnce), known: map[string]*job{},
 	}
-	lines, readError := readLines(ctx, in)
-	slots := make(chan struct{}, atOnce)
-	var under sync.WaitGroup
-	for line := range lines {
-		// A place first: what has no place yet stays in the pipe.
-		slots <- struct{}{}
-		under.Go(func() {
-			defer func() { <-slots }()
-			answer(opts.serve(ctx, runner, line))
-		})
-	}
-	under.Wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return <-readError
+	s.room = sync.NewCond(&s.mu)
+	defer s.hooks.close()
+	return s.serve(ctx, in)
 }
 
 // forManyRuns lets flags bind every request: they are its defaults and its
@@ -89,131 +81,175 @@ func forManyRuns(p policy.Policy, opts runOptions) (policy.Policy, error) {
 	return p, nil
 }
 
-// serve answers one line.
-func (o *runOptions) serve(ctx context.Context, runner *cordon.Runner, l line) any {
-	req, err := l.request()
-	if err == nil {
-		err = o.bind(&req)
-	}
-	if err == nil {
-		var res run.Result
-		if res, err = runner.Run(ctx, req); err == nil {
-			return res
-		}
-	}
-	if ctx.Err() != nil {
-		// It was still waiting for its turn.
-		err = run.Wrap(run.Closed, context.Cause(ctx))
-	}
-	return failure{ID: l.id(), Status: run.StatusError, Error: err.Error(), Class: run.ClassOf(err)}
+// lineServer answers lines.
+type lineServer struct {
+	runOptions
+	runner *cordon.Runner
+	hooks  lineHooks
+
+	writing sync.Mutex
+	out     *tap
+
+	queue   chan *job     // what was read and waits for its turn
+	waiting atomic.Int64  // how many do
+	slots   chan struct{} // what has its turn
+	under   sync.WaitGroup
+
+	mu    sync.Mutex
+	room  *sync.Cond // for more bytes
+	bytes int        // of all lines that are not answered yet
+	known map[string]*job
+	over  bool // nothing is started any more
 }
 
-// bind applies the flags that a request can only repeat.
-func (o *runOptions) bind(req *run.Request) error {
-	if o.restricted && len(req.Command) > 0 {
-		return run.Errorf(run.Invalid, "cordon was started with --restricted: a command cannot go by the language rules, which are for scripts")
-	}
-	req.Restricted = req.Restricted || o.restricted
-	for _, f := range []struct {
-		name, flag string
-		field      *string
-	}{
-		{"tier", o.tier, (*string)(&req.Tier)},
-		{"trust", o.trust, (*string)(&req.Trust)},
-		{"on_output_limit", o.onOutputLimit, (*string)(&req.OnOutputLimit)},
-	} {
-		switch {
-		case f.flag == "" || *f.field == f.flag:
-		case *f.field == "":
-			*f.field = f.flag
-		default:
-			return run.Errorf(run.Invalid, "%s %q is not what cordon was started with: %q", f.name, *f.field, f.flag)
-		}
-	}
-	return nil
+// job is a line that is to be answered.
+type job struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	order  order
+	size   int
 }
 
-// line is a line of input; one that is too long is not kept.
-type line struct {
-	text    []byte
-	tooLong bool
-}
-
-func (l line) request() (run.Request, error) {
-	if l.tooLong {
-		return run.Request{}, run.Errorf(run.Invalid, "request: the line is longer than %v, the most that a request may be", policy.Bytes(run.MaxPayload))
-	}
-	return run.ParseRequest(l.text)
-}
-
-// id finds the id of a line that is no good request, as well as one can.
-func (l line) id() json.RawMessage {
-	var it struct {
-		ID json.RawMessage `json:"id"`
-	}
-	if json.Unmarshal(l.text, &it) != nil || len(it.ID) == 0 {
-		return json.RawMessage("null")
-	}
-	return it.ID
-}
-
-// readLines gives the lines that are not blank, until the end of in or of
-// ctx. Its reader may stay in a Read that does not return; nobody waits.
-func readLines(ctx context.Context, in io.Reader) (<-chan line, <-chan error) {
-	lines, failed := make(chan line), make(chan error, 1)
-	read := make(chan line)
+// serve answers all lines, and returns when each has its answer or ctx is over.
+// Its reader may stay in a Read that does not return; nobody waits for it then.
+func (s *lineServer) serve(ctx context.Context, in io.Reader) error {
+	read := make(chan error, 1)
 	go func() {
-		defer close(read)
-		r := bufio.NewReaderSize(in, 64<<10)
-		for {
-			l, err := readLine(r, run.MaxPayload)
-			if len(bytes.TrimSpace(l.text)) > 0 || l.tooLong {
-				select {
-				case read <- l:
-				case <-ctx.Done():
-					return
-				}
-			}
-			if err != nil {
-				if errors.Is(err, io.EOF) {
-					failed <- nil
-				} else {
-					failed <- run.Errorf(run.Internal, "standard input: %w", err)
-				}
-				return
-			}
-		}
+		defer close(s.queue)
+		read <- eachLine(in, func(l line) { s.take(ctx, l) })
 	}()
-	go func() {
-		defer close(lines)
-		for {
-			select {
-			case l, more := <-read:
-				if !more {
-					return
-				}
-				lines <- l
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return lines, failed
-}
-
-// readLine reads to the end of the line, and keeps nothing of one that is
-// longer than most.
-func readLine(r *bufio.Reader, most int) (line, error) {
-	var l line
+	defer s.under.Wait()
 	for {
-		part, err := r.ReadSlice('\n')
-		if l.tooLong = l.tooLong || len(l.text)+len(part) > most+1; l.tooLong {
-			l.text = nil
-		} else {
-			l.text = append(l.text, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return l, err
+		select {
+		case j, more := <-s.queue:
+			if !more {
+				s.under.Wait()
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				return <-read
+			}
+			s.slots <- struct{}{}
+			s.waiting.Add(-1)
+			s.start(j)
+		case <-ctx.Done():
+			s.turnAway()
+			return ctx.Err()
 		}
 	}
+}
+
+// take puts a line into the queue. A cancel has no turn to wait for.
+func (s *lineServer) take(ctx context.Context, l line) {
+	o, err := l.order()
+	if err != nil {
+		s.answer(failed(l.id(), err))
+		return
+	}
+	if o.Cancel != "" {
+		s.cancel(o.Cancel)
+		return
+	}
+	j := s.enter(ctx, o, len(l.text))
+	// Where nobody waits, there is no need for a queue.
+	if s.waiting.Load() == 0 && ctx.Err() == nil {
+		select {
+		case s.slots <- struct{}{}:
+			s.start(j)
+			return
+		default:
+		}
+	}
+	s.waiting.Add(1)
+	select {
+	case s.queue <- j:
+	case <-ctx.Done():
+	}
+}
+
+// start answers a job that has its turn, unless it is all over: then nobody would wait
+// for it.
+func (s *lineServer) start(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	s.under.Go(func() {
+		answer := s.do(j.ctx, j.order)
+		s.leave(j)
+		<-s.slots
+		s.answer(answer)
+	})
+}
+
+// turnAway answers what still waits when it is all over.
+func (s *lineServer) turnAway() {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	for {
+		select {
+		case j, more := <-s.queue:
+			if !more {
+				return
+			}
+			s.answer(s.do(j.ctx, j.order))
+		default:
+			return
+		}
+	}
+}
+
+// enter waits until there is room for a line, and makes it known to cancel.
+func (s *lineServer) enter(ctx context.Context, o order, size int) *job {
+	j := &job{order: o, size: size}
+	j.ctx, j.cancel = context.WithCancel(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.bytes > 0 && s.bytes+size > maxWaitingBytes {
+		s.room.Wait()
+	}
+	s.bytes += size
+	if o.ID != "" {
+		s.known[o.ID] = j
+	}
+	return j
+}
+
+func (s *lineServer) leave(j *job) {
+	j.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes -= j.size
+	s.room.Signal()
+	if s.known[j.order.ID] == j {
+		delete(s.known, j.order.ID)
+	}
+}
+
+// cancel ends what has this id. That has an answer of its own, as any other; an id
+// that is not known has had one.
+func (s *lineServer) cancel(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j := s.known[id]; j != nil {
+		j.cancel()
+	}
+}
+
+func (s *lineServer) answer(v any) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	_ = printJSON(s.out, v, false) // a broken pipe ends ctx
+}
+
+// failed is the answer for what gave no Result.
+func failed(id json.RawMessage, err error) failure {
+	f := failure{ID: id, Status: run.StatusError, Error: err.Error(), Class: run.ClassOf(err)}
+	var refused *run.Refusal
+	if errors.As(err, &refused) {
+		f.Findings = refused.Findings
+	}
+	return f
 }

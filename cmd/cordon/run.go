@@ -50,6 +50,11 @@ Limits, --tier, --trust, --restricted and --on-output-limit narrow the policy
 and never widen it. With --json-lines they bind every request, also those that
 have a command instead of a script.
 
+A line of --json-lines may also have a script judged ({"check": {"script": …}}),
+open a hook ({"hook": {"script": …}}), call it by the id that the answer gives
+({"call": {"hook": "1", "game_state": …}}), close it ({"close": "1"}), or end
+another line by its id ({"cancel": "r1"}, which has no answer of its own).
+
 ` + exitHelp + `
 A script that does not compile, or that the language rules refuse, gives 1.
 With --json-lines the code is 0 when every line was answered, whatever the

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// line is a line of input; one that is too long is not kept.
+type line struct {
+	text    []byte
+	tooLong bool
+}
+
+func (l line) order() (order, error) {
+	if l.tooLong {
+		return order{}, run.Errorf(run.Invalid, "request: the line is longer than %v, the most that a request may be", policy.Bytes(run.MaxPayload))
+	}
+	return parseOrder(l.text)
+}
+
+// id finds the id of a line that is no good request, as well as one can.
+func (l line) id() json.RawMessage {
+	var it struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(l.text, &it) != nil || len(it.ID) == 0 {
+		return json.RawMessage("null")
+	}
+	return it.ID
+}
+
+// eachLine calls do with the lines that are not blank, until the end of in.
+func eachLine(in io.Reader, do func(line)) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		l, err := readLine(r, run.MaxPayload)
+		if len(bytes.TrimSpace(l.text)) > 0 || l.tooLong {
+			do(l)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return run.Errorf(run.Internal, "standard input: %w", err)
+		}
+	}
+}
+
+// readLine reads to the end of the line, and keeps nothing of one that is
+// longer than most.
+func readLine(r *bufio.Reader, most int) (line, error) {
+	var l line
+	for {
+		part, err := r.ReadSlice('\n')
+		if l.tooLong = l.tooLong || len(l.text)+len(part) > most+1; l.tooLong {
+			l.text = nil
+		} else {
+			l.text = append(l.text, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return l, err
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package python_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
+)
+
+// binaries builds cordon and its service once, and gives their folder.
+var binaries = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "cordon-python")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", folder, "../cmd/cordon", "../cmd/cordond")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return folder, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if folder, err := binaries(); err == nil {
+		os.RemoveAll(folder)
+	}
+	os.Exit(code)
+}
+
+// environment is a virtual environment that scripts/setup made.
+func environment(t *testing.T, variable string) string {
+	t.Helper()
+	folder := os.Getenv(variable)
+	if folder == "" {
+		hosttest.Lacks(t, "%s is not set: scripts/setup makes the environment, scripts/test names it", variable)
+	}
+	return folder
+}
+
+// pytest runs tests of the package with an interpreter. What the interpreter has not
+// installed itself it takes from packages.
+func pytest(t *testing.T, python, packages string, arguments ...string) {
+	t.Helper()
+	folder, err := binaries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), python, append([]string{"-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short"}, arguments...)...)
+	cmd.Env = append(without(os.Environ(), "CORDON_", "PYTHON"),
+		"CORDON_BIN="+filepath.Join(folder, "cordon"), "PYTHONPATH="+strings.Join([]string{absolute(t, "src"), packages}, ":"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	t.Logf("%s: %s", python, lastLine(out))
+}
+
+// TestPackage runs everything on the Python of the environment, and checks the types.
+func TestPackage(t *testing.T) {
+	hosttest.Slow(t, "it starts a thousand threads, and the detector does not see them")
+	t.Parallel()
+	venv := environment(t, "CORDON_TEST_PYTEST")
+	pytest(t, filepath.Join(venv, "bin", "python"), "", "--ignore=tests/test_install.py", "--ignore=src/cordon/adapters")
+	types := exec.CommandContext(t.Context(), filepath.Join(venv, "bin", "mypy"))
+	if out, err := types.CombinedOutput(); err != nil {
+		t.Errorf("mypy: %v\n%s", err, out)
+	}
+}
+
+// TestOtherPythons runs all but the tests under load, which are the same everywhere.
+func TestOtherPythons(t *testing.T) {
+	hosttest.Slow(t, "it is about Python alone")
+	venv := environment(t, "CORDON_TEST_PYTEST")
+	packages, err := filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages"))
+	if err != nil || len(packages) != 1 {
+		t.Fatalf("%q, %v", packages, err)
+	}
+	for _, p := range pythons(t) {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			pytest(t, p.Path, packages[0], "-m", "not load", "--ignore=tests/test_install.py", "--ignore=src/cordon/adapters")
+		})
+	}
+}
+
+// TestInstall installs the package into fresh environments: from its source, and from
+// the wheel that `make wheel` builds.
+func TestInstall(t *testing.T) {
+	hosttest.Slow(t, "it makes virtual environments")
+	t.Parallel()
+	pytest(t, filepath.Join(environment(t, "CORDON_TEST_PYTEST"), "bin", "python"), "", "tests/test_install.py")
+}
+
+// TestAdapters is about the real packages of others.
+func TestAdapters(t *testing.T) {
+	hosttest.Slow(t, "it is about packages of others")
+	t.Parallel()
+	pytest(t, filepath.Join(environment(t, "CORDON_TEST_FRAMEWORKS"), "bin", "python"), "", "tests/test_adapters.py", "src/cordon/adapters")
+}
+
+// pythons gives the oldest and the newest CPython beside that of the environment; all in
+// a long run.
+func pythons(t *testing.T) []interpreter.Interpreter {
+	candidates := filepath.SplitList(os.Getenv("CORDON_TEST_PYTHONS"))
+	if len(candidates) == 0 {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, root := range []string{cmp.Or(os.Getenv("PYENV_ROOT"), filepath.Join(home, ".pyenv"))} {
+			found, err := filepath.Glob(filepath.Join(root, "versions", "3.*", "bin", "python3"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			candidates = append(candidates, found...)
+		}
+	}
+	var all []interpreter.Interpreter
+	for _, path := range candidates {
+		if i, err := interpreter.Find(t.Context(), path); err == nil { // else it is too old
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b interpreter.Interpreter) int { return cmp.Compare(a.Version[1], b.Version[1]) })
+	if len(all) > 2 && !hosttest.Long() {
+		return []interpreter.Interpreter{all[0], all[len(all)-1]}
+	}
+	return all
+}
+
+func without(environ []string, prefixes ...string) []string {
+	return slices.DeleteFunc(environ, func(variable string) bool {
+		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
+	})
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}
+
+func lastLine(text []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
+}

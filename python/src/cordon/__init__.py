@@ -1,0 +1,66 @@
+"""Run code that you do not trust, behind real walls.
+
+>>> import cordon
+>>> cordon.run("result = sum(range(10))").value
+45
+
+See docs/python.md of the project for the APIs of other sandboxes that are here by name:
+``execute``, ``create_sandbox``, ``run_mod_hook`` and ``SubprocessSandboxBackend``.
+"""
+
+from ._backend import SandboxConfig, SubprocessSandboxBackend
+from ._errors import (
+    Busy,
+    Closed,
+    ConnectionLost,
+    CordonError,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    Refused,
+    SandboxError,
+    Unknown,
+    Unsupported,
+)
+from ._execute import aexecute, execute
+from ._result import Enforcement, Finding, GuestException, Result, Usage, Violation
+from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
+from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Busy",
+    "Closed",
+    "ConnectionLost",
+    "CordonError",
+    "Enforcement",
+    "Finding",
+    "Forbidden",
+    "GuestException",
+    "Hook",
+    "InvalidRequest",
+    "NotFound",
+    "Refused",
+    "Result",
+    "Sandbox",
+    "SandboxConfig",
+    "SandboxError",
+    "SubprocessSandbox",
+    "SubprocessSandboxBackend",
+    "Unknown",
+    "Unsupported",
+    "Usage",
+    "Violation",
+    "acheck",
+    "aexecute",
+    "arun",
+    "arun_mod_hook",
+    "check",
+    "connect",
+    "create_sandbox",
+    "execute",
+    "hook",
+    "run",
+    "run_mod_hook",
+]

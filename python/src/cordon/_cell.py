@@ -1,0 +1,87 @@
+"""Runs in the guest: one cell of a notebook, after what earlier ones have left.
+
+It is sent as a script, with `context` in its globals, and is never imported.
+"""
+import ast
+import base64
+import pickle
+import sys
+import traceback
+import types
+
+
+class FinalAnswer(BaseException):
+    """Ends a cell with its answer."""
+
+
+def final_answer(answer=None):
+    raise FinalAnswer(answer)
+
+
+def packed(value):
+    return base64.b64encode(pickle.dumps(value, 4)).decode()
+
+
+def restore(space):
+    """What earlier cells have defined, and then what they have computed."""
+    for source in context["definitions"]:
+        try:
+            exec(compile(source, "<earlier cell>", "exec"), space)
+        except Exception:
+            pass  # it failed then, too
+    space.update(context["variables"])
+    for name, data in context["state"].items():
+        try:
+            space[name] = pickle.loads(base64.b64decode(data))
+        except Exception:
+            print("(%s is lost: it cannot be carried from one cell to the next)" % name)
+
+
+def run_cell(code, space):
+    """The value of the last line, if that is an expression."""
+    tree = ast.parse(code, "<cell>")
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "<cell>", "exec"), space)
+    if last is None:
+        return None
+    return eval(compile(ast.Expression(last.value), "<cell>", "eval"), space)
+
+
+def leave(space, before):
+    """What can be carried to the next cell."""
+    state = {}
+    for name, value in space.items():
+        if name in before or name.startswith("__") or isinstance(value, types.ModuleType):
+            continue
+        try:
+            state[name] = packed(value)
+        except Exception:
+            pass  # a function or a class, which is defined anew, or nothing that can be kept
+    return state
+
+
+def answer():
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    space = main.__dict__
+    space["final_answer"] = final_answer
+    exec(compile(context["tools"], "<tools>", "exec"), space)
+    before = set(space)
+    restore(space)
+    final, error, value = False, None, None
+    try:
+        value = run_cell(context["code"], space)
+    except FinalAnswer as end:
+        final, value = True, end.args[0]
+    except BaseException as problem:
+        if isinstance(problem, MemoryError):
+            raise
+        lines = traceback.format_exception(type(problem), problem, problem.__traceback__)
+        error = "".join(line for line in lines if 'File "<notebook>"' not in line)
+    try:
+        output = packed(value)
+    except Exception:
+        output = None
+    return {"final": final, "error": error, "output": output, "shown": repr(value)[:10000], "state": leave(space, before)}
+
+
+result = answer()

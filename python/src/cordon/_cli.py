@@ -1,0 +1,88 @@
+"""The commands py-sandbox and py-sandbox-mcp."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from typing import List, Optional
+
+from . import _binary
+from ._errors import CordonError
+from ._execute import (
+    DEFAULT_MEMORY,
+    DEFAULT_OUTPUT,
+    DEFAULT_TIMEOUT,
+    MAX_MEMORY,
+    MAX_OUTPUT,
+    MAX_TIMEOUT,
+    execute,
+)
+
+
+def py_sandbox(arguments: Optional[List[str]] = None) -> int:
+    """Runs code, shows its output, and gives its exit code."""
+    parser = argparse.ArgumentParser(prog="py-sandbox", description="Run Python code that you do not trust.")
+    parser.add_argument("code", nargs="?", help="the code; - is standard input")
+    parser.add_argument("-f", "--file", help="read the code from a file")
+    parser.add_argument(
+        "-t", "--timeout", type=float, default=DEFAULT_TIMEOUT, help=f"seconds ({DEFAULT_TIMEOUT}, at most {MAX_TIMEOUT})"
+    )
+    parser.add_argument("-m", "--memory", type=int, default=DEFAULT_MEMORY, help=f"MiB ({DEFAULT_MEMORY}, at most {MAX_MEMORY})")
+    parser.add_argument(
+        "-o", "--output-limit", type=int, default=DEFAULT_OUTPUT, help=f"bytes ({DEFAULT_OUTPUT}, at most {MAX_OUTPUT})"
+    )
+    parser.add_argument(
+        "-v", "--variables", action="append", default=[], metavar="NAME", help="show a variable after the run (repeatable)"
+    )
+    options = parser.parse_args(arguments)
+    if (options.code is None) == (options.file is None):
+        parser.error("give the code, or a file with -f")
+    try:
+        code = _read(options.code, options.file)
+        result = execute(code, options.timeout, options.memory, options.output_limit, options.variables)
+    except (CordonError, ValueError, OSError) as problem:
+        print(f"py-sandbox: {problem}", file=sys.stderr)
+        return 2
+    sys.stdout.write(result["stdout"])
+    sys.stderr.write(result["stderr"])
+    for name, value in result["variables"].items():
+        print(f"{name} = {value!r}")
+    if result["error"] and not result["stderr"].rstrip().endswith(result["error"]):
+        print(f"py-sandbox: {result['error']}", file=sys.stderr)
+    code_of_exit: int = result["return_code"]
+    return code_of_exit if code_of_exit >= 0 else 1
+
+
+def _read(code: Optional[str], file: Optional[str]) -> str:
+    if code == "-":
+        return sys.stdin.read()
+    if code is not None:
+        return code
+    assert file is not None
+    with open(file, encoding="utf-8") as source:
+        return source.read()
+
+
+def py_sandbox_mcp(arguments: Optional[List[str]] = None) -> int:
+    """Becomes ``cordon mcp``; "sse" is its transport for HTTP."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in ("stdio", "sse", "http"):
+        arguments = ["--transport", *arguments]
+    try:
+        command = [_binary.find(), "mcp", *arguments]
+    except CordonError as problem:
+        print(f"py-sandbox-mcp: {problem}", file=sys.stderr)
+        return 127
+    if os.name == "nt":
+        return subprocess.call(command)
+    os.execv(command[0], command)
+
+
+def main_py_sandbox() -> None:
+    sys.exit(py_sandbox())
+
+
+def main_py_sandbox_mcp() -> None:
+    sys.exit(py_sandbox_mcp())

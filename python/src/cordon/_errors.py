@@ -1,0 +1,107 @@
+"""What can go wrong, and whose doing it is.
+
+A guest that failed is a Result; :class:`SandboxError` is that Result as an exception,
+for those who asked for one. Every other :class:`CordonError` means that nothing of the
+guest's doing is to blame: the request is wrong, the host cannot run it, or cordon failed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List, Type
+
+if TYPE_CHECKING:
+    from ._result import Finding, Result
+
+
+class CordonError(Exception):
+    """The request was not answered with a Result."""
+
+    #: The class of the error, as on every door of cordon: "invalid", "busy", …
+    kind = "internal"
+
+
+class InvalidRequest(CordonError, ValueError):
+    """The request or the policy is wrong; the words say where."""
+
+    kind = "invalid"
+
+
+class Refused(InvalidRequest):
+    """The language rules refuse a hook. It has all findings."""
+
+    def __init__(self, words: str, findings: List[Finding]) -> None:
+        super().__init__(words)
+        self.findings = findings
+
+
+class Forbidden(CordonError):
+    """The service does not let this caller ask for that."""
+
+    kind = "forbidden"
+
+
+class Unknown(CordonError):
+    """It names what does not exist."""
+
+    kind = "unknown"
+
+
+class Unsupported(CordonError):
+    """This host cannot give what the policy requires; nothing ran."""
+
+    kind = "unsupported"
+
+
+class NotFound(CordonError):
+    """The cordon binary, the interpreter or a program is not there."""
+
+    kind = "not_found"
+
+
+class Busy(CordonError):
+    """Too much is under way: try again."""
+
+    kind = "busy"
+
+
+class Closed(CordonError):
+    """The sandbox was closed, or the service is about to end."""
+
+    kind = "closed"
+
+
+class ConnectionLost(CordonError):
+    """cordon ended, or went away, before it answered. The guest may have run."""
+
+
+class SandboxError(CordonError):
+    """The guest failed. ``result`` says how."""
+
+    kind = "guest"
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.error or result.outcome)
+        self.result = result
+
+
+class NothingSent(Exception):
+    """Not one byte of the request went out: another cordon may have it."""
+
+
+# Where people find them, for tracebacks.
+for _class in (CordonError, InvalidRequest, Refused, Forbidden, Unknown, Unsupported, NotFound, Busy, Closed, ConnectionLost, SandboxError):
+    _class.__module__ = "cordon"
+
+BY_KIND: Dict[str, Type[CordonError]] = {
+    cls.kind: cls for cls in (InvalidRequest, Forbidden, Unknown, Unsupported, NotFound, Busy, Closed)
+}
+
+
+def failure(answer: Dict[str, Any]) -> CordonError:
+    """The exception for an answer that is not a Result."""
+    words = str(answer.get("error", "cordon gave no reason"))
+    if answer.get("findings"):
+        from ._result import Finding
+
+        return Refused(words, [Finding.of(f) for f in answer["findings"]])
+    return BY_KIND.get(str(answer.get("class")), CordonError)(words)

@@ -1,0 +1,204 @@
+"""Packs a function and its arguments for a guest that sees nothing of this process.
+
+A function of the standard library, or of an installed package, goes by its name. For one
+of the caller's own modules, the sources of these modules go along. One that has no name
+there (a lambda, a closure) goes by value, with cloudpickle; a plain one that was typed
+into an interpreter goes by its code, without.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import functools
+import io
+import marshal
+import os
+import pickle
+import sys
+import sysconfig
+import types
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+
+Sent = Dict[str, Any]
+
+
+class CannotPack(Exception):
+    """The function or its arguments cannot be sent."""
+
+
+def pack(func: Callable[..., Any], arguments: Dict[str, Any]) -> Dict[str, Any]:
+    """The guest's context; see _guest.py."""
+    names: Set[str] = set()
+    by_code: List[Sent] = []
+    try:
+        if _found_by_name(func):
+            payload = _pickled(pickle.Pickler, (func, arguments), names)
+        elif _cloudpickle() is not None:
+            payload = _pickled(_cloudpickle().CloudPickler, (func, arguments), names)
+        else:
+            _code(func, by_code, {}, names)
+            payload = _pickled(pickle.Pickler, arguments, names)
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        raise CannotPack(f"{_name(func)} or its arguments cannot be pickled: {problem}") from problem
+    modules = _sources(names)
+    return {
+        "functions": by_code,
+        "payload": _text(payload),
+        "main": modules.pop("__main__", None),
+        "modules": modules,
+    }
+
+
+def _name(func: Any) -> str:
+    return str(getattr(func, "__qualname__", None) or repr(func))
+
+
+def _found_by_name(func: Any) -> bool:
+    """Whether the guest will find it where this process has it."""
+    if not isinstance(func, (types.FunctionType, types.BuiltinFunctionType, type)):
+        return True  # a bound method, a partial: pickle asks for its parts
+    module = sys.modules.get(func.__module__ or "")
+    if module is None or (module.__name__ == "__main__" and _source(module) is None):
+        return False
+    found: Any = module
+    for part in func.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is func
+
+
+def _cloudpickle() -> Any:
+    try:
+        import cloudpickle
+    except ImportError:
+        return None
+    return cloudpickle
+
+
+def _pickled(kind: Any, value: Any, names: Set[str]) -> bytes:
+    """Pickles, and notes the modules that the pickle names."""
+
+    class Noting(kind):  # type: ignore[misc]
+        def reducer_override(self, obj: Any) -> Any:
+            if isinstance(obj, (type, types.FunctionType)):
+                names.add(obj.__module__)
+            elif isinstance(obj, types.ModuleType):
+                names.add(obj.__name__)
+            above = getattr(super(), "reducer_override", None)
+            return above(obj) if above is not None else NotImplemented
+
+    buffer = io.BytesIO()
+    Noting(buffer, protocol=4).dump(value)
+    return buffer.getvalue()
+
+
+# By code
+
+
+def _code(func: Any, functions: List[Sent], known: Dict[int, int], names: Set[str]) -> int:
+    """Adds a function, and those that it calls, to the list; gives its place there."""
+    if not isinstance(func, types.FunctionType) or func.__closure__:
+        raise CannotPack(f"{_name(func)} has no name by which a guest could find it: install cloudpickle to send it by value")
+    if id(func) in known:
+        return known[id(func)]
+    place = known[id(func)] = len(functions)
+    sent: Sent = {"name": func.__name__, "code": _text(marshal.dumps(func.__code__))}
+    functions.append(sent)
+    space: Dict[str, Any] = {}
+    for name in _names_in(func.__code__):
+        if name not in func.__globals__:
+            continue  # a builtin, an attribute, or an error of the guest's own
+        value = func.__globals__[name]
+        if isinstance(value, types.ModuleType):
+            names.add(value.__name__)
+            space[name] = ("module", value.__name__)
+        elif isinstance(value, types.FunctionType) and not _found_by_name(value):
+            space[name] = ("function", _code(value, functions, known, names))
+        else:
+            space[name] = ("data", _text(_pickled(pickle.Pickler, value, names)))
+    sent["globals"] = space
+    sent["defaults"] = _text(_pickled(pickle.Pickler, (func.__defaults__, func.__kwdefaults__), names))
+    return place
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _names_in(code: types.CodeType) -> List[str]:
+    names = list(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names += _names_in(constant)
+    return names
+
+
+# Sources
+
+
+def _sources(names: Set[str]) -> Dict[str, Sent]:
+    """The sources of the caller's own modules among these, of the packages around them,
+    and of what they have imported of the caller's own."""
+    sent: Dict[str, Sent] = {}
+    left = sorted(names)
+    while left:
+        name = left.pop()
+        module = sys.modules.get(name)
+        if name in sent or module is None or not _is_own(module):
+            continue  # known, not loaded here, or there as well
+        source = _source(module)
+        if source is None:
+            continue
+        sent[name] = {"source": source, "file": module.__file__, "package": hasattr(module, "__path__")}
+        if "." in name:
+            left.append(name.rpartition(".")[0])
+        package = name if hasattr(module, "__path__") else name.rpartition(".")[0]
+        left += _imports(source, package)
+    return sent
+
+
+@functools.lru_cache(maxsize=256)
+def _imports(source: str, package: str) -> Tuple[str, ...]:
+    """The modules that a source imports, also those that a function of it does."""
+    names: Set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, base] if base else above)
+            names.add(base)
+            names.update(f"{base}.{alias.name}" for alias in node.names)
+    return tuple(sorted(names))
+
+
+def _installed() -> List[str]:
+    """Where the interpreter's own files and the installed packages are."""
+    paths = sysconfig.get_paths()
+    return [os.path.realpath(paths[key]) + os.sep for key in ("stdlib", "platstdlib", "purelib", "platlib")]
+
+
+_INSTALLED = _installed()
+
+
+def _is_own(module: types.ModuleType) -> bool:
+    """Whether the guest does not see it: it sees what the interpreter has installed."""
+    file = getattr(module, "__file__", None)
+    return isinstance(file, str) and not os.path.realpath(file).startswith(tuple(_INSTALLED))
+
+
+def _source(module: types.ModuleType) -> Optional[str]:
+    file = getattr(module, "__file__", None)
+    loader = getattr(module, "__loader__", None)
+    try:
+        if loader is not None and module.__name__ != "__main__" and hasattr(loader, "get_source"):
+            source: Optional[str] = loader.get_source(module.__name__)
+            return source
+        if isinstance(file, str):
+            with open(file, encoding="utf-8") as text:
+                return text.read()
+    except (OSError, ImportError, ValueError):
+        pass
+    return None

@@ -1,0 +1,86 @@
+"""Runs in the guest: takes a function and its arguments, and gives back its result.
+
+It is sent as a script, with `context` in its globals, and is never imported.
+"""
+import base64
+import importlib.machinery
+import importlib.util
+import marshal
+import os
+import pickle
+import sys
+import types
+
+
+class Sent:
+    """Finds the modules whose source came with the call."""
+
+    def __init__(self, modules):
+        self.modules = modules
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.modules:
+            return None
+        return importlib.util.spec_from_loader(name, self, is_package=self.modules[name]["package"])
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        fill(module, self.modules[module.__name__])
+
+    def get_source(self, name):
+        return self.modules[name]["source"]
+
+
+def fill(module, sent):
+    module.__file__ = sent["file"]
+    exec(compile(sent["source"], sent["file"], "exec"), module.__dict__)
+
+
+def main_module(sent):
+    """The caller's own script, as multiprocessing knows it: not the main program here."""
+    module = types.ModuleType("__mp_main__")
+    sys.modules["__main__"] = sys.modules["__mp_main__"] = module
+    if sent is not None:
+        fill(module, sent)
+
+
+def functions(sent):
+    """Functions that came by their code. All are made before any is filled in: they may
+    call each other."""
+    made = []
+    for one in sent:
+        space = {"__builtins__": __builtins__, "__name__": "__main__"}
+        made.append(types.FunctionType(marshal.loads(base64.b64decode(one["code"])), space, one["name"]))
+    for it, one in zip(made, sent):
+        it.__defaults__, it.__kwdefaults__ = unpacked(one["defaults"])
+        for name, (kind, value) in one["globals"].items():
+            if kind == "module":
+                __import__(value)
+                it.__globals__[name] = sys.modules[value]
+            elif kind == "function":
+                it.__globals__[name] = made[value]
+            else:
+                it.__globals__[name] = unpacked(value)
+    return made
+
+
+def unpacked(text):
+    return pickle.loads(base64.b64decode(text))
+
+
+def answer():
+    if context["cwd"]:
+        os.chdir(context["cwd"])
+    sys.meta_path.insert(0, Sent(context["modules"]))
+    main_module(context["main"])
+    if context["functions"]:
+        call, arguments = functions(context["functions"])[0], unpacked(context["payload"])
+    else:
+        call, arguments = unpacked(context["payload"])
+    value = call(**arguments)
+    return base64.b64encode(pickle.dumps(value, 4)).decode()
+
+
+result = answer()

@@ -1,0 +1,93 @@
+"""Cells that find what the last one left, on guests that keep nothing.
+
+Each cell runs in a guest of its own. At its end it packs its variables, and the next
+guest unpacks them: this process carries the bytes, and never looks into them. Functions,
+classes and imports are defined anew from their source.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import os
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional
+
+from . import _plain
+from ._result import Result
+from ._sandbox import Sandbox
+
+
+@dataclass
+class Cell:
+    """How a cell ended."""
+
+    output: Any  # of its last line, or its final answer
+    stdout: str
+    final: bool
+    error: Optional[str]
+
+
+class Notebook:
+    """Runs cells one after another.
+
+    >>> with Sandbox() as sandbox:
+    ...     notebook = Notebook(sandbox)
+    ...     cells = [notebook.run("x = [1, 2]"), notebook.run("x.append(39); sum(x)")]
+    >>> cells[1].output
+    42
+    """
+
+    def __init__(self, sandbox: Sandbox, **options: Any) -> None:
+        self._sandbox, self._options = sandbox, options
+        self._state: Dict[str, str] = {}
+        self._definitions: List[str] = []
+        #: Python source that is run before each cell.
+        self.tools = ""
+        #: JSON values that the next cell finds.
+        self.variables: Dict[str, Any] = {}
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_cell.py"), encoding="utf-8") as file:
+            self._script = file.read()
+
+    def run(self, code: str) -> Cell:
+        context = {
+            "code": code,
+            "tools": self.tools,
+            "definitions": self._definitions,
+            "variables": self.variables,
+            "state": self._state,
+        }
+        result = self._sandbox.run(self._script, context=context, name="<notebook>", **self._options)
+        if not result.ok:
+            return Cell(None, result.stdout, False, result.error)
+        return self._take(code, result)
+
+    def _take(self, code: str, result: Result) -> Cell:
+        """What the guest says is checked: it may be anything."""
+        value = result.value
+        if not isinstance(value, dict) or not isinstance(value.get("state"), dict):
+            return Cell(None, result.stdout, False, "the cell gave back something else than a cell does")
+        error = value.get("error")
+        if error is not None:
+            return self._left(code, value, Cell(None, result.stdout, False, str(error)))
+        output: Any = str(value.get("shown"))
+        try:
+            output = _plain.loads(base64.b64decode(str(value.get("output")), validate=True))
+        except (_plain.Refusal, ValueError):
+            pass  # it is shown as Python shows it
+        return self._left(code, value, Cell(output, result.stdout, value.get("final") is True, None))
+
+    def _left(self, code: str, value: Dict[str, Any], cell: Cell) -> Cell:
+        self._state = {str(name): str(data) for name, data in value["state"].items()}
+        self.variables = {}
+        try:
+            body = ast.parse(code).body
+        except SyntaxError:
+            return cell
+        for node in body:
+            defines = isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            if defines or (isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)):
+                source = ast.get_source_segment(code, node)
+                if source and source not in self._definitions:
+                    self._definitions.append(source)
+        return cell

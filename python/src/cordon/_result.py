@@ -1,0 +1,172 @@
+"""What a run gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping, Optional
+
+from . import _units
+from ._errors import SandboxError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that the language rules refuse in a script."""
+
+    rule: str
+    line: int
+    column: int
+    reason: str
+    hint: str = ""
+    allowed: List[str] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Finding:
+        return cls(
+            raw["rule"], raw.get("line", 0), raw.get("column", 0), raw["reason"], raw.get("hint", ""), raw.get("allowed", [])
+        )
+
+    def __str__(self) -> str:
+        words = f"{self.line}:{self.column}: {self.rule}: {self.reason}"
+        return f"{words}; {self.hint}" if self.hint else words
+
+
+@dataclass(frozen=True)
+class Violation:
+    """An attempt that a wall stopped."""
+
+    wall: str
+    op: str
+    detail: str = ""
+    line: int = 0
+    column: int = 0
+    count: int = 1
+    hint: str = ""
+    allowed: List[str] = field(default_factory=list, repr=False)
+
+
+@dataclass(frozen=True)
+class GuestException:
+    """What a guest raised and nobody caught."""
+
+    type: str
+    message: str
+    traceback: str = field(default="", repr=False)
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a run used: seconds and bytes."""
+
+    wall_time: float
+    cpu_time: float
+    memory: int
+    output: int
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Usage:
+        return cls(
+            _units.seconds(raw.get("wall_time", "0s")),
+            _units.seconds(raw.get("cpu_time", "0s")),
+            _units.size(raw.get("memory", "0B")),
+            _units.size(raw.get("output", "0B")),
+        )
+
+
+@dataclass(frozen=True)
+class Enforcement:
+    """What stood between the guest and this host."""
+
+    tier: str
+    walls: Dict[str, str]
+    violations_observed: bool
+
+    def holds(self, *walls: str) -> bool:
+        """Whether one of these walls stood."""
+        return any(self.walls.get(wall, "").startswith("enforced") for wall in walls)
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """How a guest ended, and what it left.
+
+    ``ok`` says whether it ran to its end; ``unwrap()`` gives its value, or raises
+    :class:`SandboxError` with this Result in it.
+    """
+
+    status: str
+    outcome: str
+    value: Any
+    error: Optional[str]
+    error_type: Optional[str]
+    exception: Optional[GuestException]
+    exit_code: Optional[int]
+    signal: Optional[str]
+    stdout: str
+    stderr: str
+    stdout_truncated: bool
+    stderr_truncated: bool
+    variables: Dict[str, Any]
+    usage: Usage
+    violations: List[Violation]
+    enforcement: Enforcement
+    #: The Result as cordon gave it.
+    raw: Dict[str, Any] = field(compare=False)
+
+    @classmethod
+    def of(cls, raw: Dict[str, Any]) -> Result:
+        exception, enforcement = raw.get("exception"), raw["enforcement"]
+        return cls(
+            status=raw["status"],
+            outcome=raw["outcome"],
+            value=raw["result"],
+            error=raw["error"],
+            error_type=raw["error_type"],
+            exception=GuestException(**exception) if exception else None,
+            exit_code=raw["exit_code"],
+            signal=raw["signal"],
+            stdout=raw["stdout"],
+            stderr=raw["stderr"],
+            stdout_truncated=raw["stdout_truncated"],
+            stderr_truncated=raw["stderr_truncated"],
+            variables=raw["variables"],
+            usage=Usage.of(raw["usage"]),
+            violations=[Violation(**v) for v in raw["violations"]],
+            enforcement=Enforcement(enforcement["tier"], enforcement["walls"], enforcement["violations_observed"]),
+            raw=raw,
+        )
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+    def unwrap(self) -> Any:
+        """The guest's value, or SandboxError."""
+        if not self.ok:
+            raise SandboxError(self)
+        return self.value
+
+    def __repr__(self) -> str:
+        parts = [self.outcome]
+        if self.ok:
+            parts.append(f"value={_short(self.value)}")
+        else:
+            parts.append(f"error={_short(self.error)}")
+        for name in ("stdout", "stderr"):
+            text = getattr(self, name)
+            if text and (name == "stdout" or self.exception is None):
+                parts.append(f"{name}={_short(text)}")
+        if self.variables:
+            parts.append(f"variables={_short(self.variables)}")
+        for v in self.violations[:3]:
+            parts.append(f"blocked={v.op}({v.detail})" if v.detail else f"blocked={v.op}")
+        if len(self.violations) > 3:
+            parts.append(f"and {len(self.violations) - 3} more")
+        parts.append(f"{self.usage.wall_time * 1000:.1f} ms")
+        return f"<Result {', '.join(parts)}>"
+
+
+def _short(value: Any, most: int = 80) -> str:
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,445 @@
+"""The natural API: run, check, hook; for threads and for tasks."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _binary, _units
+from ._errors import InvalidRequest
+from ._result import Finding, Result
+from ._transport import HookSource, Local, Order, Transport
+
+#: How many runs one child has under way at once. The rest waits in line.
+AT_ONCE = 64
+
+#: A policy: the name of a preset, a file, or what would be in the file.
+Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+class Sandbox:
+    """A place to run code that you do not trust.
+
+    Without arguments it is a child of the cordon binary under the default policy; all
+    such sandboxes of a process share one. With ``url`` it is a running service.
+
+    >>> with Sandbox() as sandbox:
+    ...     sandbox.run("result = context['a'] + 1", context={"a": 41}).value
+    42
+
+    ``policy`` says what guests may do: a preset's name, a file, or a dict of what would
+    be in one. Requests only narrow it.
+
+    >>> with Sandbox(policy={"preset": "strict", "limits": {"wall_time": "200ms"}}) as strict:
+    ...     strict.run("while True: pass").error
+    'wall time limit of 200ms reached'
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: Optional[Policy] = None,
+        python: Optional[str] = None,
+        binary: Optional[str] = None,
+        url: Optional[str] = None,
+        token: Optional[str] = None,
+    ) -> None:
+        if url is not None:
+            if policy is not None or python is not None or binary is not None:
+                raise InvalidRequest("policy, python and binary are the service's to choose: leave them out beside url")
+            from ._service import Service, parts_of
+
+            self._about = "%s:%s" % parts_of(url)
+            self._transport: Transport = Service(url, token)
+            self._release = self._transport.close
+            return
+        if token is not None:
+            raise InvalidRequest("token is for a service: name it with url")
+        key = (_binary.find(binary), _policy_text(policy), python)
+        self._about = "local"
+        self._transport, self._release = _share(key)
+
+    def run(
+        self,
+        script: str,
+        *,
+        context: Any = None,
+        stdin: str = "",
+        variables: Sequence[str] = (),
+        restricted: bool = False,
+        timeout: Optional[_units.Seconds] = None,
+        cpu_time: Optional[_units.Seconds] = None,
+        memory: Optional[_units.Size] = None,
+        output: Optional[_units.Size] = None,
+        limits: Optional[Mapping[str, Any]] = None,
+        name: Optional[str] = None,
+        tier: Optional[str] = None,
+        trust: Optional[str] = None,
+        check: bool = False,
+    ) -> Result:
+        """Runs a Python script. It finds ``context``, and what it leaves in ``result``,
+        any JSON value, is the Result's value.
+
+        Whatever the script does is a Result; with ``check`` a failure is SandboxError.
+        ``timeout`` is the wall time in seconds, ``memory`` and ``output`` are bytes; text
+        with a unit works too. ``limits`` has all others by the names of cordon.
+        """
+        order = script_order(
+            script, context, stdin, variables, restricted, limits_of(timeout, cpu_time, memory, output, limits), name, tier, trust
+        )
+        return _result(self._transport.ask(order), check)
+
+    async def arun(
+        self,
+        script: str,
+        *,
+        context: Any = None,
+        stdin: str = "",
+        variables: Sequence[str] = (),
+        restricted: bool = False,
+        timeout: Optional[_units.Seconds] = None,
+        cpu_time: Optional[_units.Seconds] = None,
+        memory: Optional[_units.Size] = None,
+        output: Optional[_units.Size] = None,
+        limits: Optional[Mapping[str, Any]] = None,
+        name: Optional[str] = None,
+        tier: Optional[str] = None,
+        trust: Optional[str] = None,
+        check: bool = False,
+    ) -> Result:
+        """``run`` for a task. Cancelling the task ends the guest."""
+        order = script_order(
+            script, context, stdin, variables, restricted, limits_of(timeout, cpu_time, memory, output, limits), name, tier, trust
+        )
+        return _result(await self._transport.ask_async(order), check)
+
+    def command(
+        self,
+        command: Sequence[str],
+        *,
+        workspace: Optional[str] = None,
+        stdin: str = "",
+        env: Optional[Mapping[str, str]] = None,
+        limits: Optional[Mapping[str, Any]] = None,
+        check: bool = False,
+    ) -> Result:
+        """Runs a program with its arguments, in a jail."""
+        return _result(self._transport.ask(command_order(command, workspace, stdin, env, limits)), check)
+
+    async def acommand(
+        self,
+        command: Sequence[str],
+        *,
+        workspace: Optional[str] = None,
+        stdin: str = "",
+        env: Optional[Mapping[str, str]] = None,
+        limits: Optional[Mapping[str, Any]] = None,
+        check: bool = False,
+    ) -> Result:
+        """``command`` for a task."""
+        return _result(await self._transport.ask_async(command_order(command, workspace, stdin, env, limits)), check)
+
+    def check(self, script: str, *, preset: str = "standard") -> List[Finding]:
+        """What the language rules find in a script; nothing of it runs.
+
+        >>> [f.reason for f in Sandbox().check("import os")]
+        ["import of module 'os' is not allowed"]
+        """
+        answer = self._transport.ask({"check": {"script": script, "preset": preset}})
+        return [Finding.of(f) for f in answer["findings"]]
+
+    async def acheck(self, script: str, *, preset: str = "standard") -> List[Finding]:
+        """``check`` for a task."""
+        answer = await self._transport.ask_async({"check": {"script": script, "preset": preset}})
+        return [Finding.of(f) for f in answer["findings"]]
+
+    def hook(
+        self,
+        script: str,
+        *,
+        timeout: Optional[_units.Seconds] = None,
+        memory: Optional[_units.Size] = None,
+        limits: Optional[Mapping[str, Any]] = None,
+        name: Optional[str] = None,
+        trust: Optional[str] = None,
+    ) -> Hook:
+        """A script that is compiled once and called often."""
+        merged = limits_of(timeout, None, memory, None, limits)
+        return Hook(self._transport, HookSource(script, name, trust, tuple(sorted(merged.items()))))
+
+    def close(self) -> None:
+        """Lets go of the child, which ends with the last sandbox that shares it."""
+        release, self._release = self._release, _nothing
+        release()
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Sandbox:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Sandbox {self._about}>"
+
+
+class Hook:
+    """A hook: ``hook(state, config)`` gives its output, or raises SandboxError.
+
+    It is compiled with its first call, and found again by its source.
+
+    >>> double = hook("result['output'] = game_state['gold'] * 2")
+    >>> double({"gold": 21})
+    42
+    >>> hook("def add(a, b): return a + b").call_function("add", 40, 2).value
+    42
+    """
+
+    def __init__(self, transport: Transport, source: HookSource) -> None:
+        self._transport, self._source = transport, source
+
+    def __call__(self, game_state: Any = None, mod_config: Any = None) -> Any:
+        return self.call(game_state, mod_config).unwrap()
+
+    def call(self, game_state: Any = None, mod_config: Any = None) -> Result:
+        """Calls it, and gives the whole Result."""
+        return Result.of(self._transport.call(self._source, call_of(game_state, mod_config)))
+
+    async def acall(self, game_state: Any = None, mod_config: Any = None) -> Result:
+        """``call`` for a task."""
+        return Result.of(await self._transport.call_async(self._source, call_of(game_state, mod_config)))
+
+    def call_function(self, function: str, *args: Any) -> Result:
+        """Calls a function that the script defines."""
+        return Result.of(self._transport.call(self._source, {"function": function, "args": args}))
+
+    async def acall_function(self, function: str, *args: Any) -> Result:
+        """``call_function`` for a task."""
+        return Result.of(await self._transport.call_async(self._source, {"function": function, "args": args}))
+
+    def __repr__(self) -> str:
+        first = self._source.script.strip().partition("\n")[0]
+        return f"<Hook {self._source.name or first[:60]!r}>"
+
+
+# Orders
+
+
+def limits_of(
+    timeout: Optional[_units.Seconds],
+    cpu_time: Optional[_units.Seconds],
+    memory: Optional[_units.Size],
+    output: Optional[_units.Size],
+    more: Optional[Mapping[str, Any]],
+) -> Dict[str, Any]:
+    limits = dict(more) if more else {}
+    for key, value in (
+        ("wall_time", _units.duration_text(timeout, "timeout")),
+        ("cpu_time", _units.duration_text(cpu_time, "cpu_time")),
+        ("memory", _units.size_text(memory, "memory")),
+        ("output", _units.size_text(output, "output")),
+    ):
+        if value is not None:
+            limits[key] = value
+    return limits
+
+
+def script_order(
+    script: str,
+    context: Any,
+    stdin: str,
+    variables: Sequence[str],
+    restricted: bool,
+    limits: Dict[str, Any],
+    name: Optional[str],
+    tier: Optional[str],
+    trust: Optional[str],
+) -> Order:
+    order: Order = {"script": script}
+    for key, value in (
+        ("stdin", stdin),
+        ("variables", list(variables)),
+        ("restricted", restricted),
+        ("limits", limits),
+        ("name", name),
+        ("tier", tier),
+        ("trust", trust),
+    ):
+        if value:
+            order[key] = value
+    if context is not None:
+        order["context"] = context
+    return order
+
+
+def command_order(
+    command: Sequence[str],
+    workspace: Optional[str],
+    stdin: str,
+    env: Optional[Mapping[str, str]],
+    limits: Optional[Mapping[str, Any]],
+) -> Order:
+    if isinstance(command, str):
+        raise TypeError("command is a list of the program and its arguments: there is no shell to take a text apart")
+    order: Order = {"command": list(command)}
+    for key, value in (
+        ("workspace", os.path.abspath(workspace) if workspace else None),
+        ("stdin", stdin),
+        ("env", dict(env) if env else None),
+        ("limits", dict(limits) if limits else None),
+    ):
+        if value:
+            order[key] = value
+    return order
+
+
+def call_of(game_state: Any, mod_config: Any) -> Dict[str, Any]:
+    return {"game_state": {} if game_state is None else game_state, "mod_config": {} if mod_config is None else mod_config}
+
+
+def _result(answer: Dict[str, Any], check: bool) -> Result:
+    result = Result.of(answer)
+    if check:
+        result.unwrap()
+    return result
+
+
+def _nothing() -> None:
+    pass
+
+
+# Children that are shared
+
+Key = Tuple[str, Optional[str], Optional[str]]
+
+_shared: Dict[Key, Tuple[Local, int]] = {}
+_sharing = threading.RLock()
+
+
+def _share(key: Key) -> Tuple[Local, Any]:
+    """A child for this key, and what lets go of it."""
+    with _sharing:
+        transport, users = _shared.get(key) or (Local(_command(key)), 0)
+        _shared[key] = (transport, users + 1)
+
+    def release() -> None:
+        with _sharing:
+            transport, users = _shared.pop(key)
+            if users > 1:
+                _shared[key] = (transport, users - 1)
+                return
+        transport.close()
+
+    return transport, release
+
+
+def _command(key: Key) -> List[str]:
+    binary, policy, python = key
+    command = [binary, "run", "--json-lines", "--concurrency", str(AT_ONCE)]
+    if policy is not None:
+        command += ["--policy", _policy_file(policy) if policy.startswith("{") else policy]
+    if python is not None:
+        command += ["--python", python]
+    return command
+
+
+def _policy_text(policy: Optional[Policy]) -> Optional[str]:
+    if policy is None:
+        return None
+    if isinstance(policy, Mapping):
+        return json.dumps(policy, sort_keys=True)
+    return os.fspath(policy)
+
+
+_policy_folder: Optional[tempfile.TemporaryDirectory[str]] = None
+
+
+def _policy_file(text: str) -> str:
+    """A file for a policy that was given as a dict; JSON is YAML. It stays until Python
+    ends: a child that dies is started with it again."""
+    global _policy_folder
+    if _policy_folder is None:
+        _policy_folder = tempfile.TemporaryDirectory(prefix="cordon-policy-")
+    handle, path = tempfile.mkstemp(suffix=".yaml", dir=_policy_folder.name)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    return path
+
+
+# What most programs need: one sandbox for all
+
+_default: Optional[Sandbox] = None
+
+
+def default() -> Sandbox:
+    """The sandbox of the functions in this package: local, or what ``connect`` named."""
+    global _default
+    sandbox = _default
+    if sandbox is None:
+        with _sharing:
+            if _default is None:
+                _default = Sandbox()
+            sandbox = _default
+    return sandbox
+
+
+def connect(url: str, token: Optional[str] = None) -> Sandbox:
+    """Has the functions of this package use a running service from now on.
+
+    ``url`` is ``http://HOST:PORT``, ``https://HOST`` or ``unix:/PATH/TO/SOCKET``.
+    """
+    global _default
+    sandbox = Sandbox(url=url, token=token)
+    with _sharing:
+        before, _default = _default, sandbox
+    if before is not None:
+        before.close()
+    return sandbox
+
+
+def run(script: str, **options: Any) -> Result:
+    """Runs a Python script; the options are those of :meth:`Sandbox.run`.
+
+    >>> run("result = 6 * 7").value
+    42
+    >>> run("import socket; socket.socket()").violations[0].op
+    'socket'
+    >>> run("1 / 0", check=True)
+    Traceback (most recent call last):
+    ...
+    cordon.SandboxError: ZeroDivisionError: division by zero (line 1)
+    """
+    return default().run(script, **options)
+
+
+async def arun(script: str, **options: Any) -> Result:
+    """:func:`run` for a task.
+
+    >>> import asyncio
+    >>> asyncio.run(arun("result = 6 * 7")).value
+    42
+    """
+    return await default().arun(script, **options)
+
+
+def check(script: str, *, preset: str = "standard") -> List[Finding]:
+    """What the language rules find in a script; nothing of it runs."""
+    return default().check(script, preset=preset)
+
+
+async def acheck(script: str, *, preset: str = "standard") -> List[Finding]:
+    """:func:`check` for a task."""
+    return await default().acheck(script, preset=preset)
+
+
+def hook(script: str, **options: Any) -> Hook:
+    """A script that is compiled once and called often; see :class:`Hook`."""
+    return default().hook(script, **options)

@@ -1,0 +1,214 @@
+"""The seam between what people call and what answers them.
+
+An order is what a line of ``cordon run --json-lines`` asks for: a run, a check, a hook to
+be opened. Both transports take the same orders and give the same answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+import weakref
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from . import _json
+from ._child import Child
+from ._errors import Closed, CordonError, NothingSent, Unknown, failure
+
+Order = Dict[str, Any]
+Answer = Dict[str, Any]
+
+
+@dataclass(frozen=True)
+class HookSource:
+    """What a hook is opened with, and by which it is known again."""
+
+    script: str
+    name: Optional[str] = None
+    trust: Optional[str] = None
+    limits: Tuple[Tuple[str, Any], ...] = ()
+
+    def order(self) -> Order:
+        spec: Dict[str, Any] = {"script": self.script, "name": self.name, "trust": self.trust, "limits": dict(self.limits)}
+        return {"hook": {key: value for key, value in spec.items() if value}}
+
+
+class Transport:
+    """What answers orders, for threads and for tasks."""
+
+    def ask(self, order: Order) -> Answer:
+        raise NotImplementedError
+
+    async def ask_async(self, order: Order) -> Answer:
+        raise NotImplementedError
+
+    def call(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+        """Calls a hook, which is opened if it is not open."""
+        raise NotImplementedError
+
+    async def call_async(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+def checked(answer: Answer) -> Answer:
+    """An answer that has a class is none."""
+    if "class" in answer:
+        raise failure(answer)
+    return answer
+
+
+class Local(Transport):
+    """A child of the cordon binary, started with the first order and again when it has
+    died. A forked process gets one of its own."""
+
+    def __init__(self, command: List[str]) -> None:
+        self._command = command
+        self._lock = threading.Lock()
+        self._child: Optional[Child] = None
+        self._closed = False
+        _everybody.add(self)
+
+    def child(self) -> Child:
+        child = self._child
+        if child is not None and child.alive:
+            return child
+        with self._lock:
+            if self._closed:
+                raise Closed("the sandbox is closed")
+            if self._child is None or not self._child.alive:
+                self._child = Child(self._command)
+            return self._child
+
+    async def _child_async(self) -> Child:
+        child = self._child
+        if child is not None and child.alive:
+            return child
+        # To start a process takes milliseconds, which the loop has not.
+        return await asyncio.get_running_loop().run_in_executor(None, self.child)
+
+    def ask(self, order: Order) -> Answer:
+        return checked(_json.read(self._ask(_body(order))))
+
+    def _ask(self, body: str) -> bytes:
+        while True:
+            try:
+                return self.child().ask(body)
+            except NothingSent:
+                continue  # it had died before; the next one is new
+
+    async def ask_async(self, order: Order) -> Answer:
+        body = _body(order)
+        while True:
+            try:
+                return checked(_json.read(await (await self._child_async()).ask_async(body)))
+            except NothingSent:
+                continue
+
+    def call(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+        while True:
+            child = self.child()
+            handle, mine = _handle(child, hook)
+            try:
+                if mine:
+                    with _settling(child, hook, handle):
+                        handle.set_result(checked(_json.read(child.ask(_body(hook.order()))))["hook"])
+                return checked(_json.read(child.ask(_call(handle.result(), call))))
+            except NothingSent:
+                continue
+            except Unknown:
+                # Many others were called since; nothing of this one has run.
+                _forget(child, hook, handle)
+
+    async def call_async(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+        while True:
+            child = await self._child_async()
+            handle, mine = _handle(child, hook)
+            try:
+                if mine:
+                    with _settling(child, hook, handle):
+                        handle.set_result(checked(_json.read(await child.ask_async(_body(hook.order()))))["hook"])
+                elif not handle.done():
+                    opened, _ = await asyncio.wait([asyncio.wrap_future(handle)])
+                    opened.pop().exception()  # which result() raises, below
+                return checked(_json.read(await child.ask_async(_call(handle.result(), call))))
+            except NothingSent:
+                continue
+            except Unknown:
+                _forget(child, hook, handle)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    def after_fork(self) -> None:
+        self._lock = threading.Lock()
+        child, self._child = self._child, None
+        if child is not None:
+            child.forget()
+
+
+# Many may want the same hook at once: the first one opens it, and the others wait.
+
+
+def _handle(child: Child, hook: HookSource) -> Tuple[Future[str], bool]:
+    """The id of an open hook, or the place for it and the duty to open it."""
+    found = child.hooks.get(hook)
+    if found is not None:
+        return found, False
+    new: Future[str] = Future()
+    found = child.hooks.setdefault(hook, new)
+    return found, found is new
+
+
+@contextmanager
+def _settling(child: Child, hook: HookSource, handle: Future[str]) -> Iterator[None]:
+    """Whoever waits for the opening hears how it failed. If it was only given up, one of
+    them does it."""
+    try:
+        yield
+    except BaseException as problem:
+        _forget(child, hook, handle)
+        handle.set_exception(problem if isinstance(problem, CordonError) else NothingSent())
+        raise
+
+
+def _forget(child: Child, hook: HookSource, handle: Future[str]) -> None:
+    if child.hooks.get(hook) is handle:
+        del child.hooks[hook]
+
+
+def _body(order: Order) -> str:
+    return _json.write(order)[1:]
+
+
+def _call(handle: str, call: Dict[str, Any]) -> str:
+    return f'"call":{{"hook":"{handle}",{_json.write(call)[1:]}}}' if call else f'"call":{{"hook":"{handle}"}}}}'
+
+
+_everybody: weakref.WeakSet[Local] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for transport in list(_everybody):
+        transport.close()
+
+
+def _after_fork() -> None:
+    for transport in list(_everybody):
+        transport.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

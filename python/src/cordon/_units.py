@@ -1,0 +1,66 @@
+"""Times and sizes, as cordon writes them and as Python counts them."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional, Union
+
+#: A time: seconds, or text with a unit ("500ms", "2s").
+Seconds = Union[int, float, str]
+#: A size: bytes, or text with a unit ("64KiB", "256MiB").
+Size = Union[int, str]
+
+_SECONDS = {"ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_PART = re.compile(r"([0-9.]+)([a-zµ]+)")
+_WHOLE = re.compile(r"([0-9.]+)([A-Za-z]+)")
+
+
+def seconds(text: str) -> float:
+    """What a duration means.
+
+    >>> seconds("1m1.5s"), seconds("49µs")
+    (61.5, 4.9e-05)
+    """
+    return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+
+
+def size(text: str) -> int:
+    """What a size means.
+
+    >>> size("11MiB"), size("0B")
+    (11534336, 0)
+    """
+    match = _WHOLE.fullmatch(text)
+    return int(float(match.group(1)) * _BYTES[match.group(2)]) if match else 0
+
+
+def duration_text(value: Optional[Seconds], name: str) -> Optional[str]:
+    """A time as cordon reads it.
+
+    >>> duration_text(2.5, "timeout"), duration_text("500ms", "timeout")
+    ('2500000us', '500ms')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is {value!r}: give seconds, or text like '500ms'")
+    # Below a microsecond there is no clock; "0" would mean the default.
+    if not 1e-6 <= value < 1e9:
+        raise ValueError(f"{name} is {value!r}: give a positive number of seconds")
+    return f"{round(value * 1e6)}us"
+
+
+def size_text(value: Optional[Size], name: str) -> Optional[str]:
+    """A size as cordon reads it.
+
+    >>> size_text(1024, "memory"), size_text("64MiB", "memory")
+    ('1024B', '64MiB')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is {value!r}: give bytes, or text like '64MiB'")
+    if value < 1:
+        raise ValueError(f"{name} is {value!r}: give a positive number of bytes")
+    return f"{value}B"

@@ -1,0 +1,126 @@
+"""The adapters, against the real frameworks."""
+
+import asyncio
+
+import pytest
+
+import cordon
+from cordon._notebook import Notebook
+
+
+def test_langchain():
+    pytest.importorskip("langchain_core")
+    from langchain_core.messages import ToolCall
+
+    from cordon.adapters.langchain import python_tool
+
+    tool = python_tool(timeout=5)
+    assert tool.name == "run_python" and "code" in tool.args
+    assert tool.invoke({"code": "print(6 * 7)"}) == "42"
+    assert asyncio.run(tool.ainvoke({"code": "print(6 * 7)"})) == "42"
+    message = tool.invoke(ToolCall(name="run_python", args={"code": "1/0"}, id="1", type="tool_call"))
+    assert "ZeroDivisionError" in message.content and message.tool_call_id == "1"
+    assert "wall time limit" in python_tool(timeout=0.2).invoke({"code": "while True: pass"})
+    assert "Blocked: socket(AF_INET" in tool.invoke({"code": "import socket; socket.socket()"})
+    assert "import-not-allowed" in python_tool(restricted=True).invoke({"code": "import os"})
+    assert "nothing" in tool.invoke({"code": "pass"})
+
+
+def test_pydantic_ai():
+    pytest.importorskip("pydantic_ai")
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+    from pydantic_ai.models.function import FunctionModel
+
+    from cordon.adapters.pydantic_ai import python_toolset
+
+    def model(messages, info):
+        """Asks for the tool, and then answers with what it gave."""
+        assert [t.name for t in info.function_tools] == ["run_python"]
+        for part in messages[-1].parts:
+            if isinstance(part, ToolReturnPart):
+                return ModelResponse(parts=[TextPart("the sandbox says " + part.content)])
+        return ModelResponse(parts=[ToolCallPart("run_python", {"code": "print(sum(range(10)))"})])
+
+    agent = Agent(FunctionModel(model), toolsets=[python_toolset(timeout=5)])
+    assert agent.run_sync("add them").output == "the sandbox says 45"
+
+
+def test_smolagents_agent():
+    smolagents = pytest.importorskip("smolagents")
+    from cordon.adapters.smolagents import CordonExecutor
+
+    steps = iter([
+        "import math\nx = [math.floor(2.5)]\ndef twice(n):\n    return 2 * n\nprint('first', x)",
+        "raise ValueError('in between')",
+        "x.append(twice(20))\nfinal_answer(sum(x))",
+    ])
+
+    class Model(smolagents.Model):
+        """Says what it was told to say, a step at a time."""
+
+        def generate(self, messages, **_):
+            return smolagents.ChatMessage(role="assistant", content=f"Thought: go on.\n<code>\n{next(steps)}\n</code>")
+
+    executor = CordonExecutor(timeout=10)
+    agent = smolagents.CodeAgent(tools=[], model=Model(), executor=executor, max_steps=5, verbosity_level=0)
+    assert agent.run("add them") == 42
+    assert "in between" in str(agent.memory.steps[2].error)
+    executor.cleanup()
+
+
+def test_smolagents_tools():
+    pytest.importorskip("smolagents")
+    from smolagents import tool
+
+    from cordon.adapters.smolagents import CordonExecutor
+
+    @tool
+    def shout(text: str) -> str:
+        """Says it louder.
+
+        Args:
+            text: What to say.
+        """
+        return text.upper()
+
+    executor = CordonExecutor(timeout=30, memory="512MiB")
+    executor.send_tools({"shout": shout})
+    executor.send_variables({"word": "hello"})
+    assert executor("shout(word)").output == "HELLO"
+    assert executor("final_answer({'a': (1, 2)})").is_final_answer
+    with pytest.raises(RuntimeError, match="NameError"):
+        executor("missing")
+    executor.cleanup()
+
+
+@pytest.fixture
+def notebook():
+    with cordon.Sandbox() as sandbox:
+        yield Notebook(sandbox, timeout=10)
+
+
+def test_notebook(notebook):
+    assert notebook.run("x = 40\nprint('hi')").stdout == "hi\n"
+    assert notebook.run("from dataclasses import dataclass\n@dataclass\nclass P:\n    a: int\np = P(2)").error is None
+    assert notebook.run("x + p.a").output == 42
+    assert notebook.run("f = lambda n: n + 1\nf(1)").output == 2
+    assert notebook.run("f(2)").output == 3
+    assert "division by zero" in notebook.run("y = 5\n1 / 0").error
+    assert notebook.run("y").output == 5
+    assert notebook.run("object()").output.startswith("<object object")
+    assert "SyntaxError" in notebook.run("x = (").error
+    assert notebook.run("final_answer([x])").final is True
+    assert notebook.run("import socket\nsocket.socket()").error
+
+
+def test_notebook_carries_what_it_never_reads(notebook):
+    """A cell leaves a pickle that would run code where it is loaded: it is loaded in the
+    next guest alone."""
+    code = (
+        "class Evil:\n    def __reduce__(self):\n        import os\n"
+        "        return (os.getpid, ())\nevil = Evil()"
+    )
+    assert notebook.run(code).error is None
+    assert isinstance(notebook.run("evil").output, int)
+    assert notebook.run("Evil()").output.startswith("<")

@@ -1,0 +1,215 @@
+"""SubprocessSandboxBackend, against its contract."""
+
+import asyncio
+import datetime
+import decimal
+import fractions
+import functools
+import os
+import subprocess
+import sys
+import uuid
+from collections import OrderedDict, deque
+
+import pytest
+import toolbox.lazy  # noqa: F401 - of the caller's own, and loaded
+from toolbox import shapes, tools
+
+import cordon
+from cordon import SandboxConfig, SubprocessSandboxBackend
+
+try:
+    import cloudpickle
+except ImportError:
+    cloudpickle = None
+
+
+@pytest.fixture(scope="module")
+def backend():
+    return SubprocessSandboxBackend(SandboxConfig(timeout=10, memory_limit_mb=256))
+
+
+def test_capabilities(backend):
+    assert backend.is_available() is True
+    assert backend.get_capabilities() == {
+        "backend": "subprocess", "available": True, "isolation_level": "process",
+        "filesystem_isolation": True, "network_isolation": True, "memory_limit_mb": 256, "timeout": 10.0,
+    }
+
+
+def test_capabilities_without_cordon(monkeypatch):
+    backend = SubprocessSandboxBackend(SandboxConfig())
+    monkeypatch.setenv("CORDON_BIN", "/no/such/cordon")
+    assert backend.is_available() is False
+    told = backend.get_capabilities()
+    assert told["available"] is False and told["filesystem_isolation"] is False and told["network_isolation"] is False
+    with pytest.raises(RuntimeError, match="CORDON_BIN"):
+        backend.execute("t", len, {})
+
+
+def test_importable_functions(backend):
+    assert backend.execute("t", tools.scale, {"number": 4.5}) == 40
+    assert backend.execute("t", tools.scale, {"number": 4.5, "by": 2}) == 8
+    import json
+    import textwrap
+
+    assert backend.execute("t", json.loads, {"s": '{"a": [1]}'}) == {"a": [1]}
+    assert backend.execute("t", textwrap.fill, {"text": "a b", "width": 1}) == "a\nb"
+    assert backend.execute("t", functools.partial(tools.scale, 3.2), {"by": 3}) == 9
+
+
+def test_what_a_function_imports_when_it_is_called(backend):
+    assert backend.execute("t", tools.imports_late, {}) == "toolbox.lazy"
+
+
+def test_dataclasses_both_ways(backend):
+    path = shapes.Path((shapes.Point(1, 2), shapes.Point(3, 4)))
+    assert backend.execute("t", tools.middle, {"path": path}) == shapes.Point(2, 0)
+    walked = backend.execute("t", tools.walk, {"n": 3})
+    assert walked == shapes.Path(tuple(shapes.Point(i, i) for i in range(3)), ["walked"])
+    assert type(walked.points[0]) is shapes.Point
+    assert backend.execute("t", tools.nothing, {}) == shapes.Empty()
+
+
+@pytest.mark.parametrize("value", [
+    None, True, 0, -1, 10**30, -(10**30), 255, 256, 65536, 2**31, 1.5, float("inf"), "", "text", "é\U0001f600", "\ud800", "x" * 100000,
+    b"", b"bytes", b"y" * 300, bytearray(b"z"), [], [1, [2, [3]]], (), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), {}, {"a": {"b": 1}},
+    {1: 2, None: 3, (1, 2): [4]}, set(), {1, 2}, frozenset({3}), 1 + 2j, list(range(5000)), {str(i): i for i in range(3000)},
+    datetime.datetime(2026, 1, 2, 3, 4, 5, 6), datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc), datetime.date(2026, 1, 2),
+    datetime.time(1, 2), datetime.timedelta(days=1, seconds=2), decimal.Decimal("1.10"), fractions.Fraction(1, 3),
+    uuid.UUID(int=5), OrderedDict([("b", 1), ("a", 2)]), deque([1, 2], maxlen=5), shapes.Local(1), [shapes.Local(1), shapes.Local(2)], shapes.Slotted(3), {"k": shapes.Slotted(4, "c")},
+], ids=repr)
+def test_values_come_back_as_they_are(backend, value):
+    back = backend.execute("t", tools.same, {"value": value})
+    assert back == value and type(back) is type(value)
+
+
+def test_what_comes_back_twice_is_one(backend):
+    shared = [1]
+    back = backend.execute("t", tools.same, {"value": [shared, shared]})
+    assert back == [[1], [1]] and back[0] is back[1]
+
+
+def test_types_that_the_caller_allows(backend):
+    with pytest.raises(RuntimeError, match="toolbox.shapes.Colour is not data"):
+        backend.execute("t", tools.colour, {})
+    with pytest.raises(RuntimeError, match="NoData is not data"):
+        backend.execute("t", tools.no_data, {})
+    allowing = SubprocessSandboxBackend(SandboxConfig(allow=(shapes.Colour, shapes.NoData)))
+    assert allowing.execute("t", tools.colour, {}) is shapes.Colour.BLUE
+    assert allowing.execute("t", tools.no_data, {}).value == 1
+
+
+def test_dataclasses_that_act_are_refused(backend):
+    with pytest.raises(RuntimeError, match="Acts is not data"):
+        backend.execute("t", tools.acting, {})
+    assert shapes.dropped == []
+
+
+def test_errors(backend):
+    with pytest.raises(RuntimeError, match=r"tool 'mine' failed: ValueError: no\b") as caught:
+        backend.execute("mine", tools.fails, {"words": "no"})
+    assert "in fails" in str(caught.value)
+    with pytest.raises(RuntimeError, match="wall time limit of 500ms"):
+        SubprocessSandboxBackend(SandboxConfig(timeout=0.5)).execute("t", tools.hangs, {})
+    with pytest.raises(RuntimeError, match="memory"):
+        backend.execute("t", tools.eats, {})
+    with pytest.raises(RuntimeError, match="exit code 3"):
+        backend.execute("t", tools.leaves, {"code": 3})
+    with pytest.raises(RuntimeError, match="TypeError"):
+        backend.execute("t", tools.scale, {"wrong": 1})
+    with pytest.raises(RuntimeError, match="cannot be pickled"):
+        backend.execute("t", tools.same, {"value": open(__file__)})
+    with pytest.raises(RuntimeError, match="cannot be taken|cannot pickle|pickle"):
+        backend.execute("t", tools.gives_a_generator, {})
+
+
+def test_walls(backend, monkeypatch):
+    monkeypatch.setenv("CORDON_TEST_SECRET", "secret")
+    seen = backend.execute("t", tools.looks_around, {})
+    assert seen["secret"] is None and seen["home"] is False
+    assert {seen["socket"], seen["fork"], seen["write"]} <= {"PermissionError", "OSError"} | {"FileNotFoundError", "BlockingIOError"}
+
+
+def test_working_directory(tmp_path):
+    folder = os.path.join(os.path.dirname(__file__), "toolbox")
+    backend = SubprocessSandboxBackend(SandboxConfig(working_directory=folder))
+    assert backend.execute("t", os.getcwd, {}) == folder
+    assert "def scale" in backend.execute("t", tools.reads, {"path": "tools.py"})
+
+
+def test_config_of_others():
+    """A framework's own configuration, with its own names."""
+
+    class Theirs:
+        sandbox_timeout = 7
+        sandbox_memory_limit_mb = 99
+
+    told = SubprocessSandboxBackend(Theirs()).get_capabilities()
+    assert (told["timeout"], told["memory_limit_mb"]) == (7.0, 99)
+    told = SubprocessSandboxBackend(SandboxConfig(timeout=90, memory_limit_mb=2000)).get_capabilities()
+    assert told["available"] is True
+
+
+def test_async(backend):
+    async def many():
+        return await asyncio.gather(*(backend.aexecute("t", tools.scale, {"number": n}) for n in range(20)))
+
+    assert asyncio.run(many()) == [10 * n for n in range(20)]
+
+
+@pytest.mark.skipif(cloudpickle is None, reason="cloudpickle is not installed")
+def test_closures_and_lambdas(backend):
+    base = 100
+    assert backend.execute("t", lambda a: a + base, {"a": 1}) == 101
+    assert backend.execute("t", lambda a: tools.scale(a), {"a": 1}) == 10
+
+    def nested(a):
+        return [tools.helper(x) + base for x in a]
+
+    assert backend.execute("t", nested, {"a": [1.5]}) == [101]
+
+
+MAIN = '''
+import math
+from cordon import SandboxConfig, SubprocessSandboxBackend
+FACTOR = 3
+def twice(n): return 2 * n
+def even(n): return n == 0 or odd(n - 1)
+def odd(n): return n != 0 and even(n - 1)
+def tool(n, by=FACTOR, *, more=1): return [math.floor(n), twice(n) * by, more, sum(twice(i) for i in range(3)), even(4)]
+if __name__ == "__main__":
+    backend = SubprocessSandboxBackend(SandboxConfig())
+    print(backend.execute("t", tool, {"n": 1.5}))
+    try:
+        print(backend.execute("t", lambda: tool(1), {}))
+    except RuntimeError as e:
+        print("install cloudpickle" in str(e))
+'''
+
+
+@pytest.mark.parametrize("with_cloudpickle", [False, True])
+@pytest.mark.parametrize("how", ["script", "typed"])
+def test_functions_of_the_main_program(tmp_path, how, with_cloudpickle):
+    """A script's functions go with its source; what is typed goes by its code."""
+    if with_cloudpickle and cloudpickle is None:
+        pytest.skip("cloudpickle is not installed")
+    hide = "" if with_cloudpickle else "import sys; sys.modules['cloudpickle'] = None\n"
+    script = tmp_path / "main.py"
+    script.write_text(hide + MAIN)
+    command = [sys.executable, str(script)] if how == "script" else [sys.executable, "-c", hide + MAIN]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    lines = done.stdout.splitlines()
+    assert lines and lines[0] == "[1, 9.0, 1, 6, True]", done.stderr
+    if with_cloudpickle:
+        assert lines[1] == "[1, 6, 1, 6, True]"
+    elif how == "typed":
+        assert lines[1] == "[1, 6, 1, 6, True]"  # a lambda without a closure is plain
+
+
+def test_closure_without_cloudpickle(backend, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    base = 1
+    with pytest.raises(RuntimeError, match="install cloudpickle"):
+        backend.execute("t", lambda: base, {})
+    assert cordon.run("result = 1").value == 1

@@ -1,0 +1,91 @@
+"""Into a fresh environment: from the source, and from the wheel."""
+
+import glob
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+
+import pytest
+
+from cordon import _binary
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+THREE_LINES = "import cordon\nresult = cordon.run('result = 6 * 7')\nprint(result.value)"
+
+
+def clean(**more):
+    """No Go, no cordon, and nothing of this test's own environment."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CORDON", "PYTHON", "GO"))}
+    return {**kept, "PATH": "/usr/bin:/bin", **more}
+
+
+def run(*command, env=None, **more):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=120, env=env or clean(), **more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fresh")
+    venv.create(folder, symlinks=True)
+    return folder / "bin"
+
+
+def pip(fresh, *arguments, **more):
+    """The pip of this test's own Python, for the fresh one: to make another takes long."""
+    return run(sys.executable, "-m", "pip", "--python", fresh / "python", "--disable-pip-version-check", "-q", *arguments, **more)
+
+
+def test_from_the_source(fresh):
+    """Without binaries in bin/ it takes the one that is named."""
+    pip(fresh, "install", "--no-index", HERE, env=clean(CORDON_WHEEL_BIN="/nowhere"))
+    assert run(fresh / "python", "-c", THREE_LINES, env=clean(CORDON_BIN=_binary.find())) == "42\n"
+    assert run(fresh / "py-sandbox", "print(6 * 7)", env=clean(CORDON_BIN=_binary.find())) == "42\n"
+    refused = subprocess.run([fresh / "python", "-c", THREE_LINES], capture_output=True, text=True, env=clean())
+    assert "there is no cordon binary" in refused.stderr
+
+
+def test_from_the_wheel(fresh, tmp_path):
+    """It carries the binaries: no Go, nothing on PATH."""
+    binaries = os.path.dirname(_binary.find())
+    pip(fresh, "wheel", "--no-deps", "--no-index", "-w", tmp_path, HERE, env=clean(CORDON_WHEEL_BIN=binaries))
+    (wheel,) = glob.glob(str(tmp_path / "*.whl"))
+    assert "-py3-none-manylinux_2_17_" in wheel
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert "cordon/bin/cordon" in names and "cordon/bin/cordond" in names and "cordon/py.typed" in names
+    assert not [name for name in names if "__pycache__" in name or "tests" in name]
+    pip(fresh, "install", "--no-index", "--force-reinstall", wheel)
+    assert run(fresh / "python", "-c", THREE_LINES, cwd=tmp_path) == "42\n"
+    assert run(fresh / "python", "-c", "import cordon._binary as b; print(b.find())").startswith(str(fresh.parent))
+    assert run(fresh / "py-sandbox", "-v", "x", "x = 42") == "x = 42\n"
+    assert "run_python" in run(fresh / "py-sandbox-mcp", "--help")
+    pip(fresh, "uninstall", "-y", "cordon")
+
+
+@pytest.fixture
+def backend(monkeypatch):
+    """What builds the package, without binaries to carry."""
+    monkeypatch.syspath_prepend(os.path.join(HERE, "backend"))
+    import cordon_build
+
+    monkeypatch.setattr(cordon_build, "BINARIES", "/nowhere")
+    return cordon_build
+
+
+def test_the_same_source_gives_the_same_wheel(backend, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        backend.build_wheel(str(tmp_path / folder))
+    (first,), (second,) = (list((tmp_path / folder).iterdir()) for folder in ("a", "b"))
+    assert first.name.endswith("-py3-none-any.whl")
+    assert first.name == second.name and first.read_bytes() == second.read_bytes()
+
+
+def test_from_the_source_archive(fresh, backend, tmp_path):
+    archive = tmp_path / backend.build_sdist(str(tmp_path))
+    pip(fresh, "install", "--no-index", "--force-reinstall", archive)
+    assert run(fresh / "python", "-c", THREE_LINES, env=clean(CORDON_BIN=_binary.find())) == "42\n"

@@ -1,0 +1,181 @@
+"""The natural API."""
+
+import asyncio
+
+import pytest
+
+import cordon
+
+
+def test_value_output_and_context():
+    result = cordon.run("print('hi'); result = [context['a'], input()]", context={"a": 1}, stdin="there\n")
+    assert result.ok and result.status == "ok" and result.outcome == "succeeded"
+    assert result.value == [1, "there"] and result.stdout == "hi\n" and result.exit_code == 0
+    assert result.unwrap() == [1, "there"]
+    assert result.usage.wall_time > 0 and result.usage.memory > 1 << 20
+    assert result.enforcement.tier == "process"
+    assert result.enforcement.holds("seccomp") and result.enforcement.holds("landlock", "mount")
+
+
+def test_failure_is_a_result_and_an_exception_for_who_asks():
+    result = cordon.run("x = 1\nraise KeyError('gold')")
+    assert not result.ok and result.outcome == "raised" and result.error_type == "exception"
+    assert result.exception.type == "KeyError" and result.exception.line == 2 and "Traceback" in result.exception.traceback
+    with pytest.raises(cordon.SandboxError) as caught:
+        result.unwrap()
+    assert caught.value.result is result and "KeyError" in str(caught.value)
+    with pytest.raises(cordon.SandboxError):
+        cordon.run("1/0", check=True)
+
+
+def test_what_is_blocked_is_told():
+    result = cordon.run("import socket\nsocket.socket()")
+    assert [(v.wall, v.op, v.line) for v in result.violations] == [("seccomp", "socket", 2)]
+    result = cordon.run("open('/etc/shadow')")
+    assert result.exception.type == "FileNotFoundError"
+    result = cordon.run("import os\nos.fork()")
+    assert not result.ok
+
+
+def test_limits():
+    assert cordon.run("while True: pass", timeout=0.2).outcome == "timed_out"
+    assert cordon.run("while True: pass", timeout="200ms").error == "wall time limit of 200ms reached"
+    assert cordon.run("x = bytearray(10**9)", memory="64MiB").outcome == "out_of_memory"
+    assert cordon.run("while True: pass", cpu_time=0.2).outcome == "out_of_cpu"
+    cut = cordon.run("print('x' * 5000)", output=1000)
+    assert cut.stdout_truncated and len(cut.stdout) == 1000
+    assert cordon.run("while True: pass", limits={"wall_time": "100ms"}).outcome == "timed_out"
+    with pytest.raises(cordon.InvalidRequest, match="above the policy's maximum of 1m"):
+        cordon.run("pass", timeout=3600)
+    for wrong in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="timeout"):
+            cordon.run("pass", timeout=wrong)
+    with pytest.raises(TypeError, match="memory"):
+        cordon.run("pass", memory=1.5)
+
+
+def test_variables_and_rules():
+    result = cordon.run("x = 42; y = object()", variables=["x", "y", "z"])
+    assert result.variables["x"] == 42 and result.variables["y"]["$type"] == "object" and "z" not in result.variables
+    refused = cordon.run("import os", restricted=True)
+    assert refused.outcome == "refused" and refused.violations[0].op == "import-not-allowed"
+    assert "math" in refused.violations[0].allowed
+
+
+def test_what_is_no_json():
+    with pytest.raises(TypeError):
+        cordon.run("pass", context={1, 2})
+    with pytest.raises(ValueError):
+        cordon.run("pass", context=float("nan"))
+    assert cordon.run("result = object()").outcome == "invalid_output"
+    assert cordon.run("result = context", context="\U0001f600 é \x00 \n").value == "\U0001f600 é \x00 \n"
+
+
+def test_a_number_that_this_python_does_not_read():
+    """The guest must not be able to raise what looks like the caller's mistake."""
+    try:
+        value = cordon.run("result = 10 ** 5000").value
+    except cordon.CordonError as error:
+        assert not isinstance(error, ValueError) and "cannot be read" in str(error)
+    else:
+        assert value == 10**5000  # before Python 3.11
+    assert cordon.run("result = 1").value == 1
+
+
+def test_wrong_requests():
+    with pytest.raises(cordon.InvalidRequest, match="empty"):
+        cordon.run("")
+    with pytest.raises(cordon.InvalidRequest, match="NUL"):
+        cordon.run("x = '\0'")
+    with pytest.raises(cordon.InvalidRequest, match='tier "moon" does not exist'):
+        cordon.run("pass", tier="moon")
+    with pytest.raises(cordon.Unsupported):
+        cordon.run("pass", trust="third-party")
+
+
+def test_large_requests_and_results():
+    text = "x" * (5 << 20)
+    assert len(cordon.run("result = context + context", context=text).value) == 10 << 20
+
+
+def test_check():
+    assert cordon.check("import math") == []
+    finding = cordon.check("x = 1\nimport os")[0]
+    assert (finding.rule, finding.line) == ("import-not-allowed", 2) and str(finding).startswith("2:8: import-not-allowed")
+    assert cordon.check("import statistics", preset="hook")
+    with pytest.raises(cordon.InvalidRequest):
+        cordon.check("pass", preset="moon")
+
+
+def test_command(sandbox, tmp_path):
+    assert sandbox.command(["echo", "hello"]).stdout == "hello\n"
+    (tmp_path / "a.txt").write_text("here\n")
+    assert sandbox.command(["cat", "a.txt"], workspace=str(tmp_path)).stdout == "here\n"
+    assert sandbox.command(["env"], env={"A": "1"}).stdout.count("A=1\n") == 1
+    with pytest.raises(TypeError, match="no shell"):
+        sandbox.command("echo hello")
+
+
+def test_hook():
+    double = cordon.hook("result['output'] = game_state['gold'] * 2")
+    assert [double({"gold": n}) for n in range(5)] == [0, 2, 4, 6, 8]
+    with pytest.raises(cordon.SandboxError) as caught:
+        double({})
+    assert caught.value.result.exception.type == "KeyError"
+    assert double.call({"gold": 1}).value == 2
+    with pytest.raises(cordon.Refused) as refused:
+        cordon.hook("import os")()
+    assert refused.value.findings[0].rule == "import-not-allowed"
+    assert cordon.hook("def f(a):\n    return [a]").call_function("f", {"b": 1}).value == [{"b": 1}]
+    assert cordon.hook("while True: pass", timeout=0.2).call().outcome == "timed_out"
+
+
+def test_many_hooks(own):
+    """More than cordon keeps open: the oldest are opened again."""
+    hooks = [own.hook(f"result['output'] = {n}") for n in range(70)]
+    assert [h() for h in hooks] == list(range(70))
+    assert hooks[0]() == 0 and hooks[69]() == 69
+
+
+def test_async_twins():
+    async def all_of_it():
+        assert (await cordon.arun("result = 1")).value == 1
+        assert (await cordon.acheck("import os"))[0].rule == "import-not-allowed"
+        assert (await cordon.hook("result['output'] = 2").acall()).value == 2
+        assert (await cordon.hook("def f(): return 3").acall_function("f")).value == 3
+        assert (await cordon.arun("result = context", context="y" * (3 << 20))).value == "y" * (3 << 20)
+        async with cordon.Sandbox() as sandbox:
+            assert (await sandbox.acommand(["echo", "hi"])).stdout == "hi\n"
+
+    asyncio.run(all_of_it())
+
+
+def test_repr():
+    assert repr(cordon.run("print(1); result = [1]")).startswith("<Result succeeded, value=[1], stdout='1\\n', ")
+    assert repr(cordon.run("1/0")).startswith("<Result raised, error='ZeroDivisionError: division by zero (line 1)', ")
+    assert "blocked=socket(AF_INET" in repr(cordon.run("import socket\nsocket.socket()"))
+    assert len(repr(cordon.run("result = 'x' * 10000"))) < 300
+    assert repr(cordon.Sandbox()) == "<Sandbox local>"
+
+
+def test_policy_by_name_file_and_dict(tmp_path):
+    with cordon.Sandbox(policy="strict") as strict:
+        assert strict.run("result = 1").value == 1
+    file = tmp_path / "policy.yaml"
+    file.write_text("limits: {wall_time: 100ms}\n")
+    with cordon.Sandbox(policy=file) as short:
+        assert short.run("while True: pass").error == "wall time limit of 100ms reached"
+    with cordon.Sandbox(policy={"maxima": {"wall_time": "2m"}}) as longer:
+        assert longer.run("result = 1", timeout=90).value == 1
+    with cordon.Sandbox(policy={"no_such_key": 1}) as wrong:
+        with pytest.raises(cordon.InvalidRequest, match="no_such_key"):
+            wrong.run("pass")
+    with cordon.Sandbox(policy="no-such-file.yaml") as missing:
+        with pytest.raises(cordon.CordonError, match="no-such-file"):
+            missing.run("pass")
+
+
+def test_python_of_the_guest():
+    with cordon.Sandbox(python="/no/such/python") as wrong:
+        with pytest.raises(cordon.NotFound, match="/no/such/python"):
+            wrong.run("pass")

@@ -1,0 +1,132 @@
+"""create_sandbox().run_script and run_mod_hook, against their contract."""
+
+import asyncio
+import inspect
+
+import pytest
+
+import cordon
+from cordon import create_sandbox, run_mod_hook
+
+
+def test_defaults():
+    defaults = [p.default for p in inspect.signature(create_sandbox).parameters.values()]
+    assert defaults == [30, 256 * 1024 * 1024, 10]
+    sandbox = create_sandbox()
+    assert (sandbox.timeout, sandbox.memory_limit, sandbox.cpu_limit) == (30, 268435456, 10)
+    assert isinstance(sandbox, cordon.SubprocessSandbox)
+
+
+def test_ok():
+    sandbox = create_sandbox()
+    assert sandbox.run_script("result = {'sum': sum(context['numbers'])}", {"numbers": [1, 2, 3]}) == {
+        "status": "ok", "result": {"sum": 6}}
+    assert sandbox.run_script("pass") == {"status": "ok", "result": None}
+    assert sandbox.run_script("result = context") == {"status": "ok", "result": {}}
+    assert sandbox.run_script("") == {"status": "ok", "result": None}
+    assert sandbox.run_script("print('noise'); print('{}'); result = 1") == {"status": "ok", "result": 1}
+    for module in ("json", "re", "math", "datetime", "collections", "typing", "asyncio", "threading", "sqlite3"):
+        assert sandbox.run_script(f"import {module}; result = 1")["status"] == "ok"
+
+
+def test_errors():
+    sandbox = create_sandbox(timeout=5)
+    assert create_sandbox(timeout=0.3).run_script("while True: pass") == {"status": "error", "error": "timeout"}
+    assert sandbox.run_script("result = object()") == {"status": "error", "error": "invalid output"}
+    assert sandbox.run_script("result = {1, 2}") == {"status": "error", "error": "invalid output"}
+    assert sandbox.run_script("raise ValueError('no')") == {"status": "error", "error": "no", "error_type": "ValueError"}
+    syntax = sandbox.run_script("x = (")
+    assert syntax["status"] == "error" and syntax["error_type"] == "SyntaxError"
+    left = sandbox.run_script("import sys; sys.stderr.write('e' * 5000); sys.exit(3)")
+    assert left == {"status": "error", "error": "e" * 1000, "exit_code": 3}
+    silent = sandbox.run_script("import os; os._exit(4)")
+    assert silent["exit_code"] == 4 and "4" in silent["error"]
+    crashed = sandbox.run_script("import ctypes; ctypes.string_at(0)")
+    assert crashed["status"] == "error" and crashed["error"] and crashed["exit_code"] is None
+
+
+def test_limits():
+    assert "processor time" in create_sandbox(cpu_limit=1).run_script("while True: pass")["error"]
+    assert create_sandbox(memory_limit=64 << 20).run_script("x = bytearray(10**9)")["status"] == "error"
+    sandbox = create_sandbox()
+    for forbidden in (
+        "import socket; socket.socket()", "import os; os.fork()", "import subprocess; subprocess.run(['ls'])",
+        "open('/etc/hosts', 'w')", "import os; os.mkdir('/x')", "import os; os.chmod('/', 0)", "import os; os.chroot('/tmp')",
+    ):
+        assert sandbox.run_script(forbidden)["status"] == "error", forbidden
+
+
+def test_above_the_default_maxima():
+    """Who makes a sandbox is its operator."""
+    assert create_sandbox(timeout=120, memory_limit=2 << 30, cpu_limit=90).run_script("result = 1")["result"] == 1
+
+
+def test_unless_there_is_another_operator(monkeypatch, tmp_path):
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("maxima: {wall_time: 40s}\n")
+    monkeypatch.setenv("CORDON_POLICY", str(policy))
+    assert create_sandbox(timeout=120)._own is None
+
+
+def test_async():
+    async def many():
+        sandbox = create_sandbox()
+        return await asyncio.gather(*(sandbox.arun_script("result = context['n']", {"n": n}) for n in range(20)))
+
+    assert [a["result"] for a in asyncio.run(many())] == list(range(20))
+
+
+# Hooks of mods
+
+
+def test_hook_output():
+    script = "import math\nresult['output'] = math.floor(game_state['gold'] * 1.5) + mod_config.get('bonus', 0)"
+    assert run_mod_hook(script, {"gold": 20}, {"bonus": 12}) == 42
+    assert run_mod_hook(script, {"gold": 2}, {}) == 3
+    assert run_mod_hook("x = 1", {}, {}) is None
+    assert run_mod_hook("", {}, {}) is None
+    assert run_mod_hook("result['output'] = [math.pi > 3, random.random() < 1]", {}, {}) == [True, True]
+    for module in ("math", "random", "json", "re", "collections", "datetime", "itertools", "functools"):
+        assert run_mod_hook(f"import {module}\nresult['output'] = 1", {}, {}) == 1
+
+
+@pytest.mark.parametrize("script", ["x = (", "import os", "import socket", "open('x')", "().__class__", "eval('1')", "import statistics"])
+def test_hook_that_does_not_compile(script):
+    with pytest.raises(ValueError) as caught:
+        run_mod_hook(script, {}, {})
+    assert "1:" in str(caught.value)
+
+
+def test_hook_that_raises():
+    assert run_mod_hook("game_state['gold']", {}, {}) == {"status": "error", "error": "'gold'"}
+    assert run_mod_hook("1 / 0", {}, {}) == {"status": "error", "error": "division by zero"}
+
+
+def test_hook_that_hangs():
+    for _ in range(2):
+        with pytest.raises(TimeoutError, match="0.3 s"):
+            run_mod_hook("while True: pass", {}, {}, timeout_seconds=0.3)
+    assert run_mod_hook("result['output'] = 1", {}, {}, 0.3) == 1
+
+
+def test_hook_is_kept(sandbox):
+    script = "result['output'] = game_state['n']"
+    run_mod_hook(script, {"n": 1}, {})
+    child = sandbox._transport.child()
+    before, count = len(child.hooks), child._count
+    for n in range(100):
+        assert run_mod_hook(script, {"n": n}, {}) == n
+    assert len(child.hooks) == before and child._count == count + 100  # one message each
+
+
+def test_hook_keeps_nothing_between_calls():
+    script = "game_state.append(1)\nresult['output'] = len(game_state)"
+    state = []
+    assert [run_mod_hook(script, state, {}) for _ in range(3)] == [1, 1, 1] and state == []
+
+
+def test_hook_async():
+    async def many():
+        return await asyncio.gather(*(cordon.arun_mod_hook("result['output'] = game_state", n, {}) for n in range(100)))
+
+    assert asyncio.run(many()) == list(range(100))

@@ -1,0 +1,1 @@
+"""A package of the caller's own: the guest has it only if its source is sent."""
