@@ -46,6 +46,16 @@ var hostile = []struct {
 		invalid: "wasi_snapshot_preview1.proc_exec",
 	},
 	{
+		name:    "an old WASI",
+		module:  assemble(types, section(2, list(slices.Concat(text("wasi_unstable"), text("fd_write"), []byte{0, growType})))),
+		invalid: "wasi_unstable.fd_write: a WASI of before 2020",
+	},
+	{
+		name:    "a thousand imports",
+		module:  assemble(types, section(2, list(slices.Repeat([][]byte{slices.Concat(text("env"), text("f"), []byte{0, growType})}, 1000)...))),
+		invalid: "; and 995 more",
+	},
+	{
 		name:    "an import of another type",
 		module:  assemble(types, section(2, list(slices.Concat(text("wasi_snapshot_preview1"), text("fd_write"), []byte{0, voidType}))), functions(1), exportStart(1), code(nil)),
 		invalid: "wasi_snapshot_preview1.fd_write",
