@@ -89,10 +89,11 @@ func TestServeGraceEnds(t *testing.T) {
 	r := start(t, "--grace", "200ms")
 	events, hangUp := r.begin("print('begun', flush=True)\nwhile True: pass")
 	defer hangUp()
+	began := time.Now()
 	r.signal(syscall.SIGTERM)
 	rest, err := io.ReadAll(events)
-	if err != nil || !strings.Contains(string(rest), "canceled") {
-		t.Errorf("the run: %v\n%s", err, rest)
+	if took := time.Since(began); err != nil || !strings.Contains(string(rest), "canceled") || took > 15*time.Second {
+		t.Errorf("the run, after %v: %v\n%s", took, err, rest)
 	}
 	if code := r.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
