@@ -123,6 +123,12 @@ const (
 	modules  = "modules"
 )
 
+// Which of them a field is for. They are not made anew for each request.
+var (
+	onlyScripts, onlyCommands, onlyModules = []string{scripts}, []string{commands}, []string{modules}
+	noCommands, noScripts                  = []string{scripts, modules}, []string{commands, modules}
+)
+
 // kind is what this request runs.
 func (r Request) kind() string {
 	switch {
@@ -143,19 +149,19 @@ func (r Request) validateCode() error {
 		said bool
 		of   []string
 	}{
-		{"script", r.Script != "", []string{scripts}},
-		{"context", r.Context != nil, []string{scripts}},
-		{"variables", len(r.Variables) > 0, []string{scripts}},
-		{"restricted", r.Restricted, []string{scripts}},
-		{"workspace", r.Workspace != "", []string{commands}},
-		{"workspace_read_only", r.WorkspaceReadOnly, []string{commands}},
-		{"module", r.Module != nil, []string{modules}},
-		{"args", len(r.Args) > 0, []string{modules}},
-		{"limits.fuel", r.Limits.Fuel != 0, []string{modules}},
-		{"name", r.Name != "", []string{scripts, modules}},
-		{"tools", len(r.Tools) > 0, []string{scripts, modules}},
-		{"deterministic", r.Deterministic, []string{scripts, modules}},
-		{"env", len(r.Env) > 0, []string{commands, modules}},
+		{"script", r.Script != "", onlyScripts},
+		{"context", r.Context != nil, onlyScripts},
+		{"variables", len(r.Variables) > 0, onlyScripts},
+		{"restricted", r.Restricted, onlyScripts},
+		{"workspace", r.Workspace != "", onlyCommands},
+		{"workspace_read_only", r.WorkspaceReadOnly, onlyCommands},
+		{"module", r.Module != nil, onlyModules},
+		{"args", len(r.Args) > 0, onlyModules},
+		{"limits.fuel", r.Limits.Fuel != 0, onlyModules},
+		{"name", r.Name != "", noCommands},
+		{"tools", len(r.Tools) > 0, noCommands},
+		{"deterministic", r.Deterministic, noCommands},
+		{"env", len(r.Env) > 0, noScripts},
 	} {
 		if field.said && !slices.Contains(field.of, kind) {
 			return Errorf(Invalid, "%s is for %s, and this request is for %s", field.name, strings.Join(field.of, " and "), kind)

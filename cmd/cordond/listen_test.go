@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -111,5 +112,25 @@ func TestListenUnix(t *testing.T) {
 	second.Close()
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		t.Errorf("the socket stays: %v", err)
+	}
+}
+
+// What is no socket is somebody's, and stays.
+func TestListenUnixReplacesNothingElse(t *testing.T) {
+	folder := short(t)
+	file, link, empty := filepath.Join(folder, "f"), filepath.Join(folder, "l"), filepath.Join(folder, "d")
+	if err := errors.Join(os.WriteFile(file, []byte("mine"), 0o600), os.Symlink(file, link), os.Mkdir(empty, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file, link, empty} {
+		if l, err := listenUnix(t.Context(), path); err == nil || !strings.Contains(err.Error(), "no socket") {
+			t.Errorf("%s: %v, %v", path, l, err)
+		}
+	}
+	if text, err := os.ReadFile(link); err != nil || string(text) != "mine" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Stat(empty); err != nil {
+		t.Error(err)
 	}
 }

@@ -89,10 +89,11 @@ func TestServeGraceEnds(t *testing.T) {
 	r := start(t, "--grace", "200ms")
 	events, hangUp := r.begin("print('begun', flush=True)\nwhile True: pass")
 	defer hangUp()
+	began := time.Now()
 	r.signal(syscall.SIGTERM)
 	rest, err := io.ReadAll(events)
-	if err != nil || !strings.Contains(string(rest), "canceled") {
-		t.Errorf("the run: %v\n%s", err, rest)
+	if took := time.Since(began); err != nil || !strings.Contains(string(rest), "canceled") || took > 15*time.Second {
+		t.Errorf("the run, after %v: %v\n%s", took, err, rest)
 	}
 	if code := r.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -120,10 +121,12 @@ func TestServeTLS(t *testing.T) {
 	cert, key := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
 	trust := writeCertificate(t, cert, key)
 	r := start(t, "--tls-cert", cert, "--tls-key", key)
+	config := &tls.Config{ServerName: "localhost"}
 	ask := func(roots *x509.CertPool) error {
 		client := clientOf(t, "unix", r.socket)
 		transport := client.Transport.(*http.Transport)
-		transport.TLSClientConfig = &tls.Config{RootCAs: roots, ServerName: "localhost"}
+		transport.TLSClientConfig = config.Clone()
+		transport.TLSClientConfig.RootCAs = roots
 		defer transport.CloseIdleConnections()
 		res, err := client.Get("https://localhost/healthz")
 		if err == nil {
@@ -134,6 +137,11 @@ func TestServeTLS(t *testing.T) {
 	if err := ask(trust); err != nil {
 		t.Error(err)
 	}
+	config.MinVersion, config.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
+	if err := ask(trust); err == nil || !strings.Contains(err.Error(), "protocol version") {
+		t.Errorf("an old TLS: %v", err)
+	}
+	config.MinVersion, config.MaxVersion = 0, 0
 	renewed := writeCertificate(t, cert, key)
 	r.signal(syscall.SIGHUP)
 	r.hear("RELOADING=1")

@@ -15,28 +15,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// limitedBody has a size and a deadline, which ends with it: from then on, the server
-// reads to notice that the client has gone.
-type limitedBody struct {
-	io.ReadCloser
-	control *http.ResponseController
-}
-
-func (a *api) limited(w http.ResponseWriter, control *http.ResponseController, body io.ReadCloser) io.ReadCloser {
-	if err := control.SetReadDeadline(time.Now().Add(a.BodyTimeout)); err != nil {
+// limited gives a body a size and a deadline. That ends with the body: from then on, the
+// server reads, without one, to notice that the client has gone.
+func (a *api) limited(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(a.BodyTimeout)); err != nil {
 		a.Logger.Warn("no deadline for a body", "error", err)
 	}
-	return &limitedBody{http.MaxBytesReader(w, body, a.MaxBody), control}
-}
-
-func (b *limitedBody) Read(p []byte) (n int, err error) {
-	n, err = b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		if err := b.control.SetReadDeadline(time.Time{}); err != nil {
-			return n, err
-		}
-	}
-	return n, err
+	return http.MaxBytesReader(w, body, a.MaxBody)
 }
 
 // budget bounds the bodies that are in memory together: a thousand clients with the

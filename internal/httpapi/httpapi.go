@@ -125,13 +125,8 @@ func (a *api) prepared(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		control := http.NewResponseController(w)
-		// The last answer on this connection left its own.
-		if err := control.SetWriteDeadline(time.Time{}); err != nil {
-			a.Logger.Warn("no deadlines on this connection", "error", err)
-		}
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = a.limited(w, control, r.Body)
+			r.Body = a.limited(w, r.Body)
 		}
 		next.ServeHTTP(w, r)
 	})

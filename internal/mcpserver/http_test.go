@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -214,5 +215,18 @@ func TestStreamsOfServerSentEventsAreBounded(t *testing.T) {
 	w.headers["Authorization"] = "Bearer somebody"
 	if status := open(); status != http.StatusOK {
 		t.Errorf("another caller: %d", status)
+	}
+}
+
+// The operator's log is for what an operator can mend: the SDK calls each session
+// information, and most mistakes of clients errors.
+func TestAQuietLog(t *testing.T) {
+	var log strings.Builder
+	s := fakeServer(t, func(_ *service.Options, o *mcpserver.Options) {
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	})
+	converse(t, s, initializeLine+"\n"+initializedLine+"\n"+callLine(2, "print")+"\n"+`{"jsonrpc":"2.0","id":3,"method":"no/such"}`)
+	if got := log.String(); got != "" {
+		t.Errorf("%s", got)
 	}
 }

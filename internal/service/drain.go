@@ -61,7 +61,11 @@ func (s *Service) leave(late bool) {
 // caller has canceled nothing. Who was sent away by the Runner hears when to come again,
 // as who is by the line.
 func (s *Service) explained(ctx context.Context, err error) error {
-	if known := new(admission.Busy); run.ClassOf(err) == run.Busy && !errors.As(err, &known) {
+	if err == nil {
+		return nil
+	}
+	var known *admission.Busy
+	if run.ClassOf(err) == run.Busy && !errors.As(err, &known) {
 		return s.Line.Busy(strings.TrimSuffix(err.Error(), "; try again later"))
 	}
 	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errEnded) {
