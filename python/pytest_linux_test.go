@@ -47,9 +47,9 @@ func environment(t *testing.T, variable string) string {
 	return folder
 }
 
-// pytest runs tests of the package with an interpreter. What the interpreter has not
-// installed itself it takes from packages.
-func pytest(t *testing.T, python, packages string, arguments ...string) {
+// pytest runs tests of the package with an interpreter, and gives the last line of what
+// it says. What the interpreter has not installed itself it takes from packages.
+func pytest(t *testing.T, python, packages string, arguments ...string) (summary string) {
 	t.Helper()
 	folder, err := binaries()
 	if err != nil {
@@ -63,6 +63,7 @@ func pytest(t *testing.T, python, packages string, arguments ...string) {
 		t.Fatalf("%s: %v\n%s", cmd, err, out)
 	}
 	t.Logf("%s: %s", python, lastLine(out))
+	return lastLine(out)
 }
 
 // TestPackage runs everything on the Python of the environment, and checks the types.
@@ -105,7 +106,10 @@ func TestInstall(t *testing.T) {
 func TestAdapters(t *testing.T) {
 	hosttest.Slow(t, "it is about packages of others")
 	t.Parallel()
-	pytest(t, filepath.Join(environment(t, "CORDON_TEST_FRAMEWORKS"), "bin", "python"), "", "tests/test_adapters.py", "src/cordon/adapters")
+	python := filepath.Join(environment(t, "CORDON_TEST_FRAMEWORKS"), "bin", "python")
+	if summary := pytest(t, python, "", "tests/test_adapters.py", "src/cordon/adapters"); strings.Contains(summary, "skipped") {
+		t.Errorf("a framework is missing: %s", summary)
+	}
 }
 
 // pythons gives the oldest and the newest CPython beside that of the environment; all in

@@ -9,7 +9,9 @@ import (
 )
 
 // wireResult is a Result as JSON shows it: the same keys in the same order
-// (a test compares them), but null where a Result has an empty text.
+// (a test compares them), but null where a Result has an empty text. Its parts are those
+// that JSON shows, too: each with a method of its own would be written and read twice,
+// which is most of the time that a small answer takes.
 type wireResult struct {
 	ID              string                     `json:"id,omitempty"`
 	Status          Status                     `json:"status"`
@@ -27,10 +29,10 @@ type wireResult struct {
 	StdoutTruncated bool                       `json:"stdout_truncated"`
 	StderrTruncated bool                       `json:"stderr_truncated"`
 	Variables       map[string]json.RawMessage `json:"variables"`
-	Usage           Usage                      `json:"usage"`
+	Usage           wireUsage                  `json:"usage"`
 	Violations      []Violation                `json:"violations"`
 	Traffic         []Traffic                  `json:"traffic"`
-	Enforcement     Enforcement                `json:"enforcement"`
+	Enforcement     wireEnforcement            `json:"enforcement"`
 }
 
 // MarshalJSON writes every key every time, so that no client has to ask which
@@ -47,7 +49,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: r.StdoutSize, StderrSize: r.StderrSize,
 		StdoutTruncated: r.StdoutTruncated, StderrTruncated: r.StderrTruncated,
 		Variables: make(map[string]json.RawMessage, len(r.Variables)),
-		Usage:     r.Usage, Violations: r.Violations, Traffic: r.Traffic, Enforcement: r.Enforcement,
+		Usage:     r.Usage.wire(), Violations: r.Violations, Traffic: r.Traffic, Enforcement: r.Enforcement.wire(),
 	}
 	for name, value := range r.Variables {
 		w.Variables[name] = orNull(value)
@@ -70,30 +72,37 @@ type wireEnforcement struct {
 }
 
 // MarshalJSON writes every key every time, as for a Result.
-func (e Enforcement) MarshalJSON() ([]byte, error) {
+func (e Enforcement) MarshalJSON() ([]byte, error) { return marshalPlainly(e.wire()) }
+
+func (e Enforcement) wire() wireEnforcement {
 	w := wireEnforcement{Tier: e.Tier, Jail: orNil(e.Jail), Walls: e.Walls, ViolationsObserved: e.ViolationsObserved}
 	if w.Walls == nil {
 		w.Walls = map[policy.Wall]string{}
 	}
-	return marshalPlainly(w)
+	return w
+}
+
+// wireUsage is a Usage as JSON shows it.
+type wireUsage struct {
+	WallTime policy.Duration `json:"wall_time"`
+	CPUTime  policy.Duration `json:"cpu_time"`
+	Memory   string          `json:"memory"`
+	Output   string          `json:"output"`
+	Fuel     policy.Count    `json:"fuel,omitempty"`
 }
 
 // MarshalJSON rounds to what was measured: nobody wants nanoseconds of a
 // clock or single bytes of a resident set.
-func (u Usage) MarshalJSON() ([]byte, error) {
-	return marshalPlainly(struct {
-		WallTime policy.Duration `json:"wall_time"`
-		CPUTime  policy.Duration `json:"cpu_time"`
-		Memory   string          `json:"memory"`
-		Output   string          `json:"output"`
-		Fuel     policy.Count    `json:"fuel,omitempty"`
-	}{
+func (u Usage) MarshalJSON() ([]byte, error) { return marshalPlainly(u.wire()) }
+
+func (u Usage) wire() wireUsage {
+	return wireUsage{
 		policy.Duration(u.WallTime.Std().Round(time.Microsecond)),
 		policy.Duration(u.CPUTime.Std().Round(time.Microsecond)),
 		u.Memory.Rounded(),
 		u.Output.Rounded(),
 		u.Fuel,
-	})
+	}
 }
 
 // marshalPlainly leaves <, > and & as they are. Whoever encodes the Result

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -239,9 +240,24 @@ func (s *lineServer) cancel(id string) {
 }
 
 func (s *lineServer) answer(v any) {
+	text, err := marshalLine(v)
+	if err != nil {
+		text, _ = marshalLine(failed(json.RawMessage("null"), err)) // texts alone
+	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	_ = printJSON(s.out, v, false) // a broken pipe ends ctx
+	_, _ = s.out.Write(text) // a broken pipe ends ctx
+}
+
+// marshalLine asks a Result directly: an encoder would read again what it has written.
+func marshalLine(v any) ([]byte, error) {
+	if res, ok := v.(run.Result); ok {
+		text, err := res.MarshalJSON()
+		return append(text, '\n'), err
+	}
+	var b bytes.Buffer
+	err := printJSON(&b, v, false)
+	return b.Bytes(), err
 }
 
 // failed is the answer for what gave no Result.

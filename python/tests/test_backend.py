@@ -98,6 +98,10 @@ def test_types_that_the_caller_allows(backend):
     allowing = SubprocessSandboxBackend(SandboxConfig(allow=(shapes.Colour, shapes.NoData)))
     assert allowing.execute("t", tools.colour, {}) is shapes.Colour.BLUE
     assert allowing.execute("t", tools.no_data, {}).value == 1
+    by_name = b"\x80\x04\x8c\x08builtins\x8c\x07getattr\x93\x8c\x0etoolbox.shapes\x8c\x06Colour\x93\x8c\x03%s\x86R."
+    assert allowing.execute("t", tools.sends, {"data": by_name % b"RED"}) is shapes.Colour.RED  # as Python 3.11.2 writes it
+    with pytest.raises(RuntimeError, match="something else than an Enum"):
+        allowing.execute("t", tools.sends, {"data": by_name % b"mro"})
 
 
 def test_dataclasses_that_act_are_refused(backend):

@@ -42,6 +42,7 @@ HOSTILE = {
     "calls eval": pickle.dumps(Reduces(eval, (f"open({MARKER!r}, 'w')",)), 4),
     "calls open": pickle.dumps([Reduces(open, (MARKER, "w"))], 4),
     "calls getattr": pickle.dumps(Reduces(getattr, ("x", "upper")), 4),
+    "calls getattr on a class": P + name("builtins", "getattr") + name("toolbox.shapes", "Point") + short("__init__") + b"\x86R.",
     "calls type": pickle.dumps(Reduces(type, ("A", (), {})), 4),
     "protocol 0": pickle.dumps(Reduces(os.system, (f"touch {MARKER}",)), 0),
     "protocol 2": pickle.dumps(Reduces(os.system, (f"touch {MARKER}",)), 2),
@@ -104,6 +105,8 @@ HOSTILE = {
 
 # Where another refusal would hide that this one is missing.
 WORDS = {
+    "calls getattr": "something else than an Enum",
+    "calls getattr on a class": "something else than an Enum",
     "calls os.system": "posix.system is not data",
     "a dotted name through os": "is not data",
     "a dataclass is called": "not made in this way",

@@ -302,6 +302,22 @@ def test_fork_in_the_middle_of_many_requests(own):
     assert codes == [0] * 5
 
 
+def test_a_fork_that_ends_takes_no_file_along(own):
+    """A policy's file is there when the child is started again."""
+    own.run("pass")
+    script = (
+        "import cordon, os, sys\n"
+        "s = cordon.Sandbox(policy={'limits': {'scratch': '4MiB'}})\n"
+        "s.run('pass')\n"
+        "if os.fork() == 0:\n    sys.exit(0)\n"
+        "os.wait()\n"
+        "os.kill(s._transport.child().pid, 9)\n"
+        "s._transport._child._process.wait()\n"
+        "print(s.run('result = 1').value)"
+    )
+    assert python(script).stdout == "1\n"
+
+
 def python(code, **more):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, **more)
 

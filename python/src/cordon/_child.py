@@ -78,28 +78,18 @@ class Child:
         #: Open hooks of this child, by what they were opened with.
         self.hooks: Dict[Any, Future[str]] = {}
         self._notes = tempfile.TemporaryFile()
-        # The other end does not block: cordon waits for many things at once, and need not
-        # give a thread to this one.
-        theirs, self._in = os.pipe()
-        os.set_blocking(theirs, False)
         # A session of its own: what is typed at a terminal to interrupt Python is not
         # for cordon, which would end with all that others have under way.
-        try:
-            self._process = subprocess.Popen(
-                command,
-                stdin=theirs,
-                stdout=subprocess.PIPE,
-                stderr=self._notes,
-                bufsize=0,
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(self._in)
-            raise
-        finally:
-            os.close(theirs)
-        assert self._process.stdout is not None
-        self._out = self._process.stdout.fileno()
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._notes,
+            bufsize=0,
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         self._answers = select.poll()
         self._answers.register(self._out, select.POLLIN)
         self._room = select.poll()
@@ -430,8 +420,8 @@ class Child:
 
     def _close_ends(self) -> None:
         self._dropped = True
-        os.close(self._in)
-        assert self._process.stdout is not None
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
         self._process.stdout.close()
         self._notes.close()
 

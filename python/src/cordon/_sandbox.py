@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import tempfile
@@ -359,19 +360,29 @@ def _policy_text(policy: Optional[Policy]) -> Optional[str]:
     return os.fspath(policy)
 
 
-_policy_folder: Optional[tempfile.TemporaryDirectory[str]] = None
-
-
 def _policy_file(text: str) -> str:
     """A file for a policy that was given as a dict; JSON is YAML. It stays until Python
     ends: a child that dies is started with it again."""
-    global _policy_folder
-    if _policy_folder is None:
-        _policy_folder = tempfile.TemporaryDirectory(prefix="cordon-policy-")
-    handle, path = tempfile.mkstemp(suffix=".yaml", dir=_policy_folder.name)
+    handle, path = tempfile.mkstemp(prefix="cordon-policy-", suffix=".yaml")
     with os.fdopen(handle, "w") as file:
         file.write(text)
+    atexit.register(_remove, path, os.getpid())
     return path
+
+
+def _remove(path: str, owner: int) -> None:
+    """By the process that made it: a forked one ends, too, and the other goes on."""
+    if os.getpid() == owner and os.path.exists(path):
+        os.unlink(path)
+
+
+def _after_fork() -> None:
+    global _sharing
+    _sharing = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 # What most programs need: one sandbox for all

@@ -8,6 +8,7 @@ import os
 import socket
 import threading
 import uuid
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, List, Optional, Tuple
 from urllib.parse import unquote, urlsplit
@@ -42,10 +43,10 @@ class Service(Transport):
         if token:
             self._headers["Authorization"] = "Bearer " + token
         self._reset()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._reset)
+        _everybody.add(self)
 
     def _reset(self) -> None:
+        """Connections, and the locks around them, are not for a forked process."""
         self._lock = threading.Lock()
         self._idle: List[http.client.HTTPConnection] = []
         self._hooks: Dict[HookSource, str] = {}
@@ -158,6 +159,18 @@ class Service(Transport):
             connection.close()
         if pool is not None:
             pool.shutdown(wait=False)
+
+
+_everybody: weakref.WeakSet[Service] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for service in list(_everybody):
+        service._reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def parts_of(url: str) -> Tuple[str, str]:
