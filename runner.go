@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -164,6 +165,9 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 
 func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
 	command, module := len(req.Command) > 0, req.Module != nil
+	if err := backend.RefuseStrangers(runtime.GOOS, r.policy, req.Trust); err != nil {
+		return "", err
+	}
 	switch {
 	case (command || module) && r.policy.Restricts():
 		return "", run.Errorf(run.Invalid, "the policy requires the language rules of all code, and only a script can go by them")

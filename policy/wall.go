@@ -37,26 +37,35 @@ const (
 	WallEgress  Wall = "egress"  // where the network may be reached
 )
 
+// The walls of other systems. Each of them is there on its own system alone, and
+// nothing is required of a host that it cannot have: see docs/architecture.md.
+const (
+	WallSeatbelt     Wall = "seatbelt"      // macOS: files, network and programs by a profile
+	WallJobObject    Wall = "job_object"    // Windows: memory, time and processes of a job, ended as one
+	WallToken        Wall = "token"         // Windows: a token without privileges, at low integrity
+	WallAppContainer Wall = "app_container" // Windows: files and network by an identity of its own
+)
+
 // WallWasm is that of a guest inside of the Runner's process: its code is translated so
 // that it reaches its own memory and the functions it was given, and nothing else.
 const WallWasm Wall = "wasm"
 
-// Two needs can be met by either of two walls.
+// Two needs can be met by any of several walls.
 const (
-	WallFilesystem Wall = "filesystem" // mount or landlock
-	WallNetwork    Wall = "network"    // net, or no sockets by seccomp
+	WallFilesystem Wall = "filesystem" // mount or landlock; seatbelt; app_container
+	WallNetwork    Wall = "network"    // net, or no sockets by seccomp; seatbelt; app_container
 )
 
-// Walls lists the mechanisms of the kernel in the order in which reports show them.
+// Walls lists the mechanisms of Linux in the order in which reports show them.
 var Walls = []Wall{
 	WallNoNewPrivs, WallCapabilities, WallUID, WallUser, WallMount, WallPID, WallNet, WallIPC,
 	WallUTS, WallCgroupNS, WallLandlock, WallSeccomp, WallRlimit, WallCgroup, WallEnvironment,
 }
 
-// OtherWalls lists those that are not the kernel's. Reports show them after Walls.
-var OtherWalls = []Wall{WallLanguage, WallCommand, WallEgress, WallWasm}
+// OtherWalls lists those that are not Linux's. Reports show them after Walls.
+var OtherWalls = []Wall{WallSeatbelt, WallJobObject, WallToken, WallAppContainer, WallLanguage, WallCommand, WallEgress, WallWasm}
 
-// Alternatives lists the walls of which one is enough to meet w.
+// Alternatives lists the walls of Linux of which one is enough to meet w.
 func (w Wall) Alternatives() []Wall {
 	switch w {
 	case WallFilesystem:

@@ -30,6 +30,10 @@ const (
 	KindDone  byte = 'D' // guest → host: the report on what was asked
 	KindLast  byte = 'L' // guest → host: the same, of a hook's worker that can serve no other call
 
+	// For a guest that has no fork server (internal/backend/portable):
+	KindProgram byte = 'P' // host → guest: the program that reads the rest, as source
+	KindOrder   byte = 'O' // host → guest: how to prepare the interpreter
+
 	headerSize = 5
 )
 

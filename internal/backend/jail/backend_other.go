@@ -3,38 +3,30 @@
 package jail
 
 import (
-	"context"
-	"runtime"
-
 	"github.com/cordon-sandbox/cordon/internal/backend"
-	"github.com/cordon-sandbox/cordon/internal/observe"
-	"github.com/cordon-sandbox/cordon/policy"
-	"github.com/cordon-sandbox/cordon/run"
+	"github.com/cordon-sandbox/cordon/internal/backend/portable"
+	"github.com/cordon-sandbox/cordon/internal/launch"
 )
 
-// Backend exists on Linux alone.
-type Backend struct{}
+// Backend is the tier on systems without Linux's walls: each command behind the walls
+// that the system has.
+type Backend struct{ *portable.Commands }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New refuses: the tier's walls are Linux's.
-func New(Options) (*Backend, error) { return nil, refusal() }
-
-func refusal() error {
-	return run.Errorf(run.Unsupported, "the jail tier needs Linux, and this is %s: run cordon in a Linux virtual machine or container", runtime.GOOS)
+// New decides on the walls. A required one that this host cannot give is an error here,
+// before anything runs.
+func New(options Options) (*Backend, error) {
+	launcher, err := launch.New()
+	if err != nil {
+		return nil, err
+	}
+	o := options.resolved()
+	commands, err := portable.NewCommands(portable.Options{
+		Policy: options.Policy, Launcher: launcher, Concurrent: o.Concurrent, Queue: o.Queue,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Backend{commands}, nil
 }
-
-// Tier is `jail`.
-func (*Backend) Tier() policy.Tier { return policy.TierJail }
-
-// Enforcement says that nothing is enforced.
-func (*Backend) Enforcement() run.Enforcement { return run.Enforcement{Tier: policy.TierJail} }
-
-// Stats are empty.
-func (*Backend) Stats() observe.Stats { return nil }
-
-// Open refuses.
-func (*Backend) Open(context.Context, backend.Job) (backend.Sandbox, error) { return nil, refusal() }
-
-// Close has nothing to close.
-func (*Backend) Close() error { return nil }

@@ -8,52 +8,48 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
-	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/backend/portable"
 	"github.com/cordon-sandbox/cordon/internal/jail"
-	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/launch"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Backend exists on Linux alone.
-type Backend struct{}
+// Backend is the tier on systems without Linux's walls: one interpreter a script, behind
+// the walls that the system has.
+type Backend struct{ *portable.Scripts }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New refuses: the tier's walls are Linux's.
-func New(context.Context, Options) (*Backend, error) {
-	return nil, refusal()
+// New decides on the walls. A required one that this host cannot give is an error here,
+// before anything runs.
+func New(ctx context.Context, options Options) (*Backend, error) {
+	if options.Language == policy.LanguageHook {
+		return nil, refuseHooks()
+	}
+	launcher, err := launch.New()
+	if err != nil {
+		return nil, err
+	}
+	o := options.resolved()
+	scripts, err := portable.NewScripts(ctx, portable.Options{
+		Policy: options.Policy, Launcher: launcher, Concurrent: o.Concurrent, Queue: o.Queue,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Backend{scripts}, nil
 }
 
-func refusal() error {
-	return run.Errorf(run.Unsupported, "the process tier needs Linux, and this is %s: run cordon in a Linux virtual machine or container", runtime.GOOS)
-}
-
-// Tier is `process`.
-func (*Backend) Tier() policy.Tier { return policy.TierProcess }
-
-// Plan is empty.
-func (*Backend) Plan() jail.Plan { return jail.Plan{} }
-
-// Interpreter is empty.
-func (*Backend) Interpreter() interpreter.Interpreter { return interpreter.Interpreter{} }
-
-// Enforcement says that nothing is enforced.
-func (*Backend) Enforcement() run.Enforcement { return run.Enforcement{Tier: policy.TierProcess} }
-
-// Stats are empty.
-func (*Backend) Stats() observe.Stats { return nil }
-
-// Open refuses.
-func (*Backend) Open(context.Context, backend.Job) (backend.Sandbox, error) { return nil, refusal() }
-
-// Check refuses.
-func (*Backend) Check(context.Context, run.Check) ([]run.Finding, error) { return nil, refusal() }
+// Plan is Linux's, and says which of these walls stand.
+func (b *Backend) Plan() jail.Plan { return jail.Plan{Walls: b.Enforcement().Walls, UID: -1} }
 
 // OpenHook refuses.
 func (*Backend) OpenHook(context.Context, run.Hook, policy.Limits) (*hook.Hook, error) {
-	return nil, refusal()
+	return nil, refuseHooks()
 }
 
-// Close has nothing to close.
-func (*Backend) Close() error { return nil }
+// refuseHooks: a hook is called in microseconds, and there is no fork server here.
+func refuseHooks() error {
+	return run.Errorf(run.Unsupported, "hooks need Linux, and this is %s: run the script each time, or use a session of tier wasm, or a Linux virtual machine", runtime.GOOS)
+}

@@ -1,0 +1,30 @@
+//go:build !windows
+
+package portable
+
+import (
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/command"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// admit looks at a command before it is executed. The refusals are the policy's; an
+// error is a request that makes no sense on this host.
+func (b *Commands) admit(job backend.Job, p place) (program string, refusals []run.Violation, err error) {
+	verdict, err := command.Check(job.Command, command.Scope{
+		Workspace: p.workspace, Dir: p.dir(), Read: b.read, Write: b.write, System: b.options.Launcher.System().Folders,
+		Scratch: p.scratch, Path: b.searchFolders(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
+	})
+	return verdict.Path, verdict.Refusals, err
+}
+
+// commandWords say what admit does.
+func commandWords(interpreters bool) string {
+	if interpreters {
+		return "enforced (interpreters are allowed)"
+	}
+	return "enforced"
+}
+
+// systemEnvironment is what programs cannot do without: nothing here.
+func systemEnvironment() []string { return nil }

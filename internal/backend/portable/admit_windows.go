@@ -1,0 +1,84 @@
+package portable
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// interpreters are programs that run code from their arguments, by their names: what
+// the files of other names are is not looked at here.
+var interpreters = strings.Fields("cmd powershell pwsh wscript cscript mshta rundll32 regsvr32 msbuild forfiles " +
+	"python python3 pythonw py node perl ruby php lua tclsh bash sh zsh wsl java")
+
+// admit finds the program, and looks at its name.
+func (b *Commands) admit(job backend.Job, p place) (program string, refusals []run.Violation, err error) {
+	if program, err = findProgram(job.Command[0], p.dir(), b.searchFolders(job)); err != nil {
+		return "", nil, err
+	}
+	name := strings.ToLower(strings.TrimSuffix(filepath.Base(program), filepath.Ext(program)))
+	if slices.Contains(interpreters, name) && !b.options.Policy.AllowInterpreters {
+		refusals = append(refusals, run.Violation{
+			Wall: policy.WallCommand, Op: "interpreter", Detail: program + " runs code from its arguments", Count: 1,
+			Hint: "allow it with `allow_interpreters: true` in the policy (--allow-interpreters)",
+		})
+	}
+	return program, refusals, nil
+}
+
+// findProgram looks for a program as CreateProcess would, but not in the working folder,
+// so that a file in the workspace does not become a command by accident.
+func findProgram(name, dir string, path []string) (string, error) {
+	var candidates []string
+	if strings.ContainsAny(name, `\/`) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		candidates = []string{name, name + ".exe"}
+	} else {
+		for _, folder := range path {
+			if filepath.IsAbs(folder) {
+				candidates = append(candidates, filepath.Join(folder, name), filepath.Join(folder, name+".exe"))
+			}
+		}
+	}
+	for _, c := range candidates {
+		info, err := os.Stat(c)
+		switch {
+		case errors.Is(err, os.ErrNotExist), err == nil && info.IsDir():
+			continue
+		case err != nil:
+			return "", run.Errorf(run.NotExecutable, "%s cannot be run: %w", c, err)
+		}
+		if !strings.EqualFold(filepath.Ext(c), ".exe") {
+			return "", run.Errorf(run.NotExecutable, "%s is not an .exe: a batch file needs cmd, which --allow-interpreters lets you name", c)
+		}
+		return c, nil
+	}
+	return "", run.Errorf(run.NotFound, "%s was not found: give its path, or a PATH by --env", name)
+}
+
+// commandWords say what admit does.
+func commandWords(interpreters bool) string {
+	if interpreters {
+		return "enforced (interpreters are allowed)"
+	}
+	return "enforced (by the program's name alone; arguments are not looked at)"
+}
+
+// systemEnvironment is what programs cannot do without: they find libraries by it.
+func systemEnvironment() []string {
+	var kept []string
+	for _, name := range []string{"SYSTEMROOT", "WINDIR", "SYSTEMDRIVE", "COMSPEC"} {
+		if value, ok := os.LookupEnv(name); ok {
+			kept = append(kept, name+"="+value)
+		}
+	}
+	return kept
+}

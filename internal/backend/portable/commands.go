@@ -1,0 +1,247 @@
+package portable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/command"
+	"github.com/cordon-sandbox/cordon/internal/egress"
+	"github.com/cordon-sandbox/cordon/internal/launch"
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Commands is the `jail` tier: any command, with all the processes that it starts.
+type Commands struct {
+	options     Options
+	network     network
+	read, write []string // the policy's grants, without links
+	gate        *backend.Gate
+	walls       map[policy.Wall]string
+	setups      observe.Histogram
+}
+
+var _ backend.Backend = (*Commands)(nil)
+
+// NewCommands decides on the walls. A required wall that this host cannot give is an
+// error here, before anything runs.
+func NewCommands(options Options) (*Commands, error) {
+	b := &Commands{gate: backend.NewGate(options.Concurrent, options.Queue)}
+	asked := options.Policy
+	options.Policy = asked.Resolved()
+	b.options = options
+	if options.Policy.Jail != policy.JailNative {
+		return nil, run.Errorf(run.Unsupported, "backend %s needs Linux: leave it out, or write %s", options.Policy.Jail, policy.JailNative)
+	}
+	var err error
+	if b.network, err = newNetwork(options.Policy, options.Policy.Egress); err != nil {
+		return nil, err
+	}
+	if b.read, err = resolved(options.Policy.Read); err == nil {
+		b.write, err = resolved(options.Policy.Write)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if b.walls, err = options.Launcher.Walls(b.access(place{}, 0)); err != nil {
+		return nil, err
+	}
+	if b.network.mode != policy.EgressStrict {
+		// Who asks for the host's network asks for no wall before it.
+		asked.Prefer = append(slices.Clone(asked.Prefer), policy.WallNetwork)
+	}
+	return b, refuse(asked, b.walls)
+}
+
+// Tier is `jail`.
+func (b *Commands) Tier() policy.Tier { return policy.TierJail }
+
+// Enforcement says which walls stand.
+func (b *Commands) Enforcement() run.Enforcement {
+	e := run.Enforcement{Tier: policy.TierJail, Jail: b.options.Policy.Jail, Walls: maps.Clone(b.walls)}
+	e.Walls[policy.WallCommand] = commandWords(b.options.Policy.AllowInterpreters)
+	b.network.report(&e)
+	return e
+}
+
+// Stats are the figures of the tier.
+func (b *Commands) Stats() observe.Stats {
+	return observe.Stats{policy.TierJail: {Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
+}
+
+// Open waits for the job's turn.
+func (b *Commands) Open(ctx context.Context, job backend.Job) (backend.Sandbox, error) {
+	if err := refuseJob(job); err != nil {
+		return nil, err
+	}
+	if err := b.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	return &turn{b.gate, b.run}, nil
+}
+
+// Close ends every command and leaves nothing behind.
+func (b *Commands) Close() error {
+	b.gate.Close()
+	return nil
+}
+
+// place is where a command works.
+type place struct {
+	scratch   string
+	workspace string // canonical, empty for none
+	readOnly  bool
+}
+
+// dir is where the command starts.
+func (p place) dir() string {
+	if p.workspace != "" {
+		return p.workspace
+	}
+	return p.scratch
+}
+
+func (b *Commands) access(p place, port int) launch.Access {
+	access := launch.Access{Read: slices.Clone(b.read), Write: slices.Clone(b.write), Programs: true}
+	if p.scratch != "" {
+		access.Write = append(access.Write, p.scratch)
+	}
+	switch {
+	case p.workspace == "":
+	case p.readOnly:
+		access.Read = append(access.Read, p.workspace)
+	default:
+		access.Write = append(access.Write, p.workspace)
+	}
+	b.network.open(&access, port)
+	return access
+}
+
+// changeable lists the folders of the host that a command may write to.
+func (b *Commands) changeable(p place) []string {
+	folders := slices.Clone(b.write)
+	if p.workspace != "" && !p.readOnly {
+		folders = append(folders, p.workspace)
+	}
+	return folders
+}
+
+func (b *Commands) run(ctx context.Context, job backend.Job) (result run.Result, err error) {
+	p := place{readOnly: job.WorkspaceReadOnly}
+	if job.Workspace != "" {
+		if p.workspace, err = command.Workspace(job.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
+			return result, err
+		}
+	}
+	if p.scratch, err = makeScratch(); err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, removeScratch(p.scratch)) }()
+	program, refusals, err := b.admit(job, p)
+	if err != nil {
+		return result, err
+	}
+	if refusals = append(refusals, b.preflight(job)...); len(refusals) > 0 {
+		result = refused(refusals)
+		result.Enforcement = b.Enforcement()
+		return result, nil
+	}
+	result, err = b.execute(ctx, job, p, program)
+	result.Enforcement = b.Enforcement()
+	return result, err
+}
+
+func (b *Commands) preflight(job backend.Job) []run.Violation {
+	if b.network.mode == policy.EgressNone {
+		return nil
+	}
+	return egress.Preflight(b.network.grants, job.Command[1:])
+}
+
+func (b *Commands) execute(ctx context.Context, job backend.Job, p place, program string) (result run.Result, err error) {
+	proxy, err := b.network.serve()
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, proxy.close()) }()
+	w := watch{scratch: p.scratch, folders: b.changeable(p), closed: b.gate.Closed()}
+	w.before = sizeOf(w.folders)
+	running, err := start(b.options.Launcher, launch.Order{
+		Program: program, Args: job.Command, Dir: p.dir(), Env: b.environment(job, p, proxy.environment()),
+		Access: b.access(p, proxy.port()), Limits: job.Limits,
+	}, job, false)
+	if err != nil {
+		return result, notStarted(program, err)
+	}
+	b.setups.Since(running.began)
+	e, err := running.run(ctx, nil, w)
+	if err != nil {
+		return result, err
+	}
+	e.Violations = proxy.violations()
+	result, _ = judge(e)
+	result.Traffic = proxy.traffic()
+	return result, nil
+}
+
+// notStarted gives the classes that shells have codes for.
+func notStarted(program string, err error) error {
+	switch {
+	case run.ClassOf(err) != run.Internal:
+		return err
+	case errors.Is(err, os.ErrNotExist):
+		return run.Errorf(run.NotFound, "%s cannot be executed: %w", program, err)
+	case errors.Is(err, os.ErrPermission):
+		return run.Errorf(run.NotExecutable, "%s cannot be executed: %w", program, err)
+	}
+	return run.Errorf(run.Internal, "%s cannot be started: %w", program, err)
+}
+
+// environment is built, never inherited.
+func (b *Commands) environment(job backend.Job, p place, proxy []string) []string {
+	env := map[string]string{
+		"HOME": p.scratch, "TMPDIR": p.scratch, "TEMP": p.scratch, "TMP": p.scratch, "PWD": p.dir(),
+		"USER": "guest", "LOGNAME": "guest", "LANG": "C.UTF-8",
+	}
+	for _, setting := range slices.Concat(systemEnvironment(), proxy) {
+		name, value, _ := strings.Cut(setting, "=")
+		env[name] = value
+	}
+	maps.Copy(env, job.Env)
+	env["PATH"] = strings.Join(b.searchFolders(job), string(os.PathListSeparator))
+	settings := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		settings = append(settings, name+"="+env[name])
+	}
+	return settings
+}
+
+// searchFolders is the PATH that a command will have. What is looked at before the start
+// and what the command finds must not differ, so both take it from here.
+func (b *Commands) searchFolders(job backend.Job) []string {
+	if value, ok := job.Env["PATH"]; ok {
+		return strings.Split(value, string(os.PathListSeparator))
+	}
+	return b.options.Launcher.System().Path
+}
+
+// refused is the Result of a command that was not started.
+func refused(violations []run.Violation) run.Result {
+	var reasons []string
+	for i := range violations {
+		violations[i].Count = max(1, violations[i].Count)
+		reasons = append(reasons, fmt.Sprintf("%s: %s", violations[i].Op, violations[i].Detail))
+	}
+	return run.Result{
+		Status: run.Refused.Status(), Outcome: run.Refused, ErrorType: run.Refused.ErrorType(),
+		Error:      "the command was not started: " + strings.Join(reasons, "; "),
+		Violations: violations,
+	}
+}

@@ -1,0 +1,275 @@
+package portable
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/launch"
+	"github.com/cordon-sandbox/cordon/internal/output"
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// reason is why we killed a guest.
+type reason string
+
+// The reasons.
+const (
+	killedDone     reason = "done" // it had given its report
+	killedWall     reason = "wall time"
+	killedCPU      reason = "cpu time"
+	killedMemory   reason = "memory"
+	killedProcs    reason = "processes"
+	killedOutput   reason = "output"
+	killedScratch  reason = "scratch"
+	killedDisk     reason = "disk"
+	killedCanceled reason = "canceled"
+	killedSetup    reason = "set-up" // its interpreter was never ready
+)
+
+// guest is one process under way, with all that it starts.
+type guest struct {
+	job     backend.Job
+	process launch.Process
+	began   time.Time
+	killed  atomic.Pointer[reason]
+
+	stdin, stdout, stderr, channel *os.File // our ends; there is a channel for a script alone
+	out, err                       output.Sink
+
+	ready     chan struct{} // closed when the guest begins; for a script, its interpreter says so
+	failure   string
+	report    wire.Dict
+	malformed error
+	spoken    chan struct{} // closed when the channel has said all
+}
+
+// kill ends the guest for the first reason that there is. What it has written is looked
+// at behind its report, too.
+func (g *guest) kill(r reason) {
+	if g.killed.CompareAndSwap(nil, &r) {
+		g.process.Kill()
+		return
+	}
+	if r.written() {
+		if first := g.killed.Load(); *first == killedDone {
+			g.killed.CompareAndSwap(first, &r)
+		}
+	}
+}
+
+func (g *guest) reason() reason {
+	if r := g.killed.Load(); r != nil {
+		return *r
+	}
+	return ""
+}
+
+// start starts what the order says, with streams of its own.
+func start(l launch.Launcher, order launch.Order, job backend.Job, withChannel bool) (g *guest, err error) {
+	g = &guest{job: job, began: time.Now(), ready: make(chan struct{}), spoken: make(chan struct{})}
+	var theirs []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+		if err != nil {
+			g.close()
+		}
+	}()
+	pipe := func(ours, other **os.File, reading bool) error {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return run.Errorf(run.Internal, "pipes: %w", err)
+		}
+		if !reading {
+			r, w = w, r
+		}
+		*ours, *other = r, w
+		theirs = append(theirs, w)
+		return nil
+	}
+	err = errors.Join(pipe(&g.stdin, &order.Stdin, false), pipe(&g.stdout, &order.Stdout, true), pipe(&g.stderr, &order.Stderr, true))
+	if err == nil && withChannel {
+		err = pipe(&g.channel, &order.Channel, true)
+	}
+	if err != nil {
+		return g, err
+	}
+	if withChannel {
+		order.Args = append(order.Args, launch.ChannelName(order.Channel))
+	}
+	g.process, err = l.Start(order)
+	if !withChannel {
+		close(g.ready)
+	}
+	return g, err
+}
+
+func (g *guest) close() {
+	for _, f := range []*os.File{g.stdin, g.stdout, g.stderr, g.channel} {
+		if f != nil {
+			_ = f.Close() // a feeder may have closed it already
+		}
+	}
+}
+
+// lingering is how long somebody may hold a stream who has outlived the guest.
+const lingering = 500 * time.Millisecond
+
+// run watches the guest until its end, and gives the evidence. What it reads first is
+// the opening, then its input.
+func (g *guest) run(ctx context.Context, opening []byte, w watch) (evidence, error) {
+	defer g.close()
+	g.feed(opening)
+	g.collect()
+	ended := make(chan struct{})
+	var exit launch.Exit
+	var waitErr error
+	go func() {
+		defer close(ended)
+		exit, waitErr = g.process.Wait()
+	}()
+	seen := g.watch(ctx, ended, w)
+	wallTime := time.Since(g.began)
+	g.finish()
+	if waitErr != nil {
+		return evidence{}, run.Errorf(run.Internal, "the end of the guest: %w", waitErr)
+	}
+	if !g.isReady() && g.reason() != killedCanceled {
+		return evidence{}, g.notReady(exit)
+	}
+	e := evidence{
+		Command: g.job.Command, Report: g.report, Malformed: g.malformed, Killed: g.reason(), Exit: exit, Limits: g.job.Limits,
+		Stdout: g.out.Capture, Stderr: g.err.Capture, WallTime: wallTime,
+		CPUTime: max(seen.CPUTime, exit.Usage.CPUTime), Memory: max(seen.Memory, exit.Usage.Memory),
+	}
+	return e, nil
+}
+
+func (g *guest) isReady() bool {
+	select {
+	case <-g.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// notReady: no guest code has run, so that it is our failure.
+func (g *guest) notReady(exit launch.Exit) error {
+	words := g.failure
+	switch {
+	case g.reason() == killedSetup:
+		words = fmt.Sprintf("the interpreter was not ready within %v", setupTime)
+	case words == "":
+		words = fmt.Sprintf("the interpreter ended before it was ready (exit code %d %s): %.500s", exit.Code, exit.Signal, g.err.Capture.Data)
+	}
+	return run.Errorf(run.Unsupported, "the sandbox cannot be set up: %s", words)
+}
+
+// feed gives the guest what it is to read. What it does not read is lost. A reader of
+// the caller's that blocks for ever keeps its goroutine.
+func (g *guest) feed(opening []byte) {
+	stdin := g.stdin
+	go func() {
+		defer stdin.Close()
+		if _, err := stdin.Write(opening); err != nil {
+			return
+		}
+		if in := g.job.Streams.In; in != nil {
+			_, _ = io.Copy(stdin, in)
+			return
+		}
+		_, _ = io.WriteString(stdin, g.job.Stdin)
+	}()
+}
+
+// collect reads what the guest writes, until nobody can write any more.
+func (g *guest) collect() {
+	sink := output.Sink{Limit: int64(g.job.Limits.Output), OnLimit: g.job.OnOutputLimit, Kill: func() { g.kill(killedOutput) }}
+	g.out, g.err = sink, sink
+	g.out.Live, g.err.Live = g.job.Streams.Out, g.job.Streams.Err
+	var readers sync.WaitGroup
+	readers.Go(func() { copyTo(&g.out, g.stdout) })
+	readers.Go(func() { copyTo(&g.err, g.stderr) })
+	if g.channel != nil {
+		readers.Go(g.listen)
+	}
+	go func() {
+		readers.Wait()
+		close(g.spoken)
+	}()
+}
+
+func copyTo(sink *output.Sink, from *os.File) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			sink.Take(buffer[:n])
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// finish waits for the readers. All that the guest wrote is in the pipes by now; who
+// holds an end of them open though the guest is dead is not waited for.
+func (g *guest) finish() {
+	timer := time.NewTimer(lingering)
+	defer timer.Stop()
+	select {
+	case <-g.spoken:
+	case <-timer.C:
+		g.close()
+		<-g.spoken
+	}
+}
+
+// listen hears the interpreter, and then the guest.
+func (g *guest) listen() {
+	reader := bufio.NewReader(g.channel)
+	kind, payload, err := wire.ReadFrame(reader, nil, run.MaxPayload)
+	if err != nil || kind != wire.KindReady {
+		return
+	}
+	if len(payload) > 0 {
+		g.failure = failureOf(payload)
+		return
+	}
+	close(g.ready)
+	kind, payload, err = wire.ReadFrame(reader, nil, run.MaxPayload)
+	switch {
+	case err == nil && kind == wire.KindDone:
+		g.report, g.malformed = wire.DecodeDict(payload)
+	case err == nil:
+		g.malformed = fmt.Errorf("a frame of kind %q", kind)
+	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
+		return // how its process ended says more
+	default:
+		g.malformed = err
+	}
+	g.kill(killedDone)
+	// It may go on to write, and would wait for us.
+	_, _ = io.Copy(io.Discard, reader)
+}
+
+func failureOf(payload []byte) string {
+	words, err := wire.DecodeDict(payload)
+	if err != nil {
+		return err.Error()
+	}
+	step, _ := words.Get("step").Text()
+	text, _ := words.Get("error").Text()
+	return fmt.Sprintf("%s: %s", step, text)
+}

@@ -1,0 +1,117 @@
+//go:build unix
+
+package portable
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/launch"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// naked is a launcher without walls, for tests of all that is not one: it starts a
+// process in a group of its own, and keeps the orders that it got.
+type naked struct {
+	mu     sync.Mutex
+	orders []launch.Order
+	// walls are what it claims.
+	walls map[policy.Wall]string
+	// failing is what Start answers instead.
+	failing error
+}
+
+func newNaked() *naked {
+	return &naked{walls: map[policy.Wall]string{
+		policy.WallSeatbelt: "enforced (a lie, for tests)", policy.WallRlimit: "enforced (memory)", policy.WallEnvironment: "enforced",
+	}}
+}
+
+func (n *naked) Walls(launch.Access) (map[policy.Wall]string, error) { return n.walls, nil }
+
+func (n *naked) System() launch.System {
+	return launch.System{Folders: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
+}
+
+func (n *naked) last(t *testing.T) launch.Order {
+	t.Helper()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.orders) == 0 {
+		t.Fatal("nothing was started")
+	}
+	return n.orders[len(n.orders)-1]
+}
+
+func (n *naked) started() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.orders)
+}
+
+func (n *naked) Start(o launch.Order) (launch.Process, error) {
+	n.mu.Lock()
+	n.orders = append(n.orders, o)
+	n.mu.Unlock()
+	if n.failing != nil {
+		return nil, n.failing
+	}
+	// Address space, as the only limit that a shell can set for its child.
+	kib := (int64(o.Limits.Memory) + int64(bareInterpreter)) >> 10
+	script := fmt.Sprintf(`ulimit -v %d; exec "$@"`, max(kib, 64<<10))
+	cmd := &exec.Cmd{
+		Path: "/bin/sh", Args: append([]string{"sh", "-c", script, "sh", o.Program}, o.Args[1:]...), Env: o.Env, Dir: o.Dir,
+		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	if o.Channel != nil {
+		cmd.ExtraFiles = []*os.File{o.Channel}
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &nakedProcess{cmd: cmd}, nil
+}
+
+type nakedProcess struct{ cmd *exec.Cmd }
+
+func (p *nakedProcess) Kill() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
+
+// Usage asks ps about the group, as a person would.
+func (p *nakedProcess) Usage() (u launch.Usage) {
+	out, err := exec.Command("ps", "-e", "-o", "pgid=,cputimes=,rss=").Output()
+	if err != nil {
+		return u
+	}
+	for line := range strings.Lines(string(out)) {
+		var group, seconds, kib int64
+		if _, err := fmt.Sscan(line, &group, &seconds, &kib); err == nil && group == int64(p.cmd.Process.Pid) {
+			u.Processes++
+			u.CPUTime += time.Duration(seconds) * time.Second
+			u.Memory += policy.Bytes(kib << 10)
+		}
+	}
+	return u
+}
+
+func (p *nakedProcess) Wait() (launch.Exit, error) {
+	err := p.cmd.Wait()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		return launch.Exit{}, err
+	}
+	p.Kill() // what it left behind
+	state := p.cmd.ProcessState
+	exit := launch.Exit{Code: state.ExitCode(), Usage: launch.Usage{CPUTime: state.UserTime() + state.SystemTime()}}
+	if status := state.Sys().(syscall.WaitStatus); status.Signaled() {
+		exit.Signal = run.SignalName(int(status.Signal()))
+	}
+	return exit, nil
+}

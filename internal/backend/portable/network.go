@@ -1,0 +1,113 @@
+package portable
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/cordon-sandbox/cordon/internal/egress"
+	"github.com/cordon-sandbox/cordon/internal/launch"
+	"github.com/cordon-sandbox/cordon/internal/notify"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// network is what guests may reach of it.
+type network struct {
+	mode   policy.Egress
+	grants []policy.NetGrant
+	names  []string
+}
+
+func newNetwork(p policy.Policy, mode policy.Egress) (network, error) {
+	grants, err := p.NetGrants()
+	if err != nil {
+		return network{}, run.Wrap(run.Invalid, err)
+	}
+	return network{mode, grants, p.AllowNet}, nil
+}
+
+// proxied says that guests have hosts to talk to, through the Runner alone.
+func (n network) proxied() bool { return n.mode == policy.EgressStrict && len(n.grants) > 0 }
+
+// open adds it to what a guest may reach. A port that is not known yet stands for any
+// when the walls are asked what they can do.
+func (n network) open(access *launch.Access, port int) {
+	access.AnyNetwork = n.mode != policy.EgressStrict
+	if n.proxied() {
+		access.Proxy = max(port, 1)
+	}
+}
+
+// report says what stands.
+func (n network) report(e *run.Enforcement) {
+	if n.proxied() || n.mode != policy.EgressStrict || e.Tier == policy.TierJail {
+		e.Walls[policy.WallEgress] = egress.Words(n.mode, n.names)
+	}
+}
+
+// proxy is the network of one run; nil if it has none.
+type proxy struct {
+	*egress.Proxy
+	listener net.Listener
+	serving  sync.WaitGroup
+	served   error
+	denials  notify.Denials
+}
+
+// serve starts the proxy of a run, on a port of its own: walls let its guest connect to
+// no other.
+func (n network) serve() (*proxy, error) {
+	if !n.proxied() {
+		return nil, nil
+	}
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "the proxy: %w", err)
+	}
+	p := &proxy{listener: listener}
+	p.Proxy = egress.New(egress.Options{Grants: slices.Clone(n.grants), Report: func(v run.Violation) { p.denials.Add(v) }})
+	p.serving.Go(func() { p.served = p.Serve(listener) })
+	return p, nil
+}
+
+func (p *proxy) port() int {
+	if p == nil {
+		return 0
+	}
+	return p.listener.Addr().(*net.TCPAddr).Port
+}
+
+func (p *proxy) environment() []string {
+	if p == nil {
+		return nil
+	}
+	return egress.Environment(p.listener.Addr().String())
+}
+
+func (p *proxy) violations() []run.Violation {
+	if p == nil {
+		return nil
+	}
+	return p.denials.Take()
+}
+
+func (p *proxy) traffic() []run.Traffic {
+	if p == nil {
+		return nil
+	}
+	return p.Traffic()
+}
+
+func (p *proxy) close() error {
+	if p == nil {
+		return nil
+	}
+	err := p.Close()
+	p.serving.Wait()
+	if err = errors.Join(err, p.served); err != nil {
+		return run.Errorf(run.Internal, "the proxy: %w", err)
+	}
+	return nil
+}

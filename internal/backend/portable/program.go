@@ -1,0 +1,79 @@
+package portable
+
+import (
+	_ "embed"
+
+	"github.com/cordon-sandbox/cordon/internal/language"
+	"github.com/cordon-sandbox/cordon/internal/script"
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+//go:embed python/guest.py
+var guestPart string
+
+// loader is what the interpreter is started with. The program comes by standard input:
+// a command line has no room for it on Windows.
+const loader = `import sys
+system = __import__("nt" if sys.platform == "win32" else "posix")
+def take(size):
+    data = bytearray()
+    while len(data) < size:
+        more = system.read(0, min(size - len(data), 1 << 20))
+        if not more:
+            system._exit(0)
+        data += more
+    return bytes(data)
+exec(compile(take(int.from_bytes(take(5)[1:], "little")), "<cordon>", "exec"))
+`
+
+// arguments start it: isolated from the user's settings, without site, which executes
+// files, and without writing bytecode. The name of the channel follows.
+func arguments(python string) []string {
+	return []string{python, "-I", "-S", "-B", "-X", "utf8", "-c", loader}
+}
+
+// opening is all that a guest reads before its own input.
+func (b *Scripts) opening(kind byte, g guestScript) ([]byte, error) {
+	p := b.options.Policy
+	var rules any
+	preload := p.Preload
+	if g.rules != "" {
+		allowed := p.Allowed(g.rules)
+		rules = []any{orEmpty(allowed.Modules), orEmpty(allowed.Builtins), language.Source()}
+		preload = append(append([]string{}, preload...), p.Language.Modules...)
+	}
+	opening := wire.AppendFrame(nil, wire.KindProgram, []byte(script.Source()+guestPart))
+	opening, err := wire.AppendListFrame(opening, wire.KindOrder,
+		wire.Field{Name: "path", Value: orEmpty(b.python.SysPath)},
+		wire.Field{Name: "preload", Value: orEmpty(preload)},
+		wire.Field{Name: "language", Value: rules})
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "%w", err)
+	}
+	opening, err = wire.AppendListFrame(opening, kind,
+		wire.Field{Name: "script", Value: g.script},
+		wire.Field{Name: "name", Value: g.name},
+		wire.Field{Name: "context", Value: g.context},
+		wire.Field{Name: "variables", Value: orEmpty(g.variables)})
+	if err != nil {
+		return nil, run.Errorf(run.Invalid, "%w", err)
+	}
+	return opening, nil
+}
+
+// guestScript is what one interpreter runs, or checks.
+type guestScript struct {
+	script, name string
+	context      any
+	variables    []string
+	rules        policy.LanguagePreset // empty for a script that may say what it likes
+}
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

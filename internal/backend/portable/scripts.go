@@ -1,0 +1,260 @@
+package portable
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/launch"
+	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/report"
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Scripts is the `process` tier: each script in an interpreter that is started for it.
+type Scripts struct {
+	options Options
+	python  interpreter.Interpreter
+	network network
+	gate    *backend.Gate
+	walls   map[policy.Wall]string
+	setups  observe.Histogram
+}
+
+var _ backend.Backend = (*Scripts)(nil)
+
+// NewScripts finds the interpreter and decides on the walls. A required wall that this
+// host cannot give is an error here, before anything runs.
+func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
+	b := &Scripts{gate: backend.NewGate(options.Concurrent, options.Queue)}
+	asked := options.Policy
+	options.Policy = asked.Resolved()
+	b.options = options
+	var err error
+	if b.network, err = newNetwork(options.Policy, policy.EgressStrict); err != nil {
+		return nil, err
+	}
+	if b.python, err = interpreter.Find(ctx, options.Policy.Python); err != nil {
+		return nil, err
+	}
+	access, err := b.access()
+	if err != nil {
+		return nil, err
+	}
+	if b.walls, err = options.Launcher.Walls(access); err != nil {
+		return nil, err
+	}
+	return b, refuse(asked, b.walls)
+}
+
+// access is what every script may reach, beside its private folder.
+func (b *Scripts) access() (launch.Access, error) {
+	read, err := resolved(b.options.Policy.Read)
+	if err != nil {
+		return launch.Access{}, err
+	}
+	access := launch.Access{Read: append(interpreterFiles(b.python), read...)}
+	b.network.open(&access, 0)
+	return access, nil
+}
+
+// interpreterFiles are what an interpreter consists of. Its prefix holds its libraries;
+// where that is the system's own folder, every system lets programs read it anyway.
+func interpreterFiles(i interpreter.Interpreter) []string {
+	files := slices.Concat([]string{i.Path, i.Prefix, i.Stdlib}, i.SysPath, i.Packages)
+	if i.VirtualEnv != "" {
+		files = append(files, i.VirtualEnv)
+	}
+	var all []string
+	for _, file := range files {
+		real, err := filepath.EvalSymlinks(file)
+		if err != nil || real == filepath.Dir(real) {
+			continue // a zip that is not there; never a whole disk
+		}
+		if !slices.Contains(all, real) {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
+// resolved follows the links of granted paths, which have to be there.
+func resolved(paths []string) ([]string, error) {
+	all := make([]string, len(paths))
+	for i, path := range paths {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil, run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", path, err)
+		}
+		all[i] = real
+	}
+	return all, nil
+}
+
+// Tier is `process`.
+func (b *Scripts) Tier() policy.Tier { return policy.TierProcess }
+
+// Interpreter says what guests run on.
+func (b *Scripts) Interpreter() interpreter.Interpreter { return b.python }
+
+// Enforcement says which walls stand. No system but Linux tells what they denied.
+func (b *Scripts) Enforcement() run.Enforcement {
+	e := run.Enforcement{Tier: policy.TierProcess, Walls: maps.Clone(b.walls)}
+	b.network.report(&e)
+	return e
+}
+
+// Stats are the figures of the tier. Nothing waits, and nothing is forked.
+func (b *Scripts) Stats() observe.Stats {
+	return observe.Stats{policy.TierProcess: {Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
+}
+
+// Open waits for the job's turn.
+func (b *Scripts) Open(ctx context.Context, job backend.Job) (backend.Sandbox, error) {
+	if err := refuseJob(job); err != nil {
+		return nil, err
+	}
+	if err := b.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	return &turn{b.gate, b.run}, nil
+}
+
+// Close ends every guest and leaves nothing behind.
+func (b *Scripts) Close() error {
+	b.gate.Close()
+	return nil
+}
+
+func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) {
+	g := guestScript{script: job.Script, name: cmp.Or(job.Name, "<script>"), context: job.Context, variables: job.Variables}
+	if job.Restricted {
+		g.rules = policy.LanguageStandard
+	}
+	result, cause, _, err := b.start(ctx, job, wire.KindStart, g)
+	if err != nil {
+		return run.Result{}, err
+	}
+	b.explain(&result, cause)
+	result.Enforcement = b.Enforcement()
+	if job.Restricted {
+		result.Enforcement.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", g.rules)
+	}
+	return result, nil
+}
+
+// Check has the language rules judge a script, behind all the walls: the parser reads
+// what a stranger wrote.
+func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error) {
+	preset, err := policy.ParseLanguagePreset(string(c.Preset))
+	if err != nil {
+		return nil, run.Wrap(run.Invalid, err)
+	}
+	if err := b.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer b.gate.Leave()
+	job := backend.Job{Limits: b.options.Policy.Limits}
+	result, _, words, err := b.start(ctx, job, wire.KindCheck, guestScript{script: c.Script, name: cmp.Or(c.Name, "<script>"), rules: preset})
+	if err != nil {
+		return nil, err
+	}
+	if result.Outcome != run.Succeeded {
+		return nil, run.Errorf(run.Invalid, "the script cannot be checked: %s", result.Error)
+	}
+	return report.Findings(words)
+}
+
+// start has an interpreter run or check a script, and judges its end.
+func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guestScript) (result run.Result, cause report.OSError, words wire.Dict, err error) {
+	opening, err := b.opening(kind, g)
+	if err != nil {
+		return result, cause, nil, err
+	}
+	access, err := b.access()
+	if err != nil {
+		return result, cause, nil, err
+	}
+	scratch, err := makeScratch()
+	if err != nil {
+		return result, cause, nil, err
+	}
+	defer func() { err = errors.Join(err, removeScratch(scratch)) }()
+	access.Write = []string{scratch}
+	proxy, err := b.network.serve()
+	if err != nil {
+		return result, cause, nil, err
+	}
+	defer func() { err = errors.Join(err, proxy.close()) }()
+	b.network.open(&access, proxy.port())
+	order := launch.Order{
+		Program: b.python.Path, Args: arguments(b.python.Path), Dir: scratch, Access: access, Limits: job.Limits,
+		Env: append(environment(scratch), proxy.environment()...),
+	}
+	running, err := start(b.options.Launcher, order, job, true)
+	if err != nil {
+		return result, cause, nil, err
+	}
+	b.setups.Since(running.began)
+	e, err := running.run(ctx, opening, watch{scratch: scratch, closed: b.gate.Closed()})
+	if err != nil {
+		return result, cause, nil, err
+	}
+	e.Violations = proxy.violations()
+	result, cause = judge(e)
+	result.Traffic = proxy.traffic()
+	return result, cause, e.Report, nil
+}
+
+// environment is what a script finds in os.environ, and all of it but what the system
+// itself must have.
+func environment(scratch string) []string {
+	return append([]string{
+		"HOME=" + scratch, "TMPDIR=" + scratch, "TEMP=" + scratch, "TMP=" + scratch, "LANG=C.UTF-8", "PATH=",
+		"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
+	}, systemEnvironment()...)
+}
+
+// explain connects an exception with the wall behind it, where nobody else does.
+func (b *Scripts) explain(r *run.Result, cause report.OSError) {
+	if cause.Filename == "" || !filepath.IsAbs(cause.Filename) || !denied(cause.Errno) {
+		return
+	}
+	for _, wall := range meets(policy.WallFilesystem) {
+		if !Stands(b.walls[wall]) {
+			continue
+		}
+		r.Violations = append(r.Violations, run.Violation{
+			Wall: wall, Op: "open", Detail: cause.Filename, Line: r.Exception.Line, Count: 1,
+			Hint: "the guest can use only the interpreter's files, to read, and its own folder ($TMPDIR); " +
+				"grant the path with `read:` in the policy, or pass the data in context or stdin",
+		})
+		return
+	}
+}
+
+// denied: EPERM and EACCES are the same everywhere.
+func denied(errno int) bool { return errno == 1 || errno == 13 }
+
+// turn is a place for one run.
+type turn struct {
+	gate *backend.Gate
+	run  func(context.Context, backend.Job) (run.Result, error)
+}
+
+// Run runs the job.
+func (t *turn) Run(ctx context.Context, job backend.Job) (run.Result, error) { return t.run(ctx, job) }
+
+// Close ends the turn.
+func (t *turn) Close() error {
+	t.gate.Leave()
+	return nil
+}
