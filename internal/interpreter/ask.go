@@ -30,6 +30,7 @@ const question = `import sys, os, json
 impl = getattr(sys, "implementation", None)
 print("` + answerMark + `" + json.dumps({
     "executable": sys.executable,
+    "base": getattr(sys, "_base_executable", None) or sys.executable,
     "version": list(sys.version_info[:2]),
     "implementation": "pypy" if "__pypy__" in sys.builtin_module_names else impl.name if impl else "cpython",
     "prefix": getattr(sys, "base_prefix", sys.prefix),
@@ -40,6 +41,7 @@ print("` + answerMark + `" + json.dumps({
 // facts are an interpreter's own words about itself.
 type facts struct {
 	Executable     string   `json:"executable"`
+	Base           string   `json:"base"` // the one that a virtual environment is of
 	Version        [2]int   `json:"version"`
 	Implementation string   `json:"implementation"`
 	Prefix         string   `json:"prefix"`

@@ -48,9 +48,10 @@ func askWindows(ctx context.Context, name string) (Interpreter, error) {
 	if err := f.check(found); err != nil {
 		return Interpreter{}, err
 	}
-	real, err := filepath.EvalSymlinks(f.Executable)
+	// The python.exe of a virtual environment starts another: ours may not.
+	real, err := filepath.EvalSymlinks(f.Base)
 	if err != nil {
-		real = f.Executable
+		real = f.Base
 	}
 	i := Interpreter{Path: real, Found: found, Version: f.Version, Prefix: f.Prefix, Stdlib: f.Stdlib}
 	for _, dir := range f.Path {

@@ -36,6 +36,9 @@ type container struct {
 }
 
 func newContainer(a Access) (*container, error) {
+	if err := AppContainers(); err != nil {
+		return nil, &SetupError{"AppContainers", err}
+	}
 	c := &container{name: containerName(os.Getpid(), rand.Text())}
 	for _, text := range a.capabilities() {
 		sid, err := windows.StringToSid(text)

@@ -1,6 +1,7 @@
 package jobobject
 
 import (
+	"errors"
 	"time"
 
 	"golang.org/x/sys/windows"
@@ -100,4 +101,24 @@ func (j *job) close() {
 	if j.port != 0 {
 		_ = windows.CloseHandle(j.port)
 	}
+}
+
+// LimitsHold says whether this system keeps the limits of a job, or why not. What it does
+// not give back it has not taken.
+func LimitsHold() error {
+	want := Limits{Memory: 64 << 20, CPU: time.Second, Processes: 2}
+	j, err := newJob(want)
+	if err != nil {
+		return err
+	}
+	defer j.close()
+	got, err := j.limits()
+	if err != nil {
+		return err
+	}
+	expected := limitInformation(want)
+	if got.BasicLimitInformation.LimitFlags != expected.BasicLimitInformation.LimitFlags || got.JobMemoryLimit != expected.JobMemoryLimit {
+		return errors.New("this system takes the limits of jobs and forgets them (Wine does)")
+	}
+	return nil
 }

@@ -66,3 +66,24 @@ func attributes(handles []windows.Handle, j *job, c *container) (*windows.ProcTh
 	_ = list.Update(windows.PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY, unsafe.Pointer(&policy), unsafe.Sizeof(policy))
 	return list, nil
 }
+
+var procGetProcessMemoryInfo = kernel32.NewProc("K32GetProcessMemoryInfo")
+
+// memoryCounters is PROCESS_MEMORY_COUNTERS.
+type memoryCounters struct {
+	size, faults               uint32
+	peakWorkingSet, workingSet uintptr
+	peakPaged, paged           uintptr
+	peakNonPaged, nonPaged     uintptr
+	pagefile, peakPagefile     uintptr
+}
+
+// peakMemory is the most that one process has had committed.
+func peakMemory(process windows.Handle) uint64 {
+	counters := memoryCounters{size: uint32(unsafe.Sizeof(memoryCounters{}))}
+	ok, _, _ := procGetProcessMemoryInfo.Call(uintptr(process), uintptr(unsafe.Pointer(&counters)), uintptr(counters.size))
+	if ok == 0 {
+		return 0
+	}
+	return uint64(counters.peakPagefile)
+}

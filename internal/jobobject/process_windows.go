@@ -217,23 +217,12 @@ func (p *Process) usage() Usage {
 	if err != nil {
 		return Usage{}
 	}
-	// Wine counts no time for jobs.
-	usage.CPU = max(usage.CPU, processorTime(p.first))
-	return usage
-}
-
-// processorTime is that of one process.
-func processorTime(process windows.Handle) time.Duration {
-	var created, exited, kernel, user windows.Filetime
-	if windows.GetProcessTimes(process, &created, &exited, &kernel, &user) != nil {
-		return 0
+	// Wine counts the processes of a job, neither their memory nor their time. (What it
+	// gives as another process's time is our own.)
+	if usage.Memory == 0 {
+		usage.Memory = peakMemory(p.first)
 	}
-	return ticks(kernel) + ticks(user)
-}
-
-// ticks is a span of time; as a date it would begin in 1601.
-func ticks(t windows.Filetime) time.Duration {
-	return time.Duration(int64(t.HighDateTime)<<32|int64(t.LowDateTime)) * 100
+	return usage
 }
 
 // Wait returns when the first process has ended, and all that it has left behind. It is

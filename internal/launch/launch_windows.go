@@ -1,8 +1,152 @@
 package launch
 
-import "github.com/cordon-sandbox/cordon/run"
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 
-// New refuses until there is a launcher.
+	"github.com/cordon-sandbox/cordon/internal/jobobject"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// windowsLauncher knows what this Windows has: what it accepts and does not do is not
+// there (Wine accepts much).
+type windowsLauncher struct {
+	noLimits, noToken, noContainer error
+}
+
+// New looks at the host, and removes what a cordon that was killed has left there.
 func New() (Launcher, error) {
-	return nil, run.Errorf(run.Unsupported, "tiers process and jail need Linux or macOS: use tier wasm, or run cordon in a Linux virtual machine")
+	if err := sweep(); err != nil {
+		return nil, run.Errorf(run.Internal, "AppContainers of earlier runs cannot be removed: %w", err)
+	}
+	return &windowsLauncher{
+		noLimits: jobobject.LimitsHold(), noToken: jobobject.LowIntegrity(), noContainer: jobobject.AppContainers(),
+	}, nil
+}
+
+// sweep is done once: other tiers of this process make containers meanwhile.
+var sweep = sync.OnceValue(jobobject.Sweep)
+
+// Walls says which stand.
+func (w *windowsLauncher) Walls(a Access) (map[policy.Wall]string, error) {
+	if a.Proxy != 0 {
+		return nil, run.Errorf(run.Unsupported, "no host can be allowed by name on Windows: an AppContainer does not reach the proxy on this host. "+
+			"Leave out allow_net, or use a Linux virtual machine (WSL 2 is one)")
+	}
+	return map[policy.Wall]string{
+		policy.WallJobObject:    "enforced (all processes end with the first, and with cordon)",
+		policy.WallRlimit:       words(w.noLimits, "memory, processor time and processes, by the job"),
+		policy.WallToken:        words(w.noToken, "no privileges, low integrity"),
+		policy.WallAppContainer: words(w.noContainer, containerWords(a)),
+		policy.WallEnvironment:  "enforced (handles by list)",
+		policy.WallSeccomp:      "missing: Windows has no filter for system calls",
+	}, nil
+}
+
+func containerWords(a Access) string {
+	if a.AnyNetwork {
+		return "files; the network is open, but for this host"
+	}
+	return "files, and no network"
+}
+
+func words(missing error, enforced string) string {
+	if missing != nil {
+		return fmt.Sprintf("missing: %v", missing)
+	}
+	return fmt.Sprintf("enforced (%s)", enforced)
+}
+
+// System is what Windows lets every AppContainer read.
+func (*windowsLauncher) System() System {
+	root := os.Getenv("SystemRoot")
+	s := System{
+		Folders: []string{root},
+		Path:    []string{filepath.Join(root, "System32"), root, filepath.Join(root, `System32\WindowsPowerShell\v1.0`)},
+	}
+	var installed []string
+	for _, name := range []string{"ProgramFiles", "ProgramFiles(x86)", "ProgramW6432"} {
+		if folder := os.Getenv(name); folder != "" {
+			installed = append(installed, folder)
+		}
+	}
+	s.Folders = append(s.Folders, installed...)
+	// Programs have folders of their own here, so the user's list is followed where it
+	// leads to what was installed for all users.
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		for _, all := range installed {
+			if strings.HasPrefix(strings.ToLower(filepath.Clean(folder)), strings.ToLower(all)+`\`) {
+				s.Path = append(s.Path, folder)
+				break
+			}
+		}
+	}
+	return s
+}
+
+// bareProcess is what a program has before it does anything, in committed memory.
+const bareProcess = 32 * policy.MiB
+
+// Start starts a process with the walls that this host has.
+func (w *windowsLauncher) Start(o Order) (Process, error) {
+	spec := jobobject.Spec{
+		Program: o.Program, Args: o.Args, Env: o.Env, Dir: o.Dir, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr,
+		Limits: jobobject.Limits{Memory: uint64(o.Limits.Memory + bareProcess), CPU: o.Limits.CPUTime.Std(), Processes: 1},
+		Access: jobobject.Access{Read: o.Access.Read, Write: o.Access.Write, Network: o.Access.AnyNetwork},
+		// A wall that is missing was preferred by the policy, or we would not be here.
+		Container: w.noContainer == nil, LowIntegrity: w.noToken == nil,
+	}
+	if o.Access.Programs {
+		spec.Limits.Processes = uint32(max(o.Limits.Processes, 2)) // the console has a process, too
+	}
+	if o.Channel != nil {
+		spec.Extra = []*os.File{o.Channel}
+	}
+	process, err := jobobject.Start(spec)
+	var setup *jobobject.SetupError
+	if errors.As(err, &setup) {
+		return nil, run.Wrap(run.Unsupported, err)
+	} else if err != nil {
+		return nil, err
+	}
+	return &windowsProcess{process, spec.Limits}, nil
+}
+
+type windowsProcess struct {
+	*jobobject.Process
+	limits jobobject.Limits
+}
+
+// Usage is what its processes have used so far.
+func (p *windowsProcess) Usage() Usage { return usageOf(p.Process.Usage()) }
+
+func usageOf(u jobobject.Usage) Usage {
+	return Usage{CPUTime: u.CPU, Memory: policy.Bytes(u.Memory), Processes: u.Processes}
+}
+
+// Wait says how the first process ended. Of several limits the kernel's word on memory
+// comes first: what could get none fails in many ways, and starts no processes either.
+func (p *windowsProcess) Wait() (Exit, error) {
+	ending, err := p.Process.Wait()
+	if err != nil {
+		return Exit{}, err
+	}
+	exit := Exit{Code: int(ending.ExitCode), Signal: jobobject.Crash(ending.ExitCode), Usage: usageOf(ending.Usage)}
+	if exit.Signal != "" {
+		exit.Code = -1
+	}
+	switch {
+	case ending.Notices.Memory:
+		exit.Limit = LimitMemory
+	case ending.OutOfTime(p.limits):
+		exit.Limit = LimitCPUTime
+	case ending.Notices.Processes:
+		exit.Limit = LimitProcesses
+	}
+	return exit, nil
 }

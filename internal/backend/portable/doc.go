@@ -54,7 +54,7 @@ func Unmet(p policy.Policy, walls map[policy.Wall]string) (unmet []policy.Wall, 
 		why := fmt.Sprintf("it does not exist on %s", runtime.GOOS)
 		for _, w := range enough {
 			if text, known := walls[w]; known {
-				why = fmt.Sprintf("%s: %s", w, strings.TrimPrefix(text, "missing: "))
+				why = strings.TrimPrefix(fmt.Sprintf("%s: %s", w, strings.TrimPrefix(text, "missing: ")), string(need)+": ")
 			}
 		}
 		unmet, reasons = append(unmet, need), append(reasons, fmt.Sprintf("%s (%s)", need, why))
@@ -62,12 +62,18 @@ func Unmet(p policy.Policy, walls map[policy.Wall]string) (unmet []policy.Wall, 
 	return unmet, reasons
 }
 
-// required lists what must hold under a policy that was not resolved: what it names
-// itself is required everywhere, and refused where there is no such thing.
+// required lists what must hold: what a policy names itself is required everywhere, and
+// refused where there is no such thing. The defaults, all of them spelled out as presets
+// have them, are still the defaults.
 func required(p policy.Policy) []policy.Wall {
 	all := slices.DeleteFunc(slices.Clone(needs), func(w policy.Wall) bool { return slices.Contains(p.Prefer, w) })
+	defaults := (policy.Policy{Prefer: p.Prefer}).Required()
+	spelled := !slices.ContainsFunc(defaults, func(w policy.Wall) bool { return !slices.Contains(p.Require, w) })
 	for _, w := range p.Require {
-		if !slices.Contains(all, w) && w != policy.WallLanguage { // which no system lacks
+		if slices.Contains(all, w) || spelled && slices.Contains(defaults, w) {
+			continue
+		}
+		if w != policy.WallLanguage { // which no system lacks
 			all = append(all, w)
 		}
 	}

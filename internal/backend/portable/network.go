@@ -40,10 +40,15 @@ func (n network) open(access *launch.Access, port int) {
 	}
 }
 
-// report says what stands.
+// report says what stands. Who cannot be kept from the network need not ask the proxy.
 func (n network) report(e *run.Enforcement) {
-	if n.proxied() || n.mode != policy.EgressStrict || e.Tier == policy.TierJail {
-		e.Walls[policy.WallEgress] = egress.Words(n.mode, n.names)
+	if !n.proxied() && n.mode == policy.EgressStrict && e.Tier != policy.TierJail {
+		return
+	}
+	e.Walls[policy.WallEgress] = egress.Words(n.mode, n.names)
+	kept := slices.ContainsFunc(meets(policy.WallNetwork), func(w policy.Wall) bool { return Stands(e.Walls[w]) })
+	if n.mode == policy.EgressStrict && !kept {
+		e.Walls[policy.WallEgress] = "missing: no wall here keeps guests from the network"
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -22,19 +23,28 @@ func makeScratch() (string, error) {
 	return dir, nil
 }
 
-// removeScratch removes it, also what its guest has made hard to remove.
+// removeScratch removes it, also what its guest has made hard to remove. The second road
+// asks for less: folders are made writable first, and each name is removed by itself,
+// which is all that Wine can do.
 func removeScratch(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil {
+	if os.RemoveAll(dir) == nil {
 		return nil
 	}
+	var all []string
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		all = append(all, path)
 		if entry != nil && entry.IsDir() {
 			return os.Chmod(path, 0o700) // before it is read
 		}
 		return nil
 	})
-	if err = os.RemoveAll(dir); err != nil {
+	for _, path := range slices.Backward(all) {
+		_ = os.Remove(path)
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
 		return run.Errorf(run.Internal, "the private folder of the run cannot be removed: %w", err)
 	}
 	return nil
