@@ -20,7 +20,7 @@ type view struct {
 
 // see looks at the streams; plain asks for pipes in any case.
 func see(plain bool) view {
-	return choose(plain, isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr), func() bool { return inForeground(os.Stdin) })
+	return choose(plain || !terminals, isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr), func() bool { return inForeground(os.Stdin) })
 }
 
 // choose decides. With standard error elsewhere there is no terminal: a terminal

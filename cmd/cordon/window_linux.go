@@ -9,6 +9,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
+// terminals says that commands can have one.
+const terminals = true
+
 // watchSize gives each new size of the window until stop.
 func watchSize(screen *os.File) (sizes <-chan run.WindowSize, stop func()) {
 	changed, done := make(chan os.Signal, 1), make(chan struct{})

@@ -8,7 +8,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Commands run on Linux alone, and so do their windows.
+// Commands have terminals on Linux alone; elsewhere they have pipes.
+const terminals = false
 
 func watchSize(*os.File) (<-chan run.WindowSize, func()) { return nil, func() {} }
 

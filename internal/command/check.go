@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -102,7 +103,7 @@ func (v *view) runnable(f file) error {
 		case program, secret:
 			return nil
 		case unknown:
-			return run.Errorf(run.NotExecutable, "%s is neither an ELF program nor a script that begins with #! and an interpreter", show(f.typed))
+			return run.Errorf(run.NotExecutable, "%s is neither %s program nor a script that begins with #! and an interpreter", show(f.typed), kernelsFormat(runtime.GOOS))
 		}
 		next, err := v.executable(v.dir, n.script.interpreter)
 		if err != nil {
@@ -115,6 +116,13 @@ func (v *view) runnable(f file) error {
 		f = next
 	}
 	return run.Errorf(run.NotExecutable, "%s is a script for a script for a script; the kernel gives up after %d", show(f.typed), scriptsMost)
+}
+
+func kernelsFormat(system string) string {
+	if system == "darwin" {
+		return "a Mach-O"
+	}
+	return "an ELF"
 }
 
 // dangling finds an interpreter whose link is visible inside but what it leads

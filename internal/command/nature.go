@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/elf"
@@ -30,7 +32,7 @@ type format int
 
 const (
 	unknown format = iota // execve says ENOEXEC, and execvp would call sh
-	program               // ELF
+	program               // ELF, or Mach-O
 	script                // #!
 	secret                // may be executed but not read
 )
@@ -88,6 +90,17 @@ func natureOf(name string, most int64) nature {
 	return n
 }
 
+// isProgram says whether a system's kernel takes a file for a program, by how it begins:
+// ELF, and on macOS Mach-O, for one processor or for several.
+func isProgram(system, head string) bool {
+	if system != "darwin" {
+		return strings.HasPrefix(head, elf.Magic)
+	}
+	return slices.ContainsFunc([]string{"\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf"}, func(magic string) bool {
+		return strings.HasPrefix(head, magic)
+	})
+}
+
 func readNature(f io.ReaderAt, size, most int64) nature {
 	head := make([]byte, scriptMost)
 	n, err := f.ReadAt(head, 0)
@@ -102,7 +115,7 @@ func readNature(f io.ReaderAt, size, most int64) nature {
 			return nature{}
 		}
 		return nature{format: script, script: sh}
-	case !strings.HasPrefix(string(head), elf.Magic):
+	case !isProgram(runtime.GOOS, string(head)):
 		return nature{}
 	}
 	out := nature{format: program, large: size > readMost}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
@@ -45,9 +46,9 @@ func runCommand(ctx context.Context, p policy.Policy) error {
 	if err != nil {
 		return err
 	}
-	result, err := tryCommand(ctx, b, backend.Job{Request: run.Request{Command: []string{"true"}}, Limits: p.Resolved().Limits})
+	result, err := tryCommand(ctx, b, backend.Job{Request: run.Request{Command: probeCommand(runtime.GOOS)}, Limits: p.Resolved().Limits})
 	if err == nil && !result.OK() {
-		err = run.Errorf(run.Unsupported, "the program `true` does not run here: %s: %s", result.Outcome, result.Error)
+		err = run.Errorf(run.Unsupported, "the program `%s` does not run here: %s: %s", probeCommand(runtime.GOOS)[0], result.Outcome, result.Error)
 	}
 	return errors.Join(err, b.Close())
 }

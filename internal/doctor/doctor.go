@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,8 @@ type Report struct {
 	// Commands and Modules are other tiers', which OK says nothing of.
 	Commands Commands `json:"commands"`
 	Modules  Modules  `json:"modules"`
+	// Notes are about the system's walls as such.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // User is who cordon is and who guests are.
@@ -69,7 +72,8 @@ type Latency struct {
 	// Start is the time from nothing to the end of the first run.
 	Start policy.Duration `json:"start"`
 	Runs  int             `json:"runs"`
-	// P50 and Max are of runs in a worker that was forked ahead.
+	// P50 and Max are of runs in a worker that was forked ahead; on systems other
+	// than Linux there are none, and an interpreter is started for each run.
 	P50 policy.Duration `json:"p50"`
 	Max policy.Duration `json:"max"`
 }
@@ -138,7 +142,7 @@ func examineScripts(ctx context.Context, p policy.Policy) Report {
 func begin(p policy.Policy) Report {
 	f := hostfeature.Quick()
 	r := Report{
-		Policy: p.Name, Tier: policy.TierProcess, Kernel: f.Kernel, Platform: platform,
+		Policy: p.Name, Tier: policy.TierProcess, Kernel: f.Kernel, Platform: platform, Notes: notes(runtime.GOOS),
 		User: User{UID: f.UID, GuestUID: f.UID},
 	}
 	if r.Policy == "" {
@@ -146,6 +150,9 @@ func begin(p policy.Policy) Report {
 	}
 	for _, w := range policy.Walls {
 		r.Walls = append(r.Walls, Wall{Name: w, Required: slices.Contains(p.Required(), w)})
+	}
+	if runtime.GOOS != linux {
+		r.Walls = otherWalls(runtime.GOOS, nil, p)
 	}
 	return r
 }
@@ -169,6 +176,10 @@ func (r *Report) see(plan jail.Plan, python interpreter.Interpreter, p policy.Po
 	r.Interpreter = &Interpreter{
 		Found: python.Found, Path: python.Path, Version: fmt.Sprintf("%d.%d", python.Version[0], python.Version[1]),
 		Shim: isShim(python), VirtualEnv: python.VirtualEnv,
+	}
+	if runtime.GOOS != linux {
+		r.Walls = otherWalls(runtime.GOOS, plan.Walls, p)
+		return
 	}
 	r.Walls = walls(plan, p, hostfeature.Quick().SeccompNotify)
 }
@@ -294,6 +305,9 @@ func (r Report) judged(p policy.Policy) Report {
 
 // unmet lists what the policy requires and nothing here gives.
 func (r Report) unmet(p policy.Policy) []string {
+	if runtime.GOOS != linux {
+		return r.unmetElsewhere(p)
+	}
 	var unmet []string
 	for _, need := range p.Required() {
 		if need == policy.WallLanguage {

@@ -58,6 +58,9 @@ func Format(w io.Writer, r Report, colour bool) error {
 		fmt.Fprintf(&b, "%s\n", r.Problem)
 	}
 	fmt.Fprintf(&b, "%s\n%s\n%s\n", r.Commands, r.Modules, r.Modules.Python)
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -122,8 +125,12 @@ func (l *Latency) String() string {
 	if l == nil || l.Runs == 0 {
 		return "not measured"
 	}
-	return fmt.Sprintf("%v a run in a worker that waits (median of %d, slowest %v); %v from a cold start",
-		rounded(l.P50), l.Runs, rounded(l.Max), rounded(l.Start))
+	where := "in a worker that waits"
+	if runtime.GOOS != linux {
+		where = "with the start of its interpreter"
+	}
+	return fmt.Sprintf("%v a run %s (median of %d, slowest %v); %v from a cold start",
+		rounded(l.P50), where, l.Runs, rounded(l.Max), rounded(l.Start))
 }
 
 func rounded(d policy.Duration) policy.Duration {

@@ -2,10 +2,13 @@
 
 package hostfeature
 
-import "runtime"
+import (
+	"os"
+	"runtime"
+)
 
-// Quick reports that none of the Linux walls is here.
+// Quick reports that none of the Linux walls is here. Windows has no such ids: -1.
 func Quick() Features {
 	no := No("not on "+runtime.GOOS, "use Linux")
-	return Features{UID: -1, GID: -1, Kernel: runtime.GOOS, SetUID: no, UserNS: no, Landlock: no, Seccomp: no, SeccompNotify: no, Cgroup: no}
+	return Features{UID: os.Getuid(), GID: os.Getgid(), Kernel: runtime.GOOS, SetUID: no, UserNS: no, Landlock: no, Seccomp: no, SeccompNotify: no, Cgroup: no}
 }

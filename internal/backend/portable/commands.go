@@ -34,8 +34,7 @@ var _ backend.Backend = (*Commands)(nil)
 // error here, before anything runs.
 func NewCommands(options Options) (*Commands, error) {
 	b := &Commands{gate: backend.NewGate(options.Concurrent, options.Queue)}
-	asked := options.Policy
-	options.Policy = asked.Resolved()
+	options.Policy = options.Policy.Resolved()
 	b.options = options
 	if options.Policy.Jail != policy.JailNative {
 		return nil, run.Errorf(run.Unsupported, "backend %s needs Linux: leave it out, or write %s", options.Policy.Jail, policy.JailNative)
@@ -53,6 +52,7 @@ func NewCommands(options Options) (*Commands, error) {
 	if b.walls, err = options.Launcher.Walls(b.access(place{}, 0)); err != nil {
 		return nil, err
 	}
+	asked := options.Policy
 	if b.network.mode != policy.EgressStrict {
 		// Who asks for the host's network asks for no wall before it.
 		asked.Prefer = append(slices.Clone(asked.Prefer), policy.WallNetwork)

@@ -43,15 +43,14 @@ func meets(need policy.Wall) []policy.Wall {
 	return []policy.Wall{need}
 }
 
-// Unmet lists what a policy, as its author wrote it, requires and none of these walls
-// gives, with the reasons.
+// Unmet lists what a policy requires and none of these walls gives, with the reasons.
 func Unmet(p policy.Policy, walls map[policy.Wall]string) (unmet []policy.Wall, reasons []string) {
 	for _, need := range required(p) {
 		enough := meets(need)
 		if slices.ContainsFunc(enough, func(w policy.Wall) bool { return Stands(walls[w]) }) {
 			continue
 		}
-		why := fmt.Sprintf("it does not exist on %s", runtime.GOOS)
+		why := "there is no such wall on " + runtime.GOOS
 		for _, w := range enough {
 			if text, known := walls[w]; known {
 				why = strings.TrimPrefix(fmt.Sprintf("%s: %s", w, strings.TrimPrefix(text, "missing: ")), string(need)+": ")
@@ -62,22 +61,22 @@ func Unmet(p policy.Policy, walls map[policy.Wall]string) (unmet []policy.Wall, 
 	return unmet, reasons
 }
 
-// required lists what must hold: what a policy names itself is required everywhere, and
-// refused where there is no such thing. The defaults, all of them spelled out as presets
-// have them, are still the defaults.
+// required lists what must hold under a policy. Walls that every policy requires unless
+// it says otherwise are Linux's, and the needs stand for them; what a policy requires
+// beyond is its author's wish, and is refused where there is no such thing.
 func required(p policy.Policy) []policy.Wall {
 	all := slices.DeleteFunc(slices.Clone(needs), func(w policy.Wall) bool { return slices.Contains(p.Prefer, w) })
-	defaults := (policy.Policy{Prefer: p.Prefer}).Required()
-	spelled := !slices.ContainsFunc(defaults, func(w policy.Wall) bool { return !slices.Contains(p.Require, w) })
 	for _, w := range p.Require {
-		if slices.Contains(all, w) || spelled && slices.Contains(defaults, w) {
-			continue
-		}
-		if w != policy.WallLanguage { // which no system lacks
+		if w != policy.WallLanguage && !slices.Contains(policy.DefaultRequired, w) && !slices.Contains(all, w) {
 			all = append(all, w)
 		}
 	}
 	return all
+}
+
+// Requires says whether a policy needs this wall, or one that does the same.
+func Requires(p policy.Policy, wall policy.Wall) bool {
+	return slices.ContainsFunc(required(p), func(need policy.Wall) bool { return slices.Contains(meets(need), wall) })
 }
 
 // refuse is the fail-closed step.

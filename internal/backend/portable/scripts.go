@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -35,8 +36,7 @@ var _ backend.Backend = (*Scripts)(nil)
 // host cannot give is an error here, before anything runs.
 func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	b := &Scripts{gate: backend.NewGate(options.Concurrent, options.Queue)}
-	asked := options.Policy
-	options.Policy = asked.Resolved()
+	options.Policy = options.Policy.Resolved()
 	b.options = options
 	var err error
 	if b.network, err = newNetwork(options.Policy, policy.EgressStrict); err != nil {
@@ -52,7 +52,7 @@ func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	if b.walls, err = options.Launcher.Walls(access); err != nil {
 		return nil, err
 	}
-	return b, refuse(asked, b.walls)
+	return b, refuse(options.Policy, b.walls)
 }
 
 // access is what every script may reach, beside its private folder.
@@ -66,18 +66,26 @@ func (b *Scripts) access() (launch.Access, error) {
 	return access, nil
 }
 
-// interpreterFiles are what an interpreter consists of. Its prefix holds its libraries;
-// where that is the system's own folder, every system lets programs read it anyway.
+// sharedPrefixes are those of more than an interpreter: there are other people's files
+// below them. What it needs of them is in its library, or every system lets programs read
+// it anyway.
+var sharedPrefixes = []string{"/usr", "/usr/local", "/opt", "/opt/homebrew", "/opt/local"}
+
+// interpreterFiles are what an interpreter consists of.
 func interpreterFiles(i interpreter.Interpreter) []string {
-	files := slices.Concat([]string{i.Path, i.Prefix, i.Stdlib}, i.SysPath, i.Packages)
+	files := slices.Concat([]string{i.Path, i.Stdlib}, i.SysPath, i.Packages)
+	if !slices.Contains(sharedPrefixes, i.Prefix) {
+		files = append(files, i.Prefix)
+	}
 	if i.VirtualEnv != "" {
 		files = append(files, i.VirtualEnv)
 	}
+	homeDir, _ := os.UserHomeDir()
 	var all []string
 	for _, file := range files {
 		real, err := filepath.EvalSymlinks(file)
-		if err != nil || real == filepath.Dir(real) {
-			continue // a zip that is not there; never a whole disk
+		if err != nil || real == filepath.Dir(real) || real == homeDir {
+			continue // a zip that is not there; never a whole disk, nor a whole home
 		}
 		if !slices.Contains(all, real) {
 			all = append(all, real)

@@ -3,11 +3,19 @@
 package portable
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 func openScripts(t *testing.T, l *naked, p policy.Policy) *Scripts {
@@ -24,10 +32,214 @@ func openScripts(t *testing.T, l *naked, p policy.Policy) *Scripts {
 	return b
 }
 
+func runScript(t *testing.T, l *naked, p policy.Policy, req run.Request) (run.Result, error) {
+	t.Helper()
+	b := openScripts(t, l, p)
+	limits, err := p.Narrow(req.Limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := backend.Job{Request: req, Limits: limits}
+	s, err := b.Open(t.Context(), job)
+	if err != nil {
+		return run.Result{}, err
+	}
+	result, err := s.Run(t.Context(), job)
+	return result, errors.Join(err, s.Close())
+}
+
 func TestContract(t *testing.T) {
 	// The suite resolves its policy, and what Linux has would be required by name.
 	open := func(t *testing.T, _ policy.Policy) backend.Backend {
 		return openScripts(t, newNaked(), policy.Policy{})
 	}
 	backendtest.Contract(t, open, policy.Policy{})
+}
+
+// A script has what every script has elsewhere: context, variables, its streams.
+func TestScripts(t *testing.T) {
+	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{
+		Script: "x = context['n'] * 2\nimport sys\nprint(input(), __name__, sys.argv, __file__)\nprint('and', file=sys.stderr)\nresult = x",
+		Name:   "mine.py", Context: map[string]any{"n": 21}, Stdin: "typed", Variables: []string{"x"},
+	})
+	if err != nil || !result.OK() || string(result.Value) != "42" || string(result.Variables["x"]) != "42" {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if result.Stdout != "typed __main__ ['mine.py'] mine.py\n" || result.Stderr != "and\n" {
+		t.Errorf("%q, %q", result.Stdout, result.Stderr)
+	}
+	if result.Usage.WallTime <= 0 || result.Usage.CPUTime <= 0 {
+		t.Errorf("%+v", result.Usage)
+	}
+}
+
+// What a script may reach is what its walls are told, and its environment is built.
+func TestAccessOfAScript(t *testing.T) {
+	t.Setenv("CORDON_SECRET", "of the caller")
+	l := newNaked()
+	granted, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := runScript(t, l, policy.Policy{Read: []string{granted}, Write: []string{granted}}, run.Request{
+		Script: "import os\nopen(os.environ['TMPDIR'] + '/a', 'w').write('a')\nresult = [os.getcwd(), os.environ['HOME'], 'CORDON_SECRET' in os.environ, os.listdir('.')]",
+	})
+	if err != nil || !result.OK() {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	order := l.last(t)
+	if len(order.Access.Write) != 1 || !slices.Contains(order.Access.Read, granted) {
+		t.Errorf("writes %v, reads %v: scripts have their folder alone", order.Access.Write, order.Access.Read)
+	}
+	scratch := order.Access.Write[0]
+	if want := `["` + scratch + `","` + scratch + `",false,["a"]]`; string(result.Value) != want {
+		t.Errorf("%s instead of %s", result.Value, want)
+	}
+	if a := order.Access; a.Programs || a.Proxy != 0 || a.AnyNetwork || order.Dir != scratch {
+		t.Errorf("%+v", a)
+	}
+	if home, err := os.UserHomeDir(); err == nil && (slices.Contains(order.Access.Read, home) || slices.Contains(order.Access.Read, "/")) {
+		t.Errorf("reads %v", order.Access.Read)
+	}
+	if _, err := os.Lstat(scratch); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left behind: %v", scratch, err)
+	}
+}
+
+func TestProxyIsTheOnlyNetwork(t *testing.T) {
+	l := newNaked()
+	result, err := runScript(t, l, policy.Policy{AllowNet: []string{"allowed.example:80"}}, run.Request{
+		Script: "import urllib.request, urllib.error\ntry:\n  urllib.request.urlopen('http://denied.example/')\nexcept urllib.error.HTTPError as e:\n  result = e.code",
+	})
+	if err != nil || string(result.Value) != "403" || len(result.Violations) != 1 || result.Violations[0].Wall != policy.WallEgress {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	order := l.last(t)
+	if order.Access.Proxy < 1024 || order.Access.AnyNetwork || !strings.HasPrefix(result.Enforcement.Walls[policy.WallEgress], "enforced (by a proxy") {
+		t.Errorf("%+v, %v", order.Access, result.Enforcement.Walls)
+	}
+}
+
+func TestRestrictedScripts(t *testing.T) {
+	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{Script: "import os", Restricted: true})
+	if err != nil || result.Outcome != run.Refused || len(result.Violations) == 0 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	result, err = runScript(t, newNaked(), policy.Policy{}, run.Request{Script: "import math\nresult = math.floor(2.5)", Restricted: true})
+	if err != nil || string(result.Value) != "2" || result.Enforcement.Walls[policy.WallLanguage] != "enforced (standard)" {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	b := openScripts(t, newNaked(), policy.Policy{})
+	findings, err := b.Check(t.Context(), run.Check{Script: "import os\nprint(1)"})
+	if err != nil || len(findings) != 1 || findings[0].Line != 1 {
+		t.Errorf("%v, %v", findings, err)
+	}
+	if findings, err = b.Check(t.Context(), run.Check{Script: "print(1)"}); err != nil || len(findings) != 0 {
+		t.Errorf("%v, %v", findings, err)
+	}
+}
+
+// What goes wrong before the guest's first line is our error, not a Result.
+func TestSetUpThatFails(t *testing.T) {
+	_, err := runScript(t, newNaked(), policy.Policy{Preload: []string{"no_such_module"}}, run.Request{Script: "pass"})
+	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "preload: cannot import no_such_module") {
+		t.Errorf("%v", err)
+	}
+	l := newNaked()
+	l.failing = run.Errorf(run.Unsupported, "no walls today")
+	if _, err := runScript(t, l, policy.Policy{}, run.Request{Script: "pass"}); err == nil || !strings.Contains(err.Error(), "no walls today") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A guest can write what it likes to its channel, and lies about its value alone.
+func TestHostileReports(t *testing.T) {
+	for script, outcome := range map[string]run.Outcome{
+		"import os; os.write(3, b'rubbish that is no frame')":             run.InvalidOutput,
+		"import os; os.write(3, b'D\\xff\\xff\\xff\\xff')":                run.InvalidOutput,
+		"import os; os.write(3, b'D\\x00\\x00\\x00\\x00'); os._exit(0)":   run.InvalidOutput,
+		"import os; os.close(3); os._exit(5)":                             run.Exited,
+		"import os; os.write(3, b'R\\x00\\x00\\x00\\x00'); os._exit(0)":   run.InvalidOutput,
+		"import os; os._exit(0)":                                          run.Succeeded,
+		"import os; os.kill(os.getpid(), 9)":                              run.Signaled,
+		"import os, time\nif os.fork() == 0: time.sleep(600)\nresult = 1": run.Succeeded,
+	} {
+		result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{Script: script})
+		if err != nil || result.Outcome != outcome {
+			t.Errorf("%q: %s (%s), %v", script, result.Outcome, result.Error, err)
+		}
+	}
+}
+
+func TestScratchIsLimitedAndRemoved(t *testing.T) {
+	l := newNaked()
+	script := "import os\nos.makedirs('a/b')\nopen('a/b/c', 'wb').write(bytes(20 << 20))\nos.chmod('a/b', 0)\nos.chmod('a', 0)"
+	result, err := runScript(t, l, policy.Policy{}, run.Request{Script: script})
+	if err != nil || result.Outcome != run.OutOfDisk && os.Getuid() == 0 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if _, err := os.Lstat(l.last(t).Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	b := openScripts(t, newNaked(), policy.Policy{})
+	ctx, cancel := context.WithCancel(t.Context())
+	job := backend.Job{Request: run.Request{Script: "import time\nprint('x')\ntime.sleep(600)"}, Limits: policy.DefaultLimits}
+	job.Streams.Out = writerFunc(func([]byte) { cancel() })
+	s, err := b.Open(ctx, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := s.Run(ctx, job)
+	if err = errors.Join(err, s.Close()); err != nil || result.Outcome != run.Canceled {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// Close ends what runs, and returns when nothing is left of it.
+func TestCloseEndsGuests(t *testing.T) {
+	l := newNaked()
+	b, err := NewScripts(t.Context(), Options{Launcher: l, Concurrent: 1, Queue: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := make(chan struct{})
+	job := backend.Job{Request: run.Request{Script: "import time\nprint('x')\ntime.sleep(600)"}, Limits: policy.DefaultLimits}
+	job.Streams.Out = writerFunc(func([]byte) { close(running) })
+	s, err := b.Open(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan run.Outcome, 1)
+	go func() {
+		result, err := s.Run(t.Context(), job)
+		if err = errors.Join(err, s.Close()); err != nil {
+			t.Error(err)
+		}
+		ended <- result.Outcome
+	}()
+	<-running
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	select {
+	case outcome := <-ended:
+		if outcome != run.Canceled {
+			t.Error(outcome)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("Close returned before the guest had ended")
+	}
+	if _, err := b.Open(t.Context(), job); run.ClassOf(err) != run.Closed {
+		t.Errorf("%v", err)
+	}
+}
+
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(b []byte) (int, error) {
+	f(b)
+	return len(b), nil
 }

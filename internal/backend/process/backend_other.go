@@ -4,6 +4,7 @@ package process
 
 import (
 	"context"
+	"os"
 	"runtime"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
@@ -42,7 +43,9 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 }
 
 // Plan is Linux's, and says which of these walls stand.
-func (b *Backend) Plan() jail.Plan { return jail.Plan{Walls: b.Enforcement().Walls, UID: -1} }
+func (b *Backend) Plan() jail.Plan {
+	return jail.Plan{Walls: b.Enforcement().Walls, UID: os.Getuid(), GID: os.Getgid()}
+}
 
 // OpenHook refuses.
 func (*Backend) OpenHook(context.Context, run.Hook, policy.Limits) (*hook.Hook, error) {

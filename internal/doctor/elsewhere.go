@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/portable"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// linux has walls, and words for them, that no other system has.
+const linux = "linux"
+
+// wallNames lists the walls of a system, in the order in which they are shown.
+func wallNames(system string) []policy.Wall {
+	switch system {
+	case linux:
+		return policy.Walls
+	case "darwin":
+		return []policy.Wall{policy.WallSeatbelt, policy.WallPID, policy.WallRlimit, policy.WallEnvironment}
+	case "windows":
+		return []policy.Wall{policy.WallJobObject, policy.WallToken, policy.WallAppContainer, policy.WallRlimit, policy.WallEnvironment}
+	}
+	return nil
+}
+
+// otherWalls is walls for systems other than Linux, from what a launcher says of them.
+func otherWalls(system string, words map[policy.Wall]string, p policy.Policy) []Wall {
+	var all []Wall
+	for _, name := range wallNames(system) {
+		w := Wall{Name: name, Required: portable.Requires(p, name)}
+		switch text, known := words[name]; {
+		case !known:
+		case portable.Stands(text):
+			w.State = Enforced
+			w.Detail = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, string(Enforced)), " ("), ")")
+		default:
+			w.State, w.Reason = Missing, strings.TrimPrefix(text, "missing: ")
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// unmetElsewhere lists what the policy requires and nothing here gives.
+func (r Report) unmetElsewhere(p policy.Policy) []string {
+	words := map[policy.Wall]string{}
+	for _, w := range r.Walls {
+		if w.State == Enforced {
+			words[w.Name] = string(Enforced)
+		}
+	}
+	unmet, _ := portable.Unmet(p.Resolved(), words)
+	names := make([]string, len(unmet))
+	for i, w := range unmet {
+		names[i] = string(w)
+	}
+	return names
+}
+
+// notes are what nobody should have to find out about a system's walls.
+func notes(system string) []string {
+	const refused = "third-party code and hooks are refused here, and commands have no terminal"
+	switch system {
+	case "darwin":
+		return []string{
+			"these walls are Seatbelt's, by /usr/bin/sandbox-exec, which Apple calls deprecated: it works up to now, and where an update of macOS takes it away cordon refuses",
+			"there is no filter of system calls here; memory and processes are watched 50 times a second, not limited",
+			refused,
+			"for all of cordon's walls use a Linux virtual machine: limactl start --name cordon deploy/lima.yaml, then limactl shell cordon cordon doctor (docs/macos.md)",
+		}
+	case "windows":
+		return []string{
+			"there is no filter of system calls here",
+			refused,
+			"for all of cordon's walls use Linux in WSL 2 or in another virtual machine",
+		}
+	}
+	return nil
+}
+
+// probeCommand is a program that every host of a system has, and that does nothing.
+func probeCommand(system string) []string {
+	if system == "windows" {
+		return []string{"hostname"}
+	}
+	return []string{"true"}
+}

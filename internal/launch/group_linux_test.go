@@ -1,0 +1,332 @@
+package launch_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/backendtest"
+	"github.com/cordon-sandbox/cordon/internal/backend/portable"
+	"github.com/cordon-sandbox/cordon/internal/launch"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// procFS tells of processes as the launcher of macOS does.
+type procFS struct{}
+
+func (procFS) List() (all []launch.Member, err error) {
+	entries, err := os.ReadDir("/proc")
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if fields := stat(pid); fields != nil && fields[0] != "Z" {
+			all = append(all, launch.Member{PID: pid, Parent: number(fields[1]), Group: number(fields[2]), Started: int64(number(fields[19]))})
+		}
+	}
+	return all, err
+}
+
+func (procFS) UsedBy(pid int) (u launch.Used, ok bool) {
+	fields := stat(pid)
+	if fields == nil {
+		return u, false
+	}
+	const tick = 10 * time.Millisecond
+	return launch.Used{
+		CPUTime: time.Duration(number(fields[11])+number(fields[12])) * tick, Memory: policy.Bytes(number(fields[21]) * os.Getpagesize()),
+	}, true
+}
+
+// stat gives the fields of a process's line from its state on.
+func stat(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+}
+
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// wallless starts processes as the launcher of macOS does, but for Seatbelt.
+type wallless struct{}
+
+func (wallless) Walls(launch.Access) (map[policy.Wall]string, error) {
+	return map[policy.Wall]string{policy.WallSeatbelt: "enforced (a lie, for tests)", policy.WallRlimit: "enforced", policy.WallEnvironment: "enforced"}, nil
+}
+
+func (wallless) System() launch.System { return launch.System{} }
+
+func (wallless) Start(o launch.Order) (launch.Process, error) {
+	return launch.StartGroup(o, procFS{}, append([]string{o.Program}, o.Args[1:]...)...)
+}
+
+// The same suite that every backend passes, by the code that macOS uses.
+func TestContractByGroups(t *testing.T) {
+	backendtest.Contract(t, func(t *testing.T, _ policy.Policy) backend.Backend {
+		b, err := portable.NewScripts(t.Context(), portable.Options{Launcher: wallless{}, Concurrent: 2, Queue: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := b.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return b
+	}, policy.Policy{})
+}
+
+// started is a shell in a group, and what it writes.
+type started struct {
+	*launch.Group
+	out   *bufio.Reader
+	stdin *os.File
+}
+
+func startShell(t *testing.T, limits policy.Limits, script string) started {
+	t.Helper()
+	stdin, typed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := launch.StartGroup(launch.Order{
+		Env: []string{"PATH=/usr/bin:/bin"}, Dir: t.TempDir(), Stdin: stdin, Stdout: stdout, Stderr: stdout, Limits: limits.Or(policy.DefaultLimits),
+	}, procFS{}, "/bin/sh", "-c", script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin.Close()
+	stdout.Close()
+	t.Cleanup(func() {
+		g.Kill()
+		typed.Close()
+		out.Close()
+	})
+	return started{g, bufio.NewReader(out), typed}
+}
+
+func (s started) line(t *testing.T) string {
+	t.Helper()
+	line, err := s.out.ReadString('\n')
+	if err != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+func TestLimitsAreTheChilds(t *testing.T) {
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	// One that would pass to every child.
+	leak, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(leak)
+	s := startShell(t, policy.Limits{OpenFiles: 33, CPUTime: policy.Duration(2500 * time.Millisecond), Scratch: policy.MiB, Disk: policy.MiB},
+		`echo $(ulimit -Hn) $(ulimit -Sn) $(ulimit -Ht) $(ulimit -Hc) $(ulimit -Hf); ls /proc/self/fd`)
+	if got := s.line(t); got != "33 33 4 0 2048" {
+		t.Errorf("limits are %s", got)
+	}
+	rest, err := io.ReadAll(s.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 3 is ls's own: neither a channel nor the lifeline is left, nor what we inherited.
+	got := strings.Join(strings.Fields(string(rest)), " ")
+	if got != "0 1 2 3" {
+		t.Errorf("it has %s", got)
+	}
+	if exit, err := s.Wait(); err != nil || exit.Signal != "" {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	var after syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &after); err != nil || after != before {
+		t.Errorf("ours were %v and are %v, %v", before, after, err)
+	}
+}
+
+// A process that leaves its group and its session is found as a child of one of ours, and
+// killed with it.
+func TestWhoLeavesTheGroupIsKilled(t *testing.T) {
+	s := startShell(t, policy.Limits{}, `setsid sh -c 'echo $$; exec sleep 600' & wait`)
+	away := number(s.line(t))
+	if away == 0 || stat(away) == nil {
+		t.Fatal("it is not there")
+	}
+	if u := s.Usage(); u.Processes < 2 {
+		t.Errorf("%d processes", u.Processes)
+	}
+	s.Kill()
+	if exit, err := s.Wait(); err != nil || exit.Signal != "SIGKILL" || exit.Code != -1 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	awaitDeath(t, away)
+}
+
+// What a command leaves behind ends with it, also who left the group, once he was seen.
+func TestNothingOutlivesTheFirst(t *testing.T) {
+	s := startShell(t, policy.Limits{}, `setsid sleep 600 & sleep 600 & echo $! ; read x`)
+	inGroup := number(s.line(t))
+	if u := s.Usage(); u.Processes < 3 {
+		t.Errorf("%d processes", u.Processes)
+	}
+	all, err := procFS{}.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var away int
+	for _, m := range all {
+		if m.Parent == s.PID() && m.Group == m.PID {
+			away = m.PID
+		}
+	}
+	if away == 0 {
+		t.Fatal("nobody left the group")
+	}
+	s.stdin.Close()
+	if _, err := s.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	awaitDeath(t, inGroup)
+	awaitDeath(t, away)
+}
+
+// A Runner that is killed takes its guests with it.
+func TestTheRunnersDeathIsTheGuests(t *testing.T) {
+	if os.Getenv("CORDON_TEST_RUNNER") != "" {
+		s := startShell(t, policy.Limits{}, `echo $$; exec sleep 600`)
+		if _, err := os.Stdout.WriteString(s.line(t) + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		select {} // until it is killed
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run=^TestTheRunnersDeathIsTheGuests$")
+	cmd.Env = append(os.Environ(), "CORDON_TEST_RUNNER=1", "TMPDIR="+t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := number(strings.TrimSpace(line))
+	if stat(pid) == nil {
+		t.Fatalf("%q is not there", line)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	awaitDeath(t, pid)
+}
+
+func awaitDeath(t *testing.T, pid int) {
+	t.Helper()
+	late := time.After(10 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if fields := stat(pid); fields == nil || fields[0] == "Z" {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			t.Fatalf("process %d is still there", pid)
+		}
+	}
+}
+
+func TestUsageIsTheSumOfAll(t *testing.T) {
+	s := startShell(t, policy.Limits{}, `(while :; do :; done) & (while :; do :; done) & wait`)
+	late := time.After(20 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for s.Usage().CPUTime < 300*time.Millisecond {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("%+v", s.Usage())
+		}
+	}
+	if u := s.Usage(); u.Processes != 3 || u.Memory == 0 {
+		t.Errorf("%+v", u)
+	}
+	s.Kill()
+	exit, err := s.Wait()
+	if err != nil || exit.Usage.CPUTime < 300*time.Millisecond {
+		t.Errorf("%+v, %v: the children's time is lost", exit, err)
+	}
+}
+
+// On macOS, /bin/sh is bash; it may be dash or zsh, too.
+func TestWrapperInOtherShells(t *testing.T) {
+	for _, shell := range [][]string{{"bash", "--posix"}, {"zsh", "--emulate", "sh"}, {"dash"}} {
+		program, err := exec.LookPath(shell[0])
+		if err != nil {
+			continue
+		}
+		theirs, ours, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := launch.Wrapper(policy.DefaultLimits)
+		cmd := exec.Command(program, append(shell[1:], "-c", text, "cordon", "/bin/sh", "-c", "ulimit -n; exec sleep 600")...)
+		cmd.ExtraFiles = []*os.File{nil, theirs}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		theirs.Close()
+		if line, err := bufio.NewReader(out).ReadString('\n'); line != "64\n" {
+			t.Errorf("%s: %q, %v", shell[0], line, err)
+		}
+		ours.Close() // as our death would
+		if err := cmd.Wait(); cmd.ProcessState.String() != "signal: killed" {
+			t.Errorf("%s: %v", shell[0], err)
+		}
+	}
+}
+
+func TestWhatCannotBeStarted(t *testing.T) {
+	_, err := launch.StartGroup(launch.Order{Dir: filepath.Join(t.TempDir(), "missing")}, procFS{}, "/bin/true")
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}

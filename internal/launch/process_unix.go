@@ -1,0 +1,133 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// processes is what a system tells of those that run.
+type processes interface {
+	list() ([]member, error)
+	used(pid int) (used, bool)
+}
+
+// group is a process that leads a group of its own, with all that it starts.
+type group struct {
+	cmd      *exec.Cmd
+	lifeline *os.File // closed by our death, at the latest
+	system   processes
+
+	mu    sync.Mutex
+	tree  *tree
+	ended bool
+}
+
+// startGroup starts a program by the wrapper.
+func startGroup(o Order, system processes, program ...string) (*group, error) {
+	if err := keepDescriptors(); err != nil {
+		return nil, err
+	}
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "pipes: %w", err)
+	}
+	defer theirs.Close()
+	args := wrapped(o.Limits, program...)
+	cmd := &exec.Cmd{
+		Path: args[0], Args: args, Env: o.Env, Dir: o.Dir, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr,
+		ExtraFiles:  []*os.File{o.Channel, theirs}, // 3 and 4; nil is closed
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	if err := cmd.Start(); err != nil {
+		ours.Close()
+		return nil, run.Errorf(run.Unsupported, "the sandbox cannot be set up: %w", err)
+	}
+	return &group{cmd: cmd, lifeline: ours, system: system, tree: newTree(cmd.Process.Pid)}, nil
+}
+
+// rounds is how often the list is read until nobody is left: who forks faster than we
+// kill loses when nobody of his is left to fork.
+const rounds = 100
+
+// Kill ends all processes: the group at once, then whoever has left it.
+func (g *group) Kill() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.killAll()
+}
+
+func (g *group) killAll() {
+	if g.ended {
+		return // the number of the group may be another's by now
+	}
+	for range rounds {
+		alive := g.look()
+		_ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL) // none is left, as a rule in the second round
+		left := 0
+		for _, m := range alive {
+			if m.Group == g.cmd.Process.Pid {
+				continue // killed already
+			}
+			left++
+			_ = syscall.Kill(m.PID, syscall.SIGKILL)
+		}
+		if left == 0 {
+			return
+		}
+	}
+}
+
+func (g *group) look() []member {
+	all, err := g.system.list()
+	if err != nil {
+		return nil // the group is killed by its number
+	}
+	return g.tree.look(all, g.system.used)
+}
+
+// Usage is what all of them have used.
+func (g *group) Usage() Usage {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.ended {
+		g.look()
+	}
+	return g.tree.usage()
+}
+
+// Wait waits for the first one, and ends the rest. The watcher of the wrapper is one of
+// them: while it lives, no stranger can have the group's number.
+func (g *group) Wait() (Exit, error) {
+	err := g.cmd.Wait()
+	g.mu.Lock()
+	g.killAll()
+	g.ended = true
+	usage := g.tree.usage()
+	g.mu.Unlock()
+	g.lifeline.Close()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		return Exit{}, err
+	}
+	return exitOf(g.cmd.ProcessState, usage), nil
+}
+
+func exitOf(state *os.ProcessState, usage Usage) Exit {
+	exit := Exit{Code: state.ExitCode(), Usage: usage}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		exit.Code, exit.Signal = -1, run.SignalName(int(status.Signal()))
+	}
+	exit.Usage.CPUTime = max(usage.CPUTime, state.UserTime()+state.SystemTime())
+	if r, ok := state.SysUsage().(*syscall.Rusage); ok {
+		exit.Usage.Memory = max(usage.Memory, policy.Bytes(r.Maxrss)*maxRSSUnit)
+	}
+	return exit
+}

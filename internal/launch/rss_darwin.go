@@ -1,0 +1,4 @@
+package launch
+
+// maxRSSUnit is what ru_maxrss is counted in.
+const maxRSSUnit = 1

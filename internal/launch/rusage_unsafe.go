@@ -1,0 +1,22 @@
+//go:build darwin
+
+package launch
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// From <sys/proc_info.h> and <sys/resource.h>: what proc_pid_rusage of libproc does,
+// which cannot be called without cgo.
+const (
+	procInfoPIDRusage = 9
+	rusageInfoV0      = 0
+)
+
+// processRusage fills b, which has rusageSize bytes, with what a process has used.
+func processRusage(pid int, b []byte) bool {
+	_, _, errno := unix.Syscall6(unix.SYS_PROC_INFO, procInfoPIDRusage, uintptr(pid), rusageInfoV0, 0, uintptr(unsafe.Pointer(&b[0])), 0)
+	return errno == 0
+}
