@@ -75,7 +75,7 @@ test-long: ## run the tests, and all of CPython's own on every CPython
 # Under the race detector is what has threads. These packages have none, or none that
 # a test of theirs has at work; and these tests are about what the guest does, which
 # the detector does not see.
-RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|run|internal/(arch|doctor|elf|hostfeature|landlock|policyfile|pythonwasm|report|script|seccomp/compile|wasmbin)
+RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|run|internal/(arch|doctor|elf|hostfeature|landlock|policyfile|pythonwasm|report|script|seccomp/compile|wasmbin|wine)
 RACELESS_TESTS := ^Test(Containment.*|EachWallMatters|AttemptsEscapeWithoutWalls)$$
 
 # The race detector needs a C compiler, which cordon itself never does.
@@ -112,8 +112,9 @@ soak: ## many runs of every bad kind in one Runner; fails when anything is left
 fuzz: ## give every fuzz target its time
 	scripts/fuzz $(FUZZTIME)
 
-wine: ## run cordon.exe under Wine: modules and Python, limits, grants, sessions
-	scripts/wine
+wine: ## run cordon.exe under Wine: scripts, commands, modules, Python as WebAssembly
+	@scripts/setup test
+	CORDON_TEST_LONG=1 scripts/test -count=1 -v ./internal/wine
 
 generate: ## make the generated files anew: seccomp programs and tables
 	go generate ./...

@@ -34,7 +34,7 @@ func find(ctx context.Context, asked string) (Interpreter, error) {
 func askWindows(ctx context.Context, name string) (Interpreter, error) {
 	found, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return Interpreter{}, run.Errorf(run.NotFound, "%s was not found: name a python.exe, or install Python 3.%d or newer", name, Oldest)
+		return Interpreter{}, run.Errorf(run.NotFound, "%s was not found: name a python.exe, install Python 3.%d or newer, or use --tier wasm, which has its own", name, Oldest)
 	} else if err != nil {
 		return Interpreter{}, run.Errorf(run.NotExecutable, "%s cannot be run: %w", name, err)
 	}

@@ -1,0 +1,105 @@
+package wine
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+)
+
+// Python as WebAssembly needs no wall of the system's: by the default policy.
+func TestScriptsOnWasm(t *testing.T) {
+	hosttest.OnlyLong(t, "CPython is compiled first, and is the same as on Linux")
+	w := start(t)
+	if !w.wasm {
+		hosttest.Lacks(t, "bin/python-wasm.zip: make python-wasm")
+	}
+	script := func(args ...string) []string { return append([]string{"run", "--tier", "wasm"}, args...) }
+	for _, c := range []struct {
+		name     string
+		args     []string
+		code     int
+		out, err string
+	}{
+		{"a script", script("-v", "result", "-c", "result = sum(range(10))"), 0, "result = 45", ""},
+		{"an exception", script("-c", "1 / 0"), 1, "", "ZeroDivisionError"},
+		{"an endless loop", script("-t", "1s", "-c", "while True: pass"), 124, "", "wall time limit of 1s"},
+		{"sleeping", script("-t", "1s", "-c", "import time; time.sleep(60)"), 124, "", "wall time limit of 1s"},
+		{"too much memory", script("-m", "64MiB", "-c", "x = bytearray(200 << 20)"), 137, "", "memory limit of 64MiB"},
+		{"no file of the host", script("-c", "open('C:/windows/win.ini')"), 1, "", "No such file"},
+		{"no network", script("-c", "import socket; socket.socket()"), 1, "", "has no network"},
+		{"language rules", script("--restricted", "-c", "import os"), 1, "", "import"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w.run(t, "", w.cordon, c.args...).check(t, c.code, c.out, c.err)
+		})
+	}
+}
+
+func TestSessionsOnWasm(t *testing.T) {
+	hosttest.OnlyLong(t, "CPython is compiled first, and is the same as on Linux")
+	w := start(t)
+	if !w.wasm {
+		hosttest.Lacks(t, "bin/python-wasm.zip: make python-wasm")
+	}
+	session := filepath.Join(t.TempDir(), "s.snap")
+	load := []string{"run", "--tier", "wasm", "--load", seen(session), "-v", "result", "-c", "result = x + 1"}
+	w.run(t, "", w.cordon, "run", "--tier", "wasm", "--save", seen(session), "-c", "x = 41").check(t, 0, "", "")
+	w.run(t, "", w.cordon, load...).check(t, 0, "result = 42", "")
+	damage(t, session)
+	w.run(t, "", w.cordon, load...).check(t, 2, "", "s.snap")
+}
+
+// damage changes one byte.
+func damage(t *testing.T, name string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[100000] ^= 1
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestModulesOnWasm(t *testing.T) {
+	w := start(t)
+	folder := t.TempDir()
+	for name, text := range map[string]string{"data/a.txt": "inside", "b.txt": "outside"} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	module := filepath.Join(folder, "cat.wasm")
+	build := exec.Command("go", "build", "-o", module, "./testdata/cat")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	granted := []string{"wasm", "--read", "data"}
+	for _, c := range []struct {
+		name     string
+		flags    []string
+		file     string
+		code     int
+		out, err string
+	}{
+		{"a module and its arguments", granted, "data/a.txt", 0, "inside", ""},
+		{"a file beside the grant", granted, "b.txt", 1, "", ""},
+		{"a way out of the grant", granted, "data/../b.txt", 1, "", ""},
+		{"no grant at all", []string{"wasm"}, "data/a.txt", 1, "", ""},
+		{"out of fuel", []string{"wasm", "--fuel", "1000"}, "data/a.txt", 137, "", "limit of 1k instructions"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w.runIn(t, folder, "", w.cordon, append(c.flags, "cat.wasm", "--", c.file)...).check(t, c.code, c.out, c.err)
+		})
+	}
+}
