@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 func find(ctx context.Context, asked string) (Interpreter, error) {
 	cwd, _ := os.Getwd()
 	h := &host{
-		fsys: remember(os.DirFS("/")), getenv: os.Getenv, cwd: cwd,
+		fsys: remember(os.DirFS("/")), getenv: os.Getenv, cwd: cwd, system: runtime.GOOS,
 		ask: asker{dir: cwd, environ: os.Environ(), limit: askTime}.ask,
 	}
 	return h.find(ctx, asked)
@@ -106,7 +107,7 @@ func (h *host) search(ctx context.Context) (Interpreter, error) {
 		} else {
 			candidates = h.onPath(name)
 		}
-		for _, dir := range usual {
+		for _, dir := range h.usualFolders() {
 			candidates = append(candidates, path.Join(dir, name))
 		}
 		if i, ok := try(candidates); ok {
@@ -159,6 +160,15 @@ func (h *host) examine(ctx context.Context, found string) (Interpreter, error) {
 	}
 	switch kindOf(start) {
 	case program:
+		if h.system == "darwin" && real == appleStub {
+			target, err := h.behindStub()
+			if err != nil {
+				return Interpreter{}, err
+			}
+			i, err := h.examineTarget(ctx, target)
+			i.Found = found
+			return i, err
+		}
 		return h.examineProgram(ctx, found, real)
 	case script:
 		target, err := h.pyenvTarget(real, path.Base(found), start)

@@ -11,6 +11,7 @@ type host struct {
 	fsys   fs.FS // rooted at "/"
 	getenv func(string) string
 	cwd    string
+	system string // as in runtime.GOOS
 	ask    func(ctx context.Context, name string) (facts, error)
 }
 

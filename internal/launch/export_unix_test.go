@@ -26,6 +26,12 @@ func (s system) used(pid int) (used, bool) { return s.UsedBy(pid) }
 // Wrapper is what the shell does.
 var Wrapper = wrapper
 
+// SeatbeltCommand and SeatbeltWalls are macOS's.
+var (
+	SeatbeltCommand = seatbeltCommand
+	SeatbeltWalls   = seatbeltWalls
+)
+
 // StartGroup starts a program by the wrapper.
 func StartGroup(o Order, s Processes, program ...string) (*Group, error) {
 	return startGroup(o, system{s}, program...)

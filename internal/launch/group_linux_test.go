@@ -190,28 +190,47 @@ func TestWhoLeavesTheGroupIsKilled(t *testing.T) {
 func TestNothingOutlivesTheFirst(t *testing.T) {
 	s := startShell(t, policy.Limits{}, `setsid sleep 600 & sleep 600 & echo $! ; read x`)
 	inGroup := number(s.line(t))
-	if u := s.Usage(); u.Processes < 3 {
-		t.Errorf("%d processes", u.Processes)
-	}
-	all, err := procFS{}.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var away int
-	for _, m := range all {
-		if m.Parent == s.PID() && m.Group == m.PID {
-			away = m.PID
-		}
-	}
-	if away == 0 {
-		t.Fatal("nobody left the group")
-	}
+	away := awaitLeaver(t, s.PID())
+	s.Usage() // sees it
 	s.stdin.Close()
 	if _, err := s.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	awaitDeath(t, inGroup)
 	awaitDeath(t, away)
+}
+
+// awaitLeaver waits for a child that has a group of its own.
+func awaitLeaver(t *testing.T, parent int) (pid int) {
+	t.Helper()
+	eventually(t, "nobody left the group", func() bool {
+		all, err := procFS{}.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range all {
+			if m.Parent == parent && m.Group == m.PID {
+				pid = m.PID
+			}
+		}
+		return pid != 0
+	})
+	return pid
+}
+
+// eventually waits for something that others do.
+func eventually(t *testing.T, otherwise string, happened func() bool) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !happened() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal(otherwise)
+		}
+	}
 }
 
 // A Runner that is killed takes its guests with it.
@@ -253,34 +272,20 @@ func TestTheRunnersDeathIsTheGuests(t *testing.T) {
 
 func awaitDeath(t *testing.T, pid int) {
 	t.Helper()
-	late := time.After(10 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if fields := stat(pid); fields == nil || fields[0] == "Z" {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-late:
+	t.Cleanup(func() {
+		if t.Failed() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
-			t.Fatalf("process %d is still there", pid)
 		}
-	}
+	})
+	eventually(t, fmt.Sprintf("process %d is still there", pid), func() bool {
+		fields := stat(pid)
+		return fields == nil || fields[0] == "Z"
+	})
 }
 
 func TestUsageIsTheSumOfAll(t *testing.T) {
 	s := startShell(t, policy.Limits{}, `(while :; do :; done) & (while :; do :; done) & wait`)
-	late := time.After(20 * time.Second)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for s.Usage().CPUTime < 300*time.Millisecond {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("%+v", s.Usage())
-		}
-	}
+	eventually(t, "no time goes by", func() bool { return s.Usage().CPUTime >= 300*time.Millisecond })
 	if u := s.Usage(); u.Processes != 3 || u.Memory == 0 {
 		t.Errorf("%+v", u)
 	}

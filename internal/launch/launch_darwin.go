@@ -3,9 +3,8 @@ package launch
 import (
 	"bytes"
 	"context"
+	"os"
 	"os/exec"
-	"path"
-	"path/filepath"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/seatbelt"
@@ -25,6 +24,9 @@ type seatbeltLauncher struct{ system darwin }
 // New tries whether Seatbelt can be used: not inside of another sandbox, and not on a
 // system from which Apple has taken the tool.
 func New() (Launcher, error) {
+	if os.Getuid() == 0 {
+		return nil, run.Errorf(run.Unsupported, "cordon does not run guests as root on macOS: Seatbelt would be the only wall; run it as an ordinary user")
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, sandboxExec, "-p", "(version 1) (allow default)", "/usr/bin/true")
@@ -41,21 +43,9 @@ func New() (Launcher, error) {
 	return &seatbeltLauncher{system}, nil
 }
 
-// Walls says what stands on macOS.
+// Walls says what stands.
 func (l *seatbeltLauncher) Walls(a Access) (map[policy.Wall]string, error) {
-	walls := map[policy.Wall]string{
-		policy.WallSeatbelt:    "enforced (files, network, programs, services)",
-		policy.WallRlimit:      "enforced (processor time, open files, sizes of files; memory and processes are watched)",
-		policy.WallEnvironment: "enforced",
-		policy.WallPID:         "enforced (no second process)",
-	}
-	if a.Programs {
-		walls[policy.WallPID] = "missing: a process that leaves its group and its parent between two looks outlives the command"
-	}
-	if a.AnyNetwork {
-		walls[policy.WallSeatbelt] = "enforced (files, programs, services; the network is open)"
-	}
-	return walls, nil
+	return seatbeltWalls(a), nil
 }
 
 // System says where macOS keeps programs.
@@ -63,28 +53,11 @@ func (l *seatbeltLauncher) System() System {
 	return System{Folders: seatbelt.SystemFolders(), Path: seatbelt.Path()}
 }
 
-// Start starts a process. The profile goes by an argument: a file would have to be kept
-// from the guest, and be removed.
+// Start starts a process.
 func (l *seatbeltLauncher) Start(o Order) (Process, error) {
-	program, err := filepath.EvalSymlinks(o.Program)
-	if err != nil {
-		return nil, run.Errorf(run.NotFound, "%s cannot be executed: %w", o.Program, err)
-	}
-	profile, err := seatbelt.Compile(seatbelt.Policy{
-		Program: program, Execute: execute(o.Access, program), Read: o.Access.Read, Write: o.Access.Write,
-		Programs: o.Access.Programs, Proxy: o.Access.Proxy, AnyNetwork: o.Access.AnyNetwork,
-	})
+	command, err := seatbeltCommand(sandboxExec, o)
 	if err != nil {
 		return nil, err
 	}
-	return startGroup(o, l.system, append([]string{sandboxExec, "-p", profile, o.Program}, o.Args[1:]...)...)
-}
-
-// execute lists what an interpreter becomes: in a framework, bin/python3 only finds the
-// program that it stands for, and executes it.
-func execute(a Access, program string) []string {
-	if a.Programs {
-		return nil
-	}
-	return []string{path.Join(path.Dir(path.Dir(program)), "Resources/Python.app/Contents/MacOS/Python")}
+	return startGroup(o, l.system, command...)
 }

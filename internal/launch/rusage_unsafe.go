@@ -17,6 +17,7 @@ const (
 
 // processRusage fills b, which has rusageSize bytes, with what a process has used.
 func processRusage(pid int, b []byte) bool {
+	//nolint:staticcheck // the wrapper in libSystem cannot be called without cgo, and x/sys has none
 	_, _, errno := unix.Syscall6(unix.SYS_PROC_INFO, procInfoPIDRusage, uintptr(pid), rusageInfoV0, 0, uintptr(unsafe.Pointer(&b[0])), 0)
 	return errno == 0
 }

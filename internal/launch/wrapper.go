@@ -19,7 +19,7 @@ const lifeline = 4
 // would have to know of it in its main.
 //
 // Not here: the number of processes, which is counted for a user and not for a run, and
-// memory, which macOS does not limit by any of these; both are watched. Sizes of files
+// memory, for which macOS can be relied on in none of these; both are watched. Sizes of files
 // are in units of 512 bytes or 1 KiB, as shells differ; so one file has at most twice
 // the limit, and the folder's size is watched.
 func wrapper(l policy.Limits) string {

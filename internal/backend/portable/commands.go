@@ -95,23 +95,23 @@ func (b *Commands) Close() error {
 
 // place is where a command works.
 type place struct {
-	scratch   string
+	scratch
 	workspace string // canonical, empty for none
 	readOnly  bool
 }
 
-// dir is where the command starts.
-func (p place) dir() string {
+// start is where the command starts.
+func (p place) start() string {
 	if p.workspace != "" {
 		return p.workspace
 	}
-	return p.scratch
+	return p.scratch.dir
 }
 
 func (b *Commands) access(p place, port int) launch.Access {
 	access := launch.Access{Read: slices.Clone(b.read), Write: slices.Clone(b.write), Programs: true}
-	if p.scratch != "" {
-		access.Write = append(access.Write, p.scratch)
+	if p.dir != "" {
+		access.Write = append(access.Write, p.dir)
 	}
 	switch {
 	case p.workspace == "":
@@ -143,7 +143,7 @@ func (b *Commands) run(ctx context.Context, job backend.Job) (result run.Result,
 	if p.scratch, err = makeScratch(); err != nil {
 		return result, err
 	}
-	defer func() { err = errors.Join(err, removeScratch(p.scratch)) }()
+	defer func() { err = errors.Join(err, p.remove()) }()
 	program, refusals, err := b.admit(job, p)
 	if err != nil {
 		return result, err
@@ -174,7 +174,7 @@ func (b *Commands) execute(ctx context.Context, job backend.Job, p place, progra
 	w := watch{scratch: p.scratch, folders: b.changeable(p), closed: b.gate.Closed()}
 	w.before = sizeOf(w.folders)
 	running, err := start(b.options.Launcher, launch.Order{
-		Program: program, Args: job.Command, Dir: p.dir(), Env: b.environment(job, p, proxy.environment()),
+		Program: program, Args: job.Command, Dir: p.start(), Env: b.environment(job, p, proxy.environment()),
 		Access: b.access(p, proxy.port()), Limits: job.Limits,
 	}, job, false)
 	if err != nil {
@@ -207,7 +207,7 @@ func notStarted(program string, err error) error {
 // environment is built, never inherited.
 func (b *Commands) environment(job backend.Job, p place, proxy []string) []string {
 	env := map[string]string{
-		"HOME": p.scratch, "TMPDIR": p.scratch, "TEMP": p.scratch, "TMP": p.scratch, "PWD": p.dir(),
+		"HOME": p.dir, "TMPDIR": p.dir, "TEMP": p.dir, "TMP": p.dir, "PWD": p.start(),
 		"USER": "guest", "LOGNAME": "guest", "LANG": "C.UTF-8",
 	}
 	for _, setting := range slices.Concat(systemEnvironment(), proxy) {

@@ -10,61 +10,88 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// makeScratch makes the private folder of a run. Its path has no links: walls that go
-// by paths compare real ones (on macOS, /tmp is a link, and so is /var).
-func makeScratch() (string, error) {
-	dir, err := os.MkdirTemp("", "cordon-")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err != nil {
-		return "", run.Errorf(run.Internal, "the private folder of the run: %w", err)
-	}
-	return dir, nil
+// scratch is the private folder of a run. All that is done in it goes by its root, so
+// that no link that a guest puts there leads us out.
+type scratch struct {
+	// dir has no links in it: walls that go by paths compare real ones (on macOS, /tmp
+	// is a link, and so is /var).
+	dir  string
+	root *os.Root
 }
 
-// removeScratch removes it, also what its guest has made hard to remove. The second road
-// asks for less: folders are made writable first, and each name is removed by itself,
-// which is all that Wine can do.
-func removeScratch(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
+func makeScratch() (s scratch, err error) {
+	if s.dir, err = os.MkdirTemp("", "cordon-"); err == nil {
+		s.dir, err = filepath.EvalSymlinks(s.dir)
 	}
-	var all []string
-	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		all = append(all, path)
-		if entry != nil && entry.IsDir() {
-			return os.Chmod(path, 0o700) // before it is read
-		}
-		return nil
-	})
-	for _, path := range slices.Backward(all) {
-		_ = os.Remove(path)
+	if err == nil {
+		s.root, err = os.OpenRoot(s.dir)
 	}
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err != nil {
+		return s, run.Errorf(run.Internal, "the private folder of the run: %w", err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
+	return s, nil
+}
+
+// remove removes it, also what its guest has made hard to remove.
+func (s scratch) remove() error {
+	if os.RemoveAll(s.dir) != nil {
+		s.size() // which opens what was closed
+		s.empty()
+	}
+	if err := errors.Join(s.root.Close(), os.RemoveAll(s.dir)); err != nil {
 		return run.Errorf(run.Internal, "the private folder of the run cannot be removed: %w", err)
 	}
 	return nil
 }
 
-// sizeOf adds up the files below some folders. What vanishes meanwhile counts nothing.
+// empty removes each name by itself, from the innermost: Wine can do no more. The guest is
+// dead, so that nobody puts a link where a folder was.
+func (s scratch) empty() {
+	var names []string
+	_ = fs.WalkDir(s.root.FS(), ".", func(name string, _ fs.DirEntry, _ error) error {
+		names = append(names, name)
+		return nil
+	})
+	for _, name := range slices.Backward(names) {
+		_ = os.Remove(filepath.Join(s.dir, filepath.FromSlash(name)))
+	}
+}
+
+// size adds up its files. A folder that its guest has closed to everybody is opened: what
+// is in there counts, too.
+func (s scratch) size() int64 {
+	return sizeIn(s.root.FS(), func(name string, info fs.FileInfo) {
+		if info.IsDir() && info.Mode().Perm()&0o500 != 0o500 {
+			_ = s.root.Chmod(filepath.FromSlash(name), info.Mode().Perm()|0o700) // else it counts nothing
+		}
+	})
+}
+
+// sizeOf adds up the files below some folders of the host. What is closed to us there is
+// not counted.
 func sizeOf(folders []string) (size int64) {
 	for _, folder := range folders {
-		_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				if entry != nil && entry.IsDir() && !errors.Is(err, fs.ErrNotExist) {
-					return fs.SkipDir
-				}
-				return nil
-			}
-			if info, err := entry.Info(); err == nil && entry.Type().IsRegular() {
-				size += info.Size()
-			}
-			return nil
-		})
+		size += sizeIn(os.DirFS(folder), func(string, fs.FileInfo) {})
 	}
+	return size
+}
+
+// sizeIn adds up files; each thing is shown before it is entered. What vanishes meanwhile
+// counts nothing.
+func sizeIn(fsys fs.FS, show func(name string, info fs.FileInfo)) (size int64) {
+	_ = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // closed, or gone; the walk goes on beside it
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return nil
+		}
+		show(name, info)
+		if info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
 	return size
 }

@@ -195,8 +195,8 @@ func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guest
 	if err != nil {
 		return result, cause, nil, err
 	}
-	defer func() { err = errors.Join(err, removeScratch(scratch)) }()
-	access.Write = []string{scratch}
+	defer func() { err = errors.Join(err, scratch.remove()) }()
+	access.Write = []string{scratch.dir}
 	proxy, err := b.network.serve()
 	if err != nil {
 		return result, cause, nil, err
@@ -204,8 +204,8 @@ func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guest
 	defer func() { err = errors.Join(err, proxy.close()) }()
 	b.network.open(&access, proxy.port())
 	order := launch.Order{
-		Program: b.python.Path, Args: arguments(b.python.Path), Dir: scratch, Access: access, Limits: job.Limits,
-		Env: append(environment(scratch), proxy.environment()...),
+		Program: b.python.Path, Args: arguments(b.python.Path), Dir: scratch.dir, Access: access, Limits: job.Limits,
+		Env: append(environment(scratch.dir), proxy.environment()...),
 	}
 	running, err := start(b.options.Launcher, order, job, true)
 	if err != nil {

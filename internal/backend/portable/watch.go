@@ -12,7 +12,7 @@ import (
 type watch struct {
 	// scratch is the private folder, and folders are those of the host that the guest
 	// may change; their size was before.
-	scratch string
+	scratch scratch
 	folders []string
 	before  int64
 	closed  <-chan struct{} // the backend's
@@ -42,7 +42,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 	disk := time.NewTimer(diskEvery)
 	defer disk.Stop()
 	look := func() {
-		if limits.Scratch > 0 && sizeOf([]string{w.scratch}) > int64(limits.Scratch) {
+		if limits.Scratch > 0 && w.scratch.size() > int64(limits.Scratch) {
 			g.kill(killedScratch)
 		}
 		if len(w.folders) > 0 && sizeOf(w.folders)-w.before > int64(limits.Disk) {

@@ -1,12 +1,13 @@
-//go:build unix
-
 package portable
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -84,19 +85,30 @@ type nakedProcess struct{ cmd *exec.Cmd }
 
 func (p *nakedProcess) Kill() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
-// Usage asks ps about the group, as a person would.
+// Usage reads what the kernel tells of the group.
 func (p *nakedProcess) Usage() (u launch.Usage) {
-	out, err := exec.Command("ps", "-e", "-o", "pgid=,cputimes=,rss=").Output()
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return u
 	}
-	for line := range strings.Lines(string(out)) {
-		var group, seconds, kib int64
-		if _, err := fmt.Sscan(line, &group, &seconds, &kib); err == nil && group == int64(p.cmd.Process.Pid) {
-			u.Processes++
-			u.CPUTime += time.Duration(seconds) * time.Second
-			u.Memory += policy.Bytes(kib << 10)
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
 		}
+		// Behind the name, which may have anything in it: state, parent, group, …
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if group, err := strconv.Atoi(fields[2]); err != nil || group != p.cmd.Process.Pid {
+			continue
+		}
+		ticks := func(i int) time.Duration {
+			n, _ := strconv.Atoi(fields[i])
+			return time.Duration(n) * 10 * time.Millisecond
+		}
+		pages, _ := strconv.Atoi(fields[21])
+		u.Processes++
+		u.CPUTime += ticks(11) + ticks(12)
+		u.Memory += policy.Bytes(pages * os.Getpagesize())
 	}
 	return u
 }

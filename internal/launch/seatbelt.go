@@ -1,0 +1,56 @@
+package launch
+
+import (
+	"path"
+	"path/filepath"
+
+	"github.com/cordon-sandbox/cordon/internal/seatbelt"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// What of macOS's launcher is the same everywhere is here, so that it is tested where
+// there is no Mac.
+
+// seatbeltWalls says what stands on macOS.
+func seatbeltWalls(a Access) map[policy.Wall]string {
+	walls := map[policy.Wall]string{
+		policy.WallSeatbelt:    "enforced (files, network, programs, services)",
+		policy.WallRlimit:      "enforced (processor time, open files, sizes of files; memory and processes are watched)",
+		policy.WallEnvironment: "enforced",
+		policy.WallPID:         "enforced (no second process)",
+	}
+	if a.Programs {
+		walls[policy.WallPID] = "missing: a process that leaves its group and its parent between two looks outlives the command"
+	}
+	if a.AnyNetwork {
+		walls[policy.WallSeatbelt] = "enforced (files, programs, services; the network is open)"
+	}
+	return walls
+}
+
+// seatbeltCommand is the command line of an order, with the profile as an argument: a
+// file would have to be kept from the guest, and be removed.
+func seatbeltCommand(tool string, o Order) ([]string, error) {
+	program, err := filepath.EvalSymlinks(o.Program)
+	if err != nil {
+		return nil, run.Errorf(run.NotFound, "%s cannot be executed: %w", o.Program, err)
+	}
+	profile, err := seatbelt.Compile(seatbelt.Policy{
+		Program: program, Execute: execute(o.Access, program), Read: o.Access.Read, Write: o.Access.Write,
+		Programs: o.Access.Programs, Proxy: o.Access.Proxy, AnyNetwork: o.Access.AnyNetwork,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{tool, "-p", profile, o.Program}, o.Args[1:]...), nil
+}
+
+// execute lists what an interpreter becomes: in a framework, bin/python3 only finds the
+// program that it stands for, and executes it.
+func execute(a Access, program string) []string {
+	if a.Programs {
+		return nil
+	}
+	return []string{path.Join(path.Dir(path.Dir(program)), "Resources/Python.app/Contents/MacOS/Python")}
+}

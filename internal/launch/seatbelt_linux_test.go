@@ -1,0 +1,151 @@
+package launch_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/portable"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/internal/launch"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// asOnAMac starts processes by the command lines of macOS, with a program in the place
+// of sandbox-exec that writes the profile down and puts up nothing.
+type asOnAMac struct {
+	tool string
+}
+
+func (asOnAMac) Walls(a launch.Access) (map[policy.Wall]string, error) {
+	return launch.SeatbeltWalls(a), nil
+}
+
+func (asOnAMac) System() launch.System {
+	return launch.System{Folders: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
+}
+
+func (m asOnAMac) Start(o launch.Order) (launch.Process, error) {
+	command, err := launch.SeatbeltCommand(m.tool, o)
+	if err != nil {
+		return nil, err
+	}
+	return launch.StartGroup(o, procFS{}, command...)
+}
+
+// newMac keeps everything out of /tmp and /var, which are links on a Mac and no paths for
+// rules.
+func newMac(t *testing.T) (m asOnAMac, folder string) {
+	t.Helper()
+	for _, place := range []string{".", os.Getenv("HOME"), "/srv"} {
+		here, err := filepath.Abs(place)
+		if err != nil || strings.HasPrefix(here, "/tmp/") || strings.HasPrefix(here, "/var/") {
+			continue
+		}
+		if folder, err = os.MkdirTemp(here, ".mac-"); err == nil {
+			break
+		}
+	}
+	if folder == "" {
+		hosttest.Lacks(t, "a folder to write to, elsewhere than in /tmp and /var")
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Setenv("TMPDIR", folder)
+	m.tool = filepath.Join(folder, "sandbox-exec")
+	script := "#!/bin/sh\n[ \"$1\" = -p ] || exit 64\nprintf %s \"$2\" >'" + folder + "/profile'\nshift 2\nexec \"$@\"\n"
+	if err := os.WriteFile(m.tool, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return m, folder
+}
+
+func runOn(t *testing.T, b backend.Backend, req run.Request) run.Result {
+	t.Helper()
+	limits, err := policy.Policy{}.Narrow(req.Limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := backend.Job{Request: req, Limits: limits}
+	s, err := b.Open(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := s.Run(t.Context(), job)
+	if err = errors.Join(err, s.Close(), b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestAScriptByMacOSsCommandLine(t *testing.T) {
+	m, folder := newMac(t)
+	granted := filepath.Join(folder, `it's "data" $(x) \`)
+	if err := os.Mkdir(granted, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b, err := portable.NewScripts(t.Context(), portable.Options{Policy: policy.Policy{Read: []string{granted}}, Launcher: m, Concurrent: 1, Queue: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := runOn(t, b, run.Request{Script: "import os\nresult = [context, input(), os.getcwd()]", Context: "in", Stdin: "typed"})
+	profile, err := os.ReadFile(filepath.Join(folder, "profile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !result.OK() || !strings.HasPrefix(string(result.Value), `["in","typed","`+folder+`/cordon-`) {
+		t.Errorf("%s %s %s\n%s", result.Outcome, result.Value, result.Error, result.Stderr)
+	}
+	escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(granted)
+	for _, rule := range []string{
+		"(version 1)\n(deny default)\n", "(allow file-read* file-test-existence file-map-executable\n  (subpath \"" + escaped + "\"))",
+		"(allow file-read* file-test-existence file-write*\n  (subpath \"" + folder + "/cordon-", "(deny file-map-executable\n  (subpath \"" + folder + "/cordon-",
+	} {
+		if !strings.Contains(string(profile), rule) {
+			t.Errorf("%s is missing in\n%s", rule, profile)
+		}
+	}
+	if strings.Contains(string(profile), "process-fork") || strings.Contains(string(profile), "network") {
+		t.Errorf("a script may start processes, or connect:\n%s", profile)
+	}
+	if got := result.Enforcement.Walls[policy.WallSeatbelt]; !strings.HasPrefix(got, "enforced") {
+		t.Errorf("seatbelt is %q", got)
+	}
+}
+
+func TestACommandByMacOSsCommandLine(t *testing.T) {
+	m, folder := newMac(t)
+	work := filepath.Join(folder, "work")
+	if err := os.Mkdir(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b, err := portable.NewCommands(portable.Options{Policy: policy.Policy{AllowNet: []string{"example.com"}}, Launcher: m, Concurrent: 1, Queue: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := runOn(t, b, run.Request{Command: []string{"echo", "a  b", "$HOME", "'"}, Workspace: work})
+	if result.Stdout != "a  b $HOME '\n" {
+		t.Errorf("%+v", result)
+	}
+	profile, err := os.ReadFile(filepath.Join(folder, "profile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range []string{
+		"(allow process-fork)", "file-write*\n  (subpath \"" + work + "\"))", "(allow network-outbound\n  (remote ip \"localhost:",
+	} {
+		if !strings.Contains(string(profile), rule) {
+			t.Errorf("%s is missing in\n%s", rule, profile)
+		}
+	}
+	if words := result.Enforcement.Walls[policy.WallPID]; !strings.HasPrefix(words, "missing") {
+		t.Errorf("pid is %q", words)
+	}
+}
