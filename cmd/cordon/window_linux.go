@@ -37,10 +37,3 @@ func watchSize(screen *os.File) (sizes <-chan run.WindowSize, stop func()) {
 		close(done)
 	}
 }
-
-// inForeground says whether the terminal is ours to read. One that controls
-// nobody is.
-func inForeground(terminal *os.File) bool {
-	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
-	return err != nil || group == unix.Getpgrp()
-}

@@ -12,5 +12,3 @@ import (
 const terminals = false
 
 func watchSize(*os.File) (<-chan run.WindowSize, func()) { return nil, func() {} }
-
-func inForeground(*os.File) bool { return true }

@@ -155,13 +155,13 @@ func (w *writer) files(p Policy) {
 func (w *writer) processes(p Policy) {
 	if !p.Programs {
 		w.comment("No other program, and no second process.")
-		w.rule("allow", "process-exec", each(literal, append([]string{p.Program}, p.Execute...)...)...)
+		w.rule("allow", "process-exec*", each(literal, append([]string{p.Program}, p.Execute...)...)...)
 		w.rule("allow", "signal process-info*", "(target self)")
 		return
 	}
-	w.comment("Other programs, behind the same walls.")
+	w.comment("Other programs, and scripts that name theirs, behind the same walls.")
 	w.whole("process-fork")
-	w.rule("allow", "process-exec", slices.Concat(each(literal, append([]string{p.Program}, p.Execute...)...), each(subpath, programs...), each(subpath, p.Read...), each(subpath, p.Write...))...)
+	w.rule("allow", "process-exec*", slices.Concat(each(literal, append([]string{p.Program}, p.Execute...)...), each(subpath, programs...), each(subpath, p.Read...), each(subpath, p.Write...))...)
 	w.rule("allow", "signal process-info*", "(target same-sandbox)")
 	w.whole("ipc-posix-sem")
 }

@@ -44,7 +44,7 @@ var policies = []struct {
 		"+ file-read-data /dev/urandom", "+ file-write-data /dev/null", "- file-write-data /dev/disk0", "- file-read-data /dev/tty",
 		"+ sysctl-read hw.ncpu", "+ sysctl-read hw.optional.arm64", "- sysctl-read kern.proc.all", "- sysctl-write hw.ncpu",
 		"+ signal self", "- signal same-sandbox", "- signal others", "- process-info-pidinfo others",
-		"- network-outbound localhost:53", "- network-bind x", "- network-inbound x", "- system-socket x",
+		"- network-outbound localhost:53", "- network-outbound /private/var/run/mDNSResponder", "- network-bind x", "- network-inbound x", "- system-socket x",
 		"- mach-lookup com.apple.system.opendirectoryd.libinfo", "- ipc-posix-sem x", "- ipc-posix-shm-write-create x", "- job-creation x", "- appleevent-send x",
 	}},
 	{"script-that-reads", Policy{Program: python, Read: []string{framework, home + "/data"}, Write: []string{scratch}}, []try{
@@ -53,7 +53,7 @@ var policies = []struct {
 	}},
 	{"script-with-proxy", Policy{Program: python, Read: []string{framework}, Write: []string{scratch}, Proxy: 50123}, []try{
 		"+ network-outbound localhost:50123", "- network-outbound localhost:50124", "- network-outbound *:50123", "- network-outbound 10.0.0.1:443",
-		"- network-bind localhost:50123", "- network-inbound localhost:50123", "- mach-lookup com.apple.dnssd.service",
+		"- network-outbound /private/var/run/mDNSResponder", "- network-outbound /private/var/run/docker.sock", "- network-bind localhost:50123", "- network-inbound localhost:50123", "- mach-lookup com.apple.dnssd.service",
 	}},
 	{"homebrew", Policy{
 		Program: "/opt/homebrew/Cellar/python@3.13/3.13.1/Frameworks/Python.framework/Versions/3.13/bin/python3.13",
@@ -68,7 +68,7 @@ var policies = []struct {
 		"+ file-read-data " + home + "/.pyenv/versions/3.12.4/lib/python3.12/os.py", "- file-read-data " + home + "/.pyenv/version", "- file-read-data " + home + "/Documents/x",
 	}},
 	{"command", Policy{Program: "/bin/ls", Write: []string{scratch}, Programs: true}, []try{
-		"+ process-exec /bin/ls", "+ process-exec /usr/bin/git", "+ process-fork", "+ process-exec " + scratch + "/built", "- process-exec " + home + "/bin/x",
+		"+ process-exec /bin/ls", "+ process-exec /usr/bin/git", "+ process-exec-interpreter /bin/sh", "- process-exec-interpreter " + home + "/sh", "+ process-fork", "+ process-exec " + scratch + "/built", "- process-exec " + home + "/bin/x",
 		"+ file-read-data /private/var/select/sh", "- file-read-data /private/etc/passwd", "- file-read-data /private/etc/master.passwd",
 		"+ signal same-sandbox", "- signal others", "- network-outbound localhost:80", "+ mach-lookup com.apple.system.opendirectoryd.libinfo",
 		"- mach-lookup com.apple.SecurityServer", "- mach-lookup com.apple.pasteboard.1", "- file-write-create /usr/local/bin/x", "- file-write-data /bin/ls",

@@ -67,7 +67,7 @@ func (f filter) matches(a access) bool {
 // known are the operations that Seatbelt has, of those that anybody needs here: a name
 // that is none makes sandbox-exec refuse the whole profile.
 var known = strings.Fields("default file-read* file-read-data file-read-metadata file-test-existence file-map-executable " +
-	"file-write* file-write-data process-exec process-fork process-info* signal ipc-posix-sem sysctl-read mach-lookup " +
+	"file-write* file-write-data process-exec* process-fork process-info* signal ipc-posix-sem sysctl-read mach-lookup " +
 	"network* network-outbound system-socket")
 
 // readProfile parses a profile, and is strict: what it does not know is an error.

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+)
+
+// TestElsewhere tries the road of other systems with the whole program: a cordon in
+// which Linux's tiers are not there, and a launcher without walls stands for the
+// system's. It is cordon-elsewhere in the scripts, with its service beside it.
+func TestElsewhere(t *testing.T) {
+	hosttest.Slow(t, "it builds a cordon")
+	folder := t.TempDir()
+	buildElsewhere(t, folder)
+	t.Run("agents", func(t *testing.T) {
+		answers := askAsAgent(t, filepath.Join(folder, "cordon-elsewhere"),
+			`"tools/call","params":{"name":"run_python","arguments":{"code":"print(6 * 7)"}}`,
+			`"tools/call","params":{"name":"run_command","arguments":{"command":["echo","from a command"]}}`,
+			`"tools/call","params":{"name":"check_python","arguments":{"code":"import os"}}`)
+		for i, words := range []string{"42", "from a command", "import"} {
+			if !strings.Contains(answers[i], words) {
+				t.Errorf("%s is not in %s", words, answers[i])
+			}
+		}
+	})
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/elsewhere",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", folder+":"+env.Getenv("PATH"))
+			return nil
+		},
+	})
+}
+
+// askAsAgent calls a tool for each set of arguments, and gives the answers.
+func askAsAgent(t *testing.T, program string, calls ...string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, "mcp", "--allow-commands")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var answers []string
+	lines := bufio.NewReader(out)
+	for i, call := range append([]string{
+		`"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`,
+	}, calls...) {
+		if _, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%s}`+"\n", i+1, call); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%s, after %v", err, answers)
+		}
+		if i == 0 {
+			if _, err := io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		answers = append(answers, answer)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	return answers
+}
+
+// buildElsewhere compiles with files taken away and exchanged.
+func buildElsewhere(t *testing.T, folder string) {
+	t.Helper()
+	replace := map[string]string{}
+	exchange := func(name string, text []byte) {
+		file := filepath.Join(t.TempDir(), "file.go")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		replace[absolute(t, name)] = file
+	}
+	for _, tier := range []string{"process", "jail"} {
+		source := "../../internal/backend/" + tier
+		names, err := filepath.Glob(source + "/*_linux*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			replace[absolute(t, name)] = "" // not there
+		}
+		other, err := os.ReadFile(source + "/backend_other.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		exchange(source+"/backend_other.go", bytes.TrimPrefix(other, []byte("//go:build !linux\n")))
+	}
+	launcher, err := os.ReadFile("testdata/elsewhere/launcher.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchange("../../internal/launch/new_other.go", launcher)
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for program, source := range map[string]string{"cordon-elsewhere": ".", "cordond": "../cordond"} {
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-o", filepath.Join(folder, program), source)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+}
+
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
