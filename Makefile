@@ -81,7 +81,7 @@ test-long: ## run the tests, and all of CPython's own on every CPython
 # Under the race detector is what has threads. These packages have none, or none that
 # a test of theirs has at work; and these tests are about what the guest does, which
 # the detector does not see, or have one thread and much to do.
-RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|python|run|internal/(arch|doctor|elf|hostfeature|landlock|policyfile|pythonwasm|report|script|seatbelt|seccomp|seccomp/compile|wasmbin|wine)
+RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|python|run|internal/(arch|doctor|elf|hostfeature|jobobject|landlock|policyfile|pythonwasm|report|script|seatbelt|seccomp|seccomp/compile|wasmbin|wine)
 RACELESS_TESTS := ^Test(Containment.*|EachWallMatters|AttemptsEscapeWithoutWalls|$\
   TheCountIsTrue|AMillionFiles|Guest|AFolderIsNotCutSilently|$\
   HostileArgumentsAreBounded|WrappersWithoutEnd|ContentsOfEverythingOnThisHost|ScannerAgainstPlainSearch|ManyOrdinaryArgumentsAreLookedAt)$$

@@ -89,10 +89,10 @@
 // # Limits
 //
 //   - The tiers are `process`, for scripts, and `hook`, with CPython 3.9 or newer,
-//     and `jail`, for commands; on Linux, amd64 or arm64. On macOS the first and the
-//     last are there too, behind that system's walls, with one process a run and
-//     without third-party code. The tier `wasm`, for modules and for scripts that
-//     ask for it, is there on every system.
+//     and `jail`, for commands; on Linux, amd64 or arm64. On macOS and Windows the
+//     first and the last are there too, behind those systems' walls, with one process
+//     a run and without third-party code. The tier `wasm`, for modules and for scripts
+//     that ask for it, is there on every system.
 //   - A worker runs one script and dies, or serves one hook. Only a [Session],
 //     on the tier `wasm`, keeps something for the next run, and no files pass
 //     from one to the next but what commands leave in their workspace and in the

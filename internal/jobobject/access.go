@@ -2,6 +2,7 @@ package jobobject
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,6 +11,23 @@ import (
 type Access struct {
 	Read, Write []string // absolute paths of files and folders, with all that is in them
 	Network     bool     // any network but that of the host itself
+}
+
+// outermost leaves out what lies in others of the same list: they inherit its rights.
+func outermost(paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		inside := func(other string) bool { return isBelow(path, other) }
+		if !slices.ContainsFunc(paths, inside) && !slices.ContainsFunc(all, func(other string) bool { return strings.EqualFold(path, other) }) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+func isBelow(path, folder string) bool {
+	folder = strings.TrimRight(folder, `\/`) + `\`
+	return len(path) > len(folder) && strings.EqualFold(path[:len(folder)], folder)
 }
 
 // readCapability and writeCapability name what a container holds that may open a path.
@@ -25,10 +43,10 @@ var networkCapabilities = []string{"S-1-15-3-1", "S-1-15-3-2", "S-1-15-3-3"}
 // capabilities lists what a container with this access holds.
 func (a Access) capabilities() []string {
 	var sids []string
-	for _, path := range a.Read {
+	for _, path := range outermost(a.Read) {
 		sids = append(sids, CapabilitySID(readCapability(path)))
 	}
-	for _, path := range a.Write {
+	for _, path := range outermost(a.Write) {
 		sids = append(sids, CapabilitySID(writeCapability(path)))
 	}
 	if a.Network {

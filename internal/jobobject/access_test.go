@@ -41,3 +41,17 @@ func TestContainerNames(t *testing.T) {
 		t.Errorf("%s has %d characters", name, len(name))
 	}
 }
+
+func TestOutermost(t *testing.T) {
+	for _, c := range []struct{ paths, want []string }{
+		{nil, nil},
+		{[]string{`C:\py\python.exe`, `C:\py`, `C:\py\Lib`, `c:\PY\DLLs`}, []string{`C:\py`}},
+		{[]string{`C:\py`, `C:\python`, `C:\p`}, []string{`C:\py`, `C:\python`, `C:\p`}},
+		{[]string{`C:\a`, `c:\A`}, []string{`C:\a`}},
+		{[]string{`D:\`, `D:\x`}, []string{`D:\`}},
+	} {
+		if got := outermost(c.paths); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, not %q", c.paths, got, c.want)
+		}
+	}
+}

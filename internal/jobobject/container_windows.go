@@ -66,12 +66,12 @@ func admit(a Access) error {
 	if err != nil {
 		return &SetupError{"a container's name", err}
 	}
-	for _, path := range a.Read {
+	for _, path := range outermost(a.Read) {
 		if err := admitTo(path, readCapability(path), readRights, everyContainer); err != nil {
 			return err
 		}
 	}
-	for _, path := range a.Write {
+	for _, path := range outermost(a.Write) {
 		if err := admitTo(path, writeCapability(path), writeRights); err != nil {
 			return err
 		}

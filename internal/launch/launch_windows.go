@@ -21,16 +21,15 @@ type windowsLauncher struct {
 
 // New looks at the host, and removes what a cordon that was killed has left there.
 func New() (Launcher, error) {
-	if err := sweep(); err != nil {
-		return nil, run.Errorf(run.Internal, "AppContainers of earlier runs cannot be removed: %w", err)
-	}
+	sweep()
 	return &windowsLauncher{
 		noLimits: jobobject.LimitsHold(), noToken: jobobject.LowIntegrity(), noContainer: jobobject.AppContainers(),
 	}, nil
 }
 
-// sweep is done once: other tiers of this process make containers meanwhile.
-var sweep = sync.OnceValue(jobobject.Sweep)
+// sweep is done once, and what cannot be removed is left to the next cordon: an empty
+// container opens nothing to anybody.
+var sweep = sync.OnceFunc(func() { _ = jobobject.Sweep() })
 
 // Walls says which stand.
 func (w *windowsLauncher) Walls(a Access) (map[policy.Wall]string, error) {

@@ -19,6 +19,7 @@ import (
 
 // windows is what the tests share: a Windows of Wine's, and programs for it.
 type windows struct {
+	work           string // a folder for all of it
 	prefix, python string
 	cordon, guest  string
 	jobTest        string
@@ -34,14 +35,22 @@ var built = struct {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built.prefix != "" {
-		// Nothing of ours is left there but what a failed test left.
-		server := exec.Command("wineserver", "--kill")
-		server.Env = built.environment()
-		_ = server.Run()
-		os.RemoveAll(filepath.Dir(built.cordon))
+	if built.work != "" {
+		built.remove()
 	}
 	os.Exit(code)
+}
+
+// remove ends what a failed test left running, and removes the folders; a cordon that was
+// killed has left its guest's.
+func (w *windows) remove() {
+	server := exec.Command("wineserver", "--kill")
+	server.Env = w.environment()
+	_ = server.Run()
+	left, _ := filepath.Glob(filepath.Join(w.prefix, "drive_c", "users", "*", "Temp", "cordon-*"))
+	for _, folder := range append(left, w.work) {
+		os.RemoveAll(folder)
+	}
 }
 
 // start gives what the tests share, or skips the one that asks.
@@ -58,11 +67,11 @@ func start(t *testing.T) *windows {
 	return &built.windows
 }
 
-func (w *windows) build(folder string) error {
-	work, err := os.MkdirTemp("", "cordon-wine-")
-	if err != nil {
+func (w *windows) build(folder string) (err error) {
+	if w.work, err = os.MkdirTemp("", "cordon-wine-"); err != nil {
 		return err
 	}
+	work := w.work
 	w.prefix, w.python = filepath.Join(folder, "prefix"), seen(filepath.Join(folder, "python", "python.exe"))
 	w.cordon, w.guest, w.jobTest = filepath.Join(work, "cordon.exe"), filepath.Join(work, "guest.exe"), filepath.Join(work, "jobobject.test.exe")
 	w.policy = seen(filepath.Join(work, "policy.yaml"))
