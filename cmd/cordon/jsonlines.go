@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -115,10 +116,7 @@ type job struct {
 // Its reader may stay in a Read that does not return; nobody waits for it then.
 func (s *lineServer) serve(ctx context.Context, in io.Reader) error {
 	read := make(chan error, 1)
-	go func() {
-		defer close(s.queue)
-		read <- eachLine(in, func(l line) { s.take(ctx, l) })
-	}()
+	go s.read(ctx, bufio.NewReaderSize(in, 64<<10), read)
 	defer s.under.Wait()
 	for {
 		select {
@@ -140,24 +138,52 @@ func (s *lineServer) serve(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// take puts a line into the queue. A cancel has no turn to wait for.
-func (s *lineServer) take(ctx context.Context, l line) {
+// read reads lines to the end of in. What has its turn at once is answered by whoever
+// has read it, while another goroutine reads on: to wake one for the answer would take
+// longer than many an answer.
+func (s *lineServer) read(ctx context.Context, in *bufio.Reader, ended chan<- error) {
+	for {
+		l, more, err := nextLine(in)
+		if more {
+			if j := s.take(ctx, l); j != nil {
+				if err == nil {
+					go s.read(ctx, in, ended)
+				}
+				s.finish(j)
+				if err == nil {
+					return
+				}
+			}
+		}
+		if err != nil {
+			ended <- endOfInput(err)
+			close(s.queue)
+			return
+		}
+	}
+}
+
+// take puts a line into the queue, or gives it back as a job that has its turn. A cancel
+// has no turn to wait for.
+func (s *lineServer) take(ctx context.Context, l line) *job {
 	o, err := l.order()
 	if err != nil {
 		s.answer(failed(l.id(), err))
-		return
+		return nil
 	}
 	if o.Cancel != "" {
 		s.cancel(o.Cancel)
-		return
+		return nil
 	}
 	j := s.enter(ctx, o, len(l.text))
 	// Where nobody waits, there is no need for a queue.
 	if s.waiting.Load() == 0 && ctx.Err() == nil {
 		select {
 		case s.slots <- struct{}{}:
-			s.start(j)
-			return
+			if s.begin() {
+				return j
+			}
+			return nil
 		default:
 		}
 	}
@@ -166,22 +192,33 @@ func (s *lineServer) take(ctx context.Context, l line) {
 	case s.queue <- j:
 	case <-ctx.Done():
 	}
+	return nil
 }
 
-// start answers a job that has its turn, unless it is all over: then nobody would wait
-// for it.
+// start answers a job whose turn has come.
 func (s *lineServer) start(j *job) {
+	if s.begin() {
+		go s.finish(j)
+	}
+}
+
+// begin counts a job, unless it is all over: then nobody would wait for it.
+func (s *lineServer) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
-		return
+	if !s.over {
+		s.under.Add(1)
 	}
-	s.under.Go(func() {
-		answer := s.do(j.ctx, j.order)
-		s.leave(j)
-		<-s.slots
-		s.answer(answer)
-	})
+	return !s.over
+}
+
+// finish answers a job.
+func (s *lineServer) finish(j *job) {
+	defer s.under.Done()
+	answer := s.do(j.ctx, j.order)
+	s.leave(j)
+	<-s.slots
+	s.answer(answer)
 }
 
 // turnAway answers what still waits when it is all over.

@@ -35,21 +35,19 @@ func (l line) id() json.RawMessage {
 	return it.ID
 }
 
-// eachLine calls do with the lines that are not blank, until the end of in.
-func eachLine(in io.Reader, do func(line)) error {
-	r := bufio.NewReaderSize(in, 64<<10)
-	for {
-		l, err := readLine(r, run.MaxPayload)
-		if len(bytes.TrimSpace(l.text)) > 0 || l.tooLong {
-			do(l)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return run.Errorf(run.Internal, "standard input: %w", err)
-		}
+// nextLine reads a line, and says whether there is something in it. The error may come
+// with a line, the last one.
+func nextLine(r *bufio.Reader) (l line, more bool, err error) {
+	l, err = readLine(r, run.MaxPayload)
+	return l, len(bytes.TrimSpace(l.text)) > 0 || l.tooLong, err
+}
+
+// endOfInput is what is wrong with an error that ended the input: nothing, most often.
+func endOfInput(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
 	}
+	return run.Errorf(run.Internal, "standard input: %w", err)
 }
 
 // readLine reads to the end of the line, and keeps nothing of one that is
