@@ -29,6 +29,9 @@ func TestServeRuns(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the socket: %v, %v", info, err)
 	}
+	if log := r.log.String(); !strings.Contains(log, "tls=false") {
+		t.Errorf("the log does not say that there is no TLS:\n%s", log)
+	}
 	if status, answer := r.ask("POST", "/v1/runs", `{"script": "result = 6 * 7"}`); status != 200 || !strings.Contains(answer, `"result":42`) {
 		t.Errorf("%d %s", status, answer)
 	}
@@ -136,6 +139,9 @@ func TestServeTLS(t *testing.T) {
 	}
 	if err := ask(trust); err != nil {
 		t.Error(err)
+	}
+	if log := r.log.String(); !strings.Contains(log, "tls=true") {
+		t.Errorf("the log does not say that there is TLS:\n%s", log)
 	}
 	config.MinVersion, config.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	if err := ask(trust); err == nil || !strings.Contains(err.Error(), "protocol version") {

@@ -49,8 +49,9 @@ func (w *web) serve(ctx context.Context) error {
 	failed := make(chan error, len(w.doors))
 	for _, d := range w.doors {
 		d.server.BaseContext = func(net.Listener) context.Context { return life }
-		go func() { failed <- serveDoor(d) }()
+		// Said before it serves: a server without TLS gets a TLSConfig, too, when it does.
 		w.log.Info("listening", "address", addressOf(d.at), "tls", d.server.TLSConfig != nil)
+		go func() { failed <- serveDoor(d) }()
 	}
 	go watch(life, w.log, func() { _ = w.ready() }) // its answer is for others: that there is one is what counts
 	go w.reloadOn(life, syscall.SIGHUP)

@@ -24,7 +24,7 @@ var twins = map[string][]string{
 		"verbose", "workspace", "workspace-ro", "write",
 	},
 	"cordond": {
-		"allow-commands", "audit-file", "audit-key", "audit-required", "concurrent", "grace", "idle", "listen", "log-format", "log-level", "metrics-listen", "name",
+		"allow-commands", "audit-file", "audit-key", "audit-required", "concurrent", "connections", "grace", "idle", "listen", "log-format", "log-level", "metrics-listen", "name",
 		"policy", "project", "python", "python-wasm", "queue", "tls-cert", "tls-key", "token", "tokens", "transport", "url",
 		"workspace",
 	},

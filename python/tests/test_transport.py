@@ -372,3 +372,9 @@ def test_a_binary_that_is_none():
     with pytest.raises(cordon.CordonError):
         sandbox.run("pass")
     sandbox.close()
+
+
+def test_a_system_without_poll(monkeypatch):
+    monkeypatch.delattr("select.poll")
+    with cordon.Sandbox(policy={"preset": "strict"}) as sandbox, pytest.raises(cordon.Unsupported, match="by its url"):
+        sandbox.run("pass")

@@ -20,7 +20,7 @@ import threading
 from concurrent.futures import Future
 from typing import Any, Dict, List, Optional
 
-from ._errors import BY_KIND, Closed, ConnectionLost, CordonError, NothingSent
+from ._errors import BY_KIND, Closed, ConnectionLost, CordonError, NothingSent, Unsupported
 
 _CHUNK = 1 << 16
 # What a pipe that can be written to takes without blocking, on every POSIX system.
@@ -75,6 +75,8 @@ class Child:
     """A running cordon. After its end it stays dead; its owner starts another."""
 
     def __init__(self, command: List[str]) -> None:
+        if not hasattr(select, "poll"):
+            raise Unsupported("a child of this process needs a POSIX system: on Windows, connect to a running service by its url")
         #: Open hooks of this child, by what they were opened with.
         self.hooks: Dict[Any, Future[str]] = {}
         self._notes = tempfile.TemporaryFile()
