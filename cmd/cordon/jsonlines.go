@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -24,6 +25,13 @@ const (
 	// the pipe.
 	maxWaiting      = 1024
 	maxWaitingBytes = 2 * run.MaxPayload
+	// soon is how long a line that came alone may keep the next one waiting: a call of a
+	// hook and most runs take less, and then nobody is woken to read.
+	soon = time.Millisecond
+	// A line that is there within this time waited for us: there are several callers, and
+	// for the next so many lines none is taken to be alone.
+	waited = 10 * time.Microsecond
+	crowd  = 64
 )
 
 // failure is the answer to a line that gave no Result.
@@ -92,6 +100,7 @@ type lineServer struct {
 	writing sync.Mutex
 	out     *tap
 
+	crowded int           // how many lines are taken to have company; the reader's own
 	queue   chan *job     // what was read and waits for its turn
 	waiting atomic.Int64  // how many do
 	slots   chan struct{} // what has its turn
@@ -139,20 +148,19 @@ func (s *lineServer) serve(ctx context.Context, in io.Reader) error {
 }
 
 // read reads lines to the end of in. What has its turn at once is answered by whoever
-// has read it, while another goroutine reads on: to wake one for the answer would take
-// longer than many an answer.
+// has read it: to wake another goroutine for the answer would take longer than many an
+// answer. Another one reads on if lines come faster than answers, or if the answer takes
+// its time.
 func (s *lineServer) read(ctx context.Context, in *bufio.Reader, ended chan<- error) {
 	for {
+		began := time.Now()
 		l, more, err := nextLine(in)
+		if s.crowded--; time.Since(began) < waited {
+			s.crowded = crowd
+		}
 		if more {
-			if j := s.take(ctx, l); j != nil {
-				if err == nil {
-					go s.read(ctx, in, ended)
-				}
-				s.finish(j)
-				if err == nil {
-					return
-				}
+			if j := s.take(ctx, l); j != nil && s.finishBeside(j, err == nil, func() { s.read(ctx, in, ended) }) {
+				return
 			}
 		}
 		if err != nil {
@@ -161,6 +169,22 @@ func (s *lineServer) read(ctx context.Context, in *bufio.Reader, ended chan<- er
 			return
 		}
 	}
+}
+
+// finishBeside answers a job, and says whether another goroutine reads on by now.
+func (s *lineServer) finishBeside(j *job, more bool, readOn func()) bool {
+	if !more {
+		s.finish(j)
+		return false
+	}
+	if s.crowded > 0 {
+		go readOn()
+		s.finish(j)
+		return true
+	}
+	late := time.AfterFunc(soon, readOn)
+	s.finish(j)
+	return !late.Stop()
 }
 
 // take puts a line into the queue, or gives it back as a job that has its turn. A cancel
