@@ -69,10 +69,10 @@ func readObject(d *json.Decoder, path string, into reflect.Value) error {
 			return err
 		}
 		name, _ := token.(string)
-		field, names := fieldNamed(into, name)
+		field := fieldNamed(into, name)
 		switch {
 		case !field.IsValid():
-			return fmt.Errorf("unknown field %q: the fields %sare %s", path+shorten(name), within(path), strings.Join(names, ", "))
+			return fmt.Errorf("unknown field %q: the fields %sare %s", path+shorten(name), within(path), strings.Join(fieldNames(into.Type()), ", "))
 		case seen[name]:
 			return fmt.Errorf("field %q is there twice", path+name)
 		}
@@ -94,6 +94,10 @@ func readField(d *json.Decoder, path string, field reflect.Value) error {
 	case *policy.Bytes:
 		return readText(d, path, target, func(n string) error { _, err := policy.ParseBytes(n); return err })
 	default:
+		if t := field.Type(); t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
+			field.Set(reflect.New(t.Elem()))
+			return readObject(d, path+".", field.Elem())
+		}
 		err := d.Decode(target)
 		var kind *json.UnmarshalTypeError
 		if errors.As(err, &kind) {
@@ -132,26 +136,37 @@ func readText(d *json.Decoder, path string, target interface{ UnmarshalText([]by
 
 // fieldNamed finds the field of a struct by its exact JSON name, also in a struct that
 // is embedded.
-func fieldNamed(v reflect.Value, name string) (field reflect.Value, names []string) {
-	for i := range v.NumField() {
-		if v.Type().Field(i).Anonymous {
-			inner, more := fieldNamed(v.Field(i), name)
-			if inner.IsValid() {
-				return inner, nil
+func fieldNamed(v reflect.Value, name string) reflect.Value {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			if inner := fieldNamed(v.Field(i), name); inner.IsValid() {
+				return inner
 			}
-			names = append(names, more...)
-			continue
+		} else if tag := jsonName(f); tag == name && tag != "-" {
+			return v.Field(i)
 		}
-		tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		switch tag {
-		case "-":
-		case name:
-			return v.Field(i), nil
-		default:
+	}
+	return reflect.Value{}
+}
+
+// fieldNames are all that fieldNamed knows, for those who asked for another.
+func fieldNames(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			names = append(names, fieldNames(f.Type)...)
+		} else if tag := jsonName(f); tag != "-" {
 			names = append(names, tag)
 		}
 	}
-	return reflect.Value{}, names
+	return names
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }
 
 // shorten keeps a field's name that is a whole novel out of the message.

@@ -96,11 +96,6 @@ func mirrors(t *testing.T, given, wire reflect.Type) {
 	}
 }
 
-func jsonName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
-}
-
 func timedOut() Result {
 	return Result{
 		ID: "r1", Status: StatusError, Outcome: TimedOut, Error: "wall time limit of 2s reached", ErrorType: TimedOut.ErrorType(),

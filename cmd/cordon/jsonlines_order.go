@@ -14,7 +14,7 @@ type order struct {
 	run.Request
 	Check  json.RawMessage `json:"check,omitempty"`  // a run.Check
 	Hook   json.RawMessage `json:"hook,omitempty"`   // a run.Hook, to be opened
-	Call   json.RawMessage `json:"call,omitempty"`   // a hookCall
+	Call   *hookCall       `json:"call,omitempty"`
 	Close  string          `json:"close,omitempty"`  // the id of a hook
 	Cancel string          `json:"cancel,omitempty"` // the id of a line
 }
@@ -130,10 +130,7 @@ func (s *lineServer) openHook(ctx context.Context, o order) (any, error) {
 }
 
 func (s *lineServer) callHook(ctx context.Context, o order) (any, error) {
-	var c hookCall
-	if err := run.ParseObject(o.Call, &c); err != nil {
-		return nil, err
-	}
+	c := o.Call
 	switch {
 	case c.Function != "" && (c.State != nil || c.Config != nil):
 		return nil, run.Errorf(run.Invalid, "game_state and mod_config are for the script, and function names a function of it: write one of both")
