@@ -12,8 +12,8 @@ import (
 // order is what a line may ask for: a run, as everywhere, or one of the rest.
 type order struct {
 	run.Request
-	Check  json.RawMessage `json:"check,omitempty"`  // a run.Check
-	Hook   json.RawMessage `json:"hook,omitempty"`   // a run.Hook, to be opened
+	Check  json.RawMessage `json:"check,omitempty"` // a run.Check
+	Hook   json.RawMessage `json:"hook,omitempty"`  // a run.Hook, to be opened
 	Call   *hookCall       `json:"call,omitempty"`
 	Close  string          `json:"close,omitempty"`  // the id of a hook
 	Cancel string          `json:"cancel,omitempty"` // the id of a line
