@@ -14,6 +14,7 @@ import pytest
 from conftest import child_of, kill, until
 
 import cordon
+from cordon._child import Child
 
 NUMBERED = "result = context * 2"
 
@@ -131,6 +132,20 @@ def test_killed_under_load_loses_no_answer_silently(own):
         thread.join(30)
         assert not thread.is_alive(), "somebody still waits for an answer"
     assert not wrong and lost and len(pids) == 5
+
+
+def test_files_stay_open_while_somebody_reads():
+    """The end is told by a writer; the thread for event loops hears it before the reader."""
+    child = Child(["/bin/sleep", "60"])
+    child._start_threads()
+    child._reading = True  # a thread is between poll and read
+    child._finish(cordon.ConnectionLost("gone"))
+    child._threads[0].join(10)
+    assert not child._threads[0].is_alive()
+    assert child._reading and not child._dropped
+    child._pass_on()
+    assert child._dropped
+    child.close()
 
 
 def test_dead_while_nobody_asked(own):

@@ -109,6 +109,7 @@ class Child:
         self._dropped = False
 
         self._reader_turn = threading.Semaphore(0)
+        self._loops_lead = False  # it is the turn of the thread that reads for loops
         self._outbox: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
         self._unsent = 0
         self._threads: List[threading.Thread] = []
@@ -171,7 +172,7 @@ class Child:
             if not self._threads:
                 self._start_threads()
             if not self._reading:
-                self._reading = True
+                self._reading = self._loops_lead = True
                 self._reader_turn.release()
 
     def _abandon(self, slot: Slot, sent: bool) -> None:
@@ -269,11 +270,10 @@ class Child:
                 self._waiting[slot.key] = slot
             else:
                 self._reading = slot.leads = True
-        while not slot.done:
-            if slot.leads:
-                self._read_until(slot)
-                return
+        while not slot.done and not slot.leads:
             slot.wake.acquire()
+        if slot.leads:  # also when the end has come since: the reading is passed on
+            self._read_until(slot)
 
     def _read_until(self, slot: Slot) -> None:
         while not slot.done and self._end is None:
@@ -327,19 +327,20 @@ class Child:
                 slot.wake.release()
                 return
             if self._for_loops and not over:
-                self._reading = True
+                self._reading = self._loops_lead = True
                 self._reader_turn.release()
         if over:
             self._drop()
 
     def _read_for_loops(self) -> None:
-        while True:
+        while self._end is None:
             self._reader_turn.acquire()
+            if not self._loops_lead:
+                continue  # woken by the end, while somebody else may still read
             while self._for_loops and self._end is None:
                 self._read_some()
+            self._loops_lead = False
             self._pass_on()
-            if self._end is not None:
-                return
 
     def _start_threads(self) -> None:
         for work in (self._read_for_loops, self._write_for_loops):
@@ -378,8 +379,9 @@ class Child:
             self._under.clear()
             self._waiting.clear()
             self._for_loops = 0
+            for slot in slots:
+                slot.error = _again(end)
         for slot in slots:
-            slot.error = _again(end)
             if not slot.leads:
                 slot.settle()
         if self._threads:
