@@ -3,7 +3,6 @@ package jail
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -87,18 +86,4 @@ func (b *Backend) grantedNow() (string, error) {
 		now = fmt.Appendf(now, "%d:%d ", stat.Dev, stat.Ino)
 	}
 	return string(now), nil
-}
-
-// refused is the Result of a command that was not started.
-func refused(violations []run.Violation) run.Result {
-	var reasons []string
-	for i := range violations {
-		violations[i].Count = max(1, violations[i].Count)
-		reasons = append(reasons, fmt.Sprintf("%s: %s", violations[i].Op, violations[i].Detail))
-	}
-	return run.Result{
-		Status: run.Refused.Status(), Outcome: run.Refused, ErrorType: run.Refused.ErrorType(),
-		Error:      "the command was not started: " + strings.Join(reasons, "; "),
-		Violations: violations,
-	}
 }

@@ -45,7 +45,7 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	case err != nil:
 		return run.Result{}, err
 	case len(refusals) > 0:
-		return refused(refusals), nil
+		return backend.NotStarted(refusals), nil
 	case openErr != nil:
 		return run.Result{}, openErr
 	}

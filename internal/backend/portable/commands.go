@@ -3,7 +3,6 @@ package portable
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -149,7 +148,7 @@ func (b *Commands) run(ctx context.Context, job backend.Job) (result run.Result,
 		return result, err
 	}
 	if refusals = append(refusals, b.preflight(job)...); len(refusals) > 0 {
-		result = refused(refusals)
+		result = backend.NotStarted(refusals)
 		result.Enforcement = b.Enforcement()
 		return result, nil
 	}
@@ -230,18 +229,4 @@ func (b *Commands) searchFolders(job backend.Job) []string {
 		return strings.Split(value, string(os.PathListSeparator))
 	}
 	return b.options.Launcher.System().Path
-}
-
-// refused is the Result of a command that was not started.
-func refused(violations []run.Violation) run.Result {
-	var reasons []string
-	for i := range violations {
-		violations[i].Count = max(1, violations[i].Count)
-		reasons = append(reasons, fmt.Sprintf("%s: %s", violations[i].Op, violations[i].Detail))
-	}
-	return run.Result{
-		Status: run.Refused.Status(), Outcome: run.Refused, ErrorType: run.Refused.ErrorType(),
-		Error:      "the command was not started: " + strings.Join(reasons, "; "),
-		Violations: violations,
-	}
 }
