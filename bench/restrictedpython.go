@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"time"
@@ -15,16 +11,9 @@ import (
 //go:embed restrictedpython.py
 var restrictedPythonSource string
 
-// restrictedPython is a process that calls the hook within itself, and has the
-// clock there too: nothing of what lies between us and it is counted. It has
-// no walls. Nil where RestrictedPython is not installed.
-type restrictedPython struct {
-	process  *exec.Cmd
-	close    func() error
-	requests *json.Encoder
-	answers  *json.Decoder
-	problem  bytes.Buffer
-}
+// restrictedPython is a process that calls the hook within itself. It has no walls. Nil
+// where RestrictedPython is not installed.
+type restrictedPython struct{ *clocked }
 
 // startRestrictedPython has the interpreter of all other measures read the
 // packages of an environment, which may have been made with another one.
@@ -33,25 +22,11 @@ func (b *bench) startRestrictedPython(ctx context.Context) (*restrictedPython, e
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	r := &restrictedPython{}
-	r.process = exec.CommandContext(ctx, b.python, "-I", "-S", "-X", "utf8", "-c", restrictedPythonSource, filepath.Dir(found[0]))
-	r.process.Stderr = &r.problem
-	in, err := r.process.StdinPipe()
+	c, err := startClocked("RestrictedPython", exec.CommandContext(ctx, b.python, "-I", "-S", "-X", "utf8", "-c", restrictedPythonSource, filepath.Dir(found[0])))
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	r.close, r.requests, r.answers = in.Close, json.NewEncoder(in), json.NewDecoder(out)
-	if err := r.process.Start(); err != nil {
-		return nil, err
-	}
-	if err := r.requests.Encode([]any{hookScript, hookState, hookConfig}); err != nil {
-		return nil, errors.Join(err, r.stop())
-	}
-	return r, nil
+	return &restrictedPython{c}, nil
 }
 
 // turn calls the hook n times, with code that is kept or compiled in each call.
@@ -59,33 +34,15 @@ func (r *restrictedPython) turn(into *samples, n int, keep bool) error {
 	if r == nil {
 		return nil
 	}
-	var seconds []float64
-	var output json.RawMessage
-	err := r.requests.Encode([]any{n, keep})
-	if err == nil {
-		err = r.answers.Decode(&[]any{&seconds, &output})
-	}
-	if err != nil {
-		return err // stop has what the process says
-	}
-	if string(output) != score {
-		return fmt.Errorf("RestrictedPython: output %s", output)
-	}
-	for _, s := range seconds {
-		*into = append(*into, time.Duration(s*float64(time.Second)))
-	}
-	return nil
+	return r.clocked.turn(into, score, n, keep)
 }
 
-// stop ends the process, and gives what it died of if it is dead already.
+// stop ends the process.
 func (r *restrictedPython) stop() error {
 	if r == nil {
 		return nil
 	}
-	if err := errors.Join(r.close(), r.process.Wait()); err != nil {
-		return fmt.Errorf("RestrictedPython: %w: %s", err, bytes.TrimSpace(r.problem.Bytes()))
-	}
-	return nil
+	return r.clocked.stop()
 }
 
 // rows judges a call of ours against one that compiles, as the usual recipe for
