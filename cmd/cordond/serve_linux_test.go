@@ -29,9 +29,6 @@ func TestServeRuns(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the socket: %v, %v", info, err)
 	}
-	if log := r.log.String(); !strings.Contains(log, "tls=false") {
-		t.Errorf("the log does not say that there is no TLS:\n%s", log)
-	}
 	if status, answer := r.ask("POST", "/v1/runs", `{"script": "result = 6 * 7"}`); status != 200 || !strings.Contains(answer, `"result":42`) {
 		t.Errorf("%d %s", status, answer)
 	}
@@ -49,6 +46,9 @@ func TestServeRuns(t *testing.T) {
 	r.signal(syscall.SIGTERM)
 	if code := r.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+	if log := r.log.String(); !strings.Contains(log, "tls=false") {
+		t.Errorf("the log does not say that there is no TLS:\n%s", log)
 	}
 	if _, err := os.Lstat(r.socket); !os.IsNotExist(err) {
 		t.Errorf("the socket stays: %v", err)
@@ -140,9 +140,6 @@ func TestServeTLS(t *testing.T) {
 	if err := ask(trust); err != nil {
 		t.Error(err)
 	}
-	if log := r.log.String(); !strings.Contains(log, "tls=true") {
-		t.Errorf("the log does not say that there is TLS:\n%s", log)
-	}
 	config.MinVersion, config.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	if err := ask(trust); err == nil || !strings.Contains(err.Error(), "protocol version") {
 		t.Errorf("an old TLS: %v", err)
@@ -157,6 +154,11 @@ func TestServeTLS(t *testing.T) {
 	}
 	if err := ask(trust); err == nil {
 		t.Error("the old one is still in use")
+	}
+	r.signal(syscall.SIGTERM)
+	r.wait() // all of the log has been read then
+	if log := r.log.String(); !strings.Contains(log, "tls=true") {
+		t.Errorf("the log does not say that there is TLS:\n%s", log)
 	}
 }
 
