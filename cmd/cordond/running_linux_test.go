@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,16 +33,49 @@ type running struct {
 	ended  chan error // how the process ended, once
 }
 
-// buffer is a log that is read while it is written.
+// buffer is a log that is read while it is written. What a service has written before
+// something else was seen of it may still be in a pipe.
 type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	mu      sync.Mutex
+	text    bytes.Buffer
+	changed chan struct{} // closed by the next write
 }
+
+func newBuffer() *buffer { return &buffer{changed: make(chan struct{})} }
 
 func (b *buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	close(b.changed)
+	b.changed = make(chan struct{})
 	return b.text.Write(p)
+}
+
+// logged waits until the log has something, and gives what matches.
+func (r *running) logged(pattern string) []string {
+	r.t.Helper()
+	late := time.After(patience)
+	for {
+		r.log.mu.Lock()
+		text, changed := r.log.text.String(), r.log.changed
+		r.log.mu.Unlock()
+		if found := regexp.MustCompile(pattern).FindStringSubmatch(text); found != nil {
+			return found
+		}
+		select {
+		case <-changed:
+		case <-late:
+			r.t.Fatalf("%s is not in the log:\n%s", pattern, text)
+		}
+	}
+}
+
+// wholeLog ends the service, and gives all that it has written.
+func (r *running) wholeLog() string {
+	r.t.Helper()
+	r.signal(syscall.SIGTERM)
+	r.wait()
+	return r.log.String()
 }
 
 func (b *buffer) String() string {
@@ -69,7 +103,7 @@ func launch(t *testing.T, cmd *exec.Cmd) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{t: t, cmd: cmd, log: &buffer{}, notify: notify, ended: make(chan error, 1)}
+	r := &running{t: t, cmd: cmd, log: newBuffer(), notify: notify, ended: make(chan error, 1)}
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
 	}

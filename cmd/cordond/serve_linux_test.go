@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,9 +154,7 @@ func TestServeTLS(t *testing.T) {
 	if err := ask(trust); err == nil {
 		t.Error("the old one is still in use")
 	}
-	r.signal(syscall.SIGTERM)
-	r.wait() // all of the log has been read then
-	if log := r.log.String(); !strings.Contains(log, "tls=true") {
+	if log := r.wholeLog(); !strings.Contains(log, "tls=true") {
 		t.Errorf("the log does not say that there is TLS:\n%s", log)
 	}
 }
@@ -235,10 +232,7 @@ func TestServeObserved(t *testing.T) {
 	if status, _ := r.ask("GET", "/metrics", ""); status != http.StatusNotFound {
 		t.Errorf("/metrics at the first address: %d", status)
 	}
-	found := regexp.MustCompile(`"address":"(127\.0\.0\.1:\d+)"`).FindStringSubmatch(r.log.String())
-	if found == nil {
-		t.Fatalf("no address in\n%s", r.log)
-	}
+	found := r.logged(`"address":"(127\.0\.0\.1:\d+)"`)
 	main := r.client
 	r.client = clientOf(t, "tcp", found[1])
 	status, text := r.ask("GET", "/metrics", "")
@@ -303,8 +297,9 @@ func TestServeTokens(t *testing.T) {
 	if a, b := status(first), status(second); a != 401 || b != 200 {
 		t.Errorf("after the rotation: %d and %d", a, b)
 	}
+	log := r.wholeLog()
 	for _, secret := range []string{first, second, "cordon_"} {
-		if strings.Contains(r.log.String(), secret) {
+		if strings.Contains(log, secret) {
 			t.Errorf("the log has the secret %s", secret)
 		}
 	}
