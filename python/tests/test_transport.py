@@ -15,6 +15,7 @@ from conftest import child_of, kill, until
 
 import cordon
 from cordon._child import Child
+from cordon._errors import NothingSent
 
 NUMBERED = "result = context * 2"
 
@@ -157,6 +158,18 @@ def test_dead_while_nobody_asked(own):
         kill(child_of(own).pid)
         until(lambda: own._transport._child._process.poll() is not None)
         assert (hook() if again == 1 else own.run("result = 2").value) == (3 if again == 1 else 2)
+
+
+def test_dead_while_another_holds_its_pipe(tmp_path):
+    """What a cordon had started may live a moment longer, with the files it has."""
+    program = tmp_path / "dies"
+    program.write_text("#!/bin/sh\nexec 3<&0\nsleep 5 <&3 &\n")
+    program.chmod(0o755)
+    child = Child([str(program)])
+    until(lambda: child._process.poll() is not None)
+    with pytest.raises(NothingSent):
+        child.ask('"script":"pass"}')
+    child.close()
 
 
 def test_an_old_handle_never_calls_another_hook(own):

@@ -216,6 +216,9 @@ class Child:
         interrupts us there ends the child."""
         if self._dropped:
             raise NothingSent
+        # The pipe does not tell: what a dead cordon had started may hold it for a moment.
+        if self._process.poll() is not None:
+            raise NothingSent from self._lost()
         written = 0
         try:
             while written < len(line):
