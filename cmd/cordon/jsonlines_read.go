@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/cordon-sandbox/cordon/internal/lines"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -38,7 +39,7 @@ func (l line) id() json.RawMessage {
 // nextLine reads a line, and says whether there is something in it. The error may come
 // with a line, the last one.
 func nextLine(r *bufio.Reader) (l line, more bool, err error) {
-	l, err = readLine(r, run.MaxPayload)
+	l.text, l.tooLong, err = lines.Read(r, run.MaxPayload)
 	return l, len(bytes.TrimSpace(l.text)) > 0 || l.tooLong, err
 }
 
@@ -48,21 +49,4 @@ func endOfInput(err error) error {
 		return nil
 	}
 	return run.Errorf(run.Internal, "standard input: %w", err)
-}
-
-// readLine reads to the end of the line, and keeps nothing of one that is
-// longer than most.
-func readLine(r *bufio.Reader, most int) (line, error) {
-	var l line
-	for {
-		part, err := r.ReadSlice('\n')
-		if l.tooLong = l.tooLong || len(l.text)+len(part) > most+1; l.tooLong {
-			l.text = nil
-		} else {
-			l.text = append(l.text, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return l, err
-		}
-	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cordon-sandbox/cordon/internal/lines"
 )
 
 // stdio is a client on two pipes, a message a line. The SDK has such a transport, which
@@ -78,12 +80,12 @@ func (s *stdio) Close() error { return s.close() }
 // listen hands on what the client says, until it says no more.
 func (s *stdio) listen() {
 	defer close(s.heard)
-	lines := bufio.NewReaderSize(s.in, 64<<10)
+	in := bufio.NewReaderSize(s.in, 64<<10)
 	for {
-		line, err := nextLine(lines)
-		if errors.Is(err, errTooLong) {
-			err = s.answer(wrong(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "the message is longer than %d bytes", maxMessage))
-		} else if len(line) > 0 {
+		line, tooLong, err := lines.Read(in, maxMessage)
+		if tooLong {
+			err = errors.Join(s.answer(wrong(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "the message is longer than %d bytes", maxMessage)), err)
+		} else if line = bytes.TrimSpace(line); len(line) > 0 {
 			err = errors.Join(s.hand(line), err)
 		}
 		if err != nil {
@@ -120,30 +122,6 @@ func (s *stdio) hand(line []byte) error {
 }
 
 func (s *stdio) answer(r *jsonrpc.Response) error { return s.Write(context.Background(), r) }
-
-var errTooLong = errors.New("a line is too long")
-
-// nextLine gives a line without its end, and without the spaces around it. Of one that is
-// too long nothing is kept. At the end of all there is an error, beside what is left.
-func nextLine(r *bufio.Reader) ([]byte, error) {
-	var whole []byte
-	size := 0
-	for {
-		piece, err := r.ReadSlice('\n')
-		if size += len(piece); size > maxMessage {
-			whole = nil
-		} else {
-			whole = append(whole, piece...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case size > maxMessage && err == nil:
-			return nil, errTooLong
-		default:
-			return bytes.TrimSpace(whole), err
-		}
-	}
-}
 
 // parseMessage reads one message, or gives the answer to who sent it. Names are compared
 // as they are: what reads "METHOD" as "method" sees another message than its neighbour.

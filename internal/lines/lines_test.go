@@ -1,0 +1,52 @@
+package lines
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	const most = 100
+	short, longest, longer := "a\n", strings.Repeat("b", most)+"\n", strings.Repeat("c", most+1)+"\n"
+	r := bufio.NewReaderSize(strings.NewReader(short+longest+longer+strings.Repeat("d", 50*most)+"\n"+short+"rest"), 16)
+	for _, want := range []struct {
+		text string
+		long bool
+		err  error
+	}{{short, false, nil}, {longest, false, nil}, {"", true, nil}, {"", true, nil}, {short, false, nil}, {"rest", false, io.EOF}, {"", false, io.EOF}} {
+		text, long, err := Read(r, most)
+		if string(text) != want.text || long != want.long || !errors.Is(err, want.err) {
+			t.Errorf("%q, %v, %v; want %+v", text, long, err, want)
+		}
+	}
+}
+
+// endless is a line without an end, for as long as it is read.
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left -= len(p); e.left < 0 {
+		p[0] = '\n'
+		return 1, nil
+	}
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// A line that is too long takes no memory.
+func TestLongLinesAreNotKept(t *testing.T) {
+	r := bufio.NewReader(&endless{left: 256 << 20})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, long, err := Read(r, 1<<20)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; !long || err != nil || took > 16<<20 {
+		t.Errorf("%v, %v, %d bytes", long, err, took)
+	}
+}
