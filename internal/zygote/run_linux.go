@@ -24,7 +24,11 @@ const burialTimeout = 200 * time.Millisecond
 // is dead, or about to be, when it returns.
 func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	defer w.Kill(KilledDone)
-	return w.start(ctx, wire.KindStart, g)
+	e, err := w.start(ctx, wire.KindStart, g)
+	if err == nil && e.Exit == nil && g.Patience > 0 && !w.zygote.config.OneShot {
+		stepAside(w.PID)
+	}
+	return e, err
 }
 
 // Check has the language rules judge the guest, which is not run. The worker is
