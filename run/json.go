@@ -13,6 +13,15 @@ import (
 // that JSON shows, too: each with a method of its own would be written and read twice,
 // which is most of the time that a small answer takes.
 type wireResult struct {
+	wireEnding
+	Usage       wireUsage       `json:"usage"`
+	Violations  []Violation     `json:"violations"`
+	Traffic     []Traffic       `json:"traffic"`
+	Enforcement wireEnforcement `json:"enforcement"`
+}
+
+// wireEnding is how the guest ended and what it left.
+type wireEnding struct {
 	ID              string                     `json:"id,omitempty"`
 	Status          Status                     `json:"status"`
 	Outcome         Outcome                    `json:"outcome"`
@@ -29,10 +38,6 @@ type wireResult struct {
 	StdoutTruncated bool                       `json:"stdout_truncated"`
 	StderrTruncated bool                       `json:"stderr_truncated"`
 	Variables       map[string]json.RawMessage `json:"variables"`
-	Usage           wireUsage                  `json:"usage"`
-	Violations      []Violation                `json:"violations"`
-	Traffic         []Traffic                  `json:"traffic"`
-	Enforcement     wireEnforcement            `json:"enforcement"`
 }
 
 // MarshalJSON writes every key every time, so that no client has to ask which
@@ -43,16 +48,7 @@ type wireResult struct {
 // own fields in JSON: give it a Result as a field instead.
 func (r Result) MarshalJSON() ([]byte, error) {
 	w := wireResult{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome, Value: r.ValueOrNull(),
-		Error: orNil(r.Error), ErrorType: orNil(r.ErrorType), Exception: r.Exception,
-		ExitCode: r.ExitCode, Signal: orNil(r.Signal),
-		Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: r.StdoutSize, StderrSize: r.StderrSize,
-		StdoutTruncated: r.StdoutTruncated, StderrTruncated: r.StderrTruncated,
-		Variables: make(map[string]json.RawMessage, len(r.Variables)),
-		Usage:     r.Usage.wire(), Violations: r.Violations, Traffic: r.Traffic, Enforcement: r.Enforcement.wire(),
-	}
-	for name, value := range r.Variables {
-		w.Variables[name] = orNull(value)
+		wireEnding: r.ending(), Usage: r.Usage.wire(), Violations: r.Violations, Traffic: r.Traffic, Enforcement: r.Enforcement.wire(),
 	}
 	if w.Violations == nil {
 		w.Violations = []Violation{}
@@ -61,6 +57,34 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		w.Traffic = []Traffic{}
 	}
 	return marshalPlainly(w)
+}
+
+// MarshalBrief is MarshalJSON without what the run used, whom it talked to and what stood
+// around it: two thirds of a small Result, for who calls often and does not ask.
+func (r Result) MarshalBrief() ([]byte, error) {
+	w := struct {
+		wireEnding
+		Violations []Violation `json:"violations"`
+	}{r.ending(), r.Violations}
+	if w.Violations == nil {
+		w.Violations = []Violation{}
+	}
+	return marshalPlainly(w)
+}
+
+func (r Result) ending() wireEnding {
+	w := wireEnding{
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome, Value: r.ValueOrNull(),
+		Error: orNil(r.Error), ErrorType: orNil(r.ErrorType), Exception: r.Exception,
+		ExitCode: r.ExitCode, Signal: orNil(r.Signal),
+		Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: r.StdoutSize, StderrSize: r.StderrSize,
+		StdoutTruncated: r.StdoutTruncated, StderrTruncated: r.StderrTruncated,
+		Variables: make(map[string]json.RawMessage, len(r.Variables)),
+	}
+	for name, value := range r.Variables {
+		w.Variables[name] = orNull(value)
+	}
+	return w
 }
 
 // wireEnforcement is an Enforcement as JSON shows it.

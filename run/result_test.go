@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -79,14 +81,37 @@ func TestWireResultMirrorsResult(t *testing.T) {
 	mirrors(t, reflect.TypeFor[Enforcement](), reflect.TypeFor[wireEnforcement]())
 }
 
+// A brief Result has no word of its own: what it shows is as in a whole one.
+func TestBriefIsAPartOfTheWhole(t *testing.T) {
+	for name, r := range map[string]Result{"empty": {}, "timed out": timedOut()} {
+		var whole, brief map[string]json.RawMessage
+		for into, marshal := range map[*map[string]json.RawMessage]func() ([]byte, error){&whole: r.MarshalJSON, &brief: r.MarshalBrief} {
+			text, err := marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(text, into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, left := range []string{"usage", "traffic", "enforcement"} {
+			delete(whole, left)
+		}
+		if diff := cmp.Diff(whole, brief); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // mirrors also holds both to every key every time: the id alone is the caller's.
 func mirrors(t *testing.T, given, wire reflect.Type) {
 	t.Helper()
-	if given.NumField() != wire.NumField() {
-		t.Fatalf("%s: %d fields against %d", given, given.NumField(), wire.NumField())
+	written := slices.DeleteFunc(reflect.VisibleFields(wire), func(f reflect.StructField) bool { return f.Anonymous })
+	if given.NumField() != len(written) {
+		t.Fatalf("%s: %d fields against %d", given, given.NumField(), len(written))
 	}
 	for i := range given.NumField() {
-		a, b := given.Field(i), wire.Field(i)
+		a, b := given.Field(i), written[i]
 		if a.Name != b.Name || a.Tag != b.Tag {
 			t.Errorf("%s `%s` against %s `%s`", a.Name, a.Tag, b.Name, b.Tag)
 		}

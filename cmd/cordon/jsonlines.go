@@ -192,7 +192,7 @@ func (s *lineServer) finishBeside(j *job, more bool, readOn func()) bool {
 func (s *lineServer) take(ctx context.Context, l line) *job {
 	o, err := l.order()
 	if err != nil {
-		s.answer(failed(l.id(), err))
+		s.answer(failed(l.id(), err), false)
 		return nil
 	}
 	if o.Cancel != "" {
@@ -242,7 +242,7 @@ func (s *lineServer) finish(j *job) {
 	answer := s.do(j.ctx, j.order)
 	s.leave(j)
 	<-s.slots
-	s.answer(answer)
+	s.answer(answer, j.order.Brief)
 }
 
 // turnAway answers what still waits when it is all over.
@@ -256,7 +256,7 @@ func (s *lineServer) turnAway() {
 			if !more {
 				return
 			}
-			s.answer(s.do(j.ctx, j.order))
+			s.answer(s.do(j.ctx, j.order), j.order.Brief)
 		default:
 			return
 		}
@@ -300,10 +300,10 @@ func (s *lineServer) cancel(id string) {
 	}
 }
 
-func (s *lineServer) answer(v any) {
-	text, err := marshalLine(v)
+func (s *lineServer) answer(v any, brief bool) {
+	text, err := marshalLine(v, brief)
 	if err != nil {
-		text, _ = marshalLine(failed(json.RawMessage("null"), err)) // texts alone
+		text, _ = marshalLine(failed(json.RawMessage("null"), err), false) // texts alone
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -311,9 +311,13 @@ func (s *lineServer) answer(v any) {
 }
 
 // marshalLine asks a Result directly: an encoder would read again what it has written.
-func marshalLine(v any) ([]byte, error) {
+func marshalLine(v any, brief bool) ([]byte, error) {
 	if res, ok := v.(run.Result); ok {
-		text, err := res.MarshalJSON()
+		marshal := res.MarshalJSON
+		if brief {
+			marshal = res.MarshalBrief
+		}
+		text, err := marshal()
 		return append(text, '\n'), err
 	}
 	var b bytes.Buffer

@@ -17,6 +17,7 @@ type order struct {
 	Call   *hookCall       `json:"call,omitempty"`
 	Close  string          `json:"close,omitempty"`  // the id of a hook
 	Cancel string          `json:"cancel,omitempty"` // the id of a line
+	Brief  bool            `json:"brief,omitempty"`  // the answer is for who does not ask what stood around the guest
 }
 
 // hookCall is one call of a hook that is open.

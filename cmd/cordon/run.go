@@ -54,6 +54,8 @@ A line of --json-lines may also have a script judged ({"check": {"script": …}}
 open a hook ({"hook": {"script": …}}), call it by the id that the answer gives
 ({"call": {"hook": "1", "game_state": …}}), close it ({"close": "1"}), or end
 another line by its id ({"cancel": "r1"}, which has no answer of its own).
+With "brief": true a run or a call is answered without usage, traffic and
+enforcement, which are most of a small answer.
 
 ` + exitHelp + `
 A script that does not compile, or that the language rules refuse, gives 1.

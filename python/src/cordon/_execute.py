@@ -40,8 +40,9 @@ def execute(
     ``return_code`` is the code's own: 0, 1 after an exception; -1 for what was refused or
     ended from outside. ``error`` is None, or says what happened.
     """
+    order = order_of(code, timeout, memory, output_limit, inspect_variables, restricted)
     try:
-        answer = default()._transport.ask(order_of(code, timeout, memory, output_limit, inspect_variables, restricted))
+        answer = default()._transport.ask(order, brief=True)
     except InvalidRequest as problem:
         return refusal(str(problem))
     return as_dict(answer)
@@ -59,7 +60,7 @@ async def aexecute(
     """:func:`execute` for a task."""
     order = order_of(code, timeout, memory, output_limit, inspect_variables, restricted)
     try:
-        answer = await default()._transport.ask_async(order)
+        answer = await default()._transport.ask_async(order, brief=True)
     except InvalidRequest as problem:
         return refusal(str(problem))
     return as_dict(answer)

@@ -51,11 +51,11 @@ class SubprocessSandbox:
         >>> create_sandbox(timeout=0.2).run_script("while True: pass")
         {'status': 'error', 'error': 'timeout'}
         """
-        return _as_status((self._own or default())._transport.ask(self._order(script, context)))
+        return _as_status((self._own or default())._transport.ask(self._order(script, context), brief=True))
 
     async def arun_script(self, script: str, context: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """:meth:`run_script` for a task."""
-        return _as_status(await (self._own or default())._transport.ask_async(self._order(script, context)))
+        return _as_status(await (self._own or default())._transport.ask_async(self._order(script, context), brief=True))
 
     def _order(self, script: str, context: Optional[Dict[str, Any]]) -> Dict[str, Any]:
         order = {"script": script if script.strip() else "pass", "context": context or {}, "name": "<agent_script>"}
@@ -111,7 +111,7 @@ def run_mod_hook(
     ValueError: the mod script is refused: 1:8: import-not-allowed: import of module 'os' is not allowed...
     """
     try:
-        answer = default()._transport.call(_hook(script_source, timeout_seconds), call_of(game_state, mod_config))
+        answer = default()._transport.call(_hook(script_source, timeout_seconds), call_of(game_state, mod_config), brief=True)
     except Refused as refused:
         raise _refusal(refused) from None
     return _output(answer, timeout_seconds)
@@ -125,7 +125,7 @@ async def arun_mod_hook(
 ) -> Any:
     """:func:`run_mod_hook` for a task."""
     try:
-        answer = await default()._transport.call_async(_hook(script_source, timeout_seconds), call_of(game_state, mod_config))
+        answer = await default()._transport.call_async(_hook(script_source, timeout_seconds), call_of(game_state, mod_config), brief=True)
     except Refused as refused:
         raise _refusal(refused) from None
     return _output(answer, timeout_seconds)

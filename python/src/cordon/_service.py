@@ -60,7 +60,7 @@ class Service(Transport):
 
     # Requests
 
-    def ask(self, order: Order) -> Answer:
+    def ask(self, order: Order, brief: bool = False) -> Answer:
         return self._ask(order, [])
 
     def _ask(self, order: Order, open_now: List[http.client.HTTPConnection]) -> Answer:
@@ -70,7 +70,7 @@ class Service(Transport):
             return {"status": "ok", "hook": self._post("/v1/hooks", order["hook"], open_now)["id"]}
         return self._post("/v1/runs", order, open_now, repeatable=True)
 
-    def call(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+    def call(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         return self._call(hook, call, [])
 
     def _call(self, hook: HookSource, call: Dict[str, Any], open_now: List[http.client.HTTPConnection]) -> Answer:
@@ -130,10 +130,10 @@ class Service(Transport):
 
     # For tasks, in threads: to end a request is to close its connection.
 
-    async def ask_async(self, order: Order) -> Answer:
+    async def ask_async(self, order: Order, brief: bool = False) -> Answer:
         return await self._aside(self._ask, order)
 
-    async def call_async(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+    async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         return await self._aside(self._call, hook, call)
 
     async def _aside(self, work: Any, *args: Any) -> Answer:

@@ -39,19 +39,20 @@ class HookSource:
 
 
 class Transport:
-    """What answers orders, for threads and for tasks."""
+    """What answers orders, for threads and for tasks. An answer may be brief for callers
+    who do not look at what the guest used, nor at what stood around it."""
 
-    def ask(self, order: Order) -> Answer:
+    def ask(self, order: Order, brief: bool = False) -> Answer:
         raise NotImplementedError
 
-    async def ask_async(self, order: Order) -> Answer:
+    async def ask_async(self, order: Order, brief: bool = False) -> Answer:
         raise NotImplementedError
 
-    def call(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+    def call(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         """Calls a hook, which is opened if it is not open."""
         raise NotImplementedError
 
-    async def call_async(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+    async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -94,8 +95,8 @@ class Local(Transport):
         # To start a process takes milliseconds, which the loop has not.
         return await asyncio.get_running_loop().run_in_executor(None, self.child)
 
-    def ask(self, order: Order) -> Answer:
-        return checked(_json.read(self._ask(_body(order))))
+    def ask(self, order: Order, brief: bool = False) -> Answer:
+        return checked(_json.read(self._ask(_body(order, brief))))
 
     def _ask(self, body: str) -> bytes:
         while True:
@@ -104,15 +105,15 @@ class Local(Transport):
             except NothingSent:
                 continue  # it had died before; the next one is new
 
-    async def ask_async(self, order: Order) -> Answer:
-        body = _body(order)
+    async def ask_async(self, order: Order, brief: bool = False) -> Answer:
+        body = _body(order, brief)
         while True:
             try:
                 return checked(_json.read(await (await self._child_async()).ask_async(body)))
             except NothingSent:
                 continue
 
-    def call(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+    def call(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         while True:
             child = self.child()
             handle, mine = _handle(child, hook)
@@ -120,14 +121,14 @@ class Local(Transport):
                 if mine:
                     with _settling(child, hook, handle):
                         handle.set_result(checked(_json.read(child.ask(_body(hook.order()))))["hook"])
-                return checked(_json.read(child.ask(_call(handle.result(), call))))
+                return checked(_json.read(child.ask(_call(handle.result(), call, brief))))
             except NothingSent:
                 continue
             except Unknown:
                 # Many others were called since; nothing of this one has run.
                 _forget(child, hook, handle)
 
-    async def call_async(self, hook: HookSource, call: Dict[str, Any]) -> Answer:
+    async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         while True:
             child = await self._child_async()
             handle, mine = _handle(child, hook)
@@ -138,7 +139,7 @@ class Local(Transport):
                 elif not handle.done():
                     opened, _ = await asyncio.wait([asyncio.wrap_future(handle)])
                     opened.pop().exception()  # which result() raises, below
-                return checked(_json.read(await child.ask_async(_call(handle.result(), call))))
+                return checked(_json.read(await child.ask_async(_call(handle.result(), call, brief))))
             except NothingSent:
                 continue
             except Unknown:
@@ -188,12 +189,17 @@ def _forget(child: Child, hook: HookSource, handle: Future[str]) -> None:
         del child.hooks[hook]
 
 
-def _body(order: Order) -> str:
-    return _json.write(order)[1:]
+def _body(order: Order, brief: bool = False) -> str:
+    return _briefly(brief) + _json.write(order)[1:]
 
 
-def _call(handle: str, call: Dict[str, Any]) -> str:
-    return f'"call":{{"hook":"{handle}",{_json.write(call)[1:]}}}' if call else f'"call":{{"hook":"{handle}"}}}}'
+def _call(handle: str, call: Dict[str, Any], brief: bool) -> str:
+    rest = f",{_json.write(call)[1:]}}}" if call else "}}"
+    return f'{_briefly(brief)}"call":{{"hook":"{handle}"{rest}'
+
+
+def _briefly(brief: bool) -> str:
+    return '"brief":true,' if brief else ""
 
 
 _everybody: weakref.WeakSet[Local] = weakref.WeakSet()
