@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/cordon-sandbox/cordon/policy"
@@ -62,22 +63,22 @@ func readObject(d *json.Decoder, path string, into reflect.Value) error {
 	case start != json.Delim('{'):
 		return wrongKind(path, "an object", start)
 	}
-	seen := map[string]bool{}
+	shape, seen := shapeOf(into.Type()), map[string]bool{}
 	for d.More() {
 		token, err := d.Token()
 		if err != nil {
 			return err
 		}
 		name, _ := token.(string)
-		field := fieldNamed(into, name)
+		at, known := shape.index[name]
 		switch {
-		case !field.IsValid():
-			return fmt.Errorf("unknown field %q: the fields %sare %s", path+shorten(name), within(path), strings.Join(fieldNames(into.Type()), ", "))
+		case !known:
+			return fmt.Errorf("unknown field %q: the fields %sare %s", path+shorten(name), within(path), strings.Join(shape.names, ", "))
 		case seen[name]:
 			return fmt.Errorf("field %q is there twice", path+name)
 		}
 		seen[name] = true
-		if err := readField(d, path+name, field); err != nil {
+		if err := readField(d, path+name, into.FieldByIndex(at)); err != nil {
 			return err
 		}
 	}
@@ -134,34 +135,29 @@ func readText(d *json.Decoder, path string, target interface{ UnmarshalText([]by
 	return nil
 }
 
-// fieldNamed finds the field of a struct by its exact JSON name, also in a struct that
-// is embedded.
-func fieldNamed(v reflect.Value, name string) reflect.Value {
-	t := v.Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous {
-			if inner := fieldNamed(v.Field(i), name); inner.IsValid() {
-				return inner
-			}
-		} else if tag := jsonName(f); tag == name && tag != "-" {
-			return v.Field(i)
-		}
-	}
-	return reflect.Value{}
+// shape is how JSON names the fields of a struct, also those of one that is embedded.
+type shape struct {
+	names []string
+	index map[string][]int // for reflect, by name
 }
 
-// fieldNames are all that fieldNamed knows, for those who asked for another.
-func fieldNames(t reflect.Type) (names []string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous {
-			names = append(names, fieldNames(f.Type)...)
-		} else if tag := jsonName(f); tag != "-" {
-			names = append(names, tag)
+// shapes has the shape of each type that was read. To look through all the tags of a
+// request takes as long as to read it.
+var shapes sync.Map
+
+func shapeOf(t reflect.Type) *shape {
+	if known, ok := shapes.Load(t); ok {
+		return known.(*shape)
+	}
+	s := &shape{index: map[string][]int{}}
+	for _, f := range reflect.VisibleFields(t) {
+		if name := jsonName(f); name != "" && name != "-" {
+			s.names = append(s.names, name)
+			s.index[name] = f.Index
 		}
 	}
-	return names
+	shapes.Store(t, s)
+	return s
 }
 
 func jsonName(f reflect.StructField) string {
