@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import cordon
-from cordon import _cli, aexecute, execute
+from cordon import _cli, _execute, _sandbox, aexecute, execute
 
 KEYS = {"stdout", "stderr", "return_code", "variables", "error"}
 
@@ -63,6 +63,32 @@ def test_failures():
     assert execute("x = '\0'")["return_code"] == -1
 
 
+def test_code_may_compute_as_long_as_it_may_take():
+    """The processor time of the default policy is a third of execute()'s own timeout."""
+    seen = execute("import resource; print(resource.getrlimit(resource.RLIMIT_CPU)[0])", restricted=False)
+    assert int(seen["stdout"]) >= 60
+
+
+def test_unless_there_is_another_operator(monkeypatch):
+    monkeypatch.setenv("CORDON_POLICY", "strict")
+    assert _execute._place() is _sandbox.default()
+
+
+def test_limits_that_would_come_to_nothing():
+    """To cordon, zero is the default."""
+    assert execute("while True: pass", timeout=1e-9)["error"] == "wall time limit of 1µs reached"
+    assert "too little" in execute("x = 1", memory=1e-9)["error"]
+    with pytest.raises(ValueError, match="output_limit is 0.5"):
+        execute("x = 1", output_limit=0.5)
+
+
+@pytest.mark.parametrize("value", ["object()", "{1, 2}", "float('nan')", "10 ** 5000", "'x' * (80 << 20)"])
+def test_result_is_a_name_like_others(value):
+    """Here nobody asked for a result."""
+    answer = execute(f"result = {value}\nprint('done')")
+    assert answer == {"stdout": "done\n", "stderr": "", "return_code": 0, "variables": {}, "error": None}
+
+
 def test_nothing_is_code():
     assert execute("") == execute("# nothing") == {"stdout": "", "stderr": "", "return_code": 0, "variables": {}, "error": None}
 
@@ -71,6 +97,9 @@ def test_variables():
     answer = execute("x = [1, {'a': None}]; y = {1, 2}; z = 1 + 2j", inspect_variables=["x", "y", "z", "missing"])
     assert answer["variables"] == {"x": [1, {"a": None}], "y": "{1, 2}", "z": "(1+2j)"}
     assert execute("x = 1", inspect_variables="x")["variables"] == {"x": 1}
+    assert list(execute("a = b = c = 1", inspect_variables=["b", "c", "a"])["variables"]) == ["b", "c", "a"]
+    large = execute("x = 10 ** 5000; y = 1", inspect_variables=["x", "y"])["variables"]
+    assert large["y"] == 1 and large["x"] in (10**5000, "1" + "0" * 5000)  # newer Pythons do not read it
     assert json.dumps(answer)
 
 
@@ -107,6 +136,8 @@ def test_command(capfd, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("print('from a file')")
     assert run(capfd, "-f", str(script)) == (0, "from a file\n", "")
+    script.write_bytes(b"\xef\xbb\xbfprint('with a mark')")
+    assert run(capfd, "-f", str(script)) == (0, "with a mark\n", "")
     assert run(capfd, "-t", "10", "-m", "128", "import math; print(math.pi)")[1].startswith("3.14")
     assert run(capfd, "-v", "x", "-v", "y", "x = 42; y = [1, 2, 3]") == (0, "x = 42\ny = [1, 2, 3]\n", "")
     code, out, err = run(capfd, "import os")

@@ -20,6 +20,7 @@ from ._errors import (
     Refused,
     SandboxError,
     Unknown,
+    Unreadable,
     Unsupported,
 )
 from ._execute import aexecute, execute
@@ -49,6 +50,7 @@ __all__ = [
     "SubprocessSandbox",
     "SubprocessSandboxBackend",
     "Unknown",
+    "Unreadable",
     "Unsupported",
     "Usage",
     "Violation",

@@ -61,7 +61,7 @@ def _read(code: Optional[str], file: Optional[str]) -> str:
     if code is not None:
         return code
     assert file is not None
-    with open(file, encoding="utf-8") as source:
+    with open(file, encoding="utf-8-sig") as source:  # as Python reads one
         return source.read()
 
 

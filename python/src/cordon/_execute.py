@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Optional, Union
+import os
+from typing import Any, Dict, Iterable, List, Optional, Union
 
-from ._errors import InvalidRequest
-from ._sandbox import default
+from ._errors import InvalidRequest, Unreadable
+from ._sandbox import Sandbox, connected, default
 from ._transport import Order
 
 DEFAULT_TIMEOUT, MAX_TIMEOUT = 30, 60  # seconds
 DEFAULT_MEMORY, MAX_MEMORY = 256, 1024  # MiB
 DEFAULT_OUTPUT, MAX_OUTPUT = 65_536, 262_144  # bytes
+
+_own: Optional[Sandbox] = None
+
+
+def _place() -> Sandbox:
+    """The default policy gives 10 s of processor time, and code here has all of its
+    timeout. A child of that policy has workers that wait with that limit; to ask for it
+    each time would cost a new one each time. Where there is another operator, or a
+    service, its policy decides."""
+    global _own
+    if connected() or os.environ.get("CORDON_POLICY"):
+        return default()
+    if _own is None:
+        _own = Sandbox(policy={"limits": {"cpu_time": f"{MAX_TIMEOUT}s"}})
+    return _own
 
 
 def execute(
@@ -40,11 +56,14 @@ def execute(
     ``return_code`` is the code's own: 0, 1 after an exception; -1 for what was refused or
     ended from outside. ``error`` is None, or says what happened.
     """
+    order = order_of(code, timeout, memory, output_limit, inspect_variables, restricted)
     try:
-        answer = default()._transport.ask(order_of(code, timeout, memory, output_limit, inspect_variables, restricted))
+        answer = _place()._transport.ask(order)
     except InvalidRequest as problem:
         return refusal(str(problem))
-    return as_dict(answer)
+    except Unreadable as problem:
+        answer = problem.readable()
+    return as_dict(answer, order)
 
 
 async def aexecute(
@@ -59,10 +78,12 @@ async def aexecute(
     """:func:`execute` for a task."""
     order = order_of(code, timeout, memory, output_limit, inspect_variables, restricted)
     try:
-        answer = await default()._transport.ask_async(order)
+        answer = await _place()._transport.ask_async(order)
     except InvalidRequest as problem:
         return refusal(str(problem))
-    return as_dict(answer)
+    except Unreadable as problem:
+        answer = problem.readable()
+    return as_dict(answer, order)
 
 
 def order_of(
@@ -78,11 +99,11 @@ def order_of(
     limits = {}
     # What is not said is the policy's own default, which workers that wait already have.
     if _within("timeout", timeout, MAX_TIMEOUT, "seconds") != DEFAULT_TIMEOUT:
-        limits["wall_time"] = f"{round(timeout * 1e6)}us"
+        limits["wall_time"] = f"{max(1, round(timeout * 1e6))}us"  # 0 would be the default
     if _within("memory", memory, MAX_MEMORY, "MiB") != DEFAULT_MEMORY:
-        limits["memory"] = f"{round(memory * (1 << 20))}B"
+        limits["memory"] = f"{max(1, round(memory * (1 << 20)))}B"
     if _within("output_limit", output_limit, MAX_OUTPUT, "bytes") != DEFAULT_OUTPUT:
-        limits["output"] = f"{output_limit}B"
+        limits["output"] = f"{int(output_limit)}B"
     # Nothing at all is code, too.
     order: Order = {"script": code if code.strip() else "pass"}
     if restricted:
@@ -97,20 +118,25 @@ def order_of(
 def _within(name: str, value: Union[int, float], most: int, unit: str) -> Union[int, float]:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is {value!r}: give a number of {unit}")
-    if not 0 < value <= most:
+    if not 0 < value <= most or (unit == "bytes" and value < 1):
         raise ValueError(f"{name} is {value}: give more than 0 and at most {most} {unit}")
     return value
 
 
-def as_dict(answer: Dict[str, Any]) -> Dict[str, Any]:
-    refused = answer["outcome"] == "refused"
-    code = answer["exit_code"]
+def as_dict(answer: Dict[str, Any], order: Order) -> Dict[str, Any]:
+    outcome, code, error = answer["outcome"], answer["exit_code"], answer["error"]
+    if outcome == "refused":
+        code, error = -1, _findings(answer["violations"])
+    elif outcome == "invalid_output" and code == 0:
+        error = None  # of its `result`: a name like others here, for which nobody asked
+    asked: List[str] = order.get("variables", [])
+    left = answer["variables"]
     return {
         "stdout": answer["stdout"],
         "stderr": answer["stderr"],
-        "return_code": -1 if refused or code is None else code,
-        "variables": {name: _shown(value) for name, value in answer["variables"].items()},
-        "error": _findings(answer["violations"]) if refused else answer["error"],
+        "return_code": -1 if code is None else code,
+        "variables": {name: _shown(left[name]) for name in asked if name in left},
+        "error": error,
     }
 
 

@@ -416,6 +416,11 @@ def connect(url: str, token: Optional[str] = None) -> Sandbox:
     return sandbox
 
 
+def connected() -> bool:
+    """Whether that is a service."""
+    return _default is not None and not isinstance(_default._transport, Local)
+
+
 def run(script: str, **options: Any) -> Result:
     """Runs a Python script; the options are those of :meth:`Sandbox.run`.
 
