@@ -6,8 +6,8 @@ import os
 from typing import Any, Dict, Optional
 
 from . import _units
-from ._errors import Refused
-from ._sandbox import Sandbox, call_of, default
+from ._errors import InvalidRequest, Refused, Unreadable
+from ._sandbox import Sandbox, call_of, connected, default
 from ._transport import HookSource
 
 #: The maxima of the default policy: 60 s of wall and processor time, 1 GiB.
@@ -38,7 +38,7 @@ class SubprocessSandbox:
         above = {name: self._limits[name] for name, value in asked.items() if value > _MAXIMA[name]}
         # Who makes a sandbox is its operator, and may set the bar higher; where there is
         # another one, its policy decides.
-        self._own = Sandbox(policy={"maxima": above}) if above and not os.environ.get("CORDON_POLICY") else None
+        self._own = Sandbox(policy={"maxima": above}) if above and not _other_operator() else None
         if (timeout, memory_limit, cpu_limit) == (self.DEFAULT_TIMEOUT, self.DEFAULT_MEMORY_LIMIT, self.DEFAULT_CPU_LIMIT):
             self._limits = {}
 
@@ -51,11 +51,17 @@ class SubprocessSandbox:
         >>> create_sandbox(timeout=0.2).run_script("while True: pass")
         {'status': 'error', 'error': 'timeout'}
         """
-        return _as_status((self._own or default())._transport.ask(self._order(script, context)))
+        try:
+            return _as_status((self._own or default())._transport.ask(self._order(script, context)))
+        except (InvalidRequest, Unreadable) as problem:
+            return _no_answer(problem)
 
     async def arun_script(self, script: str, context: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """:meth:`run_script` for a task."""
-        return _as_status(await (self._own or default())._transport.ask_async(self._order(script, context)))
+        try:
+            return _as_status(await (self._own or default())._transport.ask_async(self._order(script, context)))
+        except (InvalidRequest, Unreadable) as problem:
+            return _no_answer(problem)
 
     def _order(self, script: str, context: Optional[Dict[str, Any]]) -> Dict[str, Any]:
         order = {"script": script if script.strip() else "pass", "context": context or {}, "name": "<agent_script>"}
@@ -76,6 +82,15 @@ def create_sandbox(
     return SubprocessSandbox(timeout, memory_limit, cpu_limit)
 
 
+def _other_operator() -> bool:
+    return connected() or bool(os.environ.get("CORDON_POLICY"))
+
+
+def _no_answer(problem: Exception) -> Dict[str, Any]:
+    """For a script that cannot be run at all, and for a result that cannot be read."""
+    return {"status": "error", "error": "invalid output" if isinstance(problem, Unreadable) else str(problem)}
+
+
 def _as_status(answer: Dict[str, Any]) -> Dict[str, Any]:
     outcome, exception = answer["outcome"], answer["exception"]
     if outcome == "succeeded":
@@ -91,12 +106,15 @@ def _as_status(answer: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def run_mod_hook(
-    script_source: str,
-    game_state: Dict[str, Any],
-    mod_config: Dict[str, Any],
+    script: Optional[str] = None,
+    game_state: Optional[Dict[str, Any]] = None,
+    mod_config: Optional[Dict[str, Any]] = None,
     timeout_seconds: float = 5.0,
+    *,
+    script_source: Optional[str] = None,
 ) -> Any:
     """Runs a hook of a mod and gives what it leaves in ``result["output"]``.
+    ``script_source`` is another name for ``script``.
 
     The script is checked and compiled with its first call, and kept: a later one costs
     microseconds. One that does not compile, or that the language rules refuse, is
@@ -110,33 +128,63 @@ def run_mod_hook(
     ...
     ValueError: the mod script is refused: 1:8: import-not-allowed: import of module 'os' is not allowed...
     """
+    hook = _hook(script_source if script is None else script, timeout_seconds)
     try:
-        answer = default()._transport.call(_hook(script_source, timeout_seconds), call_of(game_state, mod_config))
+        answer = _place(timeout_seconds)._transport.call(hook, call_of(game_state, mod_config))
     except Refused as refused:
         raise _refusal(refused) from None
+    except Unreadable as problem:
+        return {"status": "error", "error": str(problem)}
     return _output(answer, timeout_seconds)
 
 
 async def arun_mod_hook(
-    script_source: str,
-    game_state: Dict[str, Any],
-    mod_config: Dict[str, Any],
+    script: Optional[str] = None,
+    game_state: Optional[Dict[str, Any]] = None,
+    mod_config: Optional[Dict[str, Any]] = None,
     timeout_seconds: float = 5.0,
+    *,
+    script_source: Optional[str] = None,
 ) -> Any:
     """:func:`run_mod_hook` for a task."""
+    hook = _hook(script_source if script is None else script, timeout_seconds)
     try:
-        answer = await default()._transport.call_async(_hook(script_source, timeout_seconds), call_of(game_state, mod_config))
+        answer = await _place(timeout_seconds)._transport.call_async(hook, call_of(game_state, mod_config))
     except Refused as refused:
         raise _refusal(refused) from None
+    except Unreadable as problem:
+        return {"status": "error", "error": str(problem)}
     return _output(answer, timeout_seconds)
 
 
-def _hook(script: str, timeout: float) -> HookSource:
+#: For hooks that may take longer than the default policy lets anything take.
+_patient: Optional[Sandbox] = None
+
+
+def _place(timeout: float) -> Sandbox:
+    global _patient
+    if timeout == 5.0 or _seconds(timeout) <= _MAXIMA["wall_time"] or _other_operator():
+        return default()
+    if _patient is None:
+        _patient = Sandbox(policy={"maxima": {"wall_time": "8760h", "cpu_time": "8760h"}})
+    return _patient
+
+
+def _seconds(timeout: _units.Seconds) -> float:
+    return _units.seconds(timeout) if isinstance(timeout, str) else timeout
+
+
+def _hook(script: Optional[str], timeout: float) -> HookSource:
+    if script is None:
+        raise TypeError("run_mod_hook() has no script: give the source as text")
     script = script if script.strip() else "pass"
     if timeout == 5.0:
         return HookSource(script, "<mod_hook>")
     text = _units.duration_text(timeout, "timeout_seconds")
-    return HookSource(script, "<mod_hook>", None, (("wall_time", text),))
+    if _seconds(timeout) < 5.0:
+        return HookSource(script, "<mod_hook>", None, (("wall_time", text),))
+    # It may compute all the time, and not for the 5 s that a hook has otherwise.
+    return HookSource(script, "<mod_hook>", None, (("wall_time", text), ("cpu_time", text)))
 
 
 def _refusal(refused: Refused) -> ValueError:
@@ -149,7 +197,7 @@ def _output(answer: Dict[str, Any], timeout: float) -> Any:
         return answer["result"]
     if outcome in ("timed_out", "out_of_cpu"):
         raise TimeoutError(f"the mod script took longer than {timeout} s")
-    exception = answer["exception"]
+    exception = answer["exception"] if outcome != "out_of_memory" else None  # which has no words
     return {"status": "error", "error": exception["message"] if exception else answer["error"]}
 
 
