@@ -1,6 +1,8 @@
 """The natural API."""
 
 import asyncio
+import copy
+import pickle
 
 import pytest
 
@@ -128,6 +130,18 @@ def test_hook():
     assert refused.value.findings[0].rule == "import-not-allowed"
     assert cordon.hook("def f(a):\n    return [a]").call_function("f", {"b": 1}).value == [{"b": 1}]
     assert cordon.hook("while True: pass", timeout=0.2).call().outcome == "timed_out"
+
+
+def test_errors_travel_between_processes():
+    """As concurrent.futures and multiprocessing send them: pickled."""
+    with pytest.raises(cordon.SandboxError) as failed:
+        cordon.run("1 / 0", check=True)
+    back = pickle.loads(pickle.dumps(failed.value))
+    assert back.result == failed.value.result and str(back) == str(failed.value)
+    with pytest.raises(cordon.Refused) as refused:
+        cordon.hook("import os")()
+    back = copy.copy(refused.value)
+    assert back.findings == refused.value.findings and str(back) == str(refused.value)
 
 
 def test_many_hooks(own):

@@ -7,7 +7,7 @@ guest's doing is to blame: the request is wrong, the host cannot run it, or cord
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Type
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Type
 
 if TYPE_CHECKING:
     from ._result import Finding, Result
@@ -32,6 +32,9 @@ class Refused(InvalidRequest):
     def __init__(self, words: str, findings: List[Finding]) -> None:
         super().__init__(words)
         self.findings = findings
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (str(self), self.findings)
 
 
 class Forbidden(CordonError):
@@ -96,6 +99,9 @@ class SandboxError(CordonError):
     def __init__(self, result: Result) -> None:
         super().__init__(result.error or result.outcome)
         self.result = result
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.result,)  # and not of its words, by which exceptions are pickled otherwise
 
 
 class NothingSent(Exception):
