@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import os
 import subprocess
 import sys
 
@@ -155,26 +156,42 @@ def test_command(capfd, tmp_path):
     assert run(capfd, "-f", "/no/such/file")[0] == 2
 
 
-def test_mcp_is_cordon_mcp():
-    """A real client's first words, on standard input and output."""
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+def mcp(calls, *arguments, **environment):
+    """What a real client would be told: the structured answers to its calls of run_python."""
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
-    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "run_python", "arguments": {"code": "print(6 * 7)"}}}
+    messages = [hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    for n, given in enumerate(calls, 1):
+        messages.append({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "run_python", "arguments": given}})
     process = subprocess.Popen(
-        [sys.executable, "-c", "from cordon._cli import main_py_sandbox_mcp as m; m()"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for message in (hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}, call):
+        [sys.executable, "-c", "from cordon._cli import main_py_sandbox_mcp as m; m()", *arguments],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+    for message in messages:
         process.stdin.write(json.dumps(message) + "\n")
     process.stdin.flush()
     answers = {}
-    while 2 not in answers:
+    while len(answers) <= len(calls):
         line = process.stdout.readline()
         assert line, process.stderr.read()
         answer = json.loads(line)
-        answers[answer.get("id")] = answer
+        if "id" in answer:
+            answers[answer["id"]] = answer
     process.stdin.close()
     process.wait(20)
-    assert answers[2]["result"]["structuredContent"]["stdout"] == "42\n"
+    return [answers[n]["result"].get("structuredContent", answers[n]["result"]) for n in range(1, len(calls) + 1)]
+
+
+def test_mcp_is_cordon_mcp():
+    limits = {"timeout": 10, "memory": 128, "output_limit": 1000, "inspect_variables": ["x"]}
+    shown, refused = mcp([{"code": "x = 42; print(6 * 7)", **limits}, {"code": "import os"}])
+    assert shown["stdout"] == "42\n" and shown["return_code"] == 0 and shown["variables"] == {"x": 42}
+    assert refused["return_code"] == -1 and "import of module 'os' is not allowed" in json.dumps(refused)
+
+
+@pytest.mark.parametrize("how", [{"arguments": ["--policy", "default"]}, {"arguments": ["--policy=default"]}, {"CORDON_POLICY": "default"}])
+def test_mcp_by_another_policy(how):
+    arguments = how.pop("arguments", [])
+    assert mcp([{"code": "import os; print(os.name)"}], *arguments, **how)[0]["stdout"] == "posix\n"
 
 
 def test_names_are_there():

@@ -66,10 +66,13 @@ def _read(code: Optional[str], file: Optional[str]) -> str:
 
 
 def py_sandbox_mcp(arguments: Optional[List[str]] = None) -> int:
-    """Becomes ``cordon mcp``; "sse" is its transport for HTTP."""
+    """Becomes ``cordon mcp``, by the rules of ``execute``; "sse" is its transport for HTTP."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in ("stdio", "sse", "http"):
         arguments = ["--transport", *arguments]
+    named = os.environ.get("CORDON_POLICY") or any(a.split("=")[0] == "--policy" for a in arguments)
+    if not named and (not arguments or arguments[0].startswith("-")):  # and not a command below mcp
+        arguments = ["--policy", os.path.join(os.path.dirname(os.path.abspath(__file__)), "py-sandbox.yaml"), *arguments]
     try:
         command = [_binary.find(), "mcp", *arguments]
     except CordonError as problem:
