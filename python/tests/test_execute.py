@@ -141,6 +141,7 @@ def test_command(capfd, tmp_path):
     assert run(capfd, "-f", str(script)) == (0, "with a mark\n", "")
     assert run(capfd, "-t", "10", "-m", "128", "import math; print(math.pi)")[1].startswith("3.14")
     assert run(capfd, "-v", "x", "-v", "y", "x = 42; y = [1, 2, 3]") == (0, "x = 42\ny = [1, 2, 3]\n", "")
+    assert run(capfd, "-v", "x", "x = 42; print('no end', end='')")[1] == "no end\nx = 42\n"
     code, out, err = run(capfd, "import os")
     assert code == 1 and out == "" and err.startswith("py-sandbox: Import of module 'os' is not allowed")
     assert run(capfd, "-t", "61", "pass")[0] == 2
@@ -154,6 +155,13 @@ def test_command(capfd, tmp_path):
     with pytest.raises(SystemExit):
         run(capfd, "pass", "-f", "x")
     assert run(capfd, "-f", "/no/such/file")[0] == 2
+
+
+def test_command_on_a_terminal_that_knows_few_letters():
+    done = subprocess.run(
+        [sys.executable, "-c", "from cordon._cli import main_py_sandbox as m; m()", "-v", "x", "x = 'é'; print(x)"],
+        capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stdout) == (0, "\\xe9\nx = '\\xe9'\n"), done.stderr
 
 
 def mcp(calls, *arguments, **environment):

@@ -45,14 +45,20 @@ def py_sandbox(arguments: Optional[List[str]] = None) -> int:
     except (CordonError, ValueError, OSError) as problem:
         print(f"py-sandbox: {problem}", file=sys.stderr)
         return 2
-    sys.stdout.write(result["stdout"])
+    shown = "".join(f"{name} = {value!r}\n" for name, value in result["variables"].items())
+    between = "\n" if shown and result["stdout"] and not result["stdout"].endswith("\n") else ""
+    _write(result["stdout"] + between + shown)
     sys.stderr.write(result["stderr"])
-    for name, value in result["variables"].items():
-        print(f"{name} = {value!r}")
     if result["error"] and not result["stderr"].rstrip().endswith(result["error"]):
         print(f"py-sandbox: {result['error']}", file=sys.stderr)
     code_of_exit: int = result["return_code"]
     return code_of_exit if code_of_exit >= 0 else 1
+
+
+def _write(text: str) -> None:
+    """Letters that the terminal does not know are the guest's choice, and no reason to fail."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _read(code: Optional[str], file: Optional[str]) -> str:
