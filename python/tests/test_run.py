@@ -95,6 +95,10 @@ def test_wrong_requests():
         cordon.run("pass", trust="third-party")
 
 
+def test_one_variable():
+    assert cordon.run("total = 1", variables="total").variables == {"total": 1}
+
+
 def test_large_requests_and_results():
     text = "x" * (5 << 20)
     assert len(cordon.run("result = context + context", context=text).value) == 10 << 20

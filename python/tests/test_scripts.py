@@ -76,6 +76,19 @@ def test_limits():
         assert sandbox.run_script(forbidden)["status"] == "error", forbidden
 
 
+def test_limits_that_are_changed_later():
+    sandbox = create_sandbox()
+    sandbox.timeout = 0.3
+    assert sandbox.run_script("while True: pass") == {"status": "error", "error": "timeout"}
+    sandbox.timeout, sandbox.memory_limit = 300, 1 << 20
+    assert "memory limit of 1MiB" in sandbox.run_script("x = bytearray(9 << 20)")["error"]
+    with pytest.raises(ValueError, match="timeout is 0"):
+        create_sandbox(0, 0, 0)
+    sandbox.timeout = -1
+    with pytest.raises(ValueError, match="timeout is -1"):
+        sandbox.run_script("pass")
+
+
 def test_above_the_default_maxima():
     """Who makes a sandbox is its operator."""
     assert create_sandbox(timeout=120, memory_limit=2 << 30, cpu_limit=90).run_script("result = 1")["result"] == 1

@@ -267,7 +267,7 @@ def script_order(
     order: Order = {"script": script}
     for key, value in (
         ("stdin", stdin),
-        ("variables", list(variables)),
+        ("variables", [variables] if isinstance(variables, str) else list(variables)),
         ("restricted", restricted),
         ("limits", limits),
         ("name", name),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 from . import _units
 from ._errors import InvalidRequest, Refused, Unreadable
@@ -29,18 +29,26 @@ class SubprocessSandbox:
         cpu_limit: float = DEFAULT_CPU_LIMIT,
     ) -> None:
         self.timeout, self.memory_limit, self.cpu_limit = timeout, memory_limit, cpu_limit
-        self._limits = {
-            "wall_time": _units.duration_text(timeout, "timeout"),
-            "memory": _units.size_text(memory_limit, "memory_limit"),
-            "cpu_time": _units.duration_text(cpu_limit, "cpu_limit"),
-        }
-        asked = {"wall_time": timeout, "cpu_time": cpu_limit, "memory": memory_limit}
-        above = {name: self._limits[name] for name, value in asked.items() if value > _MAXIMA[name]}
-        # Who makes a sandbox is its operator, and may set the bar higher; where there is
-        # another one, its policy decides.
-        self._own = Sandbox(policy={"maxima": above}) if above and not _other_operator() else None
-        if (timeout, memory_limit, cpu_limit) == (self.DEFAULT_TIMEOUT, self.DEFAULT_MEMORY_LIMIT, self.DEFAULT_CPU_LIMIT):
-            self._limits = {}
+        self._asked: Optional[Tuple[float, int, float]] = None
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """For limits that may have been changed since the last time."""
+        asked = (self.timeout, self.memory_limit, self.cpu_limit)
+        if asked != self._asked:
+            limits = {
+                "wall_time": _units.duration_text(self.timeout, "timeout"),
+                "memory": _units.size_text(self.memory_limit, "memory_limit"),
+                "cpu_time": _units.duration_text(self.cpu_limit, "cpu_limit"),
+            }
+            numbers = {"wall_time": self.timeout, "cpu_time": self.cpu_limit, "memory": self.memory_limit}
+            above = {name: limits[name] for name, value in numbers.items() if value > _MAXIMA[name]}
+            # Who makes a sandbox is its operator, and may set the bar higher; where there
+            # is another one, its policy decides.
+            self._own = Sandbox(policy={"maxima": above}) if above and not _other_operator() else None
+            usual = (self.DEFAULT_TIMEOUT, self.DEFAULT_MEMORY_LIMIT, self.DEFAULT_CPU_LIMIT)
+            self._limits = {} if asked == usual else limits
+            self._asked = asked
 
     def run_script(self, script: str, context: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """Runs a script and gives ``{"status": "ok", "result": …}``, or
@@ -51,6 +59,7 @@ class SubprocessSandbox:
         >>> create_sandbox(timeout=0.2).run_script("while True: pass")
         {'status': 'error', 'error': 'timeout'}
         """
+        self._prepare()
         try:
             return _as_status((self._own or default())._transport.ask(self._order(script, context)))
         except (InvalidRequest, Unreadable) as problem:
@@ -58,6 +67,7 @@ class SubprocessSandbox:
 
     async def arun_script(self, script: str, context: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """:meth:`run_script` for a task."""
+        self._prepare()
         try:
             return _as_status(await (self._own or default())._transport.ask_async(self._order(script, context)))
         except (InvalidRequest, Unreadable) as problem:
