@@ -121,6 +121,10 @@ def test_errors(backend):
         backend.execute("t", tools.eats, {})
     with pytest.raises(RuntimeError, match="exit code 3"):
         backend.execute("t", tools.leaves, {"code": 3})
+    with pytest.raises(RuntimeError, match="cannot be taken: it left without one"):
+        backend.execute("t", tools.quits, {"words": None})
+    with pytest.raises(RuntimeError, match="exit code 1\nin these words"):
+        backend.execute("t", tools.quits, {"words": "in these words"})
     with pytest.raises(RuntimeError, match="TypeError"):
         backend.execute("t", tools.scale, {"wrong": 1})
     with pytest.raises(RuntimeError, match="cannot be pickled"):
