@@ -416,9 +416,10 @@ def connect(url: str, token: Optional[str] = None) -> Sandbox:
     return sandbox
 
 
-def connected() -> bool:
-    """Whether that is a service."""
-    return _default is not None and not isinstance(_default._transport, Local)
+def another_operator() -> bool:
+    """Whether somebody else has chosen the policy: a service, or who set CORDON_POLICY."""
+    connected = _default is not None and not isinstance(_default._transport, Local)
+    return connected or bool(os.environ.get("CORDON_POLICY"))
 
 
 def run(script: str, **options: Any) -> Result:

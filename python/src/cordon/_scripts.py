@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Dict, Optional, Tuple
 
 from . import _units
 from ._errors import InvalidRequest, Refused, Unreadable
-from ._sandbox import Sandbox, call_of, connected, default
+from ._sandbox import Sandbox, another_operator, call_of, default
 from ._transport import HookSource
 
 #: The maxima of the default policy: 60 s of wall and processor time, 1 GiB.
@@ -45,7 +44,7 @@ class SubprocessSandbox:
             above = {name: limits[name] for name, value in numbers.items() if value > _MAXIMA[name]}
             # Who makes a sandbox is its operator, and may set the bar higher; where there
             # is another one, its policy decides.
-            self._own = Sandbox(policy={"maxima": above}) if above and not _other_operator() else None
+            self._own = Sandbox(policy={"maxima": above}) if above and not another_operator() else None
             usual = (self.DEFAULT_TIMEOUT, self.DEFAULT_MEMORY_LIMIT, self.DEFAULT_CPU_LIMIT)
             self._limits = {} if asked == usual else limits
             self._asked = asked
@@ -90,10 +89,6 @@ def create_sandbox(
 ) -> SubprocessSandbox:
     """A sandbox for scripts: seconds, bytes, seconds of processor time."""
     return SubprocessSandbox(timeout, memory_limit, cpu_limit)
-
-
-def _other_operator() -> bool:
-    return connected() or bool(os.environ.get("CORDON_POLICY"))
 
 
 def _no_answer(problem: Exception) -> Dict[str, Any]:
@@ -173,7 +168,7 @@ _patient: Optional[Sandbox] = None
 
 def _place(timeout: float) -> Sandbox:
     global _patient
-    if timeout == 5.0 or _seconds(timeout) <= _MAXIMA["wall_time"] or _other_operator():
+    if timeout == 5.0 or _seconds(timeout) <= _MAXIMA["wall_time"] or another_operator():
         return default()
     if _patient is None:
         _patient = Sandbox(policy={"maxima": {"wall_time": "8760h", "cpu_time": "8760h"}})
