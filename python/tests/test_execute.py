@@ -28,7 +28,7 @@ def test_examples():
     assert execute("x = 42", inspect_variables=["x"])["variables"] == {"x": 42}
     refused = execute("import os")
     assert refused["error"].startswith("Import of module 'os' is not allowed") and refused["return_code"] == -1
-    assert set(refused) == KEYS
+    assert set(refused) == KEYS == set(cordon.ExecutionResult.__annotations__)
 
 
 @pytest.mark.parametrize("module", (

@@ -23,7 +23,7 @@ from ._errors import (
     Unreadable,
     Unsupported,
 )
-from ._execute import aexecute, execute
+from ._execute import ExecutionResult, aexecute, execute
 from ._result import Enforcement, Finding, GuestException, Result, Usage, Violation
 from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
 from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
@@ -36,6 +36,7 @@ __all__ = [
     "ConnectionLost",
     "CordonError",
     "Enforcement",
+    "ExecutionResult",
     "Finding",
     "Forbidden",
     "GuestException",

@@ -51,8 +51,7 @@ def py_sandbox(arguments: Optional[List[str]] = None) -> int:
     sys.stderr.write(result["stderr"])
     if result["error"] and not result["stderr"].rstrip().endswith(result["error"]):
         print(f"py-sandbox: {result['error']}", file=sys.stderr)
-    code_of_exit: int = result["return_code"]
-    return code_of_exit if code_of_exit >= 0 else 1
+    return result["return_code"] if result["return_code"] >= 0 else 1
 
 
 def _write(text: str) -> None:

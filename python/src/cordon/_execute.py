@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Union
+from typing import Any, Dict, Iterable, List, Optional, TypedDict, Union
 
 from ._errors import InvalidRequest, Unreadable
 from ._sandbox import Sandbox, another_operator, default
@@ -11,6 +11,17 @@ from ._transport import Order
 DEFAULT_TIMEOUT, MAX_TIMEOUT = 30, 60  # seconds
 DEFAULT_MEMORY, MAX_MEMORY = 256, 1024  # MiB
 DEFAULT_OUTPUT, MAX_OUTPUT = 65_536, 262_144  # bytes
+
+
+class ExecutionResult(TypedDict):
+    """What :func:`execute` gives: a plain dict."""
+
+    stdout: str
+    stderr: str
+    return_code: int
+    variables: Dict[str, Any]
+    error: Optional[str]
+
 
 _own: Optional[Sandbox] = None
 
@@ -36,7 +47,7 @@ def execute(
     inspect_variables: Optional[Iterable[str]] = None,
     *,
     restricted: bool = True,
-) -> Dict[str, Any]:
+) -> ExecutionResult:
     """Runs Python code and gives ``stdout``, ``stderr``, ``return_code``, ``variables``
     and ``error``.
 
@@ -73,7 +84,7 @@ async def aexecute(
     inspect_variables: Optional[Iterable[str]] = None,
     *,
     restricted: bool = True,
-) -> Dict[str, Any]:
+) -> ExecutionResult:
     """:func:`execute` for a task."""
     order = order_of(code, timeout, memory, output_limit, inspect_variables, restricted)
     try:
@@ -122,7 +133,7 @@ def _within(name: str, value: Union[int, float], most: int, unit: str) -> Union[
     return value
 
 
-def as_dict(answer: Dict[str, Any], order: Order) -> Dict[str, Any]:
+def as_dict(answer: Dict[str, Any], order: Order) -> ExecutionResult:
     outcome, code, error = answer["outcome"], answer["exit_code"], answer["error"]
     if outcome == "refused":
         code, error = -1, _findings(answer["violations"])
@@ -139,7 +150,7 @@ def as_dict(answer: Dict[str, Any], order: Order) -> Dict[str, Any]:
     }
 
 
-def refusal(words: str) -> Dict[str, Any]:
+def refusal(words: str) -> ExecutionResult:
     """For code that cannot be run at all: with a NUL byte, or too long."""
     return {"stdout": "", "stderr": "", "return_code": -1, "variables": {}, "error": words}
 
