@@ -50,7 +50,7 @@ func ended(r run.Result, limits policy.Limits, i service.Info) *mcp.CallToolResu
 		Variables: r.Variables, Error: r.Error, ErrorType: r.ErrorType, Exception: r.Exception, Signal: r.Signal,
 		OutCut: r.StdoutTruncated, ErrCut: r.StderrTruncated, Violations: slices.Clone(r.Violations), Usage: r.Usage, Tier: r.Enforcement.Tier,
 	}
-	if r.ExitCode != nil {
+	if r.ExitCode != nil && r.Outcome != run.Refused { // which never began
 		a.ReturnCode = *r.ExitCode
 	}
 	if value := r.ValueOrNull(); string(value) != "null" {

@@ -32,17 +32,21 @@ func parseArguments(raw json.RawMessage, s schema) (arguments, error) {
 			return a, run.Errorf(run.Invalid, "arguments are %s: give an object with %s", kindOf(raw), names(s))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for _, said := range slices.Sorted(maps.Keys(given)) {
+		name := said
+		if _, here := s.Properties["variables"]; here && said == "inspect_variables" {
+			name = "variables" // as py-sandbox-mcp calls it, and those who were written for it
+		}
 		property, known := s.Properties[name]
 		if !known {
-			return a, run.Errorf(run.Invalid, "there is no argument %q: give %s", name, names(s))
+			return a, run.Errorf(run.Invalid, "there is no argument %q: give %s", said, names(s))
 		}
 		// Some models say null for what they leave out.
-		if bytes.Equal(given[name], []byte("null")) {
-			delete(given, name)
+		if bytes.Equal(given[said], []byte("null")) {
+			delete(given, said)
 			continue
 		}
-		if err := a.take(name, given[name], property); err != nil {
+		if err := a.take(name, given[said], property); err != nil {
 			return a, err
 		}
 	}

@@ -21,6 +21,8 @@ func TestArguments(t *testing.T) {
 	for _, row := range []struct{ name, given, wrong string }{
 		{"the least", `{` + code + `}`, ""},
 		{"all of them", `{` + code + `, "stdin": "x", "variables": ["a", "b"], "timeout": 0.5, "memory": 64, "output_limit": 100}`, ""},
+		{"variables as others call them", `{` + code + `, "inspect_variables": ["a", "b"]}`, ""},
+		{"and what they are not", `{` + code + `, "inspect_variables": "x"}`, `variables is a string: give a list of strings`},
 		{"the maxima", `{` + code + `, "timeout": 60, "memory": 1024, "output_limit": 262144}`, ""},
 		{"null is nothing", `{` + code + `, "stdin": null, "timeout": null}`, ""},
 		{"a whole number with a point", `{` + code + `, "memory": 64.0}`, ""},
@@ -186,6 +188,16 @@ func TestEveryOutcomeHasWords(t *testing.T) {
 		}
 		if len(got.Content) == 0 || !json.Valid(structured(got.StructuredContent)) {
 			t.Errorf("%s: %s", o, text)
+		}
+	}
+}
+
+func TestReturnCodeOfWhatNeverBegan(t *testing.T) {
+	one := 1
+	for outcome, want := range map[run.Outcome]string{run.Refused: `"return_code":-1,`, run.Raised: `"return_code":1,`} {
+		got := ended(run.Result{Outcome: outcome, Status: outcome.Status(), ExitCode: &one}, policy.Limits{}, testInfo())
+		if text := string(structured(got.StructuredContent)); !strings.Contains(text, want) {
+			t.Errorf("%s: %s", outcome, text)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 """The adapters, against the real frameworks."""
 
 import asyncio
+import datetime
 
 import pytest
 
@@ -24,6 +25,13 @@ def test_langchain():
     assert "Blocked: socket(AF_INET" in tool.invoke({"code": "import socket; socket.socket()"})
     assert "import-not-allowed" in python_tool(restricted=True).invoke({"code": "import os"})
     assert "nothing" in tool.invoke({"code": "pass"})
+    # What a model writes wrong is told to the model, and does not end its agent.
+    assert "nothing" in tool.invoke({"code": ""})
+    assert "NUL" in tool.invoke({"code": "\0"}) and "NUL" in asyncio.run(tool.ainvoke({"code": "\0"}))
+    assert tool.invoke({"code": "result = 10 ** 5000"})
+    assert "no good" in tool.invoke({"code": "import sys; sys.exit('no good')"})
+    with pytest.raises(cordon.InvalidRequest, match="wall_time"):  # what the developer does is not
+        python_tool(timeout=3600).invoke({"code": "pass"})
 
 
 def test_pydantic_ai():
@@ -44,6 +52,7 @@ def test_pydantic_ai():
 
     agent = Agent(FunctionModel(model), toolsets=[python_toolset(timeout=5)])
     assert agent.run_sync("add them").output == "the sandbox says 45"
+    assert "NUL" in asyncio.run(python_toolset().tools["run_python"].function("\0"))
 
 
 def test_smolagents_agent():
@@ -91,6 +100,11 @@ def test_smolagents_tools():
     assert executor("final_answer({'a': (1, 2)})").is_final_answer
     with pytest.raises(RuntimeError, match="NameError"):
         executor("missing")
+    executor.send_variables({"members": {1, 2}, "day": datetime.date(2026, 1, 2)})
+    assert executor("(3 in members, day.year)").output == (False, 2026)
+    with pytest.raises(TypeError, match="here"):
+        executor.send_variables({"here": open(__file__)})
+    assert executor("1 in members").output is True
     executor.cleanup()
 
 
@@ -112,6 +126,26 @@ def test_notebook(notebook):
     assert "SyntaxError" in notebook.run("x = (").error
     assert notebook.run("final_answer([x])").final is True
     assert notebook.run("import socket\nsocket.socket()").error
+
+
+def test_notebook_defines_anew(notebook):
+    notebook.run("from dataclasses import dataclass\n@dataclass\nclass P:\n    a: int\n@staticmethod\ndef f(): return 1")
+    assert notebook.run("P(3) == P(3), type(f).__name__").output == (True, "staticmethod")
+    for n in (1, 2, 1):
+        notebook.run(f"def g(): return {n}")
+    assert notebook.run("g()").output == 1
+    notebook.run("try:\n    import no_such_module as m\nexcept ImportError:\n    import json as m")
+    assert notebook.run("m.dumps([1])").output == "[1]"
+    assert notebook.run("m").output.startswith("<module 'json'")
+    for wrong in ("x = '\0'", "x = " + "-" * 100000 + "1", "x = " + "(" * 5000 + ")" * 5000):
+        assert notebook.run(wrong).error
+
+
+def test_notebook_value_that_cannot_be_shown(notebook):
+    """It must not take the other variables along."""
+    cell = notebook.run("class A:\n    def __repr__(self): return 1 / 0\nkept, a = 1, A()\na.f = lambda: 1\na")
+    assert cell.error is None and "cannot be shown" in cell.output
+    assert notebook.run("kept").output == 1
 
 
 def test_notebook_carries_what_it_never_reads(notebook):

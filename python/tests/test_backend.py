@@ -1,6 +1,7 @@
 """SubprocessSandboxBackend, against its contract."""
 
 import asyncio
+import ctypes
 import datetime
 import decimal
 import fractions
@@ -120,6 +121,10 @@ def test_errors(backend):
         backend.execute("t", tools.eats, {})
     with pytest.raises(RuntimeError, match="exit code 3"):
         backend.execute("t", tools.leaves, {"code": 3})
+    with pytest.raises(RuntimeError, match="cannot be taken: it left without one"):
+        backend.execute("t", tools.quits, {"words": None})
+    with pytest.raises(RuntimeError, match="exit code 1\nin these words"):
+        backend.execute("t", tools.quits, {"words": "in these words"})
     with pytest.raises(RuntimeError, match="TypeError"):
         backend.execute("t", tools.scale, {"wrong": 1})
     with pytest.raises(RuntimeError, match="cannot be pickled"):
@@ -209,6 +214,96 @@ def test_functions_of_the_main_program(tmp_path, how, with_cloudpickle):
         assert lines[1] == "[1, 6, 1, 6, True]"
     elif how == "typed":
         assert lines[1] == "[1, 6, 1, 6, True]"  # a lambda without a closure is plain
+
+
+def program(folder, *command):
+    """What it prints, line by line."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=60, env=environment, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_classes_of_the_main_program(tmp_path):
+    """The guest knows its module by another name."""
+    (tmp_path / "main.py").write_text('''
+import dataclasses
+from cordon import SandboxConfig, SubprocessSandboxBackend
+@dataclasses.dataclass
+class Point:
+    x: int
+class Other: pass
+def point(x): return Point(x)
+def moved(point): return Point(point.x + 1)
+def other(): return Other()
+if __name__ == "__main__":
+    backend = SubprocessSandboxBackend(SandboxConfig(allow=(Other,)))
+    print(backend.execute("t", point, {"x": 1}) == Point(1), backend.execute("t", moved, {"point": Point(1)}) == Point(2))
+    print(type(backend.execute("t", other, {})) is Other)
+''')
+    assert program(tmp_path, "main.py") == ["True True", "True"]
+
+
+def test_main_program_of_a_package(tmp_path):
+    """python -m: it imports its neighbours by relative names."""
+    (tmp_path / "app" / "inner").mkdir(parents=True)
+    for folder in ("app", "app/inner"):
+        (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / "app" / "near.py").write_text("def add(a): return a + 1\n")
+    (tmp_path / "app" / "inner" / "main.py").write_text('''
+from ..near import add
+from . import side
+def tool(a): return add(a) * side.BY
+class Tool:
+    def method(self, a): return -add(a)
+if __name__ == "__main__":
+    from cordon import SubprocessSandboxBackend
+    print(SubprocessSandboxBackend().execute("t", tool, {"a": 1}), SubprocessSandboxBackend().execute("t", Tool().method, {"a": 1}))
+''')
+    (tmp_path / "app" / "inner" / "side.py").write_text("BY = 21\n")
+    assert program(tmp_path, "-m", "app.inner.main") == ["42 -2"]
+
+
+@pytest.mark.parametrize("later", ["print('later')", "raise SystemExit"])
+def test_main_program_that_asks_as_it_is_read(tmp_path, later):
+    """The guest reads it, too, and cannot go further than to where it asks."""
+    (tmp_path / "main.py").write_text(f'''
+from cordon import SubprocessSandboxBackend
+def tool(a): return a + 1
+print(SubprocessSandboxBackend().execute("t", tool, {{"a": 1}}))
+{later}
+''')
+    assert program(tmp_path, "main.py")[0] == "2"
+
+
+def test_main_program_that_fails_in_the_guest(tmp_path):
+    (tmp_path / "main.py").write_text('''
+import os
+if "CORDON_BIN" not in os.environ: raise ValueError("not here")
+from cordon import SubprocessSandboxBackend
+def tool(a): return a + 1
+try:
+    SubprocessSandboxBackend().execute("t", tool, {"a": 1})
+except RuntimeError as error:
+    print("not here" in str(error))
+''')
+    assert program(tmp_path, "main.py") == ["True"]
+
+
+def test_module_that_was_changed_since(backend, monkeypatch, tmp_path):
+    (tmp_path / "changing.py").write_text("def tool(): return 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import changing
+
+    assert backend.execute("t", changing.tool, {}) == 1
+    (tmp_path / "changing.py").write_text("def tool(: return 1\n")
+    with pytest.raises(RuntimeError, match="SyntaxError"):
+        backend.execute("t", changing.tool, {})
+
+
+def test_arguments_that_fail_when_they_are_pickled(backend):
+    with pytest.raises(RuntimeError, match="cannot be pickled: .*pointers"):
+        backend.execute("t", tools.same, {"value": ctypes.pointer(ctypes.c_int(1))})
 
 
 def test_closure_without_cloudpickle(backend, monkeypatch):

@@ -3,13 +3,14 @@
 import asyncio
 import inspect
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 import cordon
-from cordon import _cli, aexecute, execute
+from cordon import _cli, _execute, _sandbox, aexecute, execute
 
 KEYS = {"stdout", "stderr", "return_code", "variables", "error"}
 
@@ -27,7 +28,7 @@ def test_examples():
     assert execute("x = 42", inspect_variables=["x"])["variables"] == {"x": 42}
     refused = execute("import os")
     assert refused["error"].startswith("Import of module 'os' is not allowed") and refused["return_code"] == -1
-    assert set(refused) == KEYS
+    assert set(refused) == KEYS == set(cordon.ExecutionResult.__annotations__)
 
 
 @pytest.mark.parametrize("module", (
@@ -63,6 +64,32 @@ def test_failures():
     assert execute("x = '\0'")["return_code"] == -1
 
 
+def test_code_may_compute_as_long_as_it_may_take():
+    """The processor time of the default policy is a third of execute()'s own timeout."""
+    seen = execute("import resource; print(resource.getrlimit(resource.RLIMIT_CPU)[0])", restricted=False)
+    assert int(seen["stdout"]) >= 60
+
+
+def test_unless_there_is_another_operator(monkeypatch):
+    monkeypatch.setenv("CORDON_POLICY", "strict")
+    assert _execute._own.place() is _sandbox.default()
+
+
+def test_limits_that_would_come_to_nothing():
+    """To cordon, zero is the default."""
+    assert execute("while True: pass", timeout=1e-9)["error"] == "wall time limit of 1µs reached"
+    assert "too little" in execute("x = 1", memory=1e-9)["error"]
+    with pytest.raises(ValueError, match="output_limit is 0.5"):
+        execute("x = 1", output_limit=0.5)
+
+
+@pytest.mark.parametrize("value", ["object()", "{1, 2}", "float('nan')", "10 ** 5000", "'x' * (80 << 20)"])
+def test_result_is_a_name_like_others(value):
+    """Here nobody asked for a result."""
+    answer = execute(f"result = {value}\nprint('done')")
+    assert answer == {"stdout": "done\n", "stderr": "", "return_code": 0, "variables": {}, "error": None}
+
+
 def test_nothing_is_code():
     assert execute("") == execute("# nothing") == {"stdout": "", "stderr": "", "return_code": 0, "variables": {}, "error": None}
 
@@ -71,6 +98,9 @@ def test_variables():
     answer = execute("x = [1, {'a': None}]; y = {1, 2}; z = 1 + 2j", inspect_variables=["x", "y", "z", "missing"])
     assert answer["variables"] == {"x": [1, {"a": None}], "y": "{1, 2}", "z": "(1+2j)"}
     assert execute("x = 1", inspect_variables="x")["variables"] == {"x": 1}
+    assert list(execute("a = b = c = 1", inspect_variables=["b", "c", "a"])["variables"]) == ["b", "c", "a"]
+    large = execute("x = 10 ** 5000; y = 1", inspect_variables=["x", "y"])["variables"]
+    assert large["y"] == 1 and large["x"] in (10**5000, "1" + "0" * 5000)  # newer Pythons do not read it
     assert json.dumps(answer)
 
 
@@ -107,8 +137,11 @@ def test_command(capfd, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("print('from a file')")
     assert run(capfd, "-f", str(script)) == (0, "from a file\n", "")
+    script.write_bytes(b"\xef\xbb\xbfprint('with a mark')")
+    assert run(capfd, "-f", str(script)) == (0, "with a mark\n", "")
     assert run(capfd, "-t", "10", "-m", "128", "import math; print(math.pi)")[1].startswith("3.14")
     assert run(capfd, "-v", "x", "-v", "y", "x = 42; y = [1, 2, 3]") == (0, "x = 42\ny = [1, 2, 3]\n", "")
+    assert run(capfd, "-v", "x", "x = 42; print('no end', end='')")[1] == "no end\nx = 42\n"
     code, out, err = run(capfd, "import os")
     assert code == 1 and out == "" and err.startswith("py-sandbox: Import of module 'os' is not allowed")
     assert run(capfd, "-t", "61", "pass")[0] == 2
@@ -124,26 +157,49 @@ def test_command(capfd, tmp_path):
     assert run(capfd, "-f", "/no/such/file")[0] == 2
 
 
-def test_mcp_is_cordon_mcp():
-    """A real client's first words, on standard input and output."""
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+def test_command_on_a_terminal_that_knows_few_letters():
+    done = subprocess.run(
+        [sys.executable, "-c", "from cordon._cli import main_py_sandbox as m; m()", "-v", "x", "x = 'é'; print(x)"],
+        capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stdout) == (0, "\\xe9\nx = '\\xe9'\n"), done.stderr
+
+
+def mcp(calls, *arguments, **environment):
+    """What a real client would be told: the structured answers to its calls of run_python."""
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
-    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "run_python", "arguments": {"code": "print(6 * 7)"}}}
+    messages = [hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    for n, given in enumerate(calls, 1):
+        messages.append({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "run_python", "arguments": given}})
     process = subprocess.Popen(
-        [sys.executable, "-c", "from cordon._cli import main_py_sandbox_mcp as m; m()"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for message in (hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}, call):
+        [sys.executable, "-c", "from cordon._cli import main_py_sandbox_mcp as m; m()", *arguments],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+    for message in messages:
         process.stdin.write(json.dumps(message) + "\n")
     process.stdin.flush()
     answers = {}
-    while 2 not in answers:
+    while len(answers) <= len(calls):
         line = process.stdout.readline()
         assert line, process.stderr.read()
         answer = json.loads(line)
-        answers[answer.get("id")] = answer
+        if "id" in answer:
+            answers[answer["id"]] = answer
     process.stdin.close()
     process.wait(20)
-    assert answers[2]["result"]["structuredContent"]["stdout"] == "42\n"
+    return [answers[n]["result"].get("structuredContent", answers[n]["result"]) for n in range(1, len(calls) + 1)]
+
+
+def test_mcp_is_cordon_mcp():
+    limits = {"timeout": 10, "memory": 128, "output_limit": 1000, "inspect_variables": ["x"]}
+    shown, refused = mcp([{"code": "x = 42; print(6 * 7)", **limits}, {"code": "import os"}])
+    assert shown["stdout"] == "42\n" and shown["return_code"] == 0 and shown["variables"] == {"x": 42}
+    assert refused["return_code"] == -1 and "import of module 'os' is not allowed" in json.dumps(refused)
+
+
+@pytest.mark.parametrize("how", [{"arguments": ["--policy", "default"]}, {"arguments": ["--policy=default"]}, {"CORDON_POLICY": "default"}])
+def test_mcp_by_another_policy(how):
+    arguments = how.pop("arguments", [])
+    assert mcp([{"code": "import os; print(os.name)"}], *arguments, **how)[0]["stdout"] == "posix\n"
 
 
 def test_names_are_there():

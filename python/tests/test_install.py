@@ -57,6 +57,7 @@ def test_from_the_wheel(fresh, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert "cordon/bin/cordon" in names and "cordon/bin/cordond" in names and "cordon/py.typed" in names
+    assert "cordon/py-sandbox.yaml" in names
     assert not [name for name in names if "__pycache__" in name or "tests" in name]
     pip(fresh, "install", "--no-index", "--force-reinstall", wheel)
     assert run(fresh / "python", "-c", THREE_LINES, cwd=tmp_path) == "42\n"

@@ -1,6 +1,8 @@
 """The natural API."""
 
 import asyncio
+import copy
+import pickle
 
 import pytest
 
@@ -93,6 +95,10 @@ def test_wrong_requests():
         cordon.run("pass", trust="third-party")
 
 
+def test_one_variable():
+    assert cordon.run("total = 1", variables="total").variables == {"total": 1}
+
+
 def test_large_requests_and_results():
     text = "x" * (5 << 20)
     assert len(cordon.run("result = context + context", context=text).value) == 10 << 20
@@ -128,6 +134,18 @@ def test_hook():
     assert refused.value.findings[0].rule == "import-not-allowed"
     assert cordon.hook("def f(a):\n    return [a]").call_function("f", {"b": 1}).value == [{"b": 1}]
     assert cordon.hook("while True: pass", timeout=0.2).call().outcome == "timed_out"
+
+
+def test_errors_travel_between_processes():
+    """As concurrent.futures and multiprocessing send them: pickled."""
+    with pytest.raises(cordon.SandboxError) as failed:
+        cordon.run("1 / 0", check=True)
+    back = pickle.loads(pickle.dumps(failed.value))
+    assert back.result == failed.value.result and str(back) == str(failed.value)
+    with pytest.raises(cordon.Refused) as refused:
+        cordon.hook("import os")()
+    back = copy.copy(refused.value)
+    assert back.findings == refused.value.findings and str(back) == str(refused.value)
 
 
 def test_many_hooks(own):

@@ -2,11 +2,12 @@
 
 import asyncio
 import inspect
+import sys
 
 import pytest
 
 import cordon
-from cordon import create_sandbox, run_mod_hook
+from cordon import _scripts, create_sandbox, run_mod_hook
 
 
 def test_defaults():
@@ -45,6 +46,25 @@ def test_errors():
     assert crashed["status"] == "error" and crashed["error"] and crashed["exit_code"] is None
 
 
+def test_a_script_that_cannot_be_run_at_all():
+    sandbox = create_sandbox()
+    nul = sandbox.run_script("x = '\0'")
+    assert nul["status"] == "error" and "NUL" in nul["error"]
+    assert sandbox.run_script("#" * (17 << 20))["status"] == "error"
+    assert asyncio.run(sandbox.arun_script("\0"))["status"] == "error"
+
+
+def test_a_number_that_this_python_does_not_read():
+    """Not in every Python; and the guest must not be able to raise anything here."""
+    digits = sys.get_int_max_str_digits() if hasattr(sys, "get_int_max_str_digits") else 0
+    refused = 0 < digits < 5000
+    answer = create_sandbox().run_script("result = 10 ** 5000")
+    assert answer == ({"status": "error", "error": "invalid output"} if refused else {"status": "ok", "result": 10**5000})
+    output = run_mod_hook("result['output'] = 10 ** 5000", {}, {})
+    assert output["status"] == "error" and "cannot be read" in output["error"] if refused else output == 10**5000
+    assert asyncio.run(cordon.arun_mod_hook("result['output'] = 10 ** 5000", {}, {})) == output
+
+
 def test_limits():
     assert "processor time" in create_sandbox(cpu_limit=1).run_script("while True: pass")["error"]
     assert create_sandbox(memory_limit=64 << 20).run_script("x = bytearray(10**9)")["status"] == "error"
@@ -56,16 +76,30 @@ def test_limits():
         assert sandbox.run_script(forbidden)["status"] == "error", forbidden
 
 
+def test_limits_that_are_changed_later():
+    sandbox = create_sandbox()
+    sandbox.timeout = 0.3
+    assert sandbox.run_script("while True: pass") == {"status": "error", "error": "timeout"}
+    sandbox.timeout, sandbox.memory_limit = 300, 1 << 20
+    assert "memory limit of 1MiB" in sandbox.run_script("x = bytearray(9 << 20)")["error"]
+    with pytest.raises(ValueError, match="timeout is 0"):
+        create_sandbox(0, 0, 0)
+    sandbox.timeout = -1
+    with pytest.raises(ValueError, match="timeout is -1"):
+        sandbox.run_script("pass")
+
+
 def test_above_the_default_maxima():
     """Who makes a sandbox is its operator."""
     assert create_sandbox(timeout=120, memory_limit=2 << 30, cpu_limit=90).run_script("result = 1")["result"] == 1
 
 
-def test_unless_there_is_another_operator(monkeypatch, tmp_path):
+def test_unless_there_is_another_operator(monkeypatch, tmp_path, sandbox):
     policy = tmp_path / "policy.yaml"
     policy.write_text("maxima: {wall_time: 40s}\n")
     monkeypatch.setenv("CORDON_POLICY", str(policy))
     assert create_sandbox(timeout=120)._own is None
+    assert _scripts._place(120) is sandbox
 
 
 def test_async():
@@ -100,6 +134,27 @@ def test_hook_that_does_not_compile(script):
 def test_hook_that_raises():
     assert run_mod_hook("game_state['gold']", {}, {}) == {"status": "error", "error": "'gold'"}
     assert run_mod_hook("1 / 0", {}, {}) == {"status": "error", "error": "division by zero"}
+
+
+def test_hook_that_takes_too_much_memory():
+    """MemoryError has no words of its own."""
+    assert "memory limit" in run_mod_hook("x = [0] * 10 ** 10", {}, {})["error"]
+
+
+def test_hook_by_the_name_of_its_argument():
+    for name in ("script", "script_source"):
+        assert run_mod_hook(**{name: "result['output'] = 1"}, game_state={}, mod_config={}) == 1
+        assert asyncio.run(cordon.arun_mod_hook(**{name: "result['output'] = 1"}, game_state={}, mod_config={})) == 1
+    with pytest.raises(TypeError, match="script"):
+        run_mod_hook(game_state={}, mod_config={})
+    assert list(inspect.signature(run_mod_hook).parameters)[:4] == ["script", "game_state", "mod_config", "timeout_seconds"]
+
+
+def test_hook_may_compute_as_long_as_it_may_take():
+    """Its processor time is 5 s if nothing is said."""
+    assert dict(_scripts._hook("pass", 8).limits) == {"wall_time": "8000000us", "cpu_time": "8000000us"}
+    assert run_mod_hook("result['output'] = 1", {}, {}, timeout_seconds=8) == 1
+    assert run_mod_hook("result['output'] = 1", {}, {}, timeout_seconds=300) == 1  # above the default maxima
 
 
 def test_hook_that_hangs():

@@ -140,6 +140,10 @@ def test_connect(unix):
         assert cordon.execute("print(4)")["stdout"] == "4\n"
         assert cordon.run_mod_hook("result['output'] = 5", {}, {}) == 5
         assert cordon.create_sandbox().run_script("result = 6") == {"status": "ok", "result": 6}
+        # What is above its maxima is no reason to run it here.
+        assert "maximum" in cordon.create_sandbox(timeout=120).run_script("result = 7")["error"]
+        with pytest.raises(ValueError, match="maximum"):
+            cordon.run_mod_hook("result['output'] = 8", {}, {}, timeout_seconds=120)
     finally:
         _sandbox._default.close()
         _sandbox._default = before

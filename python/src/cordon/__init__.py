@@ -20,9 +20,10 @@ from ._errors import (
     Refused,
     SandboxError,
     Unknown,
+    Unreadable,
     Unsupported,
 )
-from ._execute import aexecute, execute
+from ._execute import ExecutionResult, aexecute, execute
 from ._result import Enforcement, Finding, GuestException, Result, Usage, Violation
 from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
 from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
@@ -35,6 +36,7 @@ __all__ = [
     "ConnectionLost",
     "CordonError",
     "Enforcement",
+    "ExecutionResult",
     "Finding",
     "Forbidden",
     "GuestException",
@@ -49,6 +51,7 @@ __all__ = [
     "SubprocessSandbox",
     "SubprocessSandboxBackend",
     "Unknown",
+    "Unreadable",
     "Unsupported",
     "Usage",
     "Violation",

@@ -134,7 +134,11 @@ class SubprocessSandboxBackend:
                 words += "\n" + exception["traceback"]
             elif exception:
                 words = answer["error"]
+            elif answer["outcome"] == "exited" and answer["stderr"]:
+                words += "\n" + answer["stderr"][:1000].rstrip("\n")
             raise RuntimeError(f"tool {tool_name!r} failed: {words}")
+        if answer["result"] is None:
+            raise RuntimeError(f"tool {tool_name!r} gave back a result that cannot be taken: it left without one")
         try:
             return _plain.loads(base64.b64decode(answer["result"], validate=True), self._allow)
         except (_plain.Refusal, binascii.Error, TypeError, ValueError) as problem:

@@ -4,6 +4,8 @@ It is sent as a script, with `context` in its globals, and is never imported.
 """
 import ast
 import base64
+import copyreg
+import importlib
 import pickle
 import sys
 import traceback
@@ -18,6 +20,10 @@ def final_answer(answer=None):
     raise FinalAnswer(answer)
 
 
+# A module is carried by its name: an import may stand where no definition is found.
+copyreg.pickle(types.ModuleType, lambda module: (importlib.import_module, (module.__name__,)))
+
+
 def packed(value):
     return base64.b64encode(pickle.dumps(value, 4)).decode()
 
@@ -29,8 +35,7 @@ def restore(space):
             exec(compile(source, "<earlier cell>", "exec"), space)
         except Exception:
             pass  # it failed then, too
-    space.update(context["variables"])
-    for name, data in context["state"].items():
+    for name, data in [*context["variables"].items(), *context["state"].items()]:
         try:
             space[name] = pickle.loads(base64.b64decode(data))
         except Exception:
@@ -47,17 +52,40 @@ def run_cell(code, space):
     return eval(compile(ast.Expression(last.value), "<cell>", "eval"), space)
 
 
+def definitions(code):
+    """The sources of what later cells define anew."""
+    try:
+        body = ast.parse(code).body
+    except Exception:
+        return []
+    sources = []
+    for node in body:
+        defines = isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        if defines or (isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)):
+            if getattr(node, "decorator_list", None):
+                node.lineno, node.col_offset = node.decorator_list[0].lineno, 0
+            sources.append(ast.get_source_segment(code, node))
+    return sources
+
+
 def leave(space, before):
     """What can be carried to the next cell."""
     state = {}
     for name, value in space.items():
-        if name in before or name.startswith("__") or isinstance(value, types.ModuleType):
+        if name in before or name.startswith("__"):
             continue
         try:
             state[name] = packed(value)
         except Exception:
             pass  # a function or a class, which is defined anew, or nothing that can be kept
     return state
+
+
+def shown(value):
+    try:
+        return repr(value)[:10000]
+    except Exception:
+        return "<%s that cannot be shown>" % type(value).__name__
 
 
 def answer():
@@ -81,7 +109,14 @@ def answer():
         output = packed(value)
     except Exception:
         output = None
-    return {"final": final, "error": error, "output": output, "shown": repr(value)[:10000], "state": leave(space, before)}
+    return {
+        "final": final,
+        "error": error,
+        "output": output,
+        "shown": shown(value),
+        "state": leave(space, before),
+        "definitions": definitions(context["code"]),
+    }
 
 
 result = answer()

@@ -45,14 +45,19 @@ def py_sandbox(arguments: Optional[List[str]] = None) -> int:
     except (CordonError, ValueError, OSError) as problem:
         print(f"py-sandbox: {problem}", file=sys.stderr)
         return 2
-    sys.stdout.write(result["stdout"])
+    shown = "".join(f"{name} = {value!r}\n" for name, value in result["variables"].items())
+    between = "\n" if shown and result["stdout"] and not result["stdout"].endswith("\n") else ""
+    _write(result["stdout"] + between + shown)
     sys.stderr.write(result["stderr"])
-    for name, value in result["variables"].items():
-        print(f"{name} = {value!r}")
     if result["error"] and not result["stderr"].rstrip().endswith(result["error"]):
         print(f"py-sandbox: {result['error']}", file=sys.stderr)
-    code_of_exit: int = result["return_code"]
-    return code_of_exit if code_of_exit >= 0 else 1
+    return result["return_code"] if result["return_code"] >= 0 else 1
+
+
+def _write(text: str) -> None:
+    """Letters that the terminal does not know are the guest's choice, and no reason to fail."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _read(code: Optional[str], file: Optional[str]) -> str:
@@ -61,15 +66,18 @@ def _read(code: Optional[str], file: Optional[str]) -> str:
     if code is not None:
         return code
     assert file is not None
-    with open(file, encoding="utf-8") as source:
+    with open(file, encoding="utf-8-sig") as source:  # as Python reads one
         return source.read()
 
 
 def py_sandbox_mcp(arguments: Optional[List[str]] = None) -> int:
-    """Becomes ``cordon mcp``; "sse" is its transport for HTTP."""
+    """Becomes ``cordon mcp``, by the rules of ``execute``; "sse" is its transport for HTTP."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in ("stdio", "sse", "http"):
         arguments = ["--transport", *arguments]
+    named = os.environ.get("CORDON_POLICY") or any(a.split("=")[0] == "--policy" for a in arguments)
+    if not named and (not arguments or arguments[0].startswith("-")):  # and not a command below mcp
+        arguments = ["--policy", os.path.join(os.path.dirname(os.path.abspath(__file__)), "py-sandbox.yaml"), *arguments]
     try:
         command = [_binary.find(), "mcp", *arguments]
     except CordonError as problem:

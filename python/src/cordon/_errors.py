@@ -7,7 +7,7 @@ guest's doing is to blame: the request is wrong, the host cannot run it, or cord
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Type
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Type
 
 if TYPE_CHECKING:
     from ._result import Finding, Result
@@ -32,6 +32,9 @@ class Refused(InvalidRequest):
     def __init__(self, words: str, findings: List[Finding]) -> None:
         super().__init__(words)
         self.findings = findings
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (str(self), self.findings)
 
 
 class Forbidden(CordonError):
@@ -74,6 +77,20 @@ class ConnectionLost(CordonError):
     """cordon ended, or went away, before it answered. The guest may have run."""
 
 
+class Unreadable(CordonError):
+    """This Python refuses to read what the guest left: a number that is too long."""
+
+    def __init__(self, words: str, loosely: Optional[Dict[str, Any]] = None) -> None:
+        super().__init__(words)
+        self._loosely = loosely
+
+    def readable(self) -> Dict[str, Any]:
+        """The answer with such numbers as text, where that can be read."""
+        if self._loosely is None or "class" in self._loosely:
+            raise self
+        return self._loosely
+
+
 class SandboxError(CordonError):
     """The guest failed. ``result`` says how."""
 
@@ -83,13 +100,18 @@ class SandboxError(CordonError):
         super().__init__(result.error or result.outcome)
         self.result = result
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.result,)  # and not of its words, by which exceptions are pickled otherwise
+
 
 class NothingSent(Exception):
     """Not one byte of the request went out: another cordon may have it."""
 
 
 # Where people find them, for tracebacks.
-for _class in (CordonError, InvalidRequest, Refused, Forbidden, Unknown, Unsupported, NotFound, Busy, Closed, ConnectionLost, SandboxError):
+for _class in (
+    CordonError, InvalidRequest, Refused, Forbidden, Unknown, Unsupported, NotFound, Busy, Closed, ConnectionLost, Unreadable, SandboxError,
+):
     _class.__module__ = "cordon"
 
 BY_KIND: Dict[str, Type[CordonError]] = {

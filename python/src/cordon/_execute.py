@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Optional, Union
+from typing import Any, Dict, Iterable, List, Optional, TypedDict, Union
 
-from ._errors import InvalidRequest
-from ._sandbox import default
+from ._errors import InvalidRequest, Unreadable
+from ._sandbox import Own
 from ._transport import Order
 
 DEFAULT_TIMEOUT, MAX_TIMEOUT = 30, 60  # seconds
 DEFAULT_MEMORY, MAX_MEMORY = 256, 1024  # MiB
 DEFAULT_OUTPUT, MAX_OUTPUT = 65_536, 262_144  # bytes
+
+
+class ExecutionResult(TypedDict):
+    """What :func:`execute` gives: a plain dict."""
+
+    stdout: str
+    stderr: str
+    return_code: int
+    variables: Dict[str, Any]
+    error: Optional[str]
+
+
+# The default policy gives 10 s of processor time, and code here has all of its timeout.
+# Workers of a child with this policy wait with that limit; to ask for it each time would
+# cost a new one each time.
+_own = Own({"limits": {"cpu_time": f"{MAX_TIMEOUT}s"}})
 
 
 def execute(
@@ -21,7 +37,7 @@ def execute(
     inspect_variables: Optional[Iterable[str]] = None,
     *,
     restricted: bool = True,
-) -> Dict[str, Any]:
+) -> ExecutionResult:
     """Runs Python code and gives ``stdout``, ``stderr``, ``return_code``, ``variables``
     and ``error``.
 
@@ -42,10 +58,12 @@ def execute(
     """
     order = order_of(code, timeout, memory, output_limit, inspect_variables, restricted)
     try:
-        answer = default()._transport.ask(order, brief=True)
+        answer = _own.place()._transport.ask(order, brief=True)
     except InvalidRequest as problem:
         return refusal(str(problem))
-    return as_dict(answer)
+    except Unreadable as problem:
+        answer = problem.readable()
+    return as_dict(answer, order)
 
 
 async def aexecute(
@@ -56,14 +74,16 @@ async def aexecute(
     inspect_variables: Optional[Iterable[str]] = None,
     *,
     restricted: bool = True,
-) -> Dict[str, Any]:
+) -> ExecutionResult:
     """:func:`execute` for a task."""
     order = order_of(code, timeout, memory, output_limit, inspect_variables, restricted)
     try:
-        answer = await default()._transport.ask_async(order, brief=True)
+        answer = await _own.place()._transport.ask_async(order, brief=True)
     except InvalidRequest as problem:
         return refusal(str(problem))
-    return as_dict(answer)
+    except Unreadable as problem:
+        answer = problem.readable()
+    return as_dict(answer, order)
 
 
 def order_of(
@@ -79,11 +99,11 @@ def order_of(
     limits = {}
     # What is not said is the policy's own default, which workers that wait already have.
     if _within("timeout", timeout, MAX_TIMEOUT, "seconds") != DEFAULT_TIMEOUT:
-        limits["wall_time"] = f"{round(timeout * 1e6)}us"
+        limits["wall_time"] = f"{max(1, round(timeout * 1e6))}us"  # 0 would be the default
     if _within("memory", memory, MAX_MEMORY, "MiB") != DEFAULT_MEMORY:
-        limits["memory"] = f"{round(memory * (1 << 20))}B"
+        limits["memory"] = f"{max(1, round(memory * (1 << 20)))}B"
     if _within("output_limit", output_limit, MAX_OUTPUT, "bytes") != DEFAULT_OUTPUT:
-        limits["output"] = f"{output_limit}B"
+        limits["output"] = f"{int(output_limit)}B"
     # Nothing at all is code, too.
     order: Order = {"script": code if code.strip() else "pass"}
     if restricted:
@@ -98,24 +118,29 @@ def order_of(
 def _within(name: str, value: Union[int, float], most: int, unit: str) -> Union[int, float]:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is {value!r}: give a number of {unit}")
-    if not 0 < value <= most:
+    if not 0 < value <= most or (unit == "bytes" and value < 1):
         raise ValueError(f"{name} is {value}: give more than 0 and at most {most} {unit}")
     return value
 
 
-def as_dict(answer: Dict[str, Any]) -> Dict[str, Any]:
-    refused = answer["outcome"] == "refused"
-    code = answer["exit_code"]
+def as_dict(answer: Dict[str, Any], order: Order) -> ExecutionResult:
+    outcome, code, error = answer["outcome"], answer["exit_code"], answer["error"]
+    if outcome == "refused":
+        code, error = -1, _findings(answer["violations"])
+    elif outcome == "invalid_output" and code == 0:
+        error = None  # of its `result`: a name like others here, for which nobody asked
+    asked: List[str] = order.get("variables", [])
+    left = answer["variables"]
     return {
         "stdout": answer["stdout"],
         "stderr": answer["stderr"],
-        "return_code": -1 if refused or code is None else code,
-        "variables": {name: _shown(value) for name, value in answer["variables"].items()},
-        "error": _findings(answer["violations"]) if refused else answer["error"],
+        "return_code": -1 if code is None else code,
+        "variables": {name: _shown(left[name]) for name in asked if name in left},
+        "error": error,
     }
 
 
-def refusal(words: str) -> Dict[str, Any]:
+def refusal(words: str) -> ExecutionResult:
     """For code that cannot be run at all: with a NUL byte, or too long."""
     return {"stdout": "", "stderr": "", "return_code": -1, "variables": {}, "error": words}
 

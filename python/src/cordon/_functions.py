@@ -39,7 +39,9 @@ def pack(func: Callable[..., Any], arguments: Dict[str, Any]) -> Dict[str, Any]:
         else:
             _code(func, by_code, {}, names)
             payload = _pickled(pickle.Pickler, arguments, names)
-    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+    except CannotPack:
+        raise
+    except Exception as problem:  # also what the caller's own objects raise
         raise CannotPack(f"{_name(func)} or its arguments cannot be pickled: {problem}") from problem
     modules = _sources(names)
     return {
@@ -149,11 +151,13 @@ def _sources(names: Set[str]) -> Dict[str, Sent]:
         source = _source(module)
         if source is None:
             continue
-        sent[name] = {"source": source, "file": module.__file__, "package": hasattr(module, "__path__")}
-        if "." in name:
-            left.append(name.rpartition(".")[0])
-        package = name if hasattr(module, "__path__") else name.rpartition(".")[0]
-        left += _imports(source, package)
+        is_package = hasattr(module, "__path__")
+        # The main program may be a package's, too: python -m.
+        parent = getattr(module, "__package__", None) if name == "__main__" else name.rpartition(".")[0]
+        sent[name] = {"source": source, "file": module.__file__, "package": is_package, "parent": parent}
+        if parent:
+            left.append(parent)
+        left += _imports(source, name if is_package else parent or "")
     return sent
 
 
@@ -161,7 +165,11 @@ def _sources(names: Set[str]) -> Dict[str, Sent]:
 def _imports(source: str, package: str) -> Tuple[str, ...]:
     """The modules that a source imports, also those that a function of it does."""
     names: Set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ()  # it was changed since it was loaded, which the guest will tell
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -39,11 +39,21 @@ def fill(module, sent):
 
 
 def main_module(sent):
-    """The caller's own script, as multiprocessing knows it: not the main program here."""
+    """The caller's own script, as multiprocessing knows it: not the main program here.
+
+    Gives what stopped it, if anything did: a script that asks while it is read comes to
+    that line here, too, where it cannot. What it has defined by then is there."""
     module = types.ModuleType("__mp_main__")
     sys.modules["__main__"] = sys.modules["__mp_main__"] = module
-    if sent is not None:
+    if sent is None:
+        return None
+    module.__package__ = sent["parent"]
+    try:
         fill(module, sent)
+    except MemoryError:
+        raise
+    except BaseException as stopped:
+        return stopped
 
 
 def functions(sent):
@@ -74,12 +84,17 @@ def answer():
     if context["cwd"]:
         os.chdir(context["cwd"])
     sys.meta_path.insert(0, Sent(context["modules"]))
-    main_module(context["main"])
-    if context["functions"]:
-        call, arguments = functions(context["functions"])[0], unpacked(context["payload"])
-    else:
-        call, arguments = unpacked(context["payload"])
-    value = call(**arguments)
+    stopped = main_module(context["main"])
+    try:
+        if context["functions"]:
+            call, arguments = functions(context["functions"])[0], unpacked(context["payload"])
+        else:
+            call, arguments = unpacked(context["payload"])
+        value = call(**arguments)
+    except (AttributeError, NameError) as missing:
+        if stopped is None:
+            raise
+        raise missing from stopped
     return base64.b64encode(pickle.dumps(value, 4)).decode()
 
 

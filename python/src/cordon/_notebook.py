@@ -7,9 +7,9 @@ classes and imports are defined anew from their source.
 
 from __future__ import annotations
 
-import ast
 import base64
 import os
+import pickle
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
@@ -44,17 +44,26 @@ class Notebook:
         self._definitions: List[str] = []
         #: Python source that is run before each cell.
         self.tools = ""
-        #: JSON values that the next cell finds.
-        self.variables: Dict[str, Any] = {}
+        self._variables: Dict[str, str] = {}
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_cell.py"), encoding="utf-8") as file:
             self._script = file.read()
+
+    def send(self, variables: Dict[str, Any]) -> None:
+        """Values of this process's own, which the next cell finds."""
+        packed = {}
+        for name, value in variables.items():
+            try:
+                packed[name] = base64.b64encode(pickle.dumps(value, 4)).decode("ascii")
+            except Exception as problem:  # whatever its own code raises
+                raise TypeError(f"{name} cannot be sent: {problem}") from problem
+        self._variables.update(packed)
 
     def run(self, code: str) -> Cell:
         context = {
             "code": code,
             "tools": self.tools,
             "definitions": self._definitions,
-            "variables": self.variables,
+            "variables": self._variables,
             "state": self._state,
         }
         result = self._sandbox.run(self._script, context=context, name="<notebook>", **self._options)
@@ -79,15 +88,12 @@ class Notebook:
 
     def _left(self, code: str, value: Dict[str, Any], cell: Cell) -> Cell:
         self._state = {str(name): str(data) for name, data in value["state"].items()}
-        self.variables = {}
-        try:
-            body = ast.parse(code).body
-        except SyntaxError:
-            return cell
-        for node in body:
-            defines = isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-            if defines or (isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)):
-                source = ast.get_source_segment(code, node)
-                if source and source not in self._definitions:
-                    self._definitions.append(source)
+        self._variables = {}
+        sources = value.get("definitions")
+        for source in sources if isinstance(sources, list) else ():
+            # What is not of the cell is not kept: it would be without bounds.
+            if isinstance(source, str) and source in code:
+                if source in self._definitions:
+                    self._definitions.remove(source)  # the last one counts
+                self._definitions.append(source)
         return cell

@@ -285,6 +285,8 @@ class _Machine:
     # What stands behind a name
 
     def maker(self, module: str, name: str) -> _Maker:
+        if module == "__mp_main__":
+            module = "__main__"  # as the guest knows it, which has another main program
         spelled = f"{module}.{name}"
         allowed = self.allow.get((module, name))
         if allowed is not None:

@@ -267,7 +267,7 @@ def script_order(
     order: Order = {"script": script}
     for key, value in (
         ("stdin", stdin),
-        ("variables", list(variables)),
+        ("variables", [variables] if isinstance(variables, str) else list(variables)),
         ("restricted", restricted),
         ("limits", limits),
         ("name", name),
@@ -414,6 +414,29 @@ def connect(url: str, token: Optional[str] = None) -> Sandbox:
     if before is not None:
         before.close()
     return sandbox
+
+
+def another_operator() -> bool:
+    """Whether somebody else has chosen the policy: a service, or who set CORDON_POLICY."""
+    connected = _default is not None and not isinstance(_default._transport, Local)
+    return connected or bool(os.environ.get("CORDON_POLICY"))
+
+
+class Own:
+    """A sandbox under a policy of this package's own, made when it is first wanted; the
+    default one where there is another operator, whose policy decides."""
+
+    def __init__(self, policy: Mapping[str, Any]) -> None:
+        self._policy = policy
+        self._sandbox: Optional[Sandbox] = None
+
+    def place(self) -> Sandbox:
+        if another_operator():
+            return default()
+        if self._sandbox is None:
+            with _sharing:
+                self._sandbox = self._sandbox or Sandbox(policy=self._policy)
+        return self._sandbox
 
 
 def run(script: str, **options: Any) -> Result:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 from . import _units
-from ._errors import Refused
-from ._sandbox import Sandbox, call_of, default
+from ._errors import InvalidRequest, Refused, Unreadable
+from ._sandbox import Own, Sandbox, another_operator, call_of, default
 from ._transport import HookSource
 
 #: The maxima of the default policy: 60 s of wall and processor time, 1 GiB.
@@ -29,18 +28,26 @@ class SubprocessSandbox:
         cpu_limit: float = DEFAULT_CPU_LIMIT,
     ) -> None:
         self.timeout, self.memory_limit, self.cpu_limit = timeout, memory_limit, cpu_limit
-        self._limits = {
-            "wall_time": _units.duration_text(timeout, "timeout"),
-            "memory": _units.size_text(memory_limit, "memory_limit"),
-            "cpu_time": _units.duration_text(cpu_limit, "cpu_limit"),
-        }
-        asked = {"wall_time": timeout, "cpu_time": cpu_limit, "memory": memory_limit}
-        above = {name: self._limits[name] for name, value in asked.items() if value > _MAXIMA[name]}
-        # Who makes a sandbox is its operator, and may set the bar higher; where there is
-        # another one, its policy decides.
-        self._own = Sandbox(policy={"maxima": above}) if above and not os.environ.get("CORDON_POLICY") else None
-        if (timeout, memory_limit, cpu_limit) == (self.DEFAULT_TIMEOUT, self.DEFAULT_MEMORY_LIMIT, self.DEFAULT_CPU_LIMIT):
-            self._limits = {}
+        self._asked: Optional[Tuple[float, int, float]] = None
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """For limits that may have been changed since the last time."""
+        asked = (self.timeout, self.memory_limit, self.cpu_limit)
+        if asked != self._asked:
+            limits = {
+                "wall_time": _units.duration_text(self.timeout, "timeout"),
+                "memory": _units.size_text(self.memory_limit, "memory_limit"),
+                "cpu_time": _units.duration_text(self.cpu_limit, "cpu_limit"),
+            }
+            numbers = {"wall_time": self.timeout, "cpu_time": self.cpu_limit, "memory": self.memory_limit}
+            above = {name: limits[name] for name, value in numbers.items() if value > _MAXIMA[name]}
+            # Who makes a sandbox is its operator, and may set the bar higher; where there
+            # is another one, its policy decides.
+            self._own = Sandbox(policy={"maxima": above}) if above and not another_operator() else None
+            usual = (self.DEFAULT_TIMEOUT, self.DEFAULT_MEMORY_LIMIT, self.DEFAULT_CPU_LIMIT)
+            self._limits = {} if asked == usual else limits
+            self._asked = asked
 
     def run_script(self, script: str, context: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """Runs a script and gives ``{"status": "ok", "result": …}``, or
@@ -51,11 +58,19 @@ class SubprocessSandbox:
         >>> create_sandbox(timeout=0.2).run_script("while True: pass")
         {'status': 'error', 'error': 'timeout'}
         """
-        return _as_status((self._own or default())._transport.ask(self._order(script, context), brief=True))
+        self._prepare()
+        try:
+            return _as_status((self._own or default())._transport.ask(self._order(script, context), brief=True))
+        except (InvalidRequest, Unreadable) as problem:
+            return _no_answer(problem)
 
     async def arun_script(self, script: str, context: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """:meth:`run_script` for a task."""
-        return _as_status(await (self._own or default())._transport.ask_async(self._order(script, context), brief=True))
+        self._prepare()
+        try:
+            return _as_status(await (self._own or default())._transport.ask_async(self._order(script, context), brief=True))
+        except (InvalidRequest, Unreadable) as problem:
+            return _no_answer(problem)
 
     def _order(self, script: str, context: Optional[Dict[str, Any]]) -> Dict[str, Any]:
         order = {"script": script if script.strip() else "pass", "context": context or {}, "name": "<agent_script>"}
@@ -76,6 +91,11 @@ def create_sandbox(
     return SubprocessSandbox(timeout, memory_limit, cpu_limit)
 
 
+def _no_answer(problem: Exception) -> Dict[str, Any]:
+    """For a script that cannot be run at all, and for a result that cannot be read."""
+    return {"status": "error", "error": "invalid output" if isinstance(problem, Unreadable) else str(problem)}
+
+
 def _as_status(answer: Dict[str, Any]) -> Dict[str, Any]:
     outcome, exception = answer["outcome"], answer["exception"]
     if outcome == "succeeded":
@@ -91,12 +111,15 @@ def _as_status(answer: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def run_mod_hook(
-    script_source: str,
-    game_state: Dict[str, Any],
-    mod_config: Dict[str, Any],
+    script: Optional[str] = None,
+    game_state: Optional[Dict[str, Any]] = None,
+    mod_config: Optional[Dict[str, Any]] = None,
     timeout_seconds: float = 5.0,
+    *,
+    script_source: Optional[str] = None,
 ) -> Any:
     """Runs a hook of a mod and gives what it leaves in ``result["output"]``.
+    ``script_source`` is another name for ``script``.
 
     The script is checked and compiled with its first call, and kept: a later one costs
     microseconds. One that does not compile, or that the language rules refuse, is
@@ -110,33 +133,58 @@ def run_mod_hook(
     ...
     ValueError: the mod script is refused: 1:8: import-not-allowed: import of module 'os' is not allowed...
     """
+    hook = _hook(script_source if script is None else script, timeout_seconds)
     try:
-        answer = default()._transport.call(_hook(script_source, timeout_seconds), call_of(game_state, mod_config), brief=True)
+        answer = _place(timeout_seconds)._transport.call(hook, call_of(game_state, mod_config), brief=True)
     except Refused as refused:
         raise _refusal(refused) from None
+    except Unreadable as problem:
+        return {"status": "error", "error": str(problem)}
     return _output(answer, timeout_seconds)
 
 
 async def arun_mod_hook(
-    script_source: str,
-    game_state: Dict[str, Any],
-    mod_config: Dict[str, Any],
+    script: Optional[str] = None,
+    game_state: Optional[Dict[str, Any]] = None,
+    mod_config: Optional[Dict[str, Any]] = None,
     timeout_seconds: float = 5.0,
+    *,
+    script_source: Optional[str] = None,
 ) -> Any:
     """:func:`run_mod_hook` for a task."""
+    hook = _hook(script_source if script is None else script, timeout_seconds)
     try:
-        answer = await default()._transport.call_async(_hook(script_source, timeout_seconds), call_of(game_state, mod_config), brief=True)
+        answer = await _place(timeout_seconds)._transport.call_async(hook, call_of(game_state, mod_config), brief=True)
     except Refused as refused:
         raise _refusal(refused) from None
+    except Unreadable as problem:
+        return {"status": "error", "error": str(problem)}
     return _output(answer, timeout_seconds)
 
 
-def _hook(script: str, timeout: float) -> HookSource:
+# For hooks that may take longer than the default policy lets anything take.
+_patient = Own({"maxima": {"wall_time": "8760h", "cpu_time": "8760h"}})
+
+
+def _place(timeout: float) -> Sandbox:
+    return default() if timeout == 5.0 or _seconds(timeout) <= _MAXIMA["wall_time"] else _patient.place()
+
+
+def _seconds(timeout: _units.Seconds) -> float:
+    return _units.seconds(timeout) if isinstance(timeout, str) else timeout
+
+
+def _hook(script: Optional[str], timeout: float) -> HookSource:
+    if script is None:
+        raise TypeError("run_mod_hook() has no script: give the source as text")
     script = script if script.strip() else "pass"
     if timeout == 5.0:
         return HookSource(script, "<mod_hook>")
     text = _units.duration_text(timeout, "timeout_seconds")
-    return HookSource(script, "<mod_hook>", None, (("wall_time", text),))
+    if _seconds(timeout) < 5.0:
+        return HookSource(script, "<mod_hook>", None, (("wall_time", text),))
+    # It may compute all the time, and not for the 5 s that a hook has otherwise.
+    return HookSource(script, "<mod_hook>", None, (("wall_time", text), ("cpu_time", text)))
 
 
 def _refusal(refused: Refused) -> ValueError:
@@ -149,7 +197,7 @@ def _output(answer: Dict[str, Any], timeout: float) -> Any:
         return answer["result"]
     if outcome in ("timed_out", "out_of_cpu"):
         raise TimeoutError(f"the mod script took longer than {timeout} s")
-    exception = answer["exception"]
+    exception = answer["exception"] if outcome != "out_of_memory" else None  # which has no words
     return {"status": "error", "error": exception["message"] if exception else answer["error"]}
 
 

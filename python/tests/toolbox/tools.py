@@ -51,6 +51,10 @@ def eats():
     return len(bytearray(4 << 30))
 
 
+def quits(words):
+    raise SystemExit(words)
+
+
 def leaves(code):
     import os
 

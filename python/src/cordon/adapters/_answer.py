@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, List
 
+from .._errors import CordonError, Unreadable
 from .._result import Result
 
 DESCRIPTION = (
@@ -21,6 +22,8 @@ def words(result: Result) -> str:
         parts.append(f"result = {_short(result.value)}")
     if result.stdout_truncated:
         parts.append("(the output was cut: print less)")
+    if result.stderr and result.exception is None:  # whose traceback it would have
+        parts.append(result.stderr.rstrip("\n"))
     if not result.ok:
         trace = result.exception.traceback.rstrip("\n") if result.exception else ""
         parts.append(trace or f"It failed: {result.error}")
@@ -30,6 +33,13 @@ def words(result: Result) -> str:
             if result.outcome != "refused":
                 parts.append(f"Blocked: {v.op}({v.detail}). {v.hint}".rstrip())
     return "\n".join(parts) or "It ran to its end and printed nothing."
+
+
+def told(problem: CordonError) -> str:
+    """What the model did wrong is for the model; what the developer did is raised."""
+    if isinstance(problem, Unreadable) or str(problem).startswith("script "):
+        return f"It failed: {problem}"
+    raise problem
 
 
 def _short(value: Any, most: int = 4000) -> str:

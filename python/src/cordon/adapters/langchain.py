@@ -12,8 +12,9 @@ from typing import Any, Optional
 
 from langchain_core.tools import StructuredTool
 
+from .._errors import CordonError
 from .._sandbox import Sandbox, default
-from ._answer import DESCRIPTION, words
+from ._answer import DESCRIPTION, told, words
 
 
 def python_tool(sandbox: Optional[Sandbox] = None, *, name: str = "run_python", **options: Any) -> StructuredTool:
@@ -25,9 +26,15 @@ def python_tool(sandbox: Optional[Sandbox] = None, *, name: str = "run_python", 
     place = sandbox if sandbox is not None else default()
 
     def run(code: str) -> str:
-        return words(place.run(code, **options))
+        try:
+            return words(place.run(code, **options))
+        except CordonError as problem:
+            return told(problem)
 
     async def arun(code: str) -> str:
-        return words(await place.arun(code, **options))
+        try:
+            return words(await place.arun(code, **options))
+        except CordonError as problem:
+            return told(problem)
 
     return StructuredTool.from_function(func=run, coroutine=arun, name=name, description=DESCRIPTION)

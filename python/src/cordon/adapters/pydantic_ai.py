@@ -12,8 +12,9 @@ from typing import Any, Optional
 
 from pydantic_ai.toolsets import FunctionToolset
 
+from .._errors import CordonError
 from .._sandbox import Sandbox, default
-from ._answer import DESCRIPTION, words
+from ._answer import DESCRIPTION, told, words
 
 
 def python_toolset(sandbox: Optional[Sandbox] = None, *, name: str = "run_python", **options: Any) -> FunctionToolset[Any]:
@@ -22,7 +23,10 @@ def python_toolset(sandbox: Optional[Sandbox] = None, *, name: str = "run_python
     place = sandbox if sandbox is not None else default()
 
     async def run_python(code: str) -> str:
-        return words(await place.arun(code, **options))
+        try:
+            return words(await place.arun(code, **options))
+        except CordonError as problem:
+            return told(problem)
 
     toolset: FunctionToolset[Any] = FunctionToolset()
     toolset.add_function(run_python, name=name, description=DESCRIPTION)

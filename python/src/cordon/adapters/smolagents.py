@@ -38,7 +38,7 @@ class CordonExecutor(PythonExecutor):  # type: ignore[misc]
         self._notebook.tools = get_tools_definition_code(others) if others else ""
 
     def send_variables(self, variables: Dict[str, Any]) -> None:
-        self._notebook.variables.update(variables)
+        self._notebook.send(variables)
 
     def __call__(self, code_action: str) -> CodeOutput:
         cell = self._notebook.run(code_action)
