@@ -56,14 +56,13 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 	c := w.converse(g)
 	defer c.end()
 	frame, err := c.send(frame) // wakes the guest; all else can be done while it does
-	if ctx.Done() != nil {
-		defer context.AfterFunc(ctx, func() { w.Kill(KilledCanceled) })()
-	}
+	uncanceled := w.killWhenCanceled(ctx)
 	for err == nil && len(frame) > 0 {
 		c.wait(unix.POLLOUT)
 		frame, err = c.send(frame)
 	}
 	if err != nil && w.kill.reason() == "" {
+		uncanceled()
 		return Ending{}, fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
 	// Not before the guest has all it needs to start: a caller's input that was
@@ -101,6 +100,7 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 	} else {
 		e.CPUTime, e.Memory = max(0, e.Exit.CPUTime-w.cpu), e.Exit.Memory
 	}
+	uncanceled()
 	e.Killed = w.kill.reason()
 	if c.silent {
 		e.Stdout, e.Stderr = c.stdout.Capture, c.stderr.Capture
@@ -112,6 +112,25 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 	}
 	e.Violations = w.denials.Take()
 	return e, nil
+}
+
+// killWhenCanceled kills the worker when ctx is over, until it is told that the guest is
+// done. A kill that has begun by then is waited for: it belongs to this call, and must not
+// meet the next one.
+func (w *Worker) killWhenCanceled(ctx context.Context) (done func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		w.Kill(KilledCanceled)
+		close(killed)
+	})
+	return func() {
+		if !stop() {
+			<-killed
+		}
+	}
 }
 
 // reading gives a reader of the channel; that of the last call, if there was one.
