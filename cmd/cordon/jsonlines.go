@@ -192,7 +192,7 @@ func (s *lineServer) finishBeside(j *job, more bool, readOn func()) bool {
 func (s *lineServer) take(ctx context.Context, l line) *job {
 	o, err := l.order()
 	if err != nil {
-		s.answer(failed(l.id(), err), false)
+		s.answer(order{}, failed(l.id(), err))
 		return nil
 	}
 	if o.Cancel != "" {
@@ -242,7 +242,7 @@ func (s *lineServer) finish(j *job) {
 	answer := s.do(j.ctx, j.order)
 	s.leave(j)
 	<-s.slots
-	s.answer(answer, j.order.Brief)
+	s.answer(j.order, answer)
 }
 
 // turnAway answers what still waits when it is all over.
@@ -256,7 +256,7 @@ func (s *lineServer) turnAway() {
 			if !more {
 				return
 			}
-			s.answer(s.do(j.ctx, j.order), j.order.Brief)
+			s.answer(j.order, s.do(j.ctx, j.order))
 		default:
 			return
 		}
@@ -300,10 +300,10 @@ func (s *lineServer) cancel(id string) {
 	}
 }
 
-func (s *lineServer) answer(v any, brief bool) {
-	text, err := marshalLine(v, brief)
+func (s *lineServer) answer(o order, v any) {
+	text, err := marshalLine(v, o.Brief)
 	if err != nil {
-		text, _ = marshalLine(failed(json.RawMessage("null"), err), false) // texts alone
+		text, _ = marshalLine(failed(o.id(), err), false) // texts alone
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -46,6 +46,15 @@ func parseOrder(text []byte) (order, error) {
 	return o, nil
 }
 
+// id is the order's id as JSON.
+func (o order) id() json.RawMessage {
+	if o.ID == "" {
+		return json.RawMessage("null")
+	}
+	id, _ := json.Marshal(o.ID) // a text
+	return id
+}
+
 func (o order) isRun() bool { return o.Script != "" || len(o.Command) > 0 }
 
 // opened is the answer for a hook that can be called.
@@ -68,15 +77,11 @@ func (s *lineServer) do(ctx context.Context, o order) any {
 	if err == nil {
 		return answer
 	}
-	id, _ := json.Marshal(o.ID) // a text
-	if o.ID == "" {
-		id = json.RawMessage("null")
-	}
 	if ctx.Err() != nil {
 		// It was still waiting for its turn.
 		err = run.Wrap(run.Closed, context.Cause(ctx))
 	}
-	return failed(id, err)
+	return failed(o.id(), err)
 }
 
 func (s *lineServer) try(ctx context.Context, o order) (any, error) {

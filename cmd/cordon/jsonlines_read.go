@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// line is a line of input; one that is too long is not kept.
+// line is a line of input; of one that is too long only the beginning is kept.
 type line struct {
 	text    []byte
 	tooLong bool
@@ -25,15 +25,23 @@ func (l line) order() (order, error) {
 	return parseOrder(l.text)
 }
 
-// id finds the id of a line that is no good request, as well as one can.
+// id finds the id of a line that is no good request, as well as one can: of one that
+// cannot be read, or not to its end, the id that it begins with.
 func (l line) id() json.RawMessage {
 	var it struct {
 		ID json.RawMessage `json:"id"`
 	}
-	if json.Unmarshal(l.text, &it) != nil || len(it.ID) == 0 {
-		return json.RawMessage("null")
+	if json.Unmarshal(l.text, &it) == nil && len(it.ID) > 0 {
+		return it.ID
 	}
-	return it.ID
+	d := json.NewDecoder(bytes.NewReader(l.text))
+	if open, err := d.Token(); err == nil && open == json.Delim('{') {
+		name, err := d.Token()
+		if err == nil && name == "id" && d.Decode(&it.ID) == nil && int(d.InputOffset()) < len(l.text) {
+			return it.ID
+		}
+	}
+	return json.RawMessage("null")
 }
 
 // nextLine reads a line, and says whether there is something in it. The error may come

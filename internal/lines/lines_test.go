@@ -17,7 +17,7 @@ func TestRead(t *testing.T) {
 		text string
 		long bool
 		err  error
-	}{{short, false, nil}, {longest, false, nil}, {"", true, nil}, {"", true, nil}, {short, false, nil}, {"rest", false, io.EOF}, {"", false, io.EOF}} {
+	}{{short, false, nil}, {longest, false, nil}, {longer, true, nil}, {strings.Repeat("d", 112), true, nil}, {short, false, nil}, {"rest", false, io.EOF}, {"", false, io.EOF}} {
 		text, long, err := Read(r, most)
 		if string(text) != want.text || long != want.long || !errors.Is(err, want.err) {
 			t.Errorf("%q, %v, %v; want %+v", text, long, err, want)
@@ -44,9 +44,9 @@ func TestLongLinesAreNotKept(t *testing.T) {
 	r := bufio.NewReader(&endless{left: 256 << 20})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, long, err := Read(r, 1<<20)
+	text, long, err := Read(r, 1<<20)
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; !long || err != nil || took > 16<<20 {
-		t.Errorf("%v, %v, %d bytes", long, err, took)
+	if took := after.TotalAlloc - before.TotalAlloc; !long || len(text) > 256 || err != nil || took > 16<<20 {
+		t.Errorf("%d kept, %v, %v, %d bytes", len(text), long, err, took)
 	}
 }
