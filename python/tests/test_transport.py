@@ -14,7 +14,7 @@ import pytest
 from conftest import child_of, kill, until
 
 import cordon
-from cordon._child import Child
+from cordon._child import Child, Slot
 from cordon._errors import NothingSent
 
 NUMBERED = "result = context * 2"
@@ -139,12 +139,12 @@ def test_files_stay_open_while_somebody_reads():
     """The end is told by a writer; the thread for event loops hears it before the reader."""
     child = Child(["/bin/sleep", "60"])
     child._start_threads()
-    child._reading = True  # a thread is between poll and read
+    reader = child._reader = Slot()  # a thread is between poll and read
     child._finish(cordon.ConnectionLost("gone"))
     child._threads[0].join(10)
     assert not child._threads[0].is_alive()
-    assert child._reading and not child._dropped
-    child._pass_on()
+    assert not child._dropped
+    child._pass_on(reader)
     assert child._dropped
     child.close()
 

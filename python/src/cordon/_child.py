@@ -3,13 +3,18 @@
 Requests go to its standard input, one line of JSON each; answers come from its standard
 output in the order in which they are done. There is no thread that reads: whoever waits
 for an answer reads, if nobody else does, and hands out what is for others. When it has
-its own it passes the reading on. So a program with one thread pays for no switch between
-threads. Only for event loops, which must not wait, there are two threads of our own.
+its own it wakes somebody who reads on. So a program with one thread pays for no switch
+between threads. Only for event loops, which must not wait, there are two threads of our
+own.
+
+An interrupt can come between any two steps. So each step that others depend on is done
+before the one that says so, and whoever is woken looks for itself.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import queue
 import select
@@ -17,10 +22,11 @@ import signal
 import subprocess
 import tempfile
 import threading
+from collections import OrderedDict
 from concurrent.futures import Future
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Set
 
-from ._errors import BY_KIND, Closed, ConnectionLost, CordonError, NothingSent, Unsupported
+from ._errors import BY_KIND, Busy, Closed, ConnectionLost, CordonError, NotFound, NothingSent, Unsupported
 
 _CHUNK = 1 << 16
 # What a pipe that can be written to takes without blocking, on every POSIX system.
@@ -32,7 +38,7 @@ _KINDS = {2: "invalid", 75: "busy", 125: "unsupported", 126: "not_found", 127: "
 class Slot:
     """One request, and the place for its answer."""
 
-    __slots__ = ("key", "answer", "error", "wake", "leads")
+    __slots__ = ("key", "answer", "error", "wake")
 
     def __init__(self) -> None:
         self.key = b""
@@ -40,14 +46,16 @@ class Slot:
         self.error: Optional[CordonError] = None
         self.wake = threading.Lock()  # released when there is something to look at
         self.wake.acquire()
-        self.leads = False  # it is this one's turn to read
 
     @property
     def done(self) -> bool:
         return self.answer is not None or self.error is not None
 
-    def settle(self) -> None:
-        self.wake.release()
+    def rouse(self) -> None:
+        try:
+            self.wake.release()
+        except RuntimeError:
+            pass  # it was told before, and has not looked yet
 
 
 class LoopSlot(Slot):
@@ -60,7 +68,7 @@ class LoopSlot(Slot):
         self.loop = loop
         self.future: asyncio.Future[None] = loop.create_future()
 
-    def settle(self) -> None:
+    def rouse(self) -> None:
         try:
             self.loop.call_soon_threadsafe(self._finish)
         except RuntimeError:
@@ -78,38 +86,42 @@ class Child:
         if not hasattr(select, "poll"):
             raise Unsupported("a child of this process needs a POSIX system: on Windows, connect to a running service by its url")
         #: Open hooks of this child, by what they were opened with.
-        self.hooks: Dict[Any, Future[str]] = {}
+        self.hooks: OrderedDict[Any, Future[str]] = OrderedDict()
         self._notes = tempfile.TemporaryFile()
-        # A session of its own: what is typed at a terminal to interrupt Python is not
-        # for cordon, which would end with all that others have under way.
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._notes,
-            bufsize=0,
-            start_new_session=True,
-        )
+        try:
+            # A session of its own: what is typed at a terminal to interrupt Python is not
+            # for cordon, which would end with all that others have under way.
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._notes,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            self._notes.close()
+            raise _cannot_start(command[0], problem) from problem
         assert self._process.stdin is not None and self._process.stdout is not None
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         self._answers = select.poll()
         self._answers.register(self._out, select.POLLIN)
         self._room = select.poll()
         self._room.register(self._in, select.POLLOUT)
-        self._rest = b""  # the beginning of a line whose end has not come
+        self._rest: List[bytes] = []  # the beginning of a line whose end has not come
         self._writing = threading.Lock()
 
         self._mutex = threading.Lock()  # around all that follows
         self._count = 0
         self._under: Dict[bytes, Slot] = {}
         self._waiting: Dict[bytes, Slot] = {}  # threads that could read
-        self._for_loops = 0
-        self._reading = False  # somebody reads, or was told to
+        self._for_loops: Set[bytes] = set()  # the keys of those whose tasks wait
+        self._reader: Optional[Slot] = None  # who reads
         self._end: Optional[CordonError] = None
         self._dropped = False
+        self._useful = False  # it has answered
 
-        self._reader_turn = threading.Semaphore(0)
-        self._loops_lead = False  # it is the turn of the thread that reads for loops
+        self._loops = Slot()  # the thread that reads for loops
         self._outbox: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
         self._unsent = 0
         self._threads: List[threading.Thread] = []
@@ -122,14 +134,20 @@ class Child:
     def alive(self) -> bool:
         return self._end is None
 
+    def raise_if_useless(self) -> None:
+        """Raises what this child ended with, if it never answered: the next one will not
+        do better."""
+        if self._end is not None and not self._useful:
+            raise _again(self._end)
+
     # Asking
 
     def ask(self, body: str) -> bytes:
         """Sends a request and waits for its answer. The body is a JSON object without
         its opening brace and its id."""
         slot = Slot()
-        self._enter(slot)
         try:
+            self._enter(slot)
             self._send(self._line(slot, body))
             self._wait(slot)
         except BaseException as problem:
@@ -143,8 +161,8 @@ class Child:
     async def ask_async(self, body: str) -> bytes:
         """The same for a task."""
         slot = LoopSlot(asyncio.get_running_loop())
-        self._enter(slot)
         try:
+            self._enter(slot)
             self._send_soon(self._line(slot, body))
             await slot.future
         except BaseException as problem:
@@ -165,24 +183,20 @@ class Child:
                 raise NothingSent from self._end
             self._count += 1
             slot.key = b"%d" % self._count
+            if isinstance(slot, LoopSlot):
+                if not self._threads:
+                    self._start_threads()
+                self._for_loops.add(slot.key)
+                if self._reader is None:
+                    self._loops.rouse()
             self._under[slot.key] = slot
-            if not isinstance(slot, LoopSlot):
-                return
-            self._for_loops += 1
-            if not self._threads:
-                self._start_threads()
-            if not self._reading:
-                self._reading = self._loops_lead = True
-                self._reader_turn.release()
 
     def _abandon(self, slot: Slot, sent: bool) -> None:
         """Nobody waits for this answer any more."""
         with self._mutex:
             known = self._forget(slot)
             self._waiting.pop(slot.key, None)
-            led, slot.leads = slot.leads, False
-        if led:
-            self._pass_on()
+        self._pass_on(slot)
         if known and sent and self._end is None:
             self._cancel(slot)
         self._tidy()
@@ -199,11 +213,8 @@ class Child:
 
     def _forget(self, slot: Slot) -> bool:
         """With the mutex held."""
-        if self._under.pop(slot.key, None) is None:
-            return False
-        if isinstance(slot, LoopSlot):
-            self._for_loops -= 1
-        return True
+        self._for_loops.discard(slot.key)
+        return self._under.pop(slot.key, None) is not None
 
     # Writing
 
@@ -266,24 +277,24 @@ class Child:
     # Reading
 
     def _wait(self, slot: Slot) -> None:
+        while not slot.done:
+            if self._takes_reading(slot):
+                while not slot.done and self._end is None:
+                    self._read_some()
+                self._pass_on(slot)
+            else:
+                slot.wake.acquire()
+
+    def _takes_reading(self, slot: Slot) -> bool:
         with self._mutex:
             if slot.done:
-                return
-            if self._reading:
+                return False  # it was woken for that, and will not wait
+            if self._reader is not None:
                 self._waiting[slot.key] = slot
-            else:
-                self._reading = slot.leads = True
-        while not slot.done and not slot.leads:
-            slot.wake.acquire()
-        if slot.leads:  # also when the end has come since: the reading is passed on
-            self._read_until(slot)
-
-    def _read_until(self, slot: Slot) -> None:
-        while not slot.done and self._end is None:
-            self._read_some()
-        with self._mutex:
-            slot.leads = False
-        self._pass_on()
+                return False
+            self._reader = slot
+            self._waiting.pop(slot.key, None)
+            return True
 
     def _read_some(self) -> None:
         # Waiting can be interrupted without harm. What was read cannot be read again, so
@@ -294,10 +305,15 @@ class Child:
             if not chunk:
                 self._lost()
                 return
-            lines = (self._rest + chunk).split(b"\n") if self._rest else chunk.split(b"\n")
-            self._rest = lines.pop()
-            for line in lines:
-                self._hand_out(line)
+            whole, newline, rest = chunk.rpartition(b"\n")
+            if newline:
+                if self._rest:
+                    whole = b"".join([*self._rest, whole])
+                    self._rest.clear()
+                for line in whole.split(b"\n"):
+                    self._hand_out(line)
+            if rest:
+                self._rest.append(rest)
         except BaseException:
             self._break("an interrupt came while answers were read")
             raise
@@ -307,43 +323,43 @@ class Child:
         key = line[7 : line.find(b'"', 7)]
         with self._mutex:
             slot = self._under.get(key)
-            if slot is None:
-                if line.startswith(b'{"id":"'):
-                    return  # nobody waits for it any more
-            else:
+            if slot is not None:
+                self._useful = True
+                slot.answer = line
+                if slot is not self._reader:
+                    slot.rouse()
                 self._forget(slot)
                 self._waiting.pop(key, None)
-                slot.answer = line
-        if slot is None:
-            self._break("cordon gave an answer that is for nobody: " + line[:200].decode("utf-8", "replace"))
-        elif not slot.leads:
-            slot.settle()
-
-    def _pass_on(self) -> None:
-        """Gives the reading to somebody else."""
-        with self._mutex:
-            self._reading = False
-            over = self._end is not None
-            for slot in () if over else self._waiting.values():
-                self._reading = slot.leads = True
-                del self._waiting[slot.key]
-                slot.wake.release()
                 return
-            if self._for_loops and not over:
-                self._reading = self._loops_lead = True
-                self._reader_turn.release()
-        if over:
-            self._drop()
+        if not line.startswith(b'{"id":"'):
+            self._break("cordon gave an answer that is for nobody: " + line[:200].decode("utf-8", "replace"))
+
+    def _pass_on(self, slot: Slot) -> None:
+        """This one reads no more; if nobody else does, somebody is woken."""
+        with self._mutex:
+            if self._reader is None or self._reader is slot:
+                self._rouse_a_reader()
+                self._reader = None
+        self._tidy()
+
+    def _rouse_a_reader(self) -> None:
+        """With the mutex held."""
+        for slot in self._waiting.values():
+            slot.rouse()
+            return
+        if self._for_loops:
+            self._loops.rouse()
 
     def _read_for_loops(self) -> None:
         while self._end is None:
-            self._reader_turn.acquire()
-            if not self._loops_lead:
-                continue  # woken by the end, while somebody else may still read
+            self._loops.wake.acquire()
+            with self._mutex:
+                if self._reader is not None or not self._for_loops:
+                    continue  # it is done without us, or all over
+                self._reader = self._loops
             while self._for_loops and self._end is None:
                 self._read_some()
-            self._loops_lead = False
-            self._pass_on()
+            self._pass_on(self._loops)
 
     def _start_threads(self) -> None:
         for work in (self._read_for_loops, self._write_for_loops):
@@ -355,18 +371,19 @@ class Child:
 
     def _break(self, why: str) -> None:
         """Ends the child: it can no longer be understood."""
-        self._finish(ConnectionLost(f"{why}: this cordon was ended, and whatever it had under way. It may have run"))
         self._process.kill()
+        self._finish(ConnectionLost(f"{why}: this cordon was ended, and whatever it had under way. It may have run"))
+        self._process.wait()
 
     def _lost(self) -> CordonError:
         """The child is gone. Whoever waits is told."""
         try:
-            code: Optional[int] = self._process.wait(timeout=10)
+            code = self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
         notes = "" if self._notes.closed else os.pread(self._notes.fileno(), 1 << 16, 0).decode("utf-8", "replace").strip()
-        ended = f"with {signal.Signals(-code).name}" if code and code < 0 else f"with exit code {code}"
+        ended = f"with {_signal(-code)}" if code < 0 else f"with exit code {code}"
         if code in _KINDS and notes:
             return self._finish(BY_KIND[_KINDS[code]](notes.replace("cordon: ", "", 1)))
         return self._finish(
@@ -374,23 +391,20 @@ class Child:
         )
 
     def _finish(self, end: CordonError) -> CordonError:
+        """Tells everybody who waits. Once more does what an interrupt has left undone."""
         with self._mutex:
-            if self._end is not None:
-                return self._end
-            self._end = end
-            slots = list(self._under.values())
+            if self._end is None:
+                self._end = end
+            for slot in self._under.values():
+                slot.error = _again(self._end)
+                slot.rouse()
             self._under.clear()
             self._waiting.clear()
-            self._for_loops = 0
-            for slot in slots:
-                slot.error = _again(end)
-        for slot in slots:
-            if not slot.leads:
-                slot.settle()
-        if self._threads:
-            self._outbox.put(None)
-            self._reader_turn.release()
-        return end
+            self._for_loops.clear()
+            if self._threads:
+                self._outbox.put(None)
+                self._loops.rouse()
+            return self._end
 
     def close(self) -> None:
         """Ends the child and all its guests, and returns when nothing is left."""
@@ -407,7 +421,7 @@ class Child:
     def _tidy(self) -> None:
         """Lets go of what a dead child has left, unless somebody is about to find it."""
         with self._mutex:
-            left = self._end is not None and not self._reading
+            left = self._end is not None and self._reader is None and not self._dropped
         if left:
             self._drop()
 
@@ -436,3 +450,16 @@ class Child:
 def _again(error: CordonError) -> CordonError:
     """Each who waits gets an exception of his own: tracebacks grow on them."""
     return type(error)(*error.args)
+
+
+def _cannot_start(program: str, problem: OSError) -> CordonError:
+    if isinstance(problem, (FileNotFoundError, PermissionError)) or problem.errno == errno.ENOEXEC:
+        return NotFound(f"{program} cannot be started: {problem.strerror}")
+    return Busy(f"{program} cannot be started now: {problem.strerror}")  # no memory, no more processes or files
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"  # of those for real time, which have no names

@@ -12,13 +12,16 @@ import os
 import threading
 import weakref
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import _json
 from ._child import Child
 from ._errors import Closed, CordonError, NothingSent, Unknown, failure
+
+#: How many hooks are remembered, of those called last: cordon keeps as many open.
+_MOST_HOOKS = 64
 
 Order = Dict[str, Any]
 Answer = Dict[str, Any]
@@ -100,50 +103,43 @@ class Local(Transport):
 
     def _ask(self, body: str) -> bytes:
         while True:
+            child = self.child()
             try:
-                return self.child().ask(body)
+                return child.ask(body)
             except NothingSent:
-                continue  # it had died before; the next one is new
+                child.raise_if_useless()  # it had died before; the next one is new
 
     async def ask_async(self, order: Order, brief: bool = False) -> Answer:
         body = _body(order, brief)
         while True:
+            child = await self._child_async()
             try:
-                return checked(_json.read(await (await self._child_async()).ask_async(body)))
+                return checked(_json.read(await child.ask_async(body)))
             except NothingSent:
-                continue
+                child.raise_if_useless()
 
     def call(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         while True:
             child = self.child()
-            handle, mine = _handle(child, hook)
             try:
-                if mine:
-                    with _settling(child, hook, handle):
-                        handle.set_result(checked(_json.read(child.ask(_body(hook.order()))))["hook"])
-                return checked(_json.read(child.ask(_call(handle.result(), call, brief))))
+                handle = _known(child, hook) or _open(child, hook)
+                return checked(_json.read(child.ask(_call(handle, call, brief))))
             except NothingSent:
-                continue
+                child.raise_if_useless()
             except Unknown:
                 # Many others were called since; nothing of this one has run.
-                _forget(child, hook, handle)
+                child.hooks.pop(hook, None)
 
     async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         while True:
             child = await self._child_async()
-            handle, mine = _handle(child, hook)
             try:
-                if mine:
-                    with _settling(child, hook, handle):
-                        handle.set_result(checked(_json.read(await child.ask_async(_body(hook.order()))))["hook"])
-                elif not handle.done():
-                    opened, _ = await asyncio.wait([asyncio.wrap_future(handle)])
-                    opened.pop().exception()  # which result() raises, below
-                return checked(_json.read(await child.ask_async(_call(handle.result(), call, brief))))
+                handle = _known(child, hook) or await _open_async(child, hook)
+                return checked(_json.read(await child.ask_async(_call(handle, call, brief))))
             except NothingSent:
-                continue
+                child.raise_if_useless()
             except Unknown:
-                _forget(child, hook, handle)
+                child.hooks.pop(hook, None)
 
     def close(self) -> None:
         with self._lock:
@@ -159,34 +155,60 @@ class Local(Transport):
             child.forget()
 
 
-# Many may want the same hook at once: the first one opens it, and the others wait.
+# Many may want the same hook at once: the first one opens it, and the others wait. If it
+# was only given up, one of them does it.
 
 
-def _handle(child: Child, hook: HookSource) -> Tuple[Future[str], bool]:
-    """The id of an open hook, or the place for it and the duty to open it."""
+def _known(child: Child, hook: HookSource) -> Optional[str]:
+    """The id of a hook that is open."""
     found = child.hooks.get(hook)
-    if found is not None:
-        return found, False
-    new: Future[str] = Future()
-    found = child.hooks.setdefault(hook, new)
-    return found, found is new
+    if found is None or not found.done() or found.exception() is not None:
+        return None
+    with suppress(KeyError):  # somebody has found it closed
+        child.hooks.move_to_end(hook)
+    return found.result()
 
 
-@contextmanager
-def _settling(child: Child, hook: HookSource, handle: Future[str]) -> Iterator[None]:
-    """Whoever waits for the opening hears how it failed. If it was only given up, one of
-    them does it."""
+def _open(child: Child, hook: HookSource) -> str:
+    mine: Future[str] = Future()
     try:
-        yield
+        found = _claim(child, hook, mine)
+        if found is mine:
+            mine.set_result(checked(_json.read(child.ask(_body(hook.order()))))["hook"])
+        return found.result()
     except BaseException as problem:
-        _forget(child, hook, handle)
-        handle.set_exception(problem if isinstance(problem, CordonError) else NothingSent())
+        _give_up(child, hook, mine, problem)
         raise
 
 
-def _forget(child: Child, hook: HookSource, handle: Future[str]) -> None:
-    if child.hooks.get(hook) is handle:
-        del child.hooks[hook]
+async def _open_async(child: Child, hook: HookSource) -> str:
+    mine: Future[str] = Future()
+    try:
+        found = _claim(child, hook, mine)
+        if found is mine:
+            mine.set_result(checked(_json.read(await child.ask_async(_body(hook.order()))))["hook"])
+        else:
+            opened, _ = await asyncio.wait([asyncio.wrap_future(found)])
+            opened.pop().exception()  # which result() raises, below
+        return found.result()
+    except BaseException as problem:
+        _give_up(child, hook, mine, problem)
+        raise
+
+
+def _claim(child: Child, hook: HookSource, mine: Future[str]) -> Future[str]:
+    """The place for the hook's id: mine, if nobody else opens it."""
+    found: Future[str] = child.hooks.setdefault(hook, mine)
+    if found is mine and len(child.hooks) > _MOST_HOOKS:
+        child.hooks.popitem(last=False)
+    return found
+
+
+def _give_up(child: Child, hook: HookSource, mine: Future[str], problem: BaseException) -> None:
+    if not mine.done():
+        if child.hooks.get(hook) is mine:
+            del child.hooks[hook]
+        mine.set_exception(problem if isinstance(problem, CordonError) else NothingSent())
 
 
 def _body(order: Order, brief: bool = False) -> str:
