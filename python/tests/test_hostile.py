@@ -37,6 +37,25 @@ def name(module, attribute):
 MARKER = "/tmp/cordon-hostile-%d" % os.getpid()
 P = b"\x80\x04"
 
+
+
+def doubled(times):
+    """A tuple of twice the same tuple of twice the same …: small to write, endless to walk.
+    The last one has the number of times in the memo."""
+    return b"](" + b")\x94" + b"".join((b"h" + bytes([i])) * 2 + b"\x86\x94" for i in range(times)) + b"e"
+
+
+def doubled_path(times):
+    """The same of a dataclass, which comes first in the memo."""
+    path = b"h\x00)\x81}(" + short("tags") + b"N" + short("points") + b"%sub\x94"
+    return b"](" + path.replace(b"h\x00", name("toolbox.shapes", "Path") + b"\x94", 1) % b"N" + b"".join(
+        path % ((b"h" + bytes([i])) * 2 + b"\x86") for i in range(1, times)) + b"e"
+
+
+def long(size):
+    return b"\x8b" + struct.pack("<I", size) + b"\x5a" * size
+
+
 HOSTILE = {
     "calls os.system": pickle.dumps(Reduces(os.system, (f"touch {MARKER}",)), 4),
     "calls eval": pickle.dumps(Reduces(eval, (f"open({MARKER!r}, 'w')",)), 4),
@@ -85,6 +104,18 @@ HOSTILE = {
     "a billion laughs": P + b"](]\x94" + b"".join(b"](" + (b"h" + bytes([i])) * 10 + b"e\x94" for i in range(12)) + b"e.",
     "copies of a large one": P + b"](" + name("builtins", "bytearray") + b"\x94B" + struct.pack("<I", 1 << 20) + b"x" * (1 << 20)
         + b"\x85\x94" + b"h\x00h\x01R" * 500 + b"e.",
+    # hash() goes to the bottom of a tuple, on the stack of C, and twice where it is twice.
+    "a deep key": P + b"})" + b"\x85" * 200_000 + b"K\x01s.",
+    "deep keys": P + b"}()" + b"\x85" * 200_000 + b"K\x01u.",
+    "a deep member": P + b"\x8f()" + b"\x85" * 200_000 + b"\x90.",
+    "a deep member of a frozenset": P + b"()" + b"\x85" * 200_000 + b"\x91.",
+    "an endless key": P + doubled(60) + b"}h\x3cK\x01s.",
+    "an endless member": P + doubled(60) + b"\x8f(h\x3c\x90.",
+    "endless keys by turns": P + doubled(15) + b"}(" + b"h\x0fK\x01" * 10_000 + b"u.",
+    "a dataclass that is endless to hash": P + doubled_path(60) + b"}h\x3cK\x01s.",
+    "a fraction of numbers without end": P + name("fractions", "Fraction") + long(4 << 20) + long((4 << 20) - 1) + b"\x86R.",
+    "a decimal of a number without end": P + name("decimal", "Decimal") + long(4 << 20) + b"\x85R.",
+    "a field whose name is a number without end": P + name("toolbox.shapes", "Point") + b")\x81}" + long(4 << 20) + b"K\x01sb.",
     "an unhashable key": P + b"}]K\x01s.",
     "an unhashable member": P + b"\x8f(]\x90.",
     "a key without a value": P + b"}(K\x01u.",
@@ -123,6 +154,17 @@ WORDS = {
     "a list in itself": "nested more than",
     "a billion laughs": "repeats itself",
     "copies of a large one": "more memory",
+    "a deep key": "nested more than",
+    "deep keys": "nested more than",
+    "a deep member": "nested more than",
+    "a deep member of a frozenset": "nested more than",
+    "an endless key": "repeats itself",
+    "an endless member": "repeats itself",
+    "endless keys by turns": "repeats itself",
+    "a dataclass that is endless to hash": "repeats itself",
+    "a fraction of numbers without end": "too long for a Fraction",
+    "a decimal of a number without end": "something else than text",
+    "a field whose name is a number without end": "a field that is no text",
     "attributes of a module that acts": "toolbox.lazy.anything is not data",
 }
 
@@ -147,6 +189,35 @@ def test_the_ordinary_unpickler_would_have_run_them():
     finally:
         if os.path.exists(MARKER):
             os.unlink(MARKER)
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        (name("datetime", "date"), "datetime.date is not data"),
+        (b")" + b"\x85" * 1000, "nested more than"),
+        (b"](" + doubled(60) + b"h\x3ce", "repeats itself"),
+    ],
+    ids=["a maker", "deep", "endless"],
+)
+@pytest.mark.parametrize("way", ["its state", "its arguments"])
+def test_what_is_allowed_is_made_of_data(way, value, words):
+    """A type that the caller allows trusts its pickles; it gets nothing else here either."""
+    of = name("toolbox.shapes", "NoData")
+    hostile = of + b")\x81}" + short("value") + value + b"sb." if way == "its state" else of + value + b"\x85R."
+    with pytest.raises(_plain.Refusal, match=words):
+        _plain.loads(P + hostile, [shapes.NoData])
+
+
+def test_what_is_allowed_is_measured_as_a_whole():
+    one = name("toolbox.shapes", "NoData") + b"%b\x85R"
+    deep = b"N"
+    for _ in range(500):
+        deep = one % deep
+    with pytest.raises(_plain.Refusal, match="nested more than"):
+        _plain.loads(P + deep + b".", [shapes.NoData])
+    inner = _plain.loads(P + one % (one % b"K\x07") + b".", [shapes.NoData])
+    assert inner.value.value == 7
 
 
 def test_keys_that_all_collide(monkeypatch):

@@ -7,7 +7,8 @@ that this process has loaded, and among the types that the caller allows. It is 
 imported, and never called otherwise.
 
 What plain data can still do by its size is bounded as well: depth, repetition (a few
-bytes can name a list of a billion), memory that a maker takes, and time.
+bytes can name a list of a billion), memory that a maker takes, and time. Keys are
+measured before they are hashed, which goes to the bottom of a tuple however deep it is.
 """
 
 from __future__ import annotations
@@ -69,8 +70,16 @@ def _fraction(*args: Any) -> fractions.Fraction:
     if len(args) == 1 and isinstance(args[0], str) and re.fullmatch(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?", args[0]):
         return fractions.Fraction(args[0])
     if len(args) == 2 and all(type(a) is int for a in args):
+        if any(a.bit_length() > 16_000 for a in args):
+            raise Refusal("numbers that are too long for a Fraction, which looks for their divisors")
         return fractions.Fraction(*args)
     raise Refusal("a Fraction of something else than whole numbers")
+
+
+def _decimal(text: Any) -> decimal.Decimal:
+    if type(text) is not str:
+        raise Refusal("a Decimal of something else than text")  # a long number is long to convert
+    return decimal.Decimal(text)
 
 
 def _deque(items: Iterable[Any] = (), most: Optional[int] = None) -> collections.deque[Any]:
@@ -98,11 +107,12 @@ _REDUCE: Dict[Tuple[str, str], Callable[..., Any]] = {
     ("datetime", "datetime"): datetime.datetime,
     ("datetime", "timedelta"): datetime.timedelta,
     ("datetime", "timezone"): datetime.timezone,
-    ("decimal", "Decimal"): decimal.Decimal,
+    ("decimal", "Decimal"): _decimal,
     ("fractions", "Fraction"): _fraction,
 }
 _MEMBER = "builtins.getattr"
-_PLAIN = (type(None), bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
+_SCALARS = (type(None), bool, int, float, str, bytes)
+_PLAIN = _SCALARS + (tuple, list, dict, set, frozenset)
 _ARGUMENTS = _PLAIN + (datetime.timedelta, datetime.timezone)
 
 
@@ -126,7 +136,7 @@ def loads(data: bytes, allow: Iterable[type] = ()) -> Any:
         raise Refusal("the pickle is cut short or malformed") from None
     except Exception as problem:  # a key that cannot be hashed, a date that does not exist, …
         raise Refusal(f"the pickle is malformed: {type(problem).__name__}: {problem}"[:300]) from None
-    _measure(value, machine.states)
+    _measure(value, machine.states, MAX_VALUES)
     return value
 
 
@@ -141,7 +151,8 @@ class _Machine:
         self.memo: List[Any] = []
         self.budget = (64 << 20) + 8 * len(data)  # bytes that makers may take
         self.deadline = time.monotonic() + MAX_TIME
-        self.states: Dict[int, List[Any]] = {}  # of dataclasses, by their ids
+        self.states: Dict[int, List[Any]] = {}  # of dataclasses and what is allowed, by their ids
+        self.walked = 0  # how many values were measured on the way
 
     def run(self) -> Any:
         data, stack, memo, marks = self.data, self.stack, self.memo, self.marks
@@ -210,14 +221,14 @@ class _Machine:
                 self.fill(self.expect(stack[-1], (set,)), items)
             elif op == 0x73:  # SETITEM
                 value, key = stack.pop(), stack.pop()
-                self.expect(stack[-1], (dict, collections.OrderedDict))[key] = value
+                self.expect(stack[-1], (dict, collections.OrderedDict))[self.hashable(key)] = value
             elif op == 0x75:  # SETITEMS
                 items = self.since_mark()
                 if len(items) % 2:
                     raise Refusal("a key without a value")
                 target = self.expect(stack[-1], (dict, collections.OrderedDict))
                 for i in range(0, len(items), 2):
-                    target[items[i]] = items[i + 1]
+                    target[self.hashable(items[i])] = items[i + 1]
                     if not i & 127:
                         self.watch()
             elif op == 0x93:  # STACK_GLOBAL
@@ -269,9 +280,18 @@ class _Machine:
     def fill(self, target: Set[Any], items: List[Any]) -> Set[Any]:
         """In small parts: keys can be chosen so that each one meets all others."""
         for i in range(0, len(items), 64):
-            target.update(items[i : i + 64])
+            target.update(map(self.hashable, items[i : i + 64]))
             self.watch()
         return target
+
+    def hashable(self, key: Any) -> Any:
+        if type(key) not in _SCALARS:
+            self.walk(key)
+        return key
+
+    def walk(self, value: Any) -> None:
+        """Before it is given to code that does not expect such things."""
+        self.walked += _measure(value, self.states, MAX_VALUES - self.walked)
 
     @staticmethod
     def expect(value: Any, kinds: Tuple[type, ...]) -> Any:
@@ -314,7 +334,12 @@ class _Machine:
                 raise Refusal(f"{maker.name} of something else than plain data")
         if self.budget < 0:
             raise Refusal("it takes more memory than such a pickle should")
-        return call(*args)
+        if maker.cls is None:
+            return call(*args)
+        self.walk(args)
+        made = call(*args)
+        self.states[id(made)] = [args]
+        return made
 
     def member(self, of: Any, name: Any) -> Any:
         """A member of an Enum that the caller allows: some Pythons write it as getattr."""
@@ -337,6 +362,8 @@ class _Machine:
             return
         if type(target) not in self.allow.values():
             raise Refusal(f"{type(target).__name__} has no state")
+        self.walk(state)
+        self.states[id(target)] = [*self.states.get(id(target), ()), state]
         setstate = getattr(target, "__setstate__", None)
         if setstate is not None:
             setstate(state)
@@ -395,8 +422,10 @@ def _dataclass(cls: type, state: Any) -> Tuple[Any, List[Any]]:
     if type(state) is not dict:
         raise Refusal(f"the state of {cls.__name__} is not that of a dataclass")
     for name in state:
+        if type(name) is not str:
+            raise Refusal(f"{cls.__name__} with a field that is no text")
         if name not in names:
-            raise Refusal(f"{cls.__name__} has no field {str(name)[:100]!r}")
+            raise Refusal(f"{cls.__name__} has no field {name[:100]!r}")
     for name in names:
         if name not in state and not hasattr(cls, name):
             raise Refusal(f"{cls.__name__} comes without its field {name!r}")
@@ -415,15 +444,16 @@ def _uuid(state: Any) -> uuid.UUID:
     return uuid.UUID(int=state["int"])
 
 
-def _measure(value: Any, states: Dict[int, List[Any]]) -> None:
-    """Walks through data as everybody who prints or compares it will."""
+def _measure(value: Any, states: Dict[int, List[Any]], most: int) -> int:
+    """Walks through data as everybody who prints, compares or hashes it will. Gives how
+    many values it has."""
     level, depth, seen = [value], 0, 0
     while level:
         depth += 1
         seen += len(level)
         if depth > MAX_DEPTH:
             raise Refusal(f"it is nested more than {MAX_DEPTH} deep, or contains itself")
-        if seen > MAX_VALUES:
+        if seen > most:
             raise Refusal(f"it has more than {MAX_VALUES} values, or repeats itself")
         below: List[Any] = []
         for item in level:
@@ -437,6 +467,7 @@ def _measure(value: Any, states: Dict[int, List[Any]]) -> None:
                 raise Refusal(f"{item.name if kind is _Maker else item.cls.__name__} is not data")
             elif id(item) in states:
                 below.extend(states[id(item)])
-            if len(below) + seen > MAX_VALUES:
+            if len(below) + seen > most:
                 raise Refusal(f"it has more than {MAX_VALUES} values, or repeats itself")
         level = below
+    return seen
