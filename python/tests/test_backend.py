@@ -312,3 +312,20 @@ def test_closure_without_cloudpickle(backend, monkeypatch):
     with pytest.raises(RuntimeError, match="install cloudpickle"):
         backend.execute("t", lambda: base, {})
     assert cordon.run("result = 1").value == 1
+
+
+def test_a_typed_function_takes_along_only_what_it_asks_for(tmp_path):
+    """An attribute may have the name of a global that cannot be sent."""
+    lines = program(tmp_path, "-c", '''
+import sys; sys.modules["cloudpickle"] = None
+import threading
+from cordon import SandboxConfig, SubprocessSandboxBackend
+lock, real = threading.Lock(), threading.Lock()
+factor = 3
+def tool(x):
+    class Thing:
+        lock = factor
+    return [x.real * f for f in (Thing.lock, factor)]
+print(SubprocessSandboxBackend(SandboxConfig()).execute("t", tool, {"x": 2}))
+''')
+    assert lines == ["[6, 6]"]

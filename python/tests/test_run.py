@@ -197,3 +197,15 @@ def test_python_of_the_guest():
     with cordon.Sandbox(python="/no/such/python") as wrong:
         with pytest.raises(cordon.NotFound, match="/no/such/python"):
             wrong.run("pass")
+
+
+def test_results_of_other_versions():
+    """A newer cordon may tell more. One that tells less is no reason to guess."""
+    result = cordon.run("import os; os.system('true'); 1/0")
+    raw = {**result.raw, "violations": [{**v, "new": 1} for v in result.raw["violations"]], "new": 2}
+    raw["exception"] = {**raw["exception"], "new": 3}
+    assert cordon.Result.of(raw) == result
+    for name in ("status", "stdout", "enforcement", "usage"):
+        less = {key: value for key, value in result.raw.items() if key != name}
+        with pytest.raises(cordon.CordonError, match=f"another version each: a Result without '{name}'"):
+            cordon.Result.of(less)

@@ -81,7 +81,7 @@ def test_a_hook_that_the_service_has_closed(unix):
         hook = sandbox.hook("result['output'] = 5")
         assert hook() == 5
         service = sandbox._transport
-        service._hooks[hook._source] = "gone"
+        service._close_hooks([service._hooks.known(hook._source)])
         assert hook() == 5
 
 
@@ -120,6 +120,47 @@ def test_a_kept_connection_that_was_closed(unix):
         for connection in sandbox._transport._idle:
             connection.sock.close()
         assert sandbox.run("result = 2").value == 2
+
+
+def test_a_request_that_is_too_large(unix):
+    with cordon.Sandbox(url=unix) as sandbox:
+        with pytest.raises(cordon.CordonError, match="above the maximum|went away"):
+            sandbox.run("result = 1", context="x" * (100 << 20))
+        assert sandbox.run("result = 1").value == 1
+
+
+def test_closed(unix):
+    sandbox = cordon.Sandbox(url=unix)
+    hook = sandbox.hook("result['output'] = 1")
+    assert hook() == 1
+    sandbox.close()
+    for ask in (lambda: sandbox.run("pass"), hook):
+        with pytest.raises(cordon.Closed):
+            ask()
+    assert sandbox._transport._idle == []
+
+
+def test_more_hooks_than_a_service_opens(unix):
+    """Those that are not called make room, also for another sandbox of the same caller."""
+    with cordon.Sandbox(url=unix) as sandbox, cordon.Sandbox(url=unix) as other, cordon.Sandbox(url=unix) as third:
+        for n in range(40):
+            for one in (sandbox, other, third):
+                assert one.hook(f"result['output'] = {n}")() == n
+        assert len(sandbox._transport._hooks) <= 17
+    with cordon.Sandbox(url=unix) as sandbox:
+        hooks = [sandbox.hook(f"result['output'] = {n}") for n in range(40)]
+        assert [hook() for hook in hooks + hooks] == [*range(40), *range(40)]
+
+
+def test_many_threads_open_a_hook_once(unix):
+    with cordon.Sandbox(url=unix) as sandbox:
+        hook, answers = sandbox.hook("result['output'] = 2 * game_state"), {}
+        threads = [threading.Thread(target=lambda n=n: answers.update({n: hook(n)})) for n in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert answers == {n: 2 * n for n in range(64)}
 
 
 def test_token(with_tokens):

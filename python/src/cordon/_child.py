@@ -22,15 +22,16 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections import OrderedDict
-from concurrent.futures import Future
-from typing import Any, Dict, List, Optional, Set
+from typing import Dict, List, Optional, Set
 
 from ._errors import BY_KIND, Busy, Closed, ConnectionLost, CordonError, NotFound, NothingSent, Unsupported
+from ._hooks import Hooks
 
 _CHUNK = 1 << 16
 # What a pipe that can be written to takes without blocking, on every POSIX system.
 _AT_ONCE = 512 if not hasattr(select, "PIPE_BUF") else select.PIPE_BUF
+# How many hooks cordon keeps open, of those called last.
+_HOOKS = 64
 # The exit codes of cordon's own failures, by class.
 _KINDS = {2: "invalid", 75: "busy", 125: "unsupported", 126: "not_found", 127: "not_found"}
 
@@ -86,7 +87,7 @@ class Child:
         if not hasattr(select, "poll"):
             raise Unsupported("a child of this process needs a POSIX system: on Windows, connect to a running service by its url")
         #: Open hooks of this child, by what they were opened with.
-        self.hooks: OrderedDict[Any, Future[str]] = OrderedDict()
+        self.hooks = Hooks(_HOOKS)
         self._notes = tempfile.TemporaryFile()
         try:
             # A session of its own: what is typed at a terminal to interrupt Python is not

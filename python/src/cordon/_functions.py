@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import dis
 import functools
 import io
 import marshal
@@ -96,6 +97,8 @@ def _pickled(kind: Any, value: Any, names: Set[str]) -> bytes:
 
 # By code
 
+_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+
 
 def _code(func: Any, functions: List[Sent], known: Dict[int, int], names: Set[str]) -> int:
     """Adds a function, and those that it calls, to the list; gives its place there."""
@@ -109,7 +112,7 @@ def _code(func: Any, functions: List[Sent], known: Dict[int, int], names: Set[st
     space: Dict[str, Any] = {}
     for name in _names_in(func.__code__):
         if name not in func.__globals__:
-            continue  # a builtin, an attribute, or an error of the guest's own
+            continue  # a builtin, or an error of the guest's own
         value = func.__globals__[name]
         if isinstance(value, types.ModuleType):
             names.add(value.__name__)
@@ -128,7 +131,8 @@ def _text(data: bytes) -> str:
 
 
 def _names_in(code: types.CodeType) -> List[str]:
-    names = list(code.co_names)
+    """The globals that a function asks for, and those in it."""
+    names = [step.argval for step in dis.get_instructions(code) if step.opname in _GLOBALS]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             names += _names_in(constant)

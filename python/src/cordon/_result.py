@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Type, TypeVar
 
 from . import _units
-from ._errors import SandboxError
+from ._errors import CordonError, SandboxError
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,13 @@ class Result:
 
     @classmethod
     def of(cls, raw: Dict[str, Any]) -> Result:
+        try:
+            return cls._of(raw)
+        except (KeyError, TypeError, AttributeError, ValueError) as problem:
+            raise CordonError(f"cordon and this package are of another version each: a Result without {problem}") from problem
+
+    @classmethod
+    def _of(cls, raw: Dict[str, Any]) -> Result:
         exception, enforcement = raw.get("exception"), raw["enforcement"]
         return cls(
             status=raw["status"],
@@ -123,7 +130,7 @@ class Result:
             value=raw["result"],
             error=raw["error"],
             error_type=raw["error_type"],
-            exception=GuestException(**exception) if exception else None,
+            exception=_known(GuestException, exception) if exception else None,
             exit_code=raw["exit_code"],
             signal=raw["signal"],
             stdout=raw["stdout"],
@@ -132,7 +139,7 @@ class Result:
             stderr_truncated=raw["stderr_truncated"],
             variables=raw["variables"],
             usage=Usage.of(raw["usage"]),
-            violations=[Violation(**v) for v in raw["violations"]],
+            violations=[_known(Violation, v) for v in raw["violations"]],
             enforcement=Enforcement(enforcement["tier"], enforcement["walls"], enforcement["violations_observed"]),
             raw=raw,
         )
@@ -165,6 +172,14 @@ class Result:
             parts.append(f"and {len(self.violations) - 3} more")
         parts.append(f"{self.usage.wall_time * 1000:.1f} ms")
         return f"<Result {', '.join(parts)}>"
+
+
+_T = TypeVar("_T")
+
+
+def _known(cls: Type[_T], raw: Mapping[str, Any]) -> _T:
+    """Of what is told, that which this version knows: a newer cordon may tell more."""
+    return cls(**{name: value for name, value in raw.items() if name in cls.__dataclass_fields__})  # type: ignore[attr-defined]
 
 
 def _short(value: Any, most: int = 80) -> str:

@@ -5,20 +5,26 @@ from __future__ import annotations
 import asyncio
 import http.client
 import os
+import select
 import socket
 import threading
-import uuid
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Dict, List, Optional, Tuple
 from urllib.parse import unquote, urlsplit
 
 from . import _json
-from ._errors import ConnectionLost, InvalidRequest, Unknown
+from ._errors import Busy, Closed, ConnectionLost, CordonError, Forbidden, InvalidRequest, NothingSent, Unknown
+from ._hooks import Hooks
 from ._transport import Answer, HookSource, Order, Transport, checked
 
 #: How many requests of event loops are under way at once.
 _AT_ONCE = 64
+# How many hooks are kept open, of those called last: half of what a service lets a caller have.
+_HOOKS = 16
+# What a proxy's answer means.
+_OF_OTHERS = {401: Forbidden, 403: Forbidden, 407: Forbidden, 429: Busy, 502: ConnectionLost, 503: Busy, 504: ConnectionLost}
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -31,17 +37,48 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
+class _Exchange:
+    """A request that is under way, which another thread may end: by shutting down its
+    connection, whereupon the service ends the guest."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: Optional[http.client.HTTPConnection] = None
+        self._ended = False
+
+    def begin(self, connection: http.client.HTTPConnection) -> None:
+        with self._lock:
+            if self._ended:
+                raise Closed("nobody waits for this answer")
+            self._connection = connection
+
+    def over(self) -> None:
+        with self._lock:
+            self._connection = None
+
+    def end(self) -> None:
+        with self._lock:
+            self._ended = True
+            if self._connection is not None and self._connection.sock is not None:
+                with suppress(OSError):  # the other side was quicker
+                    self._connection.sock.shutdown(socket.SHUT_RDWR)
+
+
 class Service(Transport):
-    """The HTTP API as a transport. Connections are kept and used again."""
+    """The HTTP API as a transport. Connections are kept and used again. A request is sent
+    once: where an answer is lost, the guest may have run, and it is not for us to run it
+    again."""
 
     def __init__(self, url: str, token: Optional[str] = None) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https", "unix"):
             raise InvalidRequest(f"url is {url!r}: write http://HOST:PORT, https://HOST or unix:/PATH/TO/SOCKET")
         self._parts, self._base = parts, "" if parts.scheme == "unix" else parts.path.rstrip("/")
+        self._name = "the service at " + ":".join(parts_of(url))
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if token:
             self._headers["Authorization"] = "Bearer " + token
+        self._closed = False
         self._reset()
         _everybody.add(self)
 
@@ -49,86 +86,126 @@ class Service(Transport):
         """Connections, and the locks around them, are not for a forked process."""
         self._lock = threading.Lock()
         self._idle: List[http.client.HTTPConnection] = []
-        self._hooks: Dict[HookSource, str] = {}
+        self._hooks = Hooks(_HOOKS)
         self._pool: Optional[ThreadPoolExecutor] = None
 
-    def _connect(self) -> http.client.HTTPConnection:
+    # Connections
+
+    def _connection(self) -> http.client.HTTPConnection:
+        """One that is kept and still open, or a new one."""
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise Closed("the sandbox is closed")
+                if not self._idle:
+                    break
+                kept = self._idle.pop()
+            if _silent(kept):
+                return kept
+            kept.close()
         if self._parts.scheme == "unix":
-            return _UnixConnection(unquote(self._parts.path))
-        kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
-        return kind(self._parts.hostname or "localhost", self._parts.port)
+            new: http.client.HTTPConnection = _UnixConnection(unquote(self._parts.path))
+        else:
+            kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
+            new = kind(self._parts.hostname or "localhost", self._parts.port)
+        try:
+            new.connect()
+        except OSError as problem:
+            raise ConnectionLost(f"{self._name} cannot be reached: {problem}") from problem
+        return new
+
+    def _keep(self, connection: http.client.HTTPConnection) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
 
     # Requests
 
     def ask(self, order: Order, brief: bool = False) -> Answer:
-        return self._ask(order, [])
+        return self._ask(order, _Exchange())
 
-    def _ask(self, order: Order, open_now: List[http.client.HTTPConnection]) -> Answer:
+    def _ask(self, order: Order, exchange: _Exchange) -> Answer:
         if "check" in order:
-            return self._post("/v1/checks", order["check"], open_now)
+            return self._post("/v1/checks", order["check"], exchange)
         if "hook" in order:
-            return {"status": "ok", "hook": self._post("/v1/hooks", order["hook"], open_now)["id"]}
-        return self._post("/v1/runs", order, open_now, repeatable=True)
+            return {"status": "ok", "hook": self._post("/v1/hooks", order["hook"], exchange)["id"]}
+        return self._post("/v1/runs", order, exchange)
 
     def call(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
-        return self._call(hook, call, [])
+        return self._call(hook, call, _Exchange())
 
-    def _call(self, hook: HookSource, call: Dict[str, Any], open_now: List[http.client.HTTPConnection]) -> Answer:
+    def _call(self, hook: HookSource, call: Dict[str, Any], exchange: _Exchange) -> Answer:
         while True:
-            handle = self._hooks.get(hook)
-            if handle is None:
-                handle = self._hooks[hook] = self._ask(hook.order(), open_now)["hook"]
+            handle = ""
             try:
-                return self._post(f"/v1/hooks/{handle}/calls", call, open_now, repeatable=True)
+                handle = self._hooks.known(hook) or self._hooks.opened(hook, lambda: self._open(hook, exchange))
+                return self._post(f"/v1/hooks/{handle}/calls", call, exchange)
+            except NothingSent:
+                continue  # whoever was about to open it has given up
             except Unknown:
-                self._hooks.pop(hook, None)  # the service closes what is not called for long
+                self._hooks.forget(hook, handle)  # the service closes what is not called for long
 
-    def _post(self, path: str, body: Any, open_now: List[http.client.HTTPConnection], repeatable: bool = False) -> Answer:
-        headers = self._headers
-        if repeatable:
-            # A kept connection may have been closed by the other side. With a key, the
-            # same request again is no second run.
-            headers = {**headers, "Idempotency-Key": uuid.uuid4().hex}
-        payload = _json.write(body).encode("ascii")
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is not None:
+    def _open(self, hook: HookSource, exchange: _Exchange) -> str:
+        """Makes room: a caller may have so many open, and perhaps other processes have."""
+        self._close_hooks(self._hooks.spare())
+        while True:
             try:
-                return self._exchange(connection, path, payload, headers, open_now)
-            except (OSError, http.client.HTTPException):
-                connection.close()
-                if not repeatable:
-                    raise ConnectionLost(f"the service at {self._parts.geturl()} went away before it answered") from None
-        try:
-            return self._exchange(self._connect(), path, payload, headers, open_now)
-        except (OSError, http.client.HTTPException) as problem:
-            raise ConnectionLost(f"the service at {self._parts.geturl()} gave no answer: {problem}") from problem
+                return str(self._ask(hook.order(), exchange)["hook"])
+            except Busy:
+                oldest = self._hooks.drop(1)
+                if not oldest:
+                    raise
+                self._close_hooks(oldest)
 
-    def _exchange(
-        self,
-        connection: http.client.HTTPConnection,
-        path: str,
-        payload: bytes,
-        headers: Dict[str, str],
-        open_now: List[http.client.HTTPConnection],
-    ) -> Answer:
-        open_now.append(connection)
-        connection.request("POST", self._base + path, payload, headers)
-        response = connection.getresponse()
-        text = response.read()
-        open_now.remove(connection)
+    def _close_hooks(self, handles: List[str]) -> None:
+        for handle in handles:
+            with suppress(CordonError):  # what the service does not close now it will when nobody calls it
+                self._send("DELETE", f"/v1/hooks/{handle}", None, _Exchange())
+
+    def _post(self, path: str, body: Any, exchange: _Exchange) -> Answer:
+        return self._answer(*self._send("POST", path, _json.write(body).encode("ascii"), exchange))
+
+    def _send(
+        self, method: str, path: str, payload: Optional[bytes], exchange: _Exchange
+    ) -> Tuple[http.client.HTTPResponse, bytes]:
+        connection = self._connection()
+        try:
+            exchange.begin(connection)
+            try:
+                connection.request(method, self._base + path, payload, self._headers)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # it does not want all of it, and may have said why
+            response = connection.getresponse()
+            text = response.read()
+            exchange.over()
+        except (OSError, http.client.HTTPException) as problem:
+            connection.close()
+            raise ConnectionLost(f"{self._name} went away before it answered; the guest may have run: {problem}") from problem
+        except BaseException:
+            connection.close()  # which ends the guest
+            raise
         if response.will_close:
             connection.close()
         else:
-            with self._lock:
-                self._idle.append(connection)
+            self._keep(connection)
+        return response, text
+
+    def _answer(self, response: http.client.HTTPResponse, text: bytes) -> Answer:
+        if response.headers.get_content_type() not in ("application/json", "application/problem+json"):
+            # Something that stands in between, and speaks for itself.
+            words = text[:200].decode("utf-8", "replace").strip()
+            kind = _OF_OTHERS.get(response.status, CordonError)
+            raise kind(f"{self._name} gave no answer of cordon's, but {response.status} {response.reason}: {words}")
         answer = _json.read(text)
         if response.status >= 400:
             # A problem of RFC 9457, in the words of the other doors.
-            answer = {**answer, "class": answer.get("class", "internal"), "error": answer.get("detail", answer.get("title"))}
+            words = answer.get("detail") or answer.get("title") or f"{response.status} {response.reason}"
+            answer = {**answer, "class": answer.get("class", "internal"), "error": words}
         return checked(answer)
 
-    # For tasks, in threads: to end a request is to close its connection.
+    # For tasks, in threads.
 
     async def ask_async(self, order: Order, brief: bool = False) -> Answer:
         return await self._aside(self._ask, order)
@@ -141,24 +218,35 @@ class Service(Transport):
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="cordon")
             pool = self._pool
-        open_now: List[http.client.HTTPConnection] = []
+        exchange = _Exchange()
         try:
-            answer: Answer = await asyncio.get_running_loop().run_in_executor(pool, work, *args, open_now)
+            answer: Answer = await asyncio.get_running_loop().run_in_executor(pool, work, *args, exchange)
             return answer
         except asyncio.CancelledError:
-            for connection in list(open_now):
-                if connection.sock is not None:
-                    connection.sock.shutdown(socket.SHUT_RDWR)
+            exchange.end()
             raise
 
     def close(self) -> None:
+        self._close_hooks(self._hooks.drop(len(self._hooks)))
         with self._lock:
+            self._closed = True
             idle, self._idle = self._idle, []
             pool, self._pool = self._pool, None
         for connection in idle:
             connection.close()
         if pool is not None:
             pool.shutdown(wait=False)
+
+
+def _silent(connection: http.client.HTTPConnection) -> bool:
+    """Whether a kept connection can be used: one that has something to say was closed."""
+    if connection.sock is None or connection.sock.fileno() < 0:
+        return False
+    if not hasattr(select, "poll"):
+        return not select.select([connection.sock], [], [], 0)[0]
+    poll = select.poll()  # select has no room for large numbers
+    poll.register(connection.sock, select.POLLIN)
+    return not poll.poll(0)
 
 
 _everybody: weakref.WeakSet[Service] = weakref.WeakSet()

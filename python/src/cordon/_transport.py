@@ -11,17 +11,12 @@ import atexit
 import os
 import threading
 import weakref
-from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import _json
 from ._child import Child
-from ._errors import Closed, CordonError, NothingSent, Unknown, failure
-
-#: How many hooks are remembered, of those called last: cordon keeps as many open.
-_MOST_HOOKS = 64
+from ._errors import Closed, NothingSent, Unknown, failure
 
 Order = Dict[str, Any]
 Answer = Dict[str, Any]
@@ -120,26 +115,26 @@ class Local(Transport):
 
     def call(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         while True:
-            child = self.child()
+            child, handle = self.child(), ""
             try:
-                handle = _known(child, hook) or _open(child, hook)
+                handle = child.hooks.known(hook) or child.hooks.opened(hook, lambda: _open(child, hook))
                 return checked(_json.read(child.ask(_call(handle, call, brief))))
             except NothingSent:
                 child.raise_if_useless()
             except Unknown:
                 # Many others were called since; nothing of this one has run.
-                child.hooks.pop(hook, None)
+                child.hooks.forget(hook, handle)
 
     async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         while True:
-            child = await self._child_async()
+            child, handle = await self._child_async(), ""
             try:
-                handle = _known(child, hook) or await _open_async(child, hook)
+                handle = child.hooks.known(hook) or await child.hooks.opened_async(hook, lambda: _open_async(child, hook))
                 return checked(_json.read(await child.ask_async(_call(handle, call, brief))))
             except NothingSent:
                 child.raise_if_useless()
             except Unknown:
-                child.hooks.pop(hook, None)
+                child.hooks.forget(hook, handle)
 
     def close(self) -> None:
         with self._lock:
@@ -155,60 +150,14 @@ class Local(Transport):
             child.forget()
 
 
-# Many may want the same hook at once: the first one opens it, and the others wait. If it
-# was only given up, one of them does it.
-
-
-def _known(child: Child, hook: HookSource) -> Optional[str]:
-    """The id of a hook that is open."""
-    found = child.hooks.get(hook)
-    if found is None or not found.done() or found.exception() is not None:
-        return None
-    with suppress(KeyError):  # somebody has found it closed
-        child.hooks.move_to_end(hook)
-    return found.result()
-
-
 def _open(child: Child, hook: HookSource) -> str:
-    mine: Future[str] = Future()
-    try:
-        found = _claim(child, hook, mine)
-        if found is mine:
-            mine.set_result(checked(_json.read(child.ask(_body(hook.order()))))["hook"])
-        return found.result()
-    except BaseException as problem:
-        _give_up(child, hook, mine, problem)
-        raise
+    child.hooks.spare()  # cordon closes them by itself
+    return str(checked(_json.read(child.ask(_body(hook.order()))))["hook"])
 
 
 async def _open_async(child: Child, hook: HookSource) -> str:
-    mine: Future[str] = Future()
-    try:
-        found = _claim(child, hook, mine)
-        if found is mine:
-            mine.set_result(checked(_json.read(await child.ask_async(_body(hook.order()))))["hook"])
-        else:
-            opened, _ = await asyncio.wait([asyncio.wrap_future(found)])
-            opened.pop().exception()  # which result() raises, below
-        return found.result()
-    except BaseException as problem:
-        _give_up(child, hook, mine, problem)
-        raise
-
-
-def _claim(child: Child, hook: HookSource, mine: Future[str]) -> Future[str]:
-    """The place for the hook's id: mine, if nobody else opens it."""
-    found: Future[str] = child.hooks.setdefault(hook, mine)
-    if found is mine and len(child.hooks) > _MOST_HOOKS:
-        child.hooks.popitem(last=False)
-    return found
-
-
-def _give_up(child: Child, hook: HookSource, mine: Future[str], problem: BaseException) -> None:
-    if not mine.done():
-        if child.hooks.get(hook) is mine:
-            del child.hooks[hook]
-        mine.set_exception(problem if isinstance(problem, CordonError) else NothingSent())
+    child.hooks.spare()
+    return str(checked(_json.read(await child.ask_async(_body(hook.order()))))["hook"])
 
 
 def _body(order: Order, brief: bool = False) -> str:

@@ -1,0 +1,95 @@
+"""The hooks that are open, and their ids."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, Awaitable, Callable, List, Optional, Union
+
+from ._errors import CordonError, NothingSent
+
+
+class Hooks:
+    """Ids by what the hooks were opened with; those called last, and no more than most.
+
+    Many may want the same one at once: the first one opens it, and the others wait. If
+    that was only given up, they hear NothingSent, and one of them does it.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._ids: OrderedDict[Any, Union[str, Future[str]]] = OrderedDict()  # or who waits for one
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def known(self, source: Any) -> Optional[str]:
+        """The id of one that is open."""
+        found = self._ids.get(source)
+        if not isinstance(found, str):
+            return None
+        with suppress(KeyError):  # somebody has found it closed
+            self._ids.move_to_end(source)
+        return found
+
+    def opened(self, source: Any, work: Callable[[], str]) -> str:
+        """The id of one that is opened now: by this work, or by somebody else's."""
+        mine: Future[str] = Future()
+        try:
+            found = self._ids.setdefault(source, mine)
+            if found is mine:
+                self._settle(source, mine, work())
+            return found if isinstance(found, str) else found.result()
+        except BaseException as problem:
+            self._give_up(source, mine, problem)
+            raise
+
+    async def opened_async(self, source: Any, work: Callable[[], Awaitable[str]]) -> str:
+        mine: Future[str] = Future()
+        try:
+            found = self._ids.setdefault(source, mine)
+            if isinstance(found, str):
+                return found
+            if found is mine:
+                self._settle(source, mine, await work())
+            else:
+                opened, _ = await asyncio.wait([asyncio.wrap_future(found)])
+                opened.pop().exception()  # which result() raises, below
+            return found.result()
+        except BaseException as problem:
+            self._give_up(source, mine, problem)
+            raise
+
+    def _settle(self, source: Any, mine: Future[str], handle: str) -> None:
+        if self._ids.get(source) is mine:
+            self._ids[source] = handle
+        mine.set_result(handle)
+
+    def _give_up(self, source: Any, mine: Future[str], problem: BaseException) -> None:
+        if not mine.done():
+            if self._ids.get(source) is mine:
+                self._ids.pop(source, None)
+            mine.set_exception(problem if isinstance(problem, CordonError) else NothingSent())
+
+    def forget(self, source: Any, handle: str) -> None:
+        """It is closed; another may have opened it since."""
+        if self._ids.get(source) == handle:
+            self._ids.pop(source, None)
+
+    def spare(self) -> List[str]:
+        """Forgets those above the most, and gives their ids."""
+        return self.drop(len(self._ids) - self._most)
+
+    def drop(self, count: int) -> List[str]:
+        """Forgets so many of those that were not called for longest."""
+        ids = []
+        for _ in range(count):
+            try:
+                _, found = self._ids.popitem(last=False)
+            except KeyError:
+                break
+            if isinstance(found, str):
+                ids.append(found)
+        return ids

@@ -1,0 +1,121 @@
+"""A service that fails, and things that stand in front of one: nothing runs twice, and
+what is told says what happened."""
+
+import json
+import socket
+import threading
+
+import pytest
+
+import cordon
+from cordon import _service
+
+RESULT = {
+    "id": "", "status": "ok", "outcome": "succeeded", "result": 1, "error": None, "error_type": None, "exit_code": 0, "signal": None,
+    "stdout": "", "stderr": "", "stdout_truncated": False, "stderr_truncated": False, "variables": {}, "violations": [],
+    "usage": {}, "enforcement": {"tier": "process", "walls": {}, "violations_observed": True},
+}  # fmt: skip
+
+
+def answer(status="200 OK", kind="application/json", body=None, length=None):
+    body = json.dumps(RESULT).encode() if body is None else body
+    return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length or len(body)}\r\n\r\n".encode() + body
+
+
+class Answering:
+    """Takes connections; the answers of each are given. At the end of them it is closed."""
+
+    def __init__(self, *connections):
+        self.requests = 0
+        self.closed = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.thread = threading.Thread(target=self.work, args=(connections,), daemon=True)
+        self.thread.start()
+
+    def work(self, connections):
+        for answers in connections:
+            connection, _ = self.listener.accept()
+            with connection, connection.makefile("rb") as incoming:
+                for text in answers:
+                    if not self.request(incoming):
+                        break
+                    connection.sendall(text)
+            self.closed.set()
+
+    def request(self, incoming):
+        length = 0
+        for line in incoming:
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+            if line == b"\r\n":
+                incoming.read(length)
+                self.requests += 1
+                return True
+        return False
+
+
+@pytest.mark.parametrize(
+    "text, kind, words",
+    [
+        (answer("502 Bad Gateway", "text/html", b"<h1>no upstream</h1>"), cordon.ConnectionLost, "502 Bad Gateway: <h1>no upstream"),
+        (answer("503 Service Unavailable", "text/plain", b"later"), cordon.Busy, "503 Service Unavailable: later"),
+        (answer("403 Forbidden", "text/html", b"sign in"), cordon.Forbidden, "sign in"),
+        (answer("200 OK", "text/html", b"<p>Welcome to the hotel</p>"), cordon.CordonError, "Welcome to the hotel"),
+        (answer("302 Found", "text/html", b"moved"), cordon.CordonError, "302 Found"),
+        (answer("500 Oops", "application/json", b"{}"), cordon.CordonError, "500 Oops"),
+        (answer("200 OK", "application/json", b"[1]"), cordon.CordonError, "not a JSON object"),
+        (answer("200 OK", "application/json", b'{"status": "ok"}'), cordon.CordonError, "another version"),
+        (answer(length=100_000), cordon.ConnectionLost, "may have run"),
+        (b"nonsense\r\n\r\n", cordon.ConnectionLost, "may have run"),
+        (b"", cordon.ConnectionLost, "may have run"),
+    ],
+)
+def test_what_is_no_answer(text, kind, words):
+    service = Answering([text], [answer()])
+    with cordon.Sandbox(url=service.url) as sandbox:
+        with pytest.raises(kind, match=words) as told:
+            sandbox.run("result = 1")
+        assert not isinstance(told.value, (cordon.InvalidRequest, cordon.SandboxError))
+        assert service.requests == 1
+
+
+def test_a_run_whose_answer_was_lost_is_not_run_again():
+    """Also on a connection that was kept, and where another one would be answered."""
+    service = Answering([answer(), b""], [answer()])
+    with cordon.Sandbox(url=service.url) as sandbox:
+        assert sandbox.run("result = 1").value == 1
+        with pytest.raises(cordon.ConnectionLost, match="may have run"):
+            sandbox.run("result = 1")
+        assert service.requests == 2
+        assert sandbox.run("result = 1").value == 1
+        assert service.requests == 3
+
+
+def test_a_kept_connection_that_the_service_has_closed_is_not_used():
+    service = Answering([answer()], [answer()])
+    with cordon.Sandbox(url=service.url) as sandbox:
+        assert sandbox.run("result = 1").value == 1
+        assert service.closed.wait(10)
+        assert sandbox.run("result = 1").value == 1
+        assert service.requests == 2
+
+
+def test_a_task_that_was_cancelled_before_it_began_sends_nothing():
+    exchange = _service._Exchange()
+    exchange.end()
+    service = Answering([answer()])
+    with cordon.Sandbox(url=service.url) as sandbox, pytest.raises(cordon.Closed):
+        sandbox._transport._ask({"script": "result = 1"}, exchange)
+    service.thread.join(10)
+    assert service.requests == 0
+
+
+def test_to_end_what_is_over_ends_nobody_else():
+    service = Answering([answer(), answer()])
+    with cordon.Sandbox(url=service.url) as sandbox:
+        exchange = _service._Exchange()
+        sandbox._transport._ask({"script": "result = 1"}, exchange)
+        exchange.end()
+        assert sandbox.run("result = 1").value == 1
+    assert service.requests == 2
