@@ -19,7 +19,7 @@ def kill(pid):
     os.kill(pid, signal.SIGKILL)
 
 
-def until(condition, seconds=10):
+def until(condition, seconds=60):
     """Waits for something that another process does."""
     end = time.monotonic() + seconds
     while not condition():

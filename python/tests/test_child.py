@@ -178,12 +178,14 @@ def test_no_more_files(own):
     assert own.run("result = 1").value == 1
 
 
+@pytest.mark.load
 def test_hooks_of_a_child_are_not_remembered_for_ever(own):
     for n in range(90):
         assert own.hook(f"result['output'] = {n}")() == n
     assert len(child_of(own).hooks) <= 65
 
 
+@pytest.mark.load
 def test_a_hook_that_is_called_is_remembered(own):
     used = own.hook(HOOK)
     used(1)
@@ -196,6 +198,7 @@ def test_a_hook_that_is_called_is_remembered(own):
     assert hooks.known(used._source) == opened
 
 
+@pytest.mark.load
 def test_a_request_that_is_too_large_is_nobody_elses(own):
     """It is answered under its own number, and the child lives on."""
     assert own.run("result = 1").ok

@@ -122,6 +122,7 @@ def test_a_kept_connection_that_was_closed(unix):
         assert sandbox.run("result = 2").value == 2
 
 
+@pytest.mark.load
 def test_a_request_that_is_too_large(unix):
     with cordon.Sandbox(url=unix) as sandbox:
         with pytest.raises(cordon.CordonError, match="above the maximum|went away"):
@@ -140,6 +141,7 @@ def test_closed(unix):
     assert sandbox._transport._idle == []
 
 
+@pytest.mark.load
 def test_more_hooks_than_a_service_opens(unix):
     """Those that are not called make room, also for another sandbox of the same caller."""
     with cordon.Sandbox(url=unix) as sandbox, cordon.Sandbox(url=unix) as other, cordon.Sandbox(url=unix) as third:
