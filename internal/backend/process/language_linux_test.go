@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -169,5 +170,34 @@ func TestLanguageOfOneShots(t *testing.T) {
 			}
 		}
 		h.Close()
+	}
+}
+
+// The rules are learnt by the fork server, once. A worker that learns them anew touches
+// every class of the library, and with it most of the memory that it shares.
+func TestWorkersShareTheRules(t *testing.T) {
+	b := open(t, Options{Idle: 1})
+	touched := func(restricted bool) int {
+		job := jobOf(b, "x = 1", nil)
+		job.Restricted = restricted
+		workers, err := b.poolFor(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := workers.(*pool).fork(t.Context(), job.Limits, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		pages, err := strconv.Atoi(statOf(t, m.PID)[9])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pages
+	}
+	plain, restricted := touched(false), touched(true)
+	t.Logf("pages touched: %d, by the rules %d", plain, restricted)
+	if restricted > 4*plain {
+		t.Errorf("a worker by the rules touched %d pages before its guest came, a plain one %d", restricted, plain)
 	}
 }

@@ -62,6 +62,12 @@ def main():
     config["descriptors"] = [CONTROL] + config["namespaces"]
     if config["landlock"]:
         prepare_rules(config["landlock"], config["home"])
+    if config["language"] and not config["oneshot"]:
+        # What was imported since the rules were learnt, and what serve() needs, is the
+        # library, too. Else each worker would look through all classes anew.
+        import select
+
+        rules.load(())
     # What there is by now is no garbage, and would be looked through in the
     # first collection of every guest.
     gc.freeze()
