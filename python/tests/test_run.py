@@ -69,6 +69,15 @@ def test_what_is_no_json():
         cordon.run("pass", context={1, 2})
     with pytest.raises(ValueError):
         cordon.run("pass", context=float("nan"))
+    round = []
+    round.append(round)
+    with pytest.raises(ValueError, match="Circular"):
+        cordon.run("pass", context=round)
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(cordon.InvalidRequest, match="too deep"):
+        cordon.run("pass", context=deep)
     assert cordon.run("result = object()").outcome == "invalid_output"
     assert cordon.run("result = context", context="\U0001f600 é \x00 \n").value == "\U0001f600 é \x00 \n"
 
