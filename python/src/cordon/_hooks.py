@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from concurrent.futures import Future
-from contextlib import suppress
 from typing import Any, Awaitable, Callable, List, Optional, Union
 
 from ._errors import CordonError, NothingSent
@@ -30,8 +29,10 @@ class Hooks:
         found = self._ids.get(source)
         if not isinstance(found, str):
             return None
-        with suppress(KeyError):  # somebody has found it closed
+        try:
             self._ids.move_to_end(source)
+        except KeyError:
+            pass  # somebody has found it closed
         return found
 
     def opened(self, source: Any, work: Callable[[], str]) -> str:

@@ -11,8 +11,7 @@ import atexit
 import os
 import threading
 import weakref
-from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from . import _json
 from ._child import Child
@@ -22,8 +21,7 @@ Order = Dict[str, Any]
 Answer = Dict[str, Any]
 
 
-@dataclass(frozen=True)
-class HookSource:
+class HookSource(NamedTuple):
     """What a hook is opened with, and by which it is known again."""
 
     script: str
