@@ -4,6 +4,7 @@ import itertools
 import linecache
 import os
 import random
+import resource
 import signal
 import sys
 import threading
@@ -160,7 +161,6 @@ def test_a_program_that_cannot_be_started(tmp_path, broken):
 
 def test_no_more_files(own):
     """A process that has none left is told so, and goes on when it has some."""
-    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     held = []
     resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
