@@ -6,9 +6,11 @@ import socket
 import threading
 
 import pytest
+from conftest import until
 
 import cordon
 from cordon import _service
+from cordon._transport import HookSource
 
 RESULT = {
     "id": "", "status": "ok", "outcome": "succeeded", "result": 1, "error": None, "error_type": None, "exit_code": 0, "signal": None,
@@ -40,7 +42,10 @@ class Answering:
                 for text in answers:
                     if not self.request(incoming):
                         break
-                    connection.sendall(text)
+                    if text is None:
+                        incoming.read()  # for as long as the other side waits
+                    else:
+                        connection.sendall(text)
             self.closed.set()
 
     def request(self, incoming):
@@ -119,3 +124,42 @@ def test_to_end_what_is_over_ends_nobody_else():
         exchange.end()
         assert sandbox.run("result = 1").value == 1
     assert service.requests == 2
+
+
+def test_who_waits_for_a_hook_that_another_gave_up_opens_it():
+    """The task that was about to open it was cancelled: that is nobody else's failure."""
+    opened = answer("201 Created", body=b'{"id": "h"}')
+    service = Answering([None], [opened, answer()])
+    with cordon.Sandbox(url=service.url) as sandbox:
+        hook, first, ends = HookSource("pass"), _service._Exchange(), {}
+
+        def call(name, exchange):
+            try:
+                ends[name] = sandbox._transport._call(hook, {}, exchange)["result"]
+            except cordon.CordonError as problem:
+                ends[name] = type(problem)
+
+        one = threading.Thread(target=call, args=("one", first))
+        one.start()
+        until(lambda: service.requests == 1)
+        two = threading.Thread(target=call, args=("two", _service._Exchange()))
+        two.start()
+        first.end()
+        one.join(30)
+        two.join(30)
+        assert ends == {"one": cordon.Closed, "two": 1}
+        assert service.requests == 3
+        sandbox._transport._hooks.drop(1)  # this service answers no more
+
+
+def test_a_service_that_is_silent_is_not_waited_for_when_hooks_are_closed(monkeypatch):
+    """Neither for ever, nor once for each of them."""
+    monkeypatch.setattr(_service, "_FAREWELL", 0.2)
+    service = Answering([answer("201 Created", body=b'{"id": "h"}'), answer(), None], [None] * 9)
+    sandbox = cordon.Sandbox(url=service.url)
+    assert sandbox.hook("pass").call().value == 1
+    for n in range(8):
+        sandbox._transport._hooks.opened(n, lambda: "another")
+    sandbox.close()
+    service.closed.wait(30)
+    assert service.requests == 3

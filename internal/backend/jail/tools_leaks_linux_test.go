@@ -80,9 +80,8 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 					select {
 					case download = <-n.held:
 					case <-time.After(10 * time.Second):
-						t.Errorf("it ended too early: %s %s %q, %v", got.result.Outcome, got.result.Error, got.result.Stderr, got.err)
-						_ = runner.Close()
-						return
+						err := errors.Join(got.err, runner.Close()) // or its processes would be the next test's
+						t.Fatalf("it ended too early: %s %s %q, %v", got.result.Outcome, got.result.Error, got.result.Stderr, err)
 					}
 				}
 				if way.end != nil {

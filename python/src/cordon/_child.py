@@ -397,7 +397,8 @@ class Child:
             if self._end is None:
                 self._end = end
             for slot in self._under.values():
-                slot.error = _again(self._end)
+                if not slot.done:
+                    slot.error = _again(self._end)
                 slot.rouse()
             self._under.clear()
             self._waiting.clear()

@@ -23,6 +23,8 @@ from ._transport import Answer, HookSource, Order, Transport, checked
 _AT_ONCE = 64
 # How many hooks are kept open, of those called last: half of what a service lets a caller have.
 _HOOKS = 16
+# How long to wait for a service that is to close a hook, in seconds. A run has its own limits.
+_FAREWELL = 5.0
 # What a proxy's answer means.
 _OF_OTHERS = {401: Forbidden, 403: Forbidden, 407: Forbidden, 429: Busy, 502: ConnectionLost, 503: Busy, 504: ConnectionLost}
 
@@ -44,21 +46,24 @@ class _Exchange:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: Optional[http.client.HTTPConnection] = None
-        self._ended = False
+        self.ended = False
 
     def begin(self, connection: http.client.HTTPConnection) -> None:
         with self._lock:
-            if self._ended:
-                raise Closed("nobody waits for this answer")
+            self.raise_if_ended()
             self._connection = connection
 
     def over(self) -> None:
         with self._lock:
             self._connection = None
 
+    def raise_if_ended(self) -> None:
+        if self.ended:
+            raise Closed("nobody waits for this answer")
+
     def end(self) -> None:
         with self._lock:
-            self._ended = True
+            self.ended = True
             if self._connection is not None and self._connection.sock is not None:
                 with suppress(OSError):  # the other side was quicker
                     self._connection.sock.shutdown(socket.SHUT_RDWR)
@@ -143,7 +148,7 @@ class Service(Transport):
                 handle = self._hooks.known(hook) or self._hooks.opened(hook, lambda: self._open(hook, exchange))
                 return self._post(f"/v1/hooks/{handle}/calls", call, exchange)
             except NothingSent:
-                continue  # whoever was about to open it has given up
+                exchange.raise_if_ended()  # else whoever was about to open it has given up
             except Unknown:
                 self._hooks.forget(hook, handle)  # the service closes what is not called for long
 
@@ -158,21 +163,26 @@ class Service(Transport):
                 if not oldest:
                     raise
                 self._close_hooks(oldest)
+            except (Closed, ConnectionLost):
+                if exchange.ended:
+                    raise NothingSent from None  # by us: nobody else needs to know
+                raise
 
     def _close_hooks(self, handles: List[str]) -> None:
-        for handle in handles:
-            with suppress(CordonError):  # what the service does not close now it will when nobody calls it
-                self._send("DELETE", f"/v1/hooks/{handle}", None, _Exchange())
+        with suppress(Closed, ConnectionLost):  # what is not closed now will be when nobody calls it
+            for handle in handles:
+                self._send("DELETE", f"/v1/hooks/{handle}", None, _Exchange(), _FAREWELL)
 
     def _post(self, path: str, body: Any, exchange: _Exchange) -> Answer:
         return self._answer(*self._send("POST", path, _json.write(body).encode("ascii"), exchange))
 
     def _send(
-        self, method: str, path: str, payload: Optional[bytes], exchange: _Exchange
+        self, method: str, path: str, payload: Optional[bytes], exchange: _Exchange, patience: Optional[float] = None
     ) -> Tuple[http.client.HTTPResponse, bytes]:
         connection = self._connection()
         try:
             exchange.begin(connection)
+            connection.sock.settimeout(patience)
             try:
                 connection.request(method, self._base + path, payload, self._headers)
             except (BrokenPipeError, ConnectionResetError):
