@@ -151,12 +151,15 @@ type Usage struct {
 	Fuel policy.Count `json:"fuel,omitempty"`
 }
 
-// Violation is an attempt that a wall stopped and that we saw.
+// Violation is an attempt that a wall stopped.
 type Violation struct {
 	Wall   policy.Wall `json:"wall"`
 	Op     string      `json:"op"`
 	Detail string      `json:"detail,omitempty"`
-	Line   int         `json:"line,omitempty"`
+	// Claimed is true for what only the guest says: its exception names a path behind
+	// this wall. The wall itself reports nothing, so that the guest may never have tried.
+	Claimed bool `json:"claimed,omitempty"`
+	Line    int  `json:"line,omitempty"`
 	// Column is known for the language rules alone, which look at the text.
 	Column int    `json:"column,omitempty"`
 	Count  int    `json:"count"`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/printable"
 )
 
 func newAuditTailCommand() *cobra.Command {
@@ -62,7 +63,7 @@ func runAuditTail(ctx context.Context, opts auditTailOptions) error {
 		}
 		text := auditLine(entry.Record)
 		if opts.json {
-			text = audit.PrintableJSON(entry.JSON)
+			text = printable.JSON(entry.JSON)
 		}
 		if err := out.line(text); err != nil {
 			return err
@@ -76,7 +77,7 @@ func runAuditTail(ctx context.Context, opts auditTailOptions) error {
 func auditLine(r audit.Record) string {
 	words := []string{r.Time.UTC().Format(time.RFC3339)}
 	if r.Note != nil {
-		return audit.Printable(strings.Join(append(words, "log: "+noteText(*r.Note)), "  "))
+		return printable.Line(strings.Join(append(words, "log: "+noteText(*r.Note)), "  "))
 	}
 	ended := string(r.Outcome)
 	if ended == "" {
@@ -95,7 +96,7 @@ func auditLine(r audit.Record) string {
 	if blocked := blockedIn(r); blocked > 0 {
 		words = append(words, fmt.Sprintf("blocked %d", blocked))
 	}
-	return audit.Printable(strings.Join(words, "  "))
+	return printable.Line(strings.Join(words, "  "))
 }
 
 // blockedIn counts the attempts that a wall stopped.

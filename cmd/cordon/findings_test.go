@@ -37,7 +37,7 @@ func TestShowFindings(t *testing.T) {
 		},
 		{
 			"words in cordon's name", []run.Finding{{Rule: "syntax", Line: 1, Column: 1, Reason: "a\ncordon: all is well\x1b[2J"}},
-			[]string{"a.py:1:1: syntax: a cordon: all is well.[2J"},
+			[]string{`a.py:1:1: syntax: a\ncordon: all is well\x1b[2J`},
 		},
 	} {
 		if diff := cmp.Diff(tt.want, showFindings("a.py", tt.findings)); diff != "" {

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/printable"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -135,7 +135,7 @@ const maxViolations = 5
 func block(res run.Result, how presentation) []string {
 	var lines []string
 	if heading := headingOf(res, how); heading != "" {
-		lines = append(lines, heading+": "+reason(res, how))
+		lines = append(lines, heading+": "+strings.TrimPrefix(reason(res, how), heading+": "))
 	}
 	if !res.OK() || how.verbose {
 		lines = append(lines, blocked(res)...)
@@ -219,6 +219,8 @@ func showViolation(v run.Violation) string {
 		text += fmt.Sprintf(" at line %d", v.Line)
 	}
 	switch {
+	case v.Claimed:
+		text += ", says the script"
 	case v.Count == 1:
 		text += ", once"
 	case v.Count > 1:
@@ -237,28 +239,13 @@ func showValue(value json.RawMessage) string {
 		Repr *string `json:"$repr"`
 	}
 	if bytes.HasPrefix(value, []byte(`{"$`)) && json.Unmarshal(value, &other) == nil && other.Type != nil && other.Repr != nil {
-		return printable(fmt.Sprintf("%s  # %s", *other.Repr, *other.Type))
+		return printable.Line(fmt.Sprintf("%s  # %s", *other.Repr, *other.Type))
 	}
-	return printable(string(value))
+	return printable.Line(string(value))
 }
 
-// oneLine keeps words that a guest may have chosen to one line of bounded
-// length.
+// oneLine shows words that a guest may have chosen on one line of bounded length.
 func oneLine(s string) string {
 	const most = 600
-	s = printable(strings.Join(strings.Fields(s), " "))
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
-
-// printable keeps a guest from writing to the terminal in cordon's name.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '.'
-	}, s)
+	return printable.Clip(s, most)
 }

@@ -59,7 +59,7 @@ func TestPresent(t *testing.T) {
 		},
 		{
 			"words in cordon's name", run.Result{Outcome: run.Raised, Error: "E: a\ncordon: all is well\x1b[2J"}, presentation{}, false, "",
-			"cordon: exception: E: a cordon: all is well.[2J\n",
+			`cordon: exception: E: a\ncordon: all is well\x1b[2J` + "\n",
 		},
 		{
 			"a command that was refused", run.Result{Outcome: run.Refused, Error: "the command was not started: interpreter: sh is a shell", Violations: []run.Violation{
@@ -86,7 +86,7 @@ func TestPresent(t *testing.T) {
 				"cordon: used: 1.23457s of time, 2ms of processor time, 5MiB of memory, 12B of output\n" +
 				"cordon: workspace: none; /root is a home directory\n" +
 				"cordon: traffic: a.example port 443, 2 connections, 1.5KiB sent, 3MiB received\n" +
-				"cordon: traffic: b..example port 80, 1 connection, 0B sent, 0B received\n" +
+				"cordon: traffic: b\\x1b.example port 80, 1 connection, 0B sent, 0B received\n" +
 				"cordon: wall: userns is enforced\ncordon: wall: seccomp is missing: no kernel\ncordon: wall: egress is enforced\n",
 		},
 		{

@@ -337,7 +337,7 @@ func TestJUnit(t *testing.T) {
 	if suite.Tests != 4 || suite.Failures != 1 || suite.Errors != 1 || suite.Skipped != 1 {
 		t.Errorf("counts: %+v", suite)
 	}
-	if got := suite.Cases[1].Failure.Message; got != `read ".[2J"` {
+	if got := suite.Cases[1].Failure.Message; got != `read "\x1b[2J"` {
 		t.Errorf("message %q", got)
 	}
 }

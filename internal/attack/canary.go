@@ -28,6 +28,8 @@ type Canaries struct {
 	// checks look at what has no listener of its own.
 	checks []func() []string
 	closes []func()
+	// lastSignal has a value when all signals of before have arrived (Linux).
+	lastSignal chan struct{}
 
 	mu      sync.Mutex
 	touched []string

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,7 +28,19 @@ const survivorTime = 500 * time.Millisecond
 // it is harmless to any other process that a broad kill would reach.
 var caughtSignals = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGIO, syscall.SIGCONT}
 
-func (c *Canaries) settle() { time.Sleep(settleTime) }
+// lastSignal is sent by the host to itself when a guest has ended. The kernel and the Go
+// runtime hand over the lowest number first, so that whatever a guest sent before has
+// arrived when this one does, however busy the machine is.
+const lastSignal = syscall.Signal(64) // SIGRTMAX
+
+func (c *Canaries) settle() {
+	_ = syscall.Kill(os.Getpid(), lastSignal)
+	select {
+	case <-c.lastSignal:
+	case <-time.After(survivorTime): // a host that may not signal itself
+	}
+	time.Sleep(settleTime)
+}
 
 func (c *Canaries) plantHost() error {
 	if name, err := os.Hostname(); err == nil {
@@ -50,12 +63,20 @@ func (c *Canaries) plantHost() error {
 
 func (c *Canaries) plantSignals() {
 	caught := make(chan os.Signal, 64)
-	signal.Notify(caught, caughtSignals...)
+	signal.Notify(caught, append(slices.Clone(caughtSignals), lastSignal)...)
+	c.lastSignal = make(chan struct{}, 1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for s := range caught {
-			c.touch("the host process received %s", s)
+			if s != lastSignal {
+				c.touch("the host process received %s", s)
+				continue
+			}
+			select {
+			case c.lastSignal <- struct{}{}:
+			default:
+			}
 		}
 	}()
 	c.closes = append(c.closes, func() {

@@ -4,8 +4,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"strings"
-	"unicode"
+
+	"github.com/cordon-sandbox/cordon/internal/printable"
 )
 
 type junitSuite struct {
@@ -41,7 +41,7 @@ func JUnit(w io.Writer, verdicts []Verdict) error {
 		Failures: counts[StateEscaped], Errors: counts[StateBroken], Skipped: counts[StateSkipped],
 	}
 	for _, v := range verdicts {
-		detail := printable(v.Detail)
+		detail := printable.Line(v.Detail)
 		c := junitCase{
 			Class: "cordon." + v.Attempt.Area, Name: v.Attempt.Name + ": " + v.Attempt.Title,
 			Time: fmt.Sprintf("%.3f", v.Result.Usage.WallTime.Std().Seconds()),
@@ -68,15 +68,4 @@ func JUnit(w io.Writer, verdicts []Verdict) error {
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
-}
-
-// printable keeps a guest's control characters out of the report: a detail is
-// text that a hostile script may have written.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '.'
-	}, s)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/internal/printable"
 )
 
 // A hundred thousand records take no more memory than a thousand.
@@ -106,7 +107,7 @@ func FuzzVerify(f *testing.F) {
 			t.Errorf("%+v", report)
 		}
 		readPart(bytes.NewReader(text), active, Filter{}, func(e Entry, err error) bool {
-			if err == nil && Printable(e.ID+e.Caller) == "" && e.ID+e.Caller != "" {
+			if err == nil && printable.Line(e.ID+e.Caller) == "" && e.ID+e.Caller != "" {
 				t.Errorf("%q is shown as nothing", e.ID)
 			}
 			return true

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -193,41 +191,6 @@ func TestHostileText(t *testing.T) {
 	if n != len(hostile) {
 		t.Errorf("%d records", n)
 	}
-}
-
-func TestPrintable(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain": "plain", "grün": "grün", "a\tb": `a\tb`, "\x1b[2J": `\x1b[2J`, "\xff": `\xff`, "\u202e": `\u202e`, "\ufffd": "\ufffd", "it's": "it's", "'\n'": `'\n'`,
-	} {
-		if got := Printable(in); got != want {
-			t.Errorf("%q is %q; want %q", in, got, want)
-		}
-	}
-}
-
-func FuzzPrintable(f *testing.F) {
-	for _, s := range hostile {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		for _, shown := range []string{Printable(s), clip(s, 40), PrintableJSON([]byte(s))} {
-			if strings.ContainsFunc(shown, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(shown) {
-				t.Errorf("%q is shown as %q", s, shown)
-			}
-		}
-		if got := clip(s, 40); len(got) > 40 {
-			t.Errorf("%q is %d bytes", got, len(got))
-		}
-		// A text in JSON is the same text however it is shown.
-		quoted, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var plain, shown string
-		if err := errors.Join(json.Unmarshal(quoted, &plain), json.Unmarshal([]byte(PrintableJSON(quoted)), &shown)); err != nil || plain != shown {
-			t.Errorf("%q became %q, %v", plain, shown, err)
-		}
-	})
 }
 
 func TestRecordOf(t *testing.T) {

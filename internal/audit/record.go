@@ -59,8 +59,10 @@ type Violation struct {
 	Wall   policy.Wall `json:"wall"`
 	Op     string      `json:"op"`
 	Detail string      `json:"detail,omitempty"`
-	Line   int         `json:"line,omitempty"`
-	Count  int         `json:"count"`
+	// Claimed is true for what only the guest says.
+	Claimed bool `json:"claimed,omitempty"`
+	Line    int  `json:"line,omitempty"`
+	Count   int  `json:"count"`
 }
 
 // Event is what a Note is about.

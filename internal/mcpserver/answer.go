@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/printable"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -39,11 +40,8 @@ type answer struct {
 	Tier       policy.Tier                `json:"tier"`
 }
 
-// forAgents puts hints into the words of our tools, which have no context.
-var forAgents = strings.NewReplacer("in through context", "with the code or through stdin", "through context", "through stdin")
-
-// ended is the answer for a guest that was started: what it printed comes first and
-// alone, what there is to say about it in a part of its own.
+// ended is the answer for a guest that was started. What it wrote is in parts of its
+// own, before what cordon says about it: no line of a guest's stands among ours.
 func ended(r run.Result, limits policy.Limits, i service.Info) *mcp.CallToolResult {
 	a := answer{
 		Status: r.Status, Outcome: r.Outcome, Stdout: r.Stdout, Stderr: r.Stderr, ReturnCode: -1,
@@ -68,33 +66,41 @@ func ended(r run.Result, limits policy.Limits, i service.Info) *mcp.CallToolResu
 		once.Traceback = "" // stderr has it
 		a.Exception = &once
 	}
-	for i := range a.Violations {
-		a.Violations[i].Hint = forAgents.Replace(a.Violations[i].Hint)
-	}
 	answered := &mcp.CallToolResult{IsError: !r.OK(), StructuredContent: structured(a)}
-	if r.Stdout != "" {
-		answered.Content = append(answered.Content, &mcp.TextContent{Text: r.Stdout})
-	}
-	if words := remarks(r, string(a.Value), limits.Or(i.Limits), i); words != "" {
-		answered.Content = append(answered.Content, &mcp.TextContent{Text: words})
+	for _, words := range []string{r.Stdout, errorOutput(r), remarks(r, a.Value, limits.Or(i.Limits), i)} {
+		if words != "" {
+			answered.Content = append(answered.Content, &mcp.TextContent{Text: words})
+		}
 	}
 	return answered
 }
 
+// errorOutput is what the guest wrote to stderr, and its traceback where that was not
+// written there.
+func errorOutput(r run.Result) string {
+	words := strings.TrimRight(r.Stderr, "\n")
+	if r.Exception != nil {
+		if trace := strings.TrimSpace(r.Exception.Traceback); !strings.Contains(words, trace) {
+			words = strings.TrimLeft(words+"\n"+shortened(trace), "\n")
+		}
+	}
+	if words == "" {
+		return ""
+	}
+	return "stderr:\n" + words
+}
+
 // remarks say what a model should know beside stdout.
-func remarks(r run.Result, value string, limits policy.Limits, i service.Info) string {
+func remarks(r run.Result, value json.RawMessage, limits policy.Limits, i service.Info) string {
 	var lines []string
-	if value != "" {
-		lines = append(lines, "result = "+shortened(value))
+	if len(value) > 0 {
+		lines = append(lines, "result = "+shortened(printable.JSON(value)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Variables)) {
-		lines = append(lines, name+" = "+shortened(string(r.Variables[name])))
+		lines = append(lines, printable.Line(name)+" = "+shortened(printable.JSON(r.Variables[name])))
 	}
 	if r.StdoutTruncated || r.StderrTruncated {
 		lines = append(lines, fmt.Sprintf("The output was cut at %v: print less, or ask for more with output_limit (at most %d bytes).", limits.Output, int64(i.Maxima.Output)))
-	}
-	if r.Stderr != "" {
-		lines = append(lines, "stderr:\n"+strings.TrimRight(r.Stderr, "\n"))
 	}
 	if !r.OK() {
 		lines = append(lines, failure(r, limits, i))
@@ -104,7 +110,7 @@ func remarks(r run.Result, value string, limits policy.Limits, i service.Info) s
 			lines = append(lines, blocked(v))
 		}
 	}
-	if len(lines) == 0 && r.Stdout == "" {
+	if len(lines) == 0 && r.Stdout == "" && r.Stderr == "" {
 		return "It ran to its end and printed nothing."
 	}
 	return strings.Join(lines, "\n")
@@ -121,7 +127,10 @@ func failure(r run.Result, l policy.Limits, i service.Info) string {
 	case run.Malformed:
 		return "Nothing was run, since this is not valid Python: " + r.Error
 	case run.Refused:
-		return "Nothing was run, since the language rules refuse it:\n" + r.Error
+		if slices.ContainsFunc(r.Violations, func(v run.Violation) bool { return v.Wall == policy.WallLanguage }) {
+			return "Nothing was run, since the language rules refuse it:\n" + r.Error
+		}
+		return "The command was not started:\n" + r.Error
 	case run.TimedOut:
 		return fmt.Sprintf("It ran out of time: limit %v, %v used. Do less at once, or ask for more with timeout (at most %s seconds).", l.WallTime, r.Usage.WallTime, decimal(most.WallTime.Std().Seconds()))
 	case run.OutOfCPU:
@@ -164,15 +173,11 @@ func raised(r run.Result) string {
 	if r.Exception == nil {
 		return "It failed: " + r.Error
 	}
-	words := r.Exception.Type
+	words := printable.Line(r.Exception.Type)
 	if r.Exception.Message != "" {
-		words += ": " + shortened(r.Exception.Message)
+		words += ": " + shortened(printable.Line(r.Exception.Message))
 	}
-	words = "It failed with " + words + atLine(r) + "."
-	if trace := strings.TrimSpace(r.Exception.Traceback); trace != "" && !strings.Contains(r.Stderr, trace) {
-		words += "\n" + shortened(trace)
-	}
-	return words
+	return "It failed with " + words + atLine(r) + "."
 }
 
 func atLine(r run.Result) string {
@@ -184,6 +189,9 @@ func atLine(r run.Result) string {
 
 func blocked(v run.Violation) string {
 	words := "Blocked: " + v.Op
+	if v.Claimed {
+		words = "The code says that it was blocked: " + v.Op
+	}
 	if v.Detail != "" {
 		words += "(" + v.Detail + ")"
 	}
@@ -196,7 +204,7 @@ func blocked(v run.Violation) string {
 	if v.Hint != "" {
 		words += ": " + v.Hint
 	}
-	return words
+	return printable.Line(words)
 }
 
 // classWords begin the answer for what never ran, by the class of our error: what a

@@ -41,7 +41,7 @@ func (fakeRunner) Run(ctx context.Context, r run.Request) (run.Result, error) {
 	case "raise":
 		end(run.Raised, "ValueError: no (line 3)")
 		result.Exception = &run.Exception{Type: "ValueError", Message: "no", Line: 3, Traceback: "Traceback …"}
-		result.Violations = []run.Violation{{Wall: "seccomp", Op: "socket", Detail: "AF_INET", Line: 3, Count: 2, Hint: "pass the data in through context"}}
+		result.Violations = []run.Violation{{Wall: "seccomp", Op: "socket", Detail: "AF_INET", Line: 3, Count: 2, Hint: "pass the data in as input"}}
 	case "block":
 		<-ctx.Done()
 		end(run.Canceled, "canceled")

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/cordon-sandbox/cordon/internal/printable"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -36,9 +37,11 @@ func finding(item wire.Raw) (f run.Finding, err error) {
 		return f, fmt.Errorf("a finding has %d fields", len(fields))
 	}
 	for i, text := range map[int]*string{0: &f.Rule, 3: &f.Reason, 4: &f.Hint} {
-		if *text, err = fields[i].Text(); err != nil {
+		said, err := fields[i].Text()
+		if err != nil {
 			return f, err
 		}
+		*text = printable.Line(said) // it quotes the script
 	}
 	for i, number := range map[int]*int{1: &f.Line, 2: &f.Column} {
 		n, err := fields[i].Int()

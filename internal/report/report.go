@@ -3,7 +3,8 @@
 //
 // A guest is not trusted. It may give any report it likes; what it lies about is
 // its own value, and nothing that the host has seen by itself. No report makes
-// this package fail: one that is none makes the outcome invalid_output.
+// this package fail: one that is none makes the outcome invalid_output. What a guest
+// names (types, messages, paths) stays on one line of a Result's error.
 //
 //	end       with                                outcome
 //	ok        result                              succeeded, or invalid_output
@@ -24,6 +25,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/printable"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -36,12 +38,19 @@ type OSError struct {
 	Filename string
 }
 
+// Run is what the host knows of a run whose report it reads.
+type Run struct {
+	Limits policy.Limits
+	// Restricted says that the language rules were in force. Without them no report
+	// is one of theirs.
+	Restricted bool
+}
+
 // Read makes the report the conclusion of a Result, which has what the host has
-// seen already: output, usage, violations. Limits are those of the run. What is
-// left to do is Status and ErrorType.
-func Read(r *run.Result, report wire.Dict, limits policy.Limits) OSError {
+// seen already: output, usage, violations. What is left to do is Status and ErrorType.
+func Read(r *run.Result, report wire.Dict, of Run) OSError {
 	concluded := *r
-	cause, err := read(&concluded, report, limits)
+	cause, err := read(&concluded, report, of)
 	if err != nil {
 		unreadable(r, err) // and nothing that it says
 		return OSError{}
@@ -66,7 +75,7 @@ func unreadable(r *run.Result, err error) {
 
 func end(r *run.Result, o run.Outcome, message string) { r.Outcome, r.Error = o, message }
 
-func read(r *run.Result, report wire.Dict, limits policy.Limits) (OSError, error) {
+func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 	ending, err := report.Get("end").Text()
 	if err != nil {
 		return OSError{}, err
@@ -89,14 +98,17 @@ func read(r *run.Result, report wire.Dict, limits policy.Limits) (OSError, error
 		return OSError{}, result(r, report)
 	case "invalid":
 		message, err := report.Get("message").Text()
-		end(r, run.InvalidOutput, message)
+		end(r, run.InvalidOutput, printable.Line(message))
 		return OSError{}, err
 	case "exit":
 		end(r, run.Exited, fmt.Sprintf("the script left with exit code %d", exitCode))
 	case "refused":
+		if !of.Restricted {
+			return OSError{}, errors.New("it says that language rules refused it, and there were none")
+		}
 		return OSError{}, refused(r, report)
 	case "syntax", "raised":
-		return raised(r, report, ending, limits)
+		return raised(r, report, ending, of)
 	default:
 		return OSError{}, fmt.Errorf("%q is not an ending", ending)
 	}
@@ -134,11 +146,15 @@ func variables(raw wire.Raw) (map[string]json.RawMessage, error) {
 	return found, nil
 }
 
-// ruleViolation is what the guards of the language rules raise.
-const ruleViolation = "RuleViolation"
+// The kinds of exceptions that mean something to us. The guest's side tells them by
+// the class itself: any class can have the name of another.
+const (
+	kindRule   = "rule"   // raised by a guard of the language rules
+	kindMemory = "memory" // a MemoryError
+)
 
 // raised: the guest was ended by an exception, or was not even started.
-func raised(r *run.Result, report wire.Dict, ending string, limits policy.Limits) (OSError, error) {
+func raised(r *run.Result, report wire.Dict, ending string, of Run) (OSError, error) {
 	fields, err := report.Get("exception").Dict()
 	if err != nil {
 		return OSError{}, err
@@ -155,19 +171,20 @@ func raised(r *run.Result, report wire.Dict, ending string, limits policy.Limits
 	}
 	x.Line = int(line)
 	r.Exception = x
-	text := strings.TrimSuffix(x.Type+": "+x.Message, ": ")
+	kind, _ := fields.Get("kind").Text() // there for those kinds alone
+	text := printable.Line(strings.TrimSuffix(x.Type+": "+x.Message, ": "))
 	if x.Line > 0 && ending != "syntax" { // which names its line already
 		text += fmt.Sprintf(" (line %d)", x.Line)
 	}
 	switch {
 	case ending == "syntax":
 		end(r, run.Malformed, text)
-	case x.Type == "MemoryError":
-		end(r, run.OutOfMemory, strings.TrimSuffix(fmt.Sprintf("memory limit of %v reached (line %d)", limits.Memory, x.Line), " (line 0)"))
+	case kind == kindMemory:
+		end(r, run.OutOfMemory, strings.TrimSuffix(fmt.Sprintf("memory limit of %v reached (line %d)", of.Limits.Memory, x.Line), " (line 0)"))
 	default:
 		end(r, run.Raised, text)
 	}
-	if x.Type == ruleViolation {
+	if kind == kindRule && of.Restricted {
 		rule, detail, _ := strings.Cut(x.Message, ": ")
 		r.Violations = append(r.Violations, run.Violation{Wall: policy.WallLanguage, Op: rule, Detail: detail, Line: x.Line, Count: 1})
 	}

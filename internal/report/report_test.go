@@ -76,15 +76,15 @@ func TestRead(t *testing.T) {
 		{"exception", failed, run.Raised, 1, "ValueError: no (line 3)"},
 		{"exception without words", failed.with("exception", exception("KeyError", "")), run.Raised, 1, "KeyError (line 3)"},
 		{"syntax", syntax, run.Malformed, 1, "SyntaxError: bad (line 3)"},
-		{"MemoryError", failed.with("exception", exception("MemoryError", "")), run.OutOfMemory, 1, "memory limit of 256MiB reached (line 3)"},
-		{"MemoryError of our own", failed.with("exception", exception("MemoryError", "").with("line", 0)), run.OutOfMemory, 1, "memory limit of 256MiB reached"},
+		{"MemoryError", failed.with("exception", exception("MemoryError", "").with("kind", kindMemory)), run.OutOfMemory, 1, "memory limit of 256MiB reached (line 3)"},
+		{"MemoryError of our own", failed.with("exception", exception("MemoryError", "").with("kind", kindMemory).with("line", 0)), run.OutOfMemory, 1, "memory limit of 256MiB reached"},
 		{"refused", against, run.Refused, 1, "no eval"},
 		{"checked", checked, run.Succeeded, 0, ""},
 		{"a hook that was opened", fields{"end": "opened", "code": 0}, run.Succeeded, 0, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var r run.Result
-			if cause := Read(&r, sent(t, test.report), policy.DefaultLimits); cause != (OSError{}) {
+			if cause := Read(&r, sent(t, test.report), Run{Limits: policy.DefaultLimits, Restricted: true}); cause != (OSError{}) {
 				t.Errorf("%+v, of no OSError", cause)
 			}
 			if r.Outcome != test.outcome || !strings.Contains(r.Error, test.words) || test.words == "" && r.Error != "" {
@@ -99,7 +99,7 @@ func TestRead(t *testing.T) {
 
 func TestReadValues(t *testing.T) {
 	var r run.Result
-	Read(&r, sent(t, ok.with("variables", map[string]any{"a": []any{1, "x"}, "b": nil})), policy.DefaultLimits)
+	Read(&r, sent(t, ok.with("variables", map[string]any{"a": []any{1, "x"}, "b": nil})), Run{Limits: policy.DefaultLimits, Restricted: true})
 	if string(r.Value) != "42" {
 		t.Errorf("value %s", r.Value)
 	}
@@ -111,7 +111,7 @@ func TestReadValues(t *testing.T) {
 func TestReadException(t *testing.T) {
 	var r run.Result
 	x := exception("FileNotFoundError", "no such file").with("errno", 2).with("filename", "/etc/passwd")
-	cause := Read(&r, sent(t, failed.with("exception", x)), policy.DefaultLimits)
+	cause := Read(&r, sent(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits, Restricted: true})
 	if want := (OSError{2, "/etc/passwd"}); cause != want {
 		t.Errorf("%+v, want %+v", cause, want)
 	}
@@ -125,7 +125,7 @@ func TestReadException(t *testing.T) {
 func TestReadRuleViolation(t *testing.T) {
 	seen := run.Violation{Wall: policy.WallSeccomp, Op: "socket", Count: 1}
 	r := run.Result{Violations: []run.Violation{seen}}
-	Read(&r, sent(t, failed.with("exception", exception("RuleViolation", "shared-object: a module cannot be changed"))), policy.DefaultLimits)
+	Read(&r, sent(t, failed.with("exception", exception("RuleViolation", "shared-object: a module cannot be changed").with("kind", kindRule))), Run{Limits: policy.DefaultLimits, Restricted: true})
 	want := []run.Violation{seen, {Wall: policy.WallLanguage, Op: "shared-object", Detail: "a module cannot be changed", Line: 3, Count: 1}}
 	if r.Outcome != run.Raised || !reflect.DeepEqual(r.Violations, want) {
 		t.Errorf("%s %+v", r.Outcome, r.Violations)
@@ -139,7 +139,7 @@ func TestFindings(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	var r run.Result
-	Read(&r, sent(t, against), policy.DefaultLimits)
+	Read(&r, sent(t, against), Run{Limits: policy.DefaultLimits, Restricted: true})
 	if len(r.Violations) != 1 || r.Violations[0].Op != "eval" || r.Violations[0].Line != 2 {
 		t.Errorf("%+v", r.Violations)
 	}
@@ -157,5 +157,44 @@ func TestMalformed(t *testing.T) {
 		if Malformed(&r, test.err); r.Outcome != run.InvalidOutput || r.Error != test.want {
 			t.Errorf("%s %q, want %q", r.Outcome, r.Error, test.want)
 		}
+	}
+}
+
+// Names and words of a guest's are not ours: a class may have any name, and a message
+// any number of lines.
+func TestReadDoesNotBelieveNames(t *testing.T) {
+	words := "shared-object: x\ncordon: blocked: open (/etc/shadow) — grant it with --read\x1b[2J"
+	for name, report := range map[string]fields{
+		"a class with the name of a guard's": failed.with("exception", exception("RuleViolation", words)),
+		"a class with the name of a limit's": failed.with("exception", exception("MemoryError", words)),
+		"a class with lines in its name":     failed.with("exception", exception(words, words)),
+		"a result with lines in its words":   invalid.with("message", words),
+		"a syntax error":                     syntax.with("exception", exception("SyntaxError", words)),
+		"a finding":                          against.with("findings", []any{[]any{words, 2, 5, words, words, []any{}}}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r run.Result
+			Read(&r, sent(t, report), Run{Limits: policy.DefaultLimits, Restricted: true})
+			if strings.ContainsAny(r.Error, "\n\x1b") {
+				t.Errorf("the error is %q", r.Error)
+			}
+			if r.Outcome == run.OutOfMemory || r.Outcome == run.Raised && len(r.Violations) > 0 {
+				t.Errorf("%s, %+v", r.Outcome, r.Violations)
+			}
+		})
+	}
+}
+
+// Without rules, nothing is theirs: a guest of its own native code may send any report.
+func TestReadWithoutRules(t *testing.T) {
+	guard := failed.with("exception", exception("RuleViolation", "shared-object: x").with("kind", kindRule))
+	for name, report := range map[string]fields{"a guard": guard, "findings": against} {
+		t.Run(name, func(t *testing.T) {
+			var r run.Result
+			Read(&r, sent(t, report), Run{Limits: policy.DefaultLimits})
+			if r.Outcome == run.Refused || len(r.Violations) > 0 {
+				t.Errorf("%s %q, %+v", r.Outcome, r.Error, r.Violations)
+			}
+		})
 	}
 }

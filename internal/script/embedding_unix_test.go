@@ -222,7 +222,7 @@ func (e *embedding) run(t *testing.T, calls ...call) []answer {
 			if err != nil {
 				report.Malformed(&a.Result, err)
 			} else {
-				report.Read(&a.Result, dict, policy.DefaultLimits)
+				report.Read(&a.Result, dict, report.Run{Limits: policy.DefaultLimits, Restricted: true})
 			}
 			a.report = dict
 		}

@@ -180,3 +180,14 @@ func checkAdvices(t *testing.T, advices []advice) map[string]bool {
 	}
 	return seen
 }
+
+// Hints go to every frontend, and not all of them have a context.
+func TestHintsNameNoFrontend(t *testing.T) {
+	for profile, hints := range hintTables() {
+		for call, hint := range hints {
+			if strings.Contains(hint, "context") {
+				t.Errorf("%v, %s: %s", profile, call, hint)
+			}
+		}
+	}
+}

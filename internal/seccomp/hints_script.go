@@ -2,7 +2,7 @@ package seccomp
 
 // scriptAdvices speaks to who writes Python.
 var scriptAdvices = []advice{
-	{"network access is not available in this sandbox: pass the data in through context, and return what should be sent as the result",
+	{"network access is not available in this sandbox: pass the data in as input, and return what should be sent as the result",
 		`socket connect bind listen accept accept4 sendto recvfrom sendmmsg recvmmsg
 		setsockopt getsockopt`},
 	{"only plain pairs of local sockets exist in this sandbox: use socket.socketpair() without options, a queue or a pipe between threads",

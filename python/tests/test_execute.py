@@ -57,7 +57,7 @@ def test_failures():
     assert "Traceback" in raised["stderr"]
     assert execute("x = (")["return_code"] in (1, -1) and "never closed" in execute("x = (")["error"]
     timed = execute("while True: pass", timeout=0.3)
-    assert timed["return_code"] == -1 and timed["error"] == "wall time limit of 300ms reached"
+    assert timed["return_code"] == -1 and timed["error"] == "timed out: wall time limit of 300ms reached"
     assert "memory limit" in execute("x = [0] * 10**9", memory=64)["error"]
     cut = execute("print('x' * 100000)", output_limit=1000)
     assert len(cut["stdout"]) == 1000 and cut["return_code"] == 0
@@ -77,7 +77,7 @@ def test_unless_there_is_another_operator(monkeypatch):
 
 def test_limits_that_would_come_to_nothing():
     """To cordon, zero is the default."""
-    assert execute("while True: pass", timeout=1e-9)["error"] == "wall time limit of 1µs reached"
+    assert execute("while True: pass", timeout=1e-9)["error"] == "timed out: wall time limit of 1µs reached"
     assert "too little" in execute("x = 1", memory=1e-9)["error"]
     with pytest.raises(ValueError, match="output_limit is 0.5"):
         execute("x = 1", output_limit=0.5)

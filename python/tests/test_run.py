@@ -41,7 +41,7 @@ def test_what_is_blocked_is_told():
 
 def test_limits():
     assert cordon.run("while True: pass", timeout=0.2).outcome == "timed_out"
-    assert cordon.run("while True: pass", timeout="200ms").error == "wall time limit of 200ms reached"
+    assert cordon.run("while True: pass", timeout="200ms").error == "timed out: wall time limit of 200ms reached"
     assert cordon.run("x = bytearray(10**9)", memory="64MiB").outcome == "out_of_memory"
     assert cordon.run("while True: pass", cpu_time=0.2).outcome == "out_of_cpu"
     cut = cordon.run("print('x' * 5000)", output=1000)
@@ -191,7 +191,7 @@ def test_policy_by_name_file_and_dict(tmp_path):
     file = tmp_path / "policy.yaml"
     file.write_text("limits: {wall_time: 100ms}\n")
     with cordon.Sandbox(policy=file) as short:
-        assert short.run("while True: pass").error == "wall time limit of 100ms reached"
+        assert short.run("while True: pass").error == "timed out: wall time limit of 100ms reached"
     with cordon.Sandbox(policy={"maxima": {"wall_time": "2m"}}) as longer:
         assert longer.run("result = 1", timeout=90).value == 1
     with cordon.Sandbox(policy={"no_such_key": 1}) as wrong:

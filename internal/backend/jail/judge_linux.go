@@ -97,7 +97,7 @@ func (e evidence) conclude(r *run.Result) {
 	}
 	switch {
 	case e.Killed == killedWall:
-		end(run.TimedOut, "wall time limit of %v reached", e.Limits.WallTime)
+		end(run.TimedOut, "timed out: wall time limit of %v reached", e.Limits.WallTime)
 	case e.Killed == killedCPU:
 		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
 	case e.Killed == killedOutput:

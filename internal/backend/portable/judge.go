@@ -20,9 +20,11 @@ type evidence struct {
 	Report    wire.Dict
 	Malformed error
 	// Killed is why we killed it; empty when we did not.
-	Killed         reason
-	Exit           launch.Exit
-	Limits         policy.Limits
+	Killed reason
+	Exit   launch.Exit
+	Limits policy.Limits
+	// Restricted says that the language rules were in force.
+	Restricted     bool
 	Stdout, Stderr output.Capture
 	WallTime       time.Duration
 	CPUTime        time.Duration
@@ -42,7 +44,7 @@ func judge(e evidence) (run.Result, report.OSError) {
 	case e.Malformed != nil:
 		report.Malformed(&r, e.Malformed)
 	case e.Report != nil:
-		cause = report.Read(&r, e.Report, e.Limits)
+		cause = report.Read(&r, e.Report, report.Run{Limits: e.Limits, Restricted: e.Restricted})
 	default:
 		e.ended(&r)
 	}
@@ -71,7 +73,7 @@ func (e evidence) killed(r *run.Result) bool {
 	}
 	switch e.Killed {
 	case killedWall:
-		end(run.TimedOut, "wall time limit of %v reached", e.Limits.WallTime)
+		end(run.TimedOut, "timed out: wall time limit of %v reached", e.Limits.WallTime)
 	case killedCPU:
 		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
 	case killedMemory:

@@ -171,6 +171,7 @@ func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	}
 	defer b.gate.Leave()
 	job := backend.Job{Limits: b.options.Policy.Limits}
+	job.Restricted = true
 	result, _, words, err := b.start(ctx, job, wire.KindCheck, guestScript{script: c.Script, name: cmp.Or(c.Name, "<script>"), rules: preset})
 	if err != nil {
 		return nil, err
@@ -241,9 +242,9 @@ func (b *Scripts) explain(r *run.Result, cause report.OSError) {
 			continue
 		}
 		r.Violations = append(r.Violations, run.Violation{
-			Wall: wall, Op: "open", Detail: cause.Filename, Line: r.Exception.Line, Count: 1,
+			Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
 			Hint: "the guest can use only the interpreter's files, to read, and its own folder ($TMPDIR); " +
-				"grant the path with `read:` in the policy, or pass the data in context or stdin",
+				"grant the path with `read:` in the policy, or pass the data in as input",
 		})
 		return
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -345,7 +346,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 		Streams: job.Streams, Network: connection.network(), Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), OnWait: m.replace,
 	})
 	traffic, closing := connection.end()
-	result, err := s.backend.conclude(m, job.Limits, ending, errors.Join(err, closing))
+	result, err := s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Restricted}, ending, errors.Join(err, closing))
 	result.Enforcement, result.Traffic = s.backend.Enforcement(), traffic
 	if job.Restricted {
 		result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageStandard)
@@ -354,7 +355,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 }
 
 // conclude makes a Result of what is known about a guest's end.
-func (b *Backend) conclude(m *member, limits policy.Limits, ending zygote.Ending, err error) (run.Result, error) {
+func (b *Backend) conclude(m *member, of report.Run, ending zygote.Ending, err error) (run.Result, error) {
 	if errors.Is(err, zygote.ErrNotStarted) {
 		return run.Result{}, fmt.Errorf("%w: %w", backend.ErrNotStarted, err)
 	}
@@ -364,7 +365,7 @@ func (b *Backend) conclude(m *member, limits policy.Limits, ending zygote.Ending
 	if ending.Orphaned && !b.gate.IsOpen() {
 		return run.Result{}, backend.ErrClosed()
 	}
-	e := evidence{Ending: ending, Limits: limits, Plan: b.plan}
+	e := evidence{Ending: ending, Limits: of.Limits, Restricted: of.Restricted, Plan: b.plan}
 	if m.group != nil && ending.Report == nil {
 		if e.OOMKills, err = m.group.OOMKills(); err != nil {
 			return run.Result{}, run.Errorf(run.Internal, "cgroup: %w", err)

@@ -131,7 +131,7 @@ func (w *hookWorker) open(ctx context.Context) error {
 	if err == nil && ending.Orphaned {
 		return backend.ErrNotStarted // it died over the compiler
 	}
-	result, err := w.backend.conclude(m, w.guest.Limits, ending, err)
+	result, err := w.backend.conclude(m, report.Run{Limits: w.guest.Limits, Restricted: true}, ending, err)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool
 		guest.Patience = callPatience
 	}
 	ending, err := w.member.Call(ctx, guest, zygote.Call(call))
-	result, err := w.backend.conclude(w.member, guest.Limits, ending, err)
+	result, err := w.backend.conclude(w.member, report.Run{Limits: guest.Limits, Restricted: true}, ending, err)
 	if err != nil {
 		// A request that cannot be sent has not touched the worker.
 		return result, errors.Is(err, run.ErrInvalid), err

@@ -16,9 +16,11 @@ import (
 // evidence is all that is known about a run that is over.
 type evidence struct {
 	zygote.Ending
-	Limits   policy.Limits
-	OOMKills int
-	Plan     jail.Plan
+	Limits policy.Limits
+	// Restricted says that the language rules were in force.
+	Restricted bool
+	OOMKills   int
+	Plan       jail.Plan
 }
 
 // judge draws the conclusion. It is pure: the same evidence gives the same
@@ -36,7 +38,7 @@ func judge(e evidence) (run.Result, error) {
 	case e.Malformed != nil:
 		report.Malformed(&r, e.Malformed)
 	default:
-		e.explain(&r, report.Read(&r, e.Report, e.Limits))
+		e.explain(&r, report.Read(&r, e.Report, report.Run{Limits: e.Limits, Restricted: e.Restricted}))
 	}
 	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
 	return r, nil
@@ -50,7 +52,7 @@ func end(r *run.Result, o run.Outcome, signal, message string) {
 func (e evidence) killed(r *run.Result) bool {
 	switch e.Killed {
 	case zygote.KilledWall:
-		end(r, run.TimedOut, "SIGKILL", fmt.Sprintf("wall time limit of %v reached", e.Limits.WallTime))
+		end(r, run.TimedOut, "SIGKILL", fmt.Sprintf("timed out: wall time limit of %v reached", e.Limits.WallTime))
 	case zygote.KilledCPU:
 		end(r, run.OutOfCPU, "SIGKILL", fmt.Sprintf("processor time limit of %v reached", e.Limits.CPUTime))
 	case zygote.KilledCanceled:
@@ -104,10 +106,10 @@ func (e evidence) explain(r *run.Result, cause report.OSError) {
 	if e.Plan.Root == nil {
 		wall = policy.WallLandlock
 	}
-	v := run.Violation{Wall: wall, Op: "open", Detail: cause.Filename, Line: r.Exception.Line, Count: 1}
+	v := run.Violation{Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1}
 	switch cause.Errno {
 	case enoent, eacces, eperm:
-		v.Hint = "the guest can use only " + e.places() + "; grant the path with `read:` in the policy, or pass the data in context or stdin"
+		v.Hint = "the guest can use only " + e.places() + "; grant the path with `read:` in the policy, or pass the data in as input"
 	case erofs:
 		v.Hint = "only " + jail.Scratch + " can be written to, and it is gone after the run: return the data in result instead"
 	default:

@@ -65,7 +65,7 @@ func TestJudge(t *testing.T) {
 		{"rubbish on the channel", evidence{Ending: zygote.Ending{Malformed: errors.New("rubbish")}}, run.InvalidOutput, "rubbish"},
 		{"a report without an end", evidence{Ending: zygote.Ending{Report: reportOf(t, wire.Field{Name: "code", Value: 0})}}, run.InvalidOutput, "result channel"},
 		{"exception", evidence{Ending: zygote.Ending{Report: raised(t, "raised", "ValueError", "no")}}, run.Raised, "ValueError: no (line 3)"},
-		{"MemoryError", evidence{Ending: zygote.Ending{Report: raised(t, "raised", "MemoryError", "")}}, run.OutOfMemory, "256MiB reached (line 3)"},
+		{"MemoryError", evidence{Ending: zygote.Ending{Report: raised(t, "raised", "MemoryError", "", wire.Field{Name: "kind", Value: "memory"})}}, run.OutOfMemory, "256MiB reached (line 3)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.evidence.Limits = limits

@@ -129,7 +129,7 @@ func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	}
 	defer m.Close()
 	ending, err := m.Check(ctx, zygote.Guest{Script: c.Script, Name: cmp.Or(c.Name, "<script>"), Limits: limits, OnWait: m.replace})
-	result, err := b.conclude(m, limits, ending, err)
+	result, err := b.conclude(m, report.Run{Limits: limits, Restricted: true}, ending, err)
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,8 @@ func explain(r *run.Result, cause report.OSError, mounts []string) {
 		return
 	}
 	r.Violations = append(r.Violations, run.Violation{
-		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Line: r.Exception.Line, Count: 1,
-		Hint: "the guest can use only its own library, its own " + scratchFolder + " and what is granted with `read:` in the policy; pass the data in context or stdin",
+		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
+		Hint: "the guest can use only its own library, its own " + scratchFolder + " and what is granted with `read:` in the policy; pass the data in as input",
 	})
 }
 

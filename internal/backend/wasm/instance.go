@@ -105,7 +105,7 @@ func (i *instance) run(ctx context.Context, job backend.Job, session bool) (run.
 	if g.abandoned() {
 		return run.Result{}, backend.ErrClosed()
 	}
-	e := evidence{Limits: job.Limits}
+	e := evidence{Limits: job.Limits, restricted: job.Restricted}
 	e.see(g, err)
 	e.Fuel = 0
 	e.Memory -= min(e.Memory, policy.Bytes(i.image.base))
@@ -177,7 +177,7 @@ func (i *instance) judge(e evidence, words []byte) run.Result {
 	if err != nil {
 		report.Malformed(&r, err)
 	} else {
-		cause := report.Read(&r, dict, e.Limits)
+		cause := report.Read(&r, dict, report.Run{Limits: e.Limits, Restricted: e.restricted})
 		explain(&r, cause, i.interpreter.mounts())
 		e.ranOut(&r, cause)
 	}

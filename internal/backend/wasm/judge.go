@@ -26,6 +26,7 @@ type evidence struct {
 	Fuel           policy.Count
 	Violations     []run.Violation
 
+	restricted    bool        // the language rules were in force
 	tooLarge      error       // it did not begin
 	outcome       run.Outcome // why we ended it
 	trap          string      // in whose words
@@ -69,7 +70,7 @@ func (e evidence) ended(r *run.Result) {
 	l := e.Limits
 	switch e.outcome {
 	case run.TimedOut:
-		end(r, e.outcome, "wall time limit of %v reached", l.WallTime)
+		end(r, e.outcome, "timed out: wall time limit of %v reached", l.WallTime)
 	case run.OutOfCPU:
 		end(r, e.outcome, "processor time limit of %v reached", l.CPUTime)
 	case run.OutOfFuel:

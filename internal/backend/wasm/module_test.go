@@ -80,7 +80,7 @@ func TestLimits(t *testing.T) {
 			outcome run.Outcome
 			words   string
 		}{
-			{"endless loop", run.Request{Args: []string{"loop"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit of 300ms reached"},
+			{"endless loop", run.Request{Args: []string{"loop"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "timed out: wall time limit of 300ms reached"},
 			{"processor time", run.Request{Args: []string{"loop"}, Limits: policy.Limits{CPUTime: short}}, run.OutOfCPU, "processor time limit of 300ms reached"},
 			{"endless sleep", run.Request{Args: []string{"sleep", "1h"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
 			{"sleep is no work", run.Request{Args: []string{"sleep", "400ms"}, Limits: policy.Limits{CPUTime: short}}, run.Succeeded, "4"},

@@ -9,7 +9,7 @@ import errno
 import sys
 
 NO_THREADS = "can't start new thread: the wasm tier has no threads (do one thing after another, or use asyncio)"
-NO_NETWORK = "the wasm tier has no network (pass the data in context or stdin, or ask a tool for it)"
+NO_NETWORK = "the wasm tier has no network (pass the data in as input, or ask a tool for it)"
 NO_PROGRAMS = "the wasm tier starts no other programs (do it in Python, or ask a tool for it)"
 NO_SIGNALS = "the wasm tier has no signals (the limits of a run end it in time; within it, asyncio.timeout does)"
 NO_DESCRIPTORS = "the wasm tier has no pipes, and each file once (keep data in io.BytesIO, redirect output with contextlib)"

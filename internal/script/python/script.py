@@ -124,6 +124,11 @@ def describe(error, name, script):
     if isinstance(error, SyntaxError) and error.filename == name:
         line = error.lineno or 0
     report = {"type": type(error).__name__, "message": bounded(str, error, 4000), "line": line, "traceback": ""}
+    # By the class: a guest gives its own any name.
+    if type(error) is LANGUAGE.get("RuleViolation"):
+        report["kind"] = "rule"
+    elif isinstance(error, MemoryError):
+        report["kind"] = "memory"
     if isinstance(error, OSError):
         report["errno"] = error.errno if isinstance(error.errno, int) else 0
         report["filename"] = error.filename if isinstance(error.filename, str) else ""
@@ -361,4 +366,6 @@ def rebuild(report):
 def raised(kind, message="", **more):
     """The report of an exception that is our own word for what happened."""
     exception = {"type": kind, "message": message, "line": 0, "traceback": ""}
+    if kind == "MemoryError":
+        exception["kind"] = "memory"
     return marshal.dumps(dict(more, end="raised", code=1, exception=exception), 2)

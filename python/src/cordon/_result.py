@@ -33,7 +33,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Violation:
-    """An attempt that a wall stopped."""
+    """An attempt that a wall stopped.
+
+    ``claimed`` is true for what only the guest says: its exception names a path, and
+    nothing else shows that it tried to open it.
+    """
 
     wall: str
     op: str
@@ -43,6 +47,7 @@ class Violation:
     count: int = 1
     hint: str = ""
     allowed: List[str] = field(default_factory=list, repr=False)
+    claimed: bool = False
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Sandbox:
 
     >>> with Sandbox(policy={"preset": "strict", "limits": {"wall_time": "200ms"}}) as strict:
     ...     strict.run("while True: pass").error
-    'wall time limit of 200ms reached'
+    'timed out: wall time limit of 200ms reached'
     """
 
     def __init__(
