@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Hook is a script that was compiled once and is called many times, by many
+// Hook is a script that is compiled ahead and called many times, by many
 // goroutines. Each call runs in globals of its own, and gets its arguments as
 // JSON: nothing that it changes reaches the caller or the next call.
 type Hook struct{ hook *hook.Hook }
@@ -18,10 +18,13 @@ type Hook struct{ hook *hook.Hook }
 // Python cannot read, is an error of class run.Invalid with a *run.Refusal in
 // it, which has all findings.
 //
-// The policy's Trust is the most that a Request may claim. A hook is not
-// requested but installed, so that an empty Trust means the platform here; say
-// policy.TrustUser for a hook that a user wrote, and each of its calls gets a
-// new worker.
+// An empty Trust means policy.TrustUser: each call runs in a process of its own,
+// which opened the hook before the call came. Calls of a hook with
+// policy.TrustPlatform are several times as fast, because they share processes;
+// the kernel does not isolate them from each other, the language rules alone do.
+// The policy's Trust bounds what a Request claims, and not this: who can call
+// OpenHook is the operator. A program that opens hooks for others decides for
+// them, as cordond does by its policy.
 func (r *Runner) OpenHook(ctx context.Context, h run.Hook) (*Hook, error) {
 	if err := h.Validate(); err != nil {
 		return nil, err

@@ -75,23 +75,28 @@ func TestHookContract(t *testing.T) {
 		{name: "a rule while it runs", script: "f = '{0.__class__}'\nresult['output'] = f.format(1)", outcome: run.Raised, words: "attribute-by-string"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Script: tt.script, Limits: tt.limits})
-			for range 2 { // the worker that failed is replaced
-				res, err := call(t.Context(), h, tt.function, tt.args, state, config)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if res.Outcome != tt.outcome || !strings.Contains(res.Error, tt.words) || tt.value != "" && string(res.Value) != tt.value {
-					t.Fatalf("%s, %s, %q\n%s", res.Outcome, res.Value, res.Error, res.Stderr)
-				}
-				if res.Enforcement.Tier != policy.TierHook || res.Enforcement.Walls[policy.WallLanguage] != "enforced (hook)" ||
-					!strings.HasPrefix(res.Enforcement.Walls[policy.WallSeccomp], "enforced") {
-					t.Errorf("enforcement: %+v", res.Enforcement)
+			for _, trust := range []policy.Trust{policy.TrustPlatform, policy.TrustUser} {
+				h := openHook(t, r, run.Hook{Script: tt.script, Limits: tt.limits, Trust: trust})
+				for range 2 { // the worker that failed is replaced
+					res, err := call(t.Context(), h, tt.function, tt.args, state, config)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if res.Outcome != tt.outcome || !strings.Contains(res.Error, tt.words) || tt.value != "" && string(res.Value) != tt.value {
+						t.Fatalf("%s, %s, %q\n%s", res.Outcome, res.Value, res.Error, res.Stderr)
+					}
+					if res.Enforcement.Tier != tierOf[trust] || res.Enforcement.Walls[policy.WallLanguage] != "enforced (hook)" ||
+						!strings.HasPrefix(res.Enforcement.Walls[policy.WallSeccomp], "enforced") {
+						t.Errorf("enforcement: %+v", res.Enforcement)
+					}
 				}
 			}
 		})
 	}
 }
+
+// tierOf is where the calls of a hook run.
+var tierOf = map[policy.Trust]policy.Tier{policy.TrustPlatform: policy.TierHook, policy.TrustUser: policy.TierProcess}
 
 func call(ctx context.Context, h *cordon.Hook, function string, args []any, state, config any) (run.Result, error) {
 	if function != "" {
@@ -136,7 +141,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Script: tt.script, Workers: 1})
+			h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: tt.script, Workers: 1})
 			for i := range 20 {
 				res, err := h.Call(t.Context(), map[string]any{"a": 1}, map[string]any{})
 				if err != nil {
@@ -149,7 +154,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		})
 	}
 	t.Run("an argument", func(t *testing.T) {
-		h := openHook(t, r, run.Hook{Script: finalizer + "def f(x):\n  x.append(A())\n  return len(x)", Workers: 1})
+		h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: finalizer + "def f(x):\n  x.append(A())\n  return len(x)", Workers: 1})
 		for range 20 {
 			if res, err := h.CallFunction(t.Context(), "f", []any{1}); err != nil || string(res.Value) != "2" || res.Stdout != "late\n" {
 				t.Fatalf("%s %q %q %v", res.Value, res.Error, res.Stdout, err)
@@ -157,7 +162,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		}
 	})
 	t.Run("finalizers without end", func(t *testing.T) {
-		h := openHook(t, r, run.Hook{Script: finalizer + "    global b\n    b = type(self)()\na = A()", Workers: 1})
+		h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: finalizer + "    global b\n    b = type(self)()\na = A()", Workers: 1})
 		for range 3 {
 			res, err := h.Call(t.Context(), nil, nil)
 			// The worker is not used again, with what is left in it.
@@ -171,7 +176,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		"that which a finalizer has set": "class A:\n  def __del__(self, random=random): random.seed(1)\na = A()",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Script: "result['output'] = random.random()\n" + seed, Workers: 1})
+			h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "result['output'] = random.random()\n" + seed, Workers: 1})
 			seen := map[string]bool{}
 			for range 20 {
 				res, err := h.Call(t.Context(), nil, nil)
@@ -189,7 +194,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		"a library's registry":  "from collections import abc\nclass A: pass\nabc.Sized.register(A)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Script: script})
+			h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: script})
 			res, err := h.Call(t.Context(), nil, nil)
 			if err != nil || res.Outcome != run.Raised || res.Exception.Type != "RuleViolation" || res.Violations[0].Wall != policy.WallLanguage {
 				t.Errorf("%s %q %v", res.Outcome, res.Error, err)
@@ -213,7 +218,7 @@ func TestFinalizersGoByTheRules(t *testing.T) {
 		"of a generator":     "import collections\nclass X(collections.Counter): pass\ndef g(self):\n  try: yield\n  finally:" + try + "x = g(X())\nnext(x)\nX.x = x",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Script: script, Workers: 1})
+			h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: script, Workers: 1})
 			for range 70 { // the oldest are looked at after 64 calls
 				res, err := h.Call(t.Context(), nil, nil)
 				if err != nil || !res.OK() || strings.Contains(res.Stdout, "<bound method") {
@@ -227,7 +232,7 @@ func TestFinalizersGoByTheRules(t *testing.T) {
 // A module of which nobody knows what it keeps costs each call a new worker.
 func TestHookWithAnotherModule(t *testing.T) {
 	r := newRunner(t, cordon.Options{Policy: policy.Policy{Language: policy.Language{Modules: []string{"calendar"}}}})
-	h := openHook(t, r, run.Hook{Script: "import calendar\nresult['output'] = calendar.firstweekday()\ncalendar.setfirstweekday(6)"})
+	h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "import calendar\nresult['output'] = calendar.firstweekday()\ncalendar.setfirstweekday(6)"})
 	for range 5 {
 		if res, err := h.Call(t.Context(), nil, nil); err != nil || string(res.Value) != "0" {
 			t.Fatalf("%s %q %v", res.Value, res.Error, err)
@@ -235,14 +240,20 @@ func TestHookWithAnotherModule(t *testing.T) {
 	}
 }
 
-// A user's hook is the process tier's, whose workers serve one call.
+// A hook is a user's unless somebody says otherwise, and has a process for each
+// call: those of the process tier, one at a time or some ahead.
 func TestHookOfAUser(t *testing.T) {
-	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: "result['output'] = game_state", Trust: policy.TrustUser, Workers: 1})
-	for i := range 5 {
-		res, err := h.Call(t.Context(), i, nil)
-		if err != nil || string(res.Value) != strconv.Itoa(i) || res.Enforcement.Tier != policy.TierProcess {
-			t.Fatalf("%s %q %s %v", res.Value, res.Error, res.Enforcement.Tier, err)
+	for _, options := range []cordon.Options{{}, {OneShot: true}} {
+		r := newRunner(t, options)
+		for _, h := range []run.Hook{{}, {Trust: policy.TrustUser}, {Workers: 1}, {Workers: 5}} {
+			h.Script = "result['output'] = game_state"
+			opened := openHook(t, r, h)
+			for i := range 5 {
+				res, err := opened.Call(t.Context(), i, nil)
+				if err != nil || string(res.Value) != strconv.Itoa(i) || res.Enforcement.Tier != policy.TierProcess {
+					t.Fatalf("%+v: %s %q %s %v", h, res.Value, res.Error, res.Enforcement.Tier, err)
+				}
+			}
 		}
 	}
 }
@@ -326,7 +337,7 @@ func TestHookBadArguments(t *testing.T) {
 // TestHookOutput: what a call prints is its own, and bounded.
 func TestHookOutput(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: "print('n' * game_state)", Workers: 1})
+	h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "print('n' * game_state)", Workers: 1})
 	for _, n := range []int{3, 100_000, 5} {
 		res, err := h.Call(t.Context(), n, nil)
 		if err != nil || !res.OK() || int(res.StdoutSize) != n+1 || len(res.Stdout) != min(n+1, 64<<10) {
@@ -334,7 +345,7 @@ func TestHookOutput(t *testing.T) {
 		}
 	}
 	r = newRunner(t, cordon.Options{Policy: policy.Policy{OnOutputLimit: policy.OutputKill}})
-	h = openHook(t, r, run.Hook{Script: "print('n' * game_state)", Workers: 1})
+	h = openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "print('n' * game_state)", Workers: 1})
 	for _, tt := range []struct {
 		n    int
 		want run.Outcome
@@ -349,7 +360,7 @@ func TestHookOutput(t *testing.T) {
 // callers wait.
 func TestHookOutputOfManyCallers(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: "print('n' * game_state)"})
+	h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "print('n' * game_state)"})
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -381,17 +392,25 @@ func TestHookCanceled(t *testing.T) {
 // TestHammerHook calls from many goroutines, some of whose calls fail: each gets
 // its own answer.
 func TestHammerHook(t *testing.T) {
+	hammerHook(t, policy.TrustPlatform, 4000)
+}
+
+// The same with a process for each call.
+func TestHammerHookOfAUser(t *testing.T) {
+	hammerHook(t, policy.TrustUser, 800)
+}
+
+func hammerHook(t *testing.T, trust policy.Trust, calls int) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: `
+	h := openHook(t, r, run.Hook{Trust: trust, Script: `
 n = game_state["n"]
 print(n)
 if n % 50 == 7: raise ValueError(n)
 if n % 200 == 11: x = "a" * 10**10
 result["output"] = n * 2
 `})
-	calls := 4000
 	if testing.Short() {
-		calls = 400
+		calls /= 10
 	}
 	var wg sync.WaitGroup
 	for g := range 16 {
@@ -416,13 +435,17 @@ result["output"] = n * 2
 
 // TestHookSurvivesItsWorkers kills the workers under the calls.
 func TestHookSurvivesItsWorkers(t *testing.T) {
-	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: "result['output'] = game_state"})
-	for i := range 5 {
-		if res, err := h.Call(t.Context(), i, nil); err != nil || string(res.Value) != fmt.Sprint(i) {
-			t.Fatalf("%d: %s %v", i, res.Value, err)
-		}
-		killZygotes(t)
+	for trust := range tierOf {
+		t.Run(string(trust), func(t *testing.T) {
+			r := newRunner(t, cordon.Options{})
+			h := openHook(t, r, run.Hook{Script: "result['output'] = game_state", Trust: trust})
+			for i := range 5 {
+				if res, err := h.Call(t.Context(), i, nil); err != nil || string(res.Value) != fmt.Sprint(i) {
+					t.Fatalf("%d: %s %v", i, res.Value, err)
+				}
+				killZygotes(t)
+			}
+		})
 	}
 }
 
@@ -465,7 +488,7 @@ func TestManyCallsLeakNothing(t *testing.T) {
 		calls = 5_000
 	}
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: `
+	h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: `
 import re
 class Item:
     def __init__(self, n): self.n, self.me = n, self

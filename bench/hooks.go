@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -41,24 +42,35 @@ var hookState = func() map[string]any {
 	}
 }()
 
+// hookRequest and hookContext are the hook, its state and its config for Runner.Run.
+var (
+	hookRequest = "import math\ngame_state, mod_config, result = context['state'], context['config'], {}\n" + hookScript + "\nresult = result['output']\n"
+	hookContext = map[string]any{"state": hookState, "config": hookConfig}
+)
+
 var hookConfig = map[string]any{
 	"weights": map[string]any{"people": 1.5, "granary": 4, "market": 6, "army": 2},
 }
 
 // hooks measures calls of a hook, and the same hook in RestrictedPython.
 func (b *bench) hooks(ctx context.Context, t *table) (err error) {
-	hook, err := b.openHook(ctx)
+	hook, err := b.openHook(ctx, policy.TrustPlatform)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, hook.Close()) }()
+	alone, err := b.openHook(ctx, policy.TrustUser)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, alone.Close()) }()
 	rival, err := b.startRestrictedPython(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rival.stop()) }()
 
-	var plain, chased, paced, opened, compiled, kept samples
+	var plain, chased, paced, apart, restricted, opened, compiled, kept samples
 	for range b.few(20, 2) {
 		if err := startTurn(ctx, &plain, b.plainLine(), "", ""); err != nil {
 			return err
@@ -84,6 +96,15 @@ func (b *bench) hooks(ctx context.Context, t *table) (err error) {
 			return err
 		}
 		settle()
+		// Side by side, at the same pace: a process for each call, and for each run.
+		once = func(ctx context.Context) (time.Duration, error) { return call(ctx, alone) }
+		if err := b.paced(ctx, &apart, 50, slow, once); err != nil {
+			return err
+		}
+		if err := b.paced(ctx, &restricted, 50, slow, b.restrictedRun); err != nil {
+			return err
+		}
+		settle()
 	}
 
 	base := plain.p50()
@@ -101,12 +122,25 @@ func (b *bench) hooks(ctx context.Context, t *table) (err error) {
 	} {
 		t.add(row{place: placeHookMore, Measure: r.measure, Value: milliseconds(r.took), Number: r.took.Seconds(), Ratio: over(r.took, base)})
 	}
+	t.add(row{
+		place: placeHookAlone, Measure: "Hook.Call with a process for each call (trust user), 100 calls/s, p50, to a warm restricted run", Value: milliseconds(apart.p50()),
+		Number: apart.p50().Seconds(), Ratio: over(apart.p50(), restricted.p50()), Must: atMost(1.2, "1.2 ×"),
+		Note: fmt.Sprintf("the run of the same script takes %s; p99 of the calls: %s", milliseconds(restricted.p50()), milliseconds(apart.p99())),
+	})
 	rival.rows(t, base, chased.p50(), compiled.p50(), kept.p50())
 	return nil
 }
 
-func (b *bench) openHook(ctx context.Context) (*cordon.Hook, error) {
-	return b.runner.OpenHook(ctx, run.Hook{Script: hookScript})
+func (b *bench) openHook(ctx context.Context, trust policy.Trust) (*cordon.Hook, error) {
+	return b.runner.OpenHook(ctx, run.Hook{Script: hookScript, Trust: trust})
+}
+
+// restrictedRun has the script of the hook run as any other by the language rules.
+func (b *bench) restrictedRun(ctx context.Context) (time.Duration, error) {
+	begin := time.Now()
+	result, err := b.runner.Run(ctx, run.Request{Script: hookRequest, Context: hookContext, Restricted: true})
+	d := time.Since(begin)
+	return d, errors.Join(err, wants(result, score))
 }
 
 // call calls the hook, from its state as Go has it to its answer.
@@ -121,7 +155,7 @@ func call(ctx context.Context, hook *cordon.Hook) (time.Duration, error) {
 func (b *bench) opening(ctx context.Context) (time.Duration, error) {
 	b.scripts++
 	begin := time.Now()
-	hook, err := b.runner.OpenHook(ctx, run.Hook{Script: fmt.Sprintf("%s# %d\n", hookScript, b.scripts)})
+	hook, err := b.runner.OpenHook(ctx, run.Hook{Script: fmt.Sprintf("%s# %d\n", hookScript, b.scripts), Trust: policy.TrustPlatform})
 	if err != nil {
 		return 0, err
 	}

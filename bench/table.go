@@ -72,6 +72,7 @@ const (
 	placeHook
 	placeHookRival
 	placeHookRate
+	placeHookAlone
 	placeLanguage
 	placeCommand
 	placeColdCommand

@@ -7,12 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cordon-sandbox/cordon/policy"
 )
 
 // throughput keeps all cores busy, in turns, with walled runs, with calls of a
 // hook and with plain starts.
 func (b *bench) throughput(ctx context.Context, t *table) (err error) {
-	hook, err := b.openHook(ctx)
+	hook, err := b.openHook(ctx, policy.TrustPlatform)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ type Hook struct {
 	Script string `json:"script"`
 	// Name is shown in tracebacks instead of "<hook>".
 	Name string `json:"name,omitempty"`
-	// Trust says where the script comes from. Empty means the platform: who
-	// opens a hook installs it. A user's hook gets a new worker for each call.
+	// Trust says where the script comes from. Empty means a user: each call gets a
+	// process of its own. Calls of a platform hook share processes, and only the
+	// language rules stand between one call and the next.
 	Trust policy.Trust `json:"trust,omitempty"`
 	// Limits are those of a call; zero fields mean DefaultCallLimits, and then
 	// the policy's own.

@@ -51,7 +51,7 @@ with --json they are shown on standard output, as by cordon check --json.`,
 		Example: `  cordon hook score.py --state state.json --config mod.json
   cordon hook score.py --state '{"base": 10}' --json
   cordon hook rates.py --call modify_tax_rate --arg '{"rate": 0.2}'
-  time cordon hook score.py --state state.json --repeat 100000`,
+  time cordon hook score.py --state state.json --trust platform --repeat 100000`,
 		Args: atMostOneScript("a hook gets its input by --state and --config, or by --arg"),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			if err := opts.settle(cmd, args); err != nil {
@@ -88,7 +88,7 @@ func (o *hookOptions) addTo(cmd *cobra.Command) {
 	f.Var(&o.arguments, "arg", "an argument of the function: a JSON value, or @FILE (repeatable)")
 	o.addCallLimitsTo(f, policy.DefaultCallLimits.Or(policy.DefaultLimits))
 	o.PolicyOptions.AddTo(cmd)
-	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is platform, or user for a new worker with each call (platform)")
+	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is user, for a process for each call, or platform, whose calls share one (user)")
 	f.Var(cli.Counted(&o.repeat), "repeat", "call the hook so many times (1)")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	cli.Complete(cmd, "trust", cli.Names([]policy.Trust{policy.TrustPlatform, policy.TrustUser}))
@@ -139,7 +139,7 @@ func runHook(ctx context.Context, opts hookOptions) (err error) {
 		return err
 	}
 	hook.Limits = p.Limits
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true, Language: policy.LanguageHook})
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: opts.oneProcess(), Language: policy.LanguageHook})
 	if err != nil {
 		return err
 	}
@@ -158,6 +158,12 @@ func runHook(ctx context.Context, opts hookOptions) (err error) {
 		return err
 	}
 	return opts.present(ctx, res)
+}
+
+// oneProcess says whether one process will serve all calls: there is one, or they
+// may share it. Otherwise a fork server makes a process for each.
+func (o *hookOptions) oneProcess() bool {
+	return o.repeat <= 1 || policy.Trust(o.trust) == policy.TrustPlatform
 }
 
 // prepare gives the hook and what to call it with, and checks all that can be

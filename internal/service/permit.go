@@ -87,17 +87,18 @@ func (s *Service) permitHook(who token.Caller, h run.Hook) (permitted run.Hook, 
 	if h.Workers > mostWorkers {
 		return h, run.Errorf(run.Invalid, "workers is %d, above the maximum of %d", h.Workers, mostWorkers)
 	}
+	// Who calls from elsewhere is not the operator, and cannot say that calls may share
+	// a process.
+	if h.Trust == policy.TrustPlatform && h.Trust.Exceeds(s.policy.Trust) {
+		return h, run.Errorf(run.Forbidden, "trust %q is more than the policy grants: leave it out, or have the operator write trust: platform into the policy of the service", h.Trust)
+	}
 	if allowed := who.Ceiling.Tiers; len(allowed) > 0 {
-		// A user's hook runs in processes that are used once.
-		if h.Trust == "" && !slices.Contains(allowed, policy.TierHook) {
-			h.Trust = policy.TrustUser
-		}
-		tier := policy.TierHook
-		if h.Trust == policy.TrustUser {
-			tier = policy.TierProcess
+		tier := policy.TierProcess
+		if h.Trust == policy.TrustPlatform {
+			tier = policy.TierHook
 		}
 		if !slices.Contains(allowed, tier) {
-			return h, run.Errorf(run.Forbidden, "a hook needs tier %q, which is not allowed for %s: it has %s", tier, who.Name, listOf(allowed))
+			return h, run.Errorf(run.Forbidden, "a hook with trust %q needs tier %q, which is not allowed for %s: it has %s", h.Trust.OrUser(), tier, who.Name, listOf(allowed))
 		}
 	}
 	h.Limits, err = s.narrow(who, h.Limits, policy.DefaultCallLimits.Or(s.policy.Limits).Capped(s.policy.Limits))

@@ -88,6 +88,7 @@ func TestPermit(t *testing.T) {
 func TestPermitHook(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
+		trust   policy.Trust // the policy's
 		ceiling token.Ceiling
 		hook    run.Hook
 		want    run.Hook
@@ -96,9 +97,16 @@ func TestPermitHook(t *testing.T) {
 		{name: "no ceiling changes nothing", hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1"}},
 		{name: "no script", class: run.Invalid},
 		{name: "too many workers", hook: run.Hook{Script: "1", Workers: mostWorkers + 1}, class: run.Invalid},
-		{name: "the tier is allowed", ceiling: tiers(policy.TierHook), hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1"}},
-		{name: "only processes: used once", ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1", Trust: policy.TrustUser}},
-		{name: "only processes, and trusted", ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "a process for each call", ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1"}},
+		{name: "the same, said", ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1", Trust: policy.TrustUser}, want: run.Hook{Script: "1", Trust: policy.TrustUser}},
+		{name: "no processes", ceiling: tiers(policy.TierHook), hook: run.Hook{Script: "1"}, class: run.Forbidden},
+		{name: "platform, which the operator has not said", hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "nor by a token: it widens nothing", ceiling: tiers(policy.TierHook), hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "nor by a policy for strangers", trust: policy.TrustThirdParty, hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "platform, by the policy", trust: policy.TrustPlatform, hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, want: run.Hook{Script: "1", Trust: policy.TrustPlatform}},
+		{name: "and by the token", trust: policy.TrustPlatform, ceiling: tiers(policy.TierHook), hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, want: run.Hook{Script: "1", Trust: policy.TrustPlatform}},
+		{name: "but not by the token", trust: policy.TrustPlatform, ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "a policy does not say it for the caller", trust: policy.TrustPlatform, hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1"}},
 		{name: "no tier for it", ceiling: tiers(policy.TierWasm), hook: run.Hook{Script: "1"}, class: run.Forbidden},
 		{name: "above the ceiling", ceiling: token.Ceiling{Maxima: policy.Limits{Memory: policy.MiB}}, hook: run.Hook{Script: "1", Limits: policy.Limits{Memory: 2 * policy.MiB}}, class: run.Invalid},
 		{name: "the defaults are those of a call", ceiling: token.Ceiling{Maxima: policy.Limits{CPUTime: 2 * second, WallTime: 10 * second}}, hook: run.Hook{Script: "1"},
@@ -109,7 +117,7 @@ func TestPermitHook(t *testing.T) {
 			}()}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := newService(t, Options{}).permitHook(token.Caller{Name: "alice", Ceiling: tt.ceiling}, tt.hook)
+			got, err := newService(t, Options{Policy: policy.Policy{Trust: tt.trust}}).permitHook(token.Caller{Name: "alice", Ceiling: tt.ceiling}, tt.hook)
 			if tt.class != "" {
 				if err == nil || run.ClassOf(err) != tt.class {
 					t.Errorf("error %v; want %s", err, tt.class)

@@ -174,6 +174,19 @@ def test_hook_is_kept(sandbox):
     assert len(child.hooks) == before and child._count == count + 100  # one message each
 
 
+def test_whose_hook_it_is(sandbox):
+    """The child is our own, so that run_mod_hook says platform; who wants a process for
+    each call says so."""
+    script = "result['output'] = game_state"
+    assert _scripts._hook(script, 5.0).trust == "platform"
+    assert _scripts._hook(script, 5.0, "user").trust == "user"
+    assert [run_mod_hook(script, n, {}, trust="user") for n in range(3)] == [0, 1, 2]
+    assert asyncio.run(cordon.arun_mod_hook(script, 7, {}, trust="user")) == 7
+    assert sandbox.hook(script).call(1).enforcement.tier == "process"
+    assert sandbox.hook(script, trust="user").call(1).enforcement.tier == "process"
+    assert sandbox.hook(script, trust="platform").call(1).enforcement.tier == "hook"
+
+
 def test_hook_keeps_nothing_between_calls():
     script = "game_state.append(1)\nresult['output'] = len(game_state)"
     state = []

@@ -76,6 +76,17 @@ def test_all_of_it(unix):
             sandbox.run("pass", timeout=3600)
 
 
+def test_a_service_decides_whose_hooks_are(unix, monkeypatch):
+    with cordon.Sandbox(url=unix) as sandbox:
+        assert sandbox.hook("result['output'] = 1").call().enforcement.tier == "process"
+        with pytest.raises(cordon.CordonError, match="more than the policy grants"):
+            sandbox.hook("result['output'] = 1", trust="platform").call()
+        monkeypatch.setattr(_sandbox, "_default", sandbox)
+        assert cordon.run_mod_hook("result['output'] = game_state", 1, {}) == 1
+        with pytest.raises(cordon.CordonError, match="more than the policy grants"):
+            cordon.run_mod_hook("result['output'] = game_state", 1, {}, trust="platform")
+
+
 def test_a_hook_that_the_service_has_closed(unix):
     with cordon.Sandbox(url=unix) as sandbox:
         hook = sandbox.hook("result['output'] = 5")

@@ -1,6 +1,7 @@
-// Package hook is the `hook` tier: it keeps workers for one script, and gives
-// each call one of them. Where workers come from, and what walls they have, is
-// their maker's business.
+// Package hook keeps workers for one script, and gives each call one of them:
+// workers that serve call after call (the `hook` tier), or workers that serve one
+// call each and were opened ahead of it. Where workers come from, and what walls
+// they have, is their maker's business.
 package hook
 
 import (
@@ -35,8 +36,8 @@ type Worker interface {
 }
 
 const (
-	// idleFor is after how much time a worker that nobody needs is let go. The
-	// last one stays.
+	// idleFor is after how much time a worker that nobody needs is closed. The last
+	// one of a hook whose workers serve many calls stays.
 	idleFor = 30 * time.Second
 	// maxWaiting is how many calls may wait for a worker.
 	maxWaiting = 4096
@@ -44,16 +45,28 @@ const (
 	maxAttempts = 5
 )
 
+// Options say how a hook keeps its workers.
+type Options struct {
+	// Start opens the hook in a new worker.
+	Start func(context.Context) (Worker, error)
+	// Most is how many workers there may be: idle, busy and starting.
+	Most int
+	// Ahead is for workers that serve one call each. It is nil for workers that
+	// serve many.
+	Ahead *Ahead
+	// OnClose, if there is one, is called when the hook was closed.
+	OnClose func()
+}
+
 // Hook is one script with its workers. They come with the calls that need them,
 // and a lost one is replaced before the next call asks.
 type Hook struct {
-	start  func(context.Context) (Worker, error)
-	most   int
-	onStop func()
+	Options
 
 	mu      sync.Mutex
 	idle    []resting // the one used last at the end
 	total   int       // of the workers: idle, busy and starting
+	coming  int       // of those that start: ahead of a call
 	waiting []chan handover
 	shrink  *time.Timer // nil when none is to be let go
 	closed  bool
@@ -76,11 +89,13 @@ type handover struct {
 	err    error
 }
 
-// New gives a hook with its first worker, up to a number of them, and what to
-// call when it is closed.
-func New(first Worker, most int, start func(context.Context) (Worker, error), onClose func()) *Hook {
-	h := &Hook{start: start, most: most, onStop: onClose, idle: []resting{{first, time.Now()}}, total: 1}
+// New gives a hook with its first worker.
+func New(first Worker, options Options) *Hook {
+	h := &Hook{Options: options, total: 1}
 	h.ctx, h.stop = context.WithCancel(context.Background())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.restLocked(first, h.Ahead.reserve())
 	return h
 }
 
@@ -122,6 +137,7 @@ func (h *Hook) take(ctx context.Context) (Worker, error) {
 	if last := len(h.idle) - 1; last >= 0 {
 		w := h.idle[last].Worker
 		h.idle = h.idle[:last]
+		h.Ahead.release(1)
 		h.calls.Add(1)
 		h.mu.Unlock()
 		return w, nil
@@ -160,23 +176,50 @@ func (h *Hook) leave(turn chan handover) {
 	}
 }
 
-// growLocked starts a worker, unless there are as many as there may be.
+// growLocked starts a worker for a call that waits, unless there are as many as
+// there may be.
 func (h *Hook) growLocked() {
-	if h.total >= h.most || h.closed {
-		return
+	if h.total < h.Most && !h.closed {
+		h.startLocked(false)
 	}
+}
+
+// startLocked starts a worker, in a goroutine: ahead of any call, with a place that
+// is reserved for it, or for a call that waits.
+func (h *Hook) startLocked(ahead bool) {
 	h.total++
+	if ahead {
+		h.coming++
+	}
 	h.starting.Go(func() {
-		w, err := h.start(h.ctx)
-		if err == nil {
-			h.give(w)
-			return
-		}
+		w, err := h.Start(h.ctx)
 		h.mu.Lock()
 		defer h.mu.Unlock()
+		if ahead {
+			h.coming--
+		}
+		if err == nil {
+			h.giveLocked(w, ahead)
+			return
+		}
 		h.total--
-		h.handLocked(handover{err: err})
+		if !ahead {
+			h.handLocked(handover{err: err})
+			return
+		}
+		h.Ahead.release(1)
+		if len(h.waiting) > 0 {
+			h.growLocked() // a call that came meanwhile hears of its own failures alone
+		}
 	})
+}
+
+// refillLocked orders the successors of workers that serve one call each. It is
+// called when a call is over, so that they do not compete with it for a processor.
+func (h *Hook) refillLocked() {
+	for !h.closed && len(h.idle)+h.coming < h.Ahead.perHook() && h.total < h.Most && h.Ahead.reserve() {
+		h.startLocked(true)
+	}
 }
 
 // handLocked gives the first who waits what he waits for.
@@ -193,32 +236,53 @@ func (h *Hook) handLocked(what handover) bool {
 	return true
 }
 
-// give takes a worker back, or in, and passes it on to one who waits.
+// give takes back a worker that can serve another call.
 func (h *Hook) give(w Worker) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
+	h.giveLocked(w, false)
+}
+
+// giveLocked passes a worker on to a call that waits, or lets it rest: in the place
+// that is reserved for it, or in another if there is one.
+func (h *Hook) giveLocked(w Worker, reserved bool) {
+	switch {
+	case h.closed:
+		h.restLocked(w, false)
+	case h.handLocked(handover{worker: w}):
+	default:
+		h.restLocked(w, reserved || h.Ahead.reserve())
+		return
+	}
+	if reserved {
+		h.Ahead.release(1)
+	}
+}
+
+// restLocked has a worker wait for a call, or closes it if there is no place.
+func (h *Hook) restLocked(w Worker, place bool) {
+	if !place {
 		w.Close()
 		h.total--
 		return
 	}
-	if h.handLocked(handover{worker: w}) {
-		return
-	}
 	h.idle = append(h.idle, resting{w, time.Now()})
-	if len(h.idle) > 1 && h.shrink == nil {
-		h.shrink = time.AfterFunc(idleFor, h.letGo)
-	}
+	h.planShrinkLocked()
 }
 
-// lose closes a worker that is of no more use, and has another start if the
-// next call would have to wait for it.
+// lose closes a worker that is of no more use, and starts another if the next
+// call would have to wait for it.
 func (h *Hook) lose(w Worker) {
 	w.Close()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.total--
-	if len(h.waiting) > 0 || len(h.idle) == 0 {
+	switch {
+	case len(h.waiting) > 0:
+		h.growLocked()
+	case h.Ahead != nil:
+		h.refillLocked()
+	case len(h.idle) == 0:
 		h.growLocked()
 	}
 }
@@ -228,15 +292,25 @@ func (h *Hook) letGo() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.shrink = nil
-	if h.closed {
-		return
-	}
-	for len(h.idle) > 1 && time.Since(h.idle[0].since) >= idleFor {
+	for !h.closed && len(h.idle) > h.kept() && time.Since(h.idle[0].since) >= idleFor {
 		h.idle[0].Close()
 		h.idle = slices.Delete(h.idle, 0, 1)
+		h.Ahead.release(1)
 		h.total--
 	}
-	if len(h.idle) > 1 {
+	h.planShrinkLocked()
+}
+
+// kept is how many workers stay, however long nobody calls.
+func (h *Hook) kept() int {
+	if h.Ahead != nil {
+		return 0
+	}
+	return 1
+}
+
+func (h *Hook) planShrinkLocked() {
+	if !h.closed && len(h.idle) > h.kept() && h.shrink == nil {
 		h.shrink = time.AfterFunc(idleFor, h.letGo)
 	}
 }
@@ -273,13 +347,14 @@ func (h *Hook) Close() {
 	for _, w := range h.idle {
 		w.Close()
 	}
+	h.Ahead.release(len(h.idle))
 	h.idle = nil
 	h.mu.Unlock()
 	h.stop()
 	h.starting.Wait()
 	h.calls.Wait()
-	if h.onStop != nil {
-		h.onStop()
+	if h.OnClose != nil {
+		h.OnClose()
 	}
 }
 

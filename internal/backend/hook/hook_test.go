@@ -64,7 +64,7 @@ func (s *shop) hook(t *testing.T, most int) *Hook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(first, most, s.start, nil)
+	return New(first, Options{Start: s.start, Most: most})
 }
 
 func works(context.Context, int) (bool, error) { return true, nil }

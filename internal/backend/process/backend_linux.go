@@ -49,6 +49,7 @@ type Backend struct {
 	hooksMu sync.Mutex
 	hooks   map[*hook.Hook]struct{} // nil when no more may be opened
 	calling atomic.Int32            // calls of hooks under way
+	ahead   *hook.Ahead             // places for workers that are opened ahead of calls
 
 	scripts, calls observe.Meter // of the two tiers whose workers are made here
 }
@@ -73,6 +74,10 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	b.kinds = map[policy.LanguagePreset]*kind{}
 	for _, preset := range append([]policy.LanguagePreset{noRules}, policy.LanguagePresets...) {
 		b.kinds[preset] = &kind{recipe: b.recipeFor(preset)}
+	}
+	b.ahead = hook.NewAhead(aheadEach, aheadTotal*b.options.Idle)
+	if b.options.OneShot {
+		b.ahead = hook.NewAhead(0, 1) // the worker that finds out whether the hook can be opened
 	}
 	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
 	var err error

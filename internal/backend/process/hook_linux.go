@@ -16,6 +16,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
+// aheadEach is how many workers wait, opened, for the next calls of a hook whose
+// calls share none: one for a caller, and one for another at the same time.
+const aheadEach = 2
+
+// aheadTotal is how many such workers there are of all hooks together, for each
+// worker that waits for a script.
+const aheadTotal = 4
+
 // maxCalls is after how many calls a worker is replaced: its memory is in
 // pieces by then, and its hash secret old.
 const maxCalls = 100_000
@@ -27,14 +35,14 @@ const callPatience = 250 * time.Microsecond
 // OpenHook compiles a hook in a worker and keeps both. Limits are those of a
 // call, complete. A script that the rules refuse, or that is none, is a
 // *run.Refusal with all findings.
+//
+// Calls of a platform hook share workers. Any other hook gets a worker for each
+// call, opened ahead of it; what an empty Trust means is decided here, and nowhere
+// else.
 func (b *Backend) OpenHook(ctx context.Context, h run.Hook, limits policy.Limits) (*hook.Hook, error) {
-	fresh := h.Trust == policy.TrustUser
-	tier := policy.TierHook
-	if fresh {
-		tier = policy.TierProcess
-	}
+	once := h.Trust != policy.TrustPlatform
 	start := func(ctx context.Context) (hook.Worker, error) {
-		return backend.UntilStarted(ctx, func() (hook.Worker, error) { return b.startHook(ctx, h, limits, tier, fresh) })
+		return backend.UntilStarted(ctx, func() (hook.Worker, error) { return b.startHook(ctx, h, limits, once) })
 	}
 	first, err := start(ctx)
 	if err != nil {
@@ -44,16 +52,29 @@ func (b *Backend) OpenHook(ctx context.Context, h run.Hook, limits policy.Limits
 	if most == 0 {
 		most = max(2*runtime.NumCPU(), 4)
 	}
+	options := hook.Options{Start: start, Most: most}
+	if once {
+		options.Ahead = b.ahead
+	}
 	var opened *hook.Hook
-	opened = hook.New(first, most, start, func() { b.forgetHook(opened) })
+	options.OnClose = func() { b.forgetHook(opened) }
+	opened = hook.New(first, options)
+	if !b.rememberHook(opened) {
+		opened.Close()
+		return nil, backend.ErrClosed()
+	}
+	return opened, nil
+}
+
+// rememberHook has a hook closed with the backend, unless that is closed already.
+func (b *Backend) rememberHook(h *hook.Hook) bool {
 	b.hooksMu.Lock()
 	defer b.hooksMu.Unlock()
 	if b.hooks == nil {
-		first.Close()
-		return nil, backend.ErrClosed()
+		return false
 	}
-	b.hooks[opened] = struct{}{}
-	return opened, nil
+	b.hooks[h] = struct{}{}
+	return true
 }
 
 func (b *Backend) forgetHook(h *hook.Hook) {
@@ -74,7 +95,7 @@ func (b *Backend) closeHooks() {
 }
 
 // startHook leases a worker and has it compile the hook.
-func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limits, tier policy.Tier, fresh bool) (*hookWorker, error) {
+func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limits, once bool) (*hookWorker, error) {
 	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
@@ -89,13 +110,15 @@ func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limit
 	}
 	m.replace() // it will be busy for long
 	enforcement := b.Enforcement()
-	enforcement.Tier = tier
+	if !once {
+		enforcement.Tier = policy.TierHook
+	}
 	enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageHook)
 	if b.proxied() { // for scripts; a hook has no network
 		enforcement.Walls[policy.WallEgress] = egress.Words(policy.EgressStrict, nil)
 	}
 	w := &hookWorker{
-		backend: b, member: m, enforcement: enforcement, fresh: fresh,
+		backend: b, member: m, enforcement: enforcement, once: once,
 		guest: zygote.Guest{Script: h.Script, Name: cmp.Or(h.Name, "<hook>"), Limits: limits, OnOutputLimit: b.options.Policy.OnOutputLimit},
 	}
 	if err := w.open(ctx); err != nil {
@@ -111,7 +134,7 @@ type hookWorker struct {
 	member      *member
 	guest       zygote.Guest    // without what differs from call to call
 	enforcement run.Enforcement // of all its results
-	fresh       bool            // it serves one call
+	once        bool            // it serves one call
 	calls       int
 }
 
@@ -171,7 +194,7 @@ func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool
 // and within its limits, and nothing of the call is left in it.
 func (w *hookWorker) reusable(result run.Result, ending zygote.Ending) bool {
 	answered := ending.Report != nil && ending.Killed == "" && result.Outcome != run.OutOfMemory
-	return answered && !ending.Last && !w.fresh && w.calls < maxCalls
+	return answered && !ending.Last && !w.once && w.calls < maxCalls
 }
 
 func (w *hookWorker) Close() { w.member.Close() }

@@ -47,7 +47,7 @@ var noArguments = hook.Call{Arguments: []hook.Argument{{Name: "state"}, {Name: "
 
 func startHookWorker(t *testing.T, b *Backend, script string) *hookWorker {
 	t.Helper()
-	w, err := b.startHook(t.Context(), run.Hook{Script: script}, b.options.Policy.Limits, policy.TierHook, false)
+	w, err := b.startHook(t.Context(), run.Hook{Script: script}, b.options.Policy.Limits, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestReusableWorkers(t *testing.T) {
 		"no JSON":           {"result['output'] = {1}", nil, true},
 		"out of memory":     {"x = 'a' * 10**10", nil, false},
 		"out of time":       {"while True: pass", func(w *hookWorker) { w.guest.Limits.WallTime = policy.Duration(1e8) }, false},
-		"a user's hook":     {"result['output'] = 1", func(w *hookWorker) { w.fresh = true }, false},
+		"a user's hook":     {"result['output'] = 1", func(w *hookWorker) { w.once = true }, false},
 		"the last call":     {"result['output'] = 1", func(w *hookWorker) { w.calls = maxCalls - 1 }, false},
 		"the last but one":  {"result['output'] = 1", func(w *hookWorker) { w.calls = maxCalls - 2 }, true},
 		"bad arguments too": {"result['output'] = 1", nil, true},

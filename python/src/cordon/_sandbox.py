@@ -167,7 +167,10 @@ class Sandbox:
         name: Optional[str] = None,
         trust: Optional[str] = None,
     ) -> Hook:
-        """A script that is compiled once and called often."""
+        """A script that is checked once and called often. Each call has a process of its
+        own, unless ``trust`` is ``"platform"``: then calls share one, and only the
+        language rules keep one from what another leaves behind. A service refuses that,
+        unless its operator's policy allows it."""
         merged = limits_of(timeout, None, memory, None, limits)
         return Hook(self._transport, HookSource(script, name, trust, tuple(sorted(merged.items()))))
 
@@ -418,8 +421,12 @@ def connect(url: str, token: Optional[str] = None) -> Sandbox:
 
 def another_operator() -> bool:
     """Whether somebody else has chosen the policy: a service, or who set CORDON_POLICY."""
-    connected = _default is not None and not isinstance(_default._transport, Local)
-    return connected or bool(os.environ.get("CORDON_POLICY"))
+    return connected() or bool(os.environ.get("CORDON_POLICY"))
+
+
+def connected() -> bool:
+    """Whether the functions of this package use a service."""
+    return _default is not None and not isinstance(_default._transport, Local)
 
 
 class Own:

@@ -6,7 +6,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from . import _units
 from ._errors import InvalidRequest, Refused, Unreadable
-from ._sandbox import Own, Sandbox, another_operator, call_of, default
+from ._sandbox import Own, Sandbox, another_operator, call_of, connected, default
 from ._transport import HookSource
 
 #: The maxima of the default policy: 60 s of wall and processor time, 1 GiB.
@@ -117,6 +117,7 @@ def run_mod_hook(
     timeout_seconds: float = 5.0,
     *,
     script_source: Optional[str] = None,
+    trust: Optional[str] = None,
 ) -> Any:
     """Runs a hook of a mod and gives what it leaves in ``result["output"]``.
     ``script_source`` is another name for ``script``.
@@ -126,6 +127,11 @@ def run_mod_hook(
     ValueError; one that takes too long is TimeoutError; one that raises gives
     ``{"status": "error", "error": …}``.
 
+    Calls of one script share a process, which the language rules alone keep apart, unless
+    ``trust`` is ``"user"``: then each call has a process of its own, and takes about a
+    millisecond. A service that was named by ``connect`` does the latter, unless ``trust``
+    is ``"platform"`` and its operator allows that.
+
     >>> run_mod_hook("result['output'] = game_state['gold'] * mod_config['factor']", {"gold": 21}, {"factor": 2})
     42
     >>> run_mod_hook("import os", {}, {})
@@ -133,7 +139,7 @@ def run_mod_hook(
     ...
     ValueError: the mod script is refused: 1:8: import-not-allowed: import of module 'os' is not allowed...
     """
-    hook = _hook(script_source if script is None else script, timeout_seconds)
+    hook = _hook(script_source if script is None else script, timeout_seconds, trust)
     try:
         answer = _place(timeout_seconds)._transport.call(hook, call_of(game_state, mod_config), brief=True)
     except Refused as refused:
@@ -150,9 +156,10 @@ async def arun_mod_hook(
     timeout_seconds: float = 5.0,
     *,
     script_source: Optional[str] = None,
+    trust: Optional[str] = None,
 ) -> Any:
     """:func:`run_mod_hook` for a task."""
-    hook = _hook(script_source if script is None else script, timeout_seconds)
+    hook = _hook(script_source if script is None else script, timeout_seconds, trust)
     try:
         answer = await _place(timeout_seconds)._transport.call_async(hook, call_of(game_state, mod_config), brief=True)
     except Refused as refused:
@@ -174,17 +181,21 @@ def _seconds(timeout: _units.Seconds) -> float:
     return _units.seconds(timeout) if isinstance(timeout, str) else timeout
 
 
-def _hook(script: Optional[str], timeout: float) -> HookSource:
+def _hook(script: Optional[str], timeout: float, trust: Optional[str] = None) -> HookSource:
     if script is None:
         raise TypeError("run_mod_hook() has no script: give the source as text")
     script = script if script.strip() else "pass"
+    # The child is this program's own, and who calls this function installs the mod: the
+    # operator. With a service somebody else is.
+    if trust is None and not connected():
+        trust = "platform"
     if timeout == 5.0:
-        return HookSource(script, "<mod_hook>")
+        return HookSource(script, "<mod_hook>", trust)
     text = _units.duration_text(timeout, "timeout_seconds")
     if _seconds(timeout) < 5.0:
-        return HookSource(script, "<mod_hook>", None, (("wall_time", text),))
+        return HookSource(script, "<mod_hook>", trust, (("wall_time", text),))
     # It may compute all the time, and not for the 5 s that a hook has otherwise.
-    return HookSource(script, "<mod_hook>", None, (("wall_time", text), ("cpu_time", text)))
+    return HookSource(script, "<mod_hook>", trust, (("wall_time", text), ("cpu_time", text)))
 
 
 def _refusal(refused: Refused) -> ValueError:

@@ -1,0 +1,47 @@
+package hook
+
+import "sync"
+
+// Ahead bounds the workers that are opened ahead of calls and serve one each: for
+// every hook, and for all hooks that share it. A hook that finds no place opens a
+// worker when a call comes, and is slower. A nil Ahead has places for everybody.
+type Ahead struct {
+	each int
+
+	mu   sync.Mutex
+	left int
+}
+
+// NewAhead has places for so many workers of each hook, and so many in total.
+func NewAhead(each, total int) *Ahead { return &Ahead{each: each, left: total} }
+
+func (a *Ahead) perHook() int {
+	if a == nil {
+		return 0
+	}
+	return a.each
+}
+
+// reserve takes a place, if there is one.
+func (a *Ahead) reserve() bool {
+	if a == nil {
+		return true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.left == 0 {
+		return false
+	}
+	a.left--
+	return true
+}
+
+// release gives places back.
+func (a *Ahead) release(n int) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left += n
+}
