@@ -83,8 +83,9 @@ func TestLargeResults(t *testing.T) {
 		outcome run.Outcome
 		words   string
 	}{
-		"result = 'a' * (60 << 20)":                                    {run.Succeeded, ""},
-		"result = 'a' * (70 << 20)":                                    {run.InvalidOutput, "result takes 73400"},
+		"result = 'a' * ((8 << 20) - 2)":                               {run.Succeeded, ""},
+		"result = 'a' * ((8 << 20) - 1)":                               {run.OutOfResult, "result limit of 8MiB"},
+		"result = 'a' * (70 << 20)":                                    {run.OutOfResult, "result limit of 8MiB"},
 		"result = 'a' * (100 << 20)":                                   {run.OutOfMemory, "256MiB"},
 		"result = 'a' * (140 << 20)":                                   {run.OutOfMemory, "256MiB"},
 		"class L(list): pass\nresult = L([n] for n in range(1500000))": {run.OutOfMemory, "256MiB"},

@@ -45,6 +45,7 @@ type DocumentLimits struct {
 	CPUTime   string `json:"cpu_time,omitempty" yaml:"cpu_time,omitempty"`
 	Memory    string `json:"memory,omitempty" yaml:"memory,omitempty"`
 	Output    string `json:"output,omitempty" yaml:"output,omitempty"`
+	Result    string `json:"result,omitempty" yaml:"result,omitempty"`
 	Scratch   string `json:"scratch,omitempty" yaml:"scratch,omitempty"`
 	OpenFiles *int   `json:"open_files,omitempty" yaml:"open_files,omitempty"`
 	Threads   *int   `json:"threads,omitempty" yaml:"threads,omitempty"`
@@ -255,7 +256,7 @@ func trueOrNil(b bool) *bool {
 func documentLimits(l Limits) DocumentLimits {
 	return DocumentLimits{
 		WallTime: l.WallTime.String(), CPUTime: l.CPUTime.String(),
-		Memory: l.Memory.String(), Output: l.Output.String(), Scratch: l.Scratch.String(),
+		Memory: l.Memory.String(), Output: l.Output.String(), Result: l.Result.String(), Scratch: l.Scratch.String(),
 		OpenFiles: &l.OpenFiles, Threads: &l.Threads, Processes: &l.Processes, Disk: l.Disk.String(), Fuel: l.Fuel.String(),
 	}
 }

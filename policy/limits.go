@@ -66,6 +66,8 @@ type Limits struct {
 	Memory Bytes `json:"memory,omitempty" yaml:"memory,omitempty"`
 	// Output bounds stdout and stderr, each for itself.
 	Output Bytes `json:"output,omitempty" yaml:"output,omitempty"`
+	// Result bounds the guest's result and variables, together and as JSON.
+	Result Bytes `json:"result,omitempty" yaml:"result,omitempty"`
 	// Scratch is the size of the private /tmp.
 	Scratch Bytes `json:"scratch,omitempty" yaml:"scratch,omitempty"`
 	// OpenFiles bounds descriptors, the standard streams included.
@@ -87,6 +89,7 @@ var DefaultLimits = Limits{
 	CPUTime:   Duration(10 * time.Second),
 	Memory:    256 * MiB,
 	Output:    64 * KiB,
+	Result:    8 * MiB,
 	Scratch:   16 * MiB,
 	OpenFiles: 64,
 	Threads:   16,
@@ -101,6 +104,7 @@ var DefaultMaxima = Limits{
 	CPUTime:   Duration(60 * time.Second),
 	Memory:    1 * GiB,
 	Output:    256 * KiB,
+	Result:    32 * MiB,
 	Scratch:   64 * MiB,
 	OpenFiles: 64,
 	Threads:   16,
@@ -112,6 +116,9 @@ var DefaultMaxima = Limits{
 // MaxOpenFiles is the highest open_files a policy may grant. Descriptors above
 // it belong to the host side of the fork server and must never be a guest's.
 const MaxOpenFiles = 1000
+
+// MaxResult is the highest result a policy may grant: the host holds it in memory.
+const MaxResult = 64 * MiB
 
 // Or fills the zero fields of l from fallback.
 func (l Limits) Or(fallback Limits) Limits {

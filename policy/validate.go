@@ -81,6 +81,8 @@ var checks = []struct {
 			found.add("maxima."+field, errors.New("is negative"))
 		} else if p.Maxima.OpenFiles > MaxOpenFiles {
 			found.add("maxima.open_files", fmt.Errorf("%d is above %d, the most that can be granted", p.Maxima.OpenFiles, MaxOpenFiles))
+		} else if p.Maxima.Result > MaxResult {
+			found.add("maxima.result", fmt.Errorf("%v is above %v, the most that can be granted", p.Maxima.Result, MaxResult))
 		}
 	}},
 	{"floor", func(p Policy, found *problems) {

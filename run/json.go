@@ -112,6 +112,7 @@ type wireUsage struct {
 	CPUTime  policy.Duration `json:"cpu_time"`
 	Memory   string          `json:"memory"`
 	Output   string          `json:"output"`
+	Result   string          `json:"result"`
 	Fuel     policy.Count    `json:"fuel,omitempty"`
 }
 
@@ -125,6 +126,7 @@ func (u Usage) wire() wireUsage {
 		policy.Duration(u.CPUTime.Std().Round(time.Microsecond)),
 		u.Memory.Rounded(),
 		u.Output.Rounded(),
+		u.Result.Rounded(),
 		u.Fuel,
 	}
 }

@@ -30,6 +30,7 @@ const (
 	OutOfCPU      Outcome = "out_of_cpu"       // the processor time limit
 	OutOfMemory   Outcome = "out_of_memory"    // the memory limit
 	OutOfOutput   Outcome = "out_of_output"    // the output limit, where it kills
+	OutOfResult   Outcome = "out_of_result"    // the limit on result and variables
 	OutOfDisk     Outcome = "out_of_disk"      // the disk or scratch limit
 	OutOfProcs    Outcome = "out_of_processes" // the limit of processes
 	OutOfFuel     Outcome = "out_of_fuel"      // the limit of instructions
@@ -53,6 +54,7 @@ var errorTypes = map[Outcome]ErrorType{
 	OutOfCPU:      "cpu_limit",
 	OutOfMemory:   "memory_limit",
 	OutOfOutput:   "output_limit",
+	OutOfResult:   "result_limit",
 	OutOfDisk:     "disk_limit",
 	OutOfProcs:    "process_limit",
 	OutOfFuel:     "fuel_limit",
@@ -66,7 +68,7 @@ var errorTypes = map[Outcome]ErrorType{
 // Outcomes lists every way a run can end.
 var Outcomes = []Outcome{
 	Succeeded, Exited, Raised, Malformed, Refused, TimedOut, OutOfCPU,
-	OutOfMemory, OutOfOutput, OutOfDisk, OutOfProcs, OutOfFuel, Trapped, Signaled, Denied, InvalidOutput, Canceled,
+	OutOfMemory, OutOfOutput, OutOfResult, OutOfDisk, OutOfProcs, OutOfFuel, Trapped, Signaled, Denied, InvalidOutput, Canceled,
 }
 
 // ErrorType gives the word for an outcome, empty for success.
@@ -132,6 +134,16 @@ func (r Result) Decode(v any) error { return json.Unmarshal(r.ValueOrNull(), v) 
 // ValueOrNull is the guest's value as JSON, also when there is none.
 func (r Result) ValueOrNull() json.RawMessage { return orNull(r.Value) }
 
+// ValueSize is what the value and the variables take: their names, and their values as
+// JSON.
+func (r Result) ValueSize() policy.Bytes {
+	size := len(r.Value)
+	for name, value := range r.Variables {
+		size += len(name) + len(value)
+	}
+	return policy.Bytes(size)
+}
+
 // Exception is what a guest raised and nobody caught.
 type Exception struct {
 	Type      string `json:"type"`
@@ -147,6 +159,8 @@ type Usage struct {
 	CPUTime  policy.Duration `json:"cpu_time"`
 	Memory   policy.Bytes    `json:"memory"`
 	Output   policy.Bytes    `json:"output"`
+	// Result is the size of the value and the variables as JSON.
+	Result policy.Bytes `json:"result"`
 	// Fuel is there for modules alone.
 	Fuel policy.Count `json:"fuel,omitempty"`
 }

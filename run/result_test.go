@@ -44,7 +44,7 @@ func TestClasses(t *testing.T) {
 }
 
 // The closed set: a word that is added here is a promise to every caller.
-var closedSet = strings.Fields("syntax policy exception timeout cpu_limit memory_limit output_limit disk_limit process_limit fuel_limit crashed denied invalid_output canceled")
+var closedSet = strings.Fields("syntax policy exception timeout cpu_limit memory_limit output_limit result_limit disk_limit process_limit fuel_limit crashed denied invalid_output canceled")
 
 func TestOutcomes(t *testing.T) {
 	used := map[string]bool{}
@@ -164,7 +164,8 @@ func TestResultJSON(t *testing.T) {
     "wall_time": "2.001235s",
     "cpu_time": "1.98s",
     "memory": "31MiB",
-    "output": "1.5KiB"
+    "output": "1.5KiB",
+    "result": "0B"
   },
   "violations": [
     {
@@ -209,7 +210,8 @@ func TestResultJSON(t *testing.T) {
     "wall_time": "0s",
     "cpu_time": "0s",
     "memory": "0B",
-    "output": "0B"
+    "output": "0B",
+    "result": "0B"
   },
   "violations": [],
   "traffic": [],
@@ -245,7 +247,8 @@ func TestResultJSON(t *testing.T) {
     "wall_time": "0s",
     "cpu_time": "0s",
     "memory": "0B",
-    "output": "0B"
+    "output": "0B",
+    "result": "0B"
   },
   "violations": [],
   "traffic": [

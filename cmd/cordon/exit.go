@@ -52,6 +52,7 @@ var outcomeCodes = map[run.Outcome]int{
 	run.OutOfCPU:      codeKilled,
 	run.OutOfMemory:   codeKilled,
 	run.OutOfOutput:   codeKilled,
+	run.OutOfResult:   1, // its own would be 0, as above
 	run.OutOfDisk:     codeKilled,
 	run.OutOfProcs:    codeKilled,
 	run.OutOfFuel:     codeKilled,

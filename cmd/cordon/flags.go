@@ -17,7 +17,7 @@ type limitOptions struct{ policy.Limits }
 
 // limitFlags names the flag of each limit, for messages.
 var limitFlags = map[string]string{
-	"wall_time": "--timeout", "cpu_time": "--cpu-time", "memory": "--memory", "output": "--output-limit",
+	"wall_time": "--timeout", "cpu_time": "--cpu-time", "memory": "--memory", "output": "--output-limit", "result": "--result-limit",
 	"scratch": "--scratch", "open_files": "--open-files", "threads": "--threads",
 	"processes": "--processes", "disk": "--disk", "fuel": "--fuel",
 }
@@ -25,6 +25,7 @@ var limitFlags = map[string]string{
 func (o *limitOptions) addTo(f *pflag.FlagSet) {
 	d := policy.DefaultLimits
 	o.addCallLimitsTo(f, d)
+	o.addResultLimitTo(f, d)
 	o.addSpaceLimitsTo(f, d)
 	f.Var(cli.Counted(&o.Threads), "threads", about("limit on threads", d.Threads))
 }
@@ -41,6 +42,11 @@ func (o *limitOptions) addCallLimitsTo(f *pflag.FlagSet, d policy.Limits) {
 	f.Var(cli.Measured(&o.CPUTime, policy.ParseDuration), "cpu-time", about("processor time limit, like 5s", d.CPUTime))
 	f.VarP(cli.Measured(&o.Memory, policy.ParseBytes), "memory", "m", about("memory limit, like 128MiB", d.Memory))
 	f.VarP(cli.Measured(&o.Output, policy.ParseBytes), "output-limit", "o", about("limit on stdout and on stderr, like 16KiB", d.Output))
+}
+
+// addResultLimitTo adds the limit of what has a result, which a command has not.
+func (o *limitOptions) addResultLimitTo(f *pflag.FlagSet, d policy.Limits) {
+	f.Var(cli.Measured(&o.Result, policy.ParseBytes), "result-limit", about("limit on the result and variables as JSON, like 1MiB", d.Result))
 }
 
 func about(what string, normally any) string {

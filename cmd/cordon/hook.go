@@ -87,6 +87,7 @@ func (o *hookOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.function, "call", "", "call the function `NAME` that the script defines")
 	f.Var(&o.arguments, "arg", "an argument of the function: a JSON value, or @FILE (repeatable)")
 	o.addCallLimitsTo(f, policy.DefaultCallLimits.Or(policy.DefaultLimits))
+	o.addResultLimitTo(f, policy.DefaultLimits)
 	o.PolicyOptions.AddTo(cmd)
 	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is user, for a process for each call, or platform, whose calls share one (user)")
 	f.Var(cli.Counted(&o.repeat), "repeat", "call the hook so many times (1)")

@@ -118,6 +118,7 @@ var headings = map[run.Outcome]string{
 	run.OutOfCPU:      "killed",
 	run.OutOfMemory:   "killed",
 	run.OutOfOutput:   "killed",
+	run.OutOfResult:   "result too large",
 	run.OutOfDisk:     "killed",
 	run.OutOfProcs:    "killed",
 	run.OutOfFuel:     "killed",

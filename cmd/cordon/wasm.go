@@ -94,6 +94,7 @@ func (o *wasmOptions) addTo(cmd *cobra.Command) {
 	d := policy.DefaultLimits
 	f.Var(cli.Measured(&o.Fuel, policy.ParseCount), "fuel", about("limit on instructions, like 50M", d.Fuel))
 	o.addCallLimitsTo(f, d)
+	o.addResultLimitTo(f, d)
 	f.StringArrayVar(&o.read, "read", nil, "a file or folder that the module may read: `PATH` (repeatable)")
 	f.StringArrayVar(&o.write, "write", nil, "a file or folder that the module may change: `PATH` (repeatable)")
 	f.Var(cli.Counted(&o.OpenFiles), "open-files", about("limit on open files", d.OpenFiles))

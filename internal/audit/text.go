@@ -34,7 +34,7 @@ func bounded(r Record) Record {
 		u := *r.Usage
 		r.Usage = &run.Usage{
 			WallTime: max(u.WallTime, 0), CPUTime: max(u.CPUTime, 0),
-			Memory: max(u.Memory, 0), Output: max(u.Output, 0), Fuel: max(u.Fuel, 0),
+			Memory: max(u.Memory, 0), Output: max(u.Output, 0), Result: max(u.Result, 0), Fuel: max(u.Fuel, 0),
 		}
 	}
 	if more := len(r.Violations) - maxViolations; more > 0 {

@@ -139,6 +139,8 @@ func failure(r run.Result, l policy.Limits, i service.Info) string {
 		return fmt.Sprintf("It ran out of memory: limit %v%s. Hold less at once, or ask for more with memory (at most %d MiB).", l.Memory, atLine(r), int64(most.Memory/policy.MiB))
 	case run.OutOfOutput:
 		return fmt.Sprintf("It was ended since it wrote too much: limit %v. Print less.", l.Output)
+	case run.OutOfResult:
+		return fmt.Sprintf("Its `result` and variables are too large to give back: limit %v. Leave less in them, or print what matters.", l.Result)
 	case run.OutOfDisk:
 		return fmt.Sprintf("It filled the space that it has for files: %s. Write less.", r.Error)
 	case run.OutOfProcs:

@@ -242,6 +242,7 @@ limits:
   cpu_time: 10s
   memory: 256MiB
   output: 64KiB
+  result: 8MiB
   scratch: 16MiB
   open_files: 64
   threads: 16
@@ -253,6 +254,7 @@ maxima:
   cpu_time: 1m
   memory: 1GiB
   output: 256KiB
+  result: 32MiB
   scratch: 64MiB
   open_files: 64
   threads: 16

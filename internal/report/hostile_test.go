@@ -148,7 +148,7 @@ func TestDeepValues(t *testing.T) {
 			t.Fatalf("%d fields", len(dict))
 		}
 		var r run.Result
-		if Malformed(&r, err); r.Outcome != run.InvalidOutput {
+		if Malformed(&r, err, policy.DefaultLimits); r.Outcome != run.InvalidOutput {
 			t.Errorf("%s %q", r.Outcome, r.Error)
 		}
 	})

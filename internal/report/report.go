@@ -15,6 +15,7 @@
 //	refused   findings of the language rules      refused
 //	checked   findings, none or some: [Findings]  succeeded
 //	opened                                        succeeded
+//	large     no result: it was too large to send out_of_result
 //
 // All of them have a code, and may have variables.
 package report
@@ -55,18 +56,29 @@ func Read(r *run.Result, report wire.Dict, of Run) OSError {
 		unreadable(r, err) // and nothing that it says
 		return OSError{}
 	}
+	concluded.Usage.Result = concluded.ValueSize()
 	*r = concluded
 	return cause
 }
 
 // Malformed is the conclusion if there is no report, but an error of the one who
-// decodes it.
-func Malformed(r *run.Result, err error) {
+// reads or decodes it.
+func Malformed(r *run.Result, err error, limits policy.Limits) {
+	if errors.Is(err, wire.ErrAboveMax) {
+		TooLarge(r, limits)
+		return
+	}
 	if errors.Is(err, wire.ErrValue) { // an honest guest's value, which is no JSON
 		end(r, run.InvalidOutput, err.Error())
 		return
 	}
 	unreadable(r, err)
+}
+
+// TooLarge is the conclusion for a result above its limit.
+func TooLarge(r *run.Result, limits policy.Limits) {
+	end(r, run.OutOfResult, fmt.Sprintf("result limit of %v reached: result and variables take more as JSON", limits.Result))
+	r.Value = nil
 }
 
 func unreadable(r *run.Result, err error) {
@@ -87,7 +99,12 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 	exitCode := int(uint8(code))
 	r.ExitCode = &exitCode
 	if raw := report.Get("variables"); raw != nil {
-		if r.Variables, err = variables(raw); err != nil {
+		r.Variables, err = variables(raw, limits)
+		if errors.Is(err, wire.ErrAboveMax) {
+			TooLarge(r, limits)
+			return OSError{}, nil
+		}
+		if err != nil {
 			return OSError{}, err
 		}
 	}
@@ -95,7 +112,9 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 	case "checked", "opened":
 		r.Outcome = run.Succeeded
 	case "ok":
-		return OSError{}, result(r, report)
+		return OSError{}, result(r, report, limits)
+	case "large":
+		TooLarge(r, limits)
 	case "invalid":
 		message, err := report.Get("message").Text()
 		end(r, run.InvalidOutput, printable.Line(message))
@@ -116,10 +135,12 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 }
 
 // result: the guest came to its end, and left a value.
-func result(r *run.Result, report wire.Dict) error {
+func result(r *run.Result, report wire.Dict, limits policy.Limits) error {
 	r.Outcome = run.Succeeded
-	value, err := report.Get("result").AppendJSON(nil, "result", run.MaxPayload)
+	value, err := report.Get("result").AppendJSON(nil, "result", int(limits.Result-r.ValueSize()))
 	switch {
+	case errors.Is(err, wire.ErrAboveMax):
+		TooLarge(r, limits)
 	case errors.Is(err, wire.ErrValue), errors.Is(err, wire.ErrTooDeep), errors.Is(err, wire.ErrTooLarge):
 		end(r, run.InvalidOutput, err.Error())
 	case err != nil:
@@ -130,17 +151,19 @@ func result(r *run.Result, report wire.Dict) error {
 	return nil
 }
 
-func variables(raw wire.Raw) (map[string]json.RawMessage, error) {
+func variables(raw wire.Raw, limits policy.Limits) (map[string]json.RawMessage, error) {
 	fields, err := raw.Dict()
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string]json.RawMessage, len(fields))
+	left := int(limits.Result)
 	for _, field := range fields {
-		value, err := field.Value.AppendJSON(nil, field.Name, run.MaxPayload)
+		value, err := field.Value.AppendJSON(nil, field.Name, left-len(field.Name))
 		if err != nil {
 			return nil, err
 		}
+		left -= len(field.Name) + len(value)
 		found[field.Name] = value
 	}
 	return found, nil

@@ -154,7 +154,7 @@ func TestMalformed(t *testing.T) {
 		{&wire.TypeError{Where: "result", Type: "code"}, (&wire.TypeError{Where: "result", Type: "code"}).Error()},
 	} {
 		var r run.Result
-		if Malformed(&r, test.err); r.Outcome != run.InvalidOutput || r.Error != test.want {
+		if Malformed(&r, test.err, policy.DefaultLimits); r.Outcome != run.InvalidOutput || r.Error != test.want {
 			t.Errorf("%s %q, want %q", r.Outcome, r.Error, test.want)
 		}
 	}

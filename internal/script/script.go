@@ -30,7 +30,7 @@ var (
 //	run(script, name, context, wanted, code, space, compiled, last)
 //	                                        runs it, and gives the report
 //	sharing(compiled, give)                 compiles, and gives the code away
-//	flush(), pack(report)                   what to do with a report
+//	flush(), pack(report, most)             what to do with a report
 func Source() string { return scriptPart }
 
 // WasmSource is the whole program for CPython on WebAssembly. It needs a module
@@ -62,6 +62,7 @@ func Source() string { return scriptPart }
 //	fresh       whether this is the first frame of this copy of a memory
 //	code        what an earlier guest gave as the script's code, or None
 //	ask         whether to give the code
+//	most        bytes that the report may take
 //
 // Further questions begin with "code", followed by the marshalled code or nothing,
 // once, before anything of the guest's runs, if the frame asks for it; or are a call

@@ -15,6 +15,10 @@ var (
 	ErrTooLarge  = errors.New("too large")
 	ErrTooDeep   = errors.New("nested too deep")
 	ErrValue     = errors.New("not a JSON value")
+
+	// ErrAboveMax is the ErrTooLarge of what is above the maximum that the caller gave,
+	// and not above one of this package.
+	ErrAboveMax = fmt.Errorf("%w: above the maximum", ErrTooLarge)
 )
 
 // Error says what is wrong with a value, and where.

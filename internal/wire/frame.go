@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -41,6 +42,18 @@ const (
 // run accepts fits: script, stdin and context each have their own maximum.
 const MaxFrame = 3 * run.MaxPayload
 
+// reportPerJSON is how many bytes of a report one byte of JSON takes at most: a small int
+// takes 5 bytes in a marshalled list, and 2 with its comma as JSON. The rest of a report,
+// an exception or findings, has the slack.
+const (
+	reportPerJSON = 3
+	reportSlack   = 1 << 20
+)
+
+// MaxReport bounds the report of a guest with these limits. One above it has a result above
+// its limit, or is a forgery, and is not read.
+func MaxReport(l policy.Limits) int { return reportPerJSON*int(l.Result) + reportSlack }
+
 // readStep is how much memory a header alone can make ReadFrame take. Beyond
 // it, memory at most doubles what has really arrived.
 const readStep = 64 << 10
@@ -72,7 +85,7 @@ func AppendListFrame(dst []byte, kind byte, fields ...Field) ([]byte, error) {
 
 // ReadFrame reads one frame. The payload lies in buf if buf's capacity is
 // enough, and is valid until buf is used again. A payload above max is
-// ErrTooLarge and nothing of it is read; an unknown kind is ErrMalformed. An
+// ErrAboveMax and nothing of it is read; an unknown kind is ErrMalformed. An
 // end before the first byte is io.EOF, a later one io.ErrUnexpectedEOF.
 //
 // The header is read by itself; give a bufio.Reader to save the system call.
@@ -95,7 +108,7 @@ func ReadFrame(r io.Reader, buf []byte, max int) (kind byte, payload []byte, err
 		return 0, nil, fmt.Errorf("%w: unknown frame kind 0x%02x", ErrMalformed, kind)
 	}
 	if max < 0 || size > uint64(max) {
-		return 0, nil, fmt.Errorf("%w: a frame of %d bytes is above the maximum of %d", ErrTooLarge, size, max)
+		return 0, nil, fmt.Errorf("%w: a frame of %d bytes, and it may have %d", ErrAboveMax, size, max)
 	}
 	payload, err = readPayload(r, buf, int(size))
 	if err != nil {

@@ -53,7 +53,7 @@ type jsonWriter struct {
 }
 
 func (w *jsonWriter) tooLarge() error {
-	return &Error{Problem: fmt.Sprintf("exceeds the maximum of %d bytes of JSON", w.max), Class: ErrTooLarge}
+	return &Error{Problem: fmt.Sprintf("exceeds the maximum of %d bytes of JSON", w.max), Class: ErrAboveMax}
 }
 
 func (w *jsonWriter) value(depth int) (err error) {

@@ -105,7 +105,7 @@ func TestCodeIsAskedForOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, err := wire.AppendListFrame(nil, wire.KindStart, startFields(
-			Guest{Script: "pass", Name: "x"}, []any{}, []byte(test.code), test.ask)...)
+			Guest{Script: "pass", Name: "x", Limits: policy.DefaultLimits}, []any{}, []byte(test.code), test.ask)...)
 		if err != nil || !bytes.Equal(sent[:n], want) {
 			t.Errorf("run %d is sent %q, want %q", i, sent[:n], want)
 		}

@@ -88,5 +88,6 @@ func startFields(g Guest, limits []any, code []byte, ask bool) []wire.Field {
 		{Name: "limits", Value: limits},
 		{Name: "code", Value: code},
 		{Name: "ask", Value: ask},
+		{Name: "most", Value: wire.MaxReport(g.Limits)},
 	}
 }

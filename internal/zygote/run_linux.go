@@ -70,13 +70,13 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 	c.open(g)
 
 	var e Ending
-	reader := w.reading(c)
-	kind, payload, err := wire.ReadFrame(reader, w.answer, run.MaxPayload)
+	reader, most := w.reading(c), wire.MaxReport(g.Limits)
+	kind, payload, err := wire.ReadFrame(reader, w.answer, most)
 	if ask && err == nil && kind == wire.KindCode {
 		// The worker answers before it runs anything of the guest's, and always:
 		// the first frame is its own.
 		g.Codes.keep(source{g.Script, g.Name}, bytes.Clone(payload))
-		kind, payload, err = wire.ReadFrame(reader, nil, run.MaxPayload)
+		kind, payload, err = wire.ReadFrame(reader, nil, most)
 	}
 	switch {
 	case err == nil && (kind == wire.KindDone || kind == wire.KindLast):

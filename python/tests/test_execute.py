@@ -62,6 +62,8 @@ def test_failures():
     cut = execute("print('x' * 100000)", output_limit=1000)
     assert len(cut["stdout"]) == 1000 and cut["return_code"] == 0
     assert execute("x = '\0'")["return_code"] == -1
+    assert execute("result = 'x' * (20 << 20)")["error"] is None
+    assert "result limit of" in execute("x = ['x' * (20 << 20)]", inspect_variables=["x"])["error"]
 
 
 def test_code_may_compute_as_long_as_it_may_take():

@@ -110,7 +110,8 @@ def test_one_variable():
 
 def test_large_requests_and_results():
     text = "x" * (5 << 20)
-    assert len(cordon.run("result = context + context", context=text).value) == 10 << 20
+    assert len(cordon.run("result = context + context", context=text, limits={"result": "16MiB"}).value) == 10 << 20
+    assert cordon.run("result = context + context", context=text).error_type == "result_limit"
 
 
 def test_check():

@@ -72,6 +72,12 @@ func Contract(t *testing.T, open Open, p policy.Policy) {
 		{"cpu time", run.Request{Script: "while True: pass", Limits: policy.Limits{CPUTime: second / 5}}, run.OutOfCPU, "", "", "200ms"},
 		{"memory", run.Request{Script: "x = bytearray(10**9)"}, run.OutOfMemory, "", "", "256MiB"},
 		{"output limit", run.Request{Script: "print('x' * 100000)", OnOutputLimit: policy.OutputKill}, run.OutOfOutput, "", strings.Repeat("x", 65536), "64KiB"},
+		{"result limit", run.Request{Script: "result = 'x' * 1022", Limits: policy.Limits{Result: policy.KiB}}, run.Succeeded, `"` + strings.Repeat("x", 1022) + `"`, "", ""},
+		{"a result above its limit", run.Request{Script: "result = 'x' * 1023", Limits: policy.Limits{Result: policy.KiB}}, run.OutOfResult, "", "", "result limit of 1KiB"},
+		{"a result far above its limit", run.Request{Script: "result = 'x' * (20 << 20)"}, run.OutOfResult, "", "", "result limit of 8MiB"},
+		{"a result that is longer as JSON", run.Request{Script: `result = '\x00' * (8 << 20)`}, run.OutOfResult, "", "", "result limit of 8MiB"},
+		{"variables above the limit", run.Request{Script: "x, result = 'x' * 600, 'x' * 600", Variables: []string{"x"}, Limits: policy.Limits{Result: policy.KiB}}, run.OutOfResult, "", "", "result limit of 1KiB"},
+		{"variables far above the limit", run.Request{Script: "x = ['x' * (20 << 20)]", Variables: []string{"x"}}, run.OutOfResult, "", "", "result limit of 8MiB"},
 		{"crash", run.Request{Script: crash}, crashed, "", "", words},
 		{"no JSON", run.Request{Script: "result = {'a': [1, {2}]}"}, run.InvalidOutput, "", "", "result['a'][1]"},
 	} {

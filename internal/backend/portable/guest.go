@@ -248,7 +248,7 @@ func (g *guest) listen() {
 		return
 	}
 	close(g.ready)
-	kind, payload, err = wire.ReadFrame(reader, nil, run.MaxPayload)
+	kind, payload, err = wire.ReadFrame(reader, nil, wire.MaxReport(g.job.Limits))
 	switch {
 	case err == nil && kind == wire.KindDone:
 		g.report, g.malformed = wire.DecodeDict(payload)

@@ -42,7 +42,7 @@ func judge(e evidence) (run.Result, report.OSError) {
 	switch {
 	case (e.Report == nil || e.Killed.written()) && e.killed(&r):
 	case e.Malformed != nil:
-		report.Malformed(&r, e.Malformed)
+		report.Malformed(&r, e.Malformed, e.Limits)
 	case e.Report != nil:
 		cause = report.Read(&r, e.Report, report.Run{Limits: e.Limits, Restricted: e.Restricted})
 	default:

@@ -35,7 +35,7 @@ func arguments(python string) []string {
 }
 
 // opening is all that a guest reads before its own input.
-func (b *Scripts) opening(kind byte, g guestScript) ([]byte, error) {
+func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byte, error) {
 	p := b.options.Policy
 	var rules any
 	preload := p.Preload
@@ -56,7 +56,8 @@ func (b *Scripts) opening(kind byte, g guestScript) ([]byte, error) {
 		wire.Field{Name: "script", Value: g.script},
 		wire.Field{Name: "name", Value: g.name},
 		wire.Field{Name: "context", Value: g.context},
-		wire.Field{Name: "variables", Value: orEmpty(g.variables)})
+		wire.Field{Name: "variables", Value: orEmpty(g.variables)},
+		wire.Field{Name: "most", Value: wire.MaxReport(limits)})
 	if err != nil {
 		return nil, run.Errorf(run.Invalid, "%w", err)
 	}

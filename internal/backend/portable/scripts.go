@@ -184,7 +184,7 @@ func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 
 // start has an interpreter run or check a script, and judges its end.
 func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guestScript) (result run.Result, cause report.OSError, words wire.Dict, err error) {
-	opening, err := b.opening(kind, g)
+	opening, err := b.opening(kind, g, job.Limits)
 	if err != nil {
 		return result, cause, nil, err
 	}

@@ -36,7 +36,7 @@ func judge(e evidence) (run.Result, error) {
 		end(&r, run.OutOfOutput, "SIGKILL", fmt.Sprintf("output limit of %v reached", e.Limits.Output))
 	case e.Report == nil && e.killed(&r), e.Report == nil && e.died(&r):
 	case e.Malformed != nil:
-		report.Malformed(&r, e.Malformed)
+		report.Malformed(&r, e.Malformed, e.Limits)
 	default:
 		e.explain(&r, report.Read(&r, e.Report, report.Run{Limits: e.Limits, Restricted: e.Restricted}))
 	}

@@ -42,8 +42,10 @@ type member struct {
 func newMember(z *zygote.Zygote) *member { return &member{server: z, replace: func() {}} }
 
 // fits says whether a worker with some limits can serve a run with others: it
-// can narrow them, but for the size of its scratch space.
+// can narrow them, but for the size of its scratch space. The result's comes with
+// each guest.
 func fits(run, worker policy.Limits) bool {
+	run.Result = worker.Result
 	_, _, _, wider := run.Above(worker)
 	return !wider && run.Scratch == worker.Scratch
 }

@@ -60,7 +60,7 @@ func TestCallIsBounded(t *testing.T) {
 		{"no room", 1, 0, packed(8, 8), run.InvalidOutput, "", "made no room"},
 		{"an answer over the end", 1, 8, packed(page-4, 8), run.InvalidOutput, "", "lies outside of its memory"},
 		{"an answer of all addresses", 1, 8, packed(8, 1<<32-1), run.InvalidOutput, "", "lies outside of its memory"},
-		{"an answer that is too large", run.MaxPayload/page + 1, 8, packed(8, run.MaxPayload+1), run.InvalidOutput, "", "and may take"},
+		{"an answer that is too large", uint32(policy.DefaultLimits.Result/page) + 1, 8, packed(8, uint32(policy.DefaultLimits.Result)+1), run.OutOfResult, "", "result limit of 8MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := bench{t, b.Backend}.open(library(test.pages, "cordon_alloc", test.room, test.answer))
@@ -256,8 +256,8 @@ ours = sys._getframe()
 while "pack" not in ours.f_globals:
     ours = ours.f_back
 real = ours.f_globals["pack"]
-def pack(report):
-    made = marshal.loads(real(report))
+def pack(report, most):
+    made = marshal.loads(real(report, most))
     made["more"] = "x" * %d
     return marshal.dumps(made, 2)
 ours.f_globals["pack"] = pack
@@ -266,7 +266,7 @@ result = 42`, size)})
 	if r := forge(1000); string(r.Value) != "42" {
 		t.Fatalf("a forged report is not taken: %s %s", r.Outcome, r.Error)
 	}
-	if r := forge(run.MaxPayload); r.Outcome != run.InvalidOutput {
+	if r := forge(run.MaxPayload); r.Outcome != run.OutOfResult {
 		t.Errorf("%s %s %s", r.Outcome, r.Value, r.Error)
 	}
 }

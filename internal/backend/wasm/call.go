@@ -9,6 +9,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -51,7 +52,7 @@ func (m *Module) Call(ctx context.Context, job backend.Job, function string, arg
 		if err != nil {
 			return value{}, err
 		}
-		return answerOf(i.Memory(), function, answer[0]), nil
+		return answerOf(i.Memory(), function, answer[0], job.Limits.Result), nil
 	})
 }
 
@@ -76,7 +77,7 @@ func (m *Module) callable(function string) (allocate string, err error) {
 }
 
 // answerOf takes the JSON that a function left.
-func answerOf(memory api.Memory, function string, packed uint64) value {
+func answerOf(memory api.Memory, function string, packed uint64, most policy.Bytes) value {
 	at, length := uint32(packed>>32), uint32(packed)
 	if length == 0 {
 		return value{}
@@ -85,10 +86,14 @@ func answerOf(memory api.Memory, function string, packed uint64) value {
 	switch {
 	case !ok:
 		return value{wrong: fmt.Sprintf("%s says that its answer lies outside of its memory: %d bytes at %#x", function, length, at)}
-	case length > run.MaxPayload:
-		return value{wrong: fmt.Sprintf("the answer of %s takes %d bytes, and may take %d", function, length, run.MaxPayload)}
-	case !json.Valid(text):
+	case policy.Bytes(length) > most:
+		return value{tooLarge: true}
+	}
+	// On one line, and with nothing that does not count: as all results are.
+	var compact bytes.Buffer
+	compact.Grow(len(text))
+	if err := json.Compact(&compact, text); err != nil {
 		return value{wrong: fmt.Sprintf("the answer of %s is not JSON", function)}
 	}
-	return value{json: bytes.Clone(text)}
+	return value{json: compact.Bytes()}
 }

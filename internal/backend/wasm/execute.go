@@ -47,6 +47,8 @@ type value struct {
 	json []byte
 	// wrong says why it is none.
 	wrong string
+	// tooLarge says that it is above the limit on results.
+	tooLarge bool
 }
 
 // execute gives the module a new instance, has something done with it, and says what

@@ -138,6 +138,7 @@ func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
 		wire.Field{Name: "fresh", Value: fresh},
 		wire.Field{Name: "code", Value: nil},
 		wire.Field{Name: "ask", Value: false},
+		wire.Field{Name: "most", Value: wire.MaxReport(job.Limits)},
 	)
 }
 
@@ -170,12 +171,14 @@ func (i *instance) judge(e evidence, words []byte) run.Result {
 		return judge(e)
 	}
 	r := judge(e)
-	if len(words) > run.MaxPayload {
-		words = nil // none that we would read
+	dict, err := wire.Dict(nil), error(nil)
+	if len(words) > wire.MaxReport(e.Limits) {
+		err = wire.ErrAboveMax // and the guest was told
+	} else {
+		dict, err = wire.DecodeDict(words)
 	}
-	dict, err := wire.DecodeDict(words)
 	if err != nil {
-		report.Malformed(&r, err)
+		report.Malformed(&r, err, e.Limits)
 	} else {
 		cause := report.Read(&r, dict, report.Run{Limits: e.Limits, Restricted: e.restricted})
 		explain(&r, cause, i.interpreter.mounts())

@@ -51,11 +51,14 @@ func judge(e evidence) run.Result {
 		e.left(&r, int(exit.ExitCode()))
 	case e.err != nil:
 		e.trapped(&r, e.err.Error())
+	case e.value.tooLarge:
+		report.TooLarge(&r, e.Limits)
 	case e.value.wrong != "":
 		end(&r, run.InvalidOutput, "%s", e.value.wrong)
 	default:
 		e.left(&r, 0)
 		r.Value = e.value.json
+		r.Usage.Result = r.ValueSize()
 	}
 	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
 	return r

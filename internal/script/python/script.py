@@ -12,7 +12,6 @@ import marshal
 import sys
 
 CODE_AT_MOST = 64 << 10  # see internal/zygote/codes.go
-REPORT_AT_MOST = 64 << 20  # run.MaxPayload
 
 
 def prepare(preload):
@@ -319,9 +318,10 @@ def run(script, name, context, wanted, code, space, compiled, last=True):
     return report
 
 
-def pack(report):
+def pack(report, most):
     """Values that marshal takes go out as they are; the Runner judges them.
-    What it does not take is rebuilt, or named."""
+    What it does not take is rebuilt, or named. Of a report above most bytes,
+    which the Runner would not read, the rest is sent (wire.MaxReport)."""
     # marshal takes whatever has a buffer for bytes, numpy's numbers too.
     words = None if "numpy" in sys.modules or "array" in sys.modules else packed(report)
     problem = ""
@@ -330,10 +330,14 @@ def pack(report):
         words = packed(report)
         if words is None:
             raise MemoryError  # for which marshal has no word of its own
-    if len(words) > REPORT_AT_MOST:
-        problem = "result takes %d bytes, and may take %d" % (len(words), REPORT_AT_MOST)
     if problem:
         report.update(result=None, end="invalid", message=problem)
+        words = marshal.dumps(report, 2)
+    if len(words) > most:
+        report.update(result=None, end="large")
+        words = marshal.dumps(report, 2)
+    if len(words) > most:
+        report["variables"] = {}
         words = marshal.dumps(report, 2)
     return words
 

@@ -87,13 +87,13 @@ class Image:
         """Goes the way of a guest, with one of ours: caches are filled, and what is
         imported at the first use is there."""
         script = "result = context['a'] + 1"
-        pack(run(script, "<script>", {"a": 41}, [], None, stage(self.builtins), self.compiled, last=False))
+        pack(run(script, "<script>", {"a": 41}, [], None, stage(self.builtins), self.compiled, last=False), 4096)
         self.space, self.kept = stage(self.builtins), True
 
     def handle(self, frame):
         """Runs or checks a script, and gives the report. A copy of the image serves
         one guest; a session is one that comes again, and finds its globals."""
-        kind, script, name, context, shown, restricted, tools, session, fresh, code, ask = marshal.loads(frame)
+        kind, script, name, context, shown, restricted, tools, session, fresh, code, ask, most = marshal.loads(frame)
         if (restricted or kind == "check") != (self.rules is not None):
             raise RuntimeError("this image is for scripts %s rules" % ("by the" if self.rules else "without"))
         if fresh:
@@ -104,7 +104,7 @@ class Image:
             else:
                 report = self.run(script, name, context, shown, tools, session, code, ask)
             flush()
-            return pack(report)
+            return pack(report, most)
         except MemoryError:
             flush()
             return OUT_OF_MEMORY

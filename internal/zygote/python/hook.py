@@ -55,8 +55,9 @@ class Collector:
         space["__builtins__"] = self.builtins  # 3.9 looks there, for finalizers too
 
 
-def serve_hook(rules, script, name):
-    """Compiles the hook, and runs it as often as the Runner calls."""
+def serve_hook(rules, script, name, most):
+    """Compiles the hook, and runs it as often as the Runner calls. Most is how
+    many bytes an answer may take."""
     try:
         code = rules.compiled(script, name)
     except BaseException as error:
@@ -74,7 +75,7 @@ def serve_hook(rules, script, name):
             report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
             error = None
         report["number"] = number
-        words = pack(report)
+        words = pack(report, most)
         report = None
         arguments.clear()
         # Finalizers run now, by the rules; only then can the script be forgotten.

@@ -38,7 +38,7 @@ def missing(data):
 
 
 def opened(data):
-    """For a start: script, name, context, variables, limits, code, ask. See
+    """For a start: script, name, context, variables, limits, code, ask, most. See
     startFields in ending.go."""
     return marshal.loads(data[5:] if len(data) <= READ_AT_ONCE else memoryview(data)[5:])
 
@@ -52,10 +52,10 @@ def warm_up(start, names, compiled):
     """Goes the way of a guest, with one of ours, but for what can be done
     only once."""
     if not missing(start):
-        script, name, context, shown, _, code, _ = opened(start)
+        script, name, context, shown, _, code, _, most = opened(start)
         report = run(script, name, context, shown, code, stage(names), compiled, last=False)
         flush()
-        frame(b"D", pack(report))
+        frame(b"D", pack(report, most))
 
 
 OUT_OF_MEMORY = frame(b"D", raised("MemoryError"))  # made before memory can run out
@@ -121,16 +121,17 @@ def worker(syscall, config, fds, wanted):
             posix._exit(1)
     try:
         if kind == b"S":
-            script, name, context, shown, _, code, ask = start
+            script, name, context, shown, _, code, ask, most = start
             how = sharing(config["compiled"], give_code) if ask else config["compiled"]
             report = run(script, name, context, shown, code, space, how)
         elif kind == b"V":
             report = {"end": "checked", "code": 0, "findings": config["rules"].check(start[0], start[1])}
+            most = start[7]
         else:
-            serve_hook(config["rules"], start[0], start[1])
+            serve_hook(config["rules"], start[0], start[1], start[7])
             posix._exit(0)
         flush()
-        last_words = frame(b"D", pack(report))
+        last_words = frame(b"D", pack(report, most))
     except MemoryError:
         last_words = OUT_OF_MEMORY
         flush()

@@ -127,10 +127,11 @@ def as_dict(answer: Dict[str, Any], order: Order) -> ExecutionResult:
     outcome, code, error = answer["outcome"], answer["exit_code"], answer["error"]
     if outcome == "refused":
         code, error = -1, _findings(answer["violations"])
-    elif outcome == "invalid_output" and code == 0:
-        error = None  # of its `result`: a name like others here, for which nobody asked
     asked: List[str] = order.get("variables", [])
     left = answer["variables"]
+    about_result = outcome == "invalid_output" or outcome == "out_of_result" and bool(left or not asked)
+    if about_result and code == 0:
+        error = None  # of its `result`: a name like others here, for which nobody asked
     return {
         "stdout": answer["stdout"],
         "stderr": answer["stderr"],

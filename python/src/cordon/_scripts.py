@@ -102,7 +102,7 @@ def _as_status(answer: Dict[str, Any]) -> Dict[str, Any]:
         return {"status": "ok", "result": answer["result"]}
     if outcome == "timed_out":
         return {"status": "error", "error": "timeout"}
-    if outcome == "invalid_output":
+    if outcome in ("invalid_output", "out_of_result"):
         return {"status": "error", "error": "invalid output"}
     if outcome in ("raised", "malformed") and exception:
         return {"status": "error", "error": exception["message"], "error_type": exception["type"]}

@@ -1,7 +1,7 @@
 # attack: ask the host for what it answers to its own code alone, and with rubbish
 # class: 14
 # walls: environment pid seccomp
-# expect: held outcome:invalid_output outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded outcome:denied
+# expect: held outcome:invalid_output outcome:out_of_result outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded outcome:denied
 # naked: no there is no channel without cordon
 
 import json, marshal

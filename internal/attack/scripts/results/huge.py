@@ -2,7 +2,7 @@
 # class: 14
 # walls: environment pid seccomp
 # limits: memory=600MiB wall_time=8s
-# expect: outcome:invalid_output outcome:out_of_memory outcome:raised
+# expect: outcome:out_of_result outcome:out_of_memory outcome:raised
 # naked: no the harness would take it
 
 result = "x" * 100000000

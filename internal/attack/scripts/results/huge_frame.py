@@ -2,7 +2,7 @@
 # class: 14
 # walls: environment pid seccomp
 # limits: wall_time=1s
-# expect: held outcome:invalid_output outcome:timed_out
+# expect: held outcome:out_of_result outcome:timed_out
 # naked: no there is no channel without cordon
 
 import time

@@ -1,7 +1,7 @@
 # attack: forge reports whose fields are of wrong types, missing, nested and out of range
 # class: 14
 # walls: environment pid seccomp
-# expect: held outcome:invalid_output outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded outcome:malformed outcome:refused
+# expect: held outcome:invalid_output outcome:out_of_result outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded outcome:malformed outcome:refused
 # naked: no there is no channel without cordon
 
 import marshal

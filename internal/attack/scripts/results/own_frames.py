@@ -1,7 +1,7 @@
 # attack: find cordon's own frames on the stack, and change their names and functions
 # class: 14
 # walls: environment pid seccomp
-# expect: held outcome:invalid_output outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded
+# expect: held outcome:invalid_output outcome:out_of_result outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded
 # naked: no there is no channel without cordon
 
 # Whatever becomes of the guest's own report, the host must get one or say that it

@@ -2,7 +2,7 @@
 # class: 14
 # walls: environment pid seccomp
 # limits: wall_time=2s
-# expect: held outcome:invalid_output outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded outcome:timed_out outcome:out_of_cpu
+# expect: held outcome:invalid_output outcome:out_of_result outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded outcome:timed_out outcome:out_of_cpu
 # naked: no there is no channel without cordon
 
 import gc, types

@@ -59,14 +59,14 @@ def main():
         send(channel, b"R", marshal.dumps(words, 2))
         system._exit(1)
     send(channel, b"R", b"")
-    kind, (script, name, context, shown) = receive()
+    kind, (script, name, context, shown, most) = receive()
     try:
         if kind == b"V":
             report = {"end": "checked", "code": 0, "findings": rules.check(script, name)}
         else:
             report = run(script, name, context, shown, None, space, compiling)
         flush()
-        words = pack(report)
+        words = pack(report, most)
     except MemoryError:
         words = out_of_memory
         flush()
