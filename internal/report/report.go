@@ -99,9 +99,9 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 	exitCode := int(uint8(code))
 	r.ExitCode = &exitCode
 	if raw := report.Get("variables"); raw != nil {
-		r.Variables, err = variables(raw, limits)
+		r.Variables, err = variables(raw, of.Limits)
 		if errors.Is(err, wire.ErrAboveMax) {
-			TooLarge(r, limits)
+			TooLarge(r, of.Limits)
 			return OSError{}, nil
 		}
 		if err != nil {
@@ -112,9 +112,9 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 	case "checked", "opened":
 		r.Outcome = run.Succeeded
 	case "ok":
-		return OSError{}, result(r, report, limits)
+		return OSError{}, result(r, report, of.Limits)
 	case "large":
-		TooLarge(r, limits)
+		TooLarge(r, of.Limits)
 	case "invalid":
 		message, err := report.Get("message").Text()
 		end(r, run.InvalidOutput, printable.Line(message))
