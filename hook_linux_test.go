@@ -69,7 +69,7 @@ func TestHookContract(t *testing.T) {
 		{name: "memory bit by bit", script: "x = []\nwhile True: x.append('a' * 10**6 + str(len(x)))", outcome: run.OutOfMemory, words: "256MiB"},
 		{name: "an answer without room for its frame", script: "result['output'] = 'a' * (100 << 20)", outcome: run.OutOfMemory, words: "256MiB"},
 		{name: "an answer without room to be packed", script: "result['output'] = 'a' * (140 << 20)", outcome: run.OutOfMemory, words: "256MiB"},
-		{name: "an answer that is too large", script: "result['output'] = 'a' * (70 << 20)", outcome: run.InvalidOutput, words: "result takes 73400"},
+		{name: "an answer that is too large", script: "result['output'] = 'a' * (70 << 20)", outcome: run.OutOfResult, words: "result limit of 8MiB"},
 		{name: "exit", script: "raise SystemExit(3)", outcome: run.Exited, words: "exit code 3"},
 		{name: "recursion", script: "def f(): return f()\nf()", outcome: run.Raised, words: "RecursionError"},
 		{name: "a rule while it runs", script: "f = '{0.__class__}'\nresult['output'] = f.format(1)", outcome: run.Raised, words: "attribute-by-string"},

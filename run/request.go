@@ -140,6 +140,15 @@ func (r Request) kind() string {
 	return scripts
 }
 
+// Applicable drops from l the limits that Validate refuses in a request of this kind. A
+// caller's maxima are for requests of every kind.
+func (r Request) Applicable(l policy.Limits) policy.Limits {
+	if r.kind() != modules {
+		l.Fuel = 0
+	}
+	return l
+}
+
 // validateCode checks that there is one thing to run, and that the request says
 // nothing that only another one has.
 func (r Request) validateCode() error {

@@ -31,7 +31,8 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 	if req.Tier, err = permitTier(who, req); err != nil {
 		return req, err
 	}
-	req.Limits, err = s.narrow(who, req.Limits, s.policy.Limits)
+	limits, err := s.narrow(who, req.Limits, s.policy.Limits)
+	req.Limits = req.Applicable(limits)
 	return req, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func TestPermit(t *testing.T) {
 	high := token.Ceiling{Maxima: policy.Limits{Memory: 64 * policy.GiB}}
 	// What the defaults become below a ceiling: only what it says is lower.
 	lowered := policy.DefaultLimits
-	lowered.WallTime, lowered.Memory = 5*second, 64*policy.MiB
+	lowered.WallTime, lowered.Memory, lowered.Fuel = 5*second, 64*policy.MiB, 0
 	asked := lowered
 	asked.WallTime, asked.Threads = 2*second, 8
 
@@ -81,7 +82,30 @@ func TestPermit(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 				t.Error(err, diff)
 			}
+			if err := got.Validate(); err != nil {
+				t.Errorf("what is permitted is refused: %v", err)
+			}
 		})
+	}
+}
+
+// Every maximum that a token can have goes with every kind of request: what says nothing
+// about it is ignored.
+func TestEveryMaximumGoesWithEveryRequest(t *testing.T) {
+	s := newService(t, Options{Commands: true})
+	fields := reflect.TypeFor[policy.Limits]()
+	for i := range fields.NumField() {
+		var most policy.Limits
+		reflect.ValueOf(&most).Elem().Field(i).SetInt(reflect.ValueOf(policy.DefaultLimits).Field(i).Int())
+		who := token.Caller{Name: "alice", Ceiling: token.Ceiling{Maxima: most}}
+		for _, req := range []run.Request{{Script: "1"}, {Command: []string{"ls"}}, {Module: anyModule{}}} {
+			got, err := s.permit(who, req)
+			if err != nil {
+				t.Errorf("maxima.%s, %+v: %v", fields.Field(i).Name, req, err)
+			} else if err := got.Validate(); err != nil {
+				t.Errorf("maxima.%s, %+v: %v", fields.Field(i).Name, req, err)
+			}
+		}
 	}
 }
 
@@ -216,3 +240,6 @@ func TestInfoSaysWhatIsPermitted(t *testing.T) {
 		}
 	}
 }
+
+// anyModule is a module that nobody runs.
+type anyModule struct{ run.Module }
