@@ -5,6 +5,7 @@
 #   VERSION=dev   what `make release` names its archives by
 #   RUNS=20000    how many runs `make soak` does
 #   FUZZTIME=20s  how long `make fuzz` stays with each target
+#   HOSTS=        the kinds of hosts that `make kernels` tries: see scripts/kernels.d/job
 #   TESTFLAGS=    more flags for go test: make test TESTFLAGS='-run Wall -v'
 #   BENCHFLAGS=   flags of the bench: -quick, -strict, -only NAME, -json FILE
 #
@@ -27,13 +28,14 @@ RUNS       ?= 20000
 FUZZTIME   ?= 20s
 TESTFLAGS  ?=
 BENCHFLAGS ?=
+HOSTS      ?=
 
 # Static and without paths of the machine that built it: one binary runs on
 # every distribution, and the same source gives the same bytes.
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python-wasm wheel release test test-long race check lint cross bench soak fuzz wine generate fmt clean
+.PHONY: help run build python-wasm wheel release test test-long race check lint cross bench soak fuzz wine kernels generate fmt clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -123,6 +125,9 @@ fuzz: ## give every fuzz target its time
 wine: ## run cordon.exe under Wine: scripts, commands, modules, Python as WebAssembly
 	@scripts/setup test
 	CORDON_TEST_LONG=1 scripts/test -count=1 -v ./internal/wine
+
+kernels: ## boot Debian 12's kernel in a virtual machine and run doctor --prove on each kind of host
+	scripts/kernels $(HOSTS)
 
 generate: ## make the generated files anew: seccomp programs and tables
 	go generate ./...

@@ -20,6 +20,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -215,10 +216,9 @@ func (w *Wall) weaken(plan jail.Plan, notify hostfeature.Support) {
 	switch {
 	case w.Name == policy.WallSeccomp && plan.Seccomp == jail.SeccompErrno:
 		w.State, w.Reason, w.Remedy = Weaker, "calls are denied, but nobody is told which", notify.Remedy
-	case w.Name == policy.WallLandlock && plan.Landlock < 3:
-		w.State, w.Reason, w.Remedy = Weaker, "truncating files is not covered", "use Linux 6.2 or newer"
-	case w.Name == policy.WallLandlock && plan.Landlock < 6:
-		w.State, w.Reason, w.Remedy = Weaker, "signals and abstract sockets are not covered", "use Linux 6.12 or newer"
+	case w.Name == policy.WallLandlock && plan.LandlockGaps != "":
+		w.State, w.Reason, w.Remedy = Weaker, plan.LandlockGaps, "use "+landlock.LastGap+" or newer"
+		w.Detail = fmt.Sprintf("ABI %d", plan.Landlock)
 	}
 }
 

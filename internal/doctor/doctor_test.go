@@ -80,7 +80,7 @@ func TestWalls(t *testing.T) {
 			"the process tier works here with 15 of 15 walls",
 			policy.WallLandlock, Wall{
 				Name: "landlock", State: Weaker, Detail: "ABI 4",
-				Reason: "signals and abstract sockets are not covered", Remedy: "use Linux 6.12 or newer",
+				Reason: "does not cover device ioctls (seccomp does), signals (pid does), abstract sockets (net does)", Remedy: "use Linux 6.12 or newer",
 			},
 		},
 	} {

@@ -37,6 +37,8 @@ type Plan struct {
 	Readable []string
 	// Landlock is the ABI to use, 0 for none.
 	Landlock int
+	// LandlockGaps says what that ABI lacks, and what does it instead.
+	LandlockGaps string
 	// Seccomp tells how denials are answered.
 	Seccomp SeccompMode
 	// NoNewPrivs, Capabilities, Rlimits and Environment are on except in
@@ -211,6 +213,7 @@ func Make(in Inputs) (Plan, error) {
 	if p.Seccomp != SeccompNotify && p.Rlimits && !in.Command {
 		p.Walls[policy.WallRlimit] = "enforced (threads are not limited: " + f.SeccompNotify.Reason + ")"
 	}
+	p.weighLandlock(in.Command)
 	wall(policy.WallCgroup, f.Cgroup, func() { p.Cgroup = true })
 
 	if len(in.Without) > 0 {

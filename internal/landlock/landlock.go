@@ -108,3 +108,32 @@ func Known(abi int) Access {
 	}
 	return known
 }
+
+// Gap is an act that an older Landlock does not cover.
+type Gap string
+
+// The gaps, in the order in which newer ABIs closed them.
+const (
+	GapTruncate Gap = "truncating files"
+	GapTCP      Gap = "TCP"
+	GapDevices  Gap = "device ioctls"
+	GapSignals  Gap = "signals"
+	GapAbstract Gap = "abstract sockets"
+)
+
+// LastGap is the kernel whose Landlock has none of them.
+const LastGap = "Linux 6.12"
+
+// Gaps lists all that an ABI lacks. What no ABI covers, such as chmod, is not among it.
+func Gaps(abi int) []Gap {
+	var gaps []Gap
+	for _, g := range []struct {
+		since int
+		gap   Gap
+	}{{3, GapTruncate}, {4, GapTCP}, {5, GapDevices}, {6, GapSignals}, {6, GapAbstract}} {
+		if abi < g.since {
+			gaps = append(gaps, g.gap)
+		}
+	}
+	return gaps
+}

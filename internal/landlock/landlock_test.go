@@ -42,3 +42,12 @@ func TestNobodyMakesDevices(t *testing.T) {
 		t.Error("read grants writing")
 	}
 }
+
+func TestGaps(t *testing.T) {
+	all := []Gap{GapTruncate, GapTCP, GapDevices, GapSignals, GapAbstract}
+	for abi, first := range map[int]int{1: 0, 2: 0, 3: 1, 4: 2, 5: 3, 6: 5, 7: 5, 99: 5} {
+		if got := Gaps(abi); !slices.Equal(got, all[first:]) {
+			t.Errorf("ABI %d lacks %q, want %q", abi, got, all[first:])
+		}
+	}
+}

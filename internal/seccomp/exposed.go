@@ -6,38 +6,157 @@ import (
 	"runtime"
 )
 
-// exposedDenies are calls that change a file by its owner's right alone.
-// Landlock does not see them: behind a private root they reach nothing but the
-// guest's own /tmp, and without one they reach every file of the same user,
-// read-only or not.
-var exposedDenies = []string{
-	"chmod", "fchmod", "fchmodat", "fchmodat2",
-	"utime", "utimes", "futimesat", "utimensat",
+// Exposure says what a guest of the profile Script could reach by its user's rights
+// alone, because no namespace hides it and Landlock does not cover it. The zero value
+// is a guest behind a private root, in a pid namespace.
+type Exposure struct {
+	// Owners: files whose mode or times their owner may change. Landlock has no
+	// right for that.
+	Owners bool
+	// Truncation: files that can be emptied without being opened for writing.
+	// Landlock covers that since ABI 3.
+	Truncation bool
+	// Signals: processes of the same user. Landlock covers them since ABI 6.
+	Signals bool
 }
 
-// Exposed returns a small filter that stands beside the others where there is
-// no private root. It answers EPERM by itself.
-func Exposed() ([]byte, error) {
-	const (
-		load, jumpEqual, answer = 0x20, 0x15, 0x06 // BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JEQ|BPF_K, BPF_RET|BPF_K
-		allow, deny             = 0x7fff0000, 0x00050001
-	)
-	var prog []byte
-	add := func(code uint16, onTrue, onFalse uint8, k uint32) {
-		prog = binary.LittleEndian.AppendUint16(prog, code)
-		prog = append(prog, onTrue, onFalse)
-		prog = binary.LittleEndian.AppendUint32(prog, k)
+// A permission lets a call pass if the low half of an argument, under a mask, has a
+// value. The kernel takes the arguments that are checked here as C ints, so that it
+// does not see the high half either.
+type permission struct {
+	arg         int
+	mask, value uint32
+	// own compares with the caller's pid instead of value.
+	own bool
+}
+
+// An exposedRule denies a call unless one of its permissions holds.
+type exposedRule struct {
+	call    string
+	permits []permission
+}
+
+const (
+	accessMode = 3 // O_ACCMODE
+	writeOnly  = 1
+	readWrite  = 2
+	truncate   = 0o1000 // O_TRUNC
+	allOfArg   = ^uint32(0)
+)
+
+// emptiesOnlyWritable lets O_TRUNC pass where the file is opened for writing, about
+// which Landlock decides since ABI 1. For any other access mode, and there is a fourth
+// one (3, for ioctl alone), the kernel empties the file by the owner's right and
+// Landlock sees at most a reader.
+func emptiesOnlyWritable(arg int) []permission {
+	return []permission{
+		{arg: arg, mask: truncate, value: 0},
+		{arg: arg, mask: accessMode, value: writeOnly},
+		{arg: arg, mask: accessMode, value: readWrite},
 	}
-	add(load, 0, 0, 0)
-	for _, name := range exposedDenies {
-		if nr, ok := Number(name); ok {
-			add(jumpEqual, 0, 1, uint32(nr))
-			add(answer, 0, 0, deny)
+}
+
+// common are the rules that are the same for every guest. creat opens for writing,
+// ftruncate and fallocate need a descriptor that was, and the profile has no openat2.
+func (e Exposure) common() []exposedRule {
+	var rules []exposedRule
+	if e.Owners {
+		for _, call := range []string{"chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat", "utimensat"} {
+			rules = append(rules, exposedRule{call: call})
 		}
 	}
-	if len(prog) == instructionSize {
-		return nil, fmt.Errorf("seccomp: no program for %s/%s", runtime.GOOS, runtime.GOARCH)
+	if e.Truncation {
+		rules = append(rules, exposedRule{call: "truncate"},
+			exposedRule{"open", emptiesOnlyWritable(1)}, exposedRule{"openat", emptiesOnlyWritable(2)})
+	}
+	return rules
+}
+
+// own are the rules that know the guest's pid: a signal reaches the guest's own process.
+// The profile has no other call that reaches a process by its number. Pid 0 is the
+// process group, which a worker leads and is alone in. By tkill, a thread is named by its
+// own number, so that only the first one can be told from a stranger's; glibc and
+// CPython use tgkill.
+func (e Exposure) own() []exposedRule {
+	if !e.Signals {
+		return nil
+	}
+	self := permission{mask: allOfArg, own: true}
+	return []exposedRule{
+		{"kill", []permission{{mask: allOfArg, value: 0}, self}},
+		{"tgkill", []permission{self}},
+		{"tkill", []permission{self}},
+	}
+}
+
+// Filters are small programs that stand beside the profile's own. They answer EPERM by
+// themselves, and nobody is told: a process can have one listener only.
+type Filters struct {
+	// Common is for the fork server and all its workers; empty if it is not needed.
+	Common []byte
+	// Own is for each worker: its pid, as four bytes in the machine's order, belongs
+	// between the pieces. Empty if it is not needed.
+	Own [][]byte
+}
+
+// Exposed gives the filters that close an exposure on this machine.
+func Exposed(e Exposure) (Filters, error) { return ExposedOn(runtime.GOARCH, e) }
+
+// ExposedOn is Exposed for an architecture of [Arches].
+func ExposedOn(arch string, e Exposure) (Filters, error) {
+	if _, ok := NumberOn(arch, "openat"); !ok {
+		return Filters{}, fmt.Errorf("seccomp: no program for %s/%s", runtime.GOOS, arch)
+	}
+	var f Filters
+	if pieces := assemble(arch, e.common()); len(pieces) > 0 {
+		f.Common = pieces[0]
+	}
+	f.Own = assemble(arch, e.own())
+	return f, nil
+}
+
+// assemble gives a program in pieces between which the caller's pid belongs.
+func assemble(arch string, rules []exposedRule) [][]byte {
+	const (
+		load, and, jumpEqual, answer = 0x20, 0x54, 0x15, 0x06 // BPF_LD|BPF_W|BPF_ABS, BPF_ALU|BPF_AND|BPF_K, BPF_JMP|BPF_JEQ|BPF_K, BPF_RET|BPF_K
+		allow, deny                  = 0x7fff0000, 0x00050001
+		numberAt, argsAt             = 0, 16 // in struct seccomp_data
+		perPermission                = 4     // instructions
+	)
+	if len(rules) == 0 {
+		return nil
+	}
+	var pieces [][]byte
+	var piece []byte
+	begin := func(code uint16, onTrue, onFalse uint8) {
+		piece = binary.LittleEndian.AppendUint16(piece, code)
+		piece = append(piece, onTrue, onFalse)
+	}
+	add := func(code uint16, onTrue, onFalse uint8, k uint32) {
+		begin(code, onTrue, onFalse)
+		piece = binary.LittleEndian.AppendUint32(piece, k)
+	}
+	add(load, 0, 0, numberAt)
+	for _, rule := range rules {
+		nr, ok := NumberOn(arch, rule.call)
+		if !ok {
+			continue
+		}
+		// Whoever passes the number answers, so that others still have it loaded.
+		add(jumpEqual, 0, uint8(len(rule.permits)*perPermission+1), uint32(nr))
+		for _, p := range rule.permits {
+			add(load, 0, 0, uint32(argsAt+8*p.arg))
+			add(and, 0, 0, p.mask)
+			if p.own {
+				begin(jumpEqual, 0, 1)
+				pieces, piece = append(pieces, piece), nil
+			} else {
+				add(jumpEqual, 0, 1, p.value)
+			}
+			add(answer, 0, 0, allow)
+		}
+		add(answer, 0, 0, deny)
 	}
 	add(answer, 0, 0, allow)
-	return prog, nil
+	return append(pieces, piece)
 }

@@ -121,12 +121,17 @@ func (z *Zygote) Abandon() {
 // configure packs everything that the Python side needs to know.
 func configure(c Config) ([]byte, error) {
 	p := c.Plan
-	var notify, filter, exposed []byte
+	var notify, filter []byte
+	var beside seccomp.Filters
 	var err error
-	if p.Seccomp != jail.SeccompOff && p.Root == nil {
-		if exposed, err = seccomp.Exposed(); err != nil {
+	if p.Seccomp != jail.SeccompOff {
+		if beside, err = seccomp.Exposed(p.Exposure()); err != nil {
 			return nil, err
 		}
+	}
+	own := []any{}
+	for _, piece := range beside.Own {
+		own = append(own, piece)
 	}
 	switch p.Seccomp {
 	case jail.SeccompNotify:
@@ -168,7 +173,7 @@ func configure(c Config) ([]byte, error) {
 			"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
 		},
 		"path": c.Interpreter.SysPath, "preload": c.Preload, "warmup": warmup,
-		"notify": notify, "filter": filter, "exposed": exposed, "landlock": landlockFields(p),
+		"notify": notify, "filter": filter, "exposed": beside.Common, "own": own, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
 		"mount": p.Root != nil, "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
 		"oneshot": c.OneShot, "language": languageFields(c.Language),

@@ -92,6 +92,9 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	}
 	b.groups = cgroup.Begin(!slices.Contains(b.options.Without, policy.WallCgroup), ahead)
 	features := hostfeature.Quick()
+	if newest := b.options.LandlockABI; newest > 0 {
+		features.LandlockABI = min(features.LandlockABI, newest)
+	}
 	if err = b.look(ctx, &features); err == nil {
 		err = b.fit(features, func() error { return b.open(ctx) })
 	}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,31 @@ func TestInsideDegradedHost(t *testing.T) {
 	if !hosttest.Degraded() {
 		t.Skip("run by TestDegradedHost")
 	}
-	b := open(t, Options{Policy: systemPython, Idle: 2})
+	for _, abi := range []int{0, oldLandlock, 5} {
+		t.Run(fmt.Sprintf("Landlock %d", abi), func(t *testing.T) { testDegradedHost(t, abi) })
+	}
+}
+
+// testDegradedHost is for the kernel's own Landlock (0), or an older one.
+func testDegradedHost(t *testing.T, abi int) {
+	folder := t.TempDir()
+	granted := filepath.Join(folder, "granted")
+	mine := filepath.Join(folder, "mine")
+	for _, file := range []string{granted, mine} {
+		if err := os.WriteFile(file, []byte("text"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Everybody may write to them, so that only walls are in the way of a guest that is
+	// another user.
+	for path, mode := range map[string]os.FileMode{folder: 0o777, granted: 0o666, mine: 0o666, filepath.Dir(folder): 0o755} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := systemPython
+	p.Read = []string{granted}
+	b := open(t, Options{Policy: p, Idle: 2, LandlockABI: abi})
 	walls := b.Enforcement().Walls
 	for _, w := range []policy.Wall{policy.WallUser, policy.WallMount, policy.WallPID, policy.WallNet, policy.WallIPC, policy.WallUTS, policy.WallCgroupNS} {
 		if !strings.HasPrefix(walls[w], "missing: ") {
@@ -55,11 +80,6 @@ func TestInsideDegradedHost(t *testing.T) {
 		}
 	}
 
-	// A file of the same user: its owner's right is all that these need.
-	mine := filepath.Join(t.TempDir(), "mine")
-	if err := os.WriteFile(mine, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	// Without a pid namespace a guest can end itself by any signal.
 	for _, name := range []string{"SIGRTMIN+1", "SIGXCPU", "SIGSYS"} {
 		number, _ := run.SignalNumber(name)
@@ -78,15 +98,45 @@ func TestInsideDegradedHost(t *testing.T) {
 		"write":         {act("open('/tmp/cordon-was-here', 'w')"), `"PermissionError"`},
 		"chmod":         {act("__import__('os').chmod(context['mine'], 0o777)"), `"PermissionError"`},
 		"utime":         {act("__import__('os').utime(context['mine'])"), `"PermissionError"`},
+		"read granted":  {"result = open(context['granted']).read()", `"text"`},
+		"signal itself": {signalsItself, `[10,10,10]`},
 		"connect":       {act("__import__('socket').socket()"), `"PermissionError"`},
 		"fork":          {act("__import__('os').fork()"), `"PermissionError"`},
 		"signal parent": {act("__import__('os').kill(__import__('os').getppid(), 0)"), `"PermissionError"`},
 		"unshare":       {act("__import__('ctypes').CDLL(None, use_errno=True).unshare(0x10000000) == 0 or (_ for _ in ()).throw(PermissionError())"), `"PermissionError"`},
 	} {
-		job := jobOf(b, test.script, map[string]any{"a": 41, "mine": mine})
+		job := jobOf(b, test.script, map[string]any{"a": 41, "mine": mine, "granted": granted})
 		if r := runJob(t, b, job); string(r.Value) != test.want {
 			t.Errorf("%s: %s %s, want %s\n%s", name, r.Value, r.Error, test.want, r.Stderr)
 		}
+	}
+
+	// Each is tried on a file that is granted for reading, and on one that is not.
+	for name, script := range map[string]string{
+		"truncate":               "os.truncate(path, 0)",
+		"open to read":           "os.open(path, os.O_RDONLY | os.O_TRUNC)",
+		"open for nothing":       "os.open(path, 3 | os.O_TRUNC)",
+		"open to write":          "os.open(path, os.O_WRONLY | os.O_TRUNC)",
+		"open to read and write": "os.open(path, os.O_RDWR | os.O_TRUNC)",
+		"make anew":              "open(path, 'w')",
+		"by descriptor":          "os.truncate('/proc/self/fd/%d' % os.open(path, os.O_PATH), 0)",
+	} {
+		for _, path := range []string{granted, mine} {
+			r := runJob(t, b, jobOf(b, "import os\npath = context\n"+act(script), path))
+			if text, err := os.ReadFile(path); err != nil || string(text) != "text" {
+				t.Fatalf("%s emptied %s: %q, %v", name, path, text, err)
+			}
+			if string(r.Value) != `"PermissionError"` {
+				t.Errorf("%s of %s: %s %s", name, path, r.Value, r.Error)
+			}
+		}
+	}
+
+	// The fork server that becomes the worker itself has the same filters.
+	single := open(t, Options{Policy: p, OneShot: true, LandlockABI: abi})
+	r := runJob(t, single, jobOf(single, "import os\npath = context\n"+signalsParentAndTruncates, mine))
+	if string(r.Value) != `["PermissionError","PermissionError"]` {
+		t.Errorf("a single run: %s %s", r.Value, r.Error)
 	}
 
 	strict := systemPython
@@ -96,6 +146,25 @@ func TestInsideDegradedHost(t *testing.T) {
 		t.Errorf("a policy that requires user namespaces: %v", err)
 	}
 }
+
+const signalsParentAndTruncates = `
+result = []
+for act in (lambda: os.kill(os.getppid(), 0), lambda: os.truncate(path, 0)):
+    try:
+        act()
+        result.append("done")
+    except Exception as e:
+        result.append(type(e).__name__)
+`
+
+const signalsItself = `
+import os, signal, threading
+result = []
+signal.signal(signal.SIGUSR1, lambda number, frame: result.append(int(number)))
+os.kill(os.getpid(), signal.SIGUSR1)
+signal.raise_signal(signal.SIGUSR1)
+signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+`
 
 // act tries something and gives the name of the exception that stopped it.
 func act(expression string) string {

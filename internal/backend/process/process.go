@@ -25,6 +25,9 @@ type Options struct {
 	Language policy.LanguagePreset
 	// Without takes walls away. Tests use it to show that each one matters.
 	Without []policy.Wall
+	// LandlockABI, if it is not 0, is the newest Landlock to use. Tests use it to
+	// see what an older kernel would leave open.
+	LandlockABI int
 }
 
 // Defaults of Options.

@@ -99,6 +99,9 @@ def worker(syscall, config, fds, wanted):
             if posix.getppid() != config["parent"]:
                 posix._exit(0)
         step = "seccomp"
+        if config["own"]:
+            pid = posix.getpid().to_bytes(4, sys.byteorder)
+            install_filter(syscall, pid.join(config["own"]), 0)
         if config["filter"]:
             install_filter(syscall, config["filter"], 0)
         step = "warm up"
