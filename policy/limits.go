@@ -132,6 +132,16 @@ func (l Limits) Or(fallback Limits) Limits {
 	return l
 }
 
+// Fill gives the limits of a run: what its request asks for, and the defaults for the
+// rest. A wall time that is asked for is CPU time as well, up to the maximum, unless the
+// request says otherwise: code that may take a minute may compute for a minute.
+func (l Limits) Fill(defaults, maxima Limits) Limits {
+	if l.CPUTime == 0 {
+		l.CPUTime = max(defaults.CPUTime, min(l.WallTime, maxima.CPUTime))
+	}
+	return l.Or(defaults)
+}
+
 // Above names the first field of l that exceeds max, in its text form.
 func (l Limits) Above(max Limits) (field string, got, limit any, above bool) {
 	mine, theirs := reflect.ValueOf(l), reflect.ValueOf(max)

@@ -174,3 +174,19 @@ func TestNarrowNeverWidens(t *testing.T) {
 		}
 	})
 }
+
+// A wall time that a request asks for is CPU time as well.
+func TestFill(t *testing.T) {
+	defaults, maxima := Limits{WallTime: 30, CPUTime: 10, Memory: 5}, Limits{WallTime: 90, CPUTime: 60, Memory: 9}
+	for name, tt := range map[string]struct{ asked, want Limits }{
+		"nothing":                  {Limits{}, Limits{WallTime: 30, CPUTime: 10, Memory: 5}},
+		"less than the CPU time":   {Limits{WallTime: 5}, Limits{WallTime: 5, CPUTime: 10, Memory: 5}},
+		"more than the CPU time":   {Limits{WallTime: 20}, Limits{WallTime: 20, CPUTime: 20, Memory: 5}},
+		"more than it may compute": {Limits{WallTime: 90}, Limits{WallTime: 90, CPUTime: 60, Memory: 5}},
+		"a CPU time of its own":    {Limits{WallTime: 90, CPUTime: 3, Memory: 9}, Limits{WallTime: 90, CPUTime: 3, Memory: 9}},
+	} {
+		if got := tt.asked.Fill(defaults, maxima); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
+		}
+	}
+}

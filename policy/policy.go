@@ -98,7 +98,7 @@ func (p Policy) Narrow(asked Limits) (Limits, error) {
 	if field, got, limit, above := asked.Above(r.Maxima); above {
 		return Limits{}, fmt.Errorf("limits.%s is %v, above the policy's maximum of %v", field, got, limit)
 	}
-	narrowed := asked.Or(r.Limits)
+	narrowed := asked.Fill(r.Limits, r.Maxima)
 	if field, err := narrowed.belowFloor(); err != nil {
 		return Limits{}, fmt.Errorf("limits.%s: %w", field, err)
 	}

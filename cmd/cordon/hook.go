@@ -208,7 +208,7 @@ func (o *hookOptions) readArguments(stdin io.Reader) ([]any, error) {
 // forCalls gives the policy the limits of a call, so that the worker which is
 // started ahead can serve it.
 func forCalls(p policy.Policy, asked limitOptions) (policy.Policy, error) {
-	asked.Limits = asked.Or(policy.DefaultCallLimits.Capped(p.Resolved().Limits))
+	asked.Limits = asked.Fill(policy.DefaultCallLimits.Capped(p.Resolved().Limits), p.Resolved().Maxima)
 	return forOneRun(p, asked)
 }
 

@@ -42,7 +42,7 @@ type answer struct {
 
 // ended is the answer for a guest that was started. What it wrote is in parts of its
 // own, before what cordon says about it: no line of a guest's stands among ours.
-func ended(r run.Result, limits policy.Limits, i service.Info) *mcp.CallToolResult {
+func ended(r run.Result, request run.Request, i service.Info) *mcp.CallToolResult {
 	a := answer{
 		Status: r.Status, Outcome: r.Outcome, Stdout: r.Stdout, Stderr: r.Stderr, ReturnCode: -1,
 		Variables: r.Variables, Error: r.Error, ErrorType: r.ErrorType, Exception: r.Exception, Signal: r.Signal,
@@ -67,7 +67,7 @@ func ended(r run.Result, limits policy.Limits, i service.Info) *mcp.CallToolResu
 		a.Exception = &once
 	}
 	answered := &mcp.CallToolResult{IsError: !r.OK(), StructuredContent: structured(a)}
-	for _, words := range []string{r.Stdout, errorOutput(r), remarks(r, a.Value, limits.Or(i.Limits), i)} {
+	for _, words := range []string{r.Stdout, errorOutput(r), remarks(r, a.Value, request, i)} {
 		if words != "" {
 			answered.Content = append(answered.Content, &mcp.TextContent{Text: words})
 		}
@@ -91,13 +91,19 @@ func errorOutput(r run.Result) string {
 }
 
 // remarks say what a model should know beside stdout.
-func remarks(r run.Result, value json.RawMessage, limits policy.Limits, i service.Info) string {
+func remarks(r run.Result, value json.RawMessage, request run.Request, i service.Info) string {
+	limits := request.Limits.Fill(i.Limits, i.Maxima)
 	var lines []string
 	if len(value) > 0 {
 		lines = append(lines, "result = "+shortened(printable.JSON(value)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Variables)) {
 		lines = append(lines, printable.Line(name)+" = "+shortened(printable.JSON(r.Variables[name])))
+	}
+	for _, name := range request.Variables {
+		if _, set := r.Variables[name]; !set && r.OK() {
+			lines = append(lines, printable.Line(name)+" is not set")
+		}
 	}
 	if r.StdoutTruncated || r.StderrTruncated {
 		lines = append(lines, fmt.Sprintf("The output was cut at %v: print less, or ask for more with output_limit (at most %d bytes).", limits.Output, int64(i.Maxima.Output)))

@@ -70,7 +70,7 @@ func (d *door) run(ctx context.Context, c call, request run.Request) *mcp.CallTo
 	case err != nil:
 		return refused(named(err))
 	}
-	return ended(result, request.Limits, d.info)
+	return ended(result, request, d.info)
 }
 
 var errNoTurn = fmt.Errorf("it waited for %v and did not get its turn: try again later", patience)

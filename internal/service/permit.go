@@ -121,7 +121,7 @@ func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits) (polic
 	if field, got, limit, above := asked.Above(most); above {
 		return asked, run.Errorf(run.Invalid, "limits.%s is %v, above the maximum of %v for %s", field, got, limit, who.Name)
 	}
-	return asked.Or(defaults.Capped(most)), nil
+	return asked.Fill(defaults.Capped(most), most), nil
 }
 
 // permitWorkspace gives a folder by its real path: whoever asks from elsewhere must not

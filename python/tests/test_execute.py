@@ -12,7 +12,9 @@ import pytest
 import cordon
 from cordon import _cli, _execute, _sandbox, aexecute, execute
 
-KEYS = {"stdout", "stderr", "return_code", "variables", "error"}
+# Those of the contract, and what we add to say what was left out.
+ADDED = {"stdout_truncated": False, "stderr_truncated": False, "missing_variables": []}
+KEYS = {"stdout", "stderr", "return_code", "variables", "error", *ADDED}
 
 
 def test_signature():
@@ -23,7 +25,7 @@ def test_signature():
 
 def test_examples():
     assert execute("import math; print(math.sqrt(16))") == {
-        "stdout": "4.0\n", "stderr": "", "return_code": 0, "variables": {}, "error": None,
+        "stdout": "4.0\n", "stderr": "", "return_code": 0, "variables": {}, "error": None, **ADDED,
     }
     assert execute("x = 42", inspect_variables=["x"])["variables"] == {"x": 42}
     refused = execute("import os")
@@ -89,11 +91,11 @@ def test_limits_that_would_come_to_nothing():
 def test_result_is_a_name_like_others(value):
     """Here nobody asked for a result."""
     answer = execute(f"result = {value}\nprint('done')")
-    assert answer == {"stdout": "done\n", "stderr": "", "return_code": 0, "variables": {}, "error": None}
+    assert answer == {"stdout": "done\n", "stderr": "", "return_code": 0, "variables": {}, "error": None, **ADDED}
 
 
 def test_nothing_is_code():
-    assert execute("") == execute("# nothing") == {"stdout": "", "stderr": "", "return_code": 0, "variables": {}, "error": None}
+    assert execute("") == execute("# nothing") == {"stdout": "", "stderr": "", "return_code": 0, "variables": {}, "error": None, **ADDED}
 
 
 def test_variables():

@@ -49,6 +49,11 @@ def py_sandbox(arguments: Optional[List[str]] = None) -> int:
     between = "\n" if shown and result["stdout"] and not result["stdout"].endswith("\n") else ""
     _write(result["stdout"] + between + shown)
     sys.stderr.write(result["stderr"])
+    for name in ("stdout", "stderr"):
+        if result[f"{name}_truncated"]:  # type: ignore[literal-required]
+            print(f"py-sandbox: {name} was cut at {options.output_limit} bytes; -o allows more, up to {MAX_OUTPUT}", file=sys.stderr)
+    for name in result["missing_variables"]:
+        print(f"py-sandbox: the code has not set {name}", file=sys.stderr)
     if result["error"] and not result["stderr"].rstrip().endswith(result["error"]):
         print(f"py-sandbox: {result['error']}", file=sys.stderr)
     return result["return_code"] if result["return_code"] >= 0 else 1

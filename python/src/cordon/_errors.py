@@ -26,6 +26,10 @@ class InvalidRequest(CordonError, ValueError):
     kind = "invalid"
 
 
+class NotJSON(InvalidRequest, TypeError):
+    """A value in the request has no form in JSON; the words say which, and what to give."""
+
+
 class Refused(InvalidRequest):
     """The language rules refuse a hook. It has all findings."""
 
@@ -110,7 +114,7 @@ class NothingSent(Exception):
 
 # Where people find them, for tracebacks.
 for _class in (
-    CordonError, InvalidRequest, Refused, Forbidden, Unknown, Unsupported, NotFound, Busy, Closed, ConnectionLost, Unreadable, SandboxError,
+    CordonError, InvalidRequest, NotJSON, Refused, Forbidden, Unknown, Unsupported, NotFound, Busy, Closed, ConnectionLost, Unreadable, SandboxError,
 ):
     _class.__module__ = "cordon"
 

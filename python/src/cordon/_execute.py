@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, List, Optional, TypedDict, Union
 
+from . import _units
 from ._errors import InvalidRequest, Unreadable
 from ._sandbox import Own
 from ._transport import Order
@@ -21,6 +22,11 @@ class ExecutionResult(TypedDict):
     return_code: int
     variables: Dict[str, Any]
     error: Optional[str]
+    #: Whether more was written than ``output_limit``.
+    stdout_truncated: bool
+    stderr_truncated: bool
+    #: The names of ``inspect_variables`` that the code has not set.
+    missing_variables: List[str]
 
 
 # The default policy gives 10 s of processor time, and code here has all of its timeout.
@@ -39,7 +45,8 @@ def execute(
     restricted: bool = True,
 ) -> ExecutionResult:
     """Runs Python code and gives ``stdout``, ``stderr``, ``return_code``, ``variables``
-    and ``error``.
+    and ``error``; ``stdout_truncated`` and ``stderr_truncated`` say whether output was cut,
+    and ``missing_variables`` which of the names were not set.
 
     >>> execute("import math; print(math.sqrt(16))")["stdout"]
     '4.0\\n'
@@ -94,8 +101,7 @@ def order_of(
     inspect_variables: Optional[Iterable[str]],
     restricted: bool,
 ) -> Order:
-    if not isinstance(code, str):
-        raise TypeError(f"code is {type(code).__name__}: give the source as text")
+    code = _units.source(code, "code")
     limits = {}
     # What is not said is the policy's own default, which workers that wait already have.
     if _within("timeout", timeout, MAX_TIMEOUT, "seconds") != DEFAULT_TIMEOUT:
@@ -138,12 +144,18 @@ def as_dict(answer: Dict[str, Any], order: Order) -> ExecutionResult:
         "return_code": -1 if code is None else code,
         "variables": {name: _shown(left[name]) for name in asked if name in left},
         "error": error,
+        "stdout_truncated": answer["stdout_truncated"],
+        "stderr_truncated": answer["stderr_truncated"],
+        "missing_variables": [name for name in asked if name not in left],
     }
 
 
 def refusal(words: str) -> ExecutionResult:
     """For code that cannot be run at all: with a NUL byte, or too long."""
-    return {"stdout": "", "stderr": "", "return_code": -1, "variables": {}, "error": words}
+    return {
+        "stdout": "", "stderr": "", "return_code": -1, "variables": {}, "error": words,
+        "stdout_truncated": False, "stderr_truncated": False, "missing_variables": [],
+    }
 
 
 def _findings(violations: Any) -> str:

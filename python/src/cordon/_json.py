@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
-from ._errors import CordonError, InvalidRequest, Unreadable
+from ._errors import CordonError, InvalidRequest, NotJSON, Unreadable
 
 # ASCII, so that bytes are characters; and no NaN, for which JSON has no word. To remember
 # what a value is in, so as to know when it comes again, takes a fifth of the time.
@@ -20,10 +20,51 @@ def write(value: Any) -> str:
         return _quick(value)
     except RecursionError:
         pass
+    except (TypeError, ValueError) as problem:
+        raise NotJSON(_unwritable(value) or str(problem)) from None
     try:
         return _careful(value)  # which says so of what contains itself
     except RecursionError:
         raise InvalidRequest("the request is nested too deep to be written as JSON: give less deep data") from None
+
+
+# What to give instead of the types that people try.
+_INSTEAD = {
+    "date": "give value.isoformat()",
+    "datetime": "give value.isoformat()",
+    "time": "give value.isoformat()",
+    "set": "give sorted(value) or list(value)",
+    "frozenset": "give sorted(value) or list(value)",
+    "bytes": "give value.decode(), or base64",
+    "Decimal": "give str(value) or float(value)",
+    "ndarray": "give value.tolist()",
+    "DataFrame": "give value.to_dict('records')",
+}
+
+
+def _unwritable(request: Any) -> Optional[str]:
+    """Says which part of a request is not JSON: where it is, what it is, what would do."""
+    waiting: List[Tuple[str, Any]] = [("", request)]
+    while waiting:
+        where, value = waiting.pop()
+        if isinstance(value, dict):
+            for key in value:
+                if not isinstance(key, (str, int, float, bool, type(None))):
+                    return f"{where or 'the request'} has a key that is {_a(key)}: JSON keys are text"
+            waiting += [(f"{where}[{key!r}]" if where else str(key), part) for key, part in reversed(list(value.items()))]
+        elif isinstance(value, (list, tuple)):
+            waiting += [(f"{where}[{i}]", part) for i, part in reversed(list(enumerate(value)))]
+        elif isinstance(value, float) and value - value != 0:
+            return f"{where} is {value!r}, for which JSON has no word: give None, or text"
+        elif not isinstance(value, (str, int, float, type(None))):
+            instead = _INSTEAD.get(type(value).__name__, "convert it to str, int, float, bool, None, list or dict")
+            return f"{where or 'the request'} is {_a(value)}, which is not JSON: {instead}"
+    return None
+
+
+def _a(value: Any) -> str:
+    name = type(value).__name__
+    return ("an " if name[:1].lower() in "aeiou" else "a ") + name
 
 
 def read(answer: bytes) -> Dict[str, Any]:

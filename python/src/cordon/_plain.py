@@ -317,7 +317,7 @@ class _Machine:
             return _Maker(spelled, self.member, trusted=True)
         cls = uuid.UUID if (module, name) == ("uuid", "UUID") else _loaded_dataclass(module, name)
         if cls is None:
-            raise Refusal(f"{spelled[:200]} is not data")
+            raise Refusal(f"{spelled[:200]} is not data; other types than dataclasses and those of plain data are named in allow=")
         if cls is not uuid.UUID and not dataclasses.fields(cls):
             return _Maker(spelled, new=lambda: object.__new__(cls))
         return _Maker(spelled, new=lambda: _Unbuilt(cls))

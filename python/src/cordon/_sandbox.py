@@ -172,7 +172,7 @@ class Sandbox:
         language rules keep one from what another leaves behind. A service refuses that,
         unless its operator's policy allows it."""
         merged = limits_of(timeout, None, memory, None, limits)
-        return Hook(self._transport, HookSource(script, name, trust, tuple(sorted(merged.items()))))
+        return Hook(self._transport, HookSource(_units.source(script), name, trust, tuple(sorted(merged.items()))))
 
     def close(self) -> None:
         """Lets go of the child, which ends with the last sandbox that shares it."""
@@ -267,7 +267,7 @@ def script_order(
     tier: Optional[str],
     trust: Optional[str],
 ) -> Order:
-    order: Order = {"script": script}
+    order: Order = {"script": _units.source(script)}
     for key, value in (
         ("stdin", stdin),
         ("variables", [variables] if isinstance(variables, str) else list(variables)),

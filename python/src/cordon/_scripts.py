@@ -23,24 +23,28 @@ class SubprocessSandbox:
 
     def __init__(
         self,
-        timeout: float = DEFAULT_TIMEOUT,
-        memory_limit: int = DEFAULT_MEMORY_LIMIT,
-        cpu_limit: float = DEFAULT_CPU_LIMIT,
+        timeout: _units.Seconds = DEFAULT_TIMEOUT,
+        memory_limit: _units.Size = DEFAULT_MEMORY_LIMIT,
+        cpu_limit: _units.Seconds = DEFAULT_CPU_LIMIT,
     ) -> None:
         self.timeout, self.memory_limit, self.cpu_limit = timeout, memory_limit, cpu_limit
-        self._asked: Optional[Tuple[float, int, float]] = None
+        self._asked: Optional[Tuple[_units.Seconds, _units.Size, _units.Seconds]] = None
         self._prepare()
 
     def _prepare(self) -> None:
         """For limits that may have been changed since the last time."""
         asked = (self.timeout, self.memory_limit, self.cpu_limit)
         if asked != self._asked:
+            numbers = {
+                "wall_time": _units.in_seconds(self.timeout, "timeout"),
+                "cpu_time": _units.in_seconds(self.cpu_limit, "cpu_limit"),
+                "memory": _units.in_bytes(self.memory_limit, "memory_limit"),
+            }
             limits = {
                 "wall_time": _units.duration_text(self.timeout, "timeout"),
                 "memory": _units.size_text(self.memory_limit, "memory_limit"),
                 "cpu_time": _units.duration_text(self.cpu_limit, "cpu_limit"),
             }
-            numbers = {"wall_time": self.timeout, "cpu_time": self.cpu_limit, "memory": self.memory_limit}
             above = {name: limits[name] for name, value in numbers.items() if value > _MAXIMA[name]}
             # Who makes a sandbox is its operator, and may set the bar higher; where there
             # is another one, its policy decides.
@@ -73,7 +77,8 @@ class SubprocessSandbox:
             return _no_answer(problem)
 
     def _order(self, script: str, context: Optional[Dict[str, Any]]) -> Dict[str, Any]:
-        order = {"script": script if script.strip() else "pass", "context": context or {}, "name": "<agent_script>"}
+        script = _units.source(script)
+        order = {"script": script if script.strip() else "pass", "context": {} if context is None else context, "name": "<agent_script>"}
         if self._limits:
             order["limits"] = self._limits
         return order
@@ -83,11 +88,12 @@ class SubprocessSandbox:
 
 
 def create_sandbox(
-    timeout: float = SubprocessSandbox.DEFAULT_TIMEOUT,
-    memory_limit: int = SubprocessSandbox.DEFAULT_MEMORY_LIMIT,
-    cpu_limit: float = SubprocessSandbox.DEFAULT_CPU_LIMIT,
+    timeout: _units.Seconds = SubprocessSandbox.DEFAULT_TIMEOUT,
+    memory_limit: _units.Size = SubprocessSandbox.DEFAULT_MEMORY_LIMIT,
+    cpu_limit: _units.Seconds = SubprocessSandbox.DEFAULT_CPU_LIMIT,
 ) -> SubprocessSandbox:
-    """A sandbox for scripts: seconds, bytes, seconds of processor time."""
+    """A sandbox for scripts: seconds, bytes, seconds of CPU time; or text like "500ms"
+    and "64MiB"."""
     return SubprocessSandbox(timeout, memory_limit, cpu_limit)
 
 
@@ -178,12 +184,11 @@ def _place(timeout: float) -> Sandbox:
 
 
 def _seconds(timeout: _units.Seconds) -> float:
-    return _units.seconds(timeout) if isinstance(timeout, str) else timeout
+    return _units.in_seconds(timeout, "timeout_seconds")
 
 
 def _hook(script: Optional[str], timeout: float, trust: Optional[str] = None) -> HookSource:
-    if script is None:
-        raise TypeError("run_mod_hook() has no script: give the source as text")
+    script = _units.source(script)
     script = script if script.strip() else "pass"
     # The child is this program's own, and who calls this function installs the mod: the
     # operator. With a service somebody else is.

@@ -78,6 +78,9 @@ class Service(Transport):
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https", "unix"):
             raise InvalidRequest(f"url is {url!r}: write http://HOST:PORT, https://HOST or unix:/PATH/TO/SOCKET")
+        # urlsplit takes "http:127.0.0.1:80" for a path, and the host would be our own.
+        if not parts.path.startswith("/") if parts.scheme == "unix" else not parts.hostname:
+            raise InvalidRequest(f"url is {url!r}, which names no host: write http://HOST:PORT, https://HOST or unix:/PATH/TO/SOCKET")
         self._parts, self._base = parts, "" if parts.scheme == "unix" else parts.path.rstrip("/")
         self._name = "the service at " + ":".join(parts_of(url))
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}

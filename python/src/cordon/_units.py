@@ -32,7 +32,9 @@ def size(text: str) -> int:
     (11534336, 0)
     """
     match = _WHOLE.fullmatch(text)
-    return int(float(match.group(1)) * _BYTES[match.group(2)]) if match else 0
+    if match is None or match.group(2) not in _BYTES:
+        return 0
+    return int(float(match.group(1)) * _BYTES[match.group(2)])
 
 
 def duration_text(value: Optional[Seconds], name: str) -> Optional[str]:
@@ -49,6 +51,45 @@ def duration_text(value: Optional[Seconds], name: str) -> Optional[str]:
     if not 1e-6 <= value < 1e9:
         raise ValueError(f"{name} is {value!r}: give a positive number of seconds")
     return f"{round(value * 1e6)}us"
+
+
+def in_seconds(value: Seconds, name: str) -> float:
+    """A time that may be text, as a number.
+
+    >>> in_seconds(2, "timeout"), in_seconds("1m30s", "timeout")
+    (2.0, 90.0)
+    """
+    if not isinstance(value, str):
+        if value is None:
+            raise TypeError(f"{name} is None: give seconds, or text like '500ms'")
+        duration_text(value, name)
+        return float(value)
+    if not re.fullmatch(r"(?:[0-9.]+(?:ns|µs|us|ms|s|m|h))+", value):
+        raise ValueError(f"{name} is {value!r}: give seconds, or text like '500ms'")
+    return seconds(value)
+
+
+def in_bytes(value: Size, name: str) -> int:
+    """A size that may be text, as a number.
+
+    >>> in_bytes(2, "memory"), in_bytes("1KiB", "memory")
+    (2, 1024)
+    """
+    if not isinstance(value, str):
+        if value is None:
+            raise TypeError(f"{name} is None: give bytes, or text like '64MiB'")
+        size_text(value, name)
+        return value
+    if not size(value):
+        raise ValueError(f"{name} is {value!r}: give bytes, or text like '64MiB'")
+    return size(value)
+
+
+def source(script: object, name: str = "script") -> str:
+    """A script as text, or TypeError."""
+    if not isinstance(script, str):
+        raise TypeError(f"{name} is {'None' if script is None else type(script).__name__}: give the source as text")
+    return script
 
 
 def size_text(value: Optional[Size], name: str) -> Optional[str]:
