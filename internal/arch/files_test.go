@@ -288,3 +288,32 @@ func TestScriptsExist(t *testing.T) {
 		}
 	}
 }
+
+// Each module that go.mod requires by itself has its reason in RATIONALE.md, and no
+// other has one.
+func TestEveryDependencyHasItsReason(t *testing.T) {
+	_, table, found := strings.Cut(document(t, "RATIONALE.md"), "\n## Dependencies\n")
+	if !found {
+		t.Fatal("RATIONALE.md has no part about dependencies")
+	}
+	inCode := regexp.MustCompile("`([^`]+)`")
+	reasons := map[string]bool{}
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, name := range inCode.FindAllStringSubmatch(cells[1], -1) {
+				reasons[name[1]] = true
+			}
+		}
+	}
+	file := document(t, "go.mod")
+	for _, match := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(file, -1) {
+		if !reasons[match[1]] {
+			t.Errorf("%s has no row among the dependencies in RATIONALE.md", match[1])
+		}
+	}
+	for name := range reasons {
+		if !strings.Contains(file, "\t"+name+" v") {
+			t.Errorf("RATIONALE.md has a reason for %s, which go.mod does not require", name)
+		}
+	}
+}

@@ -191,7 +191,7 @@ var layers = [][]string{
 	{"."},
 	{"internal/token"},
 	{"internal/attack", "internal/audit", "internal/metrics", "internal/policyfile", "internal/tracing"},
-	{"internal/backend/process", "internal/backend/jail", "internal/backend/wasm", "internal/backend/gvisor", "internal/backend/fake"},
+	{"internal/backend/process", "internal/backend/jail", "internal/backend/wasm"},
 	{"internal/backend/hook", "internal/backend/portable"},
 	{"internal/backend"},
 	{"internal/zygote/gen"},
@@ -209,6 +209,23 @@ var layers = [][]string{
 
 func layerOf(name string) int {
 	return slices.IndexFunc(layers, func(layer []string) bool { return slices.Contains(layer, name) })
+}
+
+// A layer that names what does not exist is a plan that nobody reads.
+func TestLayersExist(t *testing.T) {
+	there := map[string]bool{}
+	each(t, func(_ string, p listed) {
+		if name, ours := local(p.ImportPath); ours {
+			there[name] = true
+		}
+	})
+	for _, layer := range layers {
+		for _, name := range layer {
+			if !there[name] {
+				t.Errorf("%s is in a layer, and is no package", name)
+			}
+		}
+	}
 }
 
 func TestArrowsGoDown(t *testing.T) {

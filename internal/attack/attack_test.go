@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -339,5 +341,17 @@ func TestJUnit(t *testing.T) {
 	}
 	if got := suite.Cases[1].Failure.Message; got != `read "\x1b[2J"` {
 		t.Errorf("message %q", got)
+	}
+}
+
+// README.md shows what `cordon doctor --prove` says.
+func TestREADMEShowsTheCount(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(all(t))
+	if want := fmt.Sprintf("%d attempts: %d held, 0 escaped, 0 broken, 0 skipped", n, n); !strings.Contains(string(text), want) {
+		t.Errorf("README.md does not say: %s", want)
 	}
 }
