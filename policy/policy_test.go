@@ -61,6 +61,8 @@ func TestValidate(t *testing.T) {
 		{"read", Policy{Read: []string{"/dev"}}, "cannot be granted"},
 		{"read", Policy{Read: []string{"/sys/kernel"}}, "cannot be granted"},
 		{"read", Policy{Read: []string{"/tmp"}}, "cannot be granted"},
+		{"read", Policy{Read: []string{"/dev/shm"}}, "cannot be granted"},
+		{"write", Policy{Write: []string{"/dev/pts/0"}}, "cannot be granted"},
 		{"write", Policy{Write: []string{"/usr/../etc"}}, `write: "/usr/../etc" is not a clean path: write "/etc"`},
 		{"write", Policy{Write: []string{"/"}}, `write: "/" cannot be granted`},
 		{"allow_net", Policy{AllowNet: []string{"example.com", "https://example.com"}}, "allow_net: "},
@@ -114,6 +116,7 @@ func TestValidateTellsAll(t *testing.T) {
 func TestValidateAccepts(t *testing.T) {
 	for _, p := range []Policy{
 		{Read: []string{"/data", "/devices", "/process", "/tmpfiles"}},
+		{Read: []string{"/tmp/data", "/dev/shm/data", "/var/tmp/data", "/run/user/1000/data"}, Write: []string{"/tmp/out"}},
 		{Python: "/opt/venv/bin/python3", Preload: []string{"os.path", "_json", "numpy"}},
 		{Preload: []string{}},
 		{Write: []string{"/srv/out"}, AllowNet: []string{"example.com", "*.example.org:8443"}, Egress: EgressNone, Jail: JailBwrap},

@@ -161,7 +161,7 @@ func checkGrants(field string, paths []string, found *problems) {
 		if err := checkPath(path); err != nil {
 			found.addItem(field, path, "%w", err)
 		} else if opensWall(path) {
-			found.addItem(field, path, "%s cannot be granted: /, /proc, /sys, /dev and /tmp are the sandbox's own", quote(path))
+			found.addItem(field, path, "%s cannot be granted: /, /proc, /sys, /dev and /tmp are the sandbox's own (what lies below /tmp and /dev/shm can be granted)", quote(path))
 		}
 	}
 }
@@ -181,15 +181,19 @@ func checkPath(path string) error {
 	return nil
 }
 
-// opensWall names the paths that undo a wall: the whole host, the kernel's
-// own trees, and what the guest's own /tmp would hide.
+// opensWall names the paths that undo a wall: the whole host, the kernel's own
+// trees, and the directories that a guest has of its own. What lies below the
+// host's /tmp and /dev/shm are ordinary files: they are mounted into the guest's.
 func opensWall(path string) bool {
-	for _, tree := range []string{"/proc", "/sys", "/dev", "/tmp"} {
+	if strings.HasPrefix(path, "/dev/shm/") {
+		return false
+	}
+	for _, tree := range []string{"/proc", "/sys", "/dev"} {
 		if path == tree || strings.HasPrefix(path, tree+"/") {
 			return true
 		}
 	}
-	return path == "/"
+	return path == "/" || path == "/tmp"
 }
 
 func isModuleName(s string) bool {

@@ -62,13 +62,17 @@ func lexists(name string) bool {
 	return err == nil
 }
 
-// neverWorkspace are the folders on which the jail puts its own.
+// neverWorkspace are the directories that the sandbox has of its own. A workspace
+// below /tmp or /dev/shm is mounted into the sandbox's.
 func neverWorkspace(p string) string {
 	if path.Dir(p) == p || filepath.VolumeName(p) != "" && strings.Trim(p[len(filepath.VolumeName(p)):], "/") == "" {
 		return "it is the root of the file system"
 	}
+	if p == "/tmp" {
+		return "the sandbox has a /tmp of its own"
+	}
 	for _, dir := range []string{"/proc", "/sys", "/dev"} {
-		if interpreter.Under(p, dir) {
+		if interpreter.Under(p, dir) && !strings.HasPrefix(p, "/dev/shm/") {
 			return "it belongs to the kernel"
 		}
 	}

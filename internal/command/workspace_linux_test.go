@@ -34,13 +34,15 @@ func TestWorkspaceByName(t *testing.T) {
 }
 
 func TestWorkspaceNever(t *testing.T) {
-	for _, p := range []string{"/", "/proc", "/proc/self", "/sys", "/sys/fs/cgroup", "/dev", "/dev/shm"} {
+	for _, p := range []string{"/", "/proc", "/proc/self", "/sys", "/sys/fs/cgroup", "/dev", "/dev/shm", "/dev/pts/0", "/tmp"} {
 		if neverWorkspace(p) == "" {
 			t.Errorf("%s may be one", p)
 		}
 	}
-	if why := neverWorkspace("/device"); why != "" {
-		t.Error(why)
+	for _, p := range []string{"/device", "/tmp/x", "/dev/shm/x", "/var/tmp"} {
+		if why := neverWorkspace(p); why != "" {
+			t.Errorf("%s: %s", p, why)
+		}
 	}
 }
 

@@ -106,10 +106,12 @@ const (
 	Tmpfs        MountKind = "tmpfs"         // made anew
 	Proc         MountKind = "proc"          // of its own processes
 	DevPTS       MountKind = "devpts"        // terminals of its own
+	ScratchView  MountKind = "scratch view"  // the scratch space by another name
+	ParentDir    MountKind = "parent dir"    // made anew for mounts in it, read-only
 )
 
-// Scratch is where the guest may write.
-const Scratch = "/tmp"
+// SharedMemory is where the C library keeps semaphores and shared memory.
+const SharedMemory = "/dev/shm"
 
 // Devices that a guest gets: sources and sinks without state.
 var Devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
@@ -299,7 +301,7 @@ func refuse(required []policy.Wall, missing map[policy.Wall]hostfeature.Support)
 // rootOf lists what the private root contains: what the guest needs of the host,
 // what the policy grants, and the few things that programs expect.
 func rootOf(in Inputs, id int) []Mount {
-	root := slices.Clone(in.Files)
+	root := throughPrivate(in.Files, Scratch, SharedMemory)
 	for _, path := range in.Policy.Read {
 		root = append(root, Mount{Path: path, Kind: grantKind(in.Features, path, BindDir, BindFile)})
 	}
@@ -309,14 +311,14 @@ func rootOf(in Inputs, id int) []Mount {
 	root = append(root,
 		// The C library's semaphores live here; multiprocessing wants one
 		// before it can be told that it may not fork.
-		Mount{Path: "/dev/shm", Kind: Symlink, Target: Scratch},
+		Mount{Path: SharedMemory, Kind: Symlink, Target: Scratch},
 		// The host's user list is nobody's business, but getpass.getuser and
 		// os.path.expanduser should find somebody.
 		Mount{Path: "/etc/passwd", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:%d::%s:%s\n", id, id, Scratch, loginShell(in))},
 		Mount{Path: "/etc/group", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:\n", id)},
 	)
 	if !in.Command {
-		return append(root, Mount{Path: Scratch, Kind: EmptyDir})
+		return Arrange(append(root, Mount{Path: Scratch, Kind: EmptyDir}))
 	}
 	for _, path := range in.Policy.Write {
 		root = append(root, Mount{Path: path, Kind: grantKind(in.Features, path, WritableDir, WritableFile), MapOwner: true})

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -19,9 +18,8 @@ import (
 // (see Process.Failure) or the program's own.
 func Start(spec Spec) (*Process, error) {
 	if spec.Command != nil {
-		// What lies below another mount comes after it.
 		spec.Plan.Root = slices.Clone(spec.Plan.Root)
-		slices.SortStableFunc(spec.Plan.Root, func(a, b Mount) int { return strings.Compare(a.Path, b.Path) })
+		sortMounts(spec.Plan.Root)
 	}
 	var closing descriptorSet
 	defer closing.close()

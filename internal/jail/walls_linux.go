@@ -229,7 +229,13 @@ func (p *program) buildRoot(plan Plan, passed []int) {
 	}
 	// The root itself is read-only: nobody, not even we, adds to it later.
 	p.step("read-only root", true)
-	p.setAttributes(staging, 0, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
+	const readOnly = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
+	p.setAttributes(staging, 0, readOnly)
+	for _, m := range plan.Root {
+		if m.Kind == ParentDir {
+			p.setAttributes(path.Join(staging, m.Path), 0, readOnly)
+		}
+	}
 	// pivot_root onto itself stacks the old root on top of the new one, where
 	// it can be detached without a folder to put it in. chroot would leave
 	// the old root reachable through any open directory.
@@ -285,15 +291,18 @@ func (p *program) place(m Mount, base string, tree func(string, *call), made map
 		p.call(unix.SYS_WRITE, 0, p.text(m.Target), uintptr(len(m.Target))).borrow(opened, 0)
 		p.call(unix.SYS_CLOSE).borrow(opened, 0)
 		return
-	case EmptyDir, BindDir, WritableDir, Tmpfs, Proc, DevPTS:
+	case EmptyDir, BindDir, WritableDir, Tmpfs, Proc, DevPTS, ScratchView, ParentDir:
 		p.makeFolder(target, made)
 	case BindFile, BindDevice, WritableFile:
 		// One that is there already came with a folder around it.
 		p.call(unix.SYS_MKNODAT, atCWD, name, unix.S_IFREG|0o444).accept(unix.EEXIST)
 	}
 	switch m.Kind {
-	case Tmpfs, Proc, DevPTS:
+	case Tmpfs, Proc, DevPTS, ParentDir:
 		p.newFileSystem(m, name)
+		return
+	case ScratchView:
+		p.call(unix.SYS_MOUNT, p.text(path.Join(base, Scratch)), name, 0, unix.MS_BIND)
 		return
 	case EmptyDir:
 		return
@@ -339,14 +348,16 @@ func (m Mount) attributes() uint64 {
 
 // newFileSystem mounts one that the host has no part in.
 func (p *program) newFileSystem(m Mount, target uintptr) {
-	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
+	flags, name := uintptr(unix.MS_NOSUID|unix.MS_NODEV), m.Kind
 	switch m.Kind {
 	case Proc:
 		flags |= unix.MS_NOEXEC
 	case DevPTS:
 		flags = unix.MS_NOSUID | unix.MS_NOEXEC // terminals are devices
+	case ParentDir:
+		name = Tmpfs
 	}
-	p.call(unix.SYS_MOUNT, p.text("cordon"), target, p.text(string(m.Kind)), flags, p.text(m.Target))
+	p.call(unix.SYS_MOUNT, p.text("cordon"), target, p.text(string(name)), flags, p.text(m.Target))
 }
 
 // makeFolder makes a folder with all of its parents. What came with a mount

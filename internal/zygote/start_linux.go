@@ -175,9 +175,22 @@ func configure(c Config) ([]byte, error) {
 		"path": c.Interpreter.SysPath, "preload": c.Preload, "warmup": warmup,
 		"notify": notify, "filter": filter, "exposed": beside.Common, "own": own, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
-		"mount": p.Root != nil, "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
+		"mount": p.Root != nil, "private": privateFields(p), "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
 		"oneshot": c.OneShot, "language": languageFields(c.Language),
 	})
+}
+
+// privateFields says what is mounted into the private directories of each worker.
+func privateFields(p jail.Plan) any {
+	dirs := []any{}
+	for _, d := range p.PrivateDirs() {
+		entries := []any{}
+		for _, m := range d.Entries {
+			entries = append(entries, []any{m.Path, string(m.Kind), m.Target})
+		}
+		dirs = append(dirs, []any{d.Path, entries})
+	}
+	return dirs
 }
 
 func languageFields(l *Language) any {

@@ -2,7 +2,6 @@ package jail
 
 import (
 	"slices"
-	"strings"
 
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
 )
@@ -24,15 +23,9 @@ type builder interface {
 	close()
 }
 
-// root is all that a command sees. A symlink gives way to what is mounted below
-// it: /var/tmp leads to the scratch space, unless there is a workspace in it.
+// root is all that a command sees.
 func root(common []confine.Mount, r recipe) []confine.Mount {
-	all := slices.Concat(common, r.mounts())
-	return slices.DeleteFunc(slices.Clone(all), func(m confine.Mount) bool {
-		return m.Kind == confine.Symlink && slices.ContainsFunc(all, func(other confine.Mount) bool {
-			return strings.HasPrefix(other.Path, m.Path+"/")
-		})
-	})
+	return confine.Arrange(slices.Concat(common, r.mounts()))
 }
 
 // native builds with the kernel's calls alone.

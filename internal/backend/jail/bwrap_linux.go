@@ -120,10 +120,9 @@ func enclosing(folders map[string]string, path string) (found string) {
 // inner is the root that bubblewrap builds, without the folders that it has an
 // idea of its own about.
 func (b *bwrap) inner(r recipe) []confine.Mount {
-	all := root(b.root, r)
-	all = slices.DeleteFunc(all, func(m confine.Mount) bool { return strings.HasPrefix(m.Path, "/dev/") })
-	slices.SortStableFunc(all, func(a, b confine.Mount) int { return strings.Compare(a.Path, b.Path) })
-	return all
+	return slices.DeleteFunc(root(b.root, r), func(m confine.Mount) bool {
+		return strings.HasPrefix(m.Path, "/dev/") && !strings.HasPrefix(m.Path, confine.SharedMemory+"/")
+	})
 }
 
 func (b *bwrap) stages(m confine.Mount) bool {
@@ -143,9 +142,11 @@ func (b *bwrap) arguments(r recipe) []string {
 	id, scratch := strconv.Itoa(confine.CommandID), stage+"/scratch"
 	args := []string{
 		b.program, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-		"--uid", id, "--gid", id, "--hostname", "cordon", "--cap-drop", "ALL", "--dev", "/dev", "--bind", scratch, "/dev/shm",
+		"--uid", id, "--gid", id, "--hostname", "cordon", "--cap-drop", "ALL", "--dev", "/dev", "--bind", scratch, confine.SharedMemory,
 	}
 	bound := map[string]string{}
+	// What bubblewrap makes by itself has no size.
+	sealed := []string{"--remount-ro", "/dev", "--remount-ro", "/"}
 	for i, m := range b.inner(r) {
 		switch {
 		case m.Kind == confine.Symlink:
@@ -154,8 +155,11 @@ func (b *bwrap) arguments(r recipe) []string {
 			args = append(args, "--dir", m.Path)
 		case m.Kind == confine.Proc:
 			args = append(args, "--proc", m.Path)
-		case m.Kind == confine.Tmpfs:
+		case m.Kind == confine.Tmpfs, m.Kind == confine.ScratchView:
 			args = append(args, "--bind", scratch, m.Path)
+		case m.Kind == confine.ParentDir:
+			args = append(args, "--tmpfs", m.Path)
+			sealed = append(sealed, "--remount-ro", m.Path)
 		case b.stages(m) && enclosing(bound, m.Path) != "":
 			// It came with the folder around it.
 		case m.Kind == confine.TextFile:
@@ -169,8 +173,7 @@ func (b *bwrap) arguments(r recipe) []string {
 			args = append(args, "--ro-bind", m.Path, m.Path)
 		}
 	}
-	// What bubblewrap makes by itself has no size.
-	args = append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", r.dir())
+	args = append(append(args, sealed...), "--chdir", r.dir())
 	status := confine.FirstKeptFD
 	if b.filter >= 0 {
 		args = append(args, "--seccomp", strconv.Itoa(status))

@@ -15,7 +15,7 @@ import (
 func TestToolsPlaces(t *testing.T) {
 	t.Parallel()
 	eachJail(t, func(t *testing.T, p policy.Policy) {
-		for _, parent := range []string{"/var/tmp", "/run", "/opt", "/mnt", "/tmp", "/var/lib"} {
+		for _, parent := range []string{"/var/tmp", "/run", "/opt", "/mnt", "/tmp", "/var/lib", "/dev/shm"} {
 			t.Run(parent, func(t *testing.T) {
 				dir, err := os.MkdirTemp(parent, "cordon-tools-")
 				if os.IsPermission(err) || os.IsNotExist(err) {
@@ -28,9 +28,7 @@ func TestToolsPlaces(t *testing.T) {
 				if parent != "/run" { // where no workspace may be
 					t.Run("workspace", func(t *testing.T) { testWorkspace(t, p, dir) })
 				}
-				if parent != "/tmp" { // of which nothing can be granted
-					t.Run("grants", func(t *testing.T) { testGrants(t, p, dir) })
-				}
+				t.Run("grants", func(t *testing.T) { testGrants(t, p, dir) })
 			})
 		}
 	})

@@ -207,16 +207,7 @@ func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
 	}
 	granted := b.options.Policy
 	granted.Read = b.readable()
-	plan, err := jail.Make(jail.Inputs{Policy: granted, Features: f, Files: files, Without: b.options.Without})
-	if err != nil || plan.Root == nil {
-		return plan, err
-	}
-	for _, m := range files {
-		if strings.HasPrefix(m.Path, jail.Scratch+"/") {
-			return plan, run.Errorf(run.Unsupported, "the interpreter %s needs %s, which the guest's own %s would hide: choose one that lies elsewhere", b.python.Path, m.Path, jail.Scratch)
-		}
-	}
-	return plan, nil
+	return jail.Make(jail.Inputs{Policy: granted, Features: f, Files: files, Without: b.options.Without})
 }
 
 // recipe is what the workers of a pool have in common.

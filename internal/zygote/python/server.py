@@ -83,9 +83,39 @@ def main():
 
 
 def mount_scratch(syscall, config, wanted):
-    if config["mount"]:
-        options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
-        syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
+    """Mounts the guest's /tmp, and into it what the guest was given of the host's."""
+    if not config["mount"]:
+        return
+    private = config["private"]
+    if private:
+        posix.chdir("/tmp")  # from where the names in it are found once it is covered
+    options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
+    syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
+    for directory, entries in private:
+        if directory != "/tmp":
+            posix.chdir(directory)
+            bind(syscall, "/tmp", directory, MS_BIND)
+        for name, kind, target in entries:
+            mount_entry(syscall, directory + "/" + name, name, kind, target)
+
+
+def mount_entry(syscall, path, name, kind, target):
+    """Mounts what the current directory, which is covered, has by that name."""
+    try:
+        if kind == "symlink":
+            posix.symlink(target, path)
+        elif kind == "dir":
+            posix.mkdir(path, 0o755)
+        else:
+            posix.close(posix.open(path, posix.O_CREAT | posix.O_EXCL | posix.O_WRONLY, 0o444))
+    except FileExistsError:
+        pass  # /dev/shm is the same directory as /tmp, and both may have one
+    if kind != "symlink":
+        bind(syscall, name, path, MS_BIND | MS_REC)
+
+
+def bind(syscall, source, path, flags):
+    syscall("mount", source.encode() + b"\0", path.encode() + b"\0", b"\0", flags, b"\0")
 
 
 def serve(syscall, config, receive_order):

@@ -11,7 +11,7 @@ import sys
 # From <linux/...>: system calls that no module wraps go through libc's
 # syscall(). Their numbers come from the Runner, which knows the architecture.
 CLONE_NEWNS, CLONE_NEWPID = 0x00020000, 0x20000000
-MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC = 2, 4, 8, 4096, 16384
 PR_SET_PDEATHSIG, SIGKILL = 1, 9
 SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
 LANDLOCK_RULE_PATH_BENEATH = 1
