@@ -203,6 +203,48 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 	}
 }
 
+// What a call knows of the random numbers' state, or has set it to, says nothing about
+// the next call: neither in a shared process nor in one of its own.
+func TestHookCallsDoNotPredict(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	for name, script := range map[string]string{
+		"a state":           "result['output'] = [str(random.getstate()[1]), [random.random() for _ in range(3)], str(random.getstate()[1])]",
+		"a state it set":    "result['output'] = [str(random.getstate()[1])]\nrandom.seed(1)\nrandom.gauss(0, 1)",
+		"gauss":             "result['output'] = [random.gauss(0, 1)]",
+		"imported":          "from random import getstate as f\nresult['output'] = [str(f()[1])]",
+		"in a function":     "def f(): return [random.random()]\nresult['output'] = f()",
+		"in a finalizer":    "class A:\n  def __del__(self, seed=random.seed): seed(1)\na = A()\nresult['output'] = [random.random()]",
+		"letters that fold": "result['output'] = [ｒandom.getstate()[1][1], rａndom.random()]",
+		"after an error":    "result['output'] = 1\nprint(random.getstate()[1][:10])\nrandom.seed(1)\n1 / 0",
+	} {
+		for trust := range tierOf {
+			t.Run(name+", "+string(trust), func(t *testing.T) {
+				h := openHook(t, r, run.Hook{Script: script, Trust: trust, Workers: 1})
+				seen := map[string]bool{}
+				for i := range 10 {
+					res, err := h.Call(t.Context(), nil, nil)
+					if err != nil || res.Outcome != run.Succeeded && res.Outcome != run.Raised {
+						t.Fatalf("%s %q %v", res.Outcome, res.Error, err)
+					}
+					values := []any{res.Stdout}
+					if res.OK() {
+						if err := res.Decode(&values); err != nil {
+							t.Fatal(err)
+						}
+					}
+					for _, value := range values {
+						if text := fmt.Sprint(value); text == "" || seen[text] {
+							t.Errorf("call %d has %q of a call before", i, text)
+						} else {
+							seen[text] = true
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
 // The rules hold for all that a call does, also when it is over.
 func TestFinalizersGoByTheRules(t *testing.T) {
 	r := newRunner(t, cordon.Options{})

@@ -11,8 +11,9 @@ import (
 // sources must not come out of all of them.
 func TestRandomDiffersInEachRun(t *testing.T) {
 	const source = `
-import random, secrets, tempfile, uuid
-result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), tempfile.mktemp(), random.SystemRandom().random()]
+import multiprocessing.process, random, secrets, ssl, tempfile, uuid
+result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), tempfile.mktemp(), random.SystemRandom().random(),
+    str(random.getstate()[1][:8]), ssl.RAND_bytes(8).hex(), multiprocessing.process.current_process().authkey.hex()]
 `
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
@@ -23,7 +24,7 @@ result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), tempfile.mkt
 
 // testRandom runs a script that gives a list of values, none of which may come again.
 func testRandom(t *testing.T, p python, source string) {
-	r := p.runner(t, policy.Policy{Preload: []string{"random", "secrets", "tempfile", "uuid"}})
+	r := p.runner(t, policy.Policy{Preload: []string{"random", "secrets", "tempfile", "uuid", "ssl", "multiprocessing.process"}})
 	seen := map[any]bool{}
 	for range 20 {
 		res, err := r.Run(t.Context(), run.Request{Script: source})
@@ -31,7 +32,7 @@ func testRandom(t *testing.T, p python, source string) {
 			t.Fatal(err)
 		}
 		var values []any
-		if err := res.Decode(&values); err != nil || len(values) != 5 {
+		if err := res.Decode(&values); err != nil || len(values) != 8 {
 			t.Fatalf("%v %s %s", err, res.Value, res.Error)
 		}
 		for _, v := range values {

@@ -10,6 +10,8 @@ import _ "embed"
 var (
 	//go:embed python/script.py
 	scriptPart string
+	//go:embed python/randomness.py
+	randomnessPart string
 	//go:embed python/tools.py
 	toolsPart string
 	//go:embed python/absent.py
@@ -31,7 +33,8 @@ var (
 //	                                        runs it, and gives the report
 //	sharing(compiled, give)                 compiles, and gives the code away
 //	flush(), pack(report, most)             what to do with a report
-func Source() string { return scriptPart }
+//	Randomness().renew()                    seeds anew what copies of it have in common
+func Source() string { return scriptPart + randomnessPart }
 
 // WasmSource is the whole program for CPython on WebAssembly. It needs a module
 // _cordon with two functions, both of which have bytes on both sides:
@@ -72,4 +75,4 @@ func Source() string { return scriptPart }
 //
 // to be answered with {"ok": value} or {"error": {"type": "…", "message": "…"}}.
 // A handle that raises, or gives what is no report, was broken by its guest.
-func WasmSource() string { return scriptPart + toolsPart + absentPart + loopPart + wasmPart }
+func WasmSource() string { return Source() + toolsPart + absentPart + loopPart + wasmPart }

@@ -21,7 +21,8 @@ func TestSourceKnowsNoPlace(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^(?:import|from) (\w+)`).FindAllStringSubmatch(script.Source(), -1) {
 		imported = append(imported, m[1])
 	}
-	if want := []string{"marshal", "sys"}; !slices.Equal(imported, want) {
+	slices.Sort(imported)
+	if want := []string{"marshal", "sys"}; !slices.Equal(slices.Compact(imported), want) {
 		t.Errorf("it imports %q, want %q", imported, want)
 	}
 }

@@ -42,6 +42,7 @@ def boot():
     prepare(config["preload"])
     image = Image(config["language"])
     image.warm_up()
+    image.randomness = Randomness()
     # What there is by now is no garbage, and would be looked through, and copied,
     # in the first collection of every guest.
     gc.collect()
@@ -50,13 +51,10 @@ def boot():
     _cordon.serve(image.handle)
 
 
-def refresh():
+def refresh(randomness):
     """Makes anew what all copies of an image would have in common, and must not."""
-    random, tempfile, logging = map(sys.modules.get, ("random", "tempfile", "logging"))
-    if random is not None:
-        random.seed()
-    if tempfile is not None:
-        tempfile._name_sequence = None
+    randomness.renew()
+    logging = sys.modules.get("logging")
     if logging is not None:
         import time
 
@@ -97,7 +95,7 @@ class Image:
         if (restricted or kind == "check") != (self.rules is not None):
             raise RuntimeError("this image is for scripts %s rules" % ("by the" if self.rules else "without"))
         if fresh:
-            refresh()
+            refresh(self.randomness)
         try:
             if kind == "check":
                 report = {"end": "checked", "code": 0, "findings": self.rules.check(script, name)}

@@ -55,7 +55,16 @@ class Collector:
         space["__builtins__"] = self.builtins  # 3.9 looks there, for finalizers too
 
 
-def serve_hook(rules, script, name, most):
+def names_in(code):
+    """All names that a script uses, those of its functions and classes included."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            names |= names_in(constant)
+    return names
+
+
+def serve_hook(rules, script, name, most, randomness):
     """Compiles the hook, and runs it as often as the Runner calls. Most is how
     many bytes an answer may take."""
     try:
@@ -64,8 +73,12 @@ def serve_hook(rules, script, name, most):
         report = {"end": "refused", "code": 1, "findings": LANGUAGE["findings_of"](error)}
         send(frame(b"D", marshal.dumps(report, 2)))
         return
-    given = {module: rules.facade(module) for module in ("math", "random") if module in rules.modules}
+    names = names_in(code)
+    given = {module: rules.facade(module) for module in ("math", "random") if module in names and module in rules.modules}
     given["__file__"] = name
+    # A script that does not name the module has no way to what a call before it drew, and
+    # need not wait for new seeds.
+    renew = (randomness or Randomness()).renew if "random" in names else None
     garbage = Collector(rules.builtins)
 
     def answer(space, number, function, arguments):
@@ -100,6 +113,8 @@ def serve_hook(rules, script, name, most):
             space.clear()
             words = frame(b"D", raised("MemoryError", number=number))
         send(words)
+        if renew is not None:
+            renew()  # off the caller's clock: a state that a call has seen tells what comes next
 
 
 def call_hook(code, space, function, arguments):

@@ -35,6 +35,11 @@ def main():
             warm_up(config["warmup"], config["builtins"], config["compiled"])
             gc.collect()
         gc.disable()
+        step = "randomness"
+        config["randomness"] = None  # a single guest shares it with nobody
+        if not config["oneshot"]:
+            config["randomness"] = Randomness()
+            config["randomness"].renew()  # what cannot be seeded is known before anything is forked
         if config["oneshot"]:
             # Nobody is there yet to let us mount once the filter stands.
             step = "scratch"

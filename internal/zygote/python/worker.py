@@ -104,6 +104,9 @@ def worker(syscall, config, fds, wanted):
             install_filter(syscall, pid.join(config["own"]), 0)
         if config["filter"]:
             install_filter(syscall, config["filter"], 0)
+        step = "randomness"
+        if config["randomness"]:
+            config["randomness"].renew()
         step = "warm up"
         # Everything that the guest will make us touch is touched once before
         # it arrives: pages are copied and caches filled off the clock.
@@ -131,7 +134,7 @@ def worker(syscall, config, fds, wanted):
             report = {"end": "checked", "code": 0, "findings": config["rules"].check(start[0], start[1])}
             most = start[7]
         else:
-            serve_hook(config["rules"], start[0], start[1], start[7])
+            serve_hook(config["rules"], start[0], start[1], start[7], config["randomness"])
             posix._exit(0)
         flush()
         last_words = frame(b"D", pack(report, most))
