@@ -24,8 +24,11 @@ func TestSystemdUnderstandsTheUnits(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), hosttest.FindProgram("systemd-analyze"), "verify", "./cordon.service", "./cordon.socket")
 	cmd.Dir = folder
-	if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "cordon.") {
-		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	out, err := cmd.CombinedOutput()
+	// systemd before 254 does not know this one, and goes on without it.
+	complaints := regexp.MustCompile(`(?m)^.*Unknown key (name )?'DelegateSubgroup'.*\n`).ReplaceAllString(string(out), "")
+	if err != nil || strings.Contains(complaints, "cordon.") {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, complaints)
 	}
 	// Tenths of its points for what is left open, of ten: most of it is what walls are made
 	// of. One hardening less, and it is above.
@@ -47,7 +50,7 @@ func TestTheUnitDoesNotStandInTheWayOfWalls(t *testing.T) {
 			t.Errorf("the unit sets %s", setting)
 		}
 	}
-	for _, setting := range []string{"Type=notify", "Delegate=yes", "DynamicUser=yes", "KillMode=mixed", "OOMPolicy=continue", "CapabilityBoundingSet="} {
+	for _, setting := range []string{"Type=notify", "Delegate=yes", "DelegateSubgroup=main", "DynamicUser=yes", "KillMode=mixed", "OOMPolicy=continue", "CapabilityBoundingSet="} {
 		if !strings.Contains(text, "\n"+setting+"\n") {
 			t.Errorf("the unit does not set %s", setting)
 		}

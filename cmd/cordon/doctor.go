@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cordon-sandbox/cordon/internal/cgroup"
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/doctor"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -46,6 +47,12 @@ Exit codes:
 		Example: "  cordon doctor\n  cordon doctor --policy strict --json\n  cordon doctor --prove --junit report.xml",
 		Args:    cobra.NoArgs,
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+			// As the service does: what doctor says in a unit holds for one there.
+			reunite, err := cgroup.Divide()
+			if err != nil {
+				return err
+			}
+			defer reunite()
 			switch {
 			case opts.prove:
 				return runProve(cmd.Context(), opts)

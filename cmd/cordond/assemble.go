@@ -8,6 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/audit"
+	"github.com/cordon-sandbox/cordon/internal/cgroup"
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/mcpserver"
 	"github.com/cordon-sandbox/cordon/internal/metrics"
@@ -67,6 +68,12 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 		opened(closeTracer(tracer, log))
 		how.Observers, how.Tracer = append(how.Observers, tracer), tracer
 	}
+	// Before the Runner looks for a place to make groups in.
+	reunite, err := cgroup.Divide()
+	if err != nil {
+		log.Warn("memory cgroups cannot be made", "error", err)
+	}
+	opened(func() error { reunite(); return nil })
 	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: rules, Idle: opts.idle, Concurrent: opts.concurrent})
 	if err != nil {
 		return p, err

@@ -76,4 +76,7 @@ type Host struct {
 	// group to us, so that we may change what it hands to its children. Root
 	// could write everywhere; that is not the same.
 	Delegated func(dir string) bool
+	// Handed tells whether this very group was left to this program, and not one
+	// above it to a manager that made this one.
+	Handed func(dir string) bool
 }

@@ -78,6 +78,12 @@ func childMain() {
 				break
 			}
 			answer = p.Path()
+		case "divide":
+			if err := divide(arg); err != nil {
+				answer = err
+			}
+		case "unite":
+			unite(arg)
 		case "fill": // forks until it is refused or has so many, and ends them
 			answer = fill(size)
 		case "bomb": // forks, and so do those it has forked; never comes back

@@ -28,7 +28,9 @@
 // the kernel's "no internal processes" rule forbids that: a group with
 // processes of its own cannot limit the memory of its children. Moving the
 // host application's processes out of the way would repair that, but they are
-// not ours to move. So on v2 the pool is made beside the process's own group,
+// not ours to move. A program of ours may move itself, where a service manager
+// has left the group to it alone: Divide, which cordon serve calls at its start.
+// Otherwise on v2 the pool is made beside the process's own group,
 // where the group above both may be written and hands out the memory
 // controller (systemd's Delegate= with DelegateSubgroup=, a container whose
 // start script has gone into a subgroup, systemd --user), or below the own

@@ -8,15 +8,23 @@ import (
 
 // Probe looks at this host.
 func Probe() Features {
-	cgroup, err := os.ReadFile("/proc/self/cgroup")
+	host, err := thisHost()
 	if err != nil {
 		return Features{Reason: err.Error(), Remedy: "mount /proc"}
+	}
+	return Detect(host)
+}
+
+func thisHost() (Host, error) {
+	cgroup, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return Host{}, err
 	}
 	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
-		return Features{Reason: err.Error(), Remedy: "mount /proc"}
+		return Host{}, err
 	}
-	return Detect(Host{
+	return Host{
 		Cgroup:    string(cgroup),
 		Mountinfo: string(mountinfo),
 		FS:        os.DirFS("/"),
@@ -24,16 +32,16 @@ func Probe() Features {
 			return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS)
 		},
 		Delegated: delegated,
-	})
+		Handed:    handed,
+	}, nil
 }
 
 // delegated: an unprivileged process can write to a group only because
 // somebody has given it to its user; for root, systemd leaves a mark on the
 // groups it will not touch again.
-func delegated(dir string) bool {
-	if os.Geteuid() != 0 {
-		return true
-	}
+func delegated(dir string) bool { return os.Geteuid() != 0 || marked(dir) }
+
+func marked(dir string) bool {
 	mark := make([]byte, 8)
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		if n, err := unix.Getxattr(dir, name, mark); err == nil && string(mark[:n]) == "1" {

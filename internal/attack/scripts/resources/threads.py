@@ -8,7 +8,7 @@ import threading
 
 def attempt():
     stop, alive = threading.Event(), 0
-    threading.stack_size(65536)
+    threading.stack_size(256 << 10)  # the least on arm64 is 128 KiB, with pages of 64 KiB
     try:
         while alive < 300:
             start(threading.Thread(target=stop.wait, args=(5,), daemon=True))

@@ -1,0 +1,42 @@
+package cgroup
+
+import (
+	"path"
+	"slices"
+	"strconv"
+)
+
+// subgroup is where a program goes that divides its own group: the name that the shipped
+// unit gives to DelegateSubgroup=, for managers which know that setting.
+const subgroup = "main"
+
+// Divisible gives the group that this process should leave so that it can be divided
+// among guests, or "" if there is none: on v2, a group with processes of its own cannot
+// limit the memory of those below it. Only a group that was handed to this program is
+// meant, and only while it is alone in it: other processes are not ours to move, and one
+// that stays behind would keep the group from being divided.
+func Divisible(h Host, pid int) string {
+	if _, v1 := ownGroup(h.Cgroup, "memory"); v1 {
+		return "" // where groups may have both
+	}
+	own, ok := ownGroup(h.Cgroup, "")
+	if !ok {
+		return ""
+	}
+	m, reason, _ := h.visible(own, "memory", func(m mount) bool { return m.fstype == "cgroup2" })
+	if reason != "" || !h.Handed(m.dir) {
+		return ""
+	}
+	for _, name := range []string{"", "cgroup.procs", "cgroup.subtree_control"} {
+		if h.Writable(path.Join(m.dir, name)) != nil {
+			return ""
+		}
+	}
+	// The root of the hierarchy has no type, and can be divided as it is.
+	if !slices.Equal(h.words(m.dir, "cgroup.type"), []string{"domain"}) ||
+		!slices.Contains(h.words(m.dir, "cgroup.controllers"), "memory") ||
+		!slices.Equal(h.words(m.dir, "cgroup.procs"), []string{strconv.Itoa(pid)}) {
+		return ""
+	}
+	return m.dir
+}
