@@ -51,6 +51,7 @@ type DocumentLimits struct {
 	Threads   *int   `json:"threads,omitempty" yaml:"threads,omitempty"`
 	Processes *int   `json:"processes,omitempty" yaml:"processes,omitempty"`
 	Disk      string `json:"disk,omitempty" yaml:"disk,omitempty"`
+	Files     *int   `json:"files,omitempty" yaml:"files,omitempty"`
 	Fuel      string `json:"fuel,omitempty" yaml:"fuel,omitempty"`
 }
 
@@ -257,7 +258,7 @@ func documentLimits(l Limits) DocumentLimits {
 	return DocumentLimits{
 		WallTime: l.WallTime.String(), CPUTime: l.CPUTime.String(),
 		Memory: l.Memory.String(), Output: l.Output.String(), Result: l.Result.String(), Scratch: l.Scratch.String(),
-		OpenFiles: &l.OpenFiles, Threads: &l.Threads, Processes: &l.Processes, Disk: l.Disk.String(), Fuel: l.Fuel.String(),
+		OpenFiles: &l.OpenFiles, Threads: &l.Threads, Processes: &l.Processes, Disk: l.Disk.String(), Files: &l.Files, Fuel: l.Fuel.String(),
 	}
 }
 

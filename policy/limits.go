@@ -78,6 +78,8 @@ type Limits struct {
 	Processes int `json:"processes,omitempty" yaml:"processes,omitempty"`
 	// Disk bounds what a command adds to the folders that it may change.
 	Disk Bytes `json:"disk,omitempty" yaml:"disk,omitempty"`
+	// Files bounds how many files, directories and links a command adds there.
+	Files int `json:"files,omitempty" yaml:"files,omitempty"`
 	// Fuel is how many instructions a module may execute. They are counted exactly: the
 	// same module with the same input ends at the same one.
 	Fuel Count `json:"fuel,omitempty" yaml:"fuel,omitempty"`
@@ -95,6 +97,7 @@ var DefaultLimits = Limits{
 	Threads:   16,
 	Processes: 64,
 	Disk:      64 * MiB,
+	Files:     50_000,
 	Fuel:      1e12, // more than fits into the time
 }
 
@@ -110,6 +113,7 @@ var DefaultMaxima = Limits{
 	Threads:   16,
 	Processes: 256,
 	Disk:      1 * GiB,
+	Files:     500_000,
 	Fuel:      1e15,
 }
 

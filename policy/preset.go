@@ -67,10 +67,12 @@ func command() Policy {
 	limits := Limits{
 		WallTime: Duration(10 * time.Minute), CPUTime: Duration(30 * time.Minute), Memory: 2 * GiB,
 		Output: 16 * MiB, Scratch: 512 * MiB, OpenFiles: MaxOpenFiles, Processes: 512, Disk: 2 * GiB,
+		Files: 500_000, // a large project's node_modules has 200,000
 	}
 	maxima := Limits{
 		WallTime: Duration(2 * time.Hour), CPUTime: Duration(8 * time.Hour), Memory: 16 * GiB,
 		Output: 256 * MiB, Scratch: 4 * GiB, OpenFiles: MaxOpenFiles, Processes: 4096, Disk: 64 * GiB,
+		Files: 10_000_000,
 	}
 	return Policy{Limits: limits, Maxima: maxima}
 }

@@ -117,6 +117,7 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	o.addSpaceLimitsTo(f, d)
 	f.Var(cli.Counted(&o.Processes), "processes", about("limit on processes and their threads", d.Processes))
 	f.Var(cli.Measured(&o.Disk, policy.ParseBytes), "disk", about("limit on what is added to the workspace and other folders, like 1GiB", d.Disk))
+	f.Var(cli.Counted(&o.Files), "files", about("limit on files, directories and links that are added there", d.Files))
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a command that writes too much: `ACTION` is truncate or kill (kill)")
 	o.AddPolicyTo(cmd, commandPolicy)
 	f.StringVar(&o.backend, "backend", "", "what builds the place of the command: `BACKEND` is native or bwrap (native)")

@@ -19,7 +19,7 @@ type limitOptions struct{ policy.Limits }
 var limitFlags = map[string]string{
 	"wall_time": "--timeout", "cpu_time": "--cpu-time", "memory": "--memory", "output": "--output-limit", "result": "--result-limit",
 	"scratch": "--scratch", "open_files": "--open-files", "threads": "--threads",
-	"processes": "--processes", "disk": "--disk", "fuel": "--fuel",
+	"processes": "--processes", "disk": "--disk", "files": "--files", "fuel": "--fuel",
 }
 
 func (o *limitOptions) addTo(f *pflag.FlagSet) {

@@ -17,7 +17,7 @@ func Twins(program string) (variables []string) {
 var twins = map[string][]string{
 	"cordon": {
 		"allow-interpreters", "allow-net", "arg", "audit-file", "audit-head", "audit-key", "backend", "call", "code", "concurrency", "config", "context",
-		"context-file", "cpu-time", "dangerous-workspace", "deterministic", "disk", "egress", "env", "file", "follow", "fuel",
+		"context-file", "cpu-time", "dangerous-workspace", "deterministic", "disk", "egress", "env", "file", "files", "follow", "fuel",
 		"input", "json", "json-lines", "junit", "lines", "load", "memory", "no-terminal", "on-output-limit", "open-files",
 		"output-limit", "policy", "preset", "processes", "prove", "python", "python-wasm", "quiet", "read", "repeat",
 		"restricted", "save", "scratch", "since", "state", "stdin", "threads", "tier", "timeout", "tokens", "trust", "variable",

@@ -34,7 +34,10 @@ func examineCommands(ctx context.Context, p policy.Policy) Commands {
 		return Commands{Verdict: "commands are refused here: " + err.Error(), Class: run.ClassOf(err)}
 	}
 	c := Commands{OK: true, First: policy.Duration(time.Since(began)), Verdict: "commands run here"}
-	if f := cgroup.Probe(); !f.CountsProcesses() && f.ProcessReason != "" {
+	f := cgroup.Probe()
+	if runtime.GOOS == "linux" && !f.Usable() {
+		c.Verdict, c.Remedy = "commands run here; their "+jail.WatchedMemory, f.Remedy
+	} else if !f.CountsProcesses() && f.ProcessReason != "" {
 		c.Verdict = "commands run here; their processes are limited for each user and not for each command: " + f.ProcessReason
 		c.Remedy = f.ProcessRemedy
 	}

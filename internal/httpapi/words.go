@@ -32,6 +32,7 @@ var words = map[string]string{
 	"Limits.threads":    "Threads, the main one included.",
 	"Limits.processes":  "A command's processes, each of their threads counted.",
 	"Limits.disk":       "What a command adds to the folders that it may change.",
+	"Limits.files":      "How many files, directories and links a command adds there.",
 	"Limits.fuel":       "Instructions of a WebAssembly module.",
 
 	"Result":                  "How a guest ended. Every key is there every time, but for the id, which is the caller's.",

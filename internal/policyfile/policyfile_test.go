@@ -248,6 +248,7 @@ limits:
   threads: 16
   processes: 64
   disk: 64MiB
+  files: 50000
   fuel: 1T
 maxima:
   wall_time: 1m
@@ -260,6 +261,7 @@ maxima:
   threads: 16
   processes: 256
   disk: 1GiB
+  files: 500000
   fuel: 1000T
 walls:
   require: [no_new_privs, capabilities, uid, filesystem, network, seccomp, rlimit, environment]

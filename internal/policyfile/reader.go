@@ -36,7 +36,7 @@ var examples = map[string]string{
 	"language": "language: {modules: [heapq]}", "modules": "modules: [heapq]", "builtins": "builtins: [input]",
 	"read": "read: [/data/models]", "wall_time": "wall_time: 30s", "cpu_time": "cpu_time: 10s",
 	"memory": "memory: 256MiB", "output": "output: 64KiB", "result": "result: 8MiB", "scratch": "scratch: 16MiB",
-	"open_files": "open_files: 64", "threads": "threads: 16", "processes": "processes: 64", "disk": "disk: 64MiB", "fuel": "fuel: 50M",
+	"open_files": "open_files: 64", "threads": "threads: 16", "processes": "processes: 64", "disk": "disk: 64MiB", "files": "files: 50000", "fuel": "fuel: 50M",
 	"write": "write: [/data/out]", "allow_net": "allow_net: [example.com]", "egress": "egress: strict", "jail": "jail: native",
 	"allow_interpreters": "allow_interpreters: true", "dangerous_workspace": "dangerous_workspace: false", "deterministic": "deterministic: true", "python_wasm": "python_wasm: /opt/cordon/python-wasm.zip",
 }

@@ -13,6 +13,17 @@ const (
 	oTmpFile = 0o20000000
 )
 
+// Modes of fallocate.
+const (
+	fallocDefault   = 0
+	fallocKeepSize  = 0x1
+	fallocPunchHole = 0x2 | fallocKeepSize // the kernel takes it with the other alone
+	fallocCollapse  = 0x8
+	fallocZeroRange = 0x10
+	fallocInsert    = 0x20
+	fallocUnshare   = 0x40
+)
+
 // fcntl commands.
 const (
 	fGetOwn       = 9

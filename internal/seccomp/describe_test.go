@@ -139,7 +139,7 @@ func TestHints(t *testing.T) {
 	if got := Hint("", "read"); got != commandOtherHint {
 		t.Errorf("no profile: %q", got)
 	}
-	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices} {
+	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices, Watched: watchedAdvices} {
 		hinted := checkAdvices(t, advices)
 		// What depends on arguments, or is refused with ENOSYS only at times, is
 		// denied to somebody, who must not read the last resort.

@@ -132,9 +132,11 @@ func satisfy(t *rapid.T, where seccomp.Where, args [6]uint64) [6]uint64 {
 }
 
 func FuzzProgramMeansTheRules(f *testing.F) {
-	all := append(machines(f, seccomp.Script), machines(f, seccomp.Command)...)
-	groups := map[seccomp.Profile][]seccomp.Group{
-		seccomp.Script: seccomp.RulesOf(seccomp.Script), seccomp.Command: seccomp.RulesOf(seccomp.Command),
+	var all []machine
+	groups := map[seccomp.Profile][]seccomp.Group{}
+	for _, profile := range seccomp.Profiles() {
+		all = append(all, machines(f, profile)...)
+		groups[profile] = seccomp.RulesOf(profile)
 	}
 	f.Add(uint32(56), uint64(0x3d0f00), uint64(0), uint64(0), uint64(0), uint64(0), uint64(0))
 	f.Add(uint32(16), uint64(0), uint64(0x5412|1<<32), uint64(0), uint64(0), uint64(0), uint64(0))
@@ -166,7 +168,7 @@ func TestIsThreadIsTheRule(t *testing.T) {
 
 // The host counts threads of scripts only, so a command's filter must not ask.
 func TestCommandsHaveNoThreadRule(t *testing.T) {
-	for _, g := range seccomp.RulesOf(seccomp.Command) {
+	for _, g := range append(seccomp.RulesOf(seccomp.Command), seccomp.RulesOf(seccomp.Watched)...) {
 		if g.Then == seccomp.Thread {
 			t.Errorf("group %q: a thread is to be counted", g.Name)
 		}

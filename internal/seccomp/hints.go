@@ -16,7 +16,7 @@ type advice struct {
 // hintTables is the advices of each profile by call. Built once, on first use.
 var hintTables = sync.OnceValue(func() map[Profile]map[string]string {
 	tables := make(map[Profile]map[string]string)
-	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices} {
+	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices, Watched: watchedAdvices} {
 		tables[profile] = make(map[string]string)
 		for _, a := range advices {
 			for _, call := range strings.Fields(a.calls) {

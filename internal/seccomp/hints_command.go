@@ -27,6 +27,8 @@ var commandAdvices = []advice{
 		`sched_setscheduler`},
 	{"only the ordinary Linux personality exists in this sandbox, with or without random addresses (setarch -R): run the program without linux32, --uname-2.6 and other personalities",
 		`personality`},
+	{"this kind of fallocate is not available in this sandbox: write to the file instead",
+		`fallocate`},
 	{"huge pages and secret memory are not available in this sandbox: use ordinary memory",
 		`memfd_create memfd_secret`},
 	{"this device or terminal operation is not allowed in this sandbox: terminals can be used and made but nothing typed into them for others, files copied and read but not given kernel flags, network interfaces listed but not changed",
@@ -46,6 +48,12 @@ var commandAdvices = []advice{
 	{"this kernel feature is closed to sandboxed programs, and ordinary work does not need it: look for an option of the program that does without",
 		`bpf userfaultfd modify_ldt iopl ioperm lookup_dcookie remap_file_pages uselib`},
 }
+
+// watchedAdvices are for commands whose memory no cgroup counts.
+var watchedAdvices = append([]advice{
+	{"shared memory segments of a page and more need a memory cgroup, which cordon has none of here (cordon doctor says why): use a file in /dev/shm, or shared memory that is mapped",
+		`shmget`},
+}, commandAdvices...)
 
 // commandOtherHint is for calls without a family, and for numbers without a name.
 const commandOtherHint = "this system call is not on the list of what sandboxed programs may use: look for an option of the program that does without, or for another program"

@@ -29,7 +29,9 @@ type attempt struct {
 	want syscall.Errno
 }
 
-var attempts = map[seccomp.Profile][]attempt{seccomp.Script: scriptAttempts, seccomp.Command: commandAttempts}
+var attempts = map[seccomp.Profile][]attempt{
+	seccomp.Script: scriptAttempts, seccomp.Command: commandAttempts, seccomp.Watched: watchedAttempts,
+}
 
 var scriptAttempts = []attempt{
 	{"getpid", unix.SYS_GETPID, [3]uintptr{}, 0},
@@ -89,6 +91,8 @@ var commandAttempts = []attempt{
 	{"sync", unix.SYS_SYNC, [3]uintptr{}, unix.ENOSYS},
 	{"open_by_handle_at", unix.SYS_OPEN_BY_HANDLE_AT, [3]uintptr{1000}, unix.EPERM},
 	{"memfd_create", unix.SYS_MEMFD_CREATE, [3]uintptr{}, unix.EFAULT},
+	{"fallocate", unix.SYS_FALLOCATE, [3]uintptr{1000, 0, 0}, unix.EOPNOTSUPP},
+	{"fallocate, punch hole", unix.SYS_FALLOCATE, [3]uintptr{1000, unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE, 0}, unix.EBADF},
 	{"memfd_create, huge", unix.SYS_MEMFD_CREATE, [3]uintptr{0, unix.MFD_HUGETLB}, unix.EPERM},
 	{"mknodat, FIFO", unix.SYS_MKNODAT, [3]uintptr{0, 0, unix.S_IFIFO}, unix.EFAULT},
 	{"mknodat, device", unix.SYS_MKNODAT, [3]uintptr{0, 0, unix.S_IFCHR}, unix.EPERM},
@@ -124,6 +128,14 @@ var commandAttempts = []attempt{
 	{"prctl dumpable", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_DUMPABLE, 1}, 0},
 	{"prctl speculation", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_SPECULATION_CTRL}, unix.EPERM},
 	{"a call of the future", 599, [3]uintptr{}, unix.EPERM},
+}
+
+var watchedAttempts = []attempt{
+	{"memfd_create", unix.SYS_MEMFD_CREATE, [3]uintptr{}, unix.ENOSYS},
+	{"memfd_create, huge", unix.SYS_MEMFD_CREATE, [3]uintptr{0, unix.MFD_HUGETLB}, unix.ENOSYS},
+	{"shmget, large", unix.SYS_SHMGET, [3]uintptr{0, 4096, 0o1600}, unix.EPERM},
+	{"shmget, small, without permission to make it", unix.SYS_SHMGET, [3]uintptr{1 << 30, 56, 0}, unix.ENOENT},
+	{"fallocate", unix.SYS_FALLOCATE, [3]uintptr{1000, 0, 0}, unix.EOPNOTSUPP},
 }
 
 func attemptAll(profile seccomp.Profile) {

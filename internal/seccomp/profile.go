@@ -13,10 +13,13 @@ const (
 	// shares between them. It relies on a private root, on pid, net, ipc, uts and
 	// cgroup namespaces, and on having no capabilities.
 	Command Profile = "command"
+	// Watched is Command without the kinds of memory that only a memory cgroup
+	// counts.
+	Watched Profile = "watched"
 )
 
 // Profiles are all profiles.
-func Profiles() []Profile { return []Profile{Script, Command} }
+func Profiles() []Profile { return []Profile{Script, Command, Watched} }
 
 // RulesOf is the allowlist of a profile: whatever it does not name is denied.
 // An unknown profile has no rules, so that everything is.
@@ -25,7 +28,9 @@ func RulesOf(profile Profile) []Group {
 	case Script:
 		return scriptRules()
 	case Command:
-		return commandRules()
+		return commandRules(true)
+	case Watched:
+		return commandRules(false)
 	}
 	return nil
 }
@@ -38,7 +43,7 @@ func Hot(profile Profile) []string {
 	switch profile {
 	case Script:
 		return []string{"ioctl", "fcntl", "kill"}
-	case Command:
+	case Command, Watched:
 		return []string{"openat", "ioctl", "fcntl"}
 	}
 	return nil

@@ -13,3 +13,9 @@ var commandNotify string
 
 //go:embed program/command-amd64-errno.bin
 var commandErrno string
+
+//go:embed program/watched-amd64-notify.bin
+var watchedNotify string
+
+//go:embed program/watched-amd64-errno.bin
+var watchedErrno string

@@ -13,3 +13,9 @@ var commandNotify string
 
 //go:embed program/command-arm64-errno.bin
 var commandErrno string
+
+//go:embed program/watched-arm64-notify.bin
+var watchedNotify string
+
+//go:embed program/watched-arm64-errno.bin
+var watchedErrno string

@@ -8,4 +8,6 @@ const (
 	scriptErrno   = ""
 	commandNotify = ""
 	commandErrno  = ""
+	watchedNotify = ""
+	watchedErrno  = ""
 )

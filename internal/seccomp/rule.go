@@ -17,6 +17,9 @@ const (
 	// NoSys answers ENOSYS, silently: the call is a probe for an interface
 	// without which the caller manages, so it is no violation.
 	NoSys
+	// NotSupported answers EOPNOTSUPP, silently: as a file system does that lacks
+	// the operation, which callers expect.
+	NotSupported
 	// Thread hands the call to the host to be counted (Notify) or allows it
 	// (Errno).
 	Thread
@@ -30,6 +33,8 @@ func (a Action) String() string {
 		return "allow"
 	case NoSys:
 		return "nosys"
+	case NotSupported:
+		return "not supported"
 	case Thread:
 		return "thread"
 	}
@@ -157,7 +162,7 @@ func Validate(groups []Group) error {
 	}
 	before := make(map[string][]want)
 	for _, g := range groups {
-		if g.Then != Allow && g.Then != NoSys && g.Then != Thread {
+		if g.Then != Allow && g.Then != NoSys && g.Then != NotSupported && g.Then != Thread {
 			return fmt.Errorf("group %q: action %s cannot be asked for: what no rule matches is denied", g.Name, g.Then)
 		}
 		if len(g.Rules) == 0 {

@@ -32,7 +32,7 @@ func usePaths() Group {
 		"rename", "renameat", "renameat2",
 		"link", "linkat", "symlink", "symlinkat",
 		"utime", "utimes", "futimesat", "utimensat",
-		"truncate", "ftruncate", "fallocate",
+		"truncate", "ftruncate",
 		"getxattr", "lgetxattr", "fgetxattr",
 		"listxattr", "llistxattr", "flistxattr", // shutil.copystat, cp -a
 	)}

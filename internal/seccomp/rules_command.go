@@ -13,7 +13,13 @@ import "slices"
 //
 // There is no Thread here. Threads and processes are bounded by RLIMIT_NPROC and
 // the pids cgroup, and to count each of them by hand would cost a build dearly.
-func commandRules() []Group {
+//
+// counted says that a memory cgroup counts what the command uses.
+func commandRules(counted bool) []Group {
+	memory := watchedMemory
+	if counted {
+		memory = countedMemory
+	}
 	return slices.Concat([]Group{
 		useDescriptors(),
 		usePaths(),
@@ -32,7 +38,7 @@ func commandRules() []Group {
 		giveUpRights(),
 		useSockets(),
 		olderRoad(),
-	}, commandProcesses(), commandFiles(), commandMemory(), commandOptions(), commandSockets(), commandProbes())
+	}, commandProcesses(), commandFiles(), commandMemory(), memory(), commandOptions(), commandSockets(), commandProbes())
 }
 
 // without wants none of these bits in an argument. All others are free, in the
@@ -152,6 +158,14 @@ func commandFiles() []Group {
 			"removexattr", "lremovexattr", "fremovexattr",
 		)},
 
+		// To give space back, and nothing that takes it. fallocate reserves gigabytes
+		// in microseconds, between two looks of the watch that bounds a command's
+		// disk, and the file need not grow (FALLOC_FL_KEEP_SIZE). Without it, glibc's
+		// posix_fallocate writes, and other callers go on as on NFS.
+		{"freeing space", Allow, []Rule{{"fallocate", Where{is(1, fallocPunchHole, fallocCollapse)}}}},
+		{"reserving space", NotSupported, []Rule{{"fallocate", Where{is(1, fallocDefault, fallocKeepSize,
+			fallocZeroRange, fallocZeroRange|fallocKeepSize, fallocInsert, fallocUnshare, fallocUnshare|fallocKeepSize)}}}},
+
 		// Watching files (tail -f, dev servers). How many is counted for the user
 		// who runs cordon, so that a guest can use up what that user may have, for
 		// as long as it runs. Refusing it would break too much.
@@ -195,29 +209,50 @@ func commandFiles() []Group {
 	}
 }
 
-// commandMemory is memory beyond mmap. All of it is charged to the memory cgroup
-// and ends with the namespaces; a jail without a memory cgroup cannot bound it.
+// commandMemory is memory beyond mmap, which ends with the namespaces.
 func commandMemory() []Group {
 	return []Group{
 		// RLIMIT_MEMLOCK bounds how much (gpg, databases).
 		{"locked memory", Allow, calls("mlock", "mlock2", "munlock", "mlockall", "munlockall")},
 
-		// No huge pages: the administrator set those aside for somebody, and the
-		// memory cgroup does not count them.
-		{"memory files", Allow, []Rule{{"memfd_create", Where{ignoring(1,
-			mfdCloexec|mfdAllowSealing|mfdNoExecSeal|mfdExec, 0)}}}},
-
 		// System V and POSIX message queues, semaphores and shared memory, of the
 		// guest's own ipc namespace (PostgreSQL, test suites). RLIMIT_MSGQUEUE
 		// bounds the POSIX ones.
 		{"ipc", Allow, calls(
-			"shmget", "shmat", "shmdt", "shmctl",
+			"shmat", "shmdt", "shmctl",
 			"semget", "semop", "semtimedop", "semctl",
 			"msgget", "msgsnd", "msgrcv", "msgctl",
 			"mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr",
 		)},
 	}
 }
+
+// countedMemory is memory that no process need have mapped. A memory cgroup counts
+// it all the same.
+func countedMemory() []Group {
+	return []Group{
+		// No huge pages: the administrator set those aside for somebody, and the
+		// memory cgroup does not count them.
+		{"memory files", Allow, []Rule{{"memfd_create", Where{ignoring(1,
+			mfdCloexec|mfdAllowSealing|mfdNoExecSeal|mfdExec, 0)}}}},
+		{"segments", Allow, calls("shmget")},
+	}
+}
+
+// watchedMemory is what is left of it without a cgroup, where the Runner adds up
+// what processes have mapped. A memory file can be filled without being mapped, and
+// even be in no process's hands: in a message to oneself. So can a segment, but
+// the kernel makes at most 4096 of them, and PostgreSQL cannot start without a small
+// one. Who misses a memory file makes one in /dev/shm, which has a size.
+func watchedMemory() []Group {
+	return []Group{
+		{"no memory files", NoSys, calls("memfd_create")},
+		{"small segments", Allow, []Rule{{"shmget", Where{ignoring(1, smallSegment-1, 0)}}}},
+	}
+}
+
+// smallSegment is what a segment must be smaller than: a page.
+const smallSegment = 4096
 
 // commandOptions is prctl and its neighbours: options of the process itself.
 func commandOptions() []Group {

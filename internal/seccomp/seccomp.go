@@ -46,8 +46,10 @@ func Program(profile Profile, mode Mode) ([]byte, error) {
 		notify, errno = scriptNotify, scriptErrno
 	case Command:
 		notify, errno = commandNotify, commandErrno
+	case Watched:
+		notify, errno = watchedNotify, watchedErrno
 	default:
-		return nil, fmt.Errorf("seccomp: unknown profile %q (want %q or %q)", profile, Script, Command)
+		return nil, fmt.Errorf("seccomp: unknown profile %q (want one of %q)", profile, Profiles())
 	}
 	switch mode {
 	case Notify:

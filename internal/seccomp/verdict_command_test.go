@@ -270,6 +270,16 @@ func TestCommandFileVerdicts(t *testing.T) {
 		{"memfd_create", a(pointer, unix.MFD_HUGETLB|unix.MFD_HUGE_2MB), seccomp.Deny},
 		{"memfd_create", a(pointer, unix.MFD_CLOEXEC|high), seccomp.Deny},
 		{"memfd_secret", a(0), seccomp.Deny},
+		{"fallocate", a(3, 0, 0, 1<<30), seccomp.NotSupported},
+		{"fallocate", a(3, unix.FALLOC_FL_KEEP_SIZE, 0, 1<<30), seccomp.NotSupported},
+		{"fallocate", a(3, unix.FALLOC_FL_ZERO_RANGE, 0, 1<<30), seccomp.NotSupported},
+		{"fallocate", a(3, unix.FALLOC_FL_ZERO_RANGE|unix.FALLOC_FL_KEEP_SIZE, 0, 1<<30), seccomp.NotSupported},
+		{"fallocate", a(3, unix.FALLOC_FL_UNSHARE_RANGE, 0, 1<<30), seccomp.NotSupported},
+		{"fallocate", a(3, unix.FALLOC_FL_INSERT_RANGE, 0, 1<<30), seccomp.NotSupported},
+		{"fallocate", a(3, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, 1<<30), seccomp.Allow},
+		{"fallocate", a(3, unix.FALLOC_FL_COLLAPSE_RANGE, 0, 1<<30), seccomp.Allow},
+		{"fallocate", a(3, 0x80, 0, 1<<30), seccomp.Deny},
+		{"fallocate", a(3, high, 0, 1<<30), seccomp.Deny},
 		{"shmget", a(0, 4096, 0o1600), seccomp.Allow},
 		{"mq_open", a(pointer, 0, 0, 0), seccomp.Allow},
 		{"pkey_alloc", a(0, 0), seccomp.NoSys},
@@ -453,4 +463,18 @@ var commandNever = []string{
 	"sched_setattr", "set_mempolicy", "mbind", "migrate_pages", "move_pages",
 	"pkey_alloc", "pkey_mprotect", "vmsplice", "sync", "syncfs",
 	"setxattrat", "removexattrat", "file_setattr", "lsm_set_self_attr", "openat2",
+}
+
+// Without a memory cgroup, memory that no process need have mapped is refused.
+func TestWatchedVerdicts(t *testing.T) {
+	check(t, seccomp.Watched, []verdict{
+		{"memfd_create", a(pointer, unix.MFD_CLOEXEC), seccomp.NoSys},
+		{"memfd_create", a(pointer, unix.MFD_HUGETLB), seccomp.NoSys},
+		{"shmget", a(0, 56, 0o1600), seccomp.Allow}, // PostgreSQL
+		{"shmget", a(0, 4096, 0o1600), seccomp.Deny},
+		{"shmget", a(0, 1<<40, 0o1600), seccomp.Deny},
+		{"shmget", a(0, high|56, 0o1600), seccomp.Deny},
+		{"shmat", a(1, 0, 0), seccomp.Allow},
+		{"fallocate", a(3, 0, 0, 1<<30), seccomp.NotSupported},
+	})
 }

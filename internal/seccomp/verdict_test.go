@@ -234,7 +234,9 @@ var scriptNever = []string{
 }
 
 func TestNeverAllowed(t *testing.T) {
-	never := map[seccomp.Profile][]string{seccomp.Script: scriptNever, seccomp.Command: commandNever}
+	never := map[seccomp.Profile][]string{
+		seccomp.Script: scriptNever, seccomp.Command: commandNever, seccomp.Watched: append(commandNever, "memfd_create"),
+	}
 	inEachProfile(t, func(t *testing.T, profile seccomp.Profile) {
 		all := machines(t, profile)
 		rapid.Check(t, func(rt *rapid.T) {

@@ -34,7 +34,7 @@ var form = policyfile.Form{
 		"rate": "rate: 20/s", "burst": "burst: 40", "concurrent": "concurrent: 4", "expires": "expires: 2027-01-01T00:00:00Z",
 		"wall_time": "wall_time: 10s", "cpu_time": "cpu_time: 10s", "memory": "memory: 128MiB", "output": "output: 64KiB",
 		"scratch": "scratch: 16MiB", "open_files": "open_files: 64", "threads": "threads: 16", "processes": "processes: 64",
-		"disk": "disk: 64MiB", "fuel": "fuel: 50M",
+		"disk": "disk: 64MiB", "files": "files: 50000", "fuel": "fuel: 50M",
 	},
 }
 

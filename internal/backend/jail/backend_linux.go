@@ -71,7 +71,7 @@ func New(options Options) (*Backend, error) {
 }
 
 func (b *Backend) groupLimits(l policy.Limits) cgroup.Limits {
-	return cgroup.Limits{Memory: int64(l.Memory), Processes: l.Processes + ourProcesses}
+	return cgroup.Limits{Memory: int64(l.Memory), Processes: l.Processes + b.ourProcesses()}
 }
 
 // release lets go of what is held for all commands.
@@ -95,6 +95,9 @@ func (b *Backend) Enforcement() run.Enforcement {
 	e := run.Enforcement{
 		Tier: policy.TierJail, Jail: b.options.Policy.Jail, Walls: maps.Clone(b.plan.Walls),
 		ViolationsObserved: b.plan.Seccomp == confine.SeccompNotify,
+	}
+	if !b.plan.Cgroup && b.plan.Rlimits {
+		e.Walls[policy.WallRlimit] = "enforced (" + WatchedMemory + ")"
 	}
 	e.Walls[policy.WallCommand] = "enforced"
 	if b.options.Policy.AllowInterpreters {

@@ -28,7 +28,7 @@ func (t told) number(key string) int { n, _ := t[key].(float64); return int(n) }
 type act func(told) error
 
 // acts are the attempts by name.
-var acts = mergeActs(fileActs, procActs, keyActs, readOnlyActs, ownerActs, processActs, kernelActs, networkActs, limitActs, rlimitActs, lifeActs)
+var acts = mergeActs(fileActs, procActs, keyActs, readOnlyActs, ownerActs, processActs, kernelActs, networkActs, limitActs, spaceActs, rlimitActs, lifeActs)
 
 func mergeActs(maps ...map[string]act) map[string]act {
 	all := map[string]act{}

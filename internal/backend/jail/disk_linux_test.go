@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/policy"
 )
 
 func fileOf(t *testing.T, path string, size int) {
@@ -22,9 +24,10 @@ const megabyte = 1 << 20
 // watchOf is a watch whose file systems have shrunk, from now on.
 func watchOf(roots ...string) *diskWatch {
 	pass() // what was there is older
-	w := newDiskWatch(roots, megabyte, -1)
+	w := newDiskWatch(roots, policy.Limits{Disk: megabyte, Files: 1000}, -1, -1)
 	pass() // and what comes is younger
-	w.shrunk = func() int64 { return 2 * megabyte }
+	w.shrunk = func() (space, inodes int64) { return 2 * megabyte, 0 }
+	w.accounted = false
 	return w
 }
 
@@ -40,7 +43,7 @@ func TestDiskWatch(t *testing.T) {
 	w := watchOf(root)
 	wants := func(over bool, words string) {
 		t.Helper()
-		if w.last(); w.over != over {
+		if w.last(0); (w.over != "") != over {
 			t.Error(words)
 		}
 	}
@@ -68,14 +71,14 @@ func TestDiskWatch(t *testing.T) {
 	wants(false, "a file that takes no space is counted")
 	// A file that was there, and has changed.
 	shrunk := w.shrunk
-	w.shrunk = func() int64 { return 0 }
+	w.shrunk = func() (space, inodes int64) { return 0, 0 }
 	if err := os.Chmod(filepath.Join(root, "before"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	wants(false, "the file system has not shrunk")
 	fileOf(t, filepath.Join(root, "c"), megabyte/2)
 	wants(true, "the limit is passed and nobody says so")
-	w.over, w.shrunk = false, shrunk
+	w.over, w.shrunk = "", shrunk
 	if err := os.Remove(filepath.Join(root, "c")); err != nil {
 		t.Fatal(err)
 	}
@@ -86,11 +89,11 @@ func TestDiskWatch(t *testing.T) {
 func TestDiskWatchOfFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	w := watchOf(file, file+"gone")
-	if w.last(); w.over {
+	if w.last(0); w.over != "" {
 		t.Error("nothing is there")
 	}
 	fileOf(t, file, 2*megabyte)
-	if w.last(); !w.over {
+	if w.last(0); w.over == "" {
 		t.Error("a granted file is not counted")
 	}
 	none := watchOf()
@@ -110,12 +113,12 @@ func TestDiskWatchGivesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := watchOf(root)
-	if w.last(); !w.over {
+	if w.last(0); w.over == "" {
 		t.Error("a deep tree is taken for an empty one")
 	}
 	w = watchOf(root)
-	w.shrunk = func() int64 { return 0 }
-	if w.last(); w.over {
+	w.shrunk = func() (space, inodes int64) { return 0, 0 }
+	if w.last(0); w.over != "" {
 		t.Error("a deep tree is a crime")
 	}
 }
@@ -134,7 +137,7 @@ func TestDiskWatchOfDeletedFiles(t *testing.T) {
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
-	if w.last(); w.over {
+	if w.last(0); w.over != "" {
 		t.Error("there is nothing in the folder, and nobody's processes to look at")
 	}
 	proc, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -143,7 +146,7 @@ func TestDiskWatchOfDeletedFiles(t *testing.T) {
 	}
 	defer unix.Close(proc)
 	w.proc = proc
-	if w.last(); !w.over {
+	if w.last(0); w.over == "" {
 		t.Error("a deleted file that is open is not counted")
 	}
 }
@@ -156,7 +159,67 @@ func TestDiskWatchWalksBeside(t *testing.T) {
 	w.look()
 	w.look() // one at a time
 	w.heard(<-w.walked)
-	if !w.over || w.walking {
-		t.Errorf("over %v, walking %v", w.over, w.walking)
+	if w.over == "" || w.walking {
+		t.Errorf("over %q, walking %v", w.over, w.walking)
+	}
+}
+
+// That the file system has shrunk may be a neighbor's doing. Only together with what
+// the command has written does it say anything.
+func TestDiskWatchOfNeighbors(t *testing.T) {
+	root := t.TempDir()
+	name := filepath.Join(root, "before")
+	fileOf(t, name, 4*megabyte)
+	w := watchOf(root)
+	w.accounted = true
+	if err := os.Chmod(name, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if w.last(megabyte / 2); w.over != "" {
+		t.Error("a neighbor writes, and the command is blamed")
+	}
+	if w.last(2 * megabyte); w.over != overSpace {
+		t.Error("the command has written it, and is not blamed")
+	}
+}
+
+// Attributes of old files take space that the kernel does not count as written.
+func TestDiskWatchOfAttributes(t *testing.T) {
+	root := t.TempDir()
+	for i := range 300 {
+		fileOf(t, filepath.Join(root, fmt.Sprint(i)), 8192)
+	}
+	w := watchOf(root)
+	w.accounted = true
+	for i := range 300 {
+		if err := os.Chmod(filepath.Join(root, fmt.Sprint(i)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.last(0); w.over != overSpace {
+		t.Error("300 files have changed, the file system has shrunk, and nobody is blamed")
+	}
+}
+
+func TestDiskWatchCountsNames(t *testing.T) {
+	root := t.TempDir()
+	w := watchOf(root)
+	w.files = 10
+	fileOf(t, filepath.Join(root, "name"), 0)
+	for i := range 8 {
+		if err := os.Link(filepath.Join(root, "name"), filepath.Join(root, fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.last(0); w.over != "" {
+		t.Errorf("9 names are over: %s", w.over)
+	}
+	for i := range 4 {
+		if err := os.Symlink("nowhere", filepath.Join(root, fmt.Sprint("link", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.last(0); w.over != overFiles {
+		t.Error("13 names are not over 10")
 	}
 }

@@ -61,7 +61,7 @@ func (b *Backend) makePlan() (err error) {
 	}
 	var filter []byte
 	if b.plan.Seccomp != confine.SeccompOff {
-		if filter, err = seccomp.Program(seccomp.Command, seccomp.Mode(b.plan.Seccomp)); err != nil {
+		if filter, err = seccomp.Program(b.profile(), seccomp.Mode(b.plan.Seccomp)); err != nil {
 			return err
 		}
 	}
@@ -79,6 +79,15 @@ func (b *Backend) makePlan() (err error) {
 	}
 	b.builder = built
 	return nil
+}
+
+// profile is that of the filter: without a memory cgroup, the memory of commands is
+// watched, and some kinds of memory cannot be.
+func (b *Backend) profile() seccomp.Profile {
+	if b.plan.Cgroup {
+		return seccomp.Command
+	}
+	return seccomp.Watched
 }
 
 // fixGrants says what the granted paths mean once and for all: a command that may

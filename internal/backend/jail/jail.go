@@ -25,6 +25,10 @@ type Options struct {
 	Without []policy.Wall
 }
 
+// WatchedMemory says what bounds the memory of commands where no cgroup does.
+const WatchedMemory = "memory is watched, not limited by the kernel: what all processes use together is added up " +
+	"every 4 to 100 ms; the buffers of pipes and sockets are not counted"
+
 // Defaults of Options.
 const (
 	DefaultConcurrent = 64

@@ -102,6 +102,10 @@ func (e evidence) conclude(r *run.Result) {
 		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
 	case e.Killed == killedOutput:
 		end(run.OutOfOutput, "output limit of %v reached", e.Limits.Output)
+	case e.Killed == killedMemory:
+		end(run.OutOfMemory, "memory limit of %v reached", e.Limits.Memory)
+	case e.Killed == killedFiles:
+		end(run.OutOfDisk, "limit of %d new files reached", e.Limits.Files)
 	case e.Killed == killedDisk:
 		end(run.OutOfDisk, "disk limit of %v reached", e.Limits.Disk)
 	case e.Killed == killedCanceled:

@@ -112,9 +112,14 @@ func (p *place) openProxy() (err error) {
 	return nil
 }
 
-// ourProcesses are in the group beside the command's own: the init, and
+// ourProcesses are how many of ours are counted with the command's own: the init, and
 // bubblewrap with another one.
-const ourProcesses = 3
+func (b *Backend) ourProcesses() int {
+	if b.options.Policy.Jail == policy.JailBwrap {
+		return 3
+	}
+	return 1
+}
 
 // proxied says that commands have a proxy to talk to.
 func (b *Backend) proxied() bool {
@@ -129,7 +134,7 @@ func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit 
 	}
 	limits := []confine.Limit{
 		{Resource: unix.RLIMIT_NOFILE, Value: uint64(l.OpenFiles)},
-		{Resource: unix.RLIMIT_NPROC, Value: processes(l, group)},
+		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l, group)},
 		// The watch is more exact, and this is there when it is late.
 		{Resource: unix.RLIMIT_CPU, Value: uint64(l.CPUTime.Std().Seconds()) + 2},
 		{Resource: unix.RLIMIT_CORE}, {Resource: unix.RLIMIT_RTPRIO}, {Resource: unix.RLIMIT_NICE},
@@ -138,15 +143,21 @@ func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit 
 		{Resource: unix.RLIMIT_SIGPENDING, Value: 1024},
 	}
 	if group == nil {
-		limits = append(limits, confine.Limit{Resource: unix.RLIMIT_DATA, Value: uint64(l.Memory)})
+		// The watch ends a command that uses more than its memory. This is for the
+		// time until it looks, and for what one process takes at once.
+		limits = append(limits, confine.Limit{Resource: unix.RLIMIT_DATA, Value: uint64(l.Memory) + memoryRoom})
 	}
 	return limits
 }
 
+// memoryRoom is how much more than its memory limit a process may ask for, of which it
+// must not use more than the limit.
+const memoryRoom = 1 << 30
+
 // processes is the kernel's limit for a user, who is the command's own in its user
 // namespace. Where a cgroup counts, and says so, this one stands behind it.
-func processes(l policy.Limits, group *cgroup.Group) uint64 {
-	n := uint64(l.Processes + ourProcesses)
+func (b *Backend) processes(l policy.Limits, group *cgroup.Group) uint64 {
+	n := uint64(l.Processes + b.ourProcesses())
 	if group != nil && group.CountsProcesses() {
 		n += 64
 	}

@@ -145,7 +145,9 @@ const (
 	killedWall      reason = "wall time"
 	killedCPU       reason = "cpu time"
 	killedOutput    reason = "output"
+	killedMemory    reason = "memory"
 	killedDisk      reason = "disk"
+	killedFiles     reason = "files"
 	killedCanceled  reason = "canceled"
 	killedHammering reason = "hammering at a wall"
 )
@@ -195,8 +197,11 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	}
 	if r := g.killed.Load(); r != nil {
 		e.Killed = *r
-	} else if w.disk.over {
-		e.Killed = killedDisk
+	} else if w.disk.last(int64(usage.Oublock) * blockSize); w.disk.over != "" {
+		e.Killed = w.disk.over.reason()
+	}
+	if w.memory != nil {
+		e.Memory = max(e.Memory, policy.Bytes(w.memory.peak))
 	}
 	if p := g.place; p.report != nil && e.Killed == "" {
 		e.NotExecuted = !executed(output.Rest(p.report, reportMost))
@@ -210,6 +215,9 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	}
 	return result, err
 }
+
+// blockSize is that of the blocks which the kernel counts of a process's output.
+const blockSize = 512
 
 // reportMost is more than a builder says.
 const reportMost = 64 << 10
@@ -270,7 +278,7 @@ func (g *guest) answer() {
 		}
 		v := run.Violation{Wall: policy.WallSeccomp}
 		v.Op, v.Detail = seccomp.Describe(q.NR, q.Args)
-		v.Hint = seccomp.Hint(seccomp.Command, v.Op)
+		v.Hint = seccomp.Hint(g.backend.profile(), v.Op)
 		g.report(v)
 		q.Refuse(fd, unix.EPERM)
 	}

@@ -11,16 +11,24 @@ import (
 type watcher struct {
 	guest       *guest
 	disk        *diskWatch
+	memory      *memoryWatch // nil where a cgroup does it
 	scratchFull bool
 }
 
 // watch returns when the command has ended, whoever ended it.
 func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
-	w := &watcher{guest: g, disk: newDiskWatch(g.recipe.changeable(g.backend.options.Policy), int64(g.job.Limits.Disk), g.place.Proc)}
+	w := &watcher{guest: g, disk: newDiskWatch(g.recipe.changeable(g.backend.options.Policy), g.job.Limits, g.place.Proc, g.place.Scratch)}
 	wall := time.NewTimer(time.Until(g.began.Add(g.job.Limits.WallTime.Std())))
 	defer wall.Stop()
 	cpu := time.NewTimer(w.soonest(0))
 	defer cpu.Stop()
+	memory := time.NewTimer(0)
+	defer memory.Stop()
+	if g.place.group != nil {
+		memory.Stop()
+	} else {
+		w.memory = &memoryWatch{proc: g.place.Proc, limit: int64(g.job.Limits.Memory)}
+	}
 	disk := time.NewTicker(diskEvery)
 	defer disk.Stop()
 	canceled, closed := ctx.Done(), g.backend.gate.Closed()
@@ -32,9 +40,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 		select {
 		case <-ended:
 			w.look()
-			if w.disk.await(); g.killed.Load() == nil {
-				w.disk.last()
-			}
+			w.disk.await()
 			return w
 		case <-canceled:
 			g.kill(killedCanceled)
@@ -50,12 +56,19 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 			} else {
 				cpu.Reset(w.soonest(used))
 			}
+		case <-memory.C:
+			over, next := w.memory.look()
+			if over {
+				g.kill(killedMemory)
+				continue
+			}
+			memory.Reset(next)
 		case <-disk.C:
 			w.look()
 			w.disk.look()
 		case answer := <-w.disk.walked:
-			if w.disk.heard(answer); w.disk.over {
-				g.kill(killedDisk)
+			if w.disk.heard(answer); w.disk.over != "" {
+				g.kill(w.disk.over.reason())
 			}
 		case size, open := <-resize:
 			if !open {

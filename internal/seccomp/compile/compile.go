@@ -84,8 +84,9 @@ func denial(mode seccomp.Mode) (gseccomp.Action, error) {
 }
 
 const (
-	_EPERM  = 1
-	_ENOSYS = 38
+	_EPERM      = 1
+	_ENOSYS     = 38
+	_EOPNOTSUPP = 95
 )
 
 func ruleSets(arch string, mode seccomp.Mode, deny gseccomp.Action, groups []seccomp.Group) []gseccomp.RuleSet {
@@ -97,10 +98,12 @@ func ruleSets(arch string, mode seccomp.Mode, deny gseccomp.Action, groups []sec
 		seccomp.Allow:  gseccomp.Allow,
 		seccomp.Thread: thread,
 		seccomp.NoSys:  gseccomp.ReturnError.Code(_ENOSYS),
+
+		seccomp.NotSupported: gseccomp.ReturnError.Code(_EOPNOTSUPP),
 	}
 	var sets []gseccomp.RuleSet
 	// No two sets match the same call (Validate), so their order decides nothing.
-	for _, then := range []seccomp.Action{seccomp.Allow, seccomp.Thread, seccomp.NoSys} {
+	for _, then := range []seccomp.Action{seccomp.Allow, seccomp.Thread, seccomp.NoSys, seccomp.NotSupported} {
 		conditions := make(map[int][]seccomp.Condition)
 		for _, g := range groups {
 			if g.Then != then {
