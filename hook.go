@@ -50,7 +50,7 @@ func (r *Runner) OpenHook(ctx context.Context, h run.Hook) (*Hook, error) {
 // callLimits are those of a call: the hook's, else those for calls within what
 // the policy allows, else the policy's own.
 func (r *Runner) callLimits(asked policy.Limits) (policy.Limits, error) {
-	limits, err := r.policy.Narrow(asked.Fill(policy.DefaultCallLimits.Capped(r.policy.Limits), r.policy.Maxima))
+	limits, err := r.policy.Narrow(asked.Fill(policy.DefaultCallLimits().Capped(r.policy.Limits), r.policy.Maxima))
 	if err != nil {
 		return limits, run.Wrap(run.Invalid, err)
 	}

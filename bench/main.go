@@ -150,7 +150,7 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 		Machine: fmt.Sprintf("%s, %d cores, load %s, uid %d", proc.Machine(), b.cores, proc.Load(), os.Getuid()),
 		Python:  found.String(), Go: runtime.Version(), Judged: !opts.quick,
 	}
-	for _, w := range policy.Walls {
+	for _, w := range policy.Walls() {
 		if state, ok := b.runner.Enforcement().Walls[w]; ok {
 			t.Walls = append(t.Walls, fmt.Sprintf("%s: %s", w, state))
 		}

@@ -326,7 +326,7 @@ func (b *bench) wasmCounting(ctx context.Context, t *table, _ *cordon.Runner, p 
 
 // workOn gives the time that a script takes, as it says.
 func workOn(ctx context.Context, tier *wasm.Backend, source string) (took time.Duration, err error) {
-	job := backend.Job{Request: run.Request{Script: source + clock + "result = wall"}, Limits: policy.DefaultMaxima}
+	job := backend.Job{Request: run.Request{Script: source + clock + "result = wall"}, Limits: policy.DefaultMaxima()}
 	sandbox, err := tier.Open(ctx, job)
 	if err != nil {
 		return 0, err

@@ -126,7 +126,7 @@ func (d Document) Policy() (Policy, error) {
 	p.Maxima = d.Maxima.limits("maxima", &found).Or(p.Maxima)
 	// A maximum that the document lowers takes the preset's default with it,
 	// as it does with cordon's own.
-	p.Limits = d.Limits.limits("limits", &found).Or(p.Limits.Capped(p.Maxima.Or(DefaultMaxima)))
+	p.Limits = d.Limits.limits("limits", &found).Or(p.Limits.Capped(p.Maxima.Or(DefaultMaxima())))
 
 	// What the document says of a wall replaces what the preset said of it.
 	p.Require = override(p.Require, d.Walls.Prefer, d.Walls.Require)

@@ -24,7 +24,7 @@ const (
 )
 
 // LanguagePresets lists them.
-var LanguagePresets = []LanguagePreset{LanguageHook, LanguageStandard}
+func LanguagePresets() []LanguagePreset { return []LanguagePreset{LanguageHook, LanguageStandard} }
 
 var languageModules = map[LanguagePreset][]string{
 	LanguageHook: {"math", "random", "json", "re", "collections", "datetime", "itertools", "functools"},
@@ -58,12 +58,14 @@ func ParseLanguagePreset(name string) (LanguagePreset, error) {
 	if name == "" {
 		return LanguageStandard, nil
 	}
-	if l := LanguagePreset(name); slices.Contains(LanguagePresets, l) {
+	if l := LanguagePreset(name); slices.Contains(LanguagePresets(), l) {
 		return l, nil
 	}
-	return "", fmt.Errorf("language preset %q does not exist: the presets are %s", name, join(LanguagePresets))
+	return "", fmt.Errorf("language preset %q does not exist: the presets are %s", name, join(LanguagePresets()))
 }
 
 // DefaultCallLimits is what a call of a hook gets where neither the hook nor
 // the policy says otherwise: the rest are the policy's limits.
-var DefaultCallLimits = Limits{WallTime: Duration(5 * time.Second), CPUTime: Duration(5 * time.Second)}
+func DefaultCallLimits() Limits {
+	return Limits{WallTime: Duration(5 * time.Second), CPUTime: Duration(5 * time.Second)}
+}

@@ -86,35 +86,39 @@ type Limits struct {
 }
 
 // DefaultLimits is what a run gets when nobody says otherwise.
-var DefaultLimits = Limits{
-	WallTime:  Duration(30 * time.Second),
-	CPUTime:   Duration(10 * time.Second),
-	Memory:    256 * MiB,
-	Output:    64 * KiB,
-	Result:    8 * MiB,
-	Scratch:   16 * MiB,
-	OpenFiles: 64,
-	Threads:   16,
-	Processes: 64,
-	Disk:      64 * MiB,
-	Files:     50_000,
-	Fuel:      1e12, // more than fits into the time
+func DefaultLimits() Limits {
+	return Limits{
+		WallTime:  Duration(30 * time.Second),
+		CPUTime:   Duration(10 * time.Second),
+		Memory:    256 * MiB,
+		Output:    64 * KiB,
+		Result:    8 * MiB,
+		Scratch:   16 * MiB,
+		OpenFiles: 64,
+		Threads:   16,
+		Processes: 64,
+		Disk:      64 * MiB,
+		Files:     50_000,
+		Fuel:      1e12, // more than fits into the time
+	}
 }
 
 // DefaultMaxima is how far a request may go when the operator does not say.
-var DefaultMaxima = Limits{
-	WallTime:  Duration(60 * time.Second),
-	CPUTime:   Duration(60 * time.Second),
-	Memory:    1 * GiB,
-	Output:    256 * KiB,
-	Result:    32 * MiB,
-	Scratch:   64 * MiB,
-	OpenFiles: 64,
-	Threads:   16,
-	Processes: 256,
-	Disk:      1 * GiB,
-	Files:     500_000,
-	Fuel:      1e15,
+func DefaultMaxima() Limits {
+	return Limits{
+		WallTime:  Duration(60 * time.Second),
+		CPUTime:   Duration(60 * time.Second),
+		Memory:    1 * GiB,
+		Output:    256 * KiB,
+		Result:    32 * MiB,
+		Scratch:   64 * MiB,
+		OpenFiles: 64,
+		Threads:   16,
+		Processes: 256,
+		Disk:      1 * GiB,
+		Files:     500_000,
+		Fuel:      1e15,
+	}
 }
 
 // MaxOpenFiles is the highest open_files a policy may grant. Descriptors above

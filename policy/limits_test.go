@@ -81,12 +81,12 @@ func TestLimitsByField(t *testing.T) {
 		if two.Capped(one) != one || one.Capped(two) != one {
 			t.Error("capped does not lower the field")
 		}
-		if field, _, _, above := DefaultLimits.Above(DefaultMaxima); above {
+		if field, _, _, above := DefaultLimits().Above(DefaultMaxima()); above {
 			t.Errorf("the default %s is above its maximum", field)
 		}
 
-		asked := DefaultMaxima
-		set(&asked, reflect.ValueOf(DefaultMaxima).FieldByIndex(indexOf(name)).Int()+1)
+		asked := DefaultMaxima()
+		set(&asked, reflect.ValueOf(DefaultMaxima()).FieldByIndex(indexOf(name)).Int()+1)
 		if _, err := (Policy{}).Narrow(asked); err == nil || !strings.Contains(err.Error(), "limits."+name) {
 			t.Errorf("Narrow above the maximum: %v", err)
 		}
@@ -94,7 +94,7 @@ func TestLimitsByField(t *testing.T) {
 			t.Errorf("Narrow of a negative: %v", err)
 		}
 	})
-	if field, is := DefaultLimits.Negative(); is {
+	if field, is := DefaultLimits().Negative(); is {
 		t.Errorf("Negative = %q", field)
 	}
 }
@@ -125,7 +125,7 @@ func TestDocumentLimitsMirrorLimits(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	p := Policy{Limits: Limits{Memory: 100 * MiB}, Maxima: Limits{Memory: 200 * MiB, WallTime: Duration(5 * time.Second)}}
 	got, err := p.Narrow(Limits{CPUTime: Duration(time.Second)})
-	want := DefaultLimits
+	want := DefaultLimits()
 	want.Memory, want.WallTime, want.CPUTime = 100*MiB, Duration(5*time.Second), Duration(time.Second)
 	if err != nil || got != want {
 		t.Errorf("Narrow = %+v, %v; want %+v", got, err, want)
@@ -158,18 +158,18 @@ func TestNarrowNeverWidens(t *testing.T) {
 			return l
 		}
 		floor := Limits{OpenFiles: minOpenFiles, Memory: minMemory}
-		p := Policy{Limits: draw("limits", floor, DefaultLimits), Maxima: draw("maxima", floor, DefaultMaxima)}
+		p := Policy{Limits: draw("limits", floor, DefaultLimits()), Maxima: draw("maxima", floor, DefaultMaxima())}
 		if p.Validate() != nil {
 			t.Skip("a default above its maximum")
 		}
-		got, err := p.Narrow(draw("asked", Limits{}, DefaultMaxima))
+		got, err := p.Narrow(draw("asked", Limits{}, DefaultMaxima()))
 		if err != nil {
 			return
 		}
 		if field, v, limit, above := got.Above(p.Resolved().Maxima); above {
 			t.Fatalf("%s of %v is above %v", field, v, limit)
 		}
-		if reflect.ValueOf(got).IsZero() || got.Or(DefaultLimits) != got {
+		if reflect.ValueOf(got).IsZero() || got.Or(DefaultLimits()) != got {
 			t.Fatalf("a field is zero: %+v", got)
 		}
 	})

@@ -53,8 +53,10 @@ type Policy struct {
 }
 
 // DefaultPreload holds what scripts import most, at little cost to each fork.
-var DefaultPreload = []string{
-	"collections", "datetime", "functools", "itertools", "json", "math", "random", "re",
+func DefaultPreload() []string {
+	return []string{
+		"collections", "datetime", "functools", "itertools", "json", "math", "random", "re",
+	}
 }
 
 // Resolved fills in every default, so that what is printed is what is used.
@@ -62,8 +64,8 @@ var DefaultPreload = []string{
 // and limits resolve to the same values.
 func (p Policy) Resolved() Policy {
 	p.Trust = p.Trust.OrUser()
-	p.Maxima = p.Maxima.Or(DefaultMaxima)
-	p.Limits = p.Limits.Or(DefaultLimits.Capped(p.Maxima))
+	p.Maxima = p.Maxima.Or(DefaultMaxima())
+	p.Limits = p.Limits.Or(DefaultLimits().Capped(p.Maxima))
 	if p.Egress == "" {
 		p.Egress = EgressStrict
 	}
@@ -71,7 +73,7 @@ func (p Policy) Resolved() Policy {
 		p.Jail = JailNative
 	}
 	if p.Preload == nil {
-		p.Preload = slices.Clone(DefaultPreload)
+		p.Preload = DefaultPreload()
 	}
 	p.Require = p.Required()
 	return p
@@ -80,7 +82,7 @@ func (p Policy) Resolved() Policy {
 // Required lists the walls and needs that must hold under p.
 func (p Policy) Required() []Wall {
 	var required []Wall
-	for _, w := range append(slices.Clone(DefaultRequired), p.Require...) {
+	for _, w := range append(DefaultRequired(), p.Require...) {
 		if !slices.Contains(required, w) && (!slices.Contains(p.Prefer, w) || slices.Contains(p.Require, w)) {
 			required = append(required, w)
 		}

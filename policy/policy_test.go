@@ -14,10 +14,10 @@ func TestZeroPolicy(t *testing.T) {
 		t.Error(err)
 	}
 	r := Policy{}.Resolved()
-	if r.Trust != TrustUser || r.OnOutputLimit != "" || r.Limits != DefaultLimits || r.Maxima != DefaultMaxima {
+	if r.Trust != TrustUser || r.OnOutputLimit != "" || r.Limits != DefaultLimits() || r.Maxima != DefaultMaxima() {
 		t.Errorf("resolves to %+v", r)
 	}
-	if !slices.Equal(r.Preload, DefaultPreload) || !slices.Equal(r.Require, DefaultRequired) {
+	if !slices.Equal(r.Preload, DefaultPreload()) || !slices.Equal(r.Require, DefaultRequired()) {
 		t.Errorf("resolves to %+v", r)
 	}
 	if len(r.Read) != 0 || len(r.Prefer) != 0 || r.Python != "" {
@@ -26,7 +26,7 @@ func TestZeroPolicy(t *testing.T) {
 	if again := r.Resolved(); !reflect.DeepEqual(again, r) {
 		t.Errorf("Resolved is not its own fixed point: %+v", again)
 	}
-	if r.Preload[0] = "changed"; DefaultPreload[0] == "changed" {
+	if r.Preload[0] = "changed"; DefaultPreload()[0] == "changed" {
 		t.Error("Resolved hands out the package's own list")
 	}
 }
@@ -135,12 +135,12 @@ func TestRequired(t *testing.T) {
 		policy Policy
 		want   []Wall
 	}{
-		{"zero", Policy{}, DefaultRequired},
-		{"require adds", Policy{Require: []Wall{WallPID, WallPID}}, append(slices.Clone(DefaultRequired), WallPID)},
-		{"require repeats", Policy{Require: []Wall{WallSeccomp}}, DefaultRequired},
+		{"zero", Policy{}, DefaultRequired()},
+		{"require adds", Policy{Require: []Wall{WallPID, WallPID}}, append(DefaultRequired(), WallPID)},
+		{"require repeats", Policy{Require: []Wall{WallSeccomp}}, DefaultRequired()},
 		{"prefer takes out", Policy{Prefer: []Wall{WallSeccomp, WallCgroup}},
-			slices.DeleteFunc(slices.Clone(DefaultRequired), func(w Wall) bool { return w == WallSeccomp })},
-		{"require wins", Policy{Require: []Wall{WallSeccomp}, Prefer: []Wall{WallSeccomp}}, DefaultRequired},
+			slices.DeleteFunc(DefaultRequired(), func(w Wall) bool { return w == WallSeccomp })},
+		{"require wins", Policy{Require: []Wall{WallSeccomp}, Prefer: []Wall{WallSeccomp}}, DefaultRequired()},
 	} {
 		if got := tt.policy.Required(); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v; want %v", tt.name, got, tt.want)
@@ -149,12 +149,12 @@ func TestRequired(t *testing.T) {
 }
 
 func TestWalls(t *testing.T) {
-	for _, w := range append(slices.Clone(Walls), DefaultRequired...) {
+	for _, w := range append(Walls(), DefaultRequired()...) {
 		if !w.Known() {
 			t.Errorf("%q is not known", w)
 		}
 		for _, a := range w.Alternatives() {
-			if !slices.Contains(Walls, a) {
+			if !slices.Contains(Walls(), a) {
 				t.Errorf("%q can be met by %q, which is no mechanism", w, a)
 			}
 		}
@@ -177,8 +177,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	for i, trust := range Trusts {
-		for j, most := range Trusts {
+	for i, trust := range Trusts() {
+		for j, most := range Trusts() {
 			if trust.Exceeds(most) != (i < j) {
 				t.Errorf("%s.Exceeds(%s) = %v", trust, most, i >= j)
 			}

@@ -37,7 +37,7 @@ var presets = []struct {
 }
 
 func strict() Policy {
-	limits := DefaultLimits
+	limits := DefaultLimits()
 	limits.WallTime = Duration(5 * time.Second)
 	limits.CPUTime = Duration(5 * time.Second)
 	limits.Memory = 128 * MiB

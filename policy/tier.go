@@ -19,14 +19,14 @@ const (
 )
 
 // Tiers in the order of their names on the command line.
-var Tiers = []Tier{TierWasm, TierHook, TierProcess, TierJail, TierGVisor}
+func Tiers() []Tier { return []Tier{TierWasm, TierHook, TierProcess, TierJail, TierGVisor} }
 
 // ParseTier reads a tier's name; the empty one is the zero value.
 func ParseTier(name string) (Tier, error) {
-	if t := Tier(name); t == "" || slices.Contains(Tiers, t) {
+	if t := Tier(name); t == "" || slices.Contains(Tiers(), t) {
 		return t, nil
 	}
-	return "", fmt.Errorf("tier %q does not exist: the tiers are %s", name, join(Tiers))
+	return "", fmt.Errorf("tier %q does not exist: the tiers are %s", name, join(Tiers()))
 }
 
 // Trust says where the code of a request comes from. The zero value means
@@ -41,14 +41,14 @@ const (
 )
 
 // Trusts from the most to the least trusted.
-var Trusts = []Trust{TrustPlatform, TrustUser, TrustThirdParty}
+func Trusts() []Trust { return []Trust{TrustPlatform, TrustUser, TrustThirdParty} }
 
 // ParseTrust reads an origin; the empty one is the zero value.
 func ParseTrust(name string) (Trust, error) {
-	if t := Trust(name); t == "" || slices.Contains(Trusts, t) {
+	if t := Trust(name); t == "" || slices.Contains(Trusts(), t) {
 		return t, nil
 	}
-	return "", fmt.Errorf("trust %q does not exist: the origins are %s", name, join(Trusts))
+	return "", fmt.Errorf("trust %q does not exist: the origins are %s", name, join(Trusts()))
 }
 
 // OrUser resolves the zero value.
@@ -61,7 +61,7 @@ func (t Trust) OrUser() Trust {
 
 // Exceeds reports whether t claims more trust than most grants.
 func (t Trust) Exceeds(most Trust) bool {
-	return slices.Index(Trusts, t.OrUser()) < slices.Index(Trusts, most.OrUser())
+	return slices.Index(Trusts(), t.OrUser()) < slices.Index(Trusts(), most.OrUser())
 }
 
 // OutputAction says what happens to a guest that writes more than its limit.

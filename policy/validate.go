@@ -100,7 +100,7 @@ var checks = []struct {
 			for _, w := range list.walls {
 				if !w.Known() {
 					found.addItem(list.field, string(w), "%s is not a wall: the walls are %s, %s, %s, %s",
-						quote(string(w)), join(Walls), WallFilesystem, WallNetwork, WallLanguage)
+						quote(string(w)), join(Walls()), WallFilesystem, WallNetwork, WallLanguage)
 				}
 			}
 		}

@@ -57,13 +57,17 @@ const (
 )
 
 // Walls lists the mechanisms of Linux in the order in which reports show them.
-var Walls = []Wall{
-	WallNoNewPrivs, WallCapabilities, WallUID, WallUser, WallMount, WallPID, WallNet, WallIPC,
-	WallUTS, WallCgroupNS, WallLandlock, WallSeccomp, WallRlimit, WallCgroup, WallEnvironment,
+func Walls() []Wall {
+	return []Wall{
+		WallNoNewPrivs, WallCapabilities, WallUID, WallUser, WallMount, WallPID, WallNet, WallIPC,
+		WallUTS, WallCgroupNS, WallLandlock, WallSeccomp, WallRlimit, WallCgroup, WallEnvironment,
+	}
 }
 
 // OtherWalls lists those that are not Linux's. Reports show them after Walls.
-var OtherWalls = []Wall{WallSeatbelt, WallJobObject, WallToken, WallAppContainer, WallLanguage, WallCommand, WallEgress, WallWasm}
+func OtherWalls() []Wall {
+	return []Wall{WallSeatbelt, WallJobObject, WallToken, WallAppContainer, WallLanguage, WallCommand, WallEgress, WallWasm}
+}
 
 // Alternatives lists the walls of Linux of which one is enough to meet w.
 func (w Wall) Alternatives() []Wall {
@@ -78,11 +82,15 @@ func (w Wall) Alternatives() []Wall {
 
 // Known reports whether w names a wall or a need.
 func (w Wall) Known() bool {
-	return w == WallFilesystem || w == WallNetwork || w == WallLanguage || slices.Contains(Walls, w)
+	return w == WallFilesystem || w == WallNetwork || w == WallLanguage || slices.Contains(Walls(), w)
 }
 
-// DefaultRequired is what must hold, or nothing runs.
-var DefaultRequired = []Wall{
-	WallNoNewPrivs, WallCapabilities, WallUID, WallFilesystem, WallNetwork,
-	WallSeccomp, WallRlimit, WallEnvironment,
+// DefaultRequired is what must hold, or nothing runs. It gives a new list each
+// time, as every function of its kind here: code elsewhere in a program cannot
+// change what the others get.
+func DefaultRequired() []Wall {
+	return []Wall{
+		WallNoNewPrivs, WallCapabilities, WallUID, WallFilesystem, WallNetwork,
+		WallSeccomp, WallRlimit, WallEnvironment,
+	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Reports show what the lists name: a wall on none of them would stand unseen.
 func TestEveryWallIsListedOnce(t *testing.T) {
-	listed := slices.Concat(Walls, OtherWalls, []Wall{WallFilesystem, WallNetwork})
+	listed := slices.Concat(Walls(), OtherWalls(), []Wall{WallFilesystem, WallNetwork})
 	declared := declaredWalls(t)
 	for name, wall := range declared {
 		count := 0

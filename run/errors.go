@@ -9,7 +9,7 @@ import (
 // a Result.
 type Class string
 
-// The classes. ExitCodes and HTTPStatus must know each of them.
+// The classes. ExitCode and HTTPStatus must know each of them.
 const (
 	Invalid       Class = "invalid"        // the request or the policy is wrong
 	Forbidden     Class = "forbidden"      // the caller may not ask for this
@@ -23,16 +23,19 @@ const (
 )
 
 // Classes lists every class.
-var Classes = []Class{Invalid, Forbidden, Unknown, Unsupported, NotExecutable, NotFound, Busy, Closed, Internal}
-
-// ExitCodes is the command line's answer to each class.
-var ExitCodes = map[Class]int{
-	Invalid: 2, Forbidden: 2, Unknown: 2, Unsupported: 125, NotExecutable: 126, NotFound: 127, Busy: 75, Closed: 125, Internal: 125,
+func Classes() []Class {
+	return []Class{Invalid, Forbidden, Unknown, Unsupported, NotExecutable, NotFound, Busy, Closed, Internal}
 }
 
-// HTTPStatus is the service's answer to each class.
-var HTTPStatus = map[Class]int{
-	Invalid: 400, Forbidden: 403, Unknown: 404, Unsupported: 501, NotExecutable: 500, NotFound: 500, Busy: 429, Closed: 503, Internal: 500,
+// ExitCode is the command line's answer to a class, 0 for none.
+func ExitCode(c Class) int { return answers[c].exitCode }
+
+// HTTPStatus is the service's answer to a class, 0 for none.
+func HTTPStatus(c Class) int { return answers[c].httpStatus }
+
+var answers = map[Class]struct{ exitCode, httpStatus int }{
+	Invalid: {2, 400}, Forbidden: {2, 403}, Unknown: {2, 404}, Unsupported: {125, 501}, NotExecutable: {126, 500},
+	NotFound: {127, 500}, Busy: {75, 429}, Closed: {125, 503}, Internal: {125, 500},
 }
 
 // Error is a failure of ours, of the host or of the request.
@@ -47,17 +50,28 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Is makes errors.Is(err, run.ErrUnsupported) work by class.
 func (e *Error) Is(target error) bool {
-	t, ok := target.(*Error)
-	return ok && t.Message == "" && t.Class == e.Class
+	switch t := target.(type) {
+	case sentinel:
+		return Class(t) == e.Class
+	case *Error:
+		return t.Message == "" && t.Class == e.Class
+	}
+	return false
 }
 
+// sentinel stands for every Error of a class. It is a constant, which nobody can
+// replace.
+type sentinel Class
+
+func (s sentinel) Error() string { return string(s) }
+
 // Sentinels for errors.Is.
-var (
-	ErrInvalid     error = &Error{Class: Invalid}
-	ErrUnsupported error = &Error{Class: Unsupported}
-	ErrNotFound    error = &Error{Class: NotFound}
-	ErrBusy        error = &Error{Class: Busy}
-	ErrClosed      error = &Error{Class: Closed}
+const (
+	ErrInvalid     = sentinel(Invalid)
+	ErrUnsupported = sentinel(Unsupported)
+	ErrNotFound    = sentinel(NotFound)
+	ErrBusy        = sentinel(Busy)
+	ErrClosed      = sentinel(Closed)
 )
 
 // Errorf makes an Error; each %w keeps a cause.

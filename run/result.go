@@ -66,9 +66,11 @@ var errorTypes = map[Outcome]ErrorType{
 }
 
 // Outcomes lists every way a run can end.
-var Outcomes = []Outcome{
-	Succeeded, Exited, Raised, Malformed, Refused, TimedOut, OutOfCPU,
-	OutOfMemory, OutOfOutput, OutOfResult, OutOfDisk, OutOfProcs, OutOfFuel, Trapped, Signaled, Denied, InvalidOutput, Canceled,
+func Outcomes() []Outcome {
+	return []Outcome{
+		Succeeded, Exited, Raised, Malformed, Refused, TimedOut, OutOfCPU,
+		OutOfMemory, OutOfOutput, OutOfResult, OutOfDisk, OutOfProcs, OutOfFuel, Trapped, Signaled, Denied, InvalidOutput, Canceled,
+	}
 }
 
 // ErrorType gives the word for an outcome, empty for success.

@@ -27,7 +27,7 @@ func account(res run.Result, hidden error) []string {
 		lines = append(lines, oneLine(fmt.Sprintf("traffic: %s port %d, %s, %s sent, %s received",
 			t.Host, t.Port, countOf(t.Connections, "connection"), t.Sent.Rounded(), t.Received.Rounded())))
 	}
-	for _, wall := range slices.Concat(policy.Walls, policy.OtherWalls) {
+	for _, wall := range slices.Concat(policy.Walls(), policy.OtherWalls()) {
 		if state, known := res.Enforcement.Walls[wall]; known {
 			lines = append(lines, oneLine(fmt.Sprintf("wall: %s is %s", wall, state)))
 		}

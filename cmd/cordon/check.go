@@ -74,7 +74,7 @@ func (o *checkOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.preset, "preset", "", "whose modules are allowed: `PRESET` is standard, for scripts, or hook (standard)")
 	o.PolicyOptions.AddTo(cmd)
 	f.BoolVar(&o.json, "json", false, "print the findings as JSON")
-	cli.Complete(cmd, "preset", cli.Names(policy.LanguagePresets))
+	cli.Complete(cmd, "preset", cli.Names(policy.LanguagePresets()))
 }
 
 func runCheck(ctx context.Context, opts checkOptions) error {

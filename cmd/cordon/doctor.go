@@ -116,9 +116,9 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	case ok:
 		return nil
 	case class != "":
-		return cli.ExitCode(run.ExitCodes[class])
+		return cli.ExitCode(run.ExitCode(class))
 	}
-	return cli.ExitCode(run.ExitCodes[run.Unsupported])
+	return cli.ExitCode(run.ExitCode(run.Unsupported))
 }
 
 // concerning gives the part of the report that one tier is judged by. Nobody has to have

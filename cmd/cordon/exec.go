@@ -130,7 +130,7 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	cli.Complete(cmd, "egress", cli.Names([]policy.Egress{policy.EgressStrict, policy.EgressPreflight, policy.EgressNone}))
 	cli.Complete(cmd, "backend", cli.Names([]policy.JailBackend{policy.JailNative, policy.JailBwrap}))
 	cli.Complete(cmd, "tier", cli.Names([]policy.Tier{policy.TierJail, policy.TierGVisor}))
-	cli.Complete(cmd, "trust", cli.Names(policy.Trusts))
+	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
 
@@ -138,7 +138,7 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 func commandLimits() policy.Limits {
 	p, err := policy.Preset(commandPolicy)
 	if err != nil {
-		return policy.DefaultLimits
+		return policy.DefaultLimits()
 	}
 	return p.Limits
 }

@@ -39,7 +39,7 @@ const (
 	codeKilled      = 137
 )
 
-// outcomeCodes has an entry for each run.Outcome; run.ExitCodes has one for
+// outcomeCodes has an entry for each run.Outcome; run.ExitCode has one for
 // each run.Class.
 var outcomeCodes = map[run.Outcome]int{
 	run.Succeeded:     0,

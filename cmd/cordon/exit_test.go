@@ -13,7 +13,7 @@ import (
 )
 
 func TestEveryOutcomeAndClassHasACode(t *testing.T) {
-	for _, o := range run.Outcomes {
+	for _, o := range run.Outcomes() {
 		if _, known := outcomeCodes[o]; !known {
 			t.Errorf("outcomeCodes lacks %q", o)
 		}
@@ -22,12 +22,12 @@ func TestEveryOutcomeAndClassHasACode(t *testing.T) {
 			t.Errorf("%s gives exit code %d", o, code)
 		}
 	}
-	if len(outcomeCodes) != len(run.Outcomes) {
+	if len(outcomeCodes) != len(run.Outcomes()) {
 		t.Error("outcomeCodes has outcomes that do not exist")
 	}
-	for _, c := range run.Classes {
-		code, known := run.ExitCodes[c]
-		if !known || code == 0 {
+	for _, c := range run.Classes() {
+		code := run.ExitCode(c)
+		if code == 0 {
 			t.Errorf("class %q has no exit code", c)
 		}
 		if got := cli.ExitCodeOf(context.Background(), fmt.Errorf("wrapped: %w", run.Errorf(c, "x"))); got != code {
@@ -45,7 +45,7 @@ func TestEveryOutcomeAndClassHasACode(t *testing.T) {
 }
 
 func TestEveryFailureHasAHeading(t *testing.T) {
-	for _, o := range run.Outcomes {
+	for _, o := range run.Outcomes() {
 		silent := o == run.Succeeded || o == run.Exited
 		if _, known := headings[o]; known == silent {
 			t.Errorf("headings: %s is there: %v", o, known)
@@ -86,7 +86,7 @@ func TestResultCode(t *testing.T) {
 }
 
 func TestCommandCode(t *testing.T) {
-	for _, o := range run.Outcomes {
+	for _, o := range run.Outcomes() {
 		want := resultCode(context.Background(), run.Result{Outcome: o})
 		if o == run.Refused {
 			want = 126

@@ -23,7 +23,7 @@ var limitFlags = map[string]string{
 }
 
 func (o *limitOptions) addTo(f *pflag.FlagSet) {
-	d := policy.DefaultLimits
+	d := policy.DefaultLimits()
 	o.addCallLimitsTo(f, d)
 	o.addResultLimitTo(f, d)
 	o.addSpaceLimitsTo(f, d)

@@ -86,8 +86,8 @@ func (o *hookOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.config, "config", "", "the hook's mod_config: `FILE|JSON` ({})")
 	f.StringVar(&o.function, "call", "", "call the function `NAME` that the script defines")
 	f.Var(&o.arguments, "arg", "an argument of the function: a JSON value, or @FILE (repeatable)")
-	o.addCallLimitsTo(f, policy.DefaultCallLimits.Or(policy.DefaultLimits))
-	o.addResultLimitTo(f, policy.DefaultLimits)
+	o.addCallLimitsTo(f, policy.DefaultCallLimits().Or(policy.DefaultLimits()))
+	o.addResultLimitTo(f, policy.DefaultLimits())
 	o.PolicyOptions.AddTo(cmd)
 	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is user, for a process for each call, or platform, whose calls share one (user)")
 	f.Var(cli.Counted(&o.repeat), "repeat", "call the hook so many times (1)")
@@ -208,7 +208,7 @@ func (o *hookOptions) readArguments(stdin io.Reader) ([]any, error) {
 // forCalls gives the policy the limits of a call, so that the worker which is
 // started ahead can serve it.
 func forCalls(p policy.Policy, asked limitOptions) (policy.Policy, error) {
-	asked.Limits = asked.Fill(policy.DefaultCallLimits.Capped(p.Resolved().Limits), p.Resolved().Maxima)
+	asked.Limits = asked.Fill(policy.DefaultCallLimits().Capped(p.Resolved().Limits), p.Resolved().Maxima)
 	return forOneRun(p, asked)
 }
 
@@ -255,7 +255,7 @@ func (o *hookOptions) refuse(ctx context.Context, hook run.Hook, findings []run.
 	if err != nil {
 		return outputLost(err)
 	}
-	return cli.ExitCode(run.ExitCodes[run.Invalid])
+	return cli.ExitCode(run.ExitCode(run.Invalid))
 }
 
 // hookResult is a Result that says its value by the word that hooks use, too.

@@ -124,8 +124,8 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print a Result for each as soon as it is there")
 	f.Var(cli.Counted(&o.concurrency), "concurrency", "how many requests of --json-lines may run at once (twice the cores)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing after a failure: the exit code tells")
-	cli.Complete(cmd, "tier", cli.Names(policy.Tiers))
-	cli.Complete(cmd, "trust", cli.Names(policy.Trusts))
+	cli.Complete(cmd, "tier", cli.Names(policy.Tiers()))
+	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
 
@@ -180,7 +180,7 @@ func forOneRun(p policy.Policy, limits limitOptions) (policy.Policy, error) {
 	}
 	p.Limits = narrowed
 	// Presets fill in the default list: only another one was somebody's wish.
-	if p.Preload == nil || slices.Equal(p.Preload, policy.DefaultPreload) {
+	if p.Preload == nil || slices.Equal(p.Preload, policy.DefaultPreload()) {
 		p.Preload = []string{}
 	}
 	return p, nil

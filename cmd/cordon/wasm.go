@@ -91,7 +91,7 @@ type wasmOptions struct {
 func (o *wasmOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	d := policy.DefaultLimits
+	d := policy.DefaultLimits()
 	f.Var(cli.Measured(&o.Fuel, policy.ParseCount), "fuel", about("limit on instructions, like 50M", d.Fuel))
 	o.addCallLimitsTo(f, d)
 	o.addResultLimitTo(f, d)
@@ -109,7 +109,7 @@ func (o *wasmOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing after a failure: the exit code tells")
 	f.BoolVar(&o.verbose, "verbose", false, "say after the run what it used and which walls stood")
-	cli.Complete(cmd, "trust", cli.Names(policy.Trusts))
+	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
 

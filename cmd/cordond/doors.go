@@ -169,7 +169,7 @@ func closing(ctx context.Context, log *slog.Logger, p parts, err error) error {
 		return err
 	case ctx.Err() != nil:
 		log.Error("not all has ended as it should", "error", failed)
-		return cli.ExitCode(run.ExitCodes[run.Internal])
+		return cli.ExitCode(run.ExitCode(run.Internal))
 	default:
 		return errors.Join(err, failed)
 	}

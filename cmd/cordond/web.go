@@ -98,7 +98,7 @@ func (w *web) end(ctx context.Context) error {
 	}
 	if ctx.Err() != nil { // whose cause would be told instead
 		w.log.Error("not all has ended as it should", "error", err)
-		return cli.ExitCode(run.ExitCodes[run.Internal])
+		return cli.ExitCode(run.ExitCode(run.Internal))
 	}
 	return err
 }

@@ -89,7 +89,7 @@ func TestEveryWallIsTried(t *testing.T) {
 	}
 	// A namespace of control groups shows nothing where there is no /proc.
 	unseen := []policy.Wall{policy.WallCgroupNS}
-	for _, w := range policy.Walls {
+	for _, w := range policy.Walls() {
 		if !named[w] && !slices.Contains(unseen, w) {
 			t.Errorf("no attempt names %s", w)
 		}

@@ -177,7 +177,7 @@ func (a *Attempt) set(key, value string) error {
 		a.Class = class
 	case "walls":
 		for _, w := range strings.Fields(value) {
-			if !slices.Contains(policy.Walls, policy.Wall(w)) {
+			if !slices.Contains(policy.Walls(), policy.Wall(w)) {
 				return fmt.Errorf("%q is not a wall", w)
 			}
 			a.Walls = append(a.Walls, policy.Wall(w))
@@ -201,7 +201,7 @@ func (a *Attempt) set(key, value string) error {
 			outcome, isOutcome := strings.CutPrefix(word, "outcome:")
 			switch o := run.Outcome(outcome); {
 			case o == Held && !isOutcome:
-			case isOutcome && slices.Contains(run.Outcomes, o):
+			case isOutcome && slices.Contains(run.Outcomes(), o):
 			default:
 				return fmt.Errorf("%q is neither held nor outcome:NAME", word)
 			}

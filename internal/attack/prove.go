@@ -149,7 +149,7 @@ func (s *Suite) attempt(ctx context.Context, r Runner, c *Canaries, a Attempt) V
 	if a.Limits.WallTime == 0 {
 		a.Limits.WallTime = defaultWall
 	}
-	a.Limits = a.Limits.Capped(s.Maxima.Or(policy.DefaultMaxima))
+	a.Limits = a.Limits.Capped(s.Maxima.Or(policy.DefaultMaxima()))
 	given := c.Context()
 	var v Verdict
 	for i, program := range programs {

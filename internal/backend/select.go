@@ -41,7 +41,7 @@ var forCommands = []policy.Tier{policy.TierJail, policy.TierGVisor}
 
 // SelectCommand picks the tier for one command, as Select does for a script.
 func SelectCommand(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
-	if tier != "" && slices.Contains(policy.Tiers, tier) && !slices.Contains(forCommands, tier) {
+	if tier != "" && slices.Contains(policy.Tiers(), tier) && !slices.Contains(forCommands, tier) {
 		return "", run.Errorf(run.Invalid, "tier %q runs scripts: a command needs %q", tier, forCommands[0])
 	}
 	return choose(p, tier, trust, available, func(policy.Trust) (chosen, allowed []policy.Tier) { return forCommands, forCommands })
@@ -53,7 +53,7 @@ var forModules = []policy.Tier{policy.TierWasm}
 
 // SelectModule picks the tier for one module, as Select does for a script.
 func SelectModule(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
-	if tier != "" && slices.Contains(policy.Tiers, tier) && !slices.Contains(forModules, tier) {
+	if tier != "" && slices.Contains(policy.Tiers(), tier) && !slices.Contains(forModules, tier) {
 		return "", run.Errorf(run.Invalid, "tier %q does not run modules: leave it out, or say %q", tier, forModules[0])
 	}
 	if trust == policy.TrustThirdParty || p.Trust == policy.TrustThirdParty {

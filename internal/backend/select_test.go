@@ -18,7 +18,7 @@ var availabilities = [][]policy.Tier{
 	{policy.TierProcess},
 	{policy.TierProcess, policy.TierGVisor},
 	{policy.TierHook, policy.TierProcess, policy.TierJail},
-	policy.Tiers,
+	policy.Tiers(),
 }
 
 // TestSelectGolden compares every combination with a table that a reviewer can
@@ -26,9 +26,9 @@ var availabilities = [][]policy.Tier{
 func TestSelectGolden(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-12s %-12s %-8s | %s\n", "policy", "request", "tier", "available: none | process | process gvisor | hook process jail | all")
-	for _, granted := range policy.Trusts {
-		for _, trust := range append([]policy.Trust{""}, policy.Trusts...) {
-			for _, tier := range append([]policy.Tier{""}, policy.Tiers...) {
+	for _, granted := range policy.Trusts() {
+		for _, trust := range append([]policy.Trust{""}, policy.Trusts()...) {
+			for _, tier := range append([]policy.Tier{""}, policy.Tiers()...) {
 				fmt.Fprintf(&b, "%-12s %-12s %-8s |", granted, dash(trust), dash(tier))
 				for _, available := range availabilities {
 					got, err := Select(policy.Policy{Trust: granted}, tier, trust, available)
@@ -69,10 +69,10 @@ var floors = map[policy.Trust]string{
 
 func TestSelectNeverGoesBelowTheFloor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		granted := rapid.SampledFrom(append([]policy.Trust{""}, policy.Trusts...)).Draw(t, "granted")
-		trust := rapid.SampledFrom(append([]policy.Trust{"", "god"}, policy.Trusts...)).Draw(t, "trust")
-		tier := rapid.SampledFrom(append([]policy.Tier{"", "moon"}, policy.Tiers...)).Draw(t, "tier")
-		available := rapid.SliceOf(rapid.SampledFrom(policy.Tiers)).Draw(t, "available")
+		granted := rapid.SampledFrom(append([]policy.Trust{""}, policy.Trusts()...)).Draw(t, "granted")
+		trust := rapid.SampledFrom(append([]policy.Trust{"", "god"}, policy.Trusts()...)).Draw(t, "trust")
+		tier := rapid.SampledFrom(append([]policy.Tier{"", "moon"}, policy.Tiers()...)).Draw(t, "tier")
+		available := rapid.SliceOf(rapid.SampledFrom(policy.Tiers())).Draw(t, "available")
 
 		got, err := Select(policy.Policy{Trust: granted}, tier, trust, available)
 		if err != nil {
@@ -114,9 +114,9 @@ func TestSelectWords(t *testing.T) {
 		words     string
 	}{
 		{"", "", "platform", process, `trust "platform" is more than the policy grants: it trusts code no further than "user"`},
-		{"third-party", "jail", "user", policy.Tiers, `trust "user" is more than the policy grants: it trusts code no further than "third-party"`},
-		{"", "hook", "", policy.Tiers, `tier "hook" is below what user code needs: the lowest allowed is "process"`},
-		{"", "wasm", "third-party", policy.Tiers, `tier "wasm" is below what third-party code needs: the lowest allowed is "jail"`},
+		{"third-party", "jail", "user", policy.Tiers(), `trust "user" is more than the policy grants: it trusts code no further than "third-party"`},
+		{"", "hook", "", policy.Tiers(), `tier "hook" is below what user code needs: the lowest allowed is "process"`},
+		{"", "wasm", "third-party", policy.Tiers(), `tier "wasm" is below what third-party code needs: the lowest allowed is "jail"`},
 		{"", "jail", "", process, `tier "jail" is not available in this build or on this host: available: process`},
 		{"", "", "third-party", process, `tier "jail" is not available in this build or on this host: available: process`},
 		{"", "", "", nil, `tier "process" is not available in this build or on this host: available: none`},

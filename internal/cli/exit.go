@@ -26,11 +26,11 @@ func ExitCodeOf(ctx context.Context, err error) int {
 	case ctx.Err() != nil:
 		return CauseCode(ctx)
 	case errors.As(err, &classed):
-		return run.ExitCodes[classed.Class]
+		return run.ExitCode(classed.Class)
 	default:
 		// Commands classify their errors; what is left is cobra's own, about
 		// the command line.
-		return run.ExitCodes[run.Invalid]
+		return run.ExitCode(run.Invalid)
 	}
 }
 

@@ -149,7 +149,7 @@ func begin(p policy.Policy) Report {
 	if r.Policy == "" {
 		r.Policy = "default"
 	}
-	for _, w := range policy.Walls {
+	for _, w := range policy.Walls() {
 		r.Walls = append(r.Walls, Wall{Name: w, Required: slices.Contains(p.Required(), w)})
 	}
 	if runtime.GOOS != linux {
@@ -194,7 +194,7 @@ func isShim(python interpreter.Interpreter) bool {
 func walls(plan jail.Plan, p policy.Policy, notify hostfeature.Support) []Wall {
 	required := p.Required()
 	var all []Wall
-	for _, name := range policy.Walls {
+	for _, name := range policy.Walls() {
 		w := Wall{Name: name, Required: slices.Contains(required, name)}
 		if s, gone := plan.Missing[name]; gone {
 			w.State, w.Reason, w.Remedy = Missing, s.Reason, s.Remedy

@@ -91,7 +91,7 @@ func TestWalls(t *testing.T) {
 				t.Errorf("ok %v: %s", r.OK, r.Verdict)
 			}
 			for i, w := range r.Walls {
-				if w.Name != policy.Walls[i] {
+				if w.Name != policy.Walls()[i] {
 					t.Errorf("wall %d is %s", i, w.Name)
 				}
 				if w.Name == tt.wall {
@@ -185,7 +185,7 @@ func TestExamine(t *testing.T) {
 		t.Skip("the process tier needs Linux")
 	}
 	r := Examine(context.Background(), policy.Policy{}, policy.TierProcess)
-	if !r.OK || r.Interpreter == nil || r.Latency == nil || r.Latency.Runs != warmRuns || len(r.Walls) != len(policy.Walls) || !r.Commands.OK || !r.Modules.OK {
+	if !r.OK || r.Interpreter == nil || r.Latency == nil || r.Latency.Runs != warmRuns || len(r.Walls) != len(policy.Walls()) || !r.Commands.OK || !r.Modules.OK {
 		t.Errorf("%+v", r)
 	}
 }

@@ -14,7 +14,7 @@ const linux = "linux"
 func wallNames(system string) []policy.Wall {
 	switch system {
 	case linux:
-		return policy.Walls
+		return policy.Walls()
 	case "darwin":
 		return []policy.Wall{policy.WallSeatbelt, policy.WallPID, policy.WallRlimit, policy.WallEnvironment}
 	case "windows":

@@ -69,7 +69,7 @@ func TestEverySystemsWallsAreKnown(t *testing.T) {
 }
 
 func wallTexts() (all []string) {
-	for _, w := range append(append([]policy.Wall{}, policy.Walls...), policy.OtherWalls...) {
+	for _, w := range append(append([]policy.Wall{}, policy.Walls()...), policy.OtherWalls()...) {
 		all = append(all, string(w))
 	}
 	return all

@@ -140,7 +140,7 @@ func TestThePageInTheRepository(t *testing.T) {
 			t.Errorf("docs/http.md does not have %s %s", e.method, e.path)
 		}
 	}
-	for _, class := range run.Classes {
+	for _, class := range run.Classes() {
 		if !strings.Contains(string(page), "`"+string(class)+"`") {
 			t.Errorf("docs/http.md does not have the class %s", class)
 		}

@@ -62,7 +62,7 @@ func problemOf(err error) Problem {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		class, detail = run.Closed, "the service ended before the request did: try again, perhaps elsewhere"
 	}
-	p := Problem{Type: "urn:cordon:error:" + string(class), Title: titles[class], Status: run.HTTPStatus[class], Detail: detail, Class: class}
+	p := Problem{Type: "urn:cordon:error:" + string(class), Title: titles[class], Status: run.HTTPStatus(class), Detail: detail, Class: class}
 	var refusal *run.Refusal
 	if errors.As(err, &refusal) {
 		p.Status, p.Findings = http.StatusUnprocessableEntity, refusal.Findings

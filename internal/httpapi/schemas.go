@@ -21,16 +21,16 @@ var forms = map[reflect.Type]huma.Schema{
 		Type: huma.TypeString, Pattern: `^[0-9]+(\.[0-9]+)?(B|KiB|MiB|GiB|kB|KB|MB|GB|K|M|G|k|m|g)$`, Examples: []any{"64MiB", "1.5GiB", "1000B"},
 	},
 	reflect.TypeFor[policy.Count]():          {Type: huma.TypeString, Pattern: `^[0-9]+(\.[0-9]+)?[kKmMgGtT]?$`, Examples: []any{"50M"}},
-	reflect.TypeFor[policy.Tier]():           oneOf(policy.Tiers),
-	reflect.TypeFor[policy.Trust]():          oneOf(policy.Trusts),
+	reflect.TypeFor[policy.Tier]():           oneOf(policy.Tiers()),
+	reflect.TypeFor[policy.Trust]():          oneOf(policy.Trusts()),
 	reflect.TypeFor[policy.OutputAction]():   oneOf([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}),
-	reflect.TypeFor[policy.LanguagePreset](): oneOf(policy.LanguagePresets),
+	reflect.TypeFor[policy.LanguagePreset](): oneOf(policy.LanguagePresets()),
 	reflect.TypeFor[policy.JailBackend]():    oneOf([]policy.JailBackend{policy.JailNative, policy.JailBwrap}),
-	reflect.TypeFor[policy.Wall]():           oneOf(slices.Concat(policy.Walls, policy.OtherWalls)),
+	reflect.TypeFor[policy.Wall]():           oneOf(slices.Concat(policy.Walls(), policy.OtherWalls())),
 	reflect.TypeFor[run.Status]():            oneOf([]run.Status{run.StatusOK, run.StatusError}),
-	reflect.TypeFor[run.Outcome]():           oneOf(run.Outcomes),
+	reflect.TypeFor[run.Outcome]():           oneOf(run.Outcomes()),
 	reflect.TypeFor[run.ErrorType]():         oneOf(errorTypes()),
-	reflect.TypeFor[run.Class]():             oneOf(run.Classes),
+	reflect.TypeFor[run.Class]():             oneOf(run.Classes()),
 }
 
 func oneOf[T ~string](names []T) huma.Schema {
@@ -42,7 +42,7 @@ func oneOf[T ~string](names []T) huma.Schema {
 }
 
 func errorTypes() (all []run.ErrorType) {
-	for _, o := range run.Outcomes {
+	for _, o := range run.Outcomes() {
 		if word := o.ErrorType(); word != "" && !slices.Contains(all, word) {
 			all = append(all, word)
 		}

@@ -115,7 +115,7 @@ func TestMake(t *testing.T) {
 				got.Seccomp != test.want.Seccomp || got.Cgroup != test.want.Cgroup {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
-			for _, w := range policy.Walls {
+			for _, w := range policy.Walls() {
 				if _, missing := p.Missing[w]; missing == strings.HasPrefix(p.Walls[w], "enforced") || p.Walls[w] == "" {
 					t.Errorf("%s is reported as %q, missing: %v", w, p.Walls[w], missing)
 				}
@@ -158,7 +158,7 @@ func TestRoot(t *testing.T) {
 }
 
 func TestWithoutNamesEachWall(t *testing.T) {
-	for _, w := range policy.Walls {
+	for _, w := range policy.Walls() {
 		p, err := Make(Inputs{Features: full(), Without: []policy.Wall{w}})
 		if err != nil {
 			t.Fatal(err)

@@ -110,7 +110,7 @@ func startShell(t *testing.T, limits policy.Limits, script string) started {
 		t.Fatal(err)
 	}
 	g, err := launch.StartGroup(launch.Order{
-		Env: []string{"PATH=/usr/bin:/bin"}, Dir: t.TempDir(), Stdin: stdin, Stdout: stdout, Stderr: stdout, Limits: limits.Or(policy.DefaultLimits),
+		Env: []string{"PATH=/usr/bin:/bin"}, Dir: t.TempDir(), Stdin: stdin, Stdout: stdout, Stderr: stdout, Limits: limits.Or(policy.DefaultLimits()),
 	}, procFS{}, "/bin/sh", "-c", script)
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func TestWrapperInOtherShells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := launch.Wrapper(policy.DefaultLimits)
+		text := launch.Wrapper(policy.DefaultLimits())
 		cmd := exec.Command(program, append(shell[1:], "-c", text, "cordon", "/bin/sh", "-c", "ulimit -n; exec sleep 600")...)
 		cmd.ExtraFiles = []*os.File{nil, theirs}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

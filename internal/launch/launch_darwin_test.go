@@ -86,7 +86,7 @@ func TestSeatbeltHolds(t *testing.T) {
 		req := run.Request{Script: script, Context: map[string]any{
 			"canary": canary.Name(), "home": home, "port": listener.Addr().(*net.TCPAddr).Port,
 		}}
-		job := backend.Job{Request: req, Limits: policy.DefaultLimits}
+		job := backend.Job{Request: req, Limits: policy.DefaultLimits()}
 		s, err := b.Open(t.Context(), job)
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestCommandsBehindSeatbelt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := backend.Job{Request: run.Request{Command: []string{"sh", "-c", script}, Env: map[string]string{"THEIRS": home}, Workspace: work}, Limits: policy.DefaultLimits}
+	job := backend.Job{Request: run.Request{Command: []string{"sh", "-c", script}, Env: map[string]string{"THEIRS": home}, Workspace: work}, Limits: policy.DefaultLimits()}
 	s, err := b.Open(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 )
 
 func testInfo() service.Info {
-	return service.Info{Limits: policy.DefaultLimits, Maxima: policy.DefaultMaxima, Commands: true}
+	return service.Info{Limits: policy.DefaultLimits(), Maxima: policy.DefaultMaxima(), Commands: true}
 }
 
 func TestArguments(t *testing.T) {
@@ -178,14 +178,14 @@ func TestHints(t *testing.T) {
 }
 
 func TestEveryOutcomeHasWords(t *testing.T) {
-	for _, o := range run.Outcomes {
+	for _, o := range run.Outcomes() {
 		r := run.Result{Outcome: o, Status: o.Status(), Error: "the reason", Exception: &run.Exception{Type: "E"}}
 		got := ended(r, run.Request{}, testInfo())
 		if got.IsError != (o != run.Succeeded) {
 			t.Errorf("%s: isError is %v", o, got.IsError)
 		}
 		text, _ := json.Marshal(got.Content)
-		if o != run.Succeeded && failure(r, policy.DefaultLimits, testInfo()) == "the reason" {
+		if o != run.Succeeded && failure(r, policy.DefaultLimits(), testInfo()) == "the reason" {
 			t.Errorf("%s has no words of its own: %s", o, text)
 		}
 		if len(got.Content) == 0 || !json.Valid(structured(got.StructuredContent)) {
@@ -205,7 +205,7 @@ func TestReturnCodeOfWhatNeverBegan(t *testing.T) {
 }
 
 func TestEveryClassHasWords(t *testing.T) {
-	for _, class := range run.Classes {
+	for _, class := range run.Classes() {
 		if classWords[class] == "" {
 			t.Errorf("%s has none", class)
 		}
@@ -250,11 +250,11 @@ func TestAGuestDoesNotSpeakForCordon(t *testing.T) {
 
 func TestARefusedCommandIsNotBlamedOnTheRules(t *testing.T) {
 	r := run.Result{Outcome: run.Refused, Status: run.StatusError, Error: "bash is an interpreter", Violations: []run.Violation{{Wall: policy.WallCommand, Op: "interpreter"}}}
-	if words := failure(r, policy.DefaultLimits, testInfo()); !strings.Contains(words, "The command was not started") || strings.Contains(words, "rules") {
+	if words := failure(r, policy.DefaultLimits(), testInfo()); !strings.Contains(words, "The command was not started") || strings.Contains(words, "rules") {
 		t.Error(words)
 	}
 	r.Violations[0].Wall = policy.WallLanguage
-	if words := failure(r, policy.DefaultLimits, testInfo()); !strings.Contains(words, "language rules") {
+	if words := failure(r, policy.DefaultLimits(), testInfo()); !strings.Contains(words, "language rules") {
 		t.Error(words)
 	}
 }

@@ -56,7 +56,7 @@ func TestChangedCeilingEndsSessions(t *testing.T) {
 	w := startWebFor(t, fakeServer(t, nil), who)
 	w.headers["Authorization"] = "Bearer x"
 	w.begin(t)
-	who.Ceiling = token.Ceiling{ScriptsOnly: true, Maxima: policy.Limits{WallTime: policy.DefaultMaxima.WallTime / 60}.Or(policy.DefaultMaxima)}
+	who.Ceiling = token.Ceiling{ScriptsOnly: true, Maxima: policy.Limits{WallTime: policy.DefaultMaxima().WallTime / 60}.Or(policy.DefaultMaxima())}
 	if status, answer := w.say(t, http.MethodPost, "/mcp", callLine(2, "print")); status != http.StatusNotFound {
 		t.Errorf("%d %s", status, answer)
 	}

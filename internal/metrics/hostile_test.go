@@ -26,13 +26,13 @@ var hostile = []string{
 // labels are what may stand in one, by its name.
 func labels() map[string][]string {
 	tiers, types, classes := []string{"unknown"}, []string{"unknown"}, []string{"gone"}
-	for _, t := range policy.Tiers {
+	for _, t := range policy.Tiers() {
 		tiers = append(tiers, string(t))
 	}
-	for _, o := range run.Outcomes {
+	for _, o := range run.Outcomes() {
 		types = append(types, string(o.ErrorType()))
 	}
-	for _, c := range run.Classes {
+	for _, c := range run.Classes() {
 		classes = append(classes, string(c))
 	}
 	return map[string][]string{
@@ -92,7 +92,7 @@ func tell(ctx context.Context, m *metrics.Metrics, s string) {
 	}
 	told := observe.Run{ID: s, Caller: s, Door: observe.Door(s), Kind: observe.Kind(s), Code: s, Result: result}
 	m.Ended(ctx, told)
-	for _, o := range run.Outcomes {
+	for _, o := range run.Outcomes() {
 		told.Result.Outcome = o
 		m.Ended(ctx, told)
 	}

@@ -34,7 +34,7 @@ func (machinery) Describe(to chan<- *prometheus.Desc) {
 // Collect reads the figures once.
 func (m machinery) Collect(to chan<- prometheus.Metric) {
 	stats := m.runner.Stats()
-	for _, tier := range policy.Tiers { // and no other, whatever the figures say
+	for _, tier := range policy.Tiers() { // and no other, whatever the figures say
 		s, name := stats[tier], string(tier)
 		to <- prometheus.MustNewConstMetric(workers, prometheus.GaugeValue, float64(s.Idle), name, "idle")
 		to <- prometheus.MustNewConstMetric(workers, prometheus.GaugeValue, float64(s.Busy), name, "busy")

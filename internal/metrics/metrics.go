@@ -57,15 +57,15 @@ const unknown = "unknown"
 // The values of the labels.
 var (
 	doors    = []observe.Door{observe.HTTP, observe.MCP, unknown}
-	tiers    = append(slices.Clone(policy.Tiers), unknown)
+	tiers    = append(slices.Clone(policy.Tiers()), unknown)
 	statuses = []run.Status{run.StatusOK, run.StatusError}
-	classes  = append(slices.Clone(run.Classes), observe.Gone)
+	classes  = append(slices.Clone(run.Classes()), observe.Gone)
 )
 
 // errorTypes are those that outcomes have.
 func errorTypes() []run.ErrorType {
 	var all []run.ErrorType
-	for _, o := range run.Outcomes {
+	for _, o := range run.Outcomes() {
 		if t := o.ErrorType(); t != "" && !slices.Contains(all, t) {
 			all = append(all, t)
 		}

@@ -93,18 +93,18 @@ func ended(tier policy.Tier, o run.Outcome) observe.Run {
 func TestEverySeriesBeginsAtZero(t *testing.T) {
 	m := metrics.New(metrics.Options{})
 	expect(t, m, "sandbox_seccomp_violations_total 0", "cordon_queue_wait_seconds_count 0")
-	for _, tier := range policy.Tiers {
+	for _, tier := range policy.Tiers() {
 		expect(t, m,
 			fmt.Sprintf(`sandbox_timeout_total{tier=%q} 0`, tier),
 			fmt.Sprintf(`sandbox_run_duration_seconds_count{status="ok",tier=%q} 0`, tier),
 			fmt.Sprintf(`sandbox_run_duration_seconds_count{status="error",tier=%q} 0`, tier))
-		for _, o := range run.Outcomes {
+		for _, o := range run.Outcomes() {
 			if o != run.Succeeded {
 				expect(t, m, fmt.Sprintf(`sandbox_error_total{error_type=%q,tier=%q} 0`, o.ErrorType(), tier))
 			}
 		}
 	}
-	for _, class := range run.Classes {
+	for _, class := range run.Classes() {
 		expect(t, m, fmt.Sprintf(`cordon_requests_refused_total{class=%q,door="mcp"} 0`, class))
 	}
 }

@@ -58,7 +58,7 @@ func ClassOf(err error) run.Class {
 	switch {
 	case class == run.Internal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return Gone
-	case slices.Contains(run.Classes, class):
+	case slices.Contains(run.Classes(), class):
 		return class
 	}
 	return run.Internal

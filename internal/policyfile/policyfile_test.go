@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 	}
 	want := policy.Policy{
 		Name: "full.yaml", Trust: policy.TrustUser, Python: "/usr/bin/python3", Preload: []string{"json", "re"},
-		Limits: policy.DefaultLimits, Maxima: policy.DefaultMaxima, OnOutputLimit: policy.OutputTruncate,
+		Limits: policy.DefaultLimits(), Maxima: policy.DefaultMaxima(), OnOutputLimit: policy.OutputTruncate,
 		Require: []policy.Wall{policy.WallUser, policy.WallLandlock}, Prefer: []policy.Wall{policy.WallCgroup},
 		Read: []string{"/data/models"},
 	}.Resolved()
@@ -282,10 +282,10 @@ jail: native
 func TestFormatRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		paths := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string { return "/" + rapid.String().Draw(t, "path") }), 0, 3)
-		walls := rapid.SliceOfNDistinct(rapid.SampledFrom(policy.Walls), 0, 4, func(w policy.Wall) policy.Wall { return w })
+		walls := rapid.SliceOfNDistinct(rapid.SampledFrom(policy.Walls()), 0, 4, func(w policy.Wall) policy.Wall { return w })
 		names := rapid.SliceOfN(rapid.SampledFrom([]string{"json", "os.path", "null", "true", "on", "_x", "e1"}), 0, 3)
 		p := policy.Policy{
-			Name: "p.yaml", Trust: rapid.SampledFrom(policy.Trusts).Draw(t, "trust"),
+			Name: "p.yaml", Trust: rapid.SampledFrom(policy.Trusts()).Draw(t, "trust"),
 			Limits:  policy.Limits{Memory: policy.Bytes(rapid.Int64Range(1<<20, 1<<28).Draw(t, "memory"))},
 			Maxima:  policy.Limits{WallTime: policy.Duration(rapid.Int64Range(1, 1<<50).Draw(t, "wall"))},
 			Require: walls.Draw(t, "require"), Prefer: walls.Draw(t, "prefer"),

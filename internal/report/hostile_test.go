@@ -18,7 +18,7 @@ func hostile(t *testing.T, report wire.Dict) {
 	t.Helper()
 	seen := run.Result{Stdout: "printed", Violations: []run.Violation{{Wall: policy.WallSeccomp, Op: "socket", Count: 1}}}
 	r := seen
-	cause := Read(&r, report, Run{Limits: policy.DefaultLimits, Restricted: true})
+	cause := Read(&r, report, Run{Limits: policy.DefaultLimits(), Restricted: true})
 	if r.Outcome != run.InvalidOutput || !strings.HasPrefix(r.Error, "the guest wrote to its result channel: ") {
 		t.Errorf("%s %q", r.Outcome, r.Error)
 	}
@@ -103,7 +103,7 @@ func TestWrongParts(t *testing.T) {
 func TestWrongCause(t *testing.T) {
 	var r run.Result
 	x := exception("OSError", "no").with("errno", "one").with("filename", 1)
-	if cause := Read(&r, sent(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits, Restricted: true}); cause != (OSError{}) || r.Outcome != run.Raised {
+	if cause := Read(&r, sent(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits(), Restricted: true}); cause != (OSError{}) || r.Outcome != run.Raised {
 		t.Errorf("%s %+v", r.Outcome, cause)
 	}
 }
@@ -130,7 +130,7 @@ func TestDeepValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		var r run.Result
-		Read(&r, dict, Run{Limits: policy.DefaultLimits, Restricted: true})
+		Read(&r, dict, Run{Limits: policy.DefaultLimits(), Restricted: true})
 		if r.Outcome != run.InvalidOutput || !strings.HasPrefix(r.Error, "result") || r.Value != nil {
 			t.Errorf("%s %q", r.Outcome, r.Error)
 		}
@@ -148,7 +148,7 @@ func TestDeepValues(t *testing.T) {
 			t.Fatalf("%d fields", len(dict))
 		}
 		var r run.Result
-		if Malformed(&r, err, policy.DefaultLimits); r.Outcome != run.InvalidOutput {
+		if Malformed(&r, err, policy.DefaultLimits()); r.Outcome != run.InvalidOutput {
 			t.Errorf("%s %q", r.Outcome, r.Error)
 		}
 	})

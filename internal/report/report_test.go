@@ -84,7 +84,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var r run.Result
-			if cause := Read(&r, sent(t, test.report), Run{Limits: policy.DefaultLimits, Restricted: true}); cause != (OSError{}) {
+			if cause := Read(&r, sent(t, test.report), Run{Limits: policy.DefaultLimits(), Restricted: true}); cause != (OSError{}) {
 				t.Errorf("%+v, of no OSError", cause)
 			}
 			if r.Outcome != test.outcome || !strings.Contains(r.Error, test.words) || test.words == "" && r.Error != "" {
@@ -99,7 +99,7 @@ func TestRead(t *testing.T) {
 
 func TestReadValues(t *testing.T) {
 	var r run.Result
-	Read(&r, sent(t, ok.with("variables", map[string]any{"a": []any{1, "x"}, "b": nil})), Run{Limits: policy.DefaultLimits, Restricted: true})
+	Read(&r, sent(t, ok.with("variables", map[string]any{"a": []any{1, "x"}, "b": nil})), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	if string(r.Value) != "42" {
 		t.Errorf("value %s", r.Value)
 	}
@@ -111,7 +111,7 @@ func TestReadValues(t *testing.T) {
 func TestReadException(t *testing.T) {
 	var r run.Result
 	x := exception("FileNotFoundError", "no such file").with("errno", 2).with("filename", "/etc/passwd")
-	cause := Read(&r, sent(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits, Restricted: true})
+	cause := Read(&r, sent(t, failed.with("exception", x)), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	if want := (OSError{2, "/etc/passwd"}); cause != want {
 		t.Errorf("%+v, want %+v", cause, want)
 	}
@@ -125,7 +125,7 @@ func TestReadException(t *testing.T) {
 func TestReadRuleViolation(t *testing.T) {
 	seen := run.Violation{Wall: policy.WallSeccomp, Op: "socket", Count: 1}
 	r := run.Result{Violations: []run.Violation{seen}}
-	Read(&r, sent(t, failed.with("exception", exception("RuleViolation", "shared-object: a module cannot be changed").with("kind", kindRule))), Run{Limits: policy.DefaultLimits, Restricted: true})
+	Read(&r, sent(t, failed.with("exception", exception("RuleViolation", "shared-object: a module cannot be changed").with("kind", kindRule))), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	want := []run.Violation{seen, {Wall: policy.WallLanguage, Op: "shared-object", Detail: "a module cannot be changed", Line: 3, Count: 1}}
 	if r.Outcome != run.Raised || !reflect.DeepEqual(r.Violations, want) {
 		t.Errorf("%s %+v", r.Outcome, r.Violations)
@@ -139,7 +139,7 @@ func TestFindings(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	var r run.Result
-	Read(&r, sent(t, against), Run{Limits: policy.DefaultLimits, Restricted: true})
+	Read(&r, sent(t, against), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	if len(r.Violations) != 1 || r.Violations[0].Op != "eval" || r.Violations[0].Line != 2 {
 		t.Errorf("%+v", r.Violations)
 	}
@@ -154,7 +154,7 @@ func TestMalformed(t *testing.T) {
 		{&wire.TypeError{Where: "result", Type: "code"}, (&wire.TypeError{Where: "result", Type: "code"}).Error()},
 	} {
 		var r run.Result
-		if Malformed(&r, test.err, policy.DefaultLimits); r.Outcome != run.InvalidOutput || r.Error != test.want {
+		if Malformed(&r, test.err, policy.DefaultLimits()); r.Outcome != run.InvalidOutput || r.Error != test.want {
 			t.Errorf("%s %q, want %q", r.Outcome, r.Error, test.want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestReadDoesNotBelieveNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r run.Result
-			Read(&r, sent(t, report), Run{Limits: policy.DefaultLimits, Restricted: true})
+			Read(&r, sent(t, report), Run{Limits: policy.DefaultLimits(), Restricted: true})
 			if strings.ContainsAny(r.Error, "\n\x1b") {
 				t.Errorf("the error is %q", r.Error)
 			}
@@ -191,7 +191,7 @@ func TestReadWithoutRules(t *testing.T) {
 	for name, report := range map[string]fields{"a guard": guard, "findings": against} {
 		t.Run(name, func(t *testing.T) {
 			var r run.Result
-			Read(&r, sent(t, report), Run{Limits: policy.DefaultLimits})
+			Read(&r, sent(t, report), Run{Limits: policy.DefaultLimits()})
 			if r.Outcome == run.Refused || len(r.Violations) > 0 {
 				t.Errorf("%s %q, %+v", r.Outcome, r.Error, r.Violations)
 			}

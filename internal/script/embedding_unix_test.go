@@ -87,7 +87,7 @@ func (c call) frame(t *testing.T, first bool) []byte {
 		wire.Field{Name: "fresh", Value: first},
 		wire.Field{Name: "code", Value: c.code},
 		wire.Field{Name: "ask", Value: c.ask},
-		wire.Field{Name: "most", Value: wire.MaxReport(policy.DefaultLimits)},
+		wire.Field{Name: "most", Value: wire.MaxReport(policy.DefaultLimits())},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -221,9 +221,9 @@ func (e *embedding) run(t *testing.T, calls ...call) []answer {
 		} else {
 			dict, err := wire.DecodeDict(payload)
 			if err != nil {
-				report.Malformed(&a.Result, err, policy.DefaultLimits)
+				report.Malformed(&a.Result, err, policy.DefaultLimits())
 			} else {
-				report.Read(&a.Result, dict, report.Run{Limits: policy.DefaultLimits, Restricted: true})
+				report.Read(&a.Result, dict, report.Run{Limits: policy.DefaultLimits(), Restricted: true})
 			}
 			a.report = dict
 		}

@@ -44,7 +44,7 @@ func expect(t *testing.T, e *embedding, like call, expectations []expectation) {
 }
 
 func TestReports(t *testing.T) {
-	e := open(t, image{preload: policy.DefaultPreload, bare: true})
+	e := open(t, image{preload: policy.DefaultPreload(), bare: true})
 	expect(t, e, call{context: map[string]any{"a": 41}}, []expectation{
 		{"a value", "result = context['a'] + 1", run.Succeeded, "42"},
 		{"no value", "x = 1", run.Succeeded, "null"},
@@ -154,7 +154,7 @@ func TestCode(t *testing.T) {
 }
 
 func TestRestricted(t *testing.T) {
-	e := open(t, image{preload: policy.DefaultPreload, language: standard(), bare: true})
+	e := open(t, image{preload: policy.DefaultPreload(), language: standard(), bare: true})
 	expect(t, e, call{restricted: true}, []expectation{
 		{"a value", "import math\nresult = math.sqrt(16)", run.Succeeded, "4.0"},
 		{"refused", "eval('1')", run.Refused, "the builtin 'eval' is not allowed"},

@@ -102,7 +102,7 @@ func (s *Service) permitHook(who token.Caller, h run.Hook) (permitted run.Hook, 
 			return h, run.Errorf(run.Forbidden, "a hook with trust %q needs tier %q, which is not allowed for %s: it has %s", h.Trust.OrUser(), tier, who.Name, listOf(allowed))
 		}
 	}
-	h.Limits, err = s.narrow(who, h.Limits, policy.DefaultCallLimits.Or(s.policy.Limits).Capped(s.policy.Limits))
+	h.Limits, err = s.narrow(who, h.Limits, policy.DefaultCallLimits().Or(s.policy.Limits).Capped(s.policy.Limits))
 	return h, err
 }
 

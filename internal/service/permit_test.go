@@ -24,7 +24,7 @@ func TestPermit(t *testing.T) {
 	low := token.Ceiling{Maxima: policy.Limits{WallTime: 5 * second, Memory: 64 * policy.MiB}}
 	high := token.Ceiling{Maxima: policy.Limits{Memory: 64 * policy.GiB}}
 	// What the defaults become below a ceiling: only what it says is lower.
-	lowered := policy.DefaultLimits
+	lowered := policy.DefaultLimits()
 	lowered.WallTime, lowered.Memory, lowered.Fuel = 5*second, 64*policy.MiB, 0
 	asked := lowered
 	asked.WallTime, asked.Threads = 2*second, 8
@@ -96,7 +96,7 @@ func TestEveryMaximumGoesWithEveryRequest(t *testing.T) {
 	fields := reflect.TypeFor[policy.Limits]()
 	for i := range fields.NumField() {
 		var most policy.Limits
-		reflect.ValueOf(&most).Elem().Field(i).SetInt(reflect.ValueOf(policy.DefaultLimits).Field(i).Int())
+		reflect.ValueOf(&most).Elem().Field(i).SetInt(reflect.ValueOf(policy.DefaultLimits()).Field(i).Int())
 		who := token.Caller{Name: "alice", Ceiling: token.Ceiling{Maxima: most}}
 		for _, req := range []run.Request{{Script: "1"}, {Command: []string{"ls"}}, {Module: anyModule{}}} {
 			got, err := s.permit(who, req)
@@ -135,7 +135,7 @@ func TestPermitHook(t *testing.T) {
 		{name: "above the ceiling", ceiling: token.Ceiling{Maxima: policy.Limits{Memory: policy.MiB}}, hook: run.Hook{Script: "1", Limits: policy.Limits{Memory: 2 * policy.MiB}}, class: run.Invalid},
 		{name: "the defaults are those of a call", ceiling: token.Ceiling{Maxima: policy.Limits{CPUTime: 2 * second, WallTime: 10 * second}}, hook: run.Hook{Script: "1"},
 			want: run.Hook{Script: "1", Limits: func() policy.Limits {
-				l := policy.DefaultLimits
+				l := policy.DefaultLimits()
 				l.WallTime, l.CPUTime = 5*second, 2*second
 				return l
 			}()}},
@@ -213,14 +213,14 @@ func TestWorkspaces(t *testing.T) {
 func TestInfo(t *testing.T) {
 	s := newService(t, Options{Version: "1", Commands: true, Policy: policy.Policy{AllowNet: []string{"example.com"}}})
 	all := s.Info(alice)
-	if len(all.Tiers) != 3 || !all.Commands || all.Restricted || all.Limits != policy.DefaultLimits || all.Maxima != policy.DefaultMaxima ||
+	if len(all.Tiers) != 3 || !all.Commands || all.Restricted || all.Limits != policy.DefaultLimits() || all.Maxima != policy.DefaultMaxima() ||
 		len(all.Modules) == 0 || len(all.Hosts) != 1 || all.Version != "1" || all.Enforcement.Tier != policy.TierProcess {
 		t.Errorf("%+v", all)
 	}
 	few := s.Info(token.Caller{Ceiling: token.Ceiling{
 		Maxima: policy.Limits{Memory: 64 * policy.MiB}, Tiers: []policy.Tier{policy.TierGVisor, policy.TierProcess}, Restricted: true,
 	}})
-	limits, maxima := policy.DefaultLimits, policy.DefaultMaxima
+	limits, maxima := policy.DefaultLimits(), policy.DefaultMaxima()
 	limits.Memory, maxima.Memory = 64*policy.MiB, 64*policy.MiB
 	if diff := cmp.Diff([]policy.Tier{policy.TierProcess}, few.Tiers); few.Commands || !few.Restricted || few.Limits != limits || few.Maxima != maxima || diff != "" {
 		t.Errorf("%+v", few)

@@ -202,8 +202,8 @@ func (c *checker) tiers(said []string) (tiers []policy.Tier) {
 	switch {
 	case len(said) == 0:
 		c.add("tiers", "is empty: name those that are allowed, or leave it out for all")
-	case len(said) > len(policy.Tiers):
-		c.add("tiers", "names %d tiers, and there are %d", len(said), len(policy.Tiers))
+	case len(said) > len(policy.Tiers()):
+		c.add("tiers", "names %d tiers, and there are %d", len(said), len(policy.Tiers()))
 		return nil
 	}
 	for _, name := range said {

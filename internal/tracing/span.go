@@ -87,8 +87,8 @@ func attributes(r observe.Run) []attribute.KeyValue {
 	if r.Err != nil {
 		return all
 	}
-	all = known(all, "cordon.tier", r.Result.Enforcement.Tier, policy.Tiers)
-	all = known(all, "cordon.outcome", r.Result.Outcome, run.Outcomes)
+	all = known(all, "cordon.tier", r.Result.Enforcement.Tier, policy.Tiers())
+	all = known(all, "cordon.outcome", r.Result.Outcome, run.Outcomes())
 	if failed := r.Result.Outcome.ErrorType(); failed != "" {
 		all = append(all, attribute.String("error.type", string(failed)))
 	}

@@ -39,7 +39,7 @@ func TestClockOfATalkativeGuest(t *testing.T) {
 	if _, err := unix.Write(guest, bytes.Repeat([]byte("D"), 4096)); err != nil {
 		t.Fatal(err)
 	}
-	c := w.converse(Guest{Limits: policy.DefaultLimits})
+	c := w.converse(Guest{Limits: policy.DefaultLimits()})
 	c.deadline = time.Now().Add(-time.Second)
 	if n, err := c.Read(make([]byte, 16)); n == 0 || err != nil {
 		t.Fatalf("read %d, %v", n, err)
@@ -60,7 +60,7 @@ func TestInputSurvivesADeadWorker(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := w.Run(t.Context(), Guest{
-				Script: script, Limits: policy.DefaultLimits, Streams: run.Streams{In: strings.NewReader("precious")},
+				Script: script, Limits: policy.DefaultLimits(), Streams: run.Streams{In: strings.NewReader("precious")},
 			})
 			if !errors.Is(err, ErrNotStarted) {
 				t.Fatalf("got %v", err)
@@ -91,11 +91,11 @@ func TestCodeIsAskedForOnce(t *testing.T) {
 		{answer: [][]byte{done}, code: "theirs", ok: true},
 	} {
 		w, guest := converseWith(t)
-		w.zygote, w.limited, w.Limits = &Zygote{}, true, policy.DefaultLimits
+		w.zygote, w.limited, w.Limits = &Zygote{}, true, policy.DefaultLimits()
 		if _, err := unix.Write(guest, bytes.Join(test.answer, nil)); err != nil {
 			t.Fatal(err)
 		}
-		ending, err := w.Run(t.Context(), Guest{Script: "pass", Name: "x", Codes: codes, Limits: policy.DefaultLimits})
+		ending, err := w.Run(t.Context(), Guest{Script: "pass", Name: "x", Codes: codes, Limits: policy.DefaultLimits()})
 		if err != nil || (ending.Malformed == nil) != test.ok {
 			t.Errorf("run %d: %v, %v", i, err, ending.Malformed)
 		}
@@ -105,7 +105,7 @@ func TestCodeIsAskedForOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, err := wire.AppendListFrame(nil, wire.KindStart, startFields(
-			Guest{Script: "pass", Name: "x", Limits: policy.DefaultLimits}, []any{}, []byte(test.code), test.ask)...)
+			Guest{Script: "pass", Name: "x", Limits: policy.DefaultLimits()}, []any{}, []byte(test.code), test.ask)...)
 		if err != nil || !bytes.Equal(sent[:n], want) {
 			t.Errorf("run %d is sent %q, want %q", i, sent[:n], want)
 		}

@@ -18,7 +18,7 @@ func endedWith(status unix.WaitStatus) confine.CommandEnd { return confine.Comma
 
 func TestJudge(t *testing.T) {
 	killed, overtime := endedWith(unix.WaitStatus(unix.SIGKILL)), endedWith(unix.WaitStatus(unix.SIGXCPU))
-	limit := policy.DefaultLimits.CPUTime.Std()
+	limit := policy.DefaultLimits().CPUTime.Std()
 	for _, test := range []struct {
 		name     string
 		evidence evidence
@@ -54,7 +54,7 @@ func TestJudge(t *testing.T) {
 		{"the filter's signal, which a command can send too", evidence{End: endedWith(unix.WaitStatus(unix.SIGSYS))}, run.Signaled, "ended by SIGSYS, as programs are that"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.evidence.Limits = policy.DefaultLimits
+			test.evidence.Limits = policy.DefaultLimits()
 			test.evidence.Stdout = output.Capture{Data: []byte("x"), Size: 2}
 			r, err := judge(test.evidence)
 			if err != nil {

@@ -67,7 +67,7 @@ func Unmet(p policy.Policy, walls map[policy.Wall]string) (unmet []policy.Wall, 
 func required(p policy.Policy) []policy.Wall {
 	all := slices.DeleteFunc(slices.Clone(needs), func(w policy.Wall) bool { return slices.Contains(p.Prefer, w) })
 	for _, w := range p.Require {
-		if w != policy.WallLanguage && !slices.Contains(policy.DefaultRequired, w) && !slices.Contains(all, w) {
+		if w != policy.WallLanguage && !slices.Contains(policy.DefaultRequired(), w) && !slices.Contains(all, w) {
 			all = append(all, w)
 		}
 	}

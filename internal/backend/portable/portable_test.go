@@ -96,7 +96,7 @@ func TestJudge(t *testing.T) {
 		return words
 	}
 	ok := report(wire.Field{Name: "end", Value: "ok"}, wire.Field{Name: "code", Value: 0}, wire.Field{Name: "result", Value: 1})
-	limits := policy.DefaultLimits
+	limits := policy.DefaultLimits()
 	command := []string{"make"}
 	for _, tt := range []struct {
 		name    string

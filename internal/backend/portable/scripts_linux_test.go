@@ -221,7 +221,7 @@ func TestLinksInScratchLeadNowhere(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	b := openScripts(t, newNaked(), policy.Policy{})
 	ctx, cancel := context.WithCancel(t.Context())
-	job := backend.Job{Request: run.Request{Script: "import time\nprint('x')\ntime.sleep(600)"}, Limits: policy.DefaultLimits}
+	job := backend.Job{Request: run.Request{Script: "import time\nprint('x')\ntime.sleep(600)"}, Limits: policy.DefaultLimits()}
 	job.Streams.Out = writerFunc(func([]byte) { cancel() })
 	s, err := b.Open(ctx, job)
 	if err != nil {
@@ -241,7 +241,7 @@ func TestCloseEndsGuests(t *testing.T) {
 		t.Fatal(err)
 	}
 	running := make(chan struct{})
-	job := backend.Job{Request: run.Request{Script: "import time\nprint('x')\ntime.sleep(600)"}, Limits: policy.DefaultLimits}
+	job := backend.Job{Request: run.Request{Script: "import time\nprint('x')\ntime.sleep(600)"}, Limits: policy.DefaultLimits()}
 	job.Streams.Out = writerFunc(func([]byte) { close(running) })
 	s, err := b.Open(t.Context(), job)
 	if err != nil {

@@ -72,7 +72,7 @@ var _ backend.Backend = (*Backend)(nil)
 func New(ctx context.Context, options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), hooks: map[*hook.Hook]struct{}{}}
 	b.kinds = map[policy.LanguagePreset]*kind{}
-	for _, preset := range append([]policy.LanguagePreset{noRules}, policy.LanguagePresets...) {
+	for _, preset := range append([]policy.LanguagePreset{noRules}, policy.LanguagePresets()...) {
 		b.kinds[preset] = &kind{recipe: b.recipeFor(preset)}
 	}
 	b.ahead = hook.NewAhead(aheadEach, aheadTotal*b.options.Idle)

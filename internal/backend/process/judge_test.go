@@ -36,7 +36,7 @@ func raised(t *testing.T, end, kind, message string, more ...wire.Field) wire.Di
 }
 
 func TestJudge(t *testing.T) {
-	limits := policy.DefaultLimits
+	limits := policy.DefaultLimits()
 	ok := reportOf(t, wire.Field{Name: "end", Value: "ok"}, wire.Field{Name: "code", Value: 0}, wire.Field{Name: "result", Value: 42})
 	killed, overtime := &zygote.Exit{Code: -1, Signal: "SIGKILL"}, &zygote.Exit{Code: -1, Signal: "SIGXCPU"}
 	for _, test := range []struct {
@@ -112,7 +112,7 @@ func TestJudgeExplains(t *testing.T) {
 		{"a denied call with a file name", rooted, oserror(1, "/bin/ls"), []run.Violation{{Wall: policy.WallSeccomp, Op: "clone"}}, "seccomp clone  3"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r, err := judge(evidence{Ending: zygote.Ending{Report: test.report, Violations: test.seen}, Limits: policy.DefaultLimits, Plan: test.plan})
+			r, err := judge(evidence{Ending: zygote.Ending{Report: test.report, Violations: test.seen}, Limits: policy.DefaultLimits(), Plan: test.plan})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -162,7 +162,7 @@ result = "CORDON_TEST_CANARY" in os.environ`,
 }
 
 func TestEveryWallHasATest(t *testing.T) {
-	for _, w := range policy.Walls {
+	for _, w := range policy.Walls() {
 		if !slices.ContainsFunc(wallTests, func(test wallTest) bool { return test.wall == w }) {
 			t.Errorf("no test takes away %s", w)
 		}

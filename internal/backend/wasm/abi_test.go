@@ -60,7 +60,7 @@ func TestCallIsBounded(t *testing.T) {
 		{"no room", 1, 0, packed(8, 8), run.InvalidOutput, "", "made no room"},
 		{"an answer over the end", 1, 8, packed(page-4, 8), run.InvalidOutput, "", "lies outside of its memory"},
 		{"an answer of all addresses", 1, 8, packed(8, 1<<32-1), run.InvalidOutput, "", "lies outside of its memory"},
-		{"an answer that is too large", uint32(policy.DefaultLimits.Result/page) + 1, 8, packed(8, uint32(policy.DefaultLimits.Result)+1), run.OutOfResult, "", "result limit of 8MiB"},
+		{"an answer that is too large", uint32(policy.DefaultLimits().Result/page) + 1, 8, packed(8, uint32(policy.DefaultLimits().Result)+1), run.OutOfResult, "", "result limit of 8MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := bench{t, b.Backend}.open(library(test.pages, "cordon_alloc", test.room, test.answer))
@@ -148,7 +148,7 @@ except tools.Error as e:
 		if most == 0 {
 			want = run.DefaultToolCalls
 		}
-		r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: script, Tools: map[string]run.Tool{"count": tool(most)}}, Limits: policy.DefaultLimits})
+		r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: script, Tools: map[string]run.Tool{"count": tool(most)}}, Limits: policy.DefaultLimits()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestToolsAreBounded(t *testing.T) {
 		}
 		return r
 	}
-	r := ask(policy.DefaultLimits.WallTime, func(context.Context, run.ToolCall) (any, error) { return strings.Repeat("x", run.MaxPayload), nil })
+	r := ask(policy.DefaultLimits().WallTime, func(context.Context, run.ToolCall) (any, error) { return strings.Repeat("x", run.MaxPayload), nil })
 	if want := `{"error":{"type":"tool","message":"the tool's answer is not JSON, or too large"}}`; string(r.Value) != want {
 		t.Errorf("%.100s %s", r.Value, r.Error)
 	}

@@ -78,7 +78,7 @@ func (b *Backend) startPython(ctx context.Context, rules *policy.Language, prelo
 func suits(p policy.Policy) error {
 	var missing []string
 	for _, wall := range p.Require {
-		if wall != policy.WallLanguage && wall != policy.WallWasm && !slices.Contains(policy.DefaultRequired, wall) {
+		if wall != policy.WallLanguage && wall != policy.WallWasm && !slices.Contains(policy.DefaultRequired(), wall) {
 			missing = append(missing, string(wall))
 		}
 	}

@@ -60,7 +60,7 @@ func TestBusyInC(t *testing.T) {
 			job := backend.Job{
 				Request: run.Request{Script: names + "while True:\n    " + expression, Streams: run.Streams{Out: out}},
 				// It is canceled long before.
-				Limits: policy.Limits{WallTime: policy.DefaultMaxima.WallTime, CPUTime: policy.DefaultMaxima.CPUTime}.Or(policy.DefaultLimits),
+				Limits: policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime}.Or(policy.DefaultLimits()),
 			}
 			s, err := b.Open(ctx, job)
 			if err != nil {

@@ -21,7 +21,7 @@ func TestCloseEndsModules(t *testing.T) {
 		out := begun{make(chan struct{}, 1)}
 		job := jobOf(m, run.Request{
 			Args: []string{"forever", how}, Streams: run.Streams{Out: out, In: blocked{never}},
-			Limits: policy.Limits{WallTime: policy.DefaultMaxima.WallTime, CPUTime: policy.DefaultMaxima.CPUTime},
+			Limits: policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime},
 		})
 		place, err := b.Open(t.Context(), job)
 		if err != nil {

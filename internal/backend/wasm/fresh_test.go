@@ -149,7 +149,7 @@ func TestRotationHammer(t *testing.T) {
 
 // one runs a script, on any goroutine.
 func (b bench) one(req run.Request) (run.Result, error) {
-	job := backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits)}
+	job := backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits())}
 	s, err := b.Open(b.Context(), job)
 	if err != nil {
 		return run.Result{}, err

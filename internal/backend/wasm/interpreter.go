@@ -125,7 +125,7 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 	g.slice = coarseSlice
 	g.memory.limit = uint64(bootMemory)
 	g.adopt(ctx, backend.Job{Limits: policy.Limits{
-		WallTime: bootTime, CPUTime: bootTime, Output: mostBootMessages, OpenFiles: policy.DefaultLimits.OpenFiles,
+		WallTime: bootTime, CPUTime: bootTime, Output: mostBootMessages, OpenFiles: policy.DefaultLimits().OpenFiles,
 	}})
 	g.fuel = uncounted
 	if g.answer, err = bootAnswer(rules, preload); err != nil {

@@ -155,7 +155,7 @@ func TestFuelIsExact(t *testing.T) {
 // A guest gets no more than its fuel, and ends at the first look after that.
 func TestFuelEndsAtItsBudget(t *testing.T) {
 	g := newBench(t, Options{Cache: testCache}).newGuest()
-	g.adopt(t.Context(), backend.Job{Limits: policy.Limits{Fuel: 100}.Or(policy.DefaultLimits)})
+	g.adopt(t.Context(), backend.Job{Limits: policy.Limits{Fuel: 100}.Or(policy.DefaultLimits())})
 	g.started = time.Now()
 	if got := g.refill(0); got != 100 {
 		t.Errorf("it got %d of 100", got)

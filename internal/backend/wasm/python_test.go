@@ -50,7 +50,7 @@ func openPython(t *testing.T, p policy.Policy) backend.Backend {
 // script runs one.
 func (b bench) script(req run.Request) run.Result {
 	b.Helper()
-	job := backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits), OnOutputLimit: req.OnOutputLimit}
+	job := backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits()), OnOutputLimit: req.OnOutputLimit}
 	s, err := b.Open(b.Context(), job)
 	if err != nil {
 		b.Fatal(err)

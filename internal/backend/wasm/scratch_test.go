@@ -294,7 +294,7 @@ func TestScratchIsLimited(t *testing.T) {
 	}
 	// A session is told each time, and can go on with less in it.
 	s := b.session(false)
-	job := backend.Job{Request: run.Request{Script: `open("/tmp/f", "wb").write(bytes(1 << 20))`}, Limits: policy.Limits{Scratch: small}.Or(policy.DefaultLimits)}
+	job := backend.Job{Request: run.Request{Script: `open("/tmp/f", "wb").write(bytes(1 << 20))`}, Limits: policy.Limits{Scratch: small}.Or(policy.DefaultLimits())}
 	for range 2 {
 		r, err := s.Run(t.Context(), job)
 		if err != nil {

@@ -27,7 +27,7 @@ func busyIn(t *testing.T, s *Session) *long {
 		defer close(l.ended)
 		l.Result, l.err = s.Run(t.Context(), backend.Job{
 			Request: run.Request{Script: "print('begun', flush=True)\nwhile True: pass", Streams: run.Streams{Out: out}},
-			Limits:  policy.Limits{WallTime: policy.DefaultMaxima.WallTime, CPUTime: policy.DefaultMaxima.CPUTime}.Or(policy.DefaultLimits),
+			Limits:  policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime}.Or(policy.DefaultLimits()),
 		})
 	}()
 	select {
@@ -56,7 +56,7 @@ func TestWaitingInASession(t *testing.T) {
 	first := busyIn(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	job := backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits}
+	job := backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits()}
 	var waiting sync.WaitGroup
 	for range 5 {
 		waiting.Go(func() {
@@ -102,7 +102,7 @@ func TestCloseInATool(t *testing.T) {
 			closed <- s.Close()
 			return nil, nil
 		}}}},
-		Limits: policy.DefaultLimits,
+		Limits: policy.DefaultLimits(),
 	})
 	if err != nil || r.Outcome != run.Canceled {
 		t.Errorf("%s %s %v", r.Outcome, r.Error, err)
@@ -131,7 +131,7 @@ func TestCloseEndsRuns(t *testing.T) {
 			}
 			out := begun{make(chan struct{}, 1)}
 			job.Streams.Out = out
-			job.Limits = policy.Limits{WallTime: policy.DefaultMaxima.WallTime, CPUTime: policy.DefaultMaxima.CPUTime}.Or(policy.DefaultLimits)
+			job.Limits = policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime}.Or(policy.DefaultLimits())
 			place, err := b.Open(t.Context(), job)
 			if err != nil {
 				t.Fatal(err)
@@ -164,7 +164,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Concurrent: 1})
 	s, other := b.session(false), b.session(false)
 	first := busyIn(t, s)
-	job := backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits}
+	job := backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits()}
 	for name, try := range map[string]func(ctx context.Context) error{
 		"a run in another session": func(ctx context.Context) error { _, err := other.Run(ctx, job); return err },
 		"another session":          func(ctx context.Context) error { _, err := b.OpenSession(ctx, false); return err },
@@ -185,7 +185,7 @@ func TestSessionsAreBounded(t *testing.T) {
 func TestSessionsKeepTheirRules(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for _, restricted := range []bool{false, true} {
-		_, err := b.session(restricted).Run(t.Context(), backend.Job{Request: run.Request{Script: "pass", Restricted: !restricted}, Limits: policy.DefaultLimits})
+		_, err := b.session(restricted).Run(t.Context(), backend.Job{Request: run.Request{Script: "pass", Restricted: !restricted}, Limits: policy.DefaultLimits()})
 		if run.ClassOf(err) != run.Invalid {
 			t.Errorf("restricted %v: %v", restricted, err)
 		}
