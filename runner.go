@@ -30,6 +30,10 @@ type Options struct {
 	// Queue bounds the requests that wait for their turn; 0 means 4096. Above
 	// it Run answers run.ErrBusy at once.
 	Queue int
+	// Workspaces are directories that commands will be given to write, beside
+	// the policy's grants. No interpreter that lies there is used unless the
+	// policy names it.
+	Workspaces []string
 	// OneShot says that Run will be called once. The start is quicker then,
 	// and nothing is kept ready for a second run.
 	OneShot bool
@@ -80,7 +84,7 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	r.process = backend.NewLazy(func(ctx context.Context) (*process.Backend, error) {
 		return process.New(ctx, process.Options{
 			Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue,
-			OneShot: options.OneShot, Language: options.Language,
+			OneShot: options.OneShot, Language: options.Language, Workspaces: options.Workspaces,
 		})
 	})
 	r.jail = backend.NewLazy(func(context.Context) (*jail.Backend, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/backend/jail"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -98,12 +99,12 @@ func (b *bench) coldCommand(workspace string) []string {
 // bubblewrapLine binds what a command in cordon sees. It has no filter and no
 // limits, so its time is flattered.
 func bubblewrapLine(workspace string) []string {
-	program, err := exec.LookPath("bwrap")
+	program, err := hostpath.FindProgram("bwrap", hostpath.Writable())
 	if err != nil {
 		return nil
 	}
 	line := []string{
-		program, "--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000", "--hostname", "cordon",
+		program.Path, "--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000", "--hostname", "cordon",
 		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", "--symlink", "/tmp", "/var/tmp",
 	}
 	line = append(line, systemBinds(jail.SystemPaths())...)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/bench/proc"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -127,7 +128,7 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 	if runtime.GOOS != "linux" {
 		return false, errors.New("the process tier, and so this bench, is for Linux")
 	}
-	found, err := interpreter.Find(ctx, opts.python)
+	found, err := interpreter.Find(interpreter.Search{Python: opts.python})
 	if err != nil {
 		return false, err
 	}
@@ -189,7 +190,7 @@ func (b *bench) few(n, quick int) int {
 // whole file system read-only, all namespaces new. Fewer walls than cordon's
 // (no filter, no limits), so its time is flattered.
 func findBubblewrap(python string) []string {
-	path, err := exec.LookPath("bwrap")
+	program, err := hostpath.FindProgram("bwrap", hostpath.Writable())
 	if err != nil {
 		return nil
 	}
@@ -197,7 +198,7 @@ func findBubblewrap(python string) []string {
 		"--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-all --die-with-parent",
 		"--ro-bind / / --tmpfs /tmp --unshare-all --die-with-parent", // where a container forbids a new /proc
 	} {
-		line := append([]string{path}, strings.Fields(recipe)...)
+		line := append([]string{program.Path}, strings.Fields(recipe)...)
 		if exec.Command(line[0], append(line[1:], python, "-I", "-S", "-c", "pass")...).Run() == nil {
 			return line
 		}

@@ -62,7 +62,7 @@ func pythons(t *testing.T) []python {
 	}
 	var all []python
 	for _, path := range candidates {
-		i, err := interpreter.Find(t.Context(), path)
+		i, err := interpreter.Find(interpreter.Search{Python: path})
 		if err != nil {
 			if len(named) > 0 {
 				t.Errorf("CORDON_TEST_PYTHONS: %v", err)

@@ -131,7 +131,7 @@ func pythons(t *testing.T) []interpreter.Interpreter {
 	}
 	var all []interpreter.Interpreter
 	for _, path := range candidates {
-		if i, err := interpreter.Find(t.Context(), path); err == nil { // else it is too old
+		if i, err := interpreter.Find(interpreter.Search{Python: path}); err == nil { // else it is too old
 			all = append(all, i)
 		}
 	}

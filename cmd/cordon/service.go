@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -85,10 +85,10 @@ func findService() (string, error) {
 	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
 		return beside, nil
 	}
-	found, err := exec.LookPath(name)
+	found, err := hostpath.FindProgram(name, hostpath.Writable())
 	if err != nil {
 		return "", run.Errorf(run.NotFound, "the service is a program of its own, %s, and is neither in %s nor on PATH: "+
 			"take it from the archive that cordon came in, or build both with make build (%w)", name, filepath.Dir(self), err)
 	}
-	return found, nil
+	return found.Path, nil
 }

@@ -74,7 +74,7 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 		log.Warn("memory cgroups cannot be made", "error", err)
 	}
 	opened(func() error { reunite(); return nil })
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: rules, Idle: opts.idle, Concurrent: opts.concurrent})
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: rules, Idle: opts.idle, Concurrent: opts.concurrent, Workspaces: opts.workspaces})
 	if err != nil {
 		return p, err
 	}

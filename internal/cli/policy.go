@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/policyfile"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -49,7 +50,7 @@ func (o *PolicyOptions) AddPolicyTo(cmd *cobra.Command, normally string) {
 func (o *PolicyOptions) Load(ctx context.Context) (policy.Policy, error) {
 	p, err := LoadPolicy(o.Policy)
 	if err == nil && o.Python != "" {
-		p.Python, err = pythonPath(ctx, o.Python)
+		p.Python, err = pythonPath(o.Python)
 	}
 	if err == nil && o.PythonWasm != "" {
 		p.PythonWasm, err = Absolute("--python-wasm", o.PythonWasm)
@@ -83,7 +84,7 @@ func LoadPolicy(name string) (policy.Policy, error) {
 
 // pythonPath makes an absolute path of what the user wrote; a policy holds
 // nothing else.
-func pythonPath(ctx context.Context, asked string) (string, error) {
+func pythonPath(asked string) (string, error) {
 	if strings.ContainsRune(asked, filepath.Separator) {
 		path, err := filepath.Abs(asked)
 		if err != nil {
@@ -91,9 +92,13 @@ func pythonPath(ctx context.Context, asked string) (string, error) {
 		}
 		return path, nil
 	}
-	found, err := interpreter.Find(ctx, asked)
+	found, err := interpreter.Find(interpreter.Search{Python: asked, Guests: hostpath.Writable()})
 	if err != nil {
 		return "", err
+	}
+	if len(found.Unvouched) > 0 {
+		// From here on it would pass for what the user has named.
+		return "", run.Errorf(run.NotExecutable, "--python %s is %s, and guests may write to %s: if you trust it, name it by its path", asked, found.Found, found.Unvouched[0])
 	}
 	return found.Found, nil
 }

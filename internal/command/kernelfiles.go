@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
 // Below /dev and /proc the host's files say nothing about the guest's:
@@ -27,12 +27,12 @@ var kernelTexts = strings.Fields("/proc/cpuinfo /proc/meminfo /proc/stat /proc/l
 var leaps = strings.Fields("root cwd exe fd map_files task ns")
 
 func ownedByKernel(p string) bool {
-	return interpreter.Under(p, "/dev") || interpreter.Under(p, "/proc")
+	return hostpath.Under(p, "/dev") || hostpath.Under(p, "/proc")
 }
 
 // isLeap reports whether a path is or goes through one of the leaps.
 func isLeap(p string) bool {
-	if !interpreter.Under(p, "/proc") {
+	if !hostpath.Under(p, "/proc") {
 		return false
 	}
 	parts := strings.Split(p, "/")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -83,7 +83,7 @@ func (v *view) where(p string) place {
 	}
 	for _, list := range [][]string{v.grants, v.System, {v.Scratch}} {
 		for _, q := range list {
-			if interpreter.Under(q, p) {
+			if hostpath.Under(q, p) {
 				return skeleton
 			}
 		}
@@ -94,16 +94,16 @@ func (v *view) where(p string) place {
 func (v *view) innermost(p string) place {
 	longest, where := 0, outside
 	for _, q := range v.grants {
-		if len(q) > longest && interpreter.Under(p, q) {
+		if len(q) > longest && hostpath.Under(p, q) {
 			longest, where = len(q), granted
 		}
 	}
 	for _, q := range v.System {
-		if len(q) > longest && interpreter.Under(p, q) {
+		if len(q) > longest && hostpath.Under(p, q) {
 			longest, where = len(q), system
 		}
 	}
-	if len(v.Scratch) > longest && interpreter.Under(p, v.Scratch) {
+	if len(v.Scratch) > longest && hostpath.Under(p, v.Scratch) {
 		where = scratch
 	}
 	return where
@@ -119,5 +119,5 @@ func (v *view) visible() []string {
 }
 
 func underAny(name string, dirs []string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool { return interpreter.Under(name, dir) })
+	return slices.ContainsFunc(dirs, func(dir string) bool { return hostpath.Under(name, dir) })
 }

@@ -4,13 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/user"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -51,7 +50,7 @@ func Workspace(name string, dangerous bool) (string, error) {
 	if dangerous {
 		return real, nil
 	}
-	if why := dangerousWorkspace(p, homes(), lexists); why != "" {
+	if why := dangerousWorkspace(p, hostpath.Homes(), lexists); why != "" {
 		return "", run.Errorf(run.Invalid, "%s cannot be a workspace: %s; name the folder of one project, or insist with --dangerous-workspace", called, why)
 	}
 	return real, nil
@@ -72,7 +71,7 @@ func neverWorkspace(p string) string {
 		return "the sandbox has a /tmp of its own"
 	}
 	for _, dir := range []string{"/proc", "/sys", "/dev"} {
-		if interpreter.Under(p, dir) && !strings.HasPrefix(p, "/dev/shm/") {
+		if hostpath.Under(p, dir) && !strings.HasPrefix(p, "/dev/shm/") {
 			return "it belongs to the kernel"
 		}
 	}
@@ -80,20 +79,10 @@ func neverWorkspace(p string) string {
 }
 
 var (
-	// systemTrees are the system's, with everything below. /run has the
-	// sockets of daemons, /var/lib/docker and its like the files of others.
-	systemTrees = strings.Fields("/usr /etc /boot /bin /sbin /lib /lib32 /lib64 /libx32 /libexec /run /nix /gnu /snap /lost+found " +
-		"/var/run /var/lock /var/log /var/spool /var/mail /var/backups /var/cache /var/lib/dpkg /var/lib/rpm /var/lib/apt /var/lib/systemd " +
-		"/var/lib/docker /var/lib/containerd /var/lib/containers /var/lib/kubelet /var/lib/etcd " +
-		"/System /Library /private/etc /private/var/db")
 	// crossroads are shared by everybody, or the root of a disk (/mnt/c is one
 	// of Windows); a folder of one's own below is fine.
 	crossroads = strings.Fields("/var /var/lib /var/tmp /var/www /var/opt /var/local /opt /srv /mnt /media /tmp /home /Users /Volumes /Applications " +
 		"/export /export/home /var/home /private /private/tmp /private/var /run/media /run/media/* /run/user /media/* /mnt/? /mnt/?/Users")
-	// personal are folders in /run that are a user's after all.
-	personal = []string{"/run/media/*/*", "/run/user/*/*"}
-	// settled are where people live; /var/home is Fedora's.
-	settled = strings.Fields("/root /home/* /Users/* /var/home/* /var/roothome /export/home/* /mnt/?/Users/* /run/user/*")
 
 	// secrets mean that a folder is a home, whatever it is called.
 	secrets = strings.Fields(".ssh .gnupg .aws .azure .kube .password-store .netrc .pgpass .git-credentials .bash_history .zsh_history .mozilla")
@@ -109,19 +98,19 @@ func dangerousWorkspace(p string, homes []string, exists func(string) bool) stri
 		switch {
 		case p == home:
 			return "it is a home directory, with keys and passwords in it"
-		case interpreter.Under(home, p):
+		case hostpath.Under(home, p):
 			return "the home directory " + show(home) + " is in it"
 		case path.Dir(p) == home && slices.Contains(inHome, path.Base(p)):
 			return "programs keep their passwords there"
 		}
 	}
-	if matchesAny(p, crossroads) {
+	if hostpath.MatchesAny(p, crossroads) {
 		return "the folders of others are in it"
 	}
-	if matchesAny(p, settled) {
+	if hostpath.IsHome(p, nil) {
 		return "it is a home directory, with keys and passwords in it"
 	}
-	if underAny(p, systemTrees) && !isPersonal(p) {
+	if hostpath.IsSystem(p) {
 		return "it belongs to the system"
 	}
 	for part := range strings.SplitSeq(p, "/") {
@@ -135,42 +124,4 @@ func dangerousWorkspace(p string, homes []string, exists func(string) bool) stri
 		}
 	}
 	return ""
-}
-
-func matchesAny(p string, patterns []string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		ok, err := path.Match(pattern, p)
-		return err == nil && ok
-	})
-}
-
-// isPersonal reports whether p is one of the personal folders or below one.
-func isPersonal(p string) bool {
-	for ; p != "/" && p != "."; p = path.Dir(p) {
-		if matchesAny(p, personal) {
-			return true
-		}
-	}
-	return false
-}
-
-// homes are the caller's: what the environment says and what the user database
-// says, as written and without links. A home at the root, as some containers
-// have it, tells nothing.
-func homes() []string {
-	var all []string
-	add := func(home string) {
-		if home == "" || !filepath.IsAbs(home) {
-			return
-		}
-		all = append(all, filepath.ToSlash(filepath.Clean(home)))
-		if real, err := filepath.EvalSymlinks(home); err == nil {
-			all = append(all, filepath.ToSlash(real))
-		}
-	}
-	add(os.Getenv("HOME"))
-	if u, err := user.Current(); err == nil {
-		add(u.HomeDir)
-	}
-	return slices.DeleteFunc(all, func(home string) bool { return home == "/" || home == "/nonexistent" })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -95,18 +96,18 @@ func TestWorkspaceOnThisHost(t *testing.T) {
 
 func TestHomesAreNotTheRoot(t *testing.T) {
 	t.Setenv("HOME", "/")
-	for _, home := range homes() {
+	for _, home := range hostpath.Homes() {
 		if home == "/" || home == "" {
 			t.Errorf("%q would make every folder dangerous", home)
 		}
 	}
 	t.Setenv("HOME", "relative")
-	for _, home := range homes() {
+	for _, home := range hostpath.Homes() {
 		if !filepath.IsAbs(home) {
 			t.Errorf("%q", home)
 		}
 	}
-	if os.Getuid() == 0 && !underAny("/root/x", homes()) {
-		t.Errorf("the user database is not asked: %q", homes())
+	if os.Getuid() == 0 && !underAny("/root/x", hostpath.Homes()) {
+		t.Errorf("the user database is not asked: %q", hostpath.Homes())
 	}
 }

@@ -5,7 +5,6 @@ package hosttest
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,9 +35,10 @@ func Needs(t testing.TB, programs ...string) {
 
 // FindProgram looks where a command will look, which is not our own PATH.
 func FindProgram(name string) string {
-	for folder := range strings.SplitSeq("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", ":") {
-		if found, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
-			return found
+	for _, dir := range strings.Fields("/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin") {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path
 		}
 	}
 	return ""

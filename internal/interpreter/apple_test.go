@@ -16,7 +16,7 @@ func mac(t *testing.T, path string, files map[string]string) *host {
 	t.Helper()
 	files["usr/bin/python3"] = "ELF"
 	root := tree(t, files)
-	h := fakeHost(t, "/", map[string]string{"PATH": path})
+	h := fakeHost("/", map[string]string{"PATH": path})
 	h.system, h.fsys = "darwin", os.DirFS(root)
 	return h
 }
@@ -32,12 +32,12 @@ var toolsPython = map[string]string{
 
 func TestAppleStubIsNeverStarted(t *testing.T) {
 	for _, asked := range []string{"", "python3", "/usr/bin/python3"} {
-		i, err := mac(t, "/usr/bin:/bin", toolsPython).find(t.Context(), asked)
+		i, err := mac(t, "/usr/bin:/bin", toolsPython).find(asked)
 		if err != nil || i.Path != "/"+tools+"/Library/Frameworks/Python3.framework/Versions/3.9/bin/python3.9" || i.Found != appleStub || i.Version != [2]int{3, 9} {
 			t.Errorf("%q: %+v, %v", asked, i, err)
 		}
 	}
-	_, err := mac(t, "/usr/bin", map[string]string{}).find(t.Context(), "python3")
+	_, err := mac(t, "/usr/bin", map[string]string{}).find("python3")
 	if run.ClassOf(err) != run.NotFound || !strings.Contains(err.Error(), "xcode-select --install") {
 		t.Errorf("%v does not say what to do", err)
 	}
@@ -63,7 +63,7 @@ func TestChosenDeveloperTools(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if i, err := h.find(t.Context(), ""); err != nil || i.Path != "/Applications/Beta.app/usr/bin/python3.13" {
+	if i, err := h.find(""); err != nil || i.Path != "/Applications/Beta.app/usr/bin/python3.13" {
 		t.Errorf("%+v, %v", i, err)
 	}
 }
@@ -76,7 +76,7 @@ func TestHomebrewGoesBeforeTheStub(t *testing.T) {
 		keg + "/bin/python3.13":       "ELF",
 		keg + "/lib/python3.13/os.py": "",
 	}
-	if i, err := mac(t, "", files).find(t.Context(), ""); err != nil || i.Prefix != "/"+keg {
+	if i, err := mac(t, "", files).find(""); err != nil || i.Prefix != "/"+keg {
 		t.Errorf("%+v, %v", i, err)
 	}
 }

@@ -1,12 +1,12 @@
 // Package interpreter finds the CPython that guests run on and says which of
 // the host's files it needs.
 //
-// Find answers from the file system alone wherever it can: starting Python
-// costs about 9 ms, and a cold `cordon run` has less than twice that to spend.
-// It follows CPython's own rule (from the binary upward, look for
-// lib/python3.N/os.py), reads pyvenv.cfg and pyenv's version files, and starts
-// something only when the files leave a question open: a shim of another kind,
-// or a binary whose name and neighbours do not tell its version.
+// Find answers from the file system alone. It follows CPython's own rule (from
+// the binary upward, look for lib/python3.N/os.py), reads pyvenv.cfg and the
+// files of version managers, and starts nothing: a candidate may be a file that
+// a guest has written, and whoever asks it what it is has run it outside of the
+// walls. For the same reason nothing is taken from a directory where guests may
+// write, unless the user names it: see Search.
 //
 // Interpreter.Mounts lists what a private root must hold, read-only and at the
 // same paths: the binary, the loader and its library folders, the standard
@@ -25,6 +25,7 @@
 //     go through /etc/alternatives, are followed and listed.
 //   - A library that is found by LD_LIBRARY_PATH alone is reported as missing:
 //     the guest does not get that variable.
-//   - A standard library made of links (Nix environments) is answered by asking
-//     the interpreter, and its files must lie in one tree.
+//   - A shim of an unknown version manager, a wrapper script and a standard
+//     library made of links (Nix environments) cannot be read. The search
+//     passes over them; the error says how to name the Python behind them.
 package interpreter

@@ -4,8 +4,8 @@ package interpreter
 
 import (
 	"bytes"
-	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -14,44 +14,50 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-func find(ctx context.Context, asked string) (Interpreter, error) {
+func find(s Search) (Interpreter, error) {
 	cwd, _ := os.Getwd()
-	h := &host{
-		fsys: remember(os.DirFS("/")), getenv: os.Getenv, cwd: cwd, system: runtime.GOOS,
-		ask: asker{dir: cwd, environ: os.Environ(), limit: askTime}.ask,
-	}
-	return h.find(ctx, asked)
+	h := &host{fsys: remember(os.DirFS("/")), getenv: os.Getenv, cwd: cwd, system: runtime.GOOS, guests: s.Guests}
+	return h.find(s.Python)
 }
 
 // find is Find for any host.
-func (h *host) find(ctx context.Context, asked string) (Interpreter, error) {
+func (h *host) find(asked string) (Interpreter, error) {
 	switch {
 	case strings.ContainsRune(asked, 0):
 		return Interpreter{}, run.Errorf(run.Invalid, "%q is not a path: it has a NUL byte", asked)
 	case asked == "":
-		return h.search(ctx)
+		return h.search()
 	case path.IsAbs(asked):
-		return h.examine(ctx, path.Clean(asked))
+		return h.explicit().examine(path.Clean(asked))
 	case strings.Contains(asked, "/"):
-		return h.examine(ctx, path.Join(h.cwd, asked))
+		return h.explicit().examine(path.Join(h.cwd, asked))
 	}
-	return h.named(ctx, asked)
+	return h.named(asked)
+}
+
+// explicit is the host as it is seen by a user who names a file: nothing there
+// is suspected.
+func (h *host) explicit() *host {
+	all := *h
+	all.guests = nil
+	return &all
 }
 
 // named takes the first on PATH, as a shell would. Only a shim that leads
 // nowhere is passed over: pyenv puts shims on PATH for versions that are not
 // switched on, and the one meant lies behind it.
-func (h *host) named(ctx context.Context, name string) (Interpreter, error) {
+func (h *host) named(name string) (Interpreter, error) {
 	var first error
 	candidates := h.onPath(name)
 	if n := slices.IndexFunc(candidates, func(c string) bool { return isExecutable(h.fsys, c) }); n > 0 {
 		candidates = candidates[n:]
 	}
 	for _, found := range candidates {
-		i, err := h.examine(ctx, found)
+		i, err := h.examine(found)
 		var broken *brokenShim
 		if !errors.As(err, &broken) {
 			return i, err
@@ -73,21 +79,21 @@ var usual = []string{"/usr/bin", "/usr/local/bin"}
 const newestKnown = 29
 
 // search takes the first candidate that fits, and says why not of the others.
-func (h *host) search(ctx context.Context) (Interpreter, error) {
-	// One broken version manager can put twenty shims that hang on PATH.
-	asking, cancel := context.WithTimeout(ctx, 2*askTime)
-	defer cancel()
+func (h *host) search() (Interpreter, error) {
 	var tried, reasons []string
 	try := func(candidates []string) (Interpreter, bool) {
 		for _, c := range candidates {
 			real, met, err := resolve(h.fsys, c)
-			if _, python := parseName(path.Base(real)); err != nil || !python {
-				real = c // a version manager's binary stands for many names
+			_, held := h.guests.Hold(real, met)
+			if _, python := parseName(path.Base(real)); err != nil || !python || held {
+				// A version manager's binary stands for many names, and what is
+				// refused by one path may be had by another.
+				real = c
 			}
-			if isMissing(err) && len(met) == 0 || ctx.Err() != nil || slices.Contains(tried, real) {
+			if isMissing(err) && len(met) == 0 || slices.Contains(tried, real) {
 				continue
 			}
-			i, err := h.examine(asking, c)
+			i, err := h.examine(c)
 			if err == nil {
 				return i, true
 			}
@@ -122,9 +128,8 @@ func (h *host) search(ctx context.Context) (Interpreter, error) {
 }
 
 // onPath lists what has this name on PATH, also what cannot be run, so that
-// the reason can be told. Entries that are not
-// absolute are left out: the working folder may be the guest's own, and must
-// not choose the interpreter.
+// the reason can be told. Entries that are not absolute are left out: the
+// current directory may be the guest's own, and must not choose the interpreter.
 func (h *host) onPath(name string) []string {
 	var all []string
 	for dir := range strings.SplitSeq(h.getenv("PATH"), ":") {
@@ -139,14 +144,23 @@ func (h *host) onPath(name string) []string {
 	return all
 }
 
-// examine decides what one file is, and reads its surroundings or asks it.
-func (h *host) examine(ctx context.Context, found string) (Interpreter, error) {
+// examine decides what one file is, and reads its surroundings. It starts
+// nothing: what was found may be anything, and who asks a program what it is has
+// already run it.
+func (h *host) examine(found string) (Interpreter, error) {
 	real, met, err := resolve(h.fsys, found)
 	if err != nil {
 		return Interpreter{}, explainMissing(found, real, met, err)
 	}
 	if err := h.checkFile(found, real); err != nil {
 		return Interpreter{}, err
+	}
+	env, isVenv := findVenv(h.fsys, found)
+	if dir, held := h.guests.Hold(real, met); held {
+		if isVenv {
+			return h.examineUnvouched(found, real, dir, env)
+		}
+		return Interpreter{}, unvouched(found, dir)
 	}
 	switch base := path.Base(real); {
 	case strings.HasPrefix(base, "pypy"):
@@ -158,29 +172,18 @@ func (h *host) examine(ctx context.Context, found string) (Interpreter, error) {
 	if err != nil {
 		return Interpreter{}, run.Errorf(run.NotExecutable, "%s cannot be read: %w", found, err)
 	}
+	if target, isShim, err := h.behindShim(found, real, start); err != nil {
+		return Interpreter{}, err
+	} else if isShim {
+		i, err := h.examineTarget(target)
+		i.Found = found
+		return i, err
+	}
 	switch kindOf(start) {
 	case program:
-		if h.system == "darwin" && real == appleStub {
-			target, err := h.behindStub()
-			if err != nil {
-				return Interpreter{}, err
-			}
-			i, err := h.examineTarget(ctx, target)
-			i.Found = found
-			return i, err
-		}
-		return h.examineProgram(ctx, found, real)
+		return h.examineProgram(found, real, env)
 	case script:
-		target, err := h.pyenvTarget(real, path.Base(found), start)
-		switch {
-		case err == nil:
-			i, err := h.examineTarget(ctx, target)
-			i.Found = found
-			return i, err
-		case errors.Is(err, errPyenvSystem):
-			return Interpreter{}, &brokenShim{run.Errorf(run.NotExecutable, "%s leads to no Python of its own: %w", found, err)}
-		}
-		return h.examineByAsking(ctx, found)
+		return Interpreter{}, unreadable(found, "is a script that cordon does not know how to read")
 	}
 	if len(start) == 0 {
 		return Interpreter{}, run.Errorf(run.NotExecutable, "%s is an empty file, not a Python", found)
@@ -188,66 +191,81 @@ func (h *host) examine(ctx context.Context, found string) (Interpreter, error) {
 	return Interpreter{}, run.Errorf(run.NotExecutable, "%s is neither a program nor a script: give the path of a Python binary", found)
 }
 
+// behindShim gives what a shim stands for, by the files that it would read.
+func (h *host) behindShim(found, real string, start []byte) (target string, isShim bool, err error) {
+	if h.system == "darwin" && real == appleStub {
+		target, err = h.behindStub()
+		return target, true, err
+	}
+	m, root, ok := h.managerOf(found, real, start)
+	if !ok {
+		return "", false, nil
+	}
+	if target, err = m.target(h, root, path.Base(found)); err != nil {
+		err = &brokenShim{run.Errorf(run.NotExecutable, "%s leads to no Python of its own: %w", found, err)}
+	}
+	return target, true, err
+}
+
 // examineTarget is examine for what a shim leads to; a second shim is not
 // followed, so that two that name each other end.
-func (h *host) examineTarget(ctx context.Context, target string) (Interpreter, error) {
+func (h *host) examineTarget(target string) (Interpreter, error) {
 	real, _, err := resolve(h.fsys, target)
 	if err != nil {
 		return Interpreter{}, explainMissing(target, real, nil, err)
 	}
 	if start, err := readHead(h.fsys, real, 4); err == nil && kindOf(start) == script {
-		return h.examineByAsking(ctx, target)
+		return Interpreter{}, unreadable(target, "is a script behind a shim")
 	}
-	return h.examine(ctx, target)
+	return h.examine(target)
 }
 
-// examineProgram reads the landmarks, and asks where they leave a question.
-func (h *host) examineProgram(ctx context.Context, found, real string) (Interpreter, error) {
-	env, isVenv := findVenv(h.fsys, found)
-	if isVenv {
+// examineProgram reads the landmarks around a binary.
+func (h *host) examineProgram(found, real string, env venv) (Interpreter, error) {
+	if env.root != "" {
 		base, err := env.base(h.fsys, found, real)
 		if err != nil {
 			return Interpreter{}, err
 		}
 		real = base
 	}
+	return h.examineBase(found, real, env)
+}
+
+// examineBase reads the landmarks around the binary that will be executed.
+func (h *host) examineBase(found, real string, env venv) (Interpreter, error) {
+	if dir, held := h.guests.Hold(real, nil); held {
+		return Interpreter{}, unvouched(real, dir)
+	}
 	if n, ok := parseName(path.Base(real)); ok && n.major != 3 {
 		return Interpreter{}, tooOld(found, [2]int{n.major, max(n.minor, 0)})
 	}
 	l, err := findLayout(h.fsys, real)
+	if errors.Is(err, errAmbiguous) {
+		l, err = h.layoutByLibrary(real)
+	}
 	if err != nil {
-		return h.examineByAsking(ctx, found)
+		return Interpreter{}, unreadable(found, fmt.Sprintf("does not show which Python it is (%v)", err))
+	}
+	if stdlib, met, err := resolve(h.fsys, l.stdlib); err == nil {
+		if dir, held := h.guests.Hold(stdlib, met); held {
+			return Interpreter{}, unvouched(l.stdlib, dir)
+		}
 	}
 	return h.assemble(found, real, l, env)
 }
 
-// examineByAsking starts the candidate under the name it was found by: a shim
-// looks at that name to know what it stands for.
-func (h *host) examineByAsking(ctx context.Context, found string) (Interpreter, error) {
-	f, err := h.ask(ctx, found)
-	if err != nil {
-		return Interpreter{}, &brokenShim{run.Errorf(run.NotExecutable,
-			"%s is not a Python that works: %w; give the path of a Python binary", found, err)}
-	}
-	if err := f.check(found); err != nil {
-		return Interpreter{}, err
-	}
-	real, met, err := resolve(h.fsys, f.Executable)
-	if err != nil {
-		return Interpreter{}, explainMissing(f.Executable, real, met, err)
-	}
-	env, isVenv := findVenv(h.fsys, f.Executable)
-	if isVenv {
-		if real, err = env.base(h.fsys, f.Executable, real); err != nil {
-			return Interpreter{}, err
-		}
-	}
-	l := layout{version: f.Version, prefix: f.Prefix, lib: f.Lib, folder: path.Base(f.Stdlib), stdlib: f.Stdlib}
-	if !path.IsAbs(l.stdlib) || !path.IsAbs(l.prefix) || !isFile(h.fsys, path.Join(l.stdlib, "os.py")) {
-		return Interpreter{}, run.Errorf(run.Unsupported,
-			"%s keeps its standard library in %q, which is not a folder of files: cordon cannot give that to a guest", found, l.stdlib)
-	}
-	return h.assemble(found, real, l, env)
+// unreadable is the answer to what only a start could tell.
+func unreadable(found, why string) error {
+	return &brokenShim{run.Errorf(run.NotExecutable,
+		"%s %s, and cordon does not start it to find out: give the path of the Python itself (--python PATH); "+
+			"%s -c 'import sys; print(sys.executable)' prints it", found, why, found)}
+}
+
+// unvouched is the answer to what a guest could have put there.
+func unvouched(found, dir string) error {
+	return run.Errorf(run.NotExecutable,
+		"%s is not started, because guests may write to %s: if you trust it, name it (--python %s)", found, dir, found)
 }
 
 // assemble puts the answer together and holds it to the oldest version.
@@ -259,9 +277,10 @@ func (h *host) assemble(found, real string, l layout, env venv) (Interpreter, er
 	if env.root != "" {
 		packages = env.packages(h.fsys, l)
 	}
+	packages, unvouched := h.vouch(packages)
 	return Interpreter{
 		Path: real, Found: found, Version: l.version, Prefix: l.prefix, Stdlib: l.stdlib,
-		Packages: packages, SysPath: l.sysPath(h.fsys, packages), VirtualEnv: env.root,
+		Packages: packages, SysPath: l.sysPath(h.fsys, packages), VirtualEnv: env.root, Unvouched: unvouched,
 	}, nil
 }
 
@@ -288,7 +307,7 @@ func (h *host) checkFile(found, real string) error {
 
 func explainMissing(found, real string, met []link, err error) error {
 	switch {
-	case errors.Is(err, errLoop):
+	case errors.Is(err, hostpath.ErrLoop):
 		return run.Errorf(run.NotFound, "%s is a symbolic link that leads back to itself", found)
 	case isMissing(err) && len(met) > 0:
 		return run.Errorf(run.NotFound, "%s is a broken link: it leads to %s, which is not there", found, real)

@@ -1,9 +1,9 @@
 package interpreter
 
 import (
-	"context"
 	"io/fs"
-	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
 // host is all that the search looks at, so that tests can bring their own.
@@ -12,7 +12,7 @@ type host struct {
 	getenv func(string) string
 	cwd    string
 	system string // as in runtime.GOOS
-	ask    func(ctx context.Context, name string) (facts, error)
+	guests hostpath.Guests
 }
 
 // brokenShim marks the failures after which a search by name may go on.
@@ -20,14 +20,3 @@ type brokenShim struct{ err error }
 
 func (b *brokenShim) Error() string { return b.err.Error() }
 func (b *brokenShim) Unwrap() error { return b.err }
-
-// check holds an interpreter's own words to what cordon needs.
-func (f facts) check(found string) error {
-	if !strings.EqualFold(f.Implementation, "cpython") {
-		return notCPython(found, f.Implementation)
-	}
-	if f.Version[0] != 3 || f.Version[1] < Oldest {
-		return tooOld(found, f.Version)
-	}
-	return nil
-}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
 // theirs is what an interpreter says with its site module on.
@@ -78,7 +80,7 @@ func installedHere(t *testing.T) []string {
 func TestHost(t *testing.T) {
 	for _, python := range installedHere(t) {
 		t.Run(strings.ReplaceAll(strings.Trim(python, "/"), "/", "_"), func(t *testing.T) {
-			got, err := fakeHost(t, "/", nil).find(t.Context(), python)
+			got, err := fakeHost("/", nil).find(python)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +111,7 @@ func checkMounts(t *testing.T, i Interpreter) {
 		if real, _, err := resolve(hostFS, path.Dir(m.Path)); err != nil || real != path.Dir(m.Path) {
 			t.Errorf("%s has a link in its path", m.Path)
 		}
-		if m.Kind == Dir && (Under(i.Prefix, m.Path) || m.Path == "/usr/lib" || m.Path == "/etc" || Under("/root", m.Path)) {
+		if m.Kind == Dir && (hostpath.Under(i.Prefix, m.Path) || m.Path == "/usr/lib" || m.Path == "/etc" || hostpath.Under("/root", m.Path)) {
 			t.Errorf("%s shows too much of the host", m.Path)
 		}
 	}
@@ -147,7 +149,7 @@ type onlyMounted struct {
 
 func (o onlyMounted) visible(name string) bool {
 	return slices.ContainsFunc(o.mounts, func(m Mount) bool {
-		return Under(m.Path, "/"+name) || m.Kind == Dir && Under("/"+name, m.Path)
+		return hostpath.Under(m.Path, "/"+name) || m.Kind == Dir && hostpath.Under("/"+name, m.Path)
 	})
 }
 
@@ -173,7 +175,7 @@ func TestDefaultIsTheShells(t *testing.T) {
 	if err != nil {
 		t.Skipf("python3 does not run here: %v", err)
 	}
-	got, err := Find(t.Context(), "")
+	got, err := Find(Search{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +195,7 @@ func BenchmarkFindAndMounts(b *testing.B) {
 		}
 		b.Run(strings.ReplaceAll(python[1:], "/", "_"), func(b *testing.B) {
 			for b.Loop() {
-				i, err := Find(b.Context(), python)
+				i, err := Find(Search{Python: python})
 				if err != nil {
 					b.Fatal(err)
 				}

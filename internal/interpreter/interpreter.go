@@ -1,10 +1,11 @@
 package interpreter
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -31,6 +32,16 @@ type Interpreter struct {
 	SysPath []string
 	// VirtualEnv is the root of the virtual environment, or empty.
 	VirtualEnv string
+	// Unvouched are the directories of SysPath that a guest could have written.
+	// Guests may import from them, as they could from their workspace; nothing
+	// that cordon starts before the walls stand does.
+	Unvouched []string
+}
+
+// TrustedPath is sys.path for what runs before a guest: SysPath without the
+// directories that a guest could have written.
+func (i Interpreter) TrustedPath() []string {
+	return slices.DeleteFunc(slices.Clone(i.SysPath), func(dir string) bool { return slices.Contains(i.Unvouched, dir) })
 }
 
 // String names the interpreter for people.
@@ -38,15 +49,21 @@ func (i Interpreter) String() string {
 	return fmt.Sprintf("CPython %d.%d (%s)", i.Version[0], i.Version[1], i.Path)
 }
 
-// Find looks for an interpreter: at an absolute path, by a name on PATH, or,
-// when asked is empty, for the best that the host has. Its errors are of class
-// run.NotFound, run.NotExecutable or run.Unsupported (too old, not CPython),
-// unless ctx ended first.
-func Find(ctx context.Context, asked string) (Interpreter, error) {
-	i, err := find(ctx, asked)
-	if err != nil && ctx.Err() != nil {
-		return Interpreter{}, fmt.Errorf("looking for Python: %w", ctx.Err())
-	}
+// Search says which interpreter is wanted.
+type Search struct {
+	// Python is a path, a name on PATH, or empty for the best that the host
+	// has. A path is the user's word: it is used wherever it lies.
+	Python string
+	// Guests are where guests may write. What is found there by searching is
+	// not executed; a virtual environment there supplies packages at most.
+	Guests hostpath.Guests
+}
+
+// Find looks for an interpreter. It starts nothing. Its errors are of class
+// run.NotFound, run.NotExecutable or run.Unsupported (too old, not CPython,
+// nothing that can be read).
+func Find(s Search) (Interpreter, error) {
+	i, err := find(s)
 	var broken *brokenShim
 	if errors.As(err, &broken) {
 		err = broken.err

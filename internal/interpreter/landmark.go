@@ -18,7 +18,7 @@ type layout struct {
 	stdlib  string
 }
 
-// These leave a question open that only the interpreter itself can answer.
+// These leave open which Python a binary is.
 var (
 	errNoLandmark = errors.New("no standard library beside it")
 	errAmbiguous  = errors.New("several standard libraries beside it")
@@ -203,4 +203,30 @@ func existing(fsys fs.FS, dirs []string) []string {
 		kept, reals = append(kept, dir), append(reals, real)
 	}
 	return kept
+}
+
+// layoutByLibrary is for a binary whose name has no version and which has
+// several libraries beside it: the libpython that it is linked to tells.
+func (h *host) layoutByLibrary(bin string) (layout, error) {
+	o, err := elfReader(h.fsys)(bin)
+	if err != nil {
+		return layout{}, errAmbiguous
+	}
+	prefix := path.Dir(path.Dir(bin))
+	for _, needed := range o.needed {
+		// "libpython3.11.so.1.0"
+		rest, isPython := strings.CutPrefix(needed, "libpython3.")
+		minor, _, _ := strings.Cut(rest, ".so")
+		if !isPython {
+			continue
+		}
+		var found []layout
+		for _, lib := range libFolders {
+			if l, ok := layoutAt(h.fsys, prefix, lib, "python3."+minor); ok {
+				found = append(found, l)
+			}
+		}
+		return single(h.fsys, found)
+	}
+	return layout{}, errAmbiguous
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -137,7 +138,7 @@ func (s *librarySearch) addWhole(dir string) {
 func (s *librarySearch) own(dir string) bool {
 	for _, lib := range libFolders {
 		mine := path.Join(s.prefix, lib)
-		if system := mine == "/lib" || mine == "/usr/lib"; !system && Under(path.Clean(dir), mine) {
+		if system := mine == "/lib" || mine == "/usr/lib"; !system && hostpath.Under(path.Clean(dir), mine) {
 			return true
 		}
 	}

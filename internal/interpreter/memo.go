@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
 // memo remembers what it was told of each name. Resolving a hundred paths asks
@@ -38,9 +40,9 @@ func (m *memo) resolve(name string) (string, []link, error) {
 	a, ok := m.reals[name]
 	if !ok {
 		if dir, base := path.Split(name); base == "" || path.Clean(name) != name {
-			a.value.real, a.value.met, a.err = walk(m, "/", nil, strings.Split(name, "/"))
+			a.value.real, a.value.met, a.err = hostpath.ResolveFrom(m, "/", nil, strings.Split(name, "/"))
 		} else if a.value.real, a.value.met, a.err = m.resolve(path.Clean(dir)); a.err == nil {
-			a.value.real, a.value.met, a.err = walk(m, a.value.real, slices.Clip(a.value.met), []string{base})
+			a.value.real, a.value.met, a.err = hostpath.ResolveFrom(m, a.value.real, slices.Clip(a.value.met), []string{base})
 		}
 		m.reals[name] = a
 	}

@@ -116,7 +116,7 @@ func (p *planner) need(name string) bool {
 		return false
 	}
 	for _, l := range met {
-		p.mounts = append(p.mounts, Mount{Path: l.at, Kind: Symlink, Target: l.target})
+		p.mounts = append(p.mounts, Mount{Path: l.At, Kind: Symlink, Target: l.Target})
 	}
 	p.mounts = append(p.mounts, m)
 	return true

@@ -11,6 +11,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"pgregory.net/rapid"
 
 	"github.com/cordon-sandbox/cordon/run"
@@ -134,13 +136,13 @@ func TestFold(t *testing.T) {
 		})).Draw(t, "mounts")
 		got := fold(mounts)
 		for _, m := range mounts {
-			if !slices.ContainsFunc(got, func(g Mount) bool { return g.Path == m.Path || g.Kind == Dir && Under(m.Path, g.Path) }) {
+			if !slices.ContainsFunc(got, func(g Mount) bool { return g.Path == m.Path || g.Kind == Dir && hostpath.Under(m.Path, g.Path) }) {
 				t.Fatalf("%v is lost in %v", m, got)
 			}
 		}
 		for i, a := range got {
 			for j, b := range got {
-				if i != j && (a.Path == b.Path || a.Kind == Dir && Under(b.Path, a.Path)) {
+				if i != j && (a.Path == b.Path || a.Kind == Dir && hostpath.Under(b.Path, a.Path)) {
 					t.Fatalf("%v lies in %v", b, a)
 				}
 			}
@@ -176,7 +178,7 @@ func TestParse(t *testing.T) {
 	if got := expandRunpath([]string{"$ORIGIN/../lib:${ORIGIN}:.::/x"}, "/o/bin"); !slices.Equal(got, []string{"/o/lib", "/o/bin", "/x"}) {
 		t.Error(got)
 	}
-	if _, _, err := resolve(system("/a->b", "/b->/a/"), "/a"); !errors.Is(err, errLoop) {
+	if _, _, err := resolve(system("/a->b", "/b->/a/"), "/a"); !errors.Is(err, hostpath.ErrLoop) {
 		t.Error(err)
 	}
 }

@@ -1,39 +1,12 @@
 package interpreter
 
 import (
-	"bytes"
-	"errors"
 	"io/fs"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// A pyenv shim is a bash script that runs more bash: tens of milliseconds to
-// learn what three small files say. We read the files.
-
-var (
-	errNotPyenv    = errors.New("not a pyenv shim")
-	errPyenvSystem = errors.New("pyenv is set to \"system\"")
-	errPyenvNone   = errors.New("pyenv's chosen version is not installed")
-)
-
-// pyenvRoot tells whether a script is a pyenv shim, and of which pyenv. The
-// shim carries its root and ignores the environment's; so do we.
-func pyenvRoot(shim string, script []byte) (string, bool) {
-	if path.Base(path.Dir(shim)) != "shims" || !bytes.Contains(script, []byte("pyenv")) {
-		return "", false
-	}
-	for line := range strings.Lines(string(script)) {
-		if value, ok := strings.CutPrefix(strings.TrimSpace(line), "export PYENV_ROOT="); ok {
-			if value = strings.Trim(value, `"'`); path.IsAbs(value) {
-				return path.Clean(value), true
-			}
-		}
-	}
-	return path.Dir(path.Dir(shim)), true
-}
 
 // parseVersionFile reads a .python-version: the first word of each line, with
 // comments and empty lines skipped.
@@ -68,64 +41,44 @@ func appendVersion(versions []string, v string) []string {
 	return append(versions, v)
 }
 
-// pyenvVersions is what pyenv would use in this folder and environment.
+// pyenvVersions is what pyenv would use in this directory and environment.
 func (h *host) pyenvVersions(root string) []string {
 	if v := parseVersionList(h.getenv("PYENV_VERSION")); len(v) > 0 {
 		return v
 	}
-	for _, start := range []string{h.getenv("PYENV_DIR"), h.cwd} {
-		if !path.IsAbs(start) {
-			continue
+	read := func(dir string) []string {
+		text, err := readHead(h.fsys, path.Join(dir, ".python-version"), 64<<10)
+		if err != nil {
+			return nil
 		}
-		for dir := path.Clean(start); ; dir = path.Dir(dir) {
-			if text, err := readHead(h.fsys, path.Join(dir, ".python-version"), 64<<10); err == nil {
-				if v := parseVersionFile(string(text)); len(v) > 0 {
-					return v
-				}
-				return []string{"system"} // pyenv stops at an empty file, too
-			}
-			if dir == "/" {
-				break
-			}
+		if v := parseVersionFile(string(text)); len(v) > 0 {
+			return v
+		}
+		return []string{systemVersion} // pyenv stops at an empty file, too
+	}
+	for _, start := range []string{h.getenv("PYENV_DIR"), h.cwd} {
+		if v := upward(start, read); v != nil {
+			return v
 		}
 	}
 	text, err := readHead(h.fsys, path.Join(root, "version"), 64<<10)
 	if v := parseVersionFile(string(text)); err == nil && len(v) > 0 {
 		return v
 	}
-	return []string{"system"}
+	return []string{systemVersion}
 }
 
-// pyenvTarget gives the binary that a pyenv shim would run for program.
-func (h *host) pyenvTarget(shim, program string, script []byte) (string, error) {
-	root, ok := pyenvRoot(shim, script)
-	if !ok {
-		return "", errNotPyenv
-	}
-	for _, v := range h.pyenvVersions(root) {
-		if v == "system" {
-			return "", errPyenvSystem
-		}
-		for _, dir := range installed(h.fsys, path.Join(root, "versions"), v) {
-			if bin := path.Join(dir, "bin", program); isExecutable(h.fsys, bin) {
-				return bin, nil
-			}
-		}
-	}
-	return "", errPyenvNone
-}
-
-// installed gives the folder of a version: by its name, or, for "3.11", the
-// newest 3.11.N.
-func installed(fsys fs.FS, versions, v string) []string {
+// installed gives the directory of a version: by its name, or, for "3.11", the
+// newest 3.11.N; empty if there is none.
+func installed(fsys fs.FS, versions, v string) string {
 	for _, name := range []string{v, strings.TrimPrefix(v, "python-")} {
 		if dir := path.Join(versions, name); isDir(fsys, dir) {
-			return []string{dir}
+			return dir
 		}
 	}
 	real, _, err := resolve(fsys, versions)
 	if err != nil {
-		return nil
+		return ""
 	}
 	entries, _ := fs.ReadDir(fsys, inFS(real))
 	best, dir := -1, ""
@@ -138,10 +91,7 @@ func installed(fsys fs.FS, versions, v string) []string {
 			best, dir = n, path.Join(versions, e.Name())
 		}
 	}
-	if dir == "" {
-		return nil
-	}
-	return []string{dir}
+	return dir
 }
 
 // patchNumber orders "7" (of 3.11) and "11.7" (of 3); releases only, since

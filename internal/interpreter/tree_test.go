@@ -3,13 +3,10 @@
 package interpreter
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // tree makes files below a fresh folder and returns it. The text says what
@@ -49,20 +46,6 @@ func tree(t testing.TB, files map[string]string) string {
 }
 
 // fakeHost looks at the real file system with an environment of the test's.
-// It fails the test when a candidate is started that no test expects.
-func fakeHost(t testing.TB, cwd string, env map[string]string) *host {
-	return &host{
-		fsys: remember(os.DirFS("/")), cwd: cwd,
-		getenv: func(key string) string { return env[key] },
-		ask: func(_ context.Context, name string) (facts, error) {
-			t.Errorf("%s was started; its files tell enough", name)
-			return facts{}, errors.New("not started")
-		},
-	}
-}
-
-// askReally lets a host start candidates, with little patience.
-func askReally(h *host, env ...string) *host {
-	h.ask = asker{dir: h.cwd, environ: env, limit: 400 * time.Millisecond}.ask
-	return h
+func fakeHost(cwd string, env map[string]string) *host {
+	return &host{fsys: remember(os.DirFS("/")), cwd: cwd, getenv: func(key string) string { return env[key] }}
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -60,7 +61,7 @@ func findVenv(fsys fs.FS, found string) (venv, bool) {
 // cannot find its library without the environment around it; its base can.
 func (v venv) base(fsys fs.FS, found, real string) (string, error) {
 	root, _, err := resolve(fsys, v.root)
-	if err != nil || !Under(real, root) {
+	if err != nil || !hostpath.Under(real, root) {
 		return real, nil
 	}
 	var names []string
@@ -73,7 +74,7 @@ func (v venv) base(fsys fs.FS, found, real string) (string, error) {
 		}
 	}
 	for _, name := range names {
-		if r, _, err := resolve(fsys, name); err == nil && !Under(r, root) && isExecutable(fsys, r) {
+		if r, _, err := resolve(fsys, name); err == nil && !hostpath.Under(r, root) && isExecutable(fsys, r) {
 			return r, nil
 		}
 	}

@@ -116,7 +116,7 @@ type embedding struct {
 // embed starts an interpreter. The problem is why it would not.
 func embed(t *testing.T, i image) (e *embedding, problem string) {
 	t.Helper()
-	python, err := interpreter.Find(t.Context(), "")
+	python, err := interpreter.Find(interpreter.Search{})
 	if err != nil {
 		t.Fatal(err)
 	}

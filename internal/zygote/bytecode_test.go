@@ -37,7 +37,7 @@ func TestBytecodeIsFresh(t *testing.T) {
 
 // What is embedded is what the interpreter itself makes of the source.
 func TestBytecodeMeansTheSource(t *testing.T) {
-	python, err := interpreter.Find(t.Context(), "")
+	python, err := interpreter.Find(interpreter.Search{})
 	if err != nil {
 		t.Fatal(err)
 	}

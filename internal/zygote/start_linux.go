@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
@@ -172,7 +173,7 @@ func configure(c Config) ([]byte, error) {
 			"landlock_add_rule":       unix.SYS_LANDLOCK_ADD_RULE,
 			"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
 		},
-		"path": c.Interpreter.SysPath, "preload": c.Preload, "warmup": warmup,
+		"path": c.Interpreter.TrustedPath(), "guest_path": guestPath(c.Interpreter), "preload": c.Preload, "warmup": warmup,
 		"notify": notify, "filter": filter, "exposed": beside.Common, "own": own, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
 		"mount": p.Root != nil, "private": privateFields(p), "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
@@ -191,6 +192,14 @@ func privateFields(p jail.Plan) any {
 		dirs = append(dirs, []any{d.Path, entries})
 	}
 	return dirs
+}
+
+// guestPath is sys.path for guests where it differs from the fork server's.
+func guestPath(i interpreter.Interpreter) any {
+	if len(i.Unvouched) == 0 {
+		return nil
+	}
+	return i.SysPath
 }
 
 func languageFields(l *Language) any {

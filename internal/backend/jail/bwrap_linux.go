@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"os/exec"
 	"path"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -20,7 +20,7 @@ import (
 // on a stage: folders that its user might not be able to reach, with their owners
 // translated, files that are made anew, and a scratch space with a size.
 type bwrap struct {
-	program string
+	program hostpath.Program
 	filter  int // a file with the system call filter
 	root    []confine.Mount
 	system  []string
@@ -29,8 +29,8 @@ type bwrap struct {
 // stage is covered before bubblewrap starts, and only for it.
 const stage = "/tmp"
 
-func newBwrap(filter []byte, root []confine.Mount, system []string) (*bwrap, error) {
-	program, err := exec.LookPath("bwrap")
+func newBwrap(filter []byte, root []confine.Mount, system []string, guests hostpath.Guests) (*bwrap, error) {
+	program, err := hostpath.FindProgram("bwrap", guests)
 	if err != nil {
 		return nil, run.Errorf(run.Unsupported, "bubblewrap is not installed: apt-get install bubblewrap, or leave the backend out: %w", err)
 	}
@@ -64,6 +64,12 @@ func (b *bwrap) close() {
 }
 
 func (b *bwrap) place(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error) {
+	// The workspace is known only now. Who writes there must not replace bubblewrap.
+	if r.workspace.path != "" {
+		if dir, held := b.program.In(hostpath.Guests{r.workspace.path}); held {
+			return plan, nil, run.Errorf(run.Unsupported, "bubblewrap was found at %s, and the command may write to %s: take that directory out of PATH", b.program.Path, dir)
+		}
+	}
 	plan.Namespaces &= confine.CloneNewUser | confine.CloneNewPID | confine.CloneNewNS | confine.CloneNewNet
 	plan.Root, plan.Stage = b.staged(r), stage
 	plan.Seccomp = confine.SeccompOff // bubblewrap installs it, after its own mounts
@@ -141,7 +147,7 @@ func stagedName(i int) string { return "/" + strconv.Itoa(i) }
 func (b *bwrap) arguments(r recipe) []string {
 	id, scratch := strconv.Itoa(confine.CommandID), stage+"/scratch"
 	args := []string{
-		b.program, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+		b.program.Path, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
 		"--uid", id, "--gid", id, "--hostname", "cordon", "--cap-drop", "ALL", "--dev", "/dev", "--bind", scratch, confine.SharedMemory,
 	}
 	bound := map[string]string{}
@@ -183,5 +189,5 @@ func (b *bwrap) arguments(r recipe) []string {
 }
 
 func (b *bwrap) execute(r recipe, program string, argv []string) (string, []string) {
-	return b.program, append(b.arguments(r), append([]string{"--", program}, argv[1:]...)...)
+	return b.program.Path, append(b.arguments(r), append([]string{"--", program}, argv[1:]...)...)
 }

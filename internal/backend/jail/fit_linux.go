@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -73,7 +74,7 @@ func (b *Backend) makePlan() (err error) {
 		b.builder = &native{filter}
 		return nil
 	}
-	built, err := newBwrap(filter, b.plan.Root, b.system())
+	built, err := newBwrap(filter, b.plan.Root, b.system(), hostpath.Writable(b.options.Policy.Write...))
 	if err != nil {
 		return err
 	}

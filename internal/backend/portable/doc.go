@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/internal/launch"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -25,6 +26,8 @@ import (
 // Options say how a tier is run.
 type Options struct {
 	Policy policy.Policy
+	// Guests are where guests may write: no interpreter is taken from there.
+	Guests hostpath.Guests
 	// Launcher is the system's.
 	Launcher launch.Launcher
 	// Concurrent bounds the runs under way, and Queue those that wait.

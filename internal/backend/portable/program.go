@@ -38,15 +38,16 @@ func arguments(python string) []string {
 func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byte, error) {
 	p := b.options.Policy
 	var rules any
-	preload := p.Preload
+	preload, path := p.Preload, b.python.SysPath
 	if g.rules != "" {
 		allowed := p.Allowed(g.rules)
 		rules = []any{orEmpty(allowed.Modules), orEmpty(allowed.Builtins), language.Source()}
 		preload = append(append([]string{}, preload...), p.Language.Modules...)
+		path = b.python.TrustedPath() // the rules believe what is imported ahead
 	}
 	opening := wire.AppendFrame(nil, wire.KindProgram, []byte(script.Source()+guestPart))
 	opening, err := wire.AppendListFrame(opening, wire.KindOrder,
-		wire.Field{Name: "path", Value: orEmpty(b.python.SysPath)},
+		wire.Field{Name: "path", Value: orEmpty(path)},
 		wire.Field{Name: "preload", Value: orEmpty(preload)},
 		wire.Field{Name: "language", Value: rules})
 	if err != nil {

@@ -42,7 +42,7 @@ func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	if b.network, err = newNetwork(options.Policy, policy.EgressStrict); err != nil {
 		return nil, err
 	}
-	if b.python, err = interpreter.Find(ctx, options.Policy.Python); err != nil {
+	if b.python, err = interpreter.Find(interpreter.Search{Python: options.Policy.Python, Guests: options.Guests}); err != nil {
 		return nil, err
 	}
 	access, err := b.access()

@@ -95,7 +95,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	if newest := b.options.LandlockABI; newest > 0 {
 		features.LandlockABI = min(features.LandlockABI, newest)
 	}
-	if err = b.look(ctx, &features); err == nil {
+	if err = b.look(&features); err == nil {
 		err = b.fit(features, func() error { return b.open(ctx) })
 	}
 	if err != nil {
@@ -159,8 +159,8 @@ func (b *Backend) groupPool() (*cgroup.Pool, error) {
 
 // look finds the interpreter and its files, and looks at the parts of the host
 // that take time.
-func (b *Backend) look(ctx context.Context, f *hostfeature.Features) (err error) {
-	if b.python, err = interpreter.Find(ctx, b.options.Policy.Python); err != nil {
+func (b *Backend) look(f *hostfeature.Features) (err error) {
+	if b.python, err = interpreter.Find(interpreter.Search{Python: b.options.Policy.Python, Guests: b.options.guests()}); err != nil {
 		return err
 	}
 	if b.files, err = b.python.Mounts(); err != nil {
@@ -199,11 +199,14 @@ func (b *Backend) fit(f hostfeature.Features, start func() error) (err error) {
 
 func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
 	var files []jail.Mount
+	guests := b.options.guests()
 	for _, m := range b.files {
 		kind := map[interpreter.MountKind]jail.MountKind{
 			interpreter.Dir: jail.BindDir, interpreter.File: jail.BindFile, interpreter.Symlink: jail.Symlink,
 		}[m.Kind]
-		files = append(files, jail.Mount{Path: m.Path, Kind: kind, Target: m.Target})
+		// Where guests may write, a directory can become a link before it is mounted.
+		_, exact := guests.Hold(m.Path, nil)
+		files = append(files, jail.Mount{Path: m.Path, Kind: kind, Target: m.Target, Exact: exact && kind != jail.Symlink})
 	}
 	granted := b.options.Policy
 	granted.Read = b.readable()
@@ -238,6 +241,10 @@ func (b *Backend) explain(ctx context.Context, err error) error {
 		return err
 	}
 	message := fmt.Sprintf("the sandbox cannot be set up: %v", err)
+	var setup *jail.SetupError
+	if errors.As(err, &setup) && setup.Step == "preload" && len(b.python.Unvouched) > 0 {
+		message += fmt.Sprintf("; nothing is imported ahead from %s, because guests may write there: if you trust it, name it (--python %s)", b.python.Unvouched[0], b.python.Found)
+	}
 	if b.plan.SwitchID && b.plan.Root == nil {
 		message += fmt.Sprintf("; without a private root the interpreter must be readable by uid %d: choose one with --python, such as /usr/bin/python3", b.plan.UID)
 	}

@@ -3,6 +3,9 @@
 package process
 
 import (
+	"slices"
+
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -23,6 +26,8 @@ type Options struct {
 	// Language says by which rules the first run will go; empty for none. Others
 	// wait for a fork server of their kind.
 	Language policy.LanguagePreset
+	// Workspaces are where commands may write; see Policy.Write, too.
+	Workspaces []string
 	// Without takes walls away. Tests use it to show that each one matters.
 	Without []policy.Wall
 	// LandlockABI, if it is not 0, is the newest Landlock to use. Tests use it to
@@ -37,6 +42,11 @@ const (
 	DefaultQueue      = 4096
 	DefaultMaxForks   = 10_000
 )
+
+// guests are where a guest could have put something that looks like Python.
+func (o Options) guests() hostpath.Guests {
+	return hostpath.Writable(slices.Concat(o.Policy.Write, o.Workspaces)...)
+}
 
 func (o Options) resolved() Options {
 	o.Policy = o.Policy.Resolved()

@@ -5,7 +5,6 @@
 package main
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"log"
@@ -30,7 +29,7 @@ func main() {
 	log.SetPrefix("zygote/gen: ")
 	done := map[[2]int]bool{}
 	for _, path := range candidates() {
-		python, err := interpreter.Find(context.Background(), path)
+		python, err := interpreter.Find(interpreter.Search{Python: path})
 		if err != nil || done[python.Version] {
 			continue
 		}

@@ -114,6 +114,10 @@ def worker(syscall, config, fds, wanted):
             warm_up(config["warmup"], config["builtins"], config["compiled"])
             send(bytes(READ_AT_ONCE)[:0])
         space = stage(config["builtins"])
+        # What guests could have written is for guests alone: the fork server
+        # must not import it.
+        if config["guest_path"]:
+            sys.path[:] = config["guest_path"]
         gc.enable()
         send(frame(b"R", b""))
         kind, start = receive()

@@ -1,0 +1,68 @@
+package hostpath
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Guests are the directories and files, by their real paths, that a guest could
+// have written: in this run or in one before it. Nothing in them is executed
+// unless the user names it.
+type Guests []string
+
+// Writable gives the current directory, which is what most commands work in,
+// and what is granted: workspaces and the policy's write grants.
+func Writable(granted ...string) Guests {
+	cwd, err := os.Getwd()
+	if err != nil { // it was removed: nothing is below it
+		cwd = ""
+	}
+	return guestsOf(cwd, Homes(), granted)
+}
+
+// guestsOf leaves the current directory out where it cannot be a workspace: the
+// root, a home directory or one above it, a tree of the system. Otherwise no
+// installed program could be used there. Only its path decides, not what lies
+// in it: a guest could make its workspace look like a home.
+func guestsOf(cwd string, homes, granted []string) Guests {
+	var all Guests
+	if cwd = real(cwd); cwd != "" {
+		holdsHome := slices.ContainsFunc(homes, func(home string) bool { return Under(home, cwd) })
+		if cwd != "/" && !holdsHome && !IsHome(cwd, homes) && !IsSystem(cwd) {
+			all = append(all, cwd)
+		}
+	}
+	for _, name := range granted {
+		if name = real(name); name != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// real is the path without links, or as much of it as can be known.
+func real(name string) string {
+	if name == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(name); err == nil {
+		name = abs
+	}
+	if resolved, err := filepath.EvalSymlinks(name); err == nil {
+		name = resolved
+	}
+	return fold(filepath.ToSlash(name))
+}
+
+// Hold reports whether a guest could have decided what lies at a path: by the
+// file itself, by a directory above it, or by a link on the way to it. The
+// arguments are Resolve's. It names the directory.
+func (g Guests) Hold(real string, met []Link) (dir string, held bool) {
+	for _, dir := range g {
+		if Under(fold(real), dir) || slices.ContainsFunc(met, func(l Link) bool { return Under(fold(l.At), dir) }) {
+			return dir, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,71 @@
+package hostpath
+
+import (
+	"os"
+	"os/user"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+var (
+	// systemTrees are the system's, with everything below. /run has the
+	// sockets of daemons, /var/lib/docker and its like the files of others.
+	systemTrees = strings.Fields("/usr /etc /boot /bin /sbin /lib /lib32 /lib64 /libx32 /libexec /run /nix /gnu /snap /lost+found " +
+		"/var/run /var/lock /var/log /var/spool /var/mail /var/backups /var/cache /var/lib/dpkg /var/lib/rpm /var/lib/apt /var/lib/systemd " +
+		"/var/lib/docker /var/lib/containerd /var/lib/containers /var/lib/kubelet /var/lib/etcd " +
+		"/System /Library /private/etc /private/var/db")
+	// personal are directories in /run that are a user's after all.
+	personal = []string{"/run/media/*/*", "/run/user/*/*"}
+	// settled are where people live; /var/home is Fedora's.
+	settled = strings.Fields("/root /home/* /Users/* /var/home/* /var/roothome /export/home/* /mnt/?/Users/* /run/user/*")
+)
+
+// IsSystem reports whether a real path lies in a tree of the operating system.
+func IsSystem(p string) bool {
+	if !slices.ContainsFunc(systemTrees, func(tree string) bool { return Under(p, tree) }) {
+		return false
+	}
+	for ; p != "/" && p != "."; p = path.Dir(p) {
+		if MatchesAny(p, personal) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsHome reports whether a real path is a home directory: one of homes, or one
+// by its name.
+func IsHome(p string, homes []string) bool {
+	return slices.Contains(homes, p) || MatchesAny(p, settled)
+}
+
+// MatchesAny reports whether a path matches one of the patterns of path.Match.
+func MatchesAny(p string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, p)
+		return err == nil && ok
+	})
+}
+
+// Homes are the caller's: what the environment says and what the user database
+// says, as written and without links. A home at the root, as some containers
+// have it, tells nothing.
+func Homes() []string {
+	var all []string
+	add := func(home string) {
+		if home == "" || !filepath.IsAbs(home) {
+			return
+		}
+		all = append(all, filepath.ToSlash(filepath.Clean(home)))
+		if real, err := filepath.EvalSymlinks(home); err == nil {
+			all = append(all, filepath.ToSlash(real))
+		}
+	}
+	add(os.Getenv("HOME"))
+	if u, err := user.Current(); err == nil {
+		add(u.HomeDir)
+	}
+	return slices.DeleteFunc(all, func(home string) bool { return home == "/" || home == "/nonexistent" })
+}

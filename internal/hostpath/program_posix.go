@@ -1,0 +1,18 @@
+//go:build !windows
+
+package hostpath
+
+import "os"
+
+func follow(name string) (Program, error) {
+	real, met, err := Resolve(os.DirFS("/"), name)
+	return Program{Path: real, met: met}, err
+}
+
+func isProgram(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// fold gives equal names the same letters.
+func fold(name string) string { return name }
