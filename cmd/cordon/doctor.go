@@ -26,8 +26,8 @@ missing.
 
 With --prove, real attempts at every wall are made from inside a guest: one
 line each, as it ends. "held" gained nothing, "ESCAPED" broke a promise,
-"broken" went wrong in itself and shows nothing, "skipped" needs a wall that
-this host does not have.
+"broken" went wrong in itself and shows nothing, "slow" was tried twice and had
+no time to end on this host, "skipped" needs a wall that this host does not have.
 
 The last lines are about commands, and about modules and scripts on WebAssembly.
 To start a Python there takes seconds the first time, so that it is only done with
@@ -38,8 +38,10 @@ wasm about modules, and about Python on WebAssembly where its bundle is there.
 
 Exit codes:
   0         the walls that the policy requires stand; with --prove, all held
-  1         with --prove: an attempt escaped, or showed nothing
+  1         with --prove: an attempt escaped, or is broken
   2         bad usage or policy
+  3         with --prove: nothing escaped, but attempts were too slow to show
+            anything; try again when the host is less busy
   125       a required wall is missing, or the sandbox does not start
   126, 127  the interpreter cannot be executed, or is not there; with --tier wasm and
             --python-wasm, the bundle

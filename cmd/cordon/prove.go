@@ -13,6 +13,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
+// exitSlow says that nothing escaped, and that not all attempts could be made in time.
+const exitSlow = 3
+
 // proof is a verdict as --json shows it.
 type proof struct {
 	Name   string `json:"name"`
@@ -80,15 +83,18 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 			return err
 		}
 	}
-	if len(attack.Failed(verdicts)) > 0 {
+	switch {
+	case len(attack.Failed(verdicts)) > 0:
 		return cli.ExitCode(1)
+	case attack.Counts(verdicts)[attack.StateSlow] > 0:
+		return cli.ExitCode(exitSlow)
 	}
 	return nil
 }
 
 // stateColours: what needs to be looked at is not green.
 var stateColours = map[string]string{
-	attack.StateHeld: "\x1b[32m", attack.StateEscaped: "\x1b[1;31m", attack.StateBroken: "\x1b[33m", attack.StateSkipped: "\x1b[2m",
+	attack.StateHeld: "\x1b[32m", attack.StateEscaped: "\x1b[1;31m", attack.StateBroken: "\x1b[33m", attack.StateSlow: "\x1b[33m", attack.StateSkipped: "\x1b[2m",
 }
 
 func showVerdict(v attack.Verdict, colour bool) string {
@@ -109,6 +115,6 @@ func showVerdict(v attack.Verdict, colour bool) string {
 
 func summary(verdicts []attack.Verdict) string {
 	counts := attack.Counts(verdicts)
-	return fmt.Sprintf("%d attempts: %d held, %d escaped, %d broken, %d skipped", len(verdicts),
-		counts[attack.StateHeld], counts[attack.StateEscaped], counts[attack.StateBroken], counts[attack.StateSkipped])
+	return fmt.Sprintf("%d attempts: %d held, %d escaped, %d broken, %d slow, %d skipped", len(verdicts),
+		counts[attack.StateHeld], counts[attack.StateEscaped], counts[attack.StateBroken], counts[attack.StateSlow], counts[attack.StateSkipped])
 }

@@ -186,7 +186,9 @@ func TestJudge(t *testing.T) {
 		{"no value", attempt, value(`null`), nil, nil, StateBroken, "no verdict"},
 		{"other value", attempt, value(`{"held": true}`), nil, nil, StateBroken, "no verdict"},
 		{"hammered", attempt, run.Result{Outcome: run.Denied}, nil, nil, StateHeld, "by a wall"},
-		{"timed out unexpectedly", attempt, run.Result{Outcome: run.TimedOut}, nil, nil, StateBroken, "timed_out"},
+		{"timed out unexpectedly", attempt, run.Result{Outcome: run.TimedOut}, nil, nil, StateSlow, "timed_out"},
+		{"out of processor time unexpectedly", attempt, run.Result{Outcome: run.OutOfCPU}, nil, nil, StateSlow, "out_of_cpu"},
+		{"timed out, the host saw more", attempt, run.Result{Outcome: run.TimedOut}, nil, []string{"x"}, StateEscaped, "x"},
 		{"bomb ended", bomb, run.Result{Outcome: run.OutOfCPU}, nil, nil, StateHeld, "out_of_cpu"},
 		{"bomb not ended", bomb, value(held), nil, nil, StateBroken, "not expected"},
 		{"bomb ended late", bomb, run.Result{Outcome: run.TimedOut, Usage: run.Usage{WallTime: policy.Duration(time.Minute)}}, nil, nil, StateEscaped, "ran for 1m"},
@@ -211,21 +213,31 @@ func TestJudge(t *testing.T) {
 		{"no canary, on WebAssembly", attempt, wasm(value(`{"escaped": false, "missing": "canary mq", "detail": "x"}`)), nil, nil, StateSkipped, "canary mq"},
 		{"no scratch, one due", attempt, with(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`), policy.WallMount), nil, nil, StateBroken, "scratch"},
 	} {
-		v := Judge(test.attempt, test.result, test.err, test.touched)
+		v := Judge(test.attempt, test.result, test.err, test.touched, 1)
 		if v.State != test.state || !strings.Contains(v.Detail, test.detail) {
 			t.Errorf("%s: %s: %s; want %s: %s", test.name, v.State, v.Detail, test.state, test.detail)
 		}
 	}
 }
 
+// runnerFunc is a Runner that is a function.
+type runnerFunc func(run.Request) (run.Result, error)
+
+func (f runnerFunc) Run(_ context.Context, req run.Request) (run.Result, error) { return f(req) }
+
 // fakeRunner answers as a sandbox would that holds everything, or leaks.
 type fakeRunner struct {
 	mu     sync.Mutex
 	seen   []string
 	answer func(run.Request) (run.Result, error)
+	// pace is how slow it is, for those who measure it.
+	pace Pace
 }
 
 func (f *fakeRunner) Run(_ context.Context, req run.Request) (run.Result, error) {
+	if req.Name == calibrationName {
+		return run.Result{Outcome: run.Succeeded, Usage: run.Usage{WallTime: policy.Duration(f.pace.of(calibrated))}}, nil
+	}
 	f.mu.Lock()
 	f.seen = append(f.seen, req.Name)
 	f.mu.Unlock()

@@ -28,6 +28,10 @@
 // {"escaped": bool, "detail": str}. A line "# --- next run ---" splits it into
 // two runs, for state that must not pass from one to the next.
 //
+// Limits are as on a machine of today. Before the first attempt the suite measures how
+// much slower this one is, and stretches them (see Pace); an attempt whose time was up
+// all the same is made once more, alone, and is "slow" if that does not help.
+//
 // A script is never believed when it says that it was held and the host saw
 // otherwise: Canaries.Check, the size of the output and the clock have the
 // last word (see Judge). And a script that cannot succeed anywhere proves

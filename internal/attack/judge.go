@@ -16,6 +16,7 @@ const (
 	StateHeld    = "held"    // tried, and nothing was gained
 	StateEscaped = "escaped" // a promise was broken
 	StateBroken  = "broken"  // the attempt itself went wrong: it shows nothing
+	StateSlow    = "slow"    // its time was up before it had tried all: it shows nothing yet
 	StateSkipped = "skipped" // this host has none of the walls, or lacks what is attacked
 )
 
@@ -47,8 +48,9 @@ const graceWall = 3 * time.Second
 const graceCPU = 2 * time.Second
 
 // Judge decides from the evidence, the outside's first: what the host saw,
-// then how the run ended, and only then what the script says.
-func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
+// then how the run ended, and only then what the script says. On a slow host, at
+// pace, what is measured may be so much later.
+func Judge(a Attempt, res run.Result, err error, touched []string, pace Pace) Verdict {
 	v := Verdict{Attempt: a, Result: res}
 	say := func(state, format string, args ...any) Verdict {
 		v.State, v.Detail = state, fmt.Sprintf(format, args...)
@@ -57,7 +59,7 @@ func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
 	var said claim
 	parsed := len(res.Value) > 0 && json.Unmarshal(res.Value, &said) == nil && said.Escaped != nil
 
-	gained := append(slices.Clone(touched), beyondLimits(a.Limits, res)...)
+	gained := append(slices.Clone(touched), beyondLimits(a.Limits, res, pace)...)
 	if parsed && *said.Escaped {
 		gained = append(gained, said.Detail)
 	}
@@ -75,6 +77,8 @@ func Judge(a Attempt, res run.Result, err error, touched []string) Verdict {
 		return say(StateHeld, "ended by a wall: %s", describe(res))
 	case res.Outcome != run.Succeeded && a.expects(res):
 		return say(StateHeld, "ended: %s", describe(res))
+	case outOfTime(res.Outcome):
+		return say(StateSlow, "ended before it was done: %s", describe(res))
 	case res.Outcome != run.Succeeded:
 		return say(StateBroken, "ended unexpectedly: %s", describe(res))
 	case !parsed && slices.Contains(a.Expect, run.Succeeded):
@@ -116,17 +120,17 @@ func judgeAbsent(v Verdict, said claim) Verdict {
 
 // beyondLimits compares what a run used and gave with the limits that the
 // attempt set; those that it left to the policy are not known here.
-func beyondLimits(l policy.Limits, res run.Result) []string {
+func beyondLimits(l policy.Limits, res run.Result, pace Pace) []string {
 	var beyond []string
 	for _, out := range []struct{ name, text string }{{"stdout", res.Stdout}, {"stderr", res.Stderr}} {
 		if l.Output > 0 && policy.Bytes(len(out.text)) > l.Output {
 			beyond = append(beyond, fmt.Sprintf("%s of %d bytes passed the limit of %v", out.name, len(out.text), l.Output))
 		}
 	}
-	if l.WallTime > 0 && res.Usage.WallTime.Std() > l.WallTime.Std()+graceWall {
+	if l.WallTime > 0 && res.Usage.WallTime.Std() > l.WallTime.Std()+pace.of(graceWall) {
 		beyond = append(beyond, fmt.Sprintf("ran for %v with a wall limit of %v", res.Usage.WallTime, l.WallTime))
 	}
-	if l.CPUTime > 0 && res.Usage.CPUTime.Std() > l.CPUTime.Std()+graceCPU {
+	if l.CPUTime > 0 && res.Usage.CPUTime.Std() > l.CPUTime.Std()+pace.of(graceCPU) {
 		beyond = append(beyond, fmt.Sprintf("used %v of processor time with a limit of %v", res.Usage.CPUTime, l.CPUTime))
 	}
 	return beyond

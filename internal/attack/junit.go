@@ -33,12 +33,12 @@ type junitNote struct {
 }
 
 // JUnit writes verdicts in the XML that CI servers read: an escape is a
-// failure, a broken attempt an error.
+// failure, a broken attempt or one that was too slow an error.
 func JUnit(w io.Writer, verdicts []Verdict) error {
 	counts := Counts(verdicts)
 	suite := junitSuite{
 		Name: "cordon containment", Tests: len(verdicts),
-		Failures: counts[StateEscaped], Errors: counts[StateBroken], Skipped: counts[StateSkipped],
+		Failures: counts[StateEscaped], Errors: counts[StateBroken] + counts[StateSlow], Skipped: counts[StateSkipped],
 	}
 	for _, v := range verdicts {
 		detail := printable.Line(v.Detail)
@@ -49,7 +49,7 @@ func JUnit(w io.Writer, verdicts []Verdict) error {
 		switch note := (&junitNote{Message: detail}); v.State {
 		case StateEscaped:
 			c.Failure = note
-		case StateBroken:
+		case StateBroken, StateSlow:
 			c.Error = note
 		case StateSkipped:
 			c.Skipped = note

@@ -1,0 +1,73 @@
+package attack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Pace is how many times longer a script takes here than where the limits of the
+// attempts were chosen: at least 1. On an emulated or busy machine an attempt with those
+// limits would show nothing but that its time was up.
+type Pace float64
+
+// maxPace bounds how long a proof can take.
+const maxPace = 20
+
+// of stretches a time.
+func (p Pace) of(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * float64(max(p, 1)))
+}
+
+// calibration is work for the interpreter that every system can do. calibrated is how
+// long it takes on a machine of 2025 that does nothing else.
+const (
+	calibrationName = "calibration.py"
+	calibration     = "import json\nresult = len(json.dumps([str(i * i) for i in range(200000)]))\n"
+	calibrated      = 60 * time.Millisecond
+)
+
+// measure runs the calibration a few times. The quickest counts: that is the machine,
+// and the others are who else uses it; attempts that have bad luck are repeated.
+func (s *Suite) measure(ctx context.Context, r Runner) (Pace, error) {
+	var times []time.Duration
+	for range 3 {
+		limits := policy.Limits{WallTime: policy.Duration(maxPace * time.Second), CPUTime: policy.Duration(maxPace * time.Second)}
+		res, err := r.Run(ctx, run.Request{
+			Script: calibration, Name: calibrationName, Tier: s.Tier, Limits: limits.Capped(s.Maxima.Or(policy.DefaultMaxima())),
+		})
+		switch {
+		case err != nil:
+			return 0, err
+		case res.OK():
+			times = append(times, res.Usage.WallTime.Std())
+		case !outOfTime(res.Outcome):
+			return 0, errors.New("a script without any attempt does not run here: " + describe(res))
+		}
+	}
+	if len(times) == 0 {
+		return maxPace, nil
+	}
+	return min(max(Pace(slices.Min(times))/Pace(calibrated), 1), maxPace), nil
+}
+
+func outOfTime(o run.Outcome) bool { return o == run.TimedOut || o == run.OutOfCPU }
+
+// stretch gives an attempt the time that it needs at a pace. One that may run out of time
+// keeps its limits: that they hold is a part of what it tries.
+func (a Attempt) stretch(pace Pace, most policy.Limits) Attempt {
+	a.Limits.WallTime = cmp.Or(a.Limits.WallTime, defaultWall)
+	a.Limits.CPUTime = cmp.Or(a.Limits.CPUTime, policy.DefaultLimits().CPUTime)
+	if !slices.ContainsFunc(a.Expect, outOfTime) {
+		for _, limit := range []*policy.Duration{&a.Limits.WallTime, &a.Limits.CPUTime} {
+			*limit = policy.Duration(pace.of(limit.Std()))
+		}
+	}
+	a.Limits = a.Limits.Capped(most)
+	return a
+}
