@@ -23,9 +23,13 @@ import (
 // forkTimeout bounds the wait for one worker; a fork takes about 1 ms.
 const forkTimeout = 30 * time.Second
 
-// autopsyTimeout bounds the wait for the end of a worker that has failed: one
-// that hangs before it is ready cannot be killed by its number.
+// autopsyTimeout bounds the wait for the end of a worker that hangs before it is
+// ready: it cannot be killed by its number. One that is dead is reported as soon as
+// its fork server has a processor.
 const autopsyTimeout = time.Second
+
+// errDied says that a worker is dead, and not just late.
+var errDied = errors.New("the worker died while its walls went up")
 
 // Worker is one confined CPython that waits for its only guest.
 type Worker struct {
@@ -195,7 +199,7 @@ func (w *Worker) awaitReady(ctx context.Context, patience time.Duration) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, io.EOF):
-		return errors.New("the worker died while its walls went up")
+		return errDied
 	case err != nil:
 		return fmt.Errorf("the worker is not ready: %w", err)
 	}
@@ -224,11 +228,15 @@ func (w *Worker) awaitReady(ctx context.Context, patience time.Duration) error {
 // autopsy waits for the burial of a worker that never was ready. Then it is
 // known whether its fork server still lives, and could make another.
 func (w *Worker) autopsy(ctx context.Context, err error) error {
+	patience := autopsyTimeout
+	if errors.Is(err, errDied) {
+		patience = forkTimeout
+	}
 	select {
 	case <-w.exited:
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(autopsyTimeout):
+	case <-time.After(patience):
 	}
 	if !w.zygote.Alive() {
 		return fmt.Errorf("%w: %w", err, w.zygote.err)

@@ -41,7 +41,9 @@ const (
 	idleFor = 30 * time.Second
 	// maxWaiting is how many calls may wait for a worker.
 	maxWaiting = 4096
-	// maxAttempts is how many workers may die under one call before it starts.
+	// maxAttempts is how many workers may die under one call before it starts, beside
+	// those that rest when it comes: they may all be dead, with the fork server that
+	// they had in common.
 	maxAttempts = 5
 )
 
@@ -104,7 +106,7 @@ func (h *Hook) Call(ctx context.Context, call Call) (run.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return run.Result{}, err
 	}
-	for left := maxAttempts; ; left-- {
+	for left := h.Idle() + maxAttempts; ; left-- {
 		inside, end := observe.Begin(ctx, observe.Lease)
 		w, err := h.take(inside)
 		end(err)

@@ -156,7 +156,7 @@ func TestTriesAgain(t *testing.T) {
 
 	s = &shop{work: func(context.Context, int) (bool, error) { return false, backend.ErrNotStarted }}
 	h = s.hook(t, 2)
-	if _, err := h.Call(t.Context(), Call{}); !errors.Is(err, backend.ErrNotStarted) || s.made.Load() > maxAttempts+1 {
+	if _, err := h.Call(t.Context(), Call{}); !errors.Is(err, backend.ErrNotStarted) || s.made.Load() > maxAttempts+2 {
 		t.Errorf("%v after %d workers", err, s.made.Load())
 	}
 	h.Close()
@@ -168,6 +168,40 @@ func TestTriesAgain(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	h.Close()
+}
+
+// All workers that rest may have died with their fork server. That is no reason to
+// fail a call, however many they were.
+func TestAllThatRestAreDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 4 * maxAttempts
+		var dead atomic.Bool
+		s := &shop{work: func(_ context.Context, n int) (bool, error) {
+			if dead.Load() && n <= most {
+				return false, fmt.Errorf("gone: %w", backend.ErrNotStarted)
+			}
+			pass(time.Second)
+			return true, nil
+		}}
+		h := s.hook(t, most)
+		var wg sync.WaitGroup
+		for range most {
+			wg.Go(func() {
+				if _, err := h.Call(t.Context(), Call{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if h.Idle() != most {
+			t.Errorf("%d rest", h.Idle())
+		}
+		dead.Store(true)
+		if _, err := h.Call(t.Context(), Call{}); err != nil {
+			t.Error(err)
+		}
+		h.Close()
+	})
 }
 
 // Who waits for a worker that cannot be started is told so, and the next one

@@ -22,9 +22,10 @@ const maxAge = 15 * time.Minute
 // the zygote forks the next on another.
 const forkers = 2
 
-// maxServers is how many fork servers may die under one who wants a worker
-// before he is told.
-const maxServers = 3
+// maxBarren is how many fork servers in a row may fail to start, or die before they
+// gave a single worker, before that is reported. One that has given workers does not
+// count: whoever kills servers now and then delays callers, and fails none of them.
+const maxBarren = 3
 
 // retryDelay keeps a host that cannot fork from being asked in a loop.
 const retryDelay = 100 * time.Millisecond
@@ -129,6 +130,13 @@ type pool struct {
 	zygote  *zygote.Zygote
 	started time.Time
 	retired []*zygote.Zygote // replaced, and perhaps not done yet
+	barren  int              // servers in a row that gave nothing
+	proven  *zygote.Zygote   // the last server that gave a worker
+	mourned *zygote.Zygote   // the last server whose death was counted
+
+	// start starts a fork server, and ask has it fork a worker. Tests replace them.
+	start func(context.Context) (*zygote.Zygote, error)
+	ask   func(context.Context, *zygote.Zygote, policy.Limits, bool) (*member, error)
 
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -141,6 +149,8 @@ func newPool(b *Backend, first *zygote.Zygote, r recipe) *pool {
 		ready: make(chan struct{}, r.idle), wants: make(chan struct{}, r.idle),
 		fails: make(chan error),
 	}
+	p.start = func(ctx context.Context) (*zygote.Zygote, error) { return b.startZygote(ctx, r) }
+	p.ask = p.forkFrom
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for range r.idle {
 		p.wants <- struct{}{}
@@ -175,23 +185,46 @@ func (p *pool) fill() {
 }
 
 // fork gives a checked worker in its cgroup. No guest has started yet: when the
-// fork server dies over it, the next one is asked.
+// fork server dies over it, or while it starts, the next one is asked. How many have
+// died is counted for the pool and not here: a filler may meet one death after the
+// other while its neighbour serves everybody, and its error would go to a caller who
+// came behind all of them.
 func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*member, error) {
-	for left := maxServers; ; left-- {
+	for {
 		z, err := p.current(ctx)
-		if err != nil {
-			return nil, err
+		var m *member
+		if err == nil {
+			m, err = p.ask(ctx, z, limits, warm)
 		}
-		m, err := p.forkFrom(ctx, z, limits, warm)
 		switch {
 		case err == nil:
+			p.gave(z)
 			return m, nil
 		case p.ctx.Err() != nil:
 			return nil, backend.ErrClosed()
-		case z.Alive() || left == 1 || ctx.Err() != nil:
+		case ctx.Err() != nil || z != nil && z.Alive() || p.gaveNothing(z):
 			return nil, err
 		}
 	}
+}
+
+// gave notes that a fork server has given a worker.
+func (p *pool) gave(z *zygote.Zygote) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.barren, p.proven = 0, z
+}
+
+// gaveNothing counts a fork server that is dead, or nil for one that did not start,
+// once. It says whether too many in a row gave nothing.
+func (p *pool) gaveNothing(z *zygote.Zygote) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if z == nil || z != p.proven && z != p.mourned {
+		p.barren++
+		p.mourned = z
+	}
+	return p.barren >= maxBarren
 }
 
 func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (m *member, err error) {
@@ -222,7 +255,7 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	if p.ctx.Err() != nil {
 		return nil, backend.ErrClosed() // nobody would end another
 	}
-	z, err := p.backend.startZygote(ctx, p.recipe)
+	z, err := p.start(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,124 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/zygote"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// orphanage is a pool without fillers, whose faults a test decides on.
+func orphanage(t *testing.T) *pool {
+	t.Helper()
+	b := open(t, Options{Idle: 1})
+	r := b.kinds[noRules].recipe
+	r.idle = 0
+	first, err := b.startZygote(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPool(b, first, r)
+	t.Cleanup(p.stopAll)
+	return p
+}
+
+// A filler that loses one fork server after the other, while each of them gives a
+// worker to its neighbour, goes on. Its error would reach a caller for whom no server
+// has died: that was the fork server that "is gone" behind a kill.
+func TestForkOutlivesServersThatWork(t *testing.T) {
+	p := orphanage(t)
+	killed := 0
+	p.ask = func(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (*member, error) {
+		if killed < 3*maxBarren {
+			neighbours, err := p.forkFrom(ctx, z, limits, warm)
+			if err != nil {
+				t.Error(err)
+				return nil, err
+			}
+			p.gave(z)
+			neighbours.Close()
+			z.Close()
+			killed++
+		}
+		return p.forkFrom(ctx, z, limits, warm)
+	}
+	m, err := p.fork(t.Context(), p.limits, false)
+	if err != nil {
+		t.Fatalf("after %d servers: %v", killed, err)
+	}
+	m.Close()
+	if killed != 3*maxBarren {
+		t.Errorf("%d servers were killed", killed)
+	}
+}
+
+// Servers that never give a worker are not started for ever. What they die of is
+// told, and the next caller may have more luck.
+func TestBarrenServersAreReported(t *testing.T) {
+	p := orphanage(t)
+	asked, kill := 0, true
+	p.ask = func(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (*member, error) {
+		asked++
+		if kill {
+			z.Close()
+		}
+		return p.forkFrom(ctx, z, limits, warm)
+	}
+	if m, err := p.fork(t.Context(), p.limits, false); err == nil || asked != maxBarren {
+		t.Errorf("%v after %d servers: %v", m, asked, err)
+	}
+	kill = false
+	m, err := p.fork(t.Context(), p.limits, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+}
+
+// A fork server may be killed while it starts.
+func TestForkOutlivesAFailedStart(t *testing.T) {
+	p := orphanage(t)
+	start, gone, failed := p.start, errors.New("killed while it starts"), 0
+	p.start = func(ctx context.Context) (*zygote.Zygote, error) {
+		if failed++; failed < maxBarren {
+			return nil, gone
+		}
+		return start(ctx)
+	}
+	p.zygote.Close()
+	m, err := p.fork(t.Context(), p.limits, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+	if failed != maxBarren {
+		t.Errorf("%d starts", failed)
+	}
+
+	p.start = func(context.Context) (*zygote.Zygote, error) {
+		failed++
+		return nil, gone
+	}
+	p.zygote.Close()
+	failed = 0
+	if _, err := p.fork(t.Context(), p.limits, false); !errors.Is(err, gone) || failed != maxBarren {
+		t.Errorf("%v after %d starts", err, failed)
+	}
+}
+
+// A caller whose time is up does not wait for the next server.
+func TestForkEndsWithItsContext(t *testing.T) {
+	p := orphanage(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	p.ask = func(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (*member, error) {
+		cancel()
+		z.Close()
+		return p.forkFrom(ctx, z, limits, warm)
+	}
+	if _, err := p.fork(ctx, p.limits, false); err == nil || ctx.Err() == nil {
+		t.Errorf("%v", err)
+	}
+}
