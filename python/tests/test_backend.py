@@ -147,6 +147,37 @@ def test_working_directory(tmp_path):
     assert "def scale" in backend.execute("t", tools.reads, {"path": "tools.py"})
 
 
+@pytest.mark.parametrize("text, allowed", [("limits: {memory: 64MiB}\n", False), ("read: [%s]\n", True)])
+def test_working_directory_under_an_operator(monkeypatch, tmp_path, text, allowed):
+    """A backend adds no grant to an operator's policy, and drops none of its limits."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "secret").write_text("secret")
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("maxima: {memory: 64MiB, wall_time: 20s}\n" + (text % folder if "%" in text else text))
+    monkeypatch.setenv("CORDON_POLICY", str(policy))
+    backend = SubprocessSandboxBackend(SandboxConfig(timeout=10, memory_limit_mb=64, working_directory=str(folder)))
+    if allowed:
+        assert backend.execute("t", tools.reads, {"path": "secret"}) == "secret"
+    else:
+        with pytest.raises(RuntimeError, match="working_directory .* cannot be read by the guest .* CORDON_POLICY"):
+            backend.execute("t", tools.reads, {"path": str(folder / "secret")})
+    greedy = SubprocessSandboxBackend(SandboxConfig(memory_limit_mb=512, working_directory=str(folder)))
+    with pytest.raises(RuntimeError, match="maximum"):
+        greedy.execute("t", os.getcwd, {})
+
+
+def test_operator_named_later(monkeypatch, tmp_path):
+    """A child that was started without CORDON_POLICY does not serve who comes after it was set."""
+    before = SubprocessSandboxBackend(SandboxConfig(memory_limit_mb=512))
+    assert before.execute("t", os.getcwd, {})
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("maxima: {memory: 64MiB}\n")
+    monkeypatch.setenv("CORDON_POLICY", str(policy))
+    with pytest.raises(RuntimeError, match="maximum"):
+        SubprocessSandboxBackend(SandboxConfig(memory_limit_mb=512)).execute("t", os.getcwd, {})
+
+
 def test_config_of_others():
     """A framework's own configuration, with its own names."""
 

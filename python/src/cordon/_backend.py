@@ -108,15 +108,18 @@ class SubprocessSandboxBackend:
     def _place(self) -> Sandbox:
         """Functions go to the Python that has them: this one."""
         if self._sandbox is None:
-            policy: Dict[str, Any] = {}
-            if not os.environ.get("CORDON_POLICY"):
-                # Who makes a backend is its operator.
-                policy["maxima"] = {name: limit for name, limit in self._limits.items() if self._above(name)}
-            if self._folder is not None:
-                policy["read"] = [os.path.abspath(self._folder)]
-            policy = {key: value for key, value in policy.items() if value}
-            self._sandbox = Sandbox(policy=policy or None, python=sys.executable)
+            self._sandbox = Sandbox(policy=self._policy() or None, python=sys.executable)
         return self._sandbox
+
+    def _policy(self) -> Dict[str, Any]:
+        """What a backend grants its functions: whoever makes one is its operator. Not where
+        CORDON_POLICY names another operator's policy, to which nothing is added."""
+        if os.environ.get("CORDON_POLICY"):
+            return {}
+        policy: Dict[str, Any] = {"maxima": {name: limit for name, limit in self._limits.items() if self._above(name)}}
+        if self._folder is not None:
+            policy["read"] = [os.path.abspath(self._folder)]
+        return {key: value for key, value in policy.items() if value}
 
     def _above(self, name: str) -> bool:
         return self._memory > 1024 if name == "memory" else self._timeout > 60

@@ -80,9 +80,19 @@ def unpacked(text):
     return pickle.loads(base64.b64decode(text))
 
 
+def enter(directory):
+    try:
+        os.chdir(directory)
+    except OSError as problem:
+        raise PermissionError(
+            "working_directory %s cannot be read by the guest (%s): the policy that CORDON_POLICY names has to grant it with read:"
+            % (directory, problem.strerror)
+        ) from None
+
+
 def answer():
     if context["cwd"]:
-        os.chdir(context["cwd"])
+        enter(context["cwd"])
     sys.meta_path.insert(0, Sent(context["modules"]))
     stopped = main_module(context["main"])
     try:

@@ -59,7 +59,7 @@ class Sandbox:
             return
         if token is not None:
             raise InvalidRequest("token is for a service: name it with url")
-        key = (_binary.find(binary), _policy_text(policy), python)
+        key = (_binary.find(binary), _policy_text(policy), python, os.environ.get("CORDON_POLICY"))
         self._about = "local"
         self._transport, self._release = _share(key)
 
@@ -322,7 +322,8 @@ def _nothing() -> None:
 
 # Children that are shared
 
-Key = Tuple[str, Optional[str], Optional[str]]
+#: Binary, policy, interpreter, and CORDON_POLICY, which the child reads when it starts.
+Key = Tuple[str, Optional[str], Optional[str], Optional[str]]
 
 _shared: Dict[Key, Tuple[Local, int]] = {}
 _sharing = threading.RLock()
@@ -346,7 +347,7 @@ def _share(key: Key) -> Tuple[Local, Any]:
 
 
 def _command(key: Key) -> List[str]:
-    binary, policy, python = key
+    binary, policy, python, _ = key
     command = [binary, "run", "--json-lines", "--concurrency", str(AT_ONCE)]
     if policy is not None:
         command += ["--policy", _policy_file(policy) if policy.startswith("{") else policy]
