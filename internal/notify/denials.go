@@ -38,6 +38,15 @@ func (d *Denials) Add(v run.Violation) (total int) {
 	return d.total
 }
 
+// Miss counts a call that came to nothing and is no violation, and says how many calls
+// did so far: a guest that makes nothing else keeps the host busy just as well.
+func (d *Denials) Miss() (total int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.total++
+	return d.total
+}
+
 // Take gives what was seen, and forgets it; the total stays.
 func (d *Denials) Take() []run.Violation {
 	d.mu.Lock()

@@ -132,3 +132,12 @@ var threadClone = Where{ignoring(0,
 func IsThread(nr int, args [6]uint64) bool {
 	return Name(nr) == "clone" && threadClone.Holds(args)
 }
+
+// ThreadFails says that the kernel will not make a thread that [IsThread] knows: on
+// amd64 it refuses thread-local storage outside of what a process can address. That is
+// in a register, too. A guest that asks for it in a loop makes the host work for
+// nothing, and has to be counted.
+func ThreadFails(arch string, args [6]uint64) bool {
+	const lastAddress = 1<<47 - 4096 // with five levels of page tables, nobody has more unasked
+	return arch == "amd64" && args[0]&cloneSetTLS != 0 && args[4] >= lastAddress
+}

@@ -29,7 +29,10 @@ func (w *Worker) decideNetwork(fd int, q notify.Question) bool {
 		}
 		err := giveSocket(fd, q, n)
 		if isShortage(err) {
+			w.miss()
 			q.Refuse(fd, unix.EMFILE) // ours or the guest's own; in neither case a violation
+		} else if isAnswered(err) {
+			w.miss()
 		}
 		return err == nil || isShortage(err) || isAnswered(err)
 	case "connect":
@@ -126,6 +129,13 @@ func addressOf(pid int, at, size uint64) (netip.AddrPort, bool) {
 		}
 	}
 	return netip.AddrPort{}, false
+}
+
+// miss counts a call that came to nothing.
+func (w *Worker) miss() {
+	if w.denials.Miss() == notify.Hammering {
+		w.Kill(KilledHammering)
+	}
 }
 
 // Report adds an attempt that somebody else has stopped.

@@ -1,6 +1,7 @@
 package zygote
 
 import (
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -51,6 +52,9 @@ func (z *Zygote) decide(fd int, q notify.Question, allowed []int) {
 	// The pid was looked up after the question came: it must still be the
 	// same process that waits for the answer.
 	if !q.Waits(fd) {
+		if w != nil {
+			w.miss() // a signal has interrupted it, or it has died
+		}
 		return
 	}
 	switch {
@@ -58,7 +62,7 @@ func (z *Zygote) decide(fd int, q notify.Question, allowed []int) {
 		q.Continue(fd)
 	case w == nil:
 		q.Refuse(fd, unix.EPERM)
-	case seccomp.IsThread(q.NR, q.Args):
+	case seccomp.IsThread(q.NR, q.Args) && !seccomp.ThreadFails(runtime.GOARCH, q.Args):
 		w.decideThread(fd, q)
 	case w.decideNetwork(fd, q):
 	default:

@@ -16,9 +16,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// burialTimeout bounds the wait for a worker that closed its channel to be
-// reported dead; it may also be alive, and then it is killed.
-const burialTimeout = 200 * time.Millisecond
+// channelGrace is how long a worker may live without its channel, in case that it is
+// about to end. One that is ending already takes as long as it takes: to free 4 GiB
+// of shared memory is a second's work, which comes after the channel is closed.
+const channelGrace = 200 * time.Millisecond
 
 // Run hands the guest over and collects the evidence of its end. The worker
 // is dead, or about to be, when it returns.
@@ -85,7 +86,12 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 	case err == nil:
 		e.Malformed = fmt.Errorf("a frame of kind %q", kind)
 	case errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET):
-		w.awaitDeath()
+		w.awaitDeath(channelGrace)
+		e.Exit, e.Orphaned = w.burial()
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		// It may have been killed in the middle of its report.
+		e.Malformed = err
+		w.awaitDeath(channelGrace)
 		e.Exit, e.Orphaned = w.burial()
 	default:
 		e.Malformed = err
@@ -153,16 +159,22 @@ func (w *Worker) narrow(l policy.Limits) []any {
 
 func (w *Worker) threadLimit() int { return w.limits.Load().Threads }
 
-// awaitDeath: the channel is closed, by death or by a guest that wants to be
-// clever. One without a channel has no way to give a result.
-func (w *Worker) awaitDeath() {
-	timer := time.NewTimer(burialTimeout)
-	defer timer.Stop()
-	select {
-	case <-w.exited:
-	case <-timer.C:
-		w.Kill(KilledChannel)
-		<-w.exited
+// awaitDeath returns when the worker is dead, after its channel was closed: by its
+// death, or by a guest that wants to be clever. One that lives on without a channel has
+// no way to give a result, and is killed.
+func (w *Worker) awaitDeath(grace time.Duration) {
+	began := time.Now()
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		select {
+		case <-w.exited:
+			return
+		case <-time.After(pause):
+		}
+		if time.Since(began) >= grace && !dying(w.PID) {
+			w.Kill(KilledChannel)
+			<-w.exited
+			return
+		}
 	}
 }
 

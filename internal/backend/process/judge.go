@@ -34,7 +34,7 @@ func judge(e evidence) (run.Result, error) {
 		return run.Result{}, run.Errorf(run.Internal, "the fork server died while the guest ran")
 	case e.Killed == zygote.KilledOutput:
 		end(&r, run.OutOfOutput, "SIGKILL", fmt.Sprintf("output limit of %v reached", e.Limits.Output))
-	case e.Report == nil && e.killed(&r), e.Report == nil && e.died(&r):
+	case e.Report == nil && (e.outOfMemory(&r) || e.killed(&r) || e.died(&r)):
 	case e.Malformed != nil:
 		report.Malformed(&r, e.Malformed, e.Limits)
 	default:
@@ -48,8 +48,21 @@ func end(r *run.Result, o run.Outcome, signal, message string) {
 	r.Outcome, r.Signal, r.Error = o, signal, message
 }
 
+// outOfMemory goes before everything else that ended the guest: what the cgroup counted
+// is certain, and to free the memory takes so long that other clocks run out.
+func (e evidence) outOfMemory(r *run.Result) bool {
+	if e.OOMKills == 0 || e.Exit == nil {
+		return false
+	}
+	end(r, run.OutOfMemory, e.Exit.Signal, fmt.Sprintf("memory limit of %v reached", e.Limits.Memory))
+	return true
+}
+
 // killed: the guest is dead because we wanted it so.
 func (e evidence) killed(r *run.Result) bool {
+	if e.Killed == zygote.KilledChannel && e.Exit != nil && e.Exit.Signal != "SIGKILL" {
+		return false // it was faster, and ended by itself
+	}
 	switch e.Killed {
 	case zygote.KilledWall:
 		end(r, run.TimedOut, "SIGKILL", fmt.Sprintf("timed out: wall time limit of %v reached", e.Limits.WallTime))
@@ -72,8 +85,6 @@ func (e evidence) died(r *run.Result) bool {
 	switch exit := e.Exit; {
 	case exit == nil:
 		return false
-	case e.OOMKills > 0:
-		end(r, run.OutOfMemory, exit.Signal, fmt.Sprintf("memory limit of %v reached", e.Limits.Memory))
 	case (exit.Signal == "SIGXCPU" || exit.Signal == "SIGKILL") && e.CPUTime >= e.Limits.CPUTime.Std():
 		end(r, run.OutOfCPU, exit.Signal, fmt.Sprintf("processor time limit of %v reached", e.Limits.CPUTime))
 	case exit.Signal == "SIGSYS":
@@ -82,6 +93,8 @@ func (e evidence) died(r *run.Result) bool {
 		end(r, run.Signaled, exit.Signal, "the guest was ended by SIGSYS, as programs are that make system calls through a foreign ABI")
 	case exit.Signal != "":
 		end(r, run.Signaled, exit.Signal, "the guest crashed with "+exit.Signal)
+	case exit.Code == 0 && e.Malformed != nil:
+		return false
 	case exit.Code == 0:
 		r.Outcome, r.ExitCode = run.Succeeded, &exit.Code
 	default:

@@ -2,11 +2,13 @@ package process
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // Threads of native code hold no lock of the interpreter, so that many can
@@ -68,3 +70,37 @@ os._exit(0)
 type writerFunc func([]byte)
 
 func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }
+
+// Calls that come to nothing are counted, also where the kernel and not cordon refuses.
+func TestCallsThatComeToNothingAreCounted(t *testing.T) {
+	b := open(t, Options{Policy: policy.Policy{AllowNet: []string{"example.com"}}})
+	requireHost(t, b, policy.WallSeccomp)
+	for name, script := range map[string]string{
+		"threads with storage that cannot be addressed": `
+import ctypes, platform
+libc = ctypes.CDLL(None, use_errno=True)
+assert platform.machine() == "x86_64"
+for _ in range(40_000):
+    libc.syscall(56, ctypes.c_ulong(0x3d0f00), 0, 0, 0, ctypes.c_ulong(1 << 63))`,
+		"sockets without descriptors": `
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+call = __import__("platform").machine() == "x86_64" and 41 or 198
+try:
+    while True:
+        os.dup(0)
+except OSError:
+    pass
+for _ in range(40_000):
+    libc.syscall(call, 2, 1, 0)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.HasPrefix(name, "threads") && runtime.GOARCH != "amd64" {
+				t.Skip("arm64 takes every value")
+			}
+			if r := runJob(t, b, jobOf(b, script, nil)); r.Outcome != run.Denied {
+				t.Errorf("%s: %s\n%s", r.Outcome, r.Error, r.Stderr)
+			}
+		})
+	}
+}
