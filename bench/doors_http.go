@@ -16,6 +16,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/httpapi"
 	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -70,6 +71,62 @@ func (b *bench) doorHTTP(ctx context.Context, t *table) (err error) {
 	return nil
 }
 
+// unreadHTTP measures what callers notice of 200 clients of another token that do not
+// read their answers of 10 MiB.
+func (b *bench) unreadHTTP(ctx context.Context, t *table) (err error) {
+	door, err := b.openHTTP()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, door.close()) }()
+	var before, during samples
+	rounds := b.few(5, 1)
+	for range rounds {
+		if err := b.paced(ctx, &before, 200, steady, door.run); err != nil {
+			return err
+		}
+	}
+	if err := door.muteClients(200); err != nil {
+		return err
+	}
+	for range rounds {
+		if err := b.paced(ctx, &during, 200, steady, door.run); err != nil {
+			return err
+		}
+	}
+	t.add(row{
+		place: placeHTTP, Measure: "POST /v1/runs beside 200 clients that never read, p99, against without", Value: milliseconds(during.p99()), Number: during.p99().Seconds(),
+		Ratio: over(during.p99(), before.p99()), Must: atMost(2, "2 ×"),
+	})
+	return nil
+}
+
+// muteClients opens connections that ask for large answers and read nothing of them but
+// the first byte.
+func (d *httpDoor) muteClients(n int) error {
+	body := `{"script": "result = 'x' * (10 << 20)", "limits": {"result": "16MiB"}}`
+	for range n {
+		conn, err := net.Dial("tcp", d.at)
+		if err != nil {
+			return err
+		}
+		d.all = append(d.all, conn)
+		if _, err := fmt.Fprintf(conn, "POST /v1/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer mute\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", d.at, len(body), body); err != nil {
+			return err
+		}
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// benchTokens are the callers of a bench, by their secrets.
+type benchTokens struct{}
+
+// Find knows everybody.
+func (benchTokens) Find(secret string) (token.Caller, bool) { return token.Caller{Name: secret}, true }
+
 // httpDoor is a server on loopback, with clients that do no more than they have to: they
 // use the same cores.
 type httpDoor struct {
@@ -94,7 +151,7 @@ func (b *bench) openHTTP() (*httpDoor, error) {
 		Runner: b.runner, Policy: policy.Policy{Python: b.python},
 		Line: admission.NewLine(admission.Options{Concurrent: 64, Queue: 1024}),
 	})}
-	handler, err := httpapi.New(httpapi.Options{Service: d.service, Version: "bench"})
+	handler, err := httpapi.New(httpapi.Options{Service: d.service, Version: "bench", Tokens: benchTokens{}})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +166,7 @@ func (b *bench) openHTTP() (*httpDoor, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.request = fmt.Appendf(nil, "POST /v1/runs HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", d.at, len(body), body)
+	d.request = fmt.Appendf(nil, "POST /v1/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer reader\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", d.at, len(body), body)
 	return d, nil
 }
 

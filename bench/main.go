@@ -86,6 +86,7 @@ var phases = []phase{
 	{"egress", policy.TierJail, (*bench).egress},
 	{"wasm", policy.TierWasm, (*bench).wasm},
 	{"http", policy.TierProcess, (*bench).doorHTTP},
+	{"unread", policy.TierProcess, (*bench).unreadHTTP},
 	{"mcp", policy.TierProcess, (*bench).doorMCP},
 	{"python", policy.TierProcess, (*bench).pythonAPI},
 }

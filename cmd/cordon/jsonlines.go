@@ -25,6 +25,9 @@ const (
 	// the pipe.
 	maxWaiting      = 1024
 	maxWaitingBytes = 2 * run.MaxPayload
+	// maxUnsent bounds the answers that nobody has read yet. While there are more, what has
+	// ended keeps its turn, and nothing new begins.
+	maxUnsent = 64 << 20
 	// soon is how long a line that came alone may keep the next one waiting: a call of a
 	// hook and most runs take less, and then nobody is woken to read.
 	soon = time.Millisecond
@@ -107,10 +110,12 @@ type lineServer struct {
 	under   sync.WaitGroup
 
 	mu    sync.Mutex
-	room  *sync.Cond // for more bytes
+	room  *sync.Cond // for more bytes, or for more answers
 	bytes int        // of all lines that are not answered yet
-	known map[string]*job
-	over  bool // nothing is started any more
+	// unsent is the size of the answers that wait to be written.
+	unsent int64
+	known  map[string]*job
+	over   bool // nothing is started any more
 }
 
 // job is a line that is to be answered.
@@ -241,8 +246,32 @@ func (s *lineServer) finish(j *job) {
 	defer s.under.Done()
 	answer := s.do(j.ctx, j.order)
 	s.leave(j)
+	release := s.hold(answer)
 	<-s.slots
 	s.answer(j.order, answer)
+	release()
+}
+
+// hold waits until there is room for an answer among those that nobody has read. One that
+// is larger than all the room has it to itself.
+func (s *lineServer) hold(answer any) (release func()) {
+	result, ok := answer.(run.Result)
+	if !ok {
+		return func() {} // a few words
+	}
+	size := result.Size()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.unsent > 0 && s.unsent+size > maxUnsent {
+		s.room.Wait()
+	}
+	s.unsent += size
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.unsent -= size
+		s.room.Broadcast()
+	}
 }
 
 // turnAway answers what still waits when it is all over.
@@ -284,7 +313,7 @@ func (s *lineServer) leave(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytes -= j.size
-	s.room.Signal()
+	s.room.Broadcast()
 	if s.known[j.order.ID] == j {
 		delete(s.known, j.order.ID)
 	}
@@ -300,7 +329,14 @@ func (s *lineServer) cancel(id string) {
 	}
 }
 
+// small is what is encoded at once, and written with one call; the rest is in pieces.
+const small = 64 << 10
+
 func (s *lineServer) answer(o order, v any) {
+	if result, ok := v.(run.Result); ok && result.Size() > small {
+		s.answerLarge(result, o.Brief)
+		return
+	}
 	text, err := marshalLine(v, o.Brief)
 	if err != nil {
 		text, _ = marshalLine(failed(o.id(), err), false) // texts alone
@@ -308,6 +344,20 @@ func (s *lineServer) answer(o order, v any) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	_, _ = s.out.Write(text) // a broken pipe ends ctx
+}
+
+// answerLarge encodes a Result while it is written: a copy of it would count, too.
+func (s *lineServer) answerLarge(result run.Result, brief bool) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	out := bufio.NewWriterSize(s.out, small)
+	encode := result.Encode
+	if brief {
+		encode = result.EncodeBrief
+	}
+	if encode(out) == nil {
+		_ = out.Flush() // a broken pipe ends ctx
+	}
 }
 
 // marshalLine asks a Result directly: an encoder would read again what it has written.

@@ -1,6 +1,13 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
 
 func TestLineID(t *testing.T) {
 	for text, want := range map[string]string{
@@ -10,6 +17,45 @@ func TestLineID(t *testing.T) {
 	} {
 		if got := string(line{text: []byte(text)}.id()); got != want {
 			t.Errorf("id of %s: %s; want %s", text, got, want)
+		}
+	}
+}
+
+// Whoever reads no answers gets no more of them made: what has ended keeps its turn until
+// there is room.
+func TestUnreadLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &lineServer{}
+		s.room = sync.NewCond(&s.mu)
+		large := run.Result{Stdout: strings.Repeat("x", maxUnsent/2+1)}
+		first, second := s.hold(large), make(chan func())
+		go func() { second <- s.hold(large) }()
+		synctest.Wait()
+		select {
+		case <-second:
+			t.Error("two answers are held, and there is room for one")
+		default:
+		}
+		s.hold(failure{})() // a few words always have room
+		first()
+		(<-second)()
+		s.hold(run.Result{Stdout: strings.Repeat("x", 2*maxUnsent)})()
+		if s.unsent != 0 {
+			t.Errorf("%d bytes are held", s.unsent)
+		}
+	})
+}
+
+// A large answer is the same text as a small one.
+func TestLargeLines(t *testing.T) {
+	for _, brief := range []bool{false, true} {
+		var got strings.Builder
+		s := &lineServer{out: &tap{ctx: t.Context(), to: &got}}
+		result := run.Result{ID: "a", Status: run.StatusOK, Outcome: run.Succeeded, Stdout: strings.Repeat("ä<\n", small)}
+		s.answer(order{Brief: brief}, result)
+		want, err := marshalLine(result, brief)
+		if err != nil || got.String() != string(want) {
+			t.Errorf("brief %v: %v, %d bytes against %d", brief, err, got.Len(), len(want))
 		}
 	}
 }

@@ -50,7 +50,8 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 	}
 	how := service.Options{
 		Policy: rules, Version: p.version, Commands: opts.allowCommands, Workspaces: opts.workspaces,
-		Line: admission.NewLine(admission.Options{Concurrent: opts.concurrent, Queue: opts.queue}),
+		Answers: admission.NewAnswers(opts.answers),
+		Line:    admission.NewLine(admission.Options{Concurrent: opts.concurrent, Queue: opts.queue}),
 	}
 	recorded, err := openAudit(opts.audit, log)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -20,6 +21,7 @@ type serviceOptions struct {
 	allowCommands           bool
 	workspaces              []string
 	concurrent, queue, idle int
+	answers                 admission.AnswerOptions
 	audit                   auditOptions
 	logFormat, logLevel     string
 }
@@ -39,6 +41,9 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 	f.StringArrayVar(&o.workspaces, "workspace", nil, "a `FOLDER` in and below which commands may work (repeatable); without one they have a private /tmp")
 	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many runs may be under way at once")
 	f.Var(cli.Counted(&o.queue), "queue", "how many requests may wait for their turn; the next one is told to try again")
+	o.answers = admission.AnswerOptions{PerCaller: admission.DefaultAnswersPerCaller, Total: admission.DefaultAnswers}
+	f.Var(cli.Measured(&o.answers.Total, policy.ParseBytes), "unread-answers", "how much memory answers may take that their clients have not read; the next request is told to try again")
+	f.Var(cli.Measured(&o.answers.PerCaller, policy.ParseBytes), "unread-answers-per-caller", "the same, for each token")
 	f.Var(cli.Counted(&o.idle), "idle", "how many workers wait for a request, each with about 3 MiB")
 	f.StringVar(&o.audit.file, "audit", "", "record every run in this `FILE` (CORDON_AUDIT_FILE); cordon audit reads it")
 	f.StringVar(&o.audit.key, "audit-key", "", "a `FILE` with a key, without which nobody can forge the record")
@@ -54,6 +59,9 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 func (o *serviceOptions) settle() error {
 	if o.audit.file == "" && (o.audit.key != "" || o.audit.required) {
 		return run.Errorf(run.Invalid, "--audit-key and --audit-required are for --audit FILE: say which file")
+	}
+	if o.answers.PerCaller > o.answers.Total {
+		return run.Errorf(run.Invalid, "--unread-answers-per-caller is %v, above --unread-answers, which is %v", o.answers.PerCaller, o.answers.Total)
 	}
 	if len(o.workspaces) > 0 && !o.allowCommands {
 		return run.Errorf(run.Invalid, "--workspace is for commands: say --allow-commands too")

@@ -1,11 +1,12 @@
 package httpapi
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -39,26 +40,42 @@ func (a *api) write(w http.ResponseWriter, r *http.Request, status int, kind str
 	a.send(w, status, kind, body)
 }
 
-// send gives a client its time to take an answer. The guest is gone by now, and its
-// place is somebody else's.
+// send gives a client an answer, as long as it takes it.
 func (a *api) send(w http.ResponseWriter, status int, kind string, body []byte) {
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience(a.WriteTimeout, len(body)))); err != nil {
-		a.Logger.Warn("no deadline for an answer", "error", err)
-	}
-	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil {
+	out := a.head(w, status, kind, int64(len(body)))
+	if _, err := out.Write(body); err != nil {
 		a.Logger.Debug("an answer was not taken", "error", err)
 	}
 }
 
-// slowest is how many bytes of a large answer a client must take in a second.
-const slowest = 1 << 20
+// sendResult is send for what can be large: it is encoded while it is sent.
+func (a *api) sendResult(w http.ResponseWriter, r *http.Request, result run.Result) {
+	var size counter
+	if err := result.Encode(&size); err != nil {
+		a.fail(w, r, run.Wrap(run.Internal, err))
+		return
+	}
+	out := bufio.NewWriterSize(a.head(w, http.StatusOK, jsonType, int64(size)), pieceSize)
+	if err := errors.Join(result.Encode(out), out.Flush()); err != nil {
+		a.Logger.Debug("an answer was not taken", "error", err)
+	}
+}
 
-// patience is how long a client may take for an answer of a size.
-func patience(least time.Duration, size int) time.Duration {
-	return least + time.Duration(size/slowest)*time.Second
+// head begins an answer of a size.
+func (a *api) head(w http.ResponseWriter, status int, kind string, size int64) *paced {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	out := a.pace(w, size)
+	out.WriteHeader(status)
+	return out
+}
+
+// counter counts what is written.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }
 
 // constant answers with what never changes.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,7 +43,7 @@ func (b *budget) take(n int64) error {
 func (b *budget) give(n int64) { b.used.Add(-n) }
 
 // readBody gives the whole body, which is JSON. Whoever has it calls done when it is not
-// needed any more.
+// needed any more, once or more often.
 func (a *api) readBody(r *http.Request) (body []byte, done func(), err error) {
 	if err := jsonOnly(r.Header); err != nil {
 		return nil, nil, err
@@ -68,7 +69,7 @@ func (a *api) readBody(r *http.Request) (body []byte, done func(), err error) {
 		case errors.Is(err, io.EOF):
 			a.bodies.give(piece - n)
 			taken -= piece - n
-			return whole.Bytes(), func() { a.bodies.give(taken) }, nil
+			return whole.Bytes(), sync.OnceFunc(func() { a.bodies.give(taken) }), nil
 		case err != nil:
 			return nil, nil, a.bodyError(err)
 		}

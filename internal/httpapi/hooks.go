@@ -52,7 +52,7 @@ func (a *api) callHook(w http.ResponseWriter, r *http.Request) error {
 	case call.Function == "" && len(call.Args) > 0:
 		return run.Errorf(run.Invalid, "args are for a function, and none is named: write function, too")
 	}
-	return a.answer(w, r, body, func(ctx context.Context) (run.Result, error) {
+	return a.answer(w, r, body, done, func(ctx context.Context) (service.Answer, error) {
 		return a.Service.CallHook(ctx, who(ctx), observe.HTTP, r.PathValue("id"), call)
 	})
 }

@@ -100,7 +100,7 @@ func build(o Options) (*api, http.Handler, error) {
 		mux.Handle(path, methods)
 	}
 	for path, mounted := range o.Mounts {
-		mux.Handle(path, a.guarded(mounted))
+		mux.Handle(path, a.guarded(a.mounted(mounted)))
 	}
 	mux.Handle("/", a.guarded(a.answering(func(_ http.ResponseWriter, r *http.Request) error {
 		return run.Errorf(run.Unknown, "there is no %q here: /docs lists what there is", r.URL.Path)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // kept is an answer that can be given again.
 type kept struct {
-	body    []byte
+	service.Answer
 	runID   string
 	passing bool // not to be kept
 }
@@ -42,7 +43,7 @@ type keyed struct {
 	expires time.Time
 }
 
-func (k *keyed) size() int64 { return int64(len(k.key)+len(k.answer.body)) + keptCost }
+func (k *keyed) size() int64 { return int64(len(k.key)) + k.answer.Size() + keptCost }
 
 // keyStore remembers answers by caller and key. Whoever has the most of them loses the
 // oldest when there is no more room: nobody's keys are forgotten for the sake of
@@ -72,7 +73,7 @@ func hasKey(r *http.Request) bool { return len(r.Header.Values(keyHeader)) > 0 }
 
 // byKey does something, unless it was done before for a request with the same key. Two at
 // the same time are done once.
-func (a *api) byKey(w http.ResponseWriter, r *http.Request, body []byte, do func() (kept, error)) (kept, error) {
+func (a *api) byKey(w http.ResponseWriter, r *http.Request, body []byte, do func() (kept, error)) (answer kept, err error) {
 	if !hasKey(r) {
 		return do()
 	}
@@ -95,8 +96,12 @@ func (a *api) byKey(w http.ResponseWriter, r *http.Request, body []byte, do func
 			return kept{}, r.Context().Err()
 		}
 		if k.ok {
+			again := k.answer
+			if again.Answer, err = a.Service.Again(who(r.Context()), again.Result); err != nil {
+				return kept{}, err
+			}
 			w.Header().Set(replayedHeader, "true")
-			return k.answer, nil
+			return again, nil
 		}
 		// The first one came to nothing: whoever is next does it.
 	}
@@ -149,6 +154,7 @@ func (s *keyStore) begin(caller, key string, print [sha256.Size]byte) (k *keyed,
 func (s *keyStore) end(caller string, k *keyed, answer kept, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	answer.Answer = service.Answer{Result: answer.Result} // what it holds is the first one's
 	k.ok, k.answer, k.expires = ok, answer, time.Now().Add(keptFor)
 	close(k.done)
 	c := s.callers[caller]

@@ -142,7 +142,7 @@ func TestKeyStoreForgets(t *testing.T) {
 			if !first {
 				t.Fatalf("%s of %s is there", key, caller)
 			}
-			s.end(caller, k, kept{body: make([]byte, size)}, true)
+			s.end(caller, k, kept{Answer: service.Answer{Result: run.Result{Value: make([]byte, size)}}}, true)
 		}
 		has := func(caller, key string) bool {
 			k, first := s.begin(caller, key, [sha256.Size]byte{})
@@ -161,7 +161,7 @@ func TestKeyStoreForgets(t *testing.T) {
 		if has("mallory", "0") || !has("mallory", "9") || s.count != 4 {
 			t.Errorf("%d are kept", s.count)
 		}
-		put("bob", "large", 9000)
+		put("bob", "large", 7000)
 		if s.bytes > s.mostBytes || !has("alice", "a") {
 			t.Errorf("%d bytes are kept", s.bytes)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 )
 
 // A thousand clients that keep their connections, a quarter of the guests hostile, and a
-// line for a few: everybody gets a right Result or is sent away at once, and nothing is
+// line for a few, and clients of another token that never read: everybody gets a right Result or is sent away at once, and nothing is
 // left of it all.
 func TestLoad(t *testing.T) {
 	hosttest.Slow(t, "takes a quarter of a minute")
@@ -32,9 +33,14 @@ func TestLoad(t *testing.T) {
 			<-time.After(10 * time.Millisecond)
 		}
 	})
-	d := openReal(t, cordon.Options{}, func(so *service.Options, _ *Options) {
+	d := openReal(t, cordon.Options{}, func(so *service.Options, o *Options) {
 		so.Line = admission.NewLine(admission.Options{Concurrent: 8, Queue: 64})
+		o.Tokens = tokens{"good": {Name: "load"}, "m": {Name: "mute", Quota: admission.Quota{Concurrent: 2}}}
 	})
+	for range 20 { // who never read, all the while
+		body := `{"script": "result = 'x' * (7 << 20)"}`
+		d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer m\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
+	}
 	// The shell raises the number of files that wrk may open, where it may.
 	command := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n 4096; exec "$@"`, "sh",
 		hosttest.FindProgram("wrk"), "--threads", "2", "--connections", "1000", "--duration", "10s", "--timeout", "30s",
@@ -60,7 +66,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("the slowest hundredth waits %v", time.Duration(p99)*time.Microsecond)
 	}
 	// It goes on as if nothing had been.
-	if got := d.result(d.ask("POST", "/v1/runs", `{"script": "result = 1"}`)); string(got.Value) != "1" {
+	if got := d.result(d.ask("POST", "/v1/runs", `{"script": "result = 1"}`, "Authorization: Bearer good")); string(got.Value) != "1" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -29,33 +29,31 @@ func (a *api) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if kind == eventsType {
-		return a.stream(w, r, req)
+		return a.stream(w, r, req, done)
 	}
-	return a.answer(w, r, body, func(ctx context.Context) (run.Result, error) {
+	return a.answer(w, r, body, done, func(ctx context.Context) (service.Answer, error) {
 		return a.Service.Run(ctx, who(ctx), observe.HTTP, req)
 	})
 }
 
 // answer gives the Result of something that is run, or that was run before under the
-// same key.
-func (a *api) answer(w http.ResponseWriter, r *http.Request, body []byte, do func(context.Context) (run.Result, error)) error {
+// same key. Done lets go of the body, which is not needed while the answer is sent.
+func (a *api) answer(w http.ResponseWriter, r *http.Request, body []byte, done func(), do func(context.Context) (service.Answer, error)) error {
 	once := func() (kept, error) {
 		id := rand.Text()
 		w.Header().Set(runIDHeader, id)
-		result, err := do(service.Follow(r.Context(), id, nil))
-		if err != nil {
-			return kept{}, err
-		}
-		text, err := encode(result)
+		answer, err := do(service.Follow(r.Context(), id, nil))
 		// A run that was cut short is not what the next one with this key wants.
-		return kept{body: text, runID: id, passing: result.Outcome == run.Canceled}, err
+		return kept{Answer: answer, runID: id, passing: answer.Outcome == run.Canceled}, err
 	}
 	given, err := a.byKey(w, r, body, once)
 	if err != nil {
 		return err
 	}
+	done()
+	defer given.Sent()
 	w.Header().Set(runIDHeader, given.runID)
-	a.send(w, http.StatusOK, jsonType, given.body)
+	a.sendResult(w, r, given.Result)
 	return nil
 }
 
@@ -119,6 +117,6 @@ func (a *api) metrics(w http.ResponseWriter, r *http.Request) error {
 	if a.Metrics == nil {
 		return run.Errorf(run.Unknown, "there are no metrics here")
 	}
-	a.Metrics.ServeHTTP(w, r)
+	a.Metrics.ServeHTTP(a.pace(w, -1), r)
 	return nil
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -42,17 +43,19 @@ var errNotTaken = errors.New("the client does not take the events of its run")
 
 // stream answers with events while the guest runs. Until the turn has come there is no
 // answer, so that who is sent away hears so by the status.
-func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request) error {
+func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request, done func()) error {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	s := &stream{w: w, control: http.NewResponseController(w), timeout: a.WriteTimeout, giveUp: cancel}
+	s := &stream{w: a.pace(w, -1), timeout: a.WriteTimeout, giveUp: cancel}
 	out, errs := &text{stream: s, event: eventStdout}, &text{stream: s, event: eventStderr}
 	req.Streams = run.Streams{Out: out, Err: errs}
 
 	id := rand.Text()
 	w.Header().Set(runIDHeader, id)
 	defer s.end() // also if something panics: nobody may write after us
-	result, err := a.Service.Run(service.Follow(ctx, id, func() { s.begin(id) }), who(ctx), observe.HTTP, req)
+	answer, err := a.Service.Run(service.Follow(ctx, id, func() { s.begin(id) }), who(ctx), observe.HTTP, req)
+	defer answer.Sent()
+	done()
 	s.end()
 	if !s.begun {
 		if err == nil {
@@ -63,7 +66,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request) er
 	out.flush()
 	errs.flush()
 	if err == nil {
-		s.send(eventResult, result)
+		s.sendResult(answer.Result)
 	} else {
 		problem := problemOf(err)
 		if problem.Class == run.Internal && ctx.Err() == nil {
@@ -80,8 +83,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request) er
 // stream sends events, one at a time. Nothing is buffered: a guest whose client reads
 // slowly writes slowly, and is ended with the client's patience.
 type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
+	w       *paced
 	timeout time.Duration
 	giveUp  context.CancelCauseFunc
 
@@ -134,23 +136,36 @@ func (s *stream) send(event string, data any) {
 		return
 	}
 	if err == nil {
-		err = s.write(event, encoded)
+		// JSON has no newline inside, and ends in one here.
+		_, err = s.w.Write(slices.Concat([]byte("event: "+event+"\ndata: "), encoded, []byte("\n")))
+	}
+	s.sent(err)
+}
+
+// sendResult is send for the last event, which can be large: it is encoded while it is
+// sent, and has a deadline as a whole.
+func (s *stream) sendResult(result run.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return
+	}
+	s.w.end = time.Now().Add(patience(s.timeout, result.Size()))
+	out := bufio.NewWriterSize(s.w, pieceSize)
+	_, err := out.WriteString("event: " + eventResult + "\ndata: ")
+	err = errors.Join(err, result.Encode(out), out.WriteByte('\n'), out.Flush())
+	s.sent(err)
+}
+
+// sent ends the run of a client that has not taken an event.
+func (s *stream) sent(err error) {
+	if err == nil {
+		err = s.w.FlushError()
 	}
 	if err != nil {
 		s.broken = errors.Join(errNotTaken, err)
 		s.giveUp(errNotTaken)
 	}
-}
-
-func (s *stream) write(event string, data []byte) error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(patience(s.timeout, len(data)))); err != nil {
-		return err
-	}
-	// JSON has no newline inside, and ends in one here.
-	if _, err := s.w.Write(slices.Concat([]byte("event: "+event+"\ndata: "), data, []byte("\n"))); err != nil {
-		return err
-	}
-	return s.control.Flush()
 }
 
 func (s *stream) failure() error {

@@ -43,6 +43,7 @@ type answer struct {
 // ended is the answer for a guest that was started. What it wrote is in parts of its
 // own, before what cordon says about it: no line of a guest's stands among ours.
 func ended(r run.Result, request run.Request, i service.Info) *mcp.CallToolResult {
+	r, cut := bounded(r)
 	a := answer{
 		Status: r.Status, Outcome: r.Outcome, Stdout: r.Stdout, Stderr: r.Stderr, ReturnCode: -1,
 		Variables: r.Variables, Error: r.Error, ErrorType: r.ErrorType, Exception: r.Exception, Signal: r.Signal,
@@ -67,7 +68,7 @@ func ended(r run.Result, request run.Request, i service.Info) *mcp.CallToolResul
 		a.Exception = &once
 	}
 	answered := &mcp.CallToolResult{IsError: !r.OK(), StructuredContent: structured(a)}
-	for _, words := range []string{r.Stdout, errorOutput(r), remarks(r, a.Value, request, i)} {
+	for _, words := range []string{r.Stdout, errorOutput(r), strings.TrimRight(strings.Join(append(cut, remarks(r, a.Value, request, i)), "\n"), "\n")} {
 		if words != "" {
 			answered.Content = append(answered.Content, &mcp.TextContent{Text: words})
 		}
@@ -163,7 +164,7 @@ func failure(r run.Result, l policy.Limits, i service.Info) string {
 	return r.Error
 }
 
-// longest is how much of a value is told as text; the structured answer has all of it.
+// longest is how much of a value is told as text; the structured answer has more.
 const longest = 4 << 10
 
 func shortened(s string) string {

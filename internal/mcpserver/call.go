@@ -63,6 +63,8 @@ func (d *door) run(ctx context.Context, c call, request run.Request) *mcp.CallTo
 	defer end()
 	live := d.follow(ctx, c, &request)
 	result, err := d.server.Service.Run(ctx, d.who, observe.MCP, request)
+	// What is sent is a small part of it, and counted where it is written.
+	defer result.Sent()
 	live.end()
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errNoTurn):
@@ -70,7 +72,7 @@ func (d *door) run(ctx context.Context, c call, request run.Request) *mcp.CallTo
 	case err != nil:
 		return refused(named(err))
 	}
-	return ended(result, request, d.info)
+	return ended(result.Result, request, d.info)
 }
 
 var errNoTurn = fmt.Errorf("it waited for %v and did not get its turn: try again later", patience)

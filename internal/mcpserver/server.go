@@ -151,7 +151,7 @@ func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
 // way. Nothing but the protocol is written to out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	// What is under way ends with its connection, as the SDK has it, and with ctx.
-	err := s.doorOf(token.Local).mcp.Run(withClient(ctx, ctx), &stdio{in: in, out: out})
+	err := s.doorOf(token.Local).mcp.Run(withClient(ctx, ctx), &stdio{in: in, out: out, answers: s.Service.Answers})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

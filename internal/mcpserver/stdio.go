@@ -14,7 +14,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/lines"
+	"github.com/cordon-sandbox/cordon/internal/token"
 )
 
 // stdio is a client on two pipes, a message a line. The SDK has such a transport, which
@@ -23,6 +25,8 @@ import (
 type stdio struct {
 	in  io.ReadCloser
 	out io.WriteCloser
+	// answers bounds what waits to be written to a client that does not read.
+	answers *admission.Answers
 
 	heard  chan jsonrpc.Message
 	failed error // why there is no more, when heard is closed
@@ -31,6 +35,9 @@ type stdio struct {
 
 	writing sync.Mutex
 }
+
+// smallAnswer is what need not be counted: it is as small as what is known of a call.
+const smallAnswer = 64 << 10
 
 // Connect begins to read.
 func (s *stdio) Connect(context.Context) (mcp.Connection, error) {
@@ -68,6 +75,14 @@ func (s *stdio) Write(ctx context.Context, m jsonrpc.Message) error {
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return err
+	}
+	if answer, ok := m.(*jsonrpc.Response); ok && len(text) > smallAnswer {
+		release, err := s.answers.Hold(token.Local.Name, int64(len(text)))
+		if err != nil {
+			// It says so in a few bytes, which the client will read one day.
+			return s.Write(ctx, wrong(answer.ID, jsonrpc.CodeInternalError, "%v", err))
+		}
+		defer release()
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -24,7 +24,7 @@ func start(ctx context.Context, s *Service) <-chan answer {
 	answers := make(chan answer, 1)
 	go func() {
 		result, err := s.Run(ctx, alice, observe.HTTP, script)
-		answers <- answer{result, err}
+		answers <- answer{result.Result, err}
 	}()
 	synctest.Wait()
 	return answers

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -47,7 +48,7 @@ func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.Hook) (i
 }
 
 // CallHook calls a hook of somebody's own.
-func (s *Service) CallHook(ctx context.Context, who token.Caller, door observe.Door, id string, c HookCall) (run.Result, error) {
+func (s *Service) CallHook(ctx context.Context, who token.Caller, door observe.Door, id string, c HookCall) (Answer, error) {
 	seen := observe.Run{Door: door, Kind: observe.Hook}
 	return s.observed(ctx, who, seen, func(ctx context.Context, v *visit) (run.Result, error) {
 		h, err := s.hooks.use(who.Name, id)
@@ -56,6 +57,9 @@ func (s *Service) CallHook(ctx context.Context, who token.Caller, door observe.D
 		}
 		defer s.hooks.done(h)
 		v.Code = h.script
+		if err := s.roomFor(who, policy.Limits{}); err != nil {
+			return run.Result{}, err
+		}
 		if err := v.wait(ctx); err != nil {
 			return run.Result{}, err
 		}

@@ -41,6 +41,8 @@ type Options struct {
 	Version string
 	// Line bounds what is under way and what waits.
 	Line *admission.Line
+	// Answers bounds what was answered and not yet taken; nil means one with its defaults.
+	Answers *admission.Answers
 	// Commands allows commands, and not scripts alone.
 	Commands bool
 	// Workspaces are folders in and below which commands may work. Without one, they
@@ -75,6 +77,9 @@ type Service struct {
 // New gives a service over a Runner, which stays the caller's to close, after the
 // service.
 func New(o Options) *Service {
+	if o.Answers == nil {
+		o.Answers = admission.NewAnswers(admission.AnswerOptions{})
+	}
 	life, stop := context.WithCancelCause(context.Background())
 	s := &Service{Options: o, policy: o.Policy.Resolved(), life: life, stop: stop, gone: make(chan struct{})}
 	s.closeHooks = sync.OnceValue(s.hooks.close)
@@ -96,7 +101,7 @@ func (s *Service) Ready() error {
 }
 
 // Run runs a script or a command for somebody.
-func (s *Service) Run(ctx context.Context, who token.Caller, door observe.Door, req run.Request) (run.Result, error) {
+func (s *Service) Run(ctx context.Context, who token.Caller, door observe.Door, req run.Request) (Answer, error) {
 	kind, code := observe.Script, req.Script
 	if len(req.Command) > 0 {
 		kind, code = observe.Command, strings.Join(req.Command, "\x00")
@@ -105,6 +110,9 @@ func (s *Service) Run(ctx context.Context, who token.Caller, door observe.Door, 
 	return s.observed(ctx, who, seen, func(ctx context.Context, v *visit) (run.Result, error) {
 		req, err := s.permit(who, req)
 		if err != nil {
+			return run.Result{}, err
+		}
+		if err := s.roomFor(who, req.Limits); err != nil {
 			return run.Result{}, err
 		}
 		if err := v.wait(ctx); err != nil {

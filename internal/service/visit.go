@@ -43,12 +43,12 @@ func (v *visit) endTurn() {
 // observed does what a request asks for, and tells the observers: of each once, also if
 // it was refused. Only who comes after the end of the service is not told of; neither are
 // the observers there any more.
-func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.Run, do func(context.Context, *visit) (run.Result, error)) (result run.Result, err error) {
+func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.Run, do func(context.Context, *visit) (run.Result, error)) (answer Answer, err error) {
 	v := &visit{Run: seen, line: s.Line, who: who}
 	v.ID, v.Caller, v.Arrived = followed(ctx).id(), who.Name, time.Now()
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {
-		return run.Result{}, err
+		return Answer{}, err
 	}
 	defer leave()
 	if s.Tracer != nil {
@@ -58,6 +58,7 @@ func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.R
 
 	// A panic goes on to the door, which may live on: it must not keep the turn, nor the
 	// run out of the audit log.
+	var result run.Result
 	err = run.Errorf(run.Internal, "the service panicked during this run")
 	defer func() {
 		v.endTurn()
@@ -66,10 +67,14 @@ func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.R
 		s.tell(ctx, v.Run)
 	}()
 	if err := s.Ready(); err != nil {
-		return run.Result{}, err
+		return Answer{}, err
 	}
 	result, err = do(ctx, v)
-	return result, s.explained(ctx, err)
+	v.endTurn() // the guest has ended: whoever reads its answer slowly keeps nobody waiting
+	if err != nil {
+		return Answer{}, s.explained(ctx, err)
+	}
+	return s.hold(who, result)
 }
 
 // tell has each observer hear of a run. That they are deferred has one that panics not

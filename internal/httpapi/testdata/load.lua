@@ -41,7 +41,7 @@ function request()
     local name = names[math.random(#names)]
     text = body(name .. "-" .. number, hostile[name])
   end
-  return wrk.format("POST", "/v1/runs", { ["Content-Type"] = "application/json" }, text)
+  return wrk.format("POST", "/v1/runs", { ["Content-Type"] = "application/json", ["Authorization"] = "Bearer good" }, text)
 end
 
 local function fault(status, text)

@@ -1,0 +1,178 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const (
+	unreadClients = 200
+	unreadSize    = 10 << 20
+)
+
+// largeAnswers gives each guest a value of its own: shared ones would hide copies.
+func largeAnswers(context.Context, run.Request) (run.Result, error) {
+	r := good("")
+	r.Value = append(append([]byte{'"'}, bytes.Repeat([]byte("x"), unreadSize)...), '"')
+	return r, nil
+}
+
+// Clients of one token that do not read their answers use up the budget of that token, and
+// no more: the next of them are told to come again, others are served, and the memory of
+// the service is bounded.
+func TestUnreadAnswers(t *testing.T) {
+	for name, header := range map[string]string{
+		"plain": "X-Nothing: 1", "events": "Accept: text/event-stream", "by key": "Idempotency-Key: %d",
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, &fake{run: func(ctx context.Context, req run.Request) (run.Result, error) {
+				if req.Script == "small" {
+					return good("1"), nil
+				}
+				return largeAnswers(ctx, req)
+			}}, func(so *service.Options, o *Options) {
+				so.Line = admission.NewLine(admission.Options{Concurrent: 4, Queue: 1024})
+				o.Tokens = tokens{"m": {Name: "mallory"}, "a": {Name: "alice"}}
+				o.WriteTimeout = time.Hour // nobody is dropped: the budget alone bounds them
+			})
+			served := d.flood(t, header)
+			if most := int(admission.DefaultAnswersPerCaller) / unreadSize; served == 0 || served > most {
+				t.Errorf("%d answers wait to be read, of at most %d", served, most)
+			}
+			runtime.GC()
+			var now runtime.MemStats
+			runtime.ReadMemStats(&now)
+			if now.HeapAlloc > 256<<20 { // TestServeUnreadAnswers sees all of a real service
+				t.Errorf("%d MiB are in use", now.HeapAlloc>>20)
+			}
+			if a := d.ask(http.MethodPost, "/v1/runs", `{"script": "small"}`, "Authorization: Bearer a"); a.status != http.StatusOK {
+				t.Errorf("alice is not served: %d %s", a.status, a.body)
+			}
+			a := d.ask(http.MethodPost, "/v1/runs", `{"script": "large"}`, "Authorization: Bearer m")
+			if p := d.problem(a); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" || !strings.Contains(p.Detail, "answers that mallory has not read") {
+				t.Errorf("%d %+v", a.status, p)
+			}
+		})
+	}
+}
+
+// flood has many clients ask for large answers that they do not read, and says how many
+// were not sent away.
+func (d *door) flood(t *testing.T, header string) (served int) {
+	t.Helper()
+	statuses := make([]int, unreadClients)
+	var clients sync.WaitGroup
+	for i := range unreadClients {
+		clients.Go(func() {
+			said := header
+			if strings.Contains(said, "%d") {
+				said = fmt.Sprintf(said, i)
+			}
+			body := `{"script": "large"}`
+			_, r := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer m\r\n"+said+
+				"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
+			statuses[i] = statusOf(t, r)
+		})
+	}
+	clients.Wait()
+	for _, status := range statuses {
+		switch status {
+		case http.StatusOK:
+			served++
+		case http.StatusTooManyRequests:
+		default:
+			t.Errorf("status %d", status)
+		}
+	}
+	return served
+}
+
+func statusOf(t *testing.T, r *bufio.Reader) int {
+	line, err := r.ReadString('\n')
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	status, err := strconv.Atoi(strings.Fields(line)[1])
+	if err != nil {
+		t.Error(err)
+	}
+	return status
+}
+
+// An answer that was read, or whose client has gone, is not counted any more.
+func TestAnswersAreGivenBack(t *testing.T) {
+	d := open(t, &fake{run: largeAnswers}, func(_ *service.Options, o *Options) { o.WriteTimeout = 100 * time.Millisecond })
+	body := `{"script": "large"}`
+	for _, header := range []string{"X: y", "Accept: text/event-stream", "Idempotency-Key: k", "Idempotency-Key: k"} {
+		if a := d.ask(http.MethodPost, "/v1/runs", body, header); a.status != http.StatusOK || len(a.body) < unreadSize {
+			t.Errorf("%s: %d, %d bytes", header, a.status, len(a.body))
+		}
+		_, r := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\n"+header+"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
+		if status := statusOf(t, r); status != http.StatusOK {
+			t.Errorf("%s: %d", header, status)
+		}
+	}
+	deadline := time.Now().Add(time.Minute)
+	for d.service.Answers.Unsent() != 0 {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes are never given back", d.service.Answers.Unsent())
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
+// What is kept under a key counts again while it is sent again.
+func TestUnreadReplays(t *testing.T) {
+	d := open(t, &fake{run: largeAnswers}, func(so *service.Options, o *Options) {
+		so.Answers = admission.NewAnswers(admission.AnswerOptions{PerCaller: 30 * policy.MiB})
+		o.WriteTimeout = time.Hour
+	})
+	body := `{"script": "large"}`
+	ask := "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+	var last int
+	for range 5 {
+		_, r := d.raw(t, ask)
+		last = statusOf(t, r)
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("the last one has status %d", last)
+	}
+}
+
+// Another frontend's writer is held to the same budget.
+func TestMountedWritersAreCounted(t *testing.T) {
+	wrote := make(chan error, 1)
+	d := open(t, &fake{run: largeAnswers}, func(so *service.Options, o *Options) {
+		so.Answers = admission.NewAnswers(admission.AnswerOptions{PerCaller: policy.MiB})
+		o.Mounts = map[string]http.Handler{"/other": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			release, err := o.Service.Answers.Hold(token.Local.Name, 512<<10)
+			if err != nil {
+				t.Error(err)
+			}
+			defer release()
+			_, err = w.Write(make([]byte, policy.MiB))
+			wrote <- err
+		})}
+		o.Service = service.New(*so)
+	})
+	d.ask(http.MethodGet, "/other", "")
+	if err := <-wrote; run.ClassOf(err) != run.Busy {
+		t.Errorf("%v", err)
+	}
+}

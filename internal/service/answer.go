@@ -1,0 +1,43 @@
+package service
+
+import (
+	"github.com/cordon-sandbox/cordon/internal/token"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Answer is a Result on its way to a client. It counts against the budget of its caller
+// until a frontend calls Sent: when the client has it, or will never have it.
+type Answer struct {
+	run.Result
+	release func()
+}
+
+// Sent gives back what the answer held. It may be called more than once.
+func (a Answer) Sent() {
+	if a.release != nil {
+		a.release()
+	}
+}
+
+// Again is an answer that is given once more, from what a frontend has kept.
+func (s *Service) Again(who token.Caller, result run.Result) (Answer, error) {
+	release, err := s.Answers.Hold(who.Name, result.Size())
+	return Answer{result, release}, err
+}
+
+// hold counts the answer of a run that has ended. One without room is dropped.
+func (s *Service) hold(who token.Caller, result run.Result) (Answer, error) {
+	answer, err := s.Again(who, result)
+	if err != nil {
+		return Answer{}, run.Errorf(run.Busy, "the run has ended, and its answer of %s is dropped: %w", policy.Bytes(result.Size()).Rounded(), err)
+	}
+	return answer, nil
+}
+
+// roomFor says whether the largest answer to a request could be held. Otherwise nothing is
+// run, and nothing is lost.
+func (s *Service) roomFor(who token.Caller, limits policy.Limits) error {
+	l := limits.Or(s.policy.Limits)
+	return s.Answers.Room(who.Name, int64(l.Result+2*l.Output))
+}

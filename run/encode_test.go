@@ -1,0 +1,65 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Encode writes what MarshalJSON gives, whatever is in a Result.
+func TestEncode(t *testing.T) {
+	text := rapid.OneOf(rapid.String(), rapid.Map(rapid.IntRange(0, 9), func(n int) string {
+		return strings.Repeat("x", pieceSize-n) + strings.Repeat("\u20ac\U0001f600\xff\xe2\x82", 5) + "<&>"
+	}))
+	value := rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage("null"), json.RawMessage(`{"a":[1,"<x>"]}`), json.RawMessage("[1,\n 2]")})
+	rapid.Check(t, func(t *rapid.T) {
+		r := Result{
+			ID: text.Draw(t, "id"), Status: StatusOK, Outcome: Succeeded, Value: value.Draw(t, "value"), Error: text.Draw(t, "error"),
+			Stdout: text.Draw(t, "stdout"), Stderr: text.Draw(t, "stderr"),
+			Variables: map[string]json.RawMessage{"b": value.Draw(t, "b"), text.Draw(t, "name"): json.RawMessage("1")},
+			Usage:     Usage{Output: 5, Result: 7}, Enforcement: Enforcement{Tier: policy.TierProcess},
+		}
+		for name, form := range map[string]struct {
+			marshal func() ([]byte, error)
+			encode  func(io.Writer) error
+		}{"whole": {r.MarshalJSON, r.Encode}, "brief": {r.MarshalBrief, r.EncodeBrief}} {
+			want, err := form.marshal()
+			var got bytes.Buffer
+			if encodeErr := form.encode(&got); err != nil || encodeErr != nil || got.String() != string(want)+"\n" {
+				t.Fatalf("%s: %v, %v\n%s\n%s", name, err, encodeErr, got.Bytes(), want)
+			}
+		}
+	})
+}
+
+// A large answer is not copied to be sent.
+func TestEncodeHoldsNoCopy(t *testing.T) {
+	r := Result{Value: json.RawMessage(`"` + strings.Repeat("x", 32<<20) + `"`), Stdout: strings.Repeat("x", 1<<20)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := r.Encode(biggest{t}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	// Less than the value: what there is are pieces of the output.
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 24<<20 {
+		t.Errorf("%d MiB were allocated", taken>>20)
+	}
+}
+
+// biggest sees that what is encoded comes in pieces.
+type biggest struct{ t *testing.T }
+
+func (b biggest) Write(p []byte) (int, error) {
+	if len(p) > 8*pieceSize && p[0] != '"' {
+		b.t.Errorf("a piece of %d bytes", len(p))
+	}
+	return len(p), nil
+}
