@@ -25,7 +25,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		Variables: map[string]json.RawMessage{"a": long, "b": long, "c": json.RawMessage("1")},
 		Exception: &run.Exception{Type: "E", Message: "m", Traceback: "t"},
 	}
-	got := ended(r, run.Request{}, service.Info{Limits: policy.DefaultLimits, Maxima: policy.DefaultMaxima})
+	got := ended(r, run.Request{}, service.Info{Limits: policy.DefaultLimits(), Maxima: policy.DefaultMaxima()})
 	text, err := json.Marshal(got)
 	if err != nil || len(text) > 2<<20 {
 		t.Fatalf("%v, %d bytes", err, len(text))
