@@ -43,15 +43,6 @@ func userNamespaces() Support {
 	return Yes("")
 }
 
-// DeniedUserNS explains a failed attempt to set up namespaces.
-func DeniedUserNS(err error) Support {
-	remedy := "outside a container nothing should forbid them; inside one, allow unshare, clone and mount in its seccomp profile"
-	if sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" {
-		remedy = "AppArmor forbids them to unknown programs: add a profile with `userns,` for cordon, or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
-	}
-	return No(fmt.Sprintf("namespaces cannot be set up here (%v)", err), remedy)
-}
-
 func sysctl(name string) string {
 	data, err := os.ReadFile("/proc/sys/" + name)
 	if err != nil {

@@ -8,7 +8,7 @@ import "github.com/cordon-sandbox/cordon/internal/hostfeature"
 func Narrower(f hostfeature.Features, refused *SetupError) (hostfeature.Features, bool) {
 	switch {
 	case f.UserNS.OK && refused.Namespace:
-		f.UserNS = hostfeature.DeniedUserNS(refused)
+		f.UserNS = hostfeature.DeniedUserNS(hostfeature.Refusal{Step: refused.Step, Errno: refused.Errno, Err: refused})
 	case f.SeccompNotify.OK && refused.Step == "seccomp":
 		// A container that listens to its own filter leaves no room for another
 		// listener.

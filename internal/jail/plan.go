@@ -277,6 +277,7 @@ func (p *Plan) planID(f hostfeature.Features, keepRoot bool) hostfeature.Support
 // refuse is the fail-closed step.
 func refuse(required []policy.Wall, missing map[policy.Wall]hostfeature.Support) error {
 	var lines []string
+	said := map[hostfeature.Support]policy.Wall{} // one cause often takes many walls
 	for _, need := range required {
 		held := slices.ContainsFunc(need.Alternatives(), func(w policy.Wall) bool {
 			_, gone := missing[w]
@@ -288,6 +289,11 @@ func refuse(required []policy.Wall, missing map[policy.Wall]hostfeature.Support)
 		var why []string
 		for _, w := range need.Alternatives() {
 			s := missing[w]
+			if first, ok := said[s]; ok && first != w {
+				why = append(why, fmt.Sprintf("%s: for the same reason as %s", w, first))
+				continue
+			}
+			said[s] = w
 			why = append(why, strings.TrimSuffix(fmt.Sprintf("%s: %s; %s", w, s.Reason, s.Remedy), "; "))
 		}
 		lines = append(lines, fmt.Sprintf("%s (%s)", need, strings.Join(why, ", ")))

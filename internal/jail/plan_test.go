@@ -32,6 +32,14 @@ func with(change func(*hostfeature.Features)) hostfeature.Features {
 
 const allNamespaces = CloneNewUser | CloneNewNS | CloneNewPID | CloneNewNet | CloneNewIPC | CloneNewUTS | CloneNewCgroup
 
+// A host without namespaces lacks many walls for one reason, which is said once.
+func TestRefusalSaysACauseOnce(t *testing.T) {
+	_, err := Make(Inputs{Command: true, Features: with(func(f *hostfeature.Features) { f.UserNS = no })})
+	if err == nil || strings.Count(err.Error(), "get another host") != 1 || !strings.Contains(err.Error(), "pid (pid: for the same reason as mount)") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestMake(t *testing.T) {
 	strict := policy.Policy{Require: []policy.Wall{policy.WallUser}}
 	for _, test := range []struct {

@@ -236,21 +236,6 @@ func (b *Backend) config(r recipe) zygote.Config {
 	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Language: r.language, Env: b.networkEnvironment(), OneShot: b.options.OneShot}
 }
 
-func (b *Backend) explain(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	message := fmt.Sprintf("the sandbox cannot be set up: %v", err)
-	var setup *jail.SetupError
-	if errors.As(err, &setup) && setup.Step == "preload" && len(b.python.Unvouched) > 0 {
-		message += fmt.Sprintf("; nothing is imported ahead from %s, because guests may write there: if you trust it, name it (--python %s)", b.python.Unvouched[0], b.python.Found)
-	}
-	if b.plan.SwitchID && b.plan.Root == nil {
-		message += fmt.Sprintf("; without a private root the interpreter must be readable by uid %d: choose one with --python, such as /usr/bin/python3", b.plan.UID)
-	}
-	return &run.Error{Class: run.Unsupported, Message: message, Err: err}
-}
-
 // Tier is `process`.
 func (b *Backend) Tier() policy.Tier { return policy.TierProcess }
 
