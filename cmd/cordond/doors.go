@@ -96,6 +96,9 @@ func metricsDoor(address string, measured http.Handler, log *slog.Logger) (door,
 		return door{}, run.Errorf(run.Invalid, "--metrics-listen: %w", err)
 	}
 	mux := http.NewServeMux()
+	if a, ok := at.Addr().(*net.TCPAddr); ok && a.IP.IsLoopback() {
+		measured = httpapi.ThisMachine(measured)
+	}
 	mux.Handle("GET /metrics", measured)
 	return door{httpapi.NewServer(mux, log), httpapi.Connections{Most: mostScrapers}.Bound(at)}, nil
 }

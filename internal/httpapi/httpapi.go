@@ -62,7 +62,6 @@ type api struct {
 	Options
 	bodies budget
 	keys   *keyStore
-	origin *http.CrossOriginProtection
 
 	document, page []byte
 }
@@ -83,10 +82,7 @@ func build(o Options) (*api, http.Handler, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &api{
-		Options: o, bodies: budget{most: bodiesAtOnce * o.MaxBody}, keys: newKeyStore(),
-		origin: http.NewCrossOriginProtection(),
-	}
+	a := &api{Options: o, bodies: budget{most: bodiesAtOnce * o.MaxBody}, keys: newKeyStore()}
 	document := newDocument(o.Version)
 	var err error
 	if a.document, err = encode(document); err != nil {
@@ -109,10 +105,11 @@ func build(o Options) (*api, http.Handler, error) {
 }
 
 // NewServer gives an http.Server with the bounds that a handler cannot set: how long
-// headers may take, how large they may be, and how long a connection may be idle.
+// headers may take, how large they may be, and how long a connection may be idle. No
+// website reaches anything that it serves.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: ownSite(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 	}
 	if log != nil {
 		s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
