@@ -28,5 +28,5 @@ func keepOwner(made, path string) error {
 	if !ok || !known || old.Uid == now.Uid && old.Gid == now.Gid {
 		return nil
 	}
-	return os.Chown(made, int(old.Uid), int(old.Gid))
+	return os.Lchown(made, int(old.Uid), int(old.Gid))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/attack"
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -30,13 +30,13 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	var report *os.File
+	var report *newfile.File
 	if opts.junit != "" {
 		// Before minutes of work, not after.
-		if report, err = os.Create(opts.junit); err != nil {
+		if report, err = newfile.Create(opts.junit, 0o644); err != nil {
 			return run.Errorf(run.Invalid, "--junit: %w", err)
 		}
-		defer func() { err = errors.Join(err, report.Close()) }()
+		defer report.Discard()
 	}
 	// Canaries first: what a host may leak must be there when the first
 	// process of the sandbox starts.
@@ -73,6 +73,9 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 	if report != nil {
 		if err := attack.JUnit(report, verdicts); err != nil {
 			return err
+		}
+		if err := report.Commit(); err != nil {
+			return run.Errorf(run.Internal, "--junit: %w", err)
 		}
 	}
 	if err != nil {

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -49,24 +47,13 @@ func save(s *cordon.Session, path string) (err error) {
 			err = run.Errorf(run.Internal, "--save %s: %w", path, err)
 		}
 	}()
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := newfile.Create(path, 0o600)
 	if err != nil {
 		return err
 	}
-	err = write(f, s.Save)
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	defer f.Discard()
+	if err := s.Save(f); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
-func write(f *os.File, what func(io.Writer) error) error {
-	err := what(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
+	return f.Commit()
 }

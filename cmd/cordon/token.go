@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -105,11 +106,15 @@ func addToken(path, entry string) error {
 			return run.Errorf(run.Invalid, "--file: %w", err)
 		}
 	}
-	made, err := writeBeside(path, mode, tokensWith(old, entry))
+	f, err := newfile.Create(path, mode)
 	if err != nil {
-		return err
+		return run.Errorf(run.Invalid, "--file: %w", err)
 	}
-	defer os.RemoveAll(made) // it is gone if all went well
+	defer f.Discard()
+	made := f.Name()
+	if _, err := f.Write(tokensWith(old, entry)); err != nil {
+		return run.Errorf(run.Internal, "--file: %w", err)
+	}
 	if err := keepOwner(made, path); err != nil {
 		return run.Errorf(run.Invalid, "--file: %w (the service might not be able to read a file of yours: nothing was changed)", err)
 	}
@@ -118,7 +123,7 @@ func addToken(path, entry string) error {
 		return run.Errorf(run.Invalid, "%s is left as it is: its list of tokens does not go on at its end, or the name is no good; "+
 			"a new token would be\n%s%w", path, entry, explainTokens(err, made, path))
 	}
-	if err := os.Rename(made, path); err != nil {
+	if err := f.Commit(); err != nil {
 		return run.Errorf(run.Invalid, "--file: %w", err)
 	}
 	return nil
@@ -132,20 +137,6 @@ func explainTokens(err error, made, path string) error {
 	return errors.New(strings.ReplaceAll(err.Error(), made, path))
 }
 
-// writeBeside writes a file into the folder of another, which it can replace as a whole.
-func writeBeside(path string, mode fs.FileMode, text []byte) (name string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tokens-*")
-	if err != nil {
-		return "", run.Errorf(run.Invalid, "--file: %w", err)
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		os.RemoveAll(f.Name())
-		return "", run.Errorf(run.Internal, "%w", err)
-	}
-	return f.Name(), nil
-}
-
 // tryTokens says what is wrong with a token file that is not there yet.
 func tryTokens(text []byte) error {
 	folder, err := os.MkdirTemp("", "cordon-")
@@ -154,7 +145,7 @@ func tryTokens(text []byte) error {
 	}
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "tokens.yaml")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := newfile.Write(path, text, 0o600); err != nil {
 		return run.Errorf(run.Internal, "%w", err)
 	}
 	if _, err := token.Open(path); err != nil {

@@ -204,7 +204,7 @@ var layers = [][]string{
 	{"internal/admission", "internal/observe"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/printable", "internal/pythonwasm", "internal/script", "internal/wasmbin"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/printable", "internal/pythonwasm", "internal/script", "internal/wasmbin"},
 }
 
 func layerOf(name string) int {

@@ -197,6 +197,10 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.Symlink(foreign, link); err != nil {
 		t.Fatal(err)
 	}
+	twice := filepath.Join(dir, "twice")
+	if err := os.Link(write("once", "", 0o600), twice); err != nil {
+		t.Fatal(err)
+	}
 	key := bytes.Repeat([]byte("k"), minKey)
 	keyed := fill(t, Options{Key: key}, 1)
 	plain := fill(t, Options{}, 1)
@@ -207,6 +211,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no path":               {Options{}, "no path"},
 		"another file":          {Options{Path: foreign}, "no line of an audit log"},
 		"a link":                {Options{Path: link}, "symbolic link"},
+		"a hard link":           {Options{Path: twice}, "hard link"},
 		"a folder":              {Options{Path: dir}, "is a directory"},
 		"others can change it":  {Options{Path: shared}, "chmod 600"},
 		"small files":           {Options{Path: plain, MaxSize: 1000}, "too small"},

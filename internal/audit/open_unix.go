@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// openFile opens a file of the log. A symbolic link in its place is refused: who
-// can plant one could have us write elsewhere. O_NONBLOCK keeps a FIFO from
+// openFile opens a file of the log. A link in its place, symbolic or hard, is
+// refused: who can plant one could have us write elsewhere. O_NONBLOCK keeps a FIFO from
 // holding us up, and means nothing to a file.
 func openFile(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0o600)
@@ -27,6 +27,8 @@ func openFile(path string, flags int) (*os.File, error) {
 	case err != nil:
 	case !info.Mode().IsRegular():
 		err = run.Errorf(run.Invalid, "%s is not a file", path)
+	case flags&(os.O_WRONLY|os.O_RDWR) != 0 && names(info) > 1:
+		err = run.Errorf(run.Invalid, "%s is another file's name, too (a hard link): remove it, so that nothing else is written to", path)
 	case info.Mode().Perm()&0o022 != 0:
 		err = run.Errorf(run.Invalid, "%s has mode %#o: others can change it; chmod 600 it", path, info.Mode().Perm())
 	}
@@ -35,6 +37,14 @@ func openFile(path string, flags int) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// names is how many a file has.
+func names(info fs.FileInfo) uint64 {
+	if state, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(state.Nlink) //nolint:unconvert // its type differs between systems
+	}
+	return 1
 }
 
 // tryLock takes the lock of a log, or says that somebody has it. It is gone with

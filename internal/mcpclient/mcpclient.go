@@ -10,7 +10,6 @@
 package mcpclient
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -88,7 +87,12 @@ func Install(name string, how How) (Done, error) {
 		return Done{}, err
 	}
 	done := Done{Path: c.path(how), Note: c.note}
-	before, err := os.ReadFile(done.Path)
+	at, err := open(c, how)
+	if err != nil {
+		return Done{}, run.Errorf(run.Invalid, "cannot reach the configuration of %s: %w", c.title, err)
+	}
+	defer at.root.Close()
+	before, err := at.root.ReadFile(at.name)
 	if err != nil && !os.IsNotExist(err) {
 		return Done{}, run.Errorf(run.Invalid, "cannot read the configuration of %s: %w", c.title, err)
 	}
@@ -101,8 +105,7 @@ func Install(name string, how How) (Done, error) {
 		return done, nil
 	}
 	done.Changed = true
-	done.Backup, err = replace(done.Path, before, after)
-	if err != nil {
+	if done.Backup, err = at.replace(before, after); err != nil {
 		return Done{}, run.Errorf(run.Internal, "cannot write the configuration of %s: %w", c.title, err)
 	}
 	return done, nil
@@ -167,41 +170,4 @@ func isPlain(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
-}
-
-// replace writes a file as a whole, and keeps a copy of what was there.
-func replace(path string, before, after []byte) (backup string, err error) {
-	// Some keep their configuration elsewhere and link to it: the link must survive.
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	folder, mode := filepath.Dir(path), os.FileMode(0o600)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", err
-	}
-	if before != nil {
-		state, err := os.Stat(path)
-		if err != nil {
-			return "", err
-		}
-		mode, backup = state.Mode().Perm(), path+".cordon-backup"
-		if err := os.WriteFile(backup, before, mode); err != nil {
-			return "", fmt.Errorf("backup: %w", err)
-		}
-	}
-	written, err := os.CreateTemp(folder, ".cordon-*")
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(written.Name()) //nolint:errcheck // it is gone when all went well
-	_, err = written.Write(after)
-	for _, step := range []func() error{written.Sync, func() error { return written.Chmod(mode) }, written.Close} {
-		if err == nil {
-			err = step()
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	return backup, os.Rename(written.Name(), path)
 }

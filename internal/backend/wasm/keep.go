@@ -6,10 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/newfile"
 )
 
 // keptFor is how long an image is kept, and with it the seed of its hashes.
@@ -62,23 +63,12 @@ func (p *python) keep(memory []byte) {
 	if err != nil {
 		return
 	}
-	_ = replace(path, func(to io.Writer) error {
-		return p.interpreter.writeSnapshot(to, memory, uint64(len(memory)), p.rules != nil, flate.NoCompression)
-	})
-}
-
-// replace writes a file beside the old one, and puts it into its place when it is whole.
-func replace(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	f, err := newfile.Create(path, 0o600)
 	if err != nil {
-		return err
+		return
 	}
-	err = errors.Join(write(f), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	defer f.Discard()
+	if p.interpreter.writeSnapshot(f, memory, uint64(len(memory)), p.rules != nil, flate.NoCompression) == nil {
+		_ = f.Commit()
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

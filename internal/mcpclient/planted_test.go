@@ -1,0 +1,83 @@
+//go:build !windows
+
+package mcpclient
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestInstallFollowsNothingPlanted: whoever can write to a project cannot have
+// the user's files read, copied or changed when cordon is installed there.
+func TestInstallFollowsNothingPlanted(t *testing.T) {
+	for _, c := range clients {
+		if c.project == "" {
+			continue
+		}
+		theirs, secret := `{"theirs": 1}`, `{"token": "the user's"}`
+		if filepath.Ext(c.project) == ".toml" {
+			theirs, secret = "theirs = 1\n", "token = \"the user's\"\n"
+		}
+		for name, plant := range map[string]func(config, victim string) error{
+			"backup is a link": func(config, victim string) error {
+				return os.Symlink(victim, config+".cordon-backup")
+			},
+			"backup is a link to nothing": func(config, victim string) error {
+				return os.Symlink(victim+"-new", config+".cordon-backup")
+			},
+			"backup is a hard link": func(config, victim string) error {
+				return os.Link(victim, config+".cordon-backup")
+			},
+			"configuration is a link": func(config, victim string) error {
+				return replaceBy(config, func() error { return os.Symlink(victim, config) })
+			},
+			"configuration is a link to nothing": func(config, victim string) error {
+				return replaceBy(config, func() error { return os.Symlink(victim+"-new", config) })
+			},
+			"configuration is a hard link": func(config, victim string) error {
+				return replaceBy(config, func() error { return os.Link(victim, config) })
+			},
+			"directory is a link": func(config, victim string) error {
+				if filepath.Dir(filepath.FromSlash(c.project)) == "." {
+					return os.Symlink(victim, config+".cordon-backup") // it has no directory of its own
+				}
+				dir := filepath.Dir(config)
+				return replaceBy(dir, func() error { return os.Symlink(filepath.Dir(victim), dir) })
+			},
+		} {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				how := byCommand
+				outside := t.TempDir()
+				how.Home, how.Project = filepath.Join(outside, "home"), t.TempDir()
+				config := c.path(how)
+				victim := filepath.Join(outside, "settings", filepath.Base(config))
+				write(t, victim, []byte(secret))
+				write(t, config, []byte(theirs))
+				if err := plant(config, victim); err != nil {
+					t.Fatal(err)
+				}
+				_, err := Install(c.name, how)
+				if got, readErr := os.ReadFile(victim); readErr != nil || string(got) != secret {
+					t.Errorf("the user's file is %q now (%v)", got, readErr)
+				}
+				if entries, _ := os.ReadDir(filepath.Dir(victim)); len(entries) != 1 {
+					t.Errorf("beside it there is more now: %v", entries)
+				}
+				// By a hard link it was in the project before.
+				kept, readErr := os.ReadFile(config + ".cordon-backup")
+				if readErr == nil && bytes.Contains(kept, []byte("token")) && name != "configuration is a hard link" {
+					t.Errorf("the user's file was copied into the project (%v)", err)
+				}
+			})
+		}
+	}
+}
+
+func replaceBy(path string, f func() error) error {
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	return f()
+}
