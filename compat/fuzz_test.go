@@ -23,17 +23,14 @@ func TestFuzzedScripts(t *testing.T) {
 		}
 		seed = time.Now().UnixNano() % 1_000_000
 	}
-	parts, err := filepath.Abs("../internal/language/python")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := rulesFile(t)
 	program, err := filepath.Abs(filepath.Join(corpora, "fuzz.py"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), p.Path, "-I", program, parts, strconv.FormatFloat(lasts.Seconds(), 'f', 1, 64), strconv.FormatInt(seed, 10))
+			cmd := exec.CommandContext(t.Context(), p.Path, "-I", program, rules, strconv.FormatFloat(lasts.Seconds(), 'f', 1, 64), strconv.FormatInt(seed, 10))
 			cmd.Dir = t.TempDir()
 			output, ended := cmd.Output()
 			var report struct {

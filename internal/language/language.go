@@ -10,18 +10,31 @@
 // SECURITY.md.
 package language
 
-import _ "embed"
-
-var (
-	//go:embed python/rules.py
-	rulesPart string
-	//go:embed python/rewrite.py
-	rewritePart string
-	//go:embed python/library.py
-	libraryPart string
-	//go:embed python/guards.py
-	guardsPart string
+import (
+	"embed"
+	"strings"
 )
 
+//go:embed python/*.py
+var files embed.FS
+
+// parts are one program in this order: each uses the names of those before it.
+var parts = []string{
+	"rules.py", "rewrite.py", // what a script may say
+	"objects.py", "classes.py", // what an object really is, and how classes are made
+	"enums.py", "flags.py", "generics.py", "functions.py", "records.py", "copies.py", "printing.py", "texts.py", // in place of the library's own
+	"shown.py", "library.py", "arrivals.py", "guards.py", // what scripts see, and what stands around them
+}
+
 // Source is the program: it defines the classes Language and Refused.
-func Source() string { return rulesPart + rewritePart + libraryPart + guardsPart }
+func Source() string {
+	var source strings.Builder
+	for _, part := range parts {
+		text, err := files.ReadFile("python/" + part)
+		if err != nil {
+			panic(err) // a part that is not embedded fails every test
+		}
+		source.Write(text)
+	}
+	return source.String()
+}

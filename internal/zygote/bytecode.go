@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"fmt"
+	"slices"
 
 	"github.com/cordon-sandbox/cordon/internal/language"
 	"github.com/cordon-sandbox/cordon/internal/script"
@@ -30,12 +31,30 @@ const magicSize = 4
 type Program struct {
 	Name   string
 	Source func() string
+	// Lines says that the bytecode keeps its tables of lines and columns, a fourth of
+	// its size: the frames of the bootstrap can be seen by guests, those of the rules
+	// cannot.
+	Lines bool
 }
+
+// CompilePython is a function of Python: it makes bytecode of a source. Docstrings
+// stay out.
+const CompilePython = `
+import sys
+
+def lean(code):
+    inner = tuple(lean(const) if type(const) is type(code) else const for const in code.co_consts)
+    return code.replace(co_consts=inner, co_linetable=b"")
+
+def bytecode(source, lines):
+    code = compile(source, "<cordon>", "exec", dont_inherit=True, optimize=2)
+    return code if lines or sys.version_info < (3, 11) else lean(code)
+`
 
 // Programs that are compiled ahead.
 var (
-	Bootstrap = Program{"zygote", func() string { return systemPart + script.Source() + workerPart + hookPart + serverPart }}
-	Rules     = Program{"language", language.Source}
+	Bootstrap = Program{"zygote", func() string { return systemPart + script.Source() + workerPart + hookPart + serverPart }, true}
+	Rules     = Program{"language", language.Source, false}
 )
 
 // BytecodeName is the file of one minor version.
@@ -58,15 +77,27 @@ func (p Program) bytecode(version [2]int, source string) []byte {
 	return file[sha256.Size:]
 }
 
-// messages are the program as the interpreter reads it. An empty packet would
-// look like our end.
+// packetSize bounds a message: the usual limit of a socket's buffer is 208 KiB, and
+// the language rules are longer. See read_program in python/server.py.
+const packetSize = 128 << 10
+
+// messages are the program as the interpreter reads it: its bytecode and its source,
+// each in packets, of which the last is a short one. An empty packet would look like
+// our end.
 func (p Program) messages(version [2]int) [][]byte {
 	source := p.Source()
-	return [][]byte{append(p.bytecode(version, source), 0), []byte(source)}
+	return append(packets(append(p.bytecode(version, source), 0)), packets([]byte(source))...)
+}
+
+func packets(data []byte) [][]byte {
+	if len(data)%packetSize == 0 {
+		data = append(data, '\n') // at the end of both it means nothing
+	}
+	return slices.Collect(slices.Chunk(data, packetSize))
 }
 
 // loader is what the interpreter is started with. Two messages are waiting on
-// the control socket: the bytecode, and the source.
+// the control socket: the bytecode, and the source, which are one packet each.
 const loader = `
 import marshal, posix, sys
 code, source = posix.read(1020, 1 << 18), posix.read(1020, 1 << 18)

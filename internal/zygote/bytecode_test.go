@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,12 +53,12 @@ func compareBytecode(t *testing.T, python interpreter.Interpreter, program Progr
 	if code == nil {
 		hosttest.Lacks(t, "no bytecode for %s", python)
 	}
-	cmd := exec.Command(python.Path, "-I", "-S", "-X", "utf8", "-c", `
-import marshal, sys
+	cmd := exec.Command(python.Path, "-I", "-S", "-X", "utf8", "-c", CompilePython+`
+import marshal
 ours = marshal.loads(bytes.fromhex(sys.stdin.readline())[4:])
 source = sys.stdin.read()
-print(ours == compile(source, "<cordon>", "exec", dont_inherit=True, optimize=2))
-`)
+print(ours == bytecode(source, sys.argv[1] == "true"))
+`, strconv.FormatBool(program.Lines))
 	cmd.Stdin = strings.NewReader(hex.EncodeToString(code) + "\n" + source)
 	out, err := cmd.CombinedOutput()
 	if err != nil || string(out) != "True\n" {

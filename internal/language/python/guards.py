@@ -1,10 +1,10 @@
-"""Fourth part: what stands around a script while it runs.
+"""What stands around a script while it runs.
 
 A script shares the interpreter's library with whoever comes after it, and with
 the code that serves it. Before it changes an object, or asks one for something
 private, a guard looks whose it is.
 """
-class Language(Library):
+class Language(Library, Arrivals):
     """The rules and guards of one interpreter."""
 
     def __init__(self, modules, names):
@@ -16,17 +16,21 @@ class Language(Library):
         if unknown:
             raise ValueError("this Python has no builtin " + ", ".join(unknown))
         self.rules = Rules(self.modules - {"__future__"}, allowed)
+        self.open = set()     # classes of the library that scripts may inherit from
         self.traceless = self.modules <= TRACELESS and allowed <= BUILTINS
         self.facades = {}     # by the name of the module
         self.library = {}     # classes that were there before any script
         self.watched = frozenset()
         self.kinds = set()    # types of what a script shares with others
+        self.arriving = set() # those, and containers, on their way to a special method
+        self.inner = self.given = frozenset()
         self.added = []       # to kinds, by the script that runs
         self.formats = set()  # that may be used
         self.known = 0        # how many modules there were when we last looked
         self.reseed = False
         self.late = False     # the last script could do something when its objects die
         self.builtins = self.make_builtins(allowed)
+        ENUM_BUILDER[:] = [self.make_enum]
         self.learn()
 
     # ---- compiling
@@ -43,7 +47,7 @@ class Language(Library):
         tree = self.parsed(script, name)
         self.late = leaves_work(tree)
         self.load(imports(tree))
-        findings = Rewriter(tree, self.watched).rewrite()
+        findings = Rewriter(tree, self.watched, self.rules.reflects).rewrite()
         if findings:
             raise Refused(findings)
         return compile(tree, name, "exec", 0, True)
@@ -80,9 +84,16 @@ class Language(Library):
         given["__build_class__"] = self.build_class
         given["type"] = ANY_TYPE
         given["hasattr"] = has_attribute
+        for name, guard in (
+            ("getattr", self.get_attribute), ("setattr", self.set_attribute), ("delattr", self.delete_attribute),
+            ("eval", self.evaluate), ("input", read_line),
+        ):
+            if name in allowed:
+                given[name] = guard
         given[KINDS], given[TYPE], given[ISINSTANCE] = self.kinds, REAL_TYPE, isinstance
         given[TYPEOF], given[OWN], given[PRIVATE] = typeof, quickly(self.kinds, self.own), self.private
         given[SPECIAL], given[FORMATTING] = self.special, self.formatting
+        given[ARRIVING], given[ARRIVED], given[ALL_ARRIVED] = self.arriving, self.arrived, self.all_arrived
         return given
 
     def importer(self, name, globals=None, locals=None, fromlist=(), level=0):
@@ -103,37 +114,6 @@ class Language(Library):
         if len(sys.modules) != self.known:
             self.learn()
 
-    def facade(self, name):
-        """What a script sees of a module: public names, and of its submodules
-        those that are allowed."""
-        if name in self.facades:
-            return self.facades[name]
-        facade = self.facades[name] = module()
-        shown = facade.__dict__
-        if name in self.modules:
-            __import__(name)
-            real = sys.modules[name]
-            shown.update(self.public(name, real))
-            shown.update(self.replacements(name, real))
-        for other in self.modules:
-            parent, _, child = other.rpartition(".")
-            if parent == name:
-                shown[child] = self.facade(other)
-        return facade
-
-    def public(self, name, real):
-        names = set(getattr(real, "__all__", ())) or set(vars(real))
-        constants = {n for n, value in vars(real).items() if isinstance(value, (int, float, str))}
-        for n in names | constants | ADDED.get(name, frozenset()):
-            if n.startswith("_") or n in PROGRAMS or n in HIDDEN.get(name, ()) or n not in vars(real):
-                continue
-            value = vars(real)[n]
-            if isinstance(value, types.ModuleType) or isinstance(value, REAL_TYPE) and issubclass(value, REAL_TYPE):
-                continue
-            if isinstance(value, REAL_TYPE):
-                fix_class(value)
-            yield n, fixed(value)
-
     def learn(self):
         """Looks at all classes that there are by now: but for those of a script
         that runs already, they are the library's."""
@@ -141,7 +121,7 @@ class Language(Library):
         classes, stack = {object: None}, [object]
         while stack:
             for found in REAL_TYPE.__subclasses__(stack.pop()):
-                if found not in classes and DICT_OF(found).get("__module__") != "__main__":
+                if found not in classes and not is_script_class(found):
                     classes[found] = None
                     stack.append(found)
         self.library = classes
@@ -155,53 +135,22 @@ class Language(Library):
             for home, names in CHANGEABLE if home in sys.modules
             for name in names.split() if name in vars(sys.modules[home])
         }
-        if "copy" in sys.modules:
-            self.guard_copy(sys.modules["copy"])  # others use it, too
-        if "annotationlib" in sys.modules:  # since 3.14
-            sys.modules["annotationlib"].ForwardRef.evaluate = keep_reference
+        self.learn_arrivals()
         self.private_bases = {c for c in classes if any(n in self.watched for n in DICT_OF(c))}
 
     def is_shown(self, home):
         return REAL_TYPE(home) is str and home.partition(".")[0] in self.modules
 
-    # ---- classes
-
-    def build_class(self, body, name, *bases, **keywords):
-        if "metaclass" in keywords or not exact_names(keywords):
-            refuse("metaclass", "a metaclass is not allowed")
-        self.check_bases(bases)
-        return self.own_class(builtins.__build_class__(body, name, *bases, **keywords))
-
-    def check_bases(self, bases):
-        """Before there is a class: its __init_subclass__ could use it at once."""
-        inherited = {}
-        for base in types.resolve_bases(bases):
-            if issubclass(REAL_TYPE(base), REAL_TYPE):
-                inherited.update(dict.fromkeys(MRO_OF(base)))
-        if REAL_TYPE in inherited or ANY_TYPE in inherited:
-            refuse("metaclass", "a metaclass is not allowed")
-        if super in inherited or types.GenericAlias in inherited:
-            refuse("base-class", "a class that passes its attributes on from another object cannot be a base")
-        self.check_patterns(inherited)
-
-    def own_class(self, made):
-        """Remembers a class of the script that inherits what is private to the
-        library."""
-        if isinstance(made, REAL_TYPE) and any(base in self.private_bases for base in MRO_OF(made)[1:]):
-            self.kinds.add(made)
-            self.added.append(made)
-        return made
+    # ---- patterns
 
     def check_patterns(self, bases):
-        """A class pattern reads the attributes that __match_args__ names, and
-        dataclasses.astuple those of the fields."""
-        for table in "__match_args__", "__dataclass_fields__":
-            for base in bases:
-                names = DICT_OF(base).get(table, ())
-                if REAL_TYPE(names) not in (tuple, list, dict):
-                    refuse("match-args", "%s must be a tuple of strings" % table)
-                for name in names:
-                    self.check_pattern(bases, name)
+        """A class pattern reads the attributes that __match_args__ names."""
+        for base in bases:
+            names = DICT_OF(base).get("__match_args__", ())
+            if REAL_TYPE(names) is not tuple:
+                refuse("match-args", "__match_args__ must be a tuple of strings")
+            for name in names:
+                self.check_pattern(bases, name)
 
     def check_pattern(self, bases, name):
         """A class that takes others for its own, by register() or by their shape,
@@ -213,7 +162,7 @@ class Language(Library):
     # ---- guards
 
     def is_library_function(self, function):
-        return DICT_OF_FUNCTION(function).get("__builtins__") is not self.builtins
+        return GLOBALS_OF(function).get("__builtins__") is not self.builtins
 
     def own(self, thing):
         """Gives back a thing that the script may change."""
@@ -269,9 +218,8 @@ class Language(Library):
         return dict(value) if name == "__annotations__" else copied(value)
 
     def initializer(self, value):
-        """One that the script has not written, but the library or @dataclass, sets
-        attributes of whatever it is called with."""
-        if REAL_TYPE(value) is not FUNCTION or value.__code__.co_filename != "<string>" and not self.is_library_function(value):
+        """One of the library's sets attributes of whatever it is called with."""
+        if REAL_TYPE(value) is not FUNCTION or not self.is_library_function(value) or GLOBALS_OF(value) is GENERATED:
             return value
 
         def guarded(*args, **kwargs):
@@ -323,8 +271,6 @@ class Language(Library):
 
         return guarded
 
-DICT_OF_FUNCTION = FUNCTION.__dict__["__globals__"].__get__
-
 # Types of whose objects no attribute can be set, and which have none to hide.
 PLAIN = frozenset((
     int, float, complex, bool, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice, object,
@@ -332,7 +278,6 @@ PLAIN = frozenset((
 ))
 
 MATCH_GUARDED = frozenset((str, AttributeError))
-UNION = getattr(types, "UnionType", None)  # since 3.10
 
 
 def quickly(kinds, guard):

@@ -1,91 +1,123 @@
-"""Third part: what scripts see of the library.
+"""The modules, as scripts see them.
 
-They get it through facades, which show public names and cannot be changed. What
-believes its caller too much is replaced, or guarded where it lies.
+A module is handed out as a facade with the names that shown.py lists. What is
+replaced there comes from the parts before, or from the methods of Library here,
+one for each module.
 """
-import types
-
-REAL_TYPE = type
-FUNCTION = types.FunctionType
-DICT_OF = REAL_TYPE.__dict__["__dict__"].__get__  # of a class, whatever its metaclass says
-MRO_OF = REAL_TYPE.__dict__["__mro__"].__get__
 
 
-class RuleViolation(Exception):
-    """The rules refuse what a script tried while it ran."""
+class Library(Builder, Functions, Records):
+    """Makes the facades."""
 
+    def facade(self, name):
+        """What a script sees of a module."""
+        if name in self.facades:
+            return self.facades[name]
+        facade = self.facades[name] = module()
+        shown = facade.__dict__
+        if name in self.modules:
+            shown.update(self.contents(name))
+        for other in self.modules:
+            parent, _, child = other.rpartition(".")
+            if parent == name:
+                shown[child] = self.facade(other)
+        return facade
 
-def refuse(rule, reason):
-    raise RuleViolation("%s: %s" % (rule, reason)) from None
-
-
-class module:
-    """A facade. Its class has no method that could change it, and it does not
-    know its name: by that the interpreter would find the submodules of the
-    module behind it."""
-
-    def __setattr__(self, name, value):
-        refuse("shared-object", "a module cannot be changed")
-
-    def __delattr__(self, name):
-        refuse("shared-object", "a module cannot be changed")
-
-    def __repr__(self):
-        return "<module>"
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
-
-# What is public, and yet does for a script what the rules refuse: it evaluates
-# text, makes classes, or writes into modules.
-HIDDEN = {
-    "dataclasses": words("make_dataclass Field"),
-    "decimal": words("DefaultContext BasicContext ExtendedContext"),  # one for all, and changed by their methods
-    "enum": words("global_enum global_enum_repr global_flag_repr global_str EnumDict pickle_by_enum_name pickle_by_global_name"),
-    "typing": words("""
-        get_type_hints ForwardRef evaluate_forward_ref no_type_check no_type_check_decorator
-        get_overloads clear_overloads
-    """),
-}
-PROGRAMS = words("main test")
-
-# Public, but not in the list of public names.
-ADDED = {"re": words("RegexFlag")}
-
-# The interpreter imports these by itself, in the name of the script that it
-# runs: datetime.strptime, int("9" * 5000), a warning. What it gets is its own
-# business; a script that came here would get nothing.
-INTERNAL = words("_strptime time warnings _pylong _pydecimal _pydatetime unicodedata collections.abc io traceback copyreg")
-
-# Instances of these classes of the library are their maker's own.
-CHANGEABLE = (
-    ("calendar", "Calendar TextCalendar HTMLCalendar"), ("collections", "UserDict UserList UserString Counter OrderedDict defaultdict deque"),
-    ("decimal", "Context"), ("difflib", "SequenceMatcher Differ HtmlDiff"), ("functools", "partial _lru_cache_wrapper"),
-    ("json", "JSONEncoder JSONDecoder"), ("pprint", "PrettyPrinter"), ("random", "Random SystemRandom"),
-    ("string", "Template Formatter"), ("textwrap", "TextWrapper"),
-)
-
-# Private by their spelling alone: what namedtuple and Enum offer to everybody.
-OFFERED = words("""
-    _fields _field_defaults _replace _asdict _make
-    _value_ _name_ _missing_ _ignore_ _order_ _generate_next_value_
-""")
-
-# Modules of which we know that a script can leave nothing behind in them.
-TRACELESS = words("math random json re collections collections.abc datetime itertools functools __future__")
-
-
-class Library:
-    """The modules that need more than a facade. Each method gets one of them, and
-    gives what is shown in place of what it has."""
-
-    def replacements(self, name, real):
+    def contents(self, name):
+        __import__(name)
+        real, listed = sys.modules[name], SHOWN.get(name)
+        if listed is None:
+            return self.unlisted(real)
+        shown = {}
         maker = getattr(self, "replace_" + name.replace(".", "_"), None)
-        return maker(real) if maker is not None else {}
+        replaced = maker(real) if maker is not None else {}
+        for kind, names in listed.items():
+            for n in names.split():
+                if kind == "replaced":
+                    if n in replaced:
+                        value = shown[n] = replaced[n]
+                        own = value if is_class(value) else REAL_TYPE(value)
+                        if is_ours(own):
+                            fix_class(own)
+                elif hasattr(real, n):
+                    value = shown[n] = fixed(getattr(real, n))
+                    if is_class(value):
+                        fix_class(value)
+                        if kind == "open":
+                            self.open.add(value)
+        return shown
+
+    def unlisted(self, real):
+        """Of a module that a policy has added: its public names, and no module."""
+        names = set(getattr(real, "__all__", ())) or set(vars(real))
+        for n in names:
+            if n.startswith("_") or n in PROGRAMS or n not in vars(real):
+                continue
+            value = vars(real)[n]
+            if is_a(value, types.ModuleType) or is_class(value) and REAL_TYPE in MRO_OF(value):
+                continue
+            if is_class(value):
+                fix_class(value)
+                self.open.add(value)
+            yield n, fixed(value)
+
+    # ---- what takes the place of a module's own
+
+    def replace_enum(self, real):
+        self.open.update(value for value in ENUM.values() if REAL_TYPE(value) is EnumType)
+        return {name: value for name, value in ENUM.items() if hasattr(real, name)}
+
+    def replace_dataclasses(self, real):
+        return dict({name: value for name, value in DATACLASSES.items() if hasattr(real, name)}, dataclass=self.dataclass)
+
+    def replace_copy(self, real):
+        import functools
+        import random
+
+        def generator(x):
+            made = random.Random()
+            made.setstate(x.getstate())
+            return made
+
+        REBUILT[random.Random] = generator
+        REBUILT[functools.partial] = lambda x: functools.partial(x.func, *x.args, **x.keywords)
+        return {name: value for name, value in COPY.items() if hasattr(real, name)}
+
+    def replace_pprint(self, real):
+        import collections
+
+        if not any(known is collections.Counter.__repr__ for known, _ in PRINTERS):
+            PRINTERS.append((collections.Counter.__repr__, PrettyPrinter._called))
+        return {name: value for name, value in PPRINT.items() if hasattr(real, name)}
+
+    def replace_typing(self, real):
+        """The interpreter itself uses typing for class X[T]: what it asks there of a
+        script's object is answered here."""
+        import collections
+        import contextlib
+        import re
+
+        for name in "_type_check", "_type_convert":
+            if hasattr(real, name):
+                setattr(real, name, lambda arg, *rest, **options: arg)
+        for name in "_typevar_subst", "_paramspec_subst":
+            if hasattr(real, name):
+                setattr(real, name, lambda variable, arg: arg)
+        if hasattr(real, "_make_union"):
+            real._make_union = lambda left, right: union((left, right))
+        more = {
+            "Deque": collections.deque, "DefaultDict": collections.defaultdict, "OrderedDict": collections.OrderedDict,
+            "Counter": collections.Counter, "ChainMap": collections.ChainMap, "Pattern": re.Pattern, "Match": re.Match,
+            "ContextManager": contextlib.AbstractContextManager, "AsyncContextManager": contextlib.AbstractAsyncContextManager,
+            "Type": ANY_TYPE,
+        }
+        shown = dict(TYPING, **{name: Form(name, origin) for name, origin in more.items()})
+        for name, origin, make in ("NamedTuple", NAMED_TUPLE, self.named_tuple), ("TypedDict", TYPED_DICT, self.typed_dict):
+            shown[name] = _Marker(name, origin, make)
+        self.open.update(form._origin for form in shown.values() if REAL_TYPE(form) in (Form, _Marker) and form._origin not in (None, ANY_TYPE, re.Pattern, re.Match))
+        self.open.update(GENERIC_BASES)
+        self.open.update(value for name, value in TYPING.items() if name.startswith("Supports"))
+        return {name: value for name, value in shown.items() if hasattr(real, name)}
 
     def replace_collections(self, real):
         def format(self, *args, **kwargs):
@@ -95,157 +127,50 @@ class Library:
             return formatting(self.data, "format_map").format_map(mapping)
 
         def __copy__(self):
-            kind = REAL_TYPE(self)
-            made = kind.__new__(kind)
-            if REAL_TYPE(made) is not kind or not issubclass(kind, (real.UserDict, real.UserList)):
-                raise TypeError("%s cannot be copied" % kind.__name__)
-            made.__dict__.update(self.__dict__, data=self.data.copy())
+            made = object.__new__(REAL_TYPE(self))
+            space = attributes_of(made)
+            space.update(attributes_of(self), data=copy(self.data))
             return made
 
         formatting = self.formatting
         real.UserString.format, real.UserString.format_map = format, format_map
         real.UserDict.__copy__ = real.UserList.__copy__ = __copy__
         real.UserDict.copy = lambda self: self.__copy__()
-        return {}
-
-    def guard_copy(self, real):
-        """copy believes what an object says of how it is made anew: the guard
-        sits where that is done."""
-        reconstruct, copy_method = real._reconstruct, real._deepcopy_dispatch[types.MethodType]
-        if reconstruct.__name__ == "guarded":
-            return
-
-        def guarded(x, memo, func, args, *rest, **keywords):
-            def make(*args):
-                made = self.own(func(*args))
-                if REAL_TYPE(made) is FUNCTION or issubclass(REAL_TYPE(made), REAL_TYPE):
-                    refuse("shared-object", "copy makes no functions and classes")
-                return made
-
-            return reconstruct(x, memo, func if REAL_TYPE(x) in self.library else make, args, *rest, **keywords)
-
-        def set_attribute(thing, name, value):
-            if REAL_TYPE(name) is not str or is_dunder(name):
-                refuse("attribute-by-string", "copy cannot set the attribute %.100r" % (name,))
-            setattr(thing, name, value)
-
-        def method(x, memo):
-            # The memo would show the object that a function of the library is a method of.
-            return x if REAL_TYPE(x.__self__) in self.library else copy_method(x, memo)
-
-        real._reconstruct, real.setattr = guarded, set_attribute
-        real._deepcopy_dispatch[types.MethodType] = method
-
-    def replace_dataclasses(self, real):
-        def dataclass(cls=None, /, **options):
-            def decorate(cls):
-                if not issubclass(REAL_TYPE(cls), REAL_TYPE):
-                    raise TypeError("dataclass() needs a class")
-                self.own(cls)
-                if REAL_TYPE(DICT_OF(cls).get("__doc__")) is not str:
-                    # dataclass would ask inspect for one, which evaluates the text of a signature.
-                    cls.__doc__ = cls.__name__
-                return self.own_class(real.dataclass(**options)(cls))
-
-            return decorate if cls is None else decorate(cls)
-
-        get_field = real._get_field
-
-        def guarded(cls, name, *rest):
-            # A field becomes a part of the text that is executed.
-            if REAL_TYPE(name) is not str or not name.isidentifier():
-                refuse("attribute-by-string", "a field cannot have the name %.100r" % (name,))
-            if cls not in self.library:
-                self.check_pattern(MRO_OF(cls), name)
-            return get_field(cls, name, *rest)
-
-        real._get_field = guarded
-        make_final(real.Field)
-        return {"dataclass": dataclass}
+        return {"namedtuple": self.namedtuple}
 
     def replace_datetime(self, real):
-        """Formats of dates are remembered for all, as patterns are: see replace_re."""
+        """Formats of dates are remembered for all: none may be a text that lies about
+        which one it is."""
         import _strptime
 
         parse = _strptime._strptime
+        if parse.__name__ != "exact_format":
+            def exact_format(data_string, format="%a %b %d %H:%M:%S %Y"):
+                return parse(exact(data_string), exact(format))
 
-        def exact_format(data_string, format="%a %b %d %H:%M:%S %Y"):
-            return parse(data_string, exact(format))
-
-        _strptime._strptime = exact_format
+            _strptime._strptime = exact_format
         return {}
 
-    def replace_enum(self, real):
-        create = real.EnumMeta._create_
-
-        def _create_(cls, class_name, names, **options):
-            if isinstance(names, str):
-                names = str.__str__(names).replace(",", " ").split()
-            elif isinstance(names, (list, tuple)):
-                names = [n if isinstance(n, str) else tuple(n) for n in names]
-            else:
-                names = [(n, names[n]) if isinstance(n, str) else tuple(n) for n in names or ()]
-            for n in names:
-                n = n if isinstance(n, str) else n[0] if n else None
-                if REAL_TYPE(n) is not str or is_dunder(n):
-                    refuse("attribute-by-string", "an enumeration cannot have a member %.100r" % (n,))
-            if not exact_names(options):
-                raise TypeError("keywords must be strings")
-            if options.get("module") is None:
-                options["module"] = "__main__"
-            if options.get("type") is not None:
-                self.check_bases((options["type"], cls))
-            return self.own_class(create(cls, class_name, names, **options))
-
-        real.EnumMeta._create_ = _create_
-        if hasattr(real, "property"):
-            named = real.property.__set_name__
-
-            def __set_name__(self, owner, name):
-                # It looks the name up in the value of a member.
-                if REAL_TYPE(name) is not str or not matchable(name):
-                    refuse("attribute-by-string", "a property cannot have the name %.100r" % (name,))
-                named(self, owner, name)
-
-            real.property.__set_name__ = __set_name__
-            make_final(real.property)
-        return {}
+    replace_time = replace_datetime
 
     def replace_functools(self, real):
-        wrappable = FUNCTION, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType, real.partial, real._lru_cache_wrapper
+        global CACHE_INFO
 
-        def update_wrapper(wrapper, wrapped, assigned=real.WRAPPER_ASSIGNMENTS, updated=real.WRAPPER_UPDATES):
-            if tuple(assigned) != real.WRAPPER_ASSIGNMENTS or tuple(updated) != real.WRAPPER_UPDATES:
-                refuse("attribute-by-string", "update_wrapper cannot be told which attributes to copy")
-            if wrapped in self.library if isinstance(wrapped, REAL_TYPE) else REAL_TYPE(wrapped) in self.library and REAL_TYPE(wrapped) not in wrappable:
-                refuse("shared-object", "an object of the library cannot be wrapped, but for a function")
-            return real.update_wrapper(self.own(wrapper), wrapped)
+        CACHE_INFO = real._CacheInfo
+        classes = library_classes(self)
+        BINDERS.update(classes.values())
+        return dict(
+            classes, update_wrapper=self.update_wrapper, wraps=self.wraps, lru_cache=self.lru_cache, cache=self.cache,
+            total_ordering=self.total_ordering, singledispatch=self.singledispatch,
+            WRAPPER_ASSIGNMENTS=WRAPPED_NAMES + ("__annotations__",), WRAPPER_UPDATES=("__dict__",),
+        )
 
-        def wraps(wrapped, assigned=real.WRAPPER_ASSIGNMENTS, updated=real.WRAPPER_UPDATES):
-            return lambda wrapper: update_wrapper(wrapper, wrapped, assigned, updated)
+    def replace_abc(self, real):
+        return {"ABCMeta": ABC_META, "abstractmethod": self.abstractmethod,
+                "abstractproperty": lambda function: property(self.abstractmethod(function))}
 
-        def total_ordering(cls):
-            return real.total_ordering(self.own(cls))
-
-        dispatch = real.singledispatch
-
-        def singledispatch(func):
-            dispatcher = dispatch(func)
-            register = dispatcher.register
-
-            def guarded(cls, func=None):
-                if func is None and not issubclass(REAL_TYPE(cls), REAL_TYPE) and REAL_TYPE(cls) is not UNION:
-                    # functools would evaluate the text of annotations.
-                    return register(annotated(cls, self.builtins), cls)
-                return register(cls, func)
-
-            dispatcher.register = guarded
-            return dispatcher
-
-        real.singledispatch = singledispatch  # for singledispatchmethod, which uses it
-        return {
-            "update_wrapper": update_wrapper, "wraps": wraps, "total_ordering": total_ordering, "singledispatch": singledispatch,
-        }
+    def replace_contextlib(self, real):
+        return {"contextmanager": contextmanager}
 
     def replace_operator(self, real):
         def attrgetter(*names):
@@ -264,9 +189,9 @@ class Library:
         return {"attrgetter": attrgetter, "methodcaller": methodcaller}
 
     def replace_random(self, real):
-        def seed(*args, **kwargs):
+        def seed(a=None, version=2):
             self.reseed = True
-            return real.seed(*args, **kwargs)
+            return real.seed(exact(a), version)
 
         def setstate(state):
             self.reseed = True
@@ -275,77 +200,140 @@ class Library:
         return {"seed": seed, "setstate": setstate}
 
     def replace_re(self, real):
-        """Patterns and flags are remembered for all: none may be a text or a number
-        that lies about which one it is."""
-        compile_pattern, missing = real._compile, real.RegexFlag._missing_
+        """Patterns and flags are remembered for all, and texts are asked to translate
+        themselves: all are made exact first."""
+        flags = {}
+        for name in "NOFLAG ASCII A IGNORECASE I LOCALE L UNICODE U MULTILINE M DOTALL S VERBOSE X DEBUG".split():
+            if hasattr(real, name):
+                flags[name] = int(getattr(real, name))
+        kind = library_flags("RegexFlag", "re", flags)
 
-        def _compile(pattern, flags):
-            return compile_pattern(exact(pattern), flags if REAL_TYPE(flags) is real.RegexFlag else exact(flags))
+        def pattern(given):
+            return given if REAL_TYPE(given) is real.Pattern else exact(given)
+
+        def simple(function):
+            def wrapped(pattern_, string, flags=0):
+                return function(pattern(pattern_), string, exact(flags))
+
+            wrapped.__name__ = wrapped.__qualname__ = function.__name__
+            return wrapped
+
+        def compile(pattern_, flags=0):
+            return real.compile(pattern(pattern_), exact(flags))
+
+        def split(pattern_, string, maxsplit=0, flags=0):
+            return real.compile(pattern(pattern_), exact(flags)).split(string, maxsplit)
+
+        def sub(pattern_, repl, string, count=0, flags=0):
+            return real.compile(pattern(pattern_), exact(flags)).sub(exact(repl), string, count)
+
+        def subn(pattern_, repl, string, count=0, flags=0):
+            return real.compile(pattern(pattern_), exact(flags)).subn(exact(repl), string, count)
 
         def of_template(function):
-            return lambda pattern, template: function(pattern, exact(template))
+            def checked(pattern, template):
+                return function(pattern, exact(template))
 
-        real._compile = _compile
-        real.RegexFlag._missing_ = classmethod(lambda cls, value: missing(exact(value)))
-        for name in "_compile_template", "_subx":  # since 3.12, and before
-            if hasattr(real, name):
+            return checked
+
+        for name in "_compile_template", "_subx":  # since 3.12, and before: what Pattern.sub asks for
+            if hasattr(real, name) and getattr(real, name).__name__ != "checked":
                 setattr(real, name, of_template(getattr(real, name)))
+        shown = {name: simple(getattr(real, name)) for name in ("findall", "finditer", "fullmatch", "match", "search")}
+        shown.update((name, table_of(kind, MEMBERS)[name]) for name in flags)
+        SHOWN["re"]["replaced"] += " " + " ".join(flags)
+        return dict(shown, compile=compile, split=split, sub=sub, subn=subn, escape=lambda pattern: real.escape(exact(pattern)), RegexFlag=kind)
+
+    def replace_calendar(self, real):
+        shown = {name: tuple(getattr(real, name)) for name in ("day_abbr", "day_name", "month_abbr", "month_name")}
+        days = [name.upper() for name in "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()]
+        months = "JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER DECEMBER".split()
+        for kind, names, first in ("Day", days, 0), ("Month", months, 1):
+            numbers = {name: n for n, name in enumerate(names, first)}
+            if hasattr(real, kind):
+                shown[kind] = made = library_flags(kind, "calendar", numbers, IntEnum)
+                numbers = table_of(made, MEMBERS)
+            shown.update((name, value) for name, value in numbers.items() if hasattr(real, name))
+        return shown
+
+    def replace_hashlib(self, real):
+        def new(name, data=b"", **options):
+            return real.new(exact(name), data, **options)
+
+        return {"new": new}
+
+    def replace_struct(self, real):
+        """Formats are remembered for all."""
+        def exact_first(function):
+            def wrapped(format, /, *args, **kwargs):
+                return function(exact(format), *args, **kwargs)
+
+            wrapped.__name__ = wrapped.__qualname__ = function.__name__
+            return wrapped
+
+        return {name: exact_first(getattr(real, name)) for name in ("calcsize", "iter_unpack", "pack", "pack_into", "unpack", "unpack_from")}
+
+    def replace_textwrap(self, real):
+        def exact_first(function):
+            def wrapped(text, *args, **kwargs):
+                return function(exact(text), *args, **kwargs)
+
+            wrapped.__name__ = wrapped.__qualname__ = function.__name__
+            return wrapped
+
+        for name in "wrap", "fill":
+            method = DICT_OF(real.TextWrapper)[name]
+            if method.__name__ != "checked":
+                setattr(real.TextWrapper, name, for_objects_of(real.TextWrapper, exact_text_of(method)))
+        return {name: exact_first(getattr(real, name)) for name in ("dedent", "fill", "indent", "shorten", "wrap")}
+
+    def replace_uuid(self, real):
+        make, uuid3, uuid5 = real.UUID.__init__, real.uuid3, real.uuid5
+        if make.__name__ != "checked":
+            def checked(self, hex=None, bytes=None, bytes_le=None, fields=None, int=None, version=None, *, is_safe=real.SafeUUID.unknown):
+                if REAL_TYPE(self) is not real.UUID:
+                    raise TypeError("UUID() needs an object of its own")
+                fields = None if fields is None else tuple(map(exact, exact_items(fields, "fields")))
+                make(self, exact(hex), exact(bytes), exact(bytes_le), fields, exact(int), exact(version))
+
+            real.UUID.__init__ = checked
         return {}
 
     def replace_string(self, real):
-        def get_field(self, field_name, args, kwargs):
-            import _string
+        return string_classes(self, real)
 
-            first, rest = _string.formatter_field_name_split(field_name)
-            thing = self.get_value(first, args, kwargs)
-            for is_attribute, key in rest:
-                if is_attribute:
-                    check_names(key)
-                    thing = copied(getattr(thing, key))
-                else:
-                    thing = thing[key]
-            return thing, first
+    def replace_sys(self, real):
+        return system_module(real)
 
-        real.Formatter.get_field = get_field
-        return {}
 
-    def replace_typing(self, real):
-        def get_origin(tp):
-            return without_metaclass(real.get_origin(tp))
+PROGRAMS = words("main test")
 
-        def get_args(tp):
-            return tuple(map(without_metaclass, real.get_args(tp)))
+# The interpreter imports these by itself, in the name of the script that it
+# runs: datetime.strptime, int("9" * 5000), a warning. What it gets is its own
+# business; a script that came here would get nothing.
+INTERNAL = words("_strptime time warnings _pylong _pydecimal _pydatetime unicodedata collections.abc io traceback copyreg")
 
-        def marking(mark):
-            def marked(thing):
-                if REAL_TYPE(thing) is FUNCTION or issubclass(REAL_TYPE(thing), REAL_TYPE):
-                    self.own(thing)
-                return mark(thing)
+# Instances of these classes of the library are their maker's own.
+CHANGEABLE = (
+    ("calendar", "Calendar TextCalendar HTMLCalendar"), ("collections", "UserDict UserList UserString Counter OrderedDict defaultdict deque"),
+    ("decimal", "Context"), ("difflib", "SequenceMatcher Differ"), ("functools", "partial _lru_cache_wrapper"),
+    ("json", "JSONEncoder JSONDecoder"), ("random", "Random SystemRandom"), ("textwrap", "TextWrapper"),
+)
 
-            return marked
+# Private by their spelling alone: what namedtuple and Enum offer to everybody.
+OFFERED = words("""
+    _fields _field_defaults _replace _asdict _make
+    _value_ _name_ _missing_ _ignore_ _order_ _generate_next_value_
+""")
 
-        make_final(real._Final)
-        shown = {name: marking(getattr(real, name)) for name in ("final", "override", "runtime_checkable") if hasattr(real, name)}
-        if hasattr(real, "dataclass_transform"):
-            shown["dataclass_transform"] = lambda **options: marking(real.dataclass_transform(**options))
-        return dict(shown, get_origin=get_origin, get_args=get_args)
+# Modules of which we know that a script can leave nothing behind in them.
+TRACELESS = words("math random json re collections collections.abc datetime itertools functools __future__")
 
 
 def copied(value):
     """A view of the library's is not given away: it shows what it is a view of to
     whatever it is compared with."""
     return types.MappingProxyType(dict(value)) if REAL_TYPE(value) is types.MappingProxyType else value
-
-
-def exact_names(keywords):
-    """Whether no name of an argument can be taken for another, later."""
-    return all(REAL_TYPE(name) is str for name in keywords)
-
-
-def keep_reference(self, **options):
-    """In place of what evaluates the text of an annotation: what the interpreter
-    has put together of one that failed is no text that the rules have seen."""
-    return self
 
 
 def used_names(kind):
@@ -355,24 +343,6 @@ def used_names(kind):
         if REAL_TYPE(value) is FUNCTION:
             wrapped = value.__dict__.get("__wrapped__")
             yield from (wrapped if REAL_TYPE(wrapped) is FUNCTION else value).__code__.co_names
-
-
-def exact(value):
-    """A text or number without what a class of the script's makes of it."""
-    if isinstance(value, int):
-        return int.__index__(value)
-    for kind in str, bytes:
-        if isinstance(value, kind):
-            return kind.__getitem__(value, slice(None))
-    return value
-
-
-def make_final(kind):
-    """For a class whose objects the library believes every word."""
-    def __init_subclass__(cls, **keywords):
-        refuse("base-class", "the class %s cannot be a base" % kind.__name__)
-
-    kind.__init_subclass__ = classmethod(__init_subclass__)
 
 
 def fixed(value):
@@ -408,20 +378,39 @@ def fix_class(shown):
         for name, value in tuple(DICT_OF(base).items()):
             if not name.startswith("_") and fixed(value) is not value:
                 setattr(base, name, fixed(value))
-            elif REAL_TYPE(value) is property and value.fset is not None and sets_attributes(value.fset, base):
-                setattr(base, name, property(value.fget, for_objects_of(base, value.fset), value.fdel, value.__doc__))
+            elif REAL_TYPE(value) is property:
+                parts = [for_objects_of(base, part) if sets_attributes(part, base) else part for part in (value.fget, value.fset, value.fdel)]
+                if parts != [value.fget, value.fset, value.fdel]:
+                    setattr(base, name, property(*parts, value.__doc__))
             elif sets_attributes(value, base) and (is_dunder(name) or not name.startswith("_")):
                 setattr(base, name, for_objects_of(base, value))
 
 
+def is_ours(kind):
+    return any(REAL_TYPE(value) is FUNCTION and GLOBALS_OF(value) is GLOBALS_OF(refuse) for value in DICT_OF(kind).values())
+
+
 def sets_attributes(method, owner):
+    """Whether a method changes its object, or makes another of its class: which for a
+    class as the object would be a metaclass."""
     if REAL_TYPE(method) is not FUNCTION or method.__name__ == "__new__":
         return False
     if method.__qualname__ != "%s.%s" % (owner.__qualname__, method.__name__):  # it belongs to another
         return False
     import opcode
 
-    return opcode.opmap["STORE_ATTR"] in method.__code__.co_code[::2] or "__setattr__" in method.__code__.co_names
+    return opcode.opmap["STORE_ATTR"] in method.__code__.co_code[::2] or bool(TRUSTING & names_in(method.__code__))
+
+
+TRUSTING = words("__setattr__ __class__ type")
+
+
+def names_in(code):
+    names = set(code.co_names)
+    for inner in code.co_consts:
+        if REAL_TYPE(inner) is types.CodeType:
+            names |= names_in(inner)
+    return names
 
 
 def for_objects_of(owner, method):
@@ -434,14 +423,9 @@ def for_objects_of(owner, method):
     return checked
 
 
-def annotated(function, names):
-    """The class that the first parameter of a function is annotated with; as a
-    string it may be a plain name."""
-    for name, kind in function.__annotations__.items():
-        if name != "return":
-            if REAL_TYPE(kind) is str:
-                kind = function.__globals__.get(kind, names.get(kind))
-            if isinstance(kind, REAL_TYPE):
-                return kind
-            break
-    raise TypeError("register() needs a class: write register(cls), or annotate the first parameter with one")
+def exact_text_of(method):
+    def exact_method(self, text):
+        return method(self, exact(text))
+
+    exact_method.__name__, exact_method.__doc__ = method.__name__, method.__doc__
+    return exact_method

@@ -1,4 +1,4 @@
-"""Second part: where the rules need to see an object, the script calls a guard.
+"""Where the rules need to see an object, the script calls a guard.
 
 Most code is compiled as it was written. Rewritten are
 
@@ -7,6 +7,8 @@ Most code is compiled as it was written. Rewritten are
     x.format          as  formatting(x, "format").format
     x.__setattr__     as  special(x, "__setattr__")
     type(x)           as  typeof(x)
+    x.__class__       as  typeof(x), where attributes may be named by strings
+    def __eq__(self, other): …   begins with   if type(other) in ARRIVING: arrived(other)
 
 The second alone where a class of the library has a private attribute of that
 name. KINDS holds the types of objects that a script shares with others: its own
@@ -17,7 +19,16 @@ The guards have names that no script can write, so that none can bind them.
 
 KINDS, TYPE, ISINSTANCE = "@kinds", "@type", "@isinstance"
 TYPEOF, OWN, PRIVATE, SPECIAL, FORMATTING = "@typeof", "@own", "@private", "@special", "@formatting"
+ARRIVING, ARRIVED, ALL_ARRIVED = "@arriving", "@arrived", "@all_arrived"
 THING = "@thing"  # a variable: what is looked at
+
+# Special methods that look at their arguments: what the interpreter and the library
+# call with objects that the script did not give.
+ARRIVALS = words("""
+    __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __get__ __set__ __delete__ __set_name__
+    __radd__ __rsub__ __rmul__ __rmatmul__ __rtruediv__ __rfloordiv__ __rmod__ __rdivmod__ __rpow__
+    __rlshift__ __rrshift__ __rand__ __rxor__ __ror__
+""")
 
 LOAD = _ast.Load()
 
@@ -136,8 +147,8 @@ class Settled:
 class Rewriter:
     """Puts guards into a script that the rules allow."""
 
-    def __init__(self, tree, watched):
-        self.tree, self.watched, self.findings = tree, watched, []
+    def __init__(self, tree, watched, reflects):
+        self.tree, self.watched, self.reflects, self.findings = tree, watched, reflects, []
         self.settled = Settled(tree).stores
         self.own_type = any("type" in bound_by(node) for node in every(tree))
 
@@ -162,6 +173,8 @@ class Rewriter:
                         if isinstance(item, _ast.AST):
                             value[i] = self.guarded(item, node, inside)
                             stack.append((value[i], inside, local))
+            if isinstance(node, FUNCTIONS) and node.name in ARRIVALS:
+                self.look_at_arguments(node)
             if isinstance(node, MATCH_CLASS):
                 for name in node.kwd_attrs:
                     self.pattern(node, mangled(name, owner))
@@ -170,6 +183,19 @@ class Rewriter:
                     for item in table.elts:
                         self.pattern(item, item.value)
         return self.findings
+
+    def look_at_arguments(self, function):
+        """Puts the look at what arrives in front of a special method."""
+        arguments, looks = function.args, []
+        for arg in (arguments.posonlyargs + arguments.args)[1:] + arguments.kwonlyargs:
+            thing = named(arg.arg, arg)
+            kept = placed(_ast.Compare(called(TYPE, arg, thing), [_ast.In()], [named(ARRIVING, arg)]), arg)
+            looks.append(placed(_ast.If(kept, [placed(_ast.Expr(called(ARRIVED, arg, thing)), arg)], []), arg))
+        for arg in filter(None, (arguments.vararg,)):
+            looks.append(placed(_ast.Expr(called(ALL_ARRIVED, arg, named(arg.arg, arg))), arg))
+        first = function.body[0]
+        documented = isinstance(first, _ast.Expr) and isinstance(first.value, _ast.Constant) and isinstance(first.value.value, str)
+        function.body[documented:documented] = looks
 
     def guarded(self, node, parent, owner):
         if isinstance(node, _ast.Attribute):
@@ -190,6 +216,8 @@ class Rewriter:
         elif name in FORMATTERS:
             if not isinstance(node.value, _ast.Constant):  # which the rules have seen
                 node.value = called(FORMATTING, node, node.value, text(name, node))
+        elif name == "__class__" and self.reflects:
+            return called(TYPEOF, node, node.value)
         elif name in BY_STRING or name in COPIED or name == "__init__":
             return called(SPECIAL, node, node.value, text(name, node))
         elif name in self.watched:

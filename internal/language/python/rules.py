@@ -1,5 +1,5 @@
-"""The language rules, first part: what a script may say. rules.py, rewrite.py,
-library.py and guards.py are one program, put together in this order (language.go).
+"""The language rules: what a script may say. This and the other files here are one
+program, put together in the order of language.go.
 
 A script is parsed once, by the interpreter's own parser, and what is judged is
 what is compiled: there is no second grammar that could disagree. All attribute
@@ -255,6 +255,7 @@ class Rules:
 
     def __init__(self, modules, names):
         self.modules, self.builtins = modules, names
+        self.reflects = "getattr" in names  # then x.__class__ may be read, too
 
     def findings(self, tree):
         """Every finding of a parsed script."""
@@ -295,6 +296,8 @@ class Rules:
         allowed = READABLE if isinstance(node.ctx, _ast.Load) else ASSIGNABLE
         if name in INNER:
             yield Finding("inner-attribute", node, "the attribute '%s' leads into the interpreter's frames and code" % name)
+        elif name == "__class__" and self.reflects and isinstance(node.ctx, _ast.Load):
+            return
         elif is_dunder(name) and name not in allowed:
             reason = "the attribute '%s' leads into the interpreter" % name
             if name in READABLE:
@@ -347,7 +350,7 @@ class Rules:
 
     def class_statement(self, node, bound):
         for keyword in node.keywords:
-            if keyword.arg == "metaclass":
+            if keyword.arg == "metaclass" and "abc" not in self.modules:  # else the builder looks whether it is ABCMeta
                 yield Finding("metaclass", node, "a metaclass is not allowed",
                               "use a class decorator, or __init_subclass__ in a base class")
         for base in node.bases:

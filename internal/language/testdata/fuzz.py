@@ -1,7 +1,7 @@
 """Makes new scripts of the cells of both corpora, and looks for one that the
 rules accept and that then leaves the language.
 
-    python3 -I fuzz.py PATH_TO_PARTS_DIR SECONDS SEED
+    python3 -I fuzz.py SOURCE_OF_THE_RULES SECONDS SEED
 
 An escape is noticed by what it does, not by how it is written:
 
@@ -403,9 +403,10 @@ OURS = {signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL}
 
 
 def main():
-    parts, seconds, seed = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    path, seconds, seed = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     warnings.simplefilter("ignore")
-    source = "".join(open(os.path.join(parts, part), encoding="utf-8").read() for part in ("rules.py", "rewrite.py", "library.py", "guards.py"))
+    with open(path, encoding="utf-8") as file:
+        source = file.read()
     namespace = {"__name__": "language"}
     exec(compile(source, "<language>", "exec"), namespace)
     language = namespace["Language"](MODULES, [])

@@ -11,16 +11,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 )
 
-// compile prints the magic number and the code; docstrings stay out.
-const compile = `
-import marshal, sys
-code = compile(sys.stdin.read(), "<cordon>", "exec", dont_inherit=True, optimize=2)
+// compile prints the magic number and the code.
+const compile = zygote.CompilePython + `
+import marshal
+code = bytecode(sys.stdin.read(), sys.argv[1] == "true")
 sys.stdout.buffer.write(sys.modules["_frozen_importlib_external"].MAGIC_NUMBER + marshal.dumps(code))
 `
 
@@ -57,7 +58,7 @@ func candidates() []string {
 }
 
 func write(python interpreter.Interpreter, program zygote.Program) error {
-	cmd := exec.Command(python.Path, "-I", "-S", "-X", "utf8", "-c", compile)
+	cmd := exec.Command(python.Path, "-I", "-S", "-X", "utf8", "-c", compile, strconv.FormatBool(program.Lines))
 	source := program.Source()
 	cmd.Stdin = strings.NewReader(source)
 	code, err := cmd.Output()

@@ -16,7 +16,7 @@ def main():
     try:
         config = marshal.loads(posix.read(CONTROL, 1 << 18))
         if config["language"]:
-            load_language(posix.read(CONTROL, 1 << 18), posix.read(CONTROL, 1 << 18))
+            load_language(read_program(), read_program())
         libc = LibC(config["numbers"])
         syscall, receive_order = libc.syscall, receiver(libc)
         step = "preload"
@@ -85,6 +85,18 @@ def main():
     else:
         config["parent"] = posix.getpid()
     serve(syscall, config, receive_order)
+
+
+PACKET = 128 << 10  # packetSize in bytecode.go
+
+
+def read_program():
+    """Reads packets up to the first short one."""
+    data = packet = posix.read(CONTROL, PACKET)
+    while len(packet) == PACKET:
+        packet = posix.read(CONTROL, PACKET)
+        data += packet
+    return data
 
 
 def mount_scratch(syscall, config, wanted):

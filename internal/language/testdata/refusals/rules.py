@@ -168,41 +168,6 @@ object.__setattr__(A(), "__cl" + "ass__", A)
 import json
 object.__setattr__(json.dumps, "x", 1)
 
-#: copy-slot-name
-#: copy sets attributes by their names.
-#: rule attribute-by-string
-import copy
-class A:
-    def __getattribute__(self, name):
-        if name == "__reduce_ex__":
-            return lambda protocol: (A, (), (None, {"__x__": 1}))
-        if name == "__setstate__":
-            raise AttributeError(name)
-        return object.__getattribute__(self, name)
-copy.copy(A())
-
-#: copy-library-object
-#: copy changes what an object says that it is made of.
-#: rule shared-object
-import copy, dataclasses
-class A:
-    def __getattribute__(self, name):
-        if name == "__reduce_ex__":
-            return lambda protocol: (dataclasses.field, (), (None, {"name": "x"}))
-        return object.__getattribute__(self, name)
-copy.copy(A())
-
-#: copy-own-function
-#: The same, made of a function of the script's.
-#: rule shared-object
-import copy
-class A:
-    def __getattribute__(self, name):
-        if name == "__reduce_ex__":
-            return lambda protocol: ((lambda: lambda: 1), (), (None, {"x": 1}))
-        return object.__getattribute__(self, name)
-copy.copy(A())
-
 #: format-in-place
 #: The method is read, where it seems to be written.
 #: rule attribute-in-place
@@ -218,36 +183,36 @@ random.Random()._randbelow
 #: private-inherited
 #: The same, inherited.
 #: rule private-attribute
-import random
-class R(random.Random):
+import fractions
+class R(fractions.Fraction):
     pass
-R()._randbelow
+R()._numerator
 
 #: private-inherited-by-dataclass
 #: The same, by a class that @dataclass has made anew.
 #: rule private-attribute
 #: since 3.10
-import dataclasses, textwrap
+import collections, dataclasses
 @dataclasses.dataclass(slots=True)
-class W(textwrap.TextWrapper):
+class W(collections.Counter):
     a: int = 1
-W()._wrap_chunks
+W()._keep_positive
 
 #: private-of-a-metaclass
 #: A private method that a class of the script has from its metaclass.
 #: rule private-attribute
-import enum
-class E(enum.Enum):
-    A = 1
-E._convert_
+import collections.abc
+class E(collections.abc.Sized):
+    pass
+E._abc_registry_clear
 
 #: private-in-place
 #: It is read where it seems to be written.
 #: rule private-attribute
-import enum
-class E(enum.Enum):
-    A = 1
-E._convert_ += 1
+import fractions
+class E(fractions.Fraction):
+    pass
+E._numerator += 1
 
 #: private-mangled
 #: A private name that the compiler makes of another.
@@ -278,11 +243,68 @@ except AttributeError as e:
 #: rule private-attribute
 int.mro()
 
-#: forward-reference
-#: What evaluates an annotation, by the name it has since 3.14.
+#: base-final
+#: A class of the library that is not listed as open.
+#: rule base-class
+import textwrap
+class W(textwrap.TextWrapper):
+    pass
+
+#: base-hidden-by-another
+#: The same behind a base with an __init_subclass__ of its own.
+#: rule base-class
+import dataclasses
+class First:
+    def __init_subclass__(cls):
+        pass
+class Second(First, type(dataclasses.field())):
+    pass
+
+#: base-no-class
+#: What stands for a base is no class.
+#: rule base-class
+class Base:
+    def __getattr__(self, name):
+        return lambda bases: (object,)
+class A(Base()):
+    pass
+
+#: private-overridden
+#: A private method of the library is overridden.
 #: rule private-attribute
-import typing
-typing.get_args(typing.List["x"])[0].evaluate
+import collections
+class C(collections.Counter):
+    def _keep_positive(self):
+        return self
+
+#: special-method-object
+#: A special method that is no function.
+#: rule special-method
+class Equal:
+    def __call__(self, other):
+        return True
+class A:
+    __eq__ = Equal()
+
+#: special-method-bound
+#: A special method that is bound to a container, and would collect what it is called with.
+#: rule special-method
+seen = []
+class A:
+    __eq__ = classmethod
+A() == 1
+
+#: slots-special
+#: A special attribute by its name in __slots__.
+#: rule attribute-by-string
+class A:
+    __slots__ = ["__wrapped" + "__"]
+
+#: cached-property-name
+#: A cached property is told the name of a special attribute.
+#: rule attribute-by-string
+import functools
+functools.cached_property(len).__set_name__(int, "__reduce_ex__")
 
 #: register-library
 #: A class of the library takes others for its own.
