@@ -3,31 +3,107 @@
 from __future__ import annotations
 
 import os
-import shutil
-from typing import Optional
+import stat
+from typing import List, Optional
 
 from ._errors import NotFound
 
 NAME = "cordon.exe" if os.name == "nt" else "cordon"
 
+_MOST_LINKS = 40  # the kernel's own bound on the links in one path
+
+# Trees of the system, in which no workspace lies. internal/hostpath has the rule.
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/nix", "/snap", "/System", "/Library")
+
 
 def find(named: Optional[str] = None) -> str:
     """The binary: the one that is named, or that CORDON_BIN names, or that this package
-    carries, or that is on PATH."""
+    carries, or that is on PATH.
+
+    What is found on PATH is executed outside of every sandbox, so it must not be a file
+    that a guest could have written: one below the current directory, or behind a link
+    there. Whoever wants such a file names its path."""
     for origin, path in (("binary", named), ("CORDON_BIN", os.environ.get("CORDON_BIN"))):
         if not path:
             continue
-        found = shutil.which(path)
-        if found is None:
+        found = _search(path) if os.path.basename(path) == path else path
+        if found is None or not _is_program(found):
             raise NotFound(f"{origin} is {path}, and there is no such program")
         return found
     carried = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", NAME)
     if os.access(carried, os.X_OK):
         return carried
-    found = shutil.which(NAME)
+    found = _search(NAME)
     if found is None:
         raise NotFound(
-            "there is no cordon binary: install the wheel for this platform, which carries one, put cordon on PATH, "
-            "or name it in CORDON_BIN"
+            "there is no cordon binary: install the wheel for this platform, which carries one, put cordon on PATH "
+            "(not below the current directory, where guests may write), or name it in CORDON_BIN"
         )
     return found
+
+
+def _search(name: str) -> Optional[str]:
+    """The first program of that name on PATH that no guest could have put there. Its path
+    has no links, so that none can be changed before it is started."""
+    if os.name == "nt" and not name.lower().endswith(".exe"):
+        name += ".exe"
+    guests = _guests()
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        if not os.path.isabs(folder):
+            continue
+        way = _way(os.path.join(folder, name))
+        if way and _is_program(way[-1]) and not any(_under(step, guest) for step in way for guest in guests):
+            return way[-1]
+    return None
+
+
+def _guests() -> List[str]:
+    """Where guests may write: the current directory, unless it cannot be a workspace."""
+    try:
+        here = os.path.realpath(os.getcwd())
+    except OSError:  # it was removed: nothing is below it
+        return []
+    home = os.path.expanduser("~")
+    if os.path.isabs(home) and _under(os.path.realpath(home), here) or any(_under(here, tree) for tree in _SYSTEM):
+        return []
+    return [here] if here != os.path.dirname(here) else []
+
+
+def _way(path: str) -> List[str]:
+    """Every link on the way to a file, by its real path, and the file itself last; nothing
+    if it cannot be reached."""
+    if os.name == "nt":  # where making a link takes a privilege
+        return [os.path.realpath(path)]
+    links: List[str] = []
+    real, todo = "/", path.split("/")
+    while todo:
+        part = todo.pop(0)
+        if part in ("", "."):
+            continue
+        if part == "..":
+            real = os.path.dirname(real)
+            continue
+        following = os.path.join(real, part)
+        try:
+            if not stat.S_ISLNK(os.lstat(following).st_mode):
+                real = following
+                continue
+            target = os.readlink(following)
+        except OSError:
+            return []
+        links.append(following)
+        if len(links) > _MOST_LINKS:
+            return []
+        if target.startswith("/"):
+            real = "/"
+        todo = target.split("/") + todo
+    return [*links, real]
+
+
+def _under(path: str, folder: str) -> bool:
+    path, folder = os.path.normcase(path), os.path.normcase(folder)
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
