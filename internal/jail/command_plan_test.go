@@ -74,12 +74,12 @@ func TestNamesOfServers(t *testing.T) {
 
 // What is hidden is covered after there is something to cover.
 func TestHiddenFiles(t *testing.T) {
-	p, err := Make(Inputs{Features: full(), Command: true, Hidden: []string{"/proc/keys"}})
+	p, err := Make(Inputs{Features: full(), Command: true, Masks: []Mount{{Path: "/proc/keys", Kind: MaskedFile}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	proc := slices.IndexFunc(p.Root, func(m Mount) bool { return m.Kind == Proc })
-	cover := slices.Index(p.Root, Mount{Path: "/proc/keys", Source: "/dev/null", Kind: BindFile})
+	cover := slices.Index(p.Root, Mount{Path: "/proc/keys", Kind: MaskedFile})
 	if proc < 0 || cover < proc {
 		t.Errorf("/proc is mount %d, the cover %d", proc, cover)
 	}

@@ -106,6 +106,9 @@ const (
 	Tmpfs        MountKind = "tmpfs"         // made anew
 	Proc         MountKind = "proc"          // of its own processes
 	DevPTS       MountKind = "devpts"        // terminals of its own
+	MaskedFile   MountKind = "masked file"   // there, and not to be opened
+	MaskedDir    MountKind = "masked dir"    // there, and empty
+	ReadOnlyDir  MountKind = "read-only dir" // of a new file system, not to be changed
 	ScratchView  MountKind = "scratch view"  // the scratch space by another name
 	ParentDir    MountKind = "parent dir"    // made anew for mounts in it, read-only
 )
@@ -133,8 +136,8 @@ type Inputs struct {
 	Files []Mount
 	// Command says that the guest is a command, which may start others.
 	Command bool
-	// Hidden are files in a command's /proc that tell about the host.
-	Hidden []string
+	// Masks cover what a command's /proc tells about the host.
+	Masks []Mount
 	// Without takes walls away. Tests use it to show that each one matters.
 	Without []policy.Wall
 }
@@ -355,10 +358,7 @@ func commandMounts(in Inputs) []Mount {
 		{Path: "/var/tmp", Kind: Symlink, Target: Scratch},
 		{Path: "/run", Kind: EmptyDir},
 	}
-	for _, path := range in.Hidden {
-		// A device on a mount without devices: nobody can open it.
-		mounts = append(mounts, Mount{Path: path, Source: "/dev/null", Kind: BindFile})
-	}
+	mounts = append(mounts, in.Masks...)
 	if in.hostNetwork() {
 		for _, path := range []string{"/etc/resolv.conf", "/etc/hosts"} {
 			mounts = append(mounts, Mount{Path: path, Kind: BindFile})

@@ -291,6 +291,17 @@ func (p *program) place(m Mount, base string, tree func(string, *call), made map
 		p.call(unix.SYS_WRITE, 0, p.text(m.Target), uintptr(len(m.Target))).borrow(opened, 0)
 		p.call(unix.SYS_CLOSE).borrow(opened, 0)
 		return
+	case MaskedFile:
+		// A device on a mount without devices: nobody can open it.
+		p.cover(path.Join(base, nullDevice), target)
+		return
+	case MaskedDir:
+		p.call(unix.SYS_MOUNT, p.text("cordon"), name, p.text(string(Tmpfs)),
+			unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, p.text("mode=0555,size=4k,nr_inodes=1"))
+		return
+	case ReadOnlyDir:
+		p.cover(target, target)
+		return
 	case EmptyDir, BindDir, WritableDir, Tmpfs, Proc, DevPTS, ScratchView, ParentDir:
 		p.makeFolder(target, made)
 	case BindFile, BindDevice, WritableFile:
@@ -309,6 +320,15 @@ func (p *program) place(m Mount, base string, tree func(string, *call), made map
 	}
 	tree(m.Path, p.call(unix.SYS_MOVE_MOUNT, 0, p.text(""), atCWD, name, unix.MOVE_MOUNT_F_EMPTY_PATH))
 	p.setAttributes(target, unix.AT_RECURSIVE, m.attributes())
+}
+
+// nullDevice is in every root, before what it covers.
+const nullDevice = "/dev/null"
+
+// cover puts one thing of the new root over another, or over itself, read-only.
+func (p *program) cover(source, target string) {
+	p.call(unix.SYS_MOUNT, p.text(source), p.text(target), 0, unix.MS_BIND)
+	p.setAttributes(target, 0, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
 }
 
 // isBelowBind says that the mount point lies in a folder of the host's.

@@ -73,7 +73,7 @@ func Compile(abi int, rules []Rule) Ruleset {
 	if abi >= 4 {
 		set.Handled = append(set.Handled, bindTCP|connectTCP)
 	}
-	if abi >= 6 {
+	if Scoped(abi) {
 		set.Handled = append(set.Handled, scopeAbstract|scopeSignals)
 	}
 	for _, r := range rules {
@@ -93,6 +93,14 @@ func (s Ruleset) WithNetwork() Ruleset {
 	}
 	return s
 }
+
+// Scope is a ruleset that keeps a guest from signaling processes and connecting to
+// abstract sockets outside of its domain, and forbids nothing else: not even mounts,
+// which every domain with rules about files does. Only an ABI with Scoped has it.
+func Scope() Ruleset { return Ruleset{Handled: []uint64{0, 0, scopeAbstract | scopeSignals}} }
+
+// Scoped says whether an ABI knows scopes.
+func Scoped(abi int) bool { return abi >= 6 }
 
 // Known gives the file system rights of an ABI.
 func Known(abi int) Access {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -24,6 +25,7 @@ type bwrap struct {
 	filter  int // a file with the system call filter
 	root    []confine.Mount
 	system  []string
+	scoped  bool // by Landlock: see landlock.Scope
 }
 
 // stage is covered before bubblewrap starts, and only for it.
@@ -74,6 +76,9 @@ func (b *bwrap) place(plan confine.Plan, r recipe) (confine.Plan, *confine.Comma
 	plan.Root, plan.Stage = b.staged(r), stage
 	plan.Seccomp = confine.SeccompOff // bubblewrap installs it, after its own mounts
 	c := &confine.Command{Dir: "/", Scratch: path.Join(stage, "scratch")}
+	if b.scoped {
+		plan.Landlock, c.Landlock = 1, landlock.Scope() // whatever the ABI
+	}
 	if b.filter < 0 {
 		return plan, c, nil
 	}
@@ -157,6 +162,10 @@ func (b *bwrap) arguments(r recipe) []string {
 		switch {
 		case m.Kind == confine.Symlink:
 			args = append(args, "--symlink", m.Target, m.Path)
+		case m.Kind == confine.MaskedFile:
+			args = append(args, "--ro-bind", "/dev/null", m.Path)
+		case m.Kind == confine.MaskedDir:
+			args = append(args, "--tmpfs", m.Path, "--remount-ro", m.Path)
 		case m.Kind == confine.EmptyDir:
 			args = append(args, "--dir", m.Path)
 		case m.Kind == confine.Proc:

@@ -3,11 +3,14 @@ package jail
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/hostfeature"
+	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -229,11 +232,27 @@ func ipcAttempts() []attempt {
 		{name: "list of shared memory", sh: `test "$(wc -l < /proc/sysvipc/shm)" -gt 1 && escaped; held`, proof: naked},
 		{name: "abstract socket of the host", act: "dial", told: map[string]any{"network": "unix", "abstract_key": "abstract"}, proof: naked},
 		{name: "abstract datagram socket of the host", act: "dial", told: map[string]any{"network": "unixgram", "abstract_key": "abstractgram"}, canary: true, proof: naked},
+		{name: "abstract socket of the host, on its network", act: "dial", told: map[string]any{"network": "unix", "abstract_key": "abstract"},
+			plant: onHostNetwork, proof: naked},
+		{name: "abstract datagram socket of the host, on its network", act: "dial", told: map[string]any{"network": "unixgram", "abstract_key": "abstractgram"},
+			plant: onHostNetwork, canary: true, proof: naked},
 		{name: "datagram socket of the host", act: "dial", told: map[string]any{"network": "unixgram", "key": "unixgram_path"}, canary: true, proof: naked},
 		{name: "list of abstract sockets", sh: `grep -q "$abstract" /proc/net/unix && escaped; held`, proof: naked},
 		// Its memory is the kernel's, and bounded by a limit of its own.
 		{name: "POSIX queue of its own", act: "new queue", proof: proof{naked: true, root: true, maybe: "this kernel has no queues"}},
 	})
+}
+
+// onHostNetwork gives a command the network of the host, whose abstract sockets are not
+// meant by that. A host that cannot keep them out refuses.
+func onHostNetwork(t *testing.T, s *scene) {
+	s.grant(func(p *policy.Policy) { p.Egress = policy.EgressNone })
+	if !landlock.Scoped(hostfeature.Quick().LandlockABI) {
+		if _, err := New(Options{Policy: s.policy}); run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "abstract sockets") {
+			t.Errorf("it is not refused: %v", err)
+		}
+		t.Skip("commands on the host's network are refused here")
+	}
 }
 
 // cgroupAttempts try the groups in which a command is counted.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +24,11 @@ func procFileAttempts() []attempt {
 		{name: "files of the kernel", act: "open all to write", told: map[string]any{"path": "/proc"}, proof: nakedRoot},
 		{name: "core pattern", act: "open to write", told: map[string]any{"path": "/proc/sys/kernel/core_pattern"}, proof: nakedRoot},
 		{name: "sysrq", act: "open to write", told: map[string]any{"path": "/proc/sysrq-trigger"}, proof: proof{naked: true, root: true, maybe: "this kernel has none"}},
+		{name: "settings of its own namespaces", sh: `for f in kernel/shmmax kernel/msgmax kernel/sem fs/mqueue/msg_max net/ipv4/ip_forward net/ipv4/ping_group_range; do
+test -e /proc/sys/$f || continue; v=$(cat /proc/sys/$f) && must_fail sh -c 'echo "$1" > /proc/sys/$2' sh "$v" $f; done 2>/dev/null; held`, proof: nakedRoot},
+		{name: "command line and configuration of the kernel", sh: `for f in cmdline config.gz kallsyms modules iomem ioports diskstats partitions; do
+test -s /proc/$f && escaped $f; must_fail cat /proc/$f; done 2>/dev/null; held`, proof: naked},
+		{name: "what else the kernel tells", act: "look at proc", proof: naked},
 		{name: "log of the kernel", sh: `must_fail dd if=/proc/kmsg of=/dev/null bs=1 count=0 iflag=nonblock; must_fail dd if=/dev/kmsg of=/dev/null bs=1 count=0; held`, proof: nakedRoot},
 		{name: "memory of the kernel", sh: `must_fail dd if=/proc/kcore of=/dev/null bs=4096 count=1; must_fail dd if=/dev/mem of=/dev/null bs=1 count=0; held`, proof: proof{naked: true, root: true, maybe: "this kernel shows none"}},
 		{name: "the kernel's settings", sh: `must_fail ls /sys/kernel /sys/fs/cgroup; test -e /sys/class && escaped; held`, proof: naked},
@@ -48,6 +53,7 @@ func procFileAttempts() []attempt {
 }
 
 var procActs = map[string]act{
+	"look at proc":      lookAtProc,
 	"open all to write": openAllToWrite,
 	"mounts":            mounts,
 	"remount": func(told) error {
@@ -88,9 +94,6 @@ func openAllToWrite(t told) error {
 		if !entry.Type().IsRegular() {
 			return nil
 		}
-		if ownControls.MatchString(path) {
-			return nil
-		}
 		tried++
 		if fd, err := unix.Open(path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
 			unix.Close(fd)
@@ -108,10 +111,39 @@ func openAllToWrite(t told) error {
 	return fmt.Errorf("none of %d files", tried)
 }
 
-// ownControls are those of the command's own ipc and pid namespaces, which some
-// kernels and bubblewrap give to it, and those that the kernel opens for everybody:
-// of ns_last_pid, whoever writes is asked for a capability then.
-var ownControls = regexp.MustCompile(`^/proc/(pressure/|sys/fs/mqueue/|sys/kernel/(ns_last_pid|pid_max|auto_msgmni|msg|sem|shm))`)
+// knownOfProc is what a command may see in /proc. What is not here must be covered,
+// whatever a new kernel calls it.
+const knownOfProc = ` self thread-self mounts net sys sysvipc cpuinfo loadavg meminfo stat swaps uptime version vmstat
+zoneinfo buddyinfo interrupts softirqs cgroups crypto devices execdomains filesystems locks misc `
+
+func lookAtProc(told) error {
+	entries, err := os.ReadDir("/proc")
+	if err != nil || len(entries) < 10 {
+		return broken("%d files: %v", len(entries), err)
+	}
+	var seen []string
+	for _, entry := range entries {
+		name := entry.Name()
+		if name[0] >= '0' && name[0] <= '9' || slices.Contains(strings.Fields(knownOfProc), name) {
+			continue
+		}
+		path := "/proc/" + name
+		if inside, err := os.ReadDir(path); err == nil && len(inside) > 0 {
+			seen = append(seen, path)
+		}
+		if fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
+			n, err := unix.Read(fd, make([]byte, 1))
+			if unix.Close(fd); err == nil && n > 0 {
+				seen = append(seen, path)
+			}
+		}
+	}
+	if len(seen) > 0 {
+		fmt.Println(seen)
+		return nil
+	}
+	return errors.New("all that is not known is covered")
+}
 
 // mounts looks for mounts and paths that a command has no part in.
 func mounts(t told) error {

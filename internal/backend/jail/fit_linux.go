@@ -8,6 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -51,10 +52,13 @@ func (b *Backend) system() (paths []string) {
 // makePlan plans with what the host seems to have, and prepares for it.
 func (b *Backend) makePlan() (err error) {
 	b.plan, err = confine.Make(confine.Inputs{
-		Policy: b.options.Policy, Features: b.features, Files: b.mounts, Command: true, Hidden: hiddenFiles(),
+		Policy: b.options.Policy, Features: b.features, Files: b.mounts, Command: true, Masks: procMasks(),
 		Without: b.options.Without,
 	})
 	if err != nil {
+		return err
+	}
+	if err := b.scopeSockets(); err != nil {
 		return err
 	}
 	if err := b.fixGrants(); err != nil {
@@ -78,7 +82,26 @@ func (b *Backend) makePlan() (err error) {
 	if err != nil {
 		return err
 	}
+	built.scoped = landlock.Scoped(b.features.LandlockABI) && !slices.Contains(b.options.Without, policy.WallLandlock)
 	b.builder = built
+	return nil
+}
+
+// scopeSockets says that commands on the host's network do not reach its abstract
+// sockets, which have no file that a mount could hide: those of desktops, their buses
+// and container engines. A network namespace keeps them out, and so does Landlock.
+func (b *Backend) scopeSockets() error {
+	if b.plan.Namespaces&confine.CloneNewNet != 0 || len(b.options.Without) > 0 {
+		return nil
+	}
+	abi := b.plan.Landlock
+	if b.options.Policy.Jail == policy.JailBwrap {
+		abi = b.features.LandlockABI
+	}
+	if !landlock.Scoped(abi) {
+		return run.Errorf(run.Unsupported, "egress: %s leaves commands the host's network, and with it the host's abstract sockets, which only Landlock of %s and later keeps from them: use egress: strict",
+			b.options.Policy.Egress, landlock.LastGap)
+	}
 	return nil
 }
 

@@ -41,18 +41,42 @@ var systemFiles = []string{
 // it.
 func SystemPaths() []string { return slices.Concat(systemFolders, systemFiles) }
 
-// toldOfOthers are the files of a new /proc that no namespace keeps to itself: keys
-// are a user's, and the guest is a user of the host, too. Their names are names of
-// accounts, hosts and mounts. Other files of the kind are for root alone, or say
-// what every process of a host may know.
-var toldOfOthers = []string{"/proc/keys", "/proc/key-users"}
+// shownOfProc are the files of a new /proc that a command sees, beside those of its own
+// processes: what programs look for, of which the namespaces keep the rest of the host
+// out, or which say what every process of a host may know. All others are covered, also
+// those that only a later kernel has: they tell of keys, devices, modules, the kernel's
+// command line and its configuration.
+var shownOfProc = []string{
+	"self", "thread-self", "mounts", "net", "sys", "sysvipc", // the command's own
+	"cpuinfo", "loadavg", "meminfo", "stat", "swaps", "uptime", "version", "vmstat", "zoneinfo", "buddyinfo", "interrupts", "softirqs",
+	"cgroups", "crypto", "devices", "execdomains", "filesystems", "locks", "misc",
+}
 
-// hiddenFiles lists those of them that this kernel has.
-func hiddenFiles() []string {
-	return slices.DeleteFunc(slices.Clone(toldOfOthers), func(path string) bool {
-		_, err := os.Lstat(path)
-		return errors.Is(err, fs.ErrNotExist)
-	})
+// procMasks cover the others, and keep the kernel's settings from being changed: some
+// are those of the command's own namespaces, and as such its own to change.
+func procMasks() []confine.Mount {
+	masks := []confine.Mount{{Path: "/proc/sys", Kind: confine.ReadOnlyDir}}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return masks // then there is no new one either
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if name[0] >= '0' && name[0] <= '9' || slices.Contains(shownOfProc, name) {
+			continue
+		}
+		mask := confine.Mount{Path: "/proc/" + name, Kind: confine.MaskedFile}
+		switch info, err := entry.Info(); {
+		case err != nil || entry.Type()&fs.ModeSymlink != 0:
+			continue
+		case entry.IsDir():
+			mask.Kind = confine.MaskedDir
+		case info.Mode().Perm()&0o006 == 0:
+			continue // for the host's root alone
+		}
+		masks = append(masks, mask)
+	}
+	return masks
 }
 
 // systemMounts lists what a host has of them.
