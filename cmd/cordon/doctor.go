@@ -60,6 +60,8 @@ Exit codes:
 				return runProve(cmd.Context(), opts)
 			case cmd.Flags().Changed("junit"):
 				return run.Errorf(run.Invalid, "--junit is for --prove")
+			case cmd.Flags().Changed("area"):
+				return run.Errorf(run.Invalid, "--area is for --prove")
 			}
 			return runDoctor(cmd.Context(), opts)
 		}),
@@ -77,6 +79,7 @@ type doctorOptions struct {
 	json  bool
 	prove bool
 	junit string
+	areas []string
 }
 
 func (o *doctorOptions) addTo(cmd *cobra.Command) {
@@ -86,6 +89,7 @@ func (o *doctorOptions) addTo(cmd *cobra.Command) {
 	cli.Complete(cmd, "tier", cli.Names(doctorTiers))
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.prove, "prove", false, "try to break out, for real")
+	cmd.Flags().StringSliceVar(&o.areas, "area", nil, "of --prove, make only the attempts of an `AREA`, such as files or signals (may be repeated)")
 	cmd.Flags().StringVar(&o.junit, "junit", "", "write what --prove found to `FILE`, as JUnit XML")
 }
 

@@ -54,6 +54,9 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 		return err
 	}
 	defer suite.Close()
+	if err := suite.Keep(opts.areas); err != nil {
+		return run.Errorf(run.Invalid, "--area: %w", err)
+	}
 	suite.Maxima = p.Resolved().Maxima
 	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p})
 	if err != nil {

@@ -332,6 +332,28 @@ func newSuite(t *testing.T, names ...string) *Suite {
 	return suite
 }
 
+func TestKeep(t *testing.T) {
+	suite := newSuite(t)
+	whole := len(suite.Attempts)
+	if err := suite.Keep(nil); err != nil || len(suite.Attempts) != whole {
+		t.Errorf("no area: %d of %d are left, %v", len(suite.Attempts), whole, err)
+	}
+	if err := suite.Keep([]string{"files", "file"}); err == nil || !strings.Contains(err.Error(), `"file" is none: there are abi, `) || len(suite.Attempts) != whole {
+		t.Errorf("an area that is none: %v", err)
+	}
+	if err := suite.Keep([]string{"files", "signals"}); err != nil {
+		t.Error(err)
+	}
+	for _, a := range suite.Attempts {
+		if a.Area != "files" && a.Area != "signals" {
+			t.Errorf("%s is left", a.Name)
+		}
+	}
+	if n := len(suite.Attempts); n < 10 || n == whole {
+		t.Errorf("%d of %d are left", n, whole)
+	}
+}
+
 func TestJUnit(t *testing.T) {
 	a := Attempt{Name: "files/x", Area: "files", Title: "read <it>"}
 	var out bytes.Buffer

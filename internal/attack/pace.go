@@ -58,13 +58,13 @@ func (s *Suite) measure(ctx context.Context, r Runner) (Pace, error) {
 
 func outOfTime(o run.Outcome) bool { return o == run.TimedOut || o == run.OutOfCPU }
 
-// stretch gives an attempt the time that it needs at a pace. One that may run out of time
-// keeps its limits: that they hold is a part of what it tries.
+// stretch gives an attempt the time that it needs at a pace. A limit that it may run into
+// is kept: that it holds is a part of what it tries.
 func (a Attempt) stretch(pace Pace, most policy.Limits) Attempt {
 	a.Limits.WallTime = cmp.Or(a.Limits.WallTime, defaultWall)
 	a.Limits.CPUTime = cmp.Or(a.Limits.CPUTime, policy.DefaultLimits().CPUTime)
-	if !slices.ContainsFunc(a.Expect, outOfTime) {
-		for _, limit := range []*policy.Duration{&a.Limits.WallTime, &a.Limits.CPUTime} {
+	for outcome, limit := range map[run.Outcome]*policy.Duration{run.TimedOut: &a.Limits.WallTime, run.OutOfCPU: &a.Limits.CPUTime} {
+		if !slices.Contains(a.Expect, outcome) {
 			*limit = policy.Duration(pace.of(limit.Std()))
 		}
 	}

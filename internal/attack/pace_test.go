@@ -28,7 +28,11 @@ func TestStretch(t *testing.T) {
 		{"the policy has the last word", Attempt{}, 20, seconds(60), seconds(60)},
 		{
 			"to run out of time is what it tries",
-			Attempt{Limits: policy.Limits{WallTime: seconds(2), CPUTime: seconds(1)}, Expect: []run.Outcome{Held, run.OutOfCPU}}, 7, seconds(2), seconds(1),
+			Attempt{Limits: policy.Limits{WallTime: seconds(2), CPUTime: seconds(1)}, Expect: []run.Outcome{Held, run.OutOfCPU, run.TimedOut}}, 7, seconds(2), seconds(1),
+		},
+		{
+			"one of two limits is what it tries",
+			Attempt{Limits: policy.Limits{WallTime: seconds(2), CPUTime: seconds(1)}, Expect: []run.Outcome{run.OutOfCPU}}, 7, seconds(14), seconds(1),
 		},
 	} {
 		got := test.attempt.stretch(test.pace, most).Limits

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,6 +61,25 @@ func NewSuite(dir string) (*Suite, error) {
 		s.canaries = append(s.canaries, c)
 	}
 	return s, nil
+}
+
+// Keep leaves the attempts of some areas; of all where none is named.
+func (s *Suite) Keep(areas []string) error {
+	if len(areas) == 0 {
+		return nil
+	}
+	var known []string
+	for _, a := range s.Attempts {
+		known = append(known, a.Area)
+	}
+	known = slices.Compact(known) // attempts come in the order of their names
+	for _, area := range areas {
+		if !slices.Contains(known, area) {
+			return fmt.Errorf("%q is none: there are %s", area, strings.Join(known, ", "))
+		}
+	}
+	s.Attempts = slices.DeleteFunc(s.Attempts, func(a Attempt) bool { return !slices.Contains(areas, a.Area) })
+	return nil
 }
 
 // Close takes all canaries away.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,7 +128,9 @@ func Containment(t *testing.T, open Open, p policy.Policy, areas ...string) {
 	fewest := 60
 	if len(areas) > 0 {
 		fewest = len(areas)
-		suite.Attempts = slices.DeleteFunc(suite.Attempts, func(a attack.Attempt) bool { return !slices.Contains(areas, a.Area) })
+		if err := suite.Keep(areas); err != nil {
+			t.Fatal(err)
+		}
 	}
 	p = p.Resolved()
 	suite.Maxima = p.Maxima
