@@ -25,7 +25,8 @@ type Options struct {
 	// Idle is how many workers wait for a request; 0 means 8. Each costs
 	// about 3 MiB.
 	Idle int
-	// Concurrent bounds the runs under way; 0 means 64.
+	// Concurrent bounds what is under way, of all tiers together: scripts, commands,
+	// modules, calls of hooks, steps of sessions. 0 means 64.
 	Concurrent int
 	// Queue bounds the requests that wait for their turn; 0 means 4096. Above
 	// it Run answers run.ErrBusy at once.
@@ -44,6 +45,26 @@ type Options struct {
 	// workers are started ahead; empty means none. All are served, whatever it
 	// says.
 	Language policy.LanguagePreset
+}
+
+const (
+	defaultConcurrent = 64
+	defaultQueue      = 4096
+)
+
+// turns are what all tiers share.
+func (o Options) turns() *backend.Turns {
+	concurrent, queue := o.Concurrent, o.Queue
+	if concurrent <= 0 {
+		concurrent = defaultConcurrent
+	}
+	if o.OneShot {
+		concurrent = 1
+	}
+	if queue <= 0 {
+		queue = defaultQueue
+	}
+	return backend.NewTurns(concurrent, queue)
 }
 
 // Runner runs guests. It owns fork servers and pools of workers, is safe for
@@ -81,20 +102,21 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 		return nil, run.Errorf(run.Invalid, "policy: %w", err)
 	}
 	r := &Runner{policy: options.Policy.Resolved()}
+	turns := options.turns()
 	r.process = backend.NewLazy(func(ctx context.Context) (*process.Backend, error) {
 		return process.New(ctx, process.Options{
-			Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue,
+			Policy: options.Policy, Idle: options.Idle, Turns: turns,
 			OneShot: options.OneShot, Language: options.Language, Workspaces: options.Workspaces,
 		})
 	})
 	r.jail = backend.NewLazy(func(context.Context) (*jail.Backend, error) {
 		return jail.New(jail.Options{
-			Policy: options.Policy, Concurrent: options.Concurrent, Queue: options.Queue, OneShot: options.OneShot,
+			Policy: options.Policy, Turns: turns, OneShot: options.OneShot,
 		})
 	})
 	r.wasm = backend.NewLazy(func(context.Context) (*wasm.Backend, error) {
 		return wasm.New(wasm.Options{
-			Policy: options.Policy, Idle: options.Idle, Concurrent: options.Concurrent, Queue: options.Queue, OneShot: options.OneShot,
+			Policy: options.Policy, Idle: options.Idle, Turns: turns, OneShot: options.OneShot,
 		})
 	})
 	first := cmp.Or(options.Tier, policy.TierProcess)

@@ -79,7 +79,7 @@ func (wallless) Start(o launch.Order) (launch.Process, error) {
 // The same suite that every backend passes, by the code that macOS uses.
 func TestContractByGroups(t *testing.T) {
 	backendtest.Contract(t, func(t *testing.T, _ policy.Policy) backend.Backend {
-		b, err := portable.NewScripts(t.Context(), portable.Options{Launcher: wallless{}, Concurrent: 2, Queue: 2})
+		b, err := portable.NewScripts(t.Context(), portable.Options{Launcher: wallless{}, Turns: backend.NewTurns(2, 2)})
 		if err != nil {
 			t.Fatal(err)
 		}

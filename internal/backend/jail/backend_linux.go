@@ -46,7 +46,7 @@ var _ backend.Backend = (*Backend)(nil)
 // command's.
 func New(options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), init: -1}
-	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
+	b.gate = b.options.Turns.Gate()
 	b.ahead = newAhead(b)
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {

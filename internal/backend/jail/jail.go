@@ -9,12 +9,16 @@
 package jail
 
 import (
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
 // Options say how the tier is run.
 type Options struct {
 	Policy policy.Policy
+	// Turns are those of the Runner, which all tiers share; nil means Concurrent and
+	// Queue of its own.
+	Turns *backend.Turns
 	// Concurrent bounds the runs under way; 0 means DefaultConcurrent.
 	Concurrent int
 	// Queue bounds the requests that wait; 0 means DefaultQueue.
@@ -42,6 +46,9 @@ func (o Options) resolved() Options {
 	}
 	if o.Queue <= 0 {
 		o.Queue = DefaultQueue
+	}
+	if o.Turns == nil {
+		o.Turns = backend.NewTurns(o.Concurrent, o.Queue)
 	}
 	return o
 }

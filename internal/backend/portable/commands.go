@@ -32,7 +32,7 @@ var _ backend.Backend = (*Commands)(nil)
 // NewCommands decides on the walls. A required wall that this host cannot give is an
 // error here, before anything runs.
 func NewCommands(options Options) (*Commands, error) {
-	b := &Commands{gate: backend.NewGate(options.Concurrent, options.Queue)}
+	b := &Commands{gate: options.Turns.Gate()}
 	options.Policy = options.Policy.Resolved()
 	b.options = options
 	if options.Policy.Jail != policy.JailNative {

@@ -30,8 +30,8 @@ type Options struct {
 	Guests hostpath.Guests
 	// Launcher is the system's.
 	Launcher launch.Launcher
-	// Concurrent bounds the runs under way, and Queue those that wait.
-	Concurrent, Queue int
+	// Turns bounds the runs under way, and those that wait.
+	Turns *backend.Turns
 }
 
 // needs are what must hold on every system, unless the policy prefers it. The others

@@ -35,7 +35,7 @@ var _ backend.Backend = (*Scripts)(nil)
 // NewScripts finds the interpreter and decides on the walls. A required wall that this
 // host cannot give is an error here, before anything runs.
 func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
-	b := &Scripts{gate: backend.NewGate(options.Concurrent, options.Queue)}
+	b := &Scripts{gate: options.Turns.Gate()}
 	options.Policy = options.Policy.Resolved()
 	b.options = options
 	var err error

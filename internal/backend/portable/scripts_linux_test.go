@@ -18,7 +18,7 @@ import (
 
 func openScripts(t *testing.T, l *naked, p policy.Policy) *Scripts {
 	t.Helper()
-	b, err := NewScripts(t.Context(), Options{Policy: p, Launcher: l, Concurrent: 4, Queue: 16})
+	b, err := NewScripts(t.Context(), Options{Policy: p, Launcher: l, Turns: backend.NewTurns(4, 16)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestSetUpThatFails(t *testing.T) {
 func TestHostileReports(t *testing.T) {
 	for script, outcome := range map[string]run.Outcome{
 		"import os; os.write(3, b'rubbish that is no frame')":             run.InvalidOutput,
-		"import os; os.write(3, b'D\\xff\\xff\\xff\\xff')":                run.InvalidOutput,
+		"import os; os.write(3, b'D\\xff\\xff\\xff\\xff')":                run.OutOfResult,
 		"import os; os.write(3, b'D\\x00\\x00\\x00\\x00'); os._exit(0)":   run.InvalidOutput,
 		"import os; os.close(3); os._exit(5)":                             run.Exited,
 		"import os; os.write(3, b'R\\x00\\x00\\x00\\x00'); os._exit(0)":   run.InvalidOutput,
@@ -236,7 +236,7 @@ func TestCanceled(t *testing.T) {
 // Close ends what runs, and returns when nothing is left of it.
 func TestCloseEndsGuests(t *testing.T) {
 	l := newNaked()
-	b, err := NewScripts(t.Context(), Options{Launcher: l, Concurrent: 1, Queue: 1})
+	b, err := NewScripts(t.Context(), Options{Launcher: l, Turns: backend.NewTurns(1, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

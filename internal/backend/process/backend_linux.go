@@ -79,7 +79,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	if b.options.OneShot {
 		b.ahead = hook.NewAhead(0, 1) // the worker that finds out whether the hook can be opened
 	}
-	b.gate = backend.NewGate(b.options.Concurrent, b.options.Queue)
+	b.gate = b.options.Turns.Gate()
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
 		return nil, run.Wrap(run.Invalid, err)

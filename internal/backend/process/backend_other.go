@@ -31,7 +31,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	}
 	o := options.resolved()
 	scripts, err := portable.NewScripts(ctx, portable.Options{
-		Policy: options.Policy, Guests: o.guests(), Launcher: launcher, Concurrent: o.Concurrent, Queue: o.Queue,
+		Policy: options.Policy, Guests: o.guests(), Launcher: launcher, Turns: o.Turns,
 	})
 	if err != nil {
 		return nil, err

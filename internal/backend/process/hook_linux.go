@@ -173,6 +173,12 @@ func (w *hookWorker) open(ctx context.Context) error {
 }
 
 func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool, error) {
+	// Here, and not before it has a worker: the start of one has a turn of its own, for
+	// which it would wait for ever if all are calls'.
+	if err := w.backend.gate.Enter(ctx); err != nil {
+		return run.Result{}, true, err
+	}
+	defer w.backend.gate.Leave()
 	w.calls++
 	calling := &w.backend.calling
 	defer calling.Add(-1)

@@ -5,6 +5,7 @@ package process
 import (
 	"slices"
 
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -14,6 +15,9 @@ type Options struct {
 	Policy policy.Policy
 	// Idle is how many workers wait for a request; 0 means DefaultIdle.
 	Idle int
+	// Turns are those of the Runner, which all tiers share; nil means Concurrent and
+	// Queue of its own.
+	Turns *backend.Turns
 	// Concurrent bounds the runs under way; 0 means DefaultConcurrent.
 	Concurrent int
 	// Queue bounds the requests that wait; 0 means DefaultQueue.
@@ -64,6 +68,9 @@ func (o Options) resolved() Options {
 	}
 	if o.Queue <= 0 {
 		o.Queue = DefaultQueue
+	}
+	if o.Turns == nil {
+		o.Turns = backend.NewTurns(o.Concurrent, o.Queue)
 	}
 	if o.MaxForks <= 0 {
 		o.MaxForks = DefaultMaxForks

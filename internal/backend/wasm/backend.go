@@ -52,7 +52,7 @@ func New(options Options) (*Backend, error) {
 	}
 	b := &Backend{
 		options: options, engines: newEngines(options), roots: roots, scripts: scripts,
-		gate: backend.NewGate(options.Concurrent, options.Queue), sessions: map[*Session]bool{},
+		gate: options.Turns.Gate(), sessions: map[*Session]bool{},
 	}
 	p := options.Policy
 	b.interpreter = backend.NewLazy(b.openInterpreter)

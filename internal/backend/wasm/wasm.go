@@ -8,13 +8,19 @@
 // those of cordon itself (host.go). From what was seen a Result is made (judge.go).
 package wasm
 
-import "github.com/cordon-sandbox/cordon/policy"
+import (
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/policy"
+)
 
 // Options say how the tier is run.
 type Options struct {
 	Policy policy.Policy
 	// Idle is how many interpreters wait for a script; 0 means DefaultIdle.
 	Idle int
+	// Turns are those of the Runner, which all tiers share; nil means Concurrent and
+	// Queue of its own.
+	Turns *backend.Turns
 	// Concurrent bounds the runs under way; 0 means DefaultConcurrent.
 	Concurrent int
 	// Queue bounds the requests that wait; 0 means DefaultQueue.
@@ -56,6 +62,9 @@ func (o Options) resolved() Options {
 	}
 	if o.Queue <= 0 {
 		o.Queue = DefaultQueue
+	}
+	if o.Turns == nil {
+		o.Turns = backend.NewTurns(o.Concurrent, o.Queue)
 	}
 	if o.RotateAfter <= 0 {
 		o.RotateAfter = DefaultRotateAfter
