@@ -18,9 +18,9 @@ import (
 // guest is called there as the owner of its first folder is; then it gets another
 // namespace inside of that, in which it has its own name.
 type translation struct {
-	owner *ids
-	trees []int
-	paths []string
+	owner  *ids
+	trees  []int
+	mounts []Mount
 }
 
 // add takes a folder. One of another owner needs another namespace.
@@ -40,7 +40,7 @@ func (t *translation) add(tree int, m Mount, spec Spec) error {
 	case t.owner == nil || *t.owner != owner:
 		return spec.Command.Owners.apply(tree, m, owner, spec.Plan)
 	}
-	t.trees, t.paths = append(t.trees, tree), append(t.paths, m.source())
+	t.trees, t.mounts = append(t.trees, tree), append(t.mounts, m)
 	return nil
 }
 
@@ -55,16 +55,39 @@ func (t *translation) apply(p *Process, plan Plan) error {
 	}
 	defer unix.Close(namespace)
 	for i, tree := range t.trees {
-		if err := translate(tree, namespace); err != nil {
-			return &OwnerError{Path: t.paths[i], UID: t.owner.uid, GuestUID: plan.UID, Cause: err}
+		if err := translate(tree, namespace, t.mounts[i]); err != nil {
+			return &OwnerError{Path: t.mounts[i].source(), UID: t.owner.uid, GID: t.owner.gid, GuestUID: plan.UID, Cause: err}
 		}
 	}
 	return nil
 }
 
-func translate(tree, namespace int) error {
+// translate maps the owners of a mount. A file system that cannot (tmpfs before Linux
+// 6.3, ramfs, most network file systems) is taken as it is, if a guest that owns nothing
+// there can still do what it is to do: read, or write where everybody may.
+func translate(tree, namespace int, m Mount) error {
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP, Userns_fd: uint64(namespace)}
-	return unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &attr)
+	err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &attr)
+	if !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	var stat unix.Stat_t
+	if statErr := unix.Fstat(tree, &stat); statErr != nil {
+		return errors.Join(err, statErr)
+	}
+	need := uint32(0o7)
+	switch m.Kind {
+	case BindDir:
+		need = 0o5
+	case BindFile:
+		need = 0o4
+	case WritableFile:
+		need = 0o6
+	}
+	if stat.Mode&need == need {
+		return nil
+	}
+	return err
 }
 
 // enterOwnUserNamespace gives the child its own name. It comes with all
@@ -103,19 +126,20 @@ type ownerMap struct{ uid, gid, toUID, toGID int }
 func (o *OwnerMaps) apply(tree int, m Mount, owner ids, p Plan) error {
 	fd, err := o.namespace(ownerMap{uid: owner.uid, gid: owner.gid, toUID: p.UID, toGID: p.GID})
 	if err == nil {
-		err = translate(tree, fd)
+		err = translate(tree, fd, m)
 	}
 	if err != nil {
-		return &OwnerError{Path: m.source(), UID: owner.uid, GuestUID: p.UID, Cause: err}
+		return &OwnerError{Path: m.source(), UID: owner.uid, GID: owner.gid, GuestUID: p.UID, Cause: err}
 	}
 	return nil
 }
 
 // OwnerError says that a guest could not be made the owner of a folder.
 type OwnerError struct {
-	Path          string
-	UID, GuestUID int
-	Cause         error
+	Path     string
+	UID, GID int // the owner's
+	GuestUID int
+	Cause    error
 }
 
 func (e *OwnerError) Error() string {
@@ -123,6 +147,18 @@ func (e *OwnerError) Error() string {
 }
 
 func (e *OwnerError) Unwrap() error { return e.Cause }
+
+// AsOwner gives a plan whose guest is the owner of a folder that cannot be given to
+// another user, if that is an ordinary one. Such a guest has no more than the owner
+// would have by running cordon himself. Root's id is never a guest's: it opens files of
+// the kernel without any capability.
+func (e *OwnerError) AsOwner(p Plan) (Plan, bool) {
+	if e.UID == 0 || e.GID == 0 || !errors.Is(e.Cause, unix.EINVAL) {
+		return p, false
+	}
+	p.UID, p.GID = e.UID, e.GID
+	return p, true
+}
 
 // namespace gives the user namespace of a map, which stays open until Close.
 func (o *OwnerMaps) namespace(m ownerMap) (int, error) {

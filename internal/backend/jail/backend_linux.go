@@ -133,7 +133,9 @@ type sandbox struct{ backend *Backend }
 
 func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
 	result, err := s.backend.run(ctx, job)
+	walls := result.Enforcement.Walls // what is special about this run
 	result.Enforcement = s.backend.Enforcement()
+	maps.Copy(result.Enforcement.Walls, walls)
 	return result, err
 }
 

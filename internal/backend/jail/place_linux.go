@@ -28,6 +28,7 @@ type place struct {
 	proxy     net.Listener // on its loopback, nil if there is none
 	streams   streams
 	waited    bool // it was built before its command came
+	owner     int  // the user whom the command runs as, if that is not the plan's
 }
 
 // build puts up a place, which waits for its command.
@@ -85,7 +86,15 @@ func (b *Backend) start(p *place, r recipe) error {
 		}
 	}
 	c.Limits = b.rlimits(r.limits, p.group)
-	if p.process, err = confine.Start(confine.Spec{Plan: plan, Command: c}); err != nil {
+	p.process, err = confine.Start(confine.Spec{Plan: plan, Command: c})
+	var owner *confine.OwnerError
+	if errors.As(err, &owner) {
+		if other, ok := owner.AsOwner(plan); ok {
+			plan, p.owner = other, owner.UID
+			p.process, err = confine.Start(confine.Spec{Plan: plan, Command: c})
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if p.Place, err = p.process.Ready(c, plan.Seccomp); err != nil {
@@ -168,7 +177,8 @@ func (b *Backend) processes(l policy.Limits, group *cgroup.Group) uint64 {
 func (b *Backend) explain(err error) error {
 	var owner *confine.OwnerError
 	if errors.As(err, &owner) {
-		return run.Errorf(run.Unsupported, "%w: run cordon as uid %d, let uid %d have the folder, or use it read-only", err, owner.UID, owner.GuestUID)
+		return run.Errorf(run.Unsupported, "%w: the file system cannot translate owners (tmpfs can since Linux 6.3; ext4, xfs and btrfs can): use a directory elsewhere, "+
+			"give it to an ordinary user, as whom the command then runs (chown), open it to everybody (chmod o+rwx), or open it for reading and use it read-only", err)
 	}
 	var classed *run.Error
 	if errors.As(err, &classed) {

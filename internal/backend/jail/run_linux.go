@@ -210,6 +210,9 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 		return run.Result{}, err
 	}
 	result, err := judge(e)
+	if uid := g.place.owner; uid != 0 {
+		result.Enforcement.Walls = map[policy.Wall]string{policy.WallUID: fmt.Sprintf("enforced (uid %d, the owner of a directory that cannot be given to another user)", uid)}
+	}
 	if g.proxy != nil {
 		result.Traffic = g.proxy.Traffic()
 	}
