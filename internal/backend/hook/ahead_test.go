@@ -205,9 +205,12 @@ func TestHammerAhead(t *testing.T) {
 		return nil
 	}
 	ahead := NewAhead(2, 5)
+	var hooks [4]*Hook
+	for i := range hooks { // before any start may fail
+		hooks[i] = s.onceHook(t, 3, ahead)
+	}
 	var wg sync.WaitGroup
-	for range 4 {
-		h := s.onceHook(t, 3, ahead)
+	for _, h := range hooks {
 		var callers sync.WaitGroup
 		for g := range 8 {
 			callers.Go(func() {
