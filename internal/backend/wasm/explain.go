@@ -22,7 +22,7 @@ const (
 
 // explain connects an exception with the wall behind it: a path that is not there for
 // the guest is named. What is not there in a mount of its own is not there for anybody.
-func explain(r *run.Result, cause report.OSError, mounts []string) {
+func explain(r *run.Result, cause report.OSError, i *interpreter) {
 	switch cause.Errno {
 	case wasiACCES, wasiNOENT, wasiPERM, wasiROFS, wasiNOTCAPABLE:
 	default:
@@ -41,13 +41,25 @@ func explain(r *run.Result, cause report.OSError, mounts []string) {
 			return
 		}
 	}
-	if cause.Errno == wasiNOENT && slices.ContainsFunc(mounts, func(mount string) bool { return isIn(cause.Filename, mount) }) {
+	if cause.Errno == wasiNOENT && i.leadsSomewhere(cause.Filename) {
 		return
 	}
 	r.Violations = append(r.Violations, run.Violation{
 		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
 		Hint: "the guest can use only its own library, its own " + scratchFolder + " and what is granted with `read:` in the policy; pass the data in as input",
 	})
+}
+
+// leadsSomewhere says whether a path leads into a mount that has files: not one that
+// only has the way to others.
+func (i *interpreter) leadsSomewhere(name string) bool {
+	innermost := ""
+	for _, mount := range i.mounts() {
+		if isIn(name, mount) && len(mount) > len(innermost) {
+			innermost = mount
+		}
+	}
+	return innermost != "" && !slices.ContainsFunc(i.parents, func(p parent) bool { return p.at == innermost })
 }
 
 // isIn says whether a path leads into a mount. The folder of all is none of these: what

@@ -35,6 +35,7 @@ type interpreter struct {
 	module  *Module
 	library sys.FS
 	around  sys.FS // nil where a grant is the folder of all
+	parents []parent
 }
 
 // What CPython exports beside its memory: see internal/pythonwasm/c/cordon.c.
@@ -73,6 +74,11 @@ func (b *Backend) openInterpreter(ctx context.Context) (*interpreter, error) {
 	}
 	i := &interpreter{backend: b, bundle: bundle, module: module}
 	i.library = readOnly{&sysfs.ReadFS{FS: &sysfs.AdaptFS{FS: newTree().file(libraryName, bundle.Library)}}}
+	granted := i.granted()
+	if err := checkMounts(granted); err != nil {
+		return nil, errors.Join(err, i.Close())
+	}
+	i.parents = parentsOf(granted)
 	i.around = around(i.mounts())
 	return i, nil
 }
@@ -104,6 +110,9 @@ func (i *interpreter) world(g *guest, tmp *scratch.FS, files *rootfs.Set) wazero
 	}
 	mount(&counted{i.library, guestfs.HandlesOf(g.files)}, libraryFolder)
 	mount(tmp, scratchFolder)
+	for _, p := range i.parents {
+		mount(&counted{p.fs, guestfs.HandlesOf(g.files)}, p.at)
+	}
 	for _, m := range files.Mounts() {
 		mount(m.FS, m.Guest)
 	}
@@ -137,7 +146,7 @@ func (i *interpreter) boot(ctx context.Context, rules *policy.Language, preload 
 	inside := experimental.WithMemoryAllocator(withGuest(context.WithoutCancel(ctx), g), &g.memory)
 	g.begin()
 	defer g.cpu.end()
-	instance, err := i.module.engine.runtime.InstantiateModule(inside, i.module.code, i.world(g, scratch.New(scratch.Limits{Files: g.files}), files))
+	instance, err := i.module.engine.runtime.InstantiateModule(inside, i.module.code, i.world(g, i.newScratch(scratch.Limits{Files: g.files}), files))
 	if err != nil {
 		return nil, run.Errorf(run.Internal, "CPython: %w", plainly(err))
 	}

@@ -1,8 +1,11 @@
 package wasm
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,34 +56,67 @@ func TestDeterministicScripts(t *testing.T) {
 	}
 }
 
-// Between a script and what it is granted there are folders, and nothing else in them.
+// Between a script and what it is granted there are folders, and nothing else in them,
+// also where a script has something of its own.
 func TestFoldersAroundGrants(t *testing.T) {
-	here, err := filepath.Abs("testdata")
+	for _, parent := range []string{"/tmp", "/var/tmp"} {
+		t.Run(parent, func(t *testing.T) { testFoldersAround(t, parent) })
+	}
+	// Who is granted all has no need of it.
+	if around([]string{"/lib", "/"}) != nil {
+		t.Error("there is a folder around the folder of all")
+	}
+}
+
+func testFoldersAround(t *testing.T, parent string) {
+	top, err := os.MkdirTemp(parent, "cordon-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	granted := filepath.Join(here, "c")
-	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{granted}}})
+	t.Cleanup(func() { os.RemoveAll(top) })
+	above := filepath.Join(top, "above")
+	granted, single := filepath.Join(above, "granted"), filepath.Join(top, "other", "single")
+	for _, name := range []string{granted + "/file", above + "/secret/file", single, top + "/other/secret"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("text"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{granted, single}}})
 	r := b.script(run.Request{Script: fmt.Sprintf(`
 import os
 seen = {where: (folders, files) for where, folders, files in os.walk("/")}
-above = os.path.dirname(%[1]q)
-result = [seen[above][0], seen[above][1], "hello.c" in seen[%[1]q][1], os.path.isdir(above), os.path.exists(above + "/guest")]`, granted)})
-	if want := `[["c"],[],true,true,false]`; string(r.Value) != want || len(r.Violations) > 0 {
-		t.Errorf("%s %s %v, want %s", r.Value, r.Error, r.Violations, want)
+above, granted, single = %q, %q, %q
+try:
+    os.rename(%q, "/tmp/moved")
+except OSError:
+    pass
+result = [sorted(seen[os.path.dirname(above)][0]), seen[above], seen[granted], seen[os.path.dirname(single)],
+    open(granted + "/file").read() + open(single).read(), os.path.exists(above + "/secret")]`, above, granted, single, top)})
+	if want := `[["above","other"],[["granted"],[]],[[],["file"]],[[],["single"]],"texttext",false]`; string(r.Value) != want || len(r.Violations) > 0 {
+		t.Errorf("got  %s %s %v\nwant %s", r.Value, r.Error, r.Violations, want)
 	}
 	for script, violations := range map[string]int{
-		fmt.Sprintf("open(%q)", granted+"/none"):         0, // which is there for nobody
-		fmt.Sprintf("open(%q)", here+"/guest/main.go"):   1,
-		fmt.Sprintf("open(%q, 'w')", granted+"/hello.c"): 1,
-		"open('/tmp/none')":                              0,
+		fmt.Sprintf("open(%q)", granted+"/none"):      0, // which is there for nobody
+		fmt.Sprintf("open(%q)", above+"/secret/file"): 1,
+		fmt.Sprintf("open(%q, 'w')", granted+"/file"): 1,
+		fmt.Sprintf("open(%q, 'w')", above+"/new"):    1,
+		"open('/tmp/none')":                           0,
 	} {
 		if r := b.script(run.Request{Script: script}); r.Outcome != run.Raised || len(r.Violations) != violations {
 			t.Errorf("%s: %s %s %v", script, r.Outcome, r.Error, r.Violations)
 		}
 	}
-	// Who is granted all has no need of it.
-	if around([]string{"/lib", "/"}) != nil {
-		t.Error("there is a folder around the folder of all")
+	if entries, err := os.ReadDir(above); err != nil || len(entries) != 2 {
+		t.Errorf("on the host there are %v, %v", entries, err)
+	}
+}
+
+// A file in /tmp itself would take the script's own /tmp away.
+func TestFileInTmp(t *testing.T) {
+	if err := checkMounts([]string{"/data", "/tmp"}); run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "/tmp itself") {
+		t.Errorf("%v", err)
+	}
+	if err := checkMounts([]string{"/data", "/tmp/x"}); err != nil {
+		t.Error(err)
 	}
 }

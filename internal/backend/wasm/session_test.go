@@ -2,7 +2,6 @@ package wasm
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 
@@ -191,7 +190,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	refuse("another format", header(`"format":1`, `"format":9`), "its format is 9")
 	refuse("another build", header(`"build":"`, `"built":"`), "another build")
 	// Another policy: what the guest's C library has found is not there.
-	other := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{os.TempDir()}}})
+	other := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{t.TempDir()}}})
 	if _, err := other.LoadSession(t.Context(), bytes.NewReader(whole)); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "made with the grants") {
 		t.Error(err)
 	}

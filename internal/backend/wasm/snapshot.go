@@ -65,6 +65,14 @@ func (i *interpreter) mounts() []string {
 		names = append(names, "/")
 	}
 	names = append(names, libraryFolder, scratchFolder)
+	for _, p := range i.parents {
+		names = append(names, p.at)
+	}
+	return append(names, i.granted()...)
+}
+
+// granted are where a script finds what the policy grants.
+func (i *interpreter) granted() (names []string) {
 	for _, m := range i.backend.scripts.NewSet(noFiles).Mounts() {
 		names = append(names, m.Guest)
 	}
