@@ -66,3 +66,13 @@ func (g Guests) Hold(real string, met []Link) (dir string, held bool) {
 	}
 	return "", false
 }
+
+// HoldPath is Hold for a path of this host. What cannot be followed is held: who
+// could tell what will lie there?
+func (g Guests) HoldPath(name string) (dir string, held bool) {
+	p, err := follow(name)
+	if err != nil {
+		return name, true
+	}
+	return p.In(g)
+}

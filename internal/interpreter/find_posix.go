@@ -242,7 +242,9 @@ func (h *host) examineBase(found, real string, env venv) (Interpreter, error) {
 	}
 	l, err := findLayout(h.fsys, real)
 	if errors.Is(err, errAmbiguous) {
-		l, err = h.layoutByLibrary(real)
+		// What cannot be read as ELF needs nothing that we know of.
+		o, _ := elfReader(h.fsys)(real)
+		l, err = layoutByLibrary(h.fsys, real, o.needed)
 	}
 	if err != nil {
 		return Interpreter{}, unreadable(found, fmt.Sprintf("does not show which Python it is (%v)", err))

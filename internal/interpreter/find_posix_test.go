@@ -322,4 +322,11 @@ func TestSeveralVersions(t *testing.T) {
 	if _, err := fakeHost("/", nil).find(root + "/bin/python3"); run.ClassOf(err) != run.NotExecutable || !strings.Contains(err.Error(), "several standard libraries") {
 		t.Error(err)
 	}
+	needed := []string{"libc.so.6", "libpython3.11.so.1.0"}
+	if l, err := layoutByLibrary(os.DirFS("/"), root+"/bin/python3", needed); err != nil || l.version != [2]int{3, 11} {
+		t.Errorf("got %v, %v", l, err)
+	}
+	if l, err := layoutByLibrary(os.DirFS("/"), root+"/bin/python3", []string{"libpython3.13.so.1.0"}); err == nil {
+		t.Errorf("got %v", l)
+	}
 }

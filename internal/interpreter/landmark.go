@@ -206,27 +206,23 @@ func existing(fsys fs.FS, dirs []string) []string {
 }
 
 // layoutByLibrary is for a binary whose name has no version and which has
-// several libraries beside it: the libpython that it is linked to tells.
-func (h *host) layoutByLibrary(bin string) (layout, error) {
-	o, err := elfReader(h.fsys)(bin)
-	if err != nil {
-		return layout{}, errAmbiguous
-	}
+// several libraries beside it: the libpython that it needs tells.
+func layoutByLibrary(fsys fs.FS, bin string, needed []string) (layout, error) {
 	prefix := path.Dir(path.Dir(bin))
-	for _, needed := range o.needed {
+	for _, name := range needed {
 		// "libpython3.11.so.1.0"
-		rest, isPython := strings.CutPrefix(needed, "libpython3.")
-		minor, _, _ := strings.Cut(rest, ".so")
+		rest, isPython := strings.CutPrefix(name, "libpython3.")
 		if !isPython {
 			continue
 		}
+		minor, _, _ := strings.Cut(rest, ".so")
 		var found []layout
 		for _, lib := range libFolders {
-			if l, ok := layoutAt(h.fsys, prefix, lib, "python3."+minor); ok {
+			if l, ok := layoutAt(fsys, prefix, lib, "python3."+minor); ok {
 				found = append(found, l)
 			}
 		}
-		return single(h.fsys, found)
+		return single(fsys, found)
 	}
 	return layout{}, errAmbiguous
 }

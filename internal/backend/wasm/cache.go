@@ -2,18 +2,22 @@ package wasm
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
 // cacheMost bounds what compiled modules may take of the disk.
 const cacheMost = 1 << 30
 
 // cacheFolder is where compiled code is kept: machine code that will be run without
-// another look, so that nobody else may write there.
-func cacheFolder() (string, error) {
+// another look, so that nobody else may write there, and no guest: XDG_CACHE_HOME may
+// lie in a workspace. Granted are the paths that commands may write to.
+func cacheFolder(granted ...string) (string, error) {
 	caches, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
@@ -21,6 +25,9 @@ func cacheFolder() (string, error) {
 	folder := filepath.Join(caches, "cordon", "wasm")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
+	}
+	if dir, held := hostpath.Writable(granted...).HoldPath(folder); held {
+		return "", fmt.Errorf("%s is not ours alone: guests may write to %s", folder, dir)
 	}
 	// A home may be a link. What it leads to by now is looked at, and used.
 	if caches, err = filepath.EvalSymlinks(caches); err != nil {

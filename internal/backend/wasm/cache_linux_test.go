@@ -36,6 +36,34 @@ func private(t *testing.T) string {
 	return folder
 }
 
+// A guest that works in the current directory, or may write to a grant, must not write
+// what is run as machine code: also not through a link there.
+func TestCacheIsNotTheGuests(t *testing.T) {
+	outside, workspace := private(t), private(t)
+	link := filepath.Join(workspace, "link")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(workspace)
+	for _, test := range []struct {
+		caches  string
+		granted []string
+		ours    bool
+	}{
+		{outside, nil, true},
+		{workspace, nil, false},
+		{link, nil, false},
+		{outside, []string{outside}, false},
+		{outside, []string{filepath.Join(outside, "cordon")}, false},
+		{outside, []string{filepath.Join(outside, "other")}, true},
+	} {
+		cacheIn(t, test.caches)
+		if got, err := cacheFolder(test.granted...); (err == nil) != test.ours {
+			t.Errorf("caches in %s, granted %v: %s, %v", test.caches, test.granted, got, err)
+		}
+	}
+}
+
 // What lies in the cache is run as it is: where others may write, nothing is taken from
 // there, and nothing is left.
 func TestCacheIsOursAlone(t *testing.T) {

@@ -76,7 +76,7 @@ type engines struct {
 }
 
 func newEngines(o Options) *engines {
-	e := &engines{interpreter: o.Interpreter, folder: cacheFolder}
+	e := &engines{interpreter: o.Interpreter, folder: func() (string, error) { return cacheFolder(o.Policy.Write...) }}
 	switch o.Cache {
 	case "":
 	case "none":
