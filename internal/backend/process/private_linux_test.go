@@ -167,3 +167,46 @@ func TestEnvironmentBelowTmp(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing can be mounted, the guest sees the host's /tmp, and Landlock opens
+// what was granted of it.
+func TestGrantBelowTmpWithoutMounts(t *testing.T) {
+	if hosttest.Degraded() {
+		t.Skip("this is the outside")
+	}
+	uid := anyUser
+	if os.Geteuid() != 0 {
+		uid = os.Geteuid()
+	}
+	hosttest.RunDegraded(t, "TestInsideGrantBelowTmp", uid)
+}
+
+func TestInsideGrantBelowTmp(t *testing.T) {
+	if !hosttest.Degraded() {
+		t.Skip("run by TestGrantBelowTmpWithoutMounts")
+	}
+	top, err := os.MkdirTemp(jail.Scratch, "cordon-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(top) })
+	granted := filepath.Join(top, "granted")
+	for _, path := range []string{granted, top + "/secret"} {
+		if err := os.WriteFile(path, []byte("text"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := systemPython
+	p.Read = []string{granted}
+	b := open(t, Options{Policy: p})
+	for script, want := range map[string]string{
+		"result = open(context + '/granted').read()": `"text"`,
+		act("open(context + '/secret').read()"):      `"PermissionError"`,
+		act("open(context + '/granted', 'w')"):       `"PermissionError"`,
+		act("open(context + '/made', 'w')"):          `"PermissionError"`,
+	} {
+		if r := runJob(t, b, jobOf(b, script, top)); string(r.Value) != want {
+			t.Errorf("%s: %s %s, want %s", script, r.Value, r.Error, want)
+		}
+	}
+}
