@@ -1,0 +1,106 @@
+package compat_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/language"
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// searchConfig is what testdata/search/search.py reads.
+type searchConfig struct {
+	Source   string   `json:"source"`
+	Modules  []string `json:"modules"`
+	Builtins []string `json:"builtins"`
+	Seconds  float64  `json:"seconds"`
+	Seed     int64    `json:"seed"`
+	Plant    bool     `json:"plant,omitempty"` // make the holes of holes.py
+	Focus    string   `json:"focus,omitempty"` // a regular expression: which callables to prefer
+}
+
+type searchFinding struct{ Why, Script string }
+
+type searchReport struct {
+	Reached, Liars, Runs int
+	Findings, Crashes    []searchFinding
+}
+
+// TestSearch passes objects that lie about themselves to everything that a
+// restricted script can reach, in a plain interpreter: nothing arrives in their
+// methods that the rules do not hand out, and nothing of the library changes.
+// CORDON_TEST_FUZZ is how long, on each CPython and for each preset, and makes
+// another search each time; without it, it is short and always the same.
+// CORDON_TEST_SEARCH is a regular expression: which callables it prefers.
+func TestSearch(t *testing.T) {
+	lasts, seed := 3*time.Second, int64(1)
+	presets := []policy.LanguagePreset{policy.LanguageStandard}
+	if text := os.Getenv("CORDON_TEST_FUZZ"); text != "" {
+		var err error
+		if lasts, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+		seed = time.Now().UnixNano() % 1_000_000
+		presets = append(presets, policy.LanguageHook)
+	}
+	for _, preset := range presets {
+		for _, p := range pythons(t) {
+			t.Run(string(preset)+"/"+p.name, func(t *testing.T) {
+				report := search(t, p, preset, searchConfig{Seconds: lasts.Seconds(), Seed: seed, Focus: os.Getenv("CORDON_TEST_SEARCH")})
+				for _, f := range report.Findings {
+					t.Errorf("%s, with the seed %d:\n%s", f.Why, seed, f.Script)
+				}
+				for _, f := range report.Crashes {
+					t.Errorf("the interpreter died: %s, with the seed %d:\n%s", f.Why, seed, f.Script)
+				}
+				if report.Reached < 300 || report.Liars < 20 || report.Runs == 0 {
+					t.Errorf("%d callables were reached, %d liars accepted, %d runs done: that is no search", report.Reached, report.Liars, report.Runs)
+				}
+				t.Logf("%d callables, %d liars, %d runs, seed %d", report.Reached, report.Liars, report.Runs, seed)
+			})
+		}
+	}
+}
+
+// TestSearchFindsHoles makes holes of known kinds: a search that does not find
+// them is blind.
+func TestSearchFindsHoles(t *testing.T) {
+	// It ends when it has found them; the time is for a machine that is very busy.
+	report := search(t, pythons(t)[0], policy.LanguageStandard, searchConfig{Seconds: 300, Seed: 1, Plant: true, Focus: `^math\.[a-z]+_`})
+	for _, hole := range []string{"hands_over_a_class", "hands_over_a_namespace", "gives_a_function", "executes_a_name", "keeps_a_text"} {
+		if !slices.ContainsFunc(report.Findings, func(f searchFinding) bool { return strings.Contains(f.Script, "math."+hole) }) {
+			t.Errorf("%s was not found in %d runs", hole, report.Runs)
+		}
+	}
+}
+
+func search(t *testing.T, p python, preset policy.LanguagePreset, config searchConfig) searchReport {
+	t.Helper()
+	allowed := policy.Policy{}.Allowed(preset)
+	config.Source, config.Modules, config.Builtins = language.Source(), allowed.Modules, append([]string{}, allowed.Builtins...)
+	input, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := filepath.Abs(filepath.Join(corpora, "search", "search.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), p.Path, "-I", "-B", program)
+	cmd.Dir, cmd.Stdin = t.TempDir(), bytes.NewReader(input)
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	output, ended := cmd.Output()
+	var report searchReport
+	if err := json.Unmarshal(output, &report); err != nil {
+		t.Fatalf("%v: %v: %s%s", ended, err, output, errors.Bytes())
+	}
+	return report
+}
