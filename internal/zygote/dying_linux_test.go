@@ -3,6 +3,7 @@ package zygote
 import (
 	"os/exec"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -31,47 +32,37 @@ func ended(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
+// awaitFor lets a worker wait for its death for 10 seconds, and then die.
+func awaitFor(t *testing.T, pid int) (why Reason) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		w := &Worker{PID: pid, exited: make(chan struct{})}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			w.awaitDeath(channelGrace)
+		}()
+		<-time.After(10 * time.Second)
+		why = w.kill.reason()
+		close(w.exited)
+		<-done
+	})
+	return why
+}
+
 // A process that is ending is not killed for having no channel, however long it takes:
 // what ended it would be lost.
 func TestSlowDeath(t *testing.T) {
 	child := childOf(t, "/bin/true")
 	ended(t, child)
-	w := &Worker{PID: child.Process.Pid, exited: make(chan struct{})}
-	done := make(chan struct{})
-	looked := make(chan struct{})
-	go func() {
-		defer close(done)
-		w.awaitDeath(0) // it looks at once, and again and again
-	}()
-	go func() {
-		defer close(looked)
-		for range 20 {
-			if !dying(w.PID) {
-				t.Error("a process that has ended is taken for a living one")
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	<-looked
-	close(w.exited)
-	<-done
-	if why := w.kill.reason(); why != "" {
+	if why := awaitFor(t, child.Process.Pid); why != "" {
 		t.Errorf("it was killed: %s", why)
 	}
 }
 
 // One that lives on is killed.
 func TestLifeWithoutAChannel(t *testing.T) {
-	child := childOf(t, "/bin/sleep", "600")
-	w := &Worker{PID: child.Process.Pid, exited: make(chan struct{})}
-	go func() {
-		for w.kill.reason() == "" {
-			time.Sleep(time.Millisecond)
-		}
-		close(w.exited)
-	}()
-	w.awaitDeath(0)
-	if why := w.kill.reason(); why != KilledChannel {
+	if why := awaitFor(t, childOf(t, "/bin/sleep", "600").Process.Pid); why != KilledChannel {
 		t.Errorf("the reason is %q", why)
 	}
 }

@@ -115,7 +115,7 @@ func free(path string) (space, inodes, kind int64) {
 	if unix.Statfs(path, &stat) != nil {
 		return 0, 0, 0
 	}
-	return int64(stat.Bfree) * stat.Bsize, int64(stat.Ffree), int64(stat.Type)
+	return int64(stat.Bfree) * stat.Bsize, int64(stat.Ffree), stat.Type
 }
 
 // suspicious says that more than half of a limit is gone, whoever took it.

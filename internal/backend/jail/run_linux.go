@@ -197,7 +197,7 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	}
 	if r := g.killed.Load(); r != nil {
 		e.Killed = *r
-	} else if w.disk.last(int64(usage.Oublock) * blockSize); w.disk.over != "" {
+	} else if w.disk.last(usage.Oublock * blockSize); w.disk.over != "" {
 		e.Killed = w.disk.over.reason()
 	}
 	if w.memory != nil {

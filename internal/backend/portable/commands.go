@@ -171,7 +171,7 @@ func (b *Commands) execute(ctx context.Context, job backend.Job, p place, progra
 	}
 	defer func() { err = errors.Join(err, proxy.close()) }()
 	w := watch{scratch: p.scratch, folders: b.changeable(p), closed: b.gate.Closed()}
-	w.before = sizeOf(w.folders)
+	w.before = measure(w.folders)
 	running, err := start(b.options.Launcher, launch.Order{
 		Program: program, Args: job.Command, Dir: p.start(), Env: b.environment(job, p, proxy.environment()),
 		Access: b.access(p, proxy.port()), Limits: job.Limits,

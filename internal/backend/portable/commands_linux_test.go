@@ -50,6 +50,8 @@ func TestCommands(t *testing.T) {
 		{"wall time", run.Request{Command: []string{"sleep", "60"}, Limits: policy.Limits{WallTime: policy.Duration(200 * time.Millisecond)}}, run.TimedOut, "", "200ms"},
 		{"output limit", run.Request{Command: []string{"yes"}}, run.OutOfOutput, strings.Repeat("y\n", 32<<10), "64KiB"},
 		{"processes", run.Request{Command: shell("for i in 1 2 3 4 5 6; do sleep 60 & done; wait"), Limits: policy.Limits{Processes: 4}}, run.OutOfProcs, "", "limit of 4 processes"},
+		{"disk", run.Request{Command: shell("head -c 20000000 /dev/zero > x"), Workspace: t.TempDir(), Limits: policy.Limits{Disk: policy.MiB}}, run.OutOfDisk, "", "disk limit of 1MiB"},
+		{"files", run.Request{Command: shell("mkdir d; ln -s d l; for i in 1 2 3 4; do : > $i; done"), Workspace: t.TempDir(), Limits: policy.Limits{Files: 5}}, run.OutOfDisk, "", "limit of 5 new files"},
 		{"scratch", run.Request{Command: shell("head -c 20000000 /dev/zero > $TMPDIR/x")}, run.OutOfDisk, "", "scratch limit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -31,6 +31,7 @@ const (
 	killedOutput   reason = "output"
 	killedScratch  reason = "scratch"
 	killedDisk     reason = "disk"
+	killedFiles    reason = "files"
 	killedCanceled reason = "canceled"
 	killedSetup    reason = "set-up" // its interpreter was never ready
 )

@@ -55,7 +55,7 @@ func judge(e evidence) (run.Result, report.OSError) {
 // written: the reasons that count although a report came, since all that it says was
 // written after too much was.
 func (r reason) written() bool {
-	return r == killedOutput || r == killedScratch || r == killedDisk
+	return r == killedOutput || r == killedScratch || r == killedDisk || r == killedFiles
 }
 
 // who is the guest, in words.
@@ -84,6 +84,8 @@ func (e evidence) killed(r *run.Result) bool {
 		end(run.OutOfOutput, "output limit of %v reached", e.Limits.Output)
 	case killedScratch:
 		end(run.OutOfDisk, "scratch limit of %v reached", e.Limits.Scratch)
+	case killedFiles:
+		end(run.OutOfDisk, "limit of %d new files reached", e.Limits.Files)
 	case killedDisk:
 		end(run.OutOfDisk, "disk limit of %v reached", e.Limits.Disk)
 	case killedCanceled:

@@ -116,6 +116,7 @@ func TestJudge(t *testing.T) {
 		{"processor time", evidence{Killed: killedCPU}, run.OutOfCPU, -1, "", "processor time limit of 10s"},
 		{"memory", evidence{Killed: killedMemory}, run.OutOfMemory, -1, "", "memory limit of 256MiB"},
 		{"processes", evidence{Command: command, Killed: killedProcs}, run.OutOfProcs, -1, "", "limit of 64 processes"},
+		{"files", evidence{Command: command, Killed: killedFiles}, run.OutOfDisk, -1, "", "limit of 50000 new files"},
 		{"disk", evidence{Command: command, Killed: killedDisk}, run.OutOfDisk, -1, "", "disk limit of 64MiB"},
 		{"canceled", evidence{Killed: killedCanceled}, run.Canceled, -1, "", "the caller canceled"},
 		{"a crash", evidence{Exit: launch.Exit{Code: -1, Signal: "SIGSEGV"}}, run.Signaled, -1, "SIGSEGV", "crashed with SIGSEGV"},

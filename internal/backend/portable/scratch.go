@@ -67,13 +67,18 @@ func (s scratch) size() int64 {
 	})
 }
 
-// sizeOf adds up the files below some folders of the host. What is closed to us there is
-// not counted.
-func sizeOf(folders []string) (size int64) {
+// contents are what some folders of the host have in them.
+type contents struct {
+	size  int64
+	files int // folders and links, too
+}
+
+// measure adds up what is below some folders. What is closed to us there is not counted.
+func measure(folders []string) (c contents) {
 	for _, folder := range folders {
-		size += sizeIn(os.DirFS(folder), func(string, fs.FileInfo) {})
+		c.size += sizeIn(os.DirFS(folder), func(string, fs.FileInfo) { c.files++ })
 	}
-	return size
+	return c
 }
 
 // sizeIn adds up files; each thing is shown before it is entered. What vanishes meanwhile

@@ -11,10 +11,10 @@ import (
 // watch is what the Runner looks after itself, because the system may not.
 type watch struct {
 	// scratch is the private folder, and folders are those of the host that the guest
-	// may change; their size was before.
+	// may change; what they had was before.
 	scratch scratch
 	folders []string
-	before  int64
+	before  contents
 	closed  <-chan struct{} // the backend's
 }
 
@@ -45,8 +45,14 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 		if limits.Scratch > 0 && w.scratch.size() > int64(limits.Scratch) {
 			g.kill(killedScratch)
 		}
-		if len(w.folders) > 0 && sizeOf(w.folders)-w.before > int64(limits.Disk) {
+		if len(w.folders) == 0 {
+			return
+		}
+		switch now := measure(w.folders); {
+		case now.size-w.before.size > int64(limits.Disk):
 			g.kill(killedDisk)
+		case now.files-w.before.files > limits.Files:
+			g.kill(killedFiles)
 		}
 	}
 	canceled, closed := ctx.Done(), w.closed
