@@ -16,16 +16,16 @@ func Twins(program string) (variables []string) {
 // twins are spelled as flags.
 var twins = map[string][]string{
 	"cordon": {
-		"allow-interpreters", "allow-net", "arg", "audit-file", "audit-head", "audit-key", "backend", "call", "code", "concurrency", "config", "context",
+		"allow-interpreters", "allow-net", "area", "arg", "audit-file", "audit-head", "audit-key", "backend", "call", "code", "concurrency", "config", "context",
 		"context-file", "cpu-time", "dangerous-workspace", "deterministic", "disk", "egress", "env", "file", "files", "follow", "fuel",
 		"input", "json", "json-lines", "junit", "lines", "load", "memory", "no-terminal", "on-output-limit", "open-files",
 		"output-limit", "policy", "preset", "processes", "prove", "python", "python-wasm", "quiet", "read", "repeat",
-		"restricted", "save", "scratch", "since", "state", "stdin", "threads", "tier", "timeout", "tokens", "trust", "variable",
+		"restricted", "result-limit", "save", "scratch", "since", "state", "stdin", "threads", "tier", "timeout", "tokens", "trust", "variable",
 		"verbose", "workspace", "workspace-ro", "write",
 	},
 	"cordond": {
 		"allow-commands", "audit-file", "audit-key", "audit-required", "concurrent", "connections", "grace", "idle", "listen", "log-format", "log-level", "metrics-listen", "name",
-		"policy", "project", "python", "python-wasm", "queue", "tls-cert", "tls-key", "token", "tokens", "transport", "url",
-		"workspace",
+		"policy", "project", "python", "python-wasm", "queue", "tls-cert", "tls-key", "token", "tokens", "transport", "unread-answers",
+		"unread-answers-per-caller", "url", "workspace",
 	},
 }
