@@ -31,10 +31,6 @@ const (
 	orderPart = 64 << 10
 )
 
-// InitMemory is what the kernel takes for the init's when it counts by addresses
-// (RLIMIT_DATA), rounded up.
-const InitMemory = maxOrder + 1<<20
-
 // initProgram is the ELF file of the init.
 func initProgram() []byte {
 	const headers = 64 + 3*56

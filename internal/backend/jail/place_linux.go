@@ -50,9 +50,6 @@ func (b *Backend) start(p *place, r recipe) error {
 	if err != nil {
 		return run.Errorf(run.Internal, "cgroup: %w", err)
 	}
-	if least := policy.Bytes(confine.InitMemory); groups == nil && b.plan.Rlimits && r.limits.Memory < least {
-		return run.Errorf(run.Invalid, "memory of %v: without a cgroup a command needs at least %v", r.limits.Memory, least)
-	}
 	plan, c, err := b.builder.place(b.plan, r)
 	if err != nil {
 		return err
