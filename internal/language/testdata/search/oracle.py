@@ -226,7 +226,7 @@ class Oracle:
             yield kind  # type(x) is for everybody, but for metaclasses; an exception tells its class anyway
         if issubclass(kind, type):
             if id(thing) not in self.kept:
-                yield from self.values(thing, [n for n in DICT_OF(thing) if type(n) is str])
+                yield from self.values(thing, [n for n in DICT_OF(thing) or () if type(n) is str])
             return
         if kind in BOUND or kind in ATOMS or kind is types.FunctionType:
             return

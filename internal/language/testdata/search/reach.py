@@ -133,10 +133,11 @@ class Interpreter:
 
 
 class Reach:
-    def __init__(self, interpreter, oracle):
+    def __init__(self, interpreter, oracle, limited):
         self.interpreter, self.oracle = interpreter, oracle
         self.nodes, self.seen, self.wrong, self.kept, self.roots = [], {}, [], [], Identities()
         self.arguments = []
+        self.limited = limited  # calls, but not for long
 
     def walk(self):
         for args in HONEST:
@@ -153,11 +154,11 @@ class Reach:
             self.roots.append(queue[-1][1])
         while queue and len(self.nodes) < MOST_NODES:
             path, value, depth = queue.pop(0)
-            if not self.fresh(value):
-                continue
             why = self.oracle.judge(value)
             if why:
                 self.wrong.append((path, why))
+            if not self.fresh(value):
+                continue
             node = Node(path, value)
             self.nodes.append(node)
             if not isinstance(value, type):
@@ -205,8 +206,8 @@ class Reach:
         given = 0
         for args, make in self.arguments:
             try:
-                result = node.value(*make())
-            except Exception as error:
+                result = self.limited(node.value, make())
+            except (Exception, SystemExit) as error:
                 if self.fresh(error):
                     self.oracle.judge(error)
                 continue

@@ -55,6 +55,16 @@ def interrupt(*_):
     raise Interrupted
 
 
+def limited(function, args):
+    signal.setitimer(signal.ITIMER_REAL, SECONDS_OF_A_RUN)
+    try:
+        return function(*args)
+    except Interrupted:
+        raise TimeoutError from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 class Search:
     def __init__(self, config):
         self.config, self.rng = config, random.Random(config["seed"])
@@ -124,7 +134,7 @@ class Search:
     def reach(self):
         interpreter = self.fresh()
         self.oracle.learning = True
-        reach = Reach(interpreter, self.oracle).walk()
+        reach = Reach(interpreter, self.oracle, limited).walk()
         accepted = []
         for liar in self.liars:
             try:
