@@ -215,7 +215,9 @@ class Language(Library, Arrivals):
             return self.by_string(value, name)
         if name == "__init__":
             return self.initializer(value)
-        return dict(value) if name == "__annotations__" else copied(value)
+        if name == "__annotations__" or name == "_field_defaults" and REAL_TYPE(value) is dict:
+            return dict(value)
+        return copied(value)
 
     def initializer(self, value):
         """One of the library's sets attributes of whatever it is called with."""

@@ -67,8 +67,8 @@ ASSIGNABLE = words("__name__ __qualname__ __doc__ __cause__ __context__ __suppre
 # Answered with a copy. Who changed the real __annotations__ could change the
 # code that @dataclass makes of them; and the read-only views of the library hand
 # what they show to whoever is compared with them.
-COPIED = words("__annotations__ __members__ groupindex registry metadata")
-SHARED_VIEWS = words("groupindex")  # of what the library keeps for all
+COPIED = words("__annotations__ __members__ groupindex registry metadata _field_defaults")
+SHARED_VIEWS = words("groupindex _field_defaults")  # of what the library keeps for all
 
 MODULE_NAMES = words("__name__ __file__ __doc__ __debug__ __all__ __version__ __author__ __license__ __date__")
 

@@ -244,6 +244,21 @@ class Catch(dict):
 dataclasses.field().metadata | Catch()
 escaped = dataclasses.field().metadata["planted"] == 1
 
+#: family-c-field-defaults
+#: A named tuple of the library shows its defaults, which are a dict that everybody gets.
+import decimal
+decimal.DecimalTuple._field_defaults["planted"] = 1
+escaped = decimal.DecimalTuple._field_defaults.get("planted") == 1
+
+#: family-c-field-defaults-matched
+#: The same through a pattern.
+#: since 3.10
+import decimal
+match decimal.Decimal(1).as_tuple():
+    case decimal.DecimalTuple(_field_defaults=found):
+        found["planted"] = 1
+escaped = decimal.DecimalTuple._field_defaults.get("planted") == 1
+
 #: family-c-members-compared
 #: The view of an enumeration's members is compared with a spy, which is handed the table itself.
 import enum
