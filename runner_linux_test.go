@@ -194,7 +194,10 @@ func killZygotes(t *testing.T) {
 			continue // gone by itself
 		}
 		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: one that had just ended
-		if _, err := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, nil, nil); err != nil {
+		for err = unix.EINTR; err == unix.EINTR; {         // the runtime's own signals
+			_, err = unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, nil, nil)
+		}
+		if err != nil {
 			t.Error(err)
 		}
 		unix.Close(fd)
