@@ -62,7 +62,7 @@ func (r *Runner) callLimits(asked policy.Limits) (policy.Limits, error) {
 // encoding/json can write. Whatever the hook does is a Result, as with Run; the
 // Results of a hook share their Enforcement, which is to be read alone.
 func (h *Hook) Call(ctx context.Context, state, config any) (run.Result, error) {
-	return h.hook.Call(ctx, hook.Call{Arguments: []hook.Argument{{Name: "state", Value: state}, {Name: "config", Value: config}}})
+	return h.call(ctx, hook.Call{Arguments: []hook.Argument{{Name: "state", Value: state}, {Name: "config", Value: config}}})
 }
 
 // CallFunction calls a function that the hook's script defines, and gives what
@@ -75,7 +75,12 @@ func (h *Hook) CallFunction(ctx context.Context, name string, args ...any) (run.
 	for i, arg := range args {
 		call.Arguments[i] = hook.Argument{Name: fmt.Sprintf("argument %d", i+1), Value: arg}
 	}
-	return h.hook.Call(ctx, call)
+	return h.call(ctx, call)
+}
+
+func (h *Hook) call(ctx context.Context, call hook.Call) (run.Result, error) {
+	result, err := h.hook.Call(ctx, call)
+	return withCause(ctx, result), err
 }
 
 // Close waits for the calls under way and lets go of the workers.

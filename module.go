@@ -56,7 +56,7 @@ func (m *Module) CallWith(ctx context.Context, req run.Request, function string,
 	}
 	result, err := m.module.Call(ctx, job, function, text)
 	result.ID = req.ID
-	return result, err
+	return withCause(ctx, result), err
 }
 
 // Digest is the SHA-256 of what was opened, in hexadecimal.

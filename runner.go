@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/process"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/pythonwasm"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -157,7 +159,15 @@ func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	// may have it.
 	result, err := backend.UntilStarted(ctx, func() (run.Result, error) { return r.attempt(ctx, b, job) })
 	result.ID = req.ID
-	return result, err
+	return withCause(ctx, result), err
+}
+
+// withCause says of a guest that was ended with its caller's context why that was over.
+func withCause(ctx context.Context, result run.Result) run.Result {
+	if result.Outcome == run.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		result.Error = "the caller's deadline passed before the run had ended"
+	}
+	return result
 }
 
 // admit checks a request against the policy.
@@ -203,6 +213,10 @@ func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
 		return backend.SelectModule(r.policy, req.Tier, req.Trust, moduleTiers)
 	}
 	req.Restricted = req.Restricted || r.policy.Restricts()
+	if strange := req.Trust == policy.TrustThirdParty || r.policy.Trust == policy.TrustThirdParty; strange && slices.Contains([]policy.Tier{"", policy.TierJail}, req.Tier) {
+		return "", run.Errorf(run.Unsupported, "third-party code cannot be a script: it needs a jail, which runs commands. "+
+			"Run it as a command, with Python as the program (cordon exec --allow-interpreters -- python3 FILE), or trust it as a user's, if it is")
+	}
 	return backend.Select(r.policy, req.Tier, req.Trust, scriptTiers)
 }
 
@@ -241,6 +255,19 @@ func (r *Runner) Tiers() []policy.Tier {
 // Enforcement says which walls stand between this host and the guests of the tier
 // that was started with the Runner. Each Result has that of its own.
 func (r *Runner) Enforcement() run.Enforcement { return r.first.Enforcement() }
+
+// Abilities are what this Runner really has on this host.
+func (r *Runner) Abilities() observe.Abilities {
+	var a observe.Abilities
+	if b, started := r.process.Started(); started {
+		python := b.Interpreter()
+		a.Python = fmt.Sprintf("%d.%d", python.Version[0], python.Version[1])
+		a.Packages = python.Installed()
+	}
+	_, err := pythonwasm.Find(r.policy.PythonWasm)
+	a.WasmScripts = err == nil
+	return a
+}
 
 // Stats are figures of what this Runner keeps ready and how long that took, for those who
 // watch it. They cost nothing but the reading.

@@ -84,7 +84,7 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 	}
 	result, err := s.session.Run(ctx, job)
 	result.ID = req.ID
-	return result, err
+	return withCause(ctx, result), err
 }
 
 // Fork gives a second session, which begins with all that this one has by now. Open files

@@ -94,7 +94,7 @@ func TestServeGraceEnds(t *testing.T) {
 	began := time.Now()
 	r.signal(syscall.SIGTERM)
 	rest, err := io.ReadAll(events)
-	if took := time.Since(began); err != nil || !strings.Contains(string(rest), "canceled") || took > 15*time.Second {
+	if took := time.Since(began); err != nil || !strings.Contains(string(rest), "event: error") || !strings.Contains(string(rest), `"class":"closed"`) || !strings.Contains(string(rest), "the service has ended") || took > 15*time.Second {
 		t.Errorf("the run, after %v: %v\n%s", took, err, rest)
 	}
 	if code := r.wait(); code != 0 {

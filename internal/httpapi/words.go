@@ -127,7 +127,9 @@ var words = map[string]string{
 
 	"Info":             "What somebody may do here.",
 	"Info.version":     "That of cordon.",
-	"Info.tiers":       "What a request may ask for.",
+	"Info.tiers":       "What a request may ask for, and works here.",
+	"Info.python":      "The version of Python that scripts run with.",
+	"Info.packages":    "What is installed beside it, by name and version. A restricted script may import modules alone.",
 	"Info.limits":      "What a run gets that asks for nothing.",
 	"Info.maxima":      "The most that it may ask for.",
 	"Info.restricted":  "Every script goes by the language rules.",

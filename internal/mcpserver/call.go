@@ -126,6 +126,9 @@ type told struct {
 	Tier       policy.Tier            `json:"tier"`
 	Walls      map[policy.Wall]string `json:"walls"`
 	Version    string                 `json:"version"`
+	Tiers      []policy.Tier          `json:"tiers"`
+	Python     string                 `json:"python"`
+	Packages   []string               `json:"packages"`
 }
 
 type amounts struct {
@@ -155,6 +158,7 @@ func (d *door) sandboxInfo(context.Context, call, arguments) *mcp.CallToolResult
 		StructuredContent: structured(told{
 			Limits: amountsOf(i.Limits), Maxima: amountsOf(i.Maxima), Restricted: i.Restricted, Modules: i.Modules,
 			Hosts: i.Hosts, Commands: i.Commands, Tier: i.Enforcement.Tier, Walls: walls, Version: i.Version,
+			Tiers: i.Tiers, Python: i.Python, Packages: i.Packages,
 		}),
 		Content: []mcp.Content{&mcp.TextContent{Text: words}},
 	}

@@ -182,6 +182,9 @@ func infoOutput() schema {
 		"tier":       text("the kind of isolation"),
 		"walls":      {Type: "object", Description: "what stands between the code and the host, each with its state"},
 		"version":    text("of cordon"),
+		"tiers":      listOf(schema{Type: "string"}, "the tiers that work here"),
+		"python":     text("the version that scripts run with"),
+		"packages":   listOf(schema{Type: "string"}, "what is installed beside it, with versions"),
 	}, "limits", "maxima", "restricted", "modules", "hosts", "commands", "tier", "version")
 }
 

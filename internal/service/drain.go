@@ -68,7 +68,7 @@ func (s *Service) explained(ctx context.Context, err error) error {
 	if run.ClassOf(err) == run.Busy && !errors.As(err, &known) {
 		return s.Line.Busy(strings.TrimSuffix(err.Error(), "; try again later"))
 	}
-	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errEnded) {
+	if (errors.Is(err, context.Canceled) || errors.Is(err, errEnded) || errors.Is(err, run.ErrClosed)) && errors.Is(context.Cause(ctx), errEnded) {
 		return run.Errorf(run.Closed, "the service has ended before it was this request's turn, or during it: try again, perhaps elsewhere%w", silent{err})
 	}
 	return err

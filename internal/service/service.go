@@ -118,7 +118,12 @@ func (s *Service) Run(ctx context.Context, who token.Caller, door observe.Door, 
 		if err := v.wait(ctx); err != nil {
 			return run.Result{}, err
 		}
-		return s.Runner.Run(ctx, req)
+		result, err := s.Runner.Run(ctx, req)
+		if err != nil && req.Tier == policy.TierWasm && run.ClassOf(err) == run.NotFound {
+			// The caller named it, and learns nothing of where it was looked for.
+			err = run.Errorf(run.Invalid, "tier %q does not run scripts here: it has no CPython (python-wasm.zip)%w", req.Tier, silent{err})
+		}
+		return result, err
 	})
 }
 

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -246,5 +247,46 @@ func TestBusyRunner(t *testing.T) {
 	}
 	if n := line.Stats().Refused; n != 2 {
 		t.Errorf("%d were counted", n)
+	}
+}
+
+// What the Runner has not is no failure of the service: who names it hears so.
+func TestWasmWithoutItsBundle(t *testing.T) {
+	s := newService(t, Options{Runner: &fake{guest: func(context.Context, run.Request) (run.Result, error) {
+		return run.Result{}, run.Errorf(run.NotFound, "no bundle in /secret/place")
+	}}})
+	_, err := s.Run(t.Context(), alice, observe.HTTP, run.Request{Script: "1", Tier: policy.TierWasm})
+	if status := run.HTTPStatus(run.ClassOf(err)); status != 400 || strings.Contains(err.Error(), "/secret") || !strings.Contains(err.Error(), `tier "wasm"`) {
+		t.Errorf("%d, %v", status, err)
+	}
+}
+
+// able is a Runner that knows what it has.
+type able struct {
+	*fake
+	has observe.Abilities
+}
+
+func (a able) Abilities() observe.Abilities { return a.has }
+
+// Info lists what works for its caller: no tier without its Python, and no jail for who may
+// run no commands.
+func TestInfoSaysWhatWorks(t *testing.T) {
+	for _, tt := range []struct {
+		has      observe.Abilities
+		commands bool
+		ceiling  token.Ceiling
+		want     []policy.Tier
+	}{
+		{observe.Abilities{Python: "3.11", WasmScripts: true}, true, token.Ceiling{}, []policy.Tier{policy.TierProcess, policy.TierWasm, policy.TierJail}},
+		{observe.Abilities{Python: "3.11"}, true, token.Ceiling{}, []policy.Tier{policy.TierProcess, policy.TierJail}},
+		{observe.Abilities{Python: "3.11", WasmScripts: true}, false, token.Ceiling{}, []policy.Tier{policy.TierProcess, policy.TierWasm}},
+		{observe.Abilities{Python: "3.11"}, true, token.Ceiling{ScriptsOnly: true}, []policy.Tier{policy.TierProcess}},
+		{observe.Abilities{Python: "3.11", WasmScripts: true}, true, token.Ceiling{Tiers: []policy.Tier{policy.TierWasm}}, []policy.Tier{policy.TierWasm}},
+	} {
+		s := newService(t, Options{Runner: able{&fake{}, tt.has}, Commands: tt.commands})
+		if got := s.Info(token.Caller{Name: "alice", Ceiling: tt.ceiling}); !slices.Equal(got.Tiers, tt.want) || got.Python != "3.11" || got.Packages == nil {
+			t.Errorf("%+v: %v, %q", tt, got.Tiers, got.Python)
+		}
 	}
 }

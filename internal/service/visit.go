@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -71,6 +72,10 @@ func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.R
 	}
 	result, err = do(ctx, v)
 	v.endTurn() // the guest has ended: whoever reads its answer slowly keeps nobody waiting
+	if err == nil && result.Outcome == run.Canceled && errors.Is(context.Cause(ctx), errEnded) {
+		// It was we who ended it. What there is of it is no result of the guest's.
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		return Answer{}, s.explained(ctx, err)
 	}

@@ -1,0 +1,60 @@
+package cordon_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A caller whose deadline passes is told apart from one that gave up: by the words of a
+// guest's Result, and by the error of a request that never began.
+func TestDeadlineIsNotCancellation(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	hook := openHook(t, r, run.Hook{Script: "while True: pass"})
+	for name, call := range map[string]func(context.Context) (run.Result, error){
+		"script": func(ctx context.Context) (run.Result, error) {
+			return r.Run(ctx, run.Request{Script: "while True: pass"})
+		},
+		"command": func(ctx context.Context) (run.Result, error) {
+			return r.Run(ctx, run.Request{Command: []string{"sleep", "60"}})
+		},
+		"hook": func(ctx context.Context) (run.Result, error) { return hook.Call(ctx, nil, nil) },
+	} {
+		for want, limit := range map[string]func() (context.Context, context.CancelFunc){
+			"the caller's deadline passed": func() (context.Context, context.CancelFunc) { return context.WithTimeout(t.Context(), 2*time.Second) },
+			"the caller canceled the run": func() (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(2*time.Second, cancel)
+				return ctx, cancel
+			},
+		} {
+			ctx, cancel := limit()
+			res, err := call(ctx)
+			began := err == nil && res.Outcome == run.Canceled && strings.Contains(res.Error, want)
+			if !began && (err == nil || !errors.Is(err, ctx.Err())) {
+				t.Errorf("%s: %s %q, %v; want %q", name, res.Outcome, res.Error, err, want)
+			}
+			cancel()
+		}
+	}
+}
+
+// The reason is that the jail runs commands, and not that there is none.
+func TestThirdPartyScripts(t *testing.T) {
+	r := newRunner(t, cordon.Options{})
+	for _, tier := range []policy.Tier{"", policy.TierJail} {
+		_, err := r.Run(t.Context(), run.Request{Script: "1", Trust: policy.TrustThirdParty, Tier: tier})
+		if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "runs commands") || strings.Contains(err.Error(), "not available") {
+			t.Errorf("%q: %v", tier, err)
+		}
+	}
+	if _, err := r.Run(t.Context(), run.Request{Command: []string{"true"}, Trust: policy.TrustThirdParty}); err != nil {
+		t.Errorf("a command: %v", err)
+	}
+}
