@@ -251,7 +251,9 @@ class Library(Builder, Functions, Records):
         for kind, names, first in ("Day", days, 0), ("Month", months, 1):
             numbers = {name: n for n, name in enumerate(names, first)}
             if hasattr(real, kind):
-                shown[kind] = made = library_flags(kind, "calendar", numbers, IntEnum)
+                made = library_flags(kind, "calendar", numbers, IntEnum)
+                setattr(real, kind, made)  # for calendar's own functions, which give members of it to scripts
+                shown[kind] = made
                 numbers = table_of(made, MEMBERS)
             shown.update((name, value) for name, value in numbers.items() if hasattr(real, name))
         return shown

@@ -206,6 +206,18 @@ class Colour(enum.Enum):
         return cls._value2member_map_[1]
 escaped = Colour(2) is Colour.RED
 
+#: family-b-calendar-month
+#: A method of a calendar that is the script's gets the months of the library, whose class is not for scripts.
+#: since 3.12
+import calendar
+seen = []
+class Own(calendar.Calendar):
+    def monthdayscalendar(self, year, month):
+        seen.append(type(month))
+        return []
+Own().yeardayscalendar(2000)
+escaped = seen[0] is not calendar.Month or seen[0]._member_map_ is calendar.Month._member_map_
+
 #: family-b-encoder-markers
 #: A private parameter of an encoder's method is asked for what the library keeps.
 import json

@@ -234,7 +234,13 @@ with context:
 async def wait():
     yield 1
 
+class Items:
+    def __getitem__(self, n):
+        return [1, 2][n]
+
 generator, waiting = (n for n in [1, 2]), wait()
+iterators = [iter("\u00e9"), iter(Items()), iter(twice, 1)]
+first, second, third = iterators
 
 class Quiet:
     def __init_subclass__(cls, **kwargs):
