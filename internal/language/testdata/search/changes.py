@@ -12,11 +12,12 @@ NOTED = frozenset("""__slotnames__ __annotations__ __annotations_cache__ __annot
 # What the library changes of itself: tables that are made when they are needed first, the time of the last
 # identifier, locks that are made anew in a forked process, modules that are imported late.
 USUAL = {
+    "collections": "heapq",
     "base64": "_a85chars _a85chars2 _b85chars _b85chars2 _b85dec _b32rev _b32tab2 _b32alphabet",
     "random": "_sha512",
     "sys": "stdout stderr",  # by the search
     "threading": "_active_limbo_lock _shutdown_locks _shutdown_locks_lock",
-    "uuid": "_last_timestamp _node",
+    "uuid": "_last_timestamp _last_timestamp_v6 _last_timestamp_v7 _last_counter_v7 _node",
     "class difflib.HtmlDiff": "_default_prefix",
 }
 USUAL = {(owner, name) for owner, names in USUAL.items() for name in names.split()}

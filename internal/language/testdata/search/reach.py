@@ -159,6 +159,10 @@ class Reach:
                 self.wrong.append((path, why))
             if not self.fresh(value):
                 continue
+            try:
+                self.oracle.judge(iter(value))
+            except Exception:
+                pass
             node = Node(path, value)
             self.nodes.append(node)
             if not isinstance(value, type):
