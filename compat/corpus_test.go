@@ -27,6 +27,7 @@ import (
 //	#: name
 //	#: what it is, in a sentence
 //	#: since 3.11        (or "until 3.11"; or "escaped text": \r stands for CR)
+//	#: preset agent      (of the language rules, where it is not standard)
 //	#: rule metaclass    (of a refusal: which rule speaks; "before it runs" if it must)
 //	…the script…
 //	#= {"expected": "result"}
@@ -50,6 +51,19 @@ type cell struct {
 	since, until int    // minor versions
 	rule         string // that refuses it
 	before       bool   // anything of it has run
+	preset       policy.LanguagePreset
+}
+
+// underPreset gives a Runner for each preset that the cells go by.
+func underPreset(t *testing.T, p python, cells []cell) func(cell) tierRunner {
+	t.Helper()
+	runners := map[policy.LanguagePreset]tierRunner{}
+	for _, c := range cells {
+		if _, ok := runners[c.preset]; !ok {
+			runners[c.preset] = p.runner(t, policy.Policy{Language: policy.Language{Preset: c.preset}})
+		}
+	}
+	return func(c cell) tierRunner { return runners[c.preset] }
 }
 
 func (c cell) fits(p python) bool { return p.minor() >= c.since && p.minor() <= c.until }
@@ -96,6 +110,9 @@ func parseCells(t *testing.T, file, text string) []cell {
 			readVersion(t, file, comment, "until 3.", &last.until)
 			if rule, ok := strings.CutPrefix(comment, "rule "); ok {
 				last.rule = rule
+			}
+			if preset, ok := strings.CutPrefix(comment, "preset "); ok {
+				last.preset = policy.LanguagePreset(preset)
 			}
 			last.before = last.before || comment == "before it runs"
 		case len(cells) == 0: // the head of the file
@@ -156,10 +173,10 @@ func TestAttempts(t *testing.T) {
 }
 
 func testAttempts(t *testing.T, p python, cells []cell) {
-	r := p.runner(t, policy.Policy{})
+	runner := underPreset(t, p, cells)
 	var refused atomic.Int32
 	eachCell(t, p, cells, func(c cell) error {
-		res, err := r.Run(t.Context(), run.Request{Script: c.script, Variables: []string{"escaped"}, Restricted: true})
+		res, err := runner(c).Run(t.Context(), run.Request{Script: c.script, Variables: []string{"escaped"}, Restricted: true})
 		switch {
 		case err != nil:
 			return err
@@ -257,9 +274,9 @@ func TestRefusals(t *testing.T) {
 }
 
 func testRefusals(t *testing.T, p python, cells []cell) {
-	r := p.runner(t, policy.Policy{})
+	runner := underPreset(t, p, cells)
 	eachCell(t, p, cells, func(c cell) error {
-		res, err := r.Run(t.Context(), run.Request{Script: c.script, Restricted: true})
+		res, err := runner(c).Run(t.Context(), run.Request{Script: c.script, Restricted: true})
 		if err != nil {
 			return err
 		}
@@ -319,9 +336,9 @@ func TestBenign(t *testing.T) {
 }
 
 func testBenign(t *testing.T, p python, cells []cell) {
-	r := p.runner(t, policy.Policy{})
+	runner := underPreset(t, p, cells)
 	eachCell(t, p, cells, func(c cell) error {
-		res, err := r.Run(t.Context(), run.Request{Script: c.script, Context: map[string]any{}, Restricted: true})
+		res, err := runner(c).Run(t.Context(), run.Request{Script: c.script, Context: map[string]any{}, Restricted: true})
 		if err != nil {
 			return err
 		}

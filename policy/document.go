@@ -55,9 +55,10 @@ type DocumentLimits struct {
 	Fuel      string `json:"fuel,omitempty" yaml:"fuel,omitempty"`
 }
 
-// DocumentLanguage names modules and builtins that restricted code may use
-// beside those of its preset.
+// DocumentLanguage names the preset of restricted scripts, and modules and builtins
+// that restricted code may use beside those of its preset.
 type DocumentLanguage struct {
+	Preset   string   `json:"preset,omitempty" yaml:"preset,omitempty"`
 	Modules  []string `json:"modules,omitempty" yaml:"modules,omitempty,flow"`
 	Builtins []string `json:"builtins,omitempty" yaml:"builtins,omitempty,flow"`
 }
@@ -115,6 +116,9 @@ func (d Document) Policy() (Policy, error) {
 	}
 	if d.PythonWasm != "" {
 		p.PythonWasm = d.PythonWasm
+	}
+	if d.Language.Preset != "" {
+		p.Language.Preset = LanguagePreset(d.Language.Preset)
 	}
 	if len(d.Language.Modules) > 0 {
 		p.Language.Modules = slices.Clone(d.Language.Modules)
@@ -243,7 +247,7 @@ func FromPolicy(p Policy) Document {
 		AllowInterpreters: trueOrNil(p.AllowInterpreters), DangerousWorkspace: trueOrNil(p.DangerousWorkspace),
 		Deterministic: trueOrNil(p.Deterministic), PythonWasm: p.PythonWasm,
 
-		Language: DocumentLanguage{Modules: slices.Clone(p.Language.Modules), Builtins: slices.Clone(p.Language.Builtins)},
+		Language: DocumentLanguage{Preset: string(p.Language.Preset), Modules: slices.Clone(p.Language.Modules), Builtins: slices.Clone(p.Language.Builtins)},
 	}
 }
 

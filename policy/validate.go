@@ -143,6 +143,9 @@ var checks = []struct {
 		}
 	}},
 	{"language", func(p Policy, found *problems) {
+		if preset := p.ScriptRules(); preset != LanguageStandard && preset != LanguageAgent {
+			found.addItem("language.preset", string(preset), "%s is no preset for scripts: write %s or %s", quote(string(preset)), LanguageStandard, LanguageAgent)
+		}
 		for _, m := range p.Language.Modules {
 			if !isModuleName(m) {
 				found.addItem("language.modules", m, "%s is not a module's name: write it as after import, like os.path", quote(m))

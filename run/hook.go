@@ -44,7 +44,7 @@ func (h Hook) Validate() error {
 type Check struct {
 	Script string `json:"script"`
 	Name   string `json:"name,omitempty"`
-	// Preset is whose modules are allowed; empty means LanguageStandard.
+	// Preset is whose modules are allowed; empty means that of the policy for scripts.
 	Preset policy.LanguagePreset `json:"preset,omitempty"`
 }
 

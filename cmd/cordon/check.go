@@ -71,14 +71,14 @@ func (o *checkOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.sourceOptions.addTo(f, "check")
-	f.StringVar(&o.preset, "preset", "", "whose modules are allowed: `PRESET` is standard, for scripts, or hook (standard)")
+	f.StringVar(&o.preset, "preset", "", "whose modules are allowed: `PRESET` is standard or agent, for scripts, or hook (the policy's, else standard)")
 	o.PolicyOptions.AddTo(cmd)
 	f.BoolVar(&o.json, "json", false, "print the findings as JSON")
 	cli.Complete(cmd, "preset", cli.Names(policy.LanguagePresets()))
 }
 
 func runCheck(ctx context.Context, opts checkOptions) error {
-	check := run.Check{Preset: cmp.Or(policy.LanguagePreset(opts.preset), policy.LanguageStandard)}
+	check := run.Check{Preset: policy.LanguagePreset(opts.preset)}
 	var err error
 	if check.Script, check.Name, err = opts.read(os.Stdin); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (o *checkOptions) judge(ctx context.Context, check run.Check) (findings []r
 	if p, err = forOneRun(p, limitOptions{}); err != nil {
 		return nil, err
 	}
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true, Language: check.Preset})
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, OneShot: true, Language: cmp.Or(check.Preset, p.ScriptRules())})
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer)
 	if atOnce == 0 {
 		atOnce = 2 * runtime.NumCPU()
 	}
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, Idle: min(atOnce, maxIdle), Concurrent: atOnce, Tier: opts.first(), Language: opts.language()})
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, Idle: min(atOnce, maxIdle), Concurrent: atOnce, Tier: opts.first(), Language: opts.language(p)})
 	if err != nil {
 		return err
 	}

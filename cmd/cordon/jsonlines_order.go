@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 
@@ -109,7 +108,6 @@ func (s *lineServer) check(ctx context.Context, o order) (any, error) {
 	if err := run.ParseObject(o.Check, &c); err != nil {
 		return nil, err
 	}
-	c.Preset = cmp.Or(c.Preset, policy.LanguageStandard)
 	if err := s.onProcess("a check"); err != nil {
 		return nil, err
 	}

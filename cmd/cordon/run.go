@@ -146,7 +146,7 @@ func runRun(ctx context.Context, opts runOptions) error {
 		name: cmp.Or(req.Name, "<script>"), variables: opts.variables, json: opts.json,
 		quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr),
 	}
-	options := cordon.Options{Policy: p, Tier: opts.first(), Language: opts.language()}
+	options := cordon.Options{Policy: p, Tier: opts.first(), Language: opts.language(p)}
 	if opts.saveTo != "" || opts.loadFrom != "" {
 		return doSingle(ctx, options, req, view{}, how, opts.runInSession)
 	}
@@ -163,9 +163,9 @@ func (o *runOptions) first() policy.Tier {
 }
 
 // language is what scripts go by, unless one of them asks for more.
-func (o *runOptions) language() policy.LanguagePreset {
+func (o *runOptions) language(p policy.Policy) policy.LanguagePreset {
 	if o.restricted {
-		return policy.LanguageStandard
+		return p.ScriptRules()
 	}
 	return ""
 }

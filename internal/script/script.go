@@ -10,6 +10,8 @@ import _ "embed"
 var (
 	//go:embed python/script.py
 	scriptPart string
+	//go:embed python/failures.py
+	failuresPart string
 	//go:embed python/randomness.py
 	randomnessPart string
 	//go:embed python/tools.py
@@ -34,7 +36,7 @@ var (
 //	sharing(compiled, give)                 compiles, and gives the code away
 //	flush(), pack(report, most)             what to do with a report
 //	Randomness().renew()                    seeds anew what copies of it have in common
-func Source() string { return scriptPart + randomnessPart }
+func Source() string { return failuresPart + scriptPart + randomnessPart }
 
 // WasmSource is the whole program for CPython on WebAssembly. It needs a module
 // _cordon with two functions, both of which have bytes on both sides:

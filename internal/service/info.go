@@ -60,7 +60,7 @@ func (s *Service) Info(who token.Caller) Info {
 	i.Tiers = slices.DeleteFunc(slices.Clone(i.Tiers), func(t policy.Tier) bool {
 		return t == policy.TierJail && !i.Commands || t == policy.TierWasm && known && !abilities.WasmScripts
 	})
-	i.Modules = append(i.Modules, p.Allowed(policy.LanguageStandard).Modules...)
+	i.Modules = append(i.Modules, p.Allowed(p.ScriptRules()).Modules...)
 	i.Hosts = append(i.Hosts, p.AllowNet...)
 	return i
 }

@@ -145,7 +145,7 @@ func (b *Scripts) Close() error {
 func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) {
 	g := guestScript{script: job.Script, name: cmp.Or(job.Name, "<script>"), context: job.Context, variables: job.Variables}
 	if job.Restricted {
-		g.rules = policy.LanguageStandard
+		g.rules = b.options.Policy.ScriptRules()
 	}
 	result, cause, _, err := b.start(ctx, job, wire.KindStart, g)
 	if err != nil {
@@ -162,7 +162,7 @@ func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) 
 // Check has the language rules judge a script, behind all the walls: the parser reads
 // what a stranger wrote.
 func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error) {
-	preset, err := policy.ParseLanguagePreset(string(c.Preset))
+	preset, err := policy.ParseLanguagePreset(string(cmp.Or(c.Preset, b.options.Policy.ScriptRules())))
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}

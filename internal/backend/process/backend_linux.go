@@ -120,7 +120,7 @@ func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error)
 		}
 		b.startBare.Do(func() { b.starting.Go(b.openBare) })
 	}
-	return b.workersFor(ctx, rulesOf(job))
+	return b.workersFor(ctx, b.rulesOf(job))
 }
 
 // openBare starts the second pool while the first serves.
@@ -330,7 +330,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 			return run.Result{}, run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 	}
-	codes := s.backend.kinds[rulesOf(job)].codes
+	codes := s.backend.kinds[s.backend.rulesOf(job)].codes
 	connection := s.backend.connect(m.Worker)
 	ending, err := m.Run(ctx, zygote.Guest{
 		Script: job.Script, Name: cmp.Or(job.Name, "<script>"), Codes: codes, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
@@ -340,7 +340,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	result, err := s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Restricted}, ending, errors.Join(err, closing))
 	result.Enforcement, result.Traffic = s.backend.Enforcement(), traffic
 	if job.Restricted {
-		result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageStandard)
+		result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(s.backend.rulesOf(job))
 	}
 	return result, err
 }

@@ -19,9 +19,9 @@ import (
 const noRules policy.LanguagePreset = ""
 
 // rulesOf gives the preset that a job goes by.
-func rulesOf(job backend.Job) policy.LanguagePreset {
+func (b *Backend) rulesOf(job backend.Job) policy.LanguagePreset {
 	if job.Restricted {
-		return policy.LanguageStandard
+		return b.options.Policy.ScriptRules()
 	}
 	return noRules
 }
@@ -110,7 +110,7 @@ func enforcedRules(preset policy.LanguagePreset) string { return fmt.Sprintf("en
 // Check has the language rules judge a script, in a worker behind all the
 // walls: the parser reads what a stranger wrote.
 func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error) {
-	preset, err := policy.ParseLanguagePreset(string(c.Preset))
+	preset, err := policy.ParseLanguagePreset(string(cmp.Or(c.Preset, b.options.Policy.ScriptRules())))
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}

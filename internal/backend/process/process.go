@@ -58,7 +58,7 @@ func (o Options) resolved() Options {
 		o.Idle, o.Concurrent = 1, 1
 	}
 	if o.Language == "" && o.Policy.Restricts() {
-		o.Language = policy.LanguageStandard
+		o.Language = o.Policy.ScriptRules()
 	}
 	if o.Idle <= 0 {
 		o.Idle = DefaultIdle

@@ -58,7 +58,7 @@ func New(options Options) (*Backend, error) {
 	b.interpreter = backend.NewLazy(b.openInterpreter)
 	b.plain = backend.NewLazy(func(ctx context.Context) (*python, error) { return b.startPython(ctx, nil, p.Preload) })
 	b.strict = backend.NewLazy(func(ctx context.Context) (*python, error) {
-		allowed := p.Allowed(policy.LanguageStandard)
+		allowed := p.Allowed(p.ScriptRules())
 		return b.startPython(ctx, &allowed, slices.Concat(p.Preload, p.Language.Modules))
 	})
 	return b, nil
@@ -177,7 +177,7 @@ func (b *Backend) completed(job backend.Job) backend.Job {
 func (b *Backend) enforcementOf(job backend.Job) run.Enforcement {
 	e := b.Enforcement()
 	if job.Restricted {
-		e.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", policy.LanguageStandard)
+		e.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", b.options.Policy.ScriptRules())
 	}
 	return e
 }

@@ -111,7 +111,7 @@ class Builder:
     # ---- kinds of classes
 
     def make_class(self, name, bases, space, keywords):
-        return self.metaclass_of(bases)(name, bases, self.checked_space(bases, space), **keywords)
+        return new_class(self.metaclass_of(bases), name, bases, self.checked_space(bases, space), keywords)
 
     def metaclass_of(self, bases):
         found = REAL_TYPE
@@ -206,6 +206,15 @@ class Builder:
             library = [kind for base in bases for kind in MRO_OF(base) if not is_script_class(kind)]
             return judging(function, self.is_shown_class, not set(library) <= {object, ABC_BASE})
         return function
+
+
+def new_class(metaclass, name, bases, space, keywords):
+    """Makes a class with any keywords: before 3.11, ABCMeta has parameters of its own
+    that are called name and bases."""
+    made = REAL_TYPE.__new__(metaclass, name, bases, space, **keywords)
+    if ABCMeta in MRO_OF(metaclass):
+        _abc._abc_init(made)
+    return made
 
 
 def looking(arrived, function):

@@ -1,6 +1,7 @@
 """What scripts see of typing. Annotations are read by people and type
 checkers, and hardly ever by a program: forms and their aliases are inert here. They
 remember their arguments, ask them nothing, and share nothing."""
+import _abc
 import _collections_abc
 
 from abc import ABC as ABC_BASE

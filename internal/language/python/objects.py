@@ -32,8 +32,15 @@ class RuleViolation(Exception):
     """The rules refuse what a script tried while it ran."""
 
 
+# In the namespace of each exception that the rules have raised; a script can make
+# others of the same class, with words of its own.
+FOUND = "@found"
+
+
 def refuse(rule, reason):
-    raise RuleViolation("%s: %s" % (rule, reason)) from None
+    error = RuleViolation("%s: %s" % (rule, reason))
+    error.__dict__[FOUND] = rule, reason
+    raise error from None
 
 
 class module:

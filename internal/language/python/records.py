@@ -338,7 +338,7 @@ class Records:
         members = members_of_protocol(bases, space)
         checked = self.checked_space(bases, space)
         checked[PROTOCOL_MARK] = members
-        return ProtocolType(name, bases, checked, **keywords)
+        return new_class(ProtocolType, name, bases, checked, keywords)
 
     def make_enum(self, name, bases, space, keywords):
         members = space.members

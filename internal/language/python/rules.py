@@ -137,7 +137,7 @@ INSTEAD = {
     "exec": "define functions and call them",
     "compile": "define functions and call them",
     "open": "files are out of reach: take the data from the input, and give it back in the result",
-    "input": "nobody is there to answer: take the data from the input",
+    "input": "nobody is there to answer: a hook takes its data from its arguments",
     "breakpoint": "print what you want to see",
     "exit": "raise SystemExit, or let the script come to its end",
     "quit": "raise SystemExit, or let the script come to its end",

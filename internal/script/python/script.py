@@ -39,10 +39,10 @@ def prepare(preload):
 def bounded(make, value, limit):
     """str() or repr() of something hostile: short, and never an exception."""
     try:
-        text = make(value)
+        text = text_of(make(value))  # which may be of a class of the guest's
         return text if len(text) <= limit else text[:limit] + "…"
     except BaseException:
-        return "<%s that cannot be shown>" % type(value).__name__
+        return "<%s that cannot be shown>" % text_of(_NAME(type(value)))
 
 
 def plain(value, where, depth=0):
@@ -53,25 +53,26 @@ def plain(value, where, depth=0):
     if depth > 400:
         raise TypeError("%s is nested deeper than 400 levels, or contains itself" % (where[:60] + "…"))
     for kind in (str, int, float):
-        if isinstance(value, kind):
-            return kind.__str__(value) if kind is str else kind.__pos__(value)
-    if isinstance(value, dict):
+        if is_kind(value, kind):
+            return text_of(value) if kind is str else kind.__pos__(value)
+    if is_kind(value, dict):
         return {
-            plain_key(k, where): plain(v, "%s[%r]" % (where, k) if isinstance(k, (str, int)) else where, depth + 1)
+            plain_key(k, where): plain(v, "%s[%r]" % (where, plain_key(k, where)), depth + 1)
             for k, v in dict.items(value)
         }
-    if isinstance(value, (list, tuple)):
-        return [plain(v, "%s[%d]" % (where, i), depth + 1) for i, v in enumerate(value)]
+    for kind in (list, tuple):
+        if is_kind(value, kind):
+            return [plain(v, "%s[%d]" % (where, i), depth + 1) for i, v in enumerate(kind.__iter__(value))]
     raise TypeError(
         "%s is a %s object, which is not a JSON value (convert it to str, int, float, bool, None, list or dict)"
-        % (where, type(value).__name__)
+        % (where, text_of(_NAME(type(value))))
     )
 
 
 def plain_key(key, where):
-    if key is None or isinstance(key, (str, int, float)):
+    if key is None or any(is_kind(key, kind) for kind in (str, int, float)):
         return plain(key, where)
-    raise TypeError("%s has a key that is a %s object; JSON keys are strings" % (where, type(key).__name__))
+    raise TypeError("%s has a key that is a %s object; JSON keys are strings" % (where, text_of(_NAME(type(key)))))
 
 
 def variables(names, space):
@@ -86,7 +87,7 @@ def variables(names, space):
             if contains_nan(found[name]):
                 raise ValueError
         except BaseException:
-            found[name] = {"$type": type(value).__name__, "$repr": bounded(repr, value, 1000)}
+            found[name] = {"$type": text_of(_NAME(type(value))), "$repr": bounded(repr, value, 1000)}
     return found
 
 
@@ -96,54 +97,6 @@ def contains_nan(value):
     if isinstance(value, dict):
         return any(map(contains_nan, value.values())) or any(map(contains_nan, value))
     return isinstance(value, list) and any(map(contains_nan, value))
-
-
-def without_ours(tb):
-    """A traceback without our own frames: those that a script was called from,
-    and those of the guards that it called."""
-    theirs = []
-    while tb is not None:
-        if tb.tb_frame.f_globals is not globals() and tb.tb_frame.f_globals is not LANGUAGE:
-            theirs.append(tb)
-        tb = tb.tb_next
-    for at in reversed(theirs):
-        tb = type(at)(tb, at.tb_frame, at.tb_lasti, at.tb_lineno)
-    return tb
-
-
-def describe(error, name, script):
-    """What an uncaught exception looks like to its author: our own frames
-    left out, the script's lines shown."""
-    tb = without_ours(error.__traceback__)
-    line, at = 0, tb
-    while at is not None:
-        if at.tb_frame.f_code.co_filename == name:
-            line = at.tb_lineno
-        at = at.tb_next
-    if isinstance(error, SyntaxError) and error.filename == name:
-        line = error.lineno or 0
-    report = {"type": type(error).__name__, "message": bounded(str, error, 4000), "line": line, "traceback": ""}
-    # By the class: a guest gives its own any name.
-    if type(error) is LANGUAGE.get("RuleViolation"):
-        report["kind"] = "rule"
-    elif isinstance(error, MemoryError):
-        report["kind"] = "memory"
-    if isinstance(error, OSError):
-        report["errno"] = error.errno if isinstance(error.errno, int) else 0
-        report["filename"] = error.filename if isinstance(error.filename, str) else ""
-    try:
-        import traceback
-
-        show_lines(name, script)
-        text = "".join(traceback.format_exception(type(error), error, tb))
-        report["traceback"] = text if len(text) <= 20000 else text[:10000] + "\n…\n" + text[-10000:]
-    except BaseException:
-        report["traceback"] = "%s: %s\n" % (report["type"], report["message"])
-    try:
-        sys.stderr.write(report["traceback"])
-    except BaseException:
-        pass  # the guest closed or replaced its stderr
-    return report
 
 
 def finish_threads(last):
@@ -202,8 +155,6 @@ def learn_language(modules, names, ahead):
     """Gives the rules that scripts go by. What was imported by now is the library;
     ahead of the first script, so is what scripts may import."""
     global RULES_REFUSE
-    if ahead:
-        import traceback  # for the first script that fails
     RULES_REFUSE = (LANGUAGE["Refused"],)
     rules = LANGUAGE["Language"](modules, names)
     if ahead:
@@ -275,13 +226,13 @@ def compile_report(error, name, script):
 
 def exit_status(leaving):
     """The exit code of a SystemExit; words go to standard error, as ever."""
-    status = leaving.code
+    status = field_of(leaving, SystemExit, "code")
     if status is None or status is False:
         return 0
-    if not isinstance(status, int):
+    if not is_kind(status, int):
         print(bounded(str, status, 4000), file=sys.stderr)
         return 1
-    return status & 0xFF
+    return int.__and__(status, 0xFF)
 
 
 def run(script, name, context, wanted, code, space, compiled, last=True):

@@ -130,7 +130,7 @@ def call_hook(code, space, function, arguments):
         space["result"] = {}
         exec(code, space)
         result = space.get("result")
-        if not isinstance(result, dict):
+        if not is_kind(result, dict):
             return {"end": "invalid", "code": 1, "message": 'result must stay a dict: set result["output"]'}
         return {"end": "ok", "code": 0, "result": dict.get(result, "output")}
     except SystemExit as leaving:

@@ -235,13 +235,6 @@ try:
 except BaseException as e:
     escaped = "Bdb" in type(e).__name__
 
-#: builtins-input
-#: input reads from the standard input of the host.
-try:
-    escaped = isinstance(input(), str)
-except EOFError:
-    escaped = True
-
 #: builtins-getset-descriptor
 #: The descriptor of a type is called to reach the module of a function.
 escaped = "built-in" in str(type(print).__self__.__get__(print))

@@ -1,0 +1,173 @@
+"""What an uncaught exception looks like to the author of a script.
+
+A guest's exception can say anything about itself, and name any file. Nothing here
+believes it: tracebacks, causes and notes are read from where the interpreter itself
+keeps them, frames and code are known by their real types, and lines are shown of
+the script alone, from its text. The one thing that is asked is str(), for the
+message.
+"""
+import sys
+
+FRAMES_AT_MOST, ERRORS_AT_MOST, TRACEBACK_AT_MOST = 60, 12, 20000
+
+_TRACEBACK, _CAUSE, _CONTEXT, _QUIET, _SPACE = (
+    BaseException.__dict__[name].__get__
+    for name in ("__traceback__", "__cause__", "__context__", "__suppress_context__", "__dict__")
+)
+_BASES, _NAME, _QUALIFIED, _HOME = (
+    type.__dict__[name].__get__ for name in ("__mro__", "__name__", "__qualname__", "__module__")
+)
+_FIELDS = {
+    (kind, name): kind.__dict__[name].__get__
+    for kind, names in (
+        (SyntaxError, "filename lineno offset msg"), (OSError, "errno filename"), (SystemExit, "code"),
+    ) for name in names.split()
+}
+_GROUP = getattr(sys.modules["builtins"], "BaseExceptionGroup", None)  # since 3.11
+
+
+def is_kind(value, kind):
+    """isinstance, by the real type."""
+    return kind in _BASES(type(value))
+
+
+def text_of(value):
+    """A string as a plain one; nothing for all else."""
+    return str.__getitem__(value, slice(None)) if is_kind(value, str) else ""
+
+
+def number_of(value):
+    return int.__index__(value) if is_kind(value, int) else 0
+
+
+def field_of(error, kind, name):
+    """What the interpreter keeps in an exception of that kind, or None."""
+    return _FIELDS[kind, name](error) if is_kind(error, kind) else None
+
+
+def steps_of(error):
+    """The frames of a traceback as file, line, name of the function and columns,
+    without our own: those that a script was called from, and the guards."""
+    at, steps = _TRACEBACK(error), []
+    while at is not None:
+        frame = at.tb_frame
+        if frame.f_globals is not globals() and frame.f_globals is not LANGUAGE:
+            code = frame.f_code
+            steps.append((code.co_filename, at.tb_lineno or 0, code.co_name, columns_of(code, at.tb_lasti)))
+        at = at.tb_next
+    return steps
+
+
+def columns_of(code, instruction):
+    """From where to where the failing expression goes, if that is one line; since 3.11."""
+    if instruction < 0 or not hasattr(code, "co_positions"):
+        return None
+    for i, (line, last, start, end) in enumerate(code.co_positions()):
+        if i == instruction // 2:
+            return (start, end) if line is not None and line == last and start is not None and end is not None else None
+    return None
+
+
+def shown_steps(steps, name, lines):
+    """The text of a traceback's frames, of a long one its beginning and its end."""
+    if len(steps) > FRAMES_AT_MOST:
+        left_out = len(steps) - FRAMES_AT_MOST
+        first, rest = steps[:FRAMES_AT_MOST // 2], steps[-FRAMES_AT_MOST // 2:]
+        return shown_steps(first, name, lines) + "  [%d more frames]\n" % left_out + shown_steps(rest, name, lines)
+    text = ""
+    for file, line, function, columns in steps:
+        text += '  File "%s", line %d, in %s\n' % (file, line, function)
+        if file == name and 0 < line <= len(lines):
+            text += shown_line(lines[line - 1], columns)
+    return text
+
+
+def shown_line(line, columns):
+    bare = line.strip()
+    if not bare:
+        return ""
+    text = "    %s\n" % bare
+    if columns is not None:
+        start, end = (len(line.encode()[:column].decode("utf-8", "replace")) for column in columns)
+        margin = len(line) - len(line.lstrip())
+        if start >= margin and 0 < end - start < len(bare):
+            text += "    %s%s\n" % (" " * (start - margin), "^" * (end - start))
+    return text
+
+
+def last_line(error, name, lines):
+    """The kind of the exception and its message; of a syntax error, where it is."""
+    kind = type(error)
+    home, words = text_of(_HOME(kind)), text_of(_QUALIFIED(kind))
+    if home not in ("__main__", "builtins", ""):
+        words = home + "." + words
+    where = ""
+    message = bounded(str, error, 4000)
+    if is_kind(error, SyntaxError):
+        file, line = text_of(field_of(error, SyntaxError, "filename")), number_of(field_of(error, SyntaxError, "lineno"))
+        if file and line:
+            where = '  File "%s", line %d\n' % (file, line)
+            if file == name and 0 < line <= len(lines):
+                column = number_of(field_of(error, SyntaxError, "offset"))
+                where += shown_line(lines[line - 1], (column - 1, column) if column > 0 else None)
+        message = text_of(field_of(error, SyntaxError, "msg")) or message
+    text = where + words + (": " + message if message else "") + "\n"
+    space = _SPACE(error)
+    notes = space.get("__notes__") if type(space) is dict else None
+    for note in notes if type(notes) is list else ():
+        text += text_of(note)[:1000] + "\n" if text_of(note) else ""
+    return text
+
+
+def shown_error(error, name, lines, seen):
+    """An exception with what it came from, the oldest first."""
+    seen.append(error)
+    text = ""
+    for other, words in (
+        (_CAUSE(error), "The above exception was the direct cause of the following exception:"),
+        (None if _QUIET(error) else _CONTEXT(error), "During handling of the above exception, another exception occurred:"),
+    ):
+        if other is not None and len(seen) < ERRORS_AT_MOST and not any(other is known for known in seen):
+            text += shown_error(other, name, lines, seen) + "\n%s\n\n" % words
+            break
+    steps = steps_of(error)
+    if steps:
+        text += "Traceback (most recent call last):\n" + shown_steps(steps, name, lines)
+    text += last_line(error, name, lines)
+    if _GROUP is not None and is_kind(error, _GROUP):
+        for i, part in enumerate(_GROUP.__dict__["exceptions"].__get__(error)):
+            if len(seen) < ERRORS_AT_MOST:
+                inner = shown_error(part, name, lines, seen)
+                text += "  ---- %d ----\n" % (i + 1) + "".join("  | %s\n" % line for line in inner.splitlines())
+    return text
+
+
+def describe(error, name, script):
+    """The report of an uncaught exception."""
+    line = 0
+    for file, at, _, _ in steps_of(error):
+        if file == name:
+            line = at
+    if is_kind(error, SyntaxError) and text_of(field_of(error, SyntaxError, "filename")) == name:
+        line = number_of(field_of(error, SyntaxError, "lineno"))
+    report = {"type": text_of(_NAME(type(error))), "message": bounded(str, error, 4000), "line": line, "traceback": ""}
+    # By the class, since a guest gives its own any name, and with the words of the
+    # rules, since it can make exceptions of that class.
+    space = _SPACE(error)
+    if type(error) is LANGUAGE.get("RuleViolation") and type(space) is dict and LANGUAGE["FOUND"] in space:
+        report["kind"], report["message"] = "rule", "%s: %s" % space[LANGUAGE["FOUND"]]
+    elif is_kind(error, MemoryError):
+        report["kind"] = "memory"
+    if is_kind(error, OSError):
+        report["errno"] = number_of(field_of(error, OSError, "errno"))
+        report["filename"] = text_of(field_of(error, OSError, "filename"))
+    try:
+        text = shown_error(error, name, script.splitlines(), [])
+        report["traceback"] = text if len(text) <= TRACEBACK_AT_MOST else text[:TRACEBACK_AT_MOST // 2] + "\n…\n" + text[-TRACEBACK_AT_MOST // 2:]
+    except BaseException:
+        report["traceback"] = "%s: %s\n" % (report["type"], report["message"])
+    try:
+        sys.stderr.write(report["traceback"])
+    except BaseException:
+        pass  # the guest closed or replaced its stderr
+    return report
