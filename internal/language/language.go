@@ -18,7 +18,8 @@ import (
 //go:embed python/*.py
 var files embed.FS
 
-// parts are one program in this order: each uses the names of those before it.
+// parts are one program in this order: each uses the names of those before it. A test
+// compares them with the files that there are.
 var parts = []string{
 	"rules.py", "rewrite.py", // what a script may say
 	"objects.py", "classes.py", // what an object really is, and how classes are made
@@ -30,10 +31,7 @@ var parts = []string{
 func Source() string {
 	var source strings.Builder
 	for _, part := range parts {
-		text, err := files.ReadFile("python/" + part)
-		if err != nil {
-			panic(err) // a part that is not embedded fails every test
-		}
+		text, _ := files.ReadFile("python/" + part)
 		source.Write(text)
 	}
 	return source.String()
