@@ -211,24 +211,29 @@ class Library(Builder, Functions, Records):
         def pattern(given):
             return given if REAL_TYPE(given) is real.Pattern else exact(given)
 
+        def bits(flags):
+            if not is_a(flags, int):  # re would compare it with flags of its own
+                raise TypeError("flags must be an int, not %s" % NAME_OF(REAL_TYPE(flags)))
+            return exact(flags)
+
         def simple(function):
             def wrapped(pattern_, string, flags=0):
-                return function(pattern(pattern_), string, exact(flags))
+                return function(pattern(pattern_), string, bits(flags))
 
             wrapped.__name__ = wrapped.__qualname__ = function.__name__
             return wrapped
 
         def compile(pattern_, flags=0):
-            return real.compile(pattern(pattern_), exact(flags))
+            return real.compile(pattern(pattern_), bits(flags))
 
         def split(pattern_, string, maxsplit=0, flags=0):
-            return real.compile(pattern(pattern_), exact(flags)).split(string, maxsplit)
+            return real.compile(pattern(pattern_), bits(flags)).split(string, maxsplit)
 
         def sub(pattern_, repl, string, count=0, flags=0):
-            return real.compile(pattern(pattern_), exact(flags)).sub(exact(repl), string, count)
+            return real.compile(pattern(pattern_), bits(flags)).sub(exact(repl), string, count)
 
         def subn(pattern_, repl, string, count=0, flags=0):
-            return real.compile(pattern(pattern_), exact(flags)).subn(exact(repl), string, count)
+            return real.compile(pattern(pattern_), bits(flags)).subn(exact(repl), string, count)
 
         def of_template(function):
             def checked(pattern, template):
@@ -255,6 +260,8 @@ class Library(Builder, Functions, Records):
                 setattr(real, kind, made)  # for calendar's own functions, which give members of it to scripts
                 shown[kind] = made
                 numbers = table_of(made, MEMBERS)
+                for name, value in numbers.items():
+                    setattr(real, name, value)
             shown.update((name, value) for name, value in numbers.items() if hasattr(real, name))
         return shown
 

@@ -102,7 +102,8 @@ class Search:
         self.changes = Changes(self.language)
         self.oracle.remember()
         self.oracle.allow(self.violation)
-        self.oracle.allow(Interrupted)
+        for kind in Interrupted, types.MethodWrapperType, types.WrapperDescriptorType:  # (1).__add__, int.__add__
+            self.oracle.allow(kind)
         status, learned = in_child(self.reach, SECONDS_TO_LEARN)
         if not isinstance(learned, dict):
             raise SystemExit("what a script can reach cannot be found: status %s: %s" % (status, learned))
