@@ -62,7 +62,7 @@ import collections
 result = 0
 for _ in range(399): result = collections.OrderedDict(k=result)
 `},
-	script{name: "10 MB in and out", limits: policy.Limits{Memory: 256 * policy.MiB},
+	script{name: "10 MB in and out", limits: policy.Limits{Memory: 256 * policy.MiB, Result: 16 * policy.MiB},
 		context: map[string]any{"text": strings.Repeat("0123456789", 1_000_000)},
 		check:   size(10_000_002), result: jsonString(strings.Repeat("9876543210", 1_000_000)), source: `
 result = context["text"][::-1]
