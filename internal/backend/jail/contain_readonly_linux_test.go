@@ -40,7 +40,6 @@ var changes = map[string]func() error{
 	"hard link":           func() error { return os.Link("f", "g") },
 	"symlink":             func() error { return os.Symlink("f", "g") },
 	"make a FIFO":         func() error { return unix.Mkfifo("g", 0o644) },
-	"allocate":            func() error { return allocate("f") },
 	"unnamed file": func() error {
 		fd, err := unix.Open(".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 		if err != nil {
@@ -80,15 +79,6 @@ func mapShared() error {
 	}
 	memory[0] = 'X'
 	return errors.Join(unix.Msync(memory, unix.MS_SYNC), unix.Munmap(memory))
-}
-
-func allocate(name string) error {
-	file, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return unix.Fallocate(int(file.Fd()), 0, 0, 1<<16)
 }
 
 var readOnlyActs = map[string]act{

@@ -92,7 +92,8 @@ func (w lineWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Without a cgroup memory is counted by addresses, and those of the init count too.
+// Without a cgroup memory is watched by what is used. Neither the init's nor the
+// addresses that nobody uses count, so that a little is enough for a small program.
 func TestLittleMemoryWithoutCgroup(t *testing.T) {
 	b, err := New(Options{Without: []policy.Wall{policy.WallCgroup}})
 	if err != nil {
@@ -104,15 +105,10 @@ func TestLittleMemoryWithoutCgroup(t *testing.T) {
 		}
 	})
 	limits, request := b.options.Policy.Limits, run.Request{Command: []string{"true"}}
-	for _, memory := range []policy.Bytes{1 << 20, 4 << 20, 8 << 20} {
+	for _, memory := range []policy.Bytes{4 << 20, 8 << 20, 16 << 20} {
 		limits.Memory = memory
-		_, err := attemptOnce(t.Context(), b, backend.Job{Request: request, Limits: limits})
-		if run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "at least") {
-			t.Errorf("%v: %v", memory, err)
+		if r, err := attemptOnce(t.Context(), b, backend.Job{Request: request, Limits: limits}); err != nil || !r.OK() {
+			t.Errorf("%v: %s %q, %v", memory, r.Outcome, r.Error, err)
 		}
-	}
-	limits.Memory = 16 << 20
-	if r, err := attemptOnce(t.Context(), b, backend.Job{Request: request, Limits: limits}); err != nil || !r.OK() {
-		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -26,9 +26,9 @@ func TestCall(t *testing.T) {
 			outcome            run.Outcome
 			value, words       string
 		}{
-			{"length", `[1, 2, 3]`, run.Succeeded, `{"length": 9, "calls": 1}`, ""},
-			{"length", `[]`, run.Succeeded, `{"length": 2, "calls": 1}`, ""}, // an instance of its own
-			{"echo", `{"a": [1, "ü"]}`, run.Succeeded, `{"a": [1, "ü"]}`, ""},
+			{"length", `[1, 2, 3]`, run.Succeeded, `{"length":9,"calls":1}`, ""},
+			{"length", `[]`, run.Succeeded, `{"length":2,"calls":1}`, ""}, // an instance of its own
+			{"echo", `{"a": [1, "ü"]}`, run.Succeeded, `{"a":[1,"ü"]}`, ""},
 			{"say", `"words"`, run.Succeeded, `true`, `"words"`},
 			{"nothing", `1`, run.Succeeded, ``, ""},
 			{"broken", `1`, run.InvalidOutput, ``, "the answer of broken is not JSON"},
