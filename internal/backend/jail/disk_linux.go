@@ -198,7 +198,7 @@ func (w *diskWatch) walk(most time.Duration) answer {
 	switch {
 	case c.entries > w.files:
 		a.over = overFiles
-	case c.fresh > w.limit:
+	case c.fresh > w.limit, c.fresh+c.early > w.limit && w.accounted && a.wrote > w.limit:
 		a.over = overSpace
 	case c.timedOut || c.evasive || hidden || c.fresh+c.changed > w.limit:
 		space, _ := w.shrunk()
@@ -224,6 +224,10 @@ type count struct {
 	// The space of files that were made since the start, and of older ones that
 	// have changed.
 	fresh, changed int64
+	// early is the part of changed in files that seem to have been made just before the
+	// start. The clock of files ticks slower than ours, so that the command may have
+	// made them; its writes tell.
+	early int64
 	// entries are the names of files that were made, and further names of files that
 	// have changed; touched are all files that have.
 	entries, touched int64
@@ -295,10 +299,14 @@ func (c *count) add(stat unix.Statx_t) {
 	}
 	c.seen[id] = true
 	c.touched++
+	space := int64(stat.Blocks) * 512
 	if made {
-		c.fresh += int64(stat.Blocks) * 512
-	} else {
-		c.changed += int64(stat.Blocks) * 512
+		c.fresh += space
+		return
+	}
+	c.changed += space
+	if stat.Mask&unix.STATX_BTIME != 0 && timeOf(stat.Btime).After(c.watch.began.Add(-clockSlack)) {
+		c.early += space
 	}
 }
 

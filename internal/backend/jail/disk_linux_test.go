@@ -223,3 +223,31 @@ func TestDiskWatchCountsNames(t *testing.T) {
 		t.Error("13 names are not over 10")
 	}
 }
+
+// The clock of files is late: one that the command made at once seems older than the
+// command. What the command wrote tells, also where a neighbor frees as much meanwhile.
+func TestDiskWatchAtTheFirstTick(t *testing.T) {
+	root := t.TempDir()
+	file := filepath.Join(root, "file")
+	fileOf(t, file, 4*megabyte)
+	w := watchOf(root)
+	w.began = madeAt(t, file).Add(time.Millisecond)
+	w.shrunk = func() (space, inodes int64) { return 0, 0 }
+	if w.last(0); w.over != "" {
+		t.Error("a file that somebody else made just before is counted")
+	}
+	w.accounted = true
+	if w.last(4 * megabyte); w.over != overSpace {
+		t.Error("a file that the command made at once is not counted")
+	}
+}
+
+// madeAt is when a file was made.
+func madeAt(t *testing.T, name string) time.Time {
+	t.Helper()
+	var stat unix.Statx_t
+	if err := unix.Statx(unix.AT_FDCWD, name, 0, unix.STATX_BTIME, &stat); err != nil {
+		t.Fatal(err)
+	}
+	return timeOf(stat.Btime)
+}
