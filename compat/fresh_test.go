@@ -17,14 +17,14 @@ result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), tempfile.mkt
 `
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
-			testRandom(t, p, source)
+			testRandom(t, p, source, "random", "secrets", "tempfile", "uuid", "ssl", "multiprocessing.process")
 		})
 	}
 }
 
 // testRandom runs a script that gives a list of values, none of which may come again.
-func testRandom(t *testing.T, p python, source string) {
-	r := p.runner(t, policy.Policy{Preload: []string{"random", "secrets", "tempfile", "uuid", "ssl", "multiprocessing.process"}})
+func testRandom(t *testing.T, p python, source string, preload ...string) {
+	r := p.runner(t, policy.Policy{Preload: preload})
 	seen := map[any]bool{}
 	for range 20 {
 		res, err := r.Run(t.Context(), run.Request{Script: source})
@@ -32,7 +32,7 @@ func testRandom(t *testing.T, p python, source string) {
 			t.Fatal(err)
 		}
 		var values []any
-		if err := res.Decode(&values); err != nil || len(values) != 8 {
+		if err := res.Decode(&values); err != nil || len(values) < 5 {
 			t.Fatalf("%v %s %s", err, res.Value, res.Error)
 		}
 		for _, v := range values {

@@ -22,7 +22,7 @@ async def main():
         await asyncio.get_running_loop().run_in_executor(pool, print)
 asyncio.run(main())
 `},
-	{name: "a socket", exception: "OSError", error: []string{"has no network", "context or stdin"}, source: `
+	{name: "a socket", exception: "OSError", error: []string{"has no network", "as input"}, source: `
 import socket
 socket.socket()
 `},

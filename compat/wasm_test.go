@@ -65,5 +65,5 @@ func TestWasmRandomDiffersInEachRun(t *testing.T) {
 	testRandom(t, wasmPython(t), `
 import os, random, secrets, tempfile, uuid
 result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), next(tempfile._get_candidate_names()), os.urandom(8).hex()]
-`)
+`, "random", "secrets", "tempfile", "uuid")
 }

@@ -243,7 +243,7 @@ try:
     sys.exit(3)
 except SystemExit as e:
     code = e.code
-result = [depth(3000), lines, code, sys.maxsize > 2 ** 31, sys.version_info >= (3, 9), sys.version_info.major]
+result = [depth(3000), lines, code, sys.maxsize > 2 ** 30, sys.version_info >= (3, 9), sys.version_info.major]
 #= [3000, [], 3, true, true, 3]
 
 #: agent-main-guard
