@@ -56,13 +56,14 @@ def interrupt(*_):
 
 
 def limited(function, args):
-    signal.setitimer(signal.ITIMER_REAL, SECONDS_OF_A_RUN)
     try:
-        return function(*args)
-    except Interrupted:
+        signal.setitimer(signal.ITIMER_REAL, SECONDS_OF_A_RUN)
+        try:
+            return function(*args)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except Interrupted:  # also by an alarm that comes as the function returns
         raise TimeoutError from None
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 class Search:
