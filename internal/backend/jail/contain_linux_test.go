@@ -193,7 +193,7 @@ func (s *suite) scene(t *testing.T, a attempt, canaries *attack.Canaries) *scene
 	delete(c.told, "shout")
 	c.secret = "cordon-secret-" + rand.Text()
 	maps.Copy(c.told, a.told)
-	c.told["folder"], c.told["workspace"] = c.folder, c.workspace
+	c.told["folder"], c.told["workspace"], c.told["temporary"] = c.folder, c.workspace, os.TempDir()
 	c.request = run.Request{Workspace: c.workspace, Limits: policy.Limits{WallTime: policy.Duration(attemptTime)}}
 	return c
 }

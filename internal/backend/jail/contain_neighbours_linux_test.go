@@ -44,7 +44,7 @@ func neighbour(t told) error {
 		return broken("%v", err)
 	}
 	defer os.Remove(t.text("file"))
-	id, err := unix.SysvShmGet(t.number("segment"), 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o666)
+	id, err := unix.SysvShmGet(t.number("segment"), 1, unix.IPC_CREAT|unix.IPC_EXCL|0o666)
 	if err != nil {
 		return broken("%v", err)
 	}

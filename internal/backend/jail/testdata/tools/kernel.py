@@ -61,9 +61,13 @@ def events():
         poll.register(reading, select.EPOLLIN)
         os.write(writing, b"x")
         assert poll.poll(10)[0][0] == reading
-    memory = os.memfd_create("anonymous")
-    os.write(memory, b"x" * 10)
-    assert os.fstat(memory).st_size == 10
+    try:
+        memory = os.memfd_create("anonymous")
+    except OSError as e:
+        assert e.errno == errno.ENOSYS, e  # memory is watched: there is no cgroup
+    else:
+        os.write(memory, b"x" * 10)
+        assert os.fstat(memory).st_size == 10
     child = os.fork()
     if child == 0:
         os._exit(5)
