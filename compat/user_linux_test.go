@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // Root and an ordinary user get their walls by different roads. Above all, an
@@ -85,6 +87,7 @@ func copyExecutable(target string) error {
 		to.Close()
 		return err
 	}
+	defer hosttest.ProgramsAreClosed()
 	return to.Close()
 }
 

@@ -85,6 +85,7 @@ func copyFile(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hosttest.ProgramsAreClosed()
 }
 
 const secretVariable = "CORDON_TEST_SECRET"

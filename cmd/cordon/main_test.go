@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -57,6 +58,7 @@ func TestScript(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			hosttest.ProgramsAreClosed()
 			return modules.offer(env)
 		},
 		Condition: func(name string) (bool, error) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Who comes above --connections is sent away in words, and counted.
@@ -33,6 +34,15 @@ func TestServeConnections(t *testing.T) {
 		}
 		defer conn.Close()
 		open = append(open, conn)
+		if i == 3 { // an answer before the request is a fault to many clients
+			err := conn.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+			if n, _ := conn.Read(make([]byte, 1)); n > 0 || err != nil {
+				t.Errorf("words came before the request (%v)", err)
+			}
+			if err := conn.SetReadDeadline(time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if status, want := alive(conn), []int{200, 200, 200, 429}[i]; status != want {
 			t.Errorf("connection %d: %d; want %d", i, status, want)
 		}

@@ -61,7 +61,8 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
+			"exits":    exits,
+			"hardlink": hardlink,
 		},
 	})
 }
@@ -84,6 +85,15 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(got) != args[0] {
 		ts.Fatalf("exit code %d instead of %s", got, args[0])
 	}
+}
+
+// hardlink FROM TO: the same program elsewhere. A copy would be open for writing, and
+// some other test's process may have it so for a moment longer.
+func hardlink(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: hardlink FROM TO")
+	}
+	ts.Check(os.Link(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
 }
 
 // Every flag has a twin in the environment, and cordon knows its name.

@@ -38,7 +38,7 @@ const mostLeaving = 64
 type boundListener struct {
 	net.Listener
 	Connections
-	words   []byte
+	words   []byte // none below TLS
 	open    atomic.Int64
 	leaving chan struct{}
 	left    sync.WaitGroup
@@ -57,30 +57,37 @@ func (b *boundListener) Accept() (net.Conn, error) {
 		if b.Refused != nil {
 			b.Refused()
 		}
+		if b.words == nil {
+			conn.Close()
+			continue
+		}
 		b.sendAway(conn)
 	}
 }
 
-// sendAway says why, and hangs up. Somebody who still sends would lose what we say if we
-// did so at once, and so has a moment; not all do, or those would be the connections
-// without a bound.
+// sendAway says why, and hangs up. The words wait for the request, since clients take an
+// answer that comes before it for a fault; and they stay until the client has stopped
+// sending, or it would lose them. Only some have that time, or those would be the
+// connections without a bound.
 func (b *boundListener) sendAway(conn net.Conn) {
-	_ = conn.SetDeadline(time.Now().Add(lingering)) // what fails now is closed all the same
-	_, _ = conn.Write(b.words)
-	half, ok := conn.(interface{ CloseWrite() error })
 	select {
 	case b.leaving <- struct{}{}:
 	default:
-		ok = false
-	}
-	if !ok || len(b.words) == 0 {
+		_, _ = conn.Write(b.words) // who has sent its request may still read them
 		conn.Close()
 		return
 	}
 	b.left.Go(func() {
 		defer func() { <-b.leaving }()
 		defer conn.Close()
-		if half.CloseWrite() == nil {
+		_ = conn.SetDeadline(time.Now().Add(lingering)) // what fails now is closed all the same
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			return
+		}
+		if _, err := conn.Write(b.words); err != nil {
+			return
+		}
+		if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 			_, _ = io.Copy(io.Discard, io.LimitReader(conn, 64<<10))
 		}
 	})

@@ -64,6 +64,7 @@ func newMac(t *testing.T) (m asOnAMac, folder string) {
 	if err := os.WriteFile(m.tool, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	hosttest.ProgramsAreClosed()
 	return m, folder
 }
 

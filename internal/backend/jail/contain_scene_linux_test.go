@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -85,6 +86,7 @@ func copyProgram(t testing.TB, to string) {
 	if err := errors.Join(err, file.Close(), os.Chmod(to, 0o755)); err != nil {
 		t.Fatal(err)
 	}
+	hosttest.ProgramsAreClosed()
 }
 
 // write makes a file of the scene.
@@ -97,6 +99,7 @@ func (s *scene) write(t testing.TB, path, text string, mode os.FileMode) string 
 	if err != nil {
 		t.Fatal(err)
 	}
+	hosttest.ProgramsAreClosed()
 	return path
 }
 

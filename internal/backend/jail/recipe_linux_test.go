@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	confine "github.com/cordon-sandbox/cordon/internal/jail"
 )
 
@@ -49,6 +50,7 @@ func TestInterpreterOnAPathOfTheRequest(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "tool"), []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	hosttest.ProgramsAreClosed()
 	b := &Backend{mounts: []confine.Mount{{Path: "/usr"}, {Path: "/bin"}, {Path: "/lib"}, {Path: "/lib64"}}}
 	r := recipe{workspace: folder{path: workspace}}
 	for _, test := range []struct {

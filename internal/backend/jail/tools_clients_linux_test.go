@@ -192,5 +192,6 @@ func (w *workshop) bringClient() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	hosttest.ProgramsAreClosed()
 	return "./client"
 }
