@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,10 @@ func openConsole(t *testing.T, program string, args ...string) *console {
 
 func newConsole(t *testing.T) *console {
 	t.Helper()
+	// Programs would inherit it if our own terminal may hang up, as below nohup.
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, unix.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangUps) })
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)

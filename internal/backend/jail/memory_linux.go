@@ -58,7 +58,8 @@ type process struct {
 	waiting int
 }
 
-// sumMemory adds up what processes use.
+// sumMemory adds up what processes use. The first is the init, and a copy of the Runner
+// until it is: what that has is not the command's.
 //
 // A process that waits in vfork and its child are one in memory, and the kernel shows
 // it with both. Not to count it twice, a child that looks like its parent is left out,
@@ -67,6 +68,9 @@ type process struct {
 func sumMemory(directory int, measure func(proc int, thread string, status []byte) int64) (sum int64) {
 	all := map[string]*process{}
 	eachProcess(directory, func(proc int, pid string) {
+		if pid == "1" {
+			return
+		}
 		thread, status := liveThread(proc, pid)
 		if thread == "" {
 			return // it has ended
