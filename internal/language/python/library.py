@@ -250,6 +250,14 @@ class Library(Builder, Functions, Records):
         return dict(shown, compile=compile, split=split, sub=sub, subn=subn, escape=lambda pattern: real.escape(exact(pattern)), RegexFlag=kind)
 
     def replace_calendar(self, real):
+        row = real.formatstring
+        if row.__name__ != "checked":
+            def checked(cols, colwidth, spacing):
+                if not is_a(spacing, int):  # its product with a blank would be asked to join the columns
+                    raise TypeError("the space between columns must be an int, not %s" % NAME_OF(REAL_TYPE(spacing)))
+                return row(cols, colwidth, exact(spacing))
+
+            real.formatstring = checked
         shown = {name: tuple(getattr(real, name)) for name in ("day_abbr", "day_name", "month_abbr", "month_name")}
         days = [name.upper() for name in "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()]
         months = "JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER DECEMBER".split()

@@ -422,3 +422,20 @@ class Plain:
     pass
 Plain.maps = [0, Plain]
 escaped = collections.ChainMap.parents.fget(Plain).__name__ == "type"
+
+#: lie-calendar-spacing
+#: A number whose product with a blank is no text: calendar asks it to join the months, with a generator of its own.
+import calendar
+class Space:
+    def __gt__(self, other):
+        return True
+    def __mul__(self, other):
+        return self
+    def __radd__(self, other):
+        return other
+    def join(self, parts):
+        global escaped
+        escaped = type(parts).__name__ == "generator"
+        return ""
+escaped = False
+calendar.TextCalendar().formatyear(2024, 2, 1, Space())
