@@ -25,7 +25,7 @@ type diskWatch struct {
 	roots   []string
 	limit   int64
 	files   int64
-	began   time.Time
+	began   time.Time // by the clock of files
 	devices map[uint64]fileSystem
 	// accounted says that the kernel counts what is written to all of them.
 	accounted bool
@@ -59,9 +59,6 @@ func (l exceeded) reason() reason {
 }
 
 const (
-	// clockSlack is how late the times of files may be: the kernel takes them from
-	// a clock that ticks slower than ours.
-	clockSlack = 20 * time.Millisecond
 	// A walk may take walkMost, and then there is none for twenty times as long.
 	// Where it does not come to an end and there is a suspicion, the next may take
 	// twice as long, up to walkLongest, and begins sooner.
@@ -77,9 +74,10 @@ const (
 	entrySpace = 256
 )
 
+// newDiskWatch is called before the command starts, which may be over soon.
 func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *diskWatch {
 	w := &diskWatch{
-		roots: roots, limit: int64(limits.Disk), files: int64(limits.Files), proc: proc, scratch: scratch, began: time.Now(),
+		roots: roots, limit: int64(limits.Disk), files: int64(limits.Files), proc: proc, scratch: scratch, began: fileTime(),
 		devices: map[uint64]fileSystem{}, accounted: countsWrites(), walked: make(chan answer, 1), most: walkMost,
 	}
 	for _, root := range roots {
@@ -101,6 +99,17 @@ func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *disk
 		return space, inodes
 	}
 	return w
+}
+
+// fileTime is what a file that is made now will have. Its clock ticks a few hundred
+// times a second: the last tick before a start is the earliest that a command can get,
+// and what others made since that tick is counted, too.
+func fileTime() time.Time {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) != nil {
+		return time.Now() // every Linux has it
+	}
+	return time.Unix(now.Unix())
 }
 
 // fileSystem is one of those with a root on it, as it was at the start.
@@ -198,7 +207,7 @@ func (w *diskWatch) walk(most time.Duration) answer {
 	switch {
 	case c.entries > w.files:
 		a.over = overFiles
-	case c.fresh > w.limit, c.fresh+c.early > w.limit && w.accounted && a.wrote > w.limit:
+	case c.fresh > w.limit:
 		a.over = overSpace
 	case c.timedOut || c.evasive || hidden || c.fresh+c.changed > w.limit:
 		space, _ := w.shrunk()
@@ -224,10 +233,6 @@ type count struct {
 	// The space of files that were made since the start, and of older ones that
 	// have changed.
 	fresh, changed int64
-	// early is the part of changed in files that seem to have been made just before the
-	// start. The clock of files ticks slower than ours, so that the command may have
-	// made them; its writes tell.
-	early int64
 	// entries are the names of files that were made, and further names of files that
 	// have changed; touched are all files that have.
 	entries, touched int64
@@ -280,7 +285,7 @@ func (c *count) directory(f *os.File, depth int) {
 
 // old says that a file has not changed since the start.
 func (c *count) old(stat unix.Statx_t) bool {
-	return timeOf(stat.Ctime).Before(c.watch.began.Add(-clockSlack))
+	return timeOf(stat.Ctime).Before(c.watch.began)
 }
 
 // add counts the space of a file once, however many names it has, and every name.
@@ -289,7 +294,7 @@ func (c *count) add(stat unix.Statx_t) {
 		return
 	}
 	id := fileID(stat)
-	made := stat.Mask&unix.STATX_BTIME != 0 && timeOf(stat.Btime).After(c.watch.began)
+	made := stat.Mask&unix.STATX_BTIME != 0 && !timeOf(stat.Btime).Before(c.watch.began)
 	if made || c.seen[id] {
 		c.entries++
 		c.fresh += entrySpace
@@ -299,14 +304,10 @@ func (c *count) add(stat unix.Statx_t) {
 	}
 	c.seen[id] = true
 	c.touched++
-	space := int64(stat.Blocks) * 512
 	if made {
-		c.fresh += space
-		return
-	}
-	c.changed += space
-	if stat.Mask&unix.STATX_BTIME != 0 && timeOf(stat.Btime).After(c.watch.began.Add(-clockSlack)) {
-		c.early += space
+		c.fresh += int64(stat.Blocks) * 512
+	} else {
+		c.changed += int64(stat.Blocks) * 512
 	}
 }
 

@@ -54,10 +54,11 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 		proxy = egress.Environment(egress.GuestAddress.String())
 	}
 	executed, argv := b.builder.execute(r, program, job.Command)
+	disk := newDiskWatch(r.changeable(b.options.Policy), job.Limits, p.Proc, p.Scratch)
 	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {
 		return run.Result{}, b.executionError(p, err)
 	}
-	g := &guest{backend: b, place: p, job: job, recipe: r, began: began, program: program}
+	g := &guest{backend: b, place: p, job: job, recipe: r, began: began, program: program, disk: disk}
 	if job.Streams.Terminal == nil {
 		refill := sync.OnceFunc(func() { b.ahead.refill(r) })
 		defer refill()
@@ -130,6 +131,7 @@ type guest struct {
 	recipe  recipe
 	program string
 	began   time.Time
+	disk    *diskWatch
 
 	killed         atomic.Pointer[reason] // why we killed it
 	stdout, stderr output.Stream

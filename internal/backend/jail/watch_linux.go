@@ -17,7 +17,7 @@ type watcher struct {
 
 // watch returns when the command has ended, whoever ended it.
 func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
-	w := &watcher{guest: g, disk: newDiskWatch(g.recipe.changeable(g.backend.options.Policy), g.job.Limits, g.place.Proc, g.place.Scratch)}
+	w := &watcher{guest: g, disk: g.disk}
 	wall := time.NewTimer(time.Until(g.began.Add(g.job.Limits.WallTime.Std())))
 	defer wall.Stop()
 	cpu := time.NewTimer(w.soonest(0))
