@@ -22,11 +22,12 @@ import (
 // it takes two other things together: by how much the file systems have shrunk, and
 // how much the command has written. The first alone may be a neighbor's doing.
 type diskWatch struct {
-	roots   []string
-	limit   int64
-	files   int64
-	began   time.Time // by the clock of files
-	devices map[uint64]fileSystem
+	roots []string
+	limit int64
+	files int64
+	// began is the start, and earliest what a file that is made then may have for a time.
+	began, earliest time.Time
+	devices         map[uint64]fileSystem
 	// accounted says that the kernel counts what is written to all of them.
 	accounted bool
 	proc      int // the directory of the command's processes
@@ -77,7 +78,7 @@ const (
 // newDiskWatch is called before the command starts, which may be over soon.
 func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *diskWatch {
 	w := &diskWatch{
-		roots: roots, limit: int64(limits.Disk), files: int64(limits.Files), proc: proc, scratch: scratch, began: fileTime(),
+		roots: roots, limit: int64(limits.Disk), files: int64(limits.Files), proc: proc, scratch: scratch, began: time.Now(), earliest: fileTime(),
 		devices: map[uint64]fileSystem{}, accounted: countsWrites(), walked: make(chan answer, 1), most: walkMost,
 	}
 	for _, root := range roots {
@@ -101,15 +102,13 @@ func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *disk
 	return w
 }
 
-// fileTime is what a file that is made now will have. Its clock ticks a few hundred
-// times a second: the last tick before a start is the earliest that a command can get,
-// and what others made since that tick is counted, too.
+// fileTime is the earliest time that a file which is made now can have. The kernel takes
+// it from a clock that ticks a few hundred times a second, or, since Linux 6.13 and if
+// somebody could tell the difference, from a better one.
 func fileTime() time.Time {
-	var now unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) != nil {
-		return time.Now() // every Linux has it
-	}
-	return time.Unix(now.Unix())
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &t) // every Linux has it
+	return time.Unix(t.Unix())
 }
 
 // fileSystem is one of those with a root on it, as it was at the start.
@@ -207,7 +206,7 @@ func (w *diskWatch) walk(most time.Duration) answer {
 	switch {
 	case c.entries > w.files:
 		a.over = overFiles
-	case c.fresh > w.limit:
+	case c.fresh > w.limit, c.fresh+c.early > w.limit && w.accounted && a.wrote > w.limit:
 		a.over = overSpace
 	case c.timedOut || c.evasive || hidden || c.fresh+c.changed > w.limit:
 		space, _ := w.shrunk()
@@ -233,6 +232,9 @@ type count struct {
 	// The space of files that were made since the start, and of older ones that
 	// have changed.
 	fresh, changed int64
+	// early is the part of changed in files that were made at the start or just before.
+	// Most are the command's; of a large one that is not, what the command wrote tells.
+	early int64
 	// entries are the names of files that were made, and further names of files that
 	// have changed; touched are all files that have.
 	entries, touched int64
@@ -285,7 +287,7 @@ func (c *count) directory(f *os.File, depth int) {
 
 // old says that a file has not changed since the start.
 func (c *count) old(stat unix.Statx_t) bool {
-	return timeOf(stat.Ctime).Before(c.watch.began)
+	return timeOf(stat.Ctime).Before(c.watch.earliest)
 }
 
 // add counts the space of a file once, however many names it has, and every name.
@@ -294,7 +296,8 @@ func (c *count) add(stat unix.Statx_t) {
 		return
 	}
 	id := fileID(stat)
-	made := stat.Mask&unix.STATX_BTIME != 0 && !timeOf(stat.Btime).Before(c.watch.began)
+	made := stat.Mask&unix.STATX_BTIME != 0 && !timeOf(stat.Btime).Before(c.watch.earliest)
+	early := made && !timeOf(stat.Btime).After(c.watch.began)
 	if made || c.seen[id] {
 		c.entries++
 		c.fresh += entrySpace
@@ -304,10 +307,15 @@ func (c *count) add(stat unix.Statx_t) {
 	}
 	c.seen[id] = true
 	c.touched++
-	if made {
-		c.fresh += int64(stat.Blocks) * 512
-	} else {
-		c.changed += int64(stat.Blocks) * 512
+	space := int64(stat.Blocks) * 512
+	switch {
+	case early:
+		c.early += space
+		c.changed += space
+	case made:
+		c.fresh += space
+	default:
+		c.changed += space
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,6 +29,7 @@ const megabyte = 1 << 20
 func watchOf(roots ...string) *diskWatch {
 	pass() // what was there is older
 	w := newDiskWatch(roots, policy.Limits{Disk: megabyte, Files: 1000}, -1, -1)
+	pass() // and what comes is younger
 	w.shrunk = func() (space, inodes int64) { return 2 * megabyte, 0 }
 	w.accounted = false
 	return w
@@ -35,7 +37,7 @@ func watchOf(roots ...string) *diskWatch {
 
 // pass lets the clock of files go on.
 func pass() {
-	for before := fileTime(); fileTime().Equal(before); {
+	for now := time.Now(); !fileTime().After(now); {
 	}
 }
 
@@ -226,16 +228,31 @@ func TestDiskWatchCountsNames(t *testing.T) {
 	}
 }
 
-// The clock of files is late: what a command makes at once seems older than its start
-// by any other clock.
+// What a command makes at once has the same time as what was made just before. Names
+// are counted all the same; of space, what the command wrote tells, also where a
+// neighbor frees as much meanwhile.
 func TestDiskWatchAtTheFirstTick(t *testing.T) {
 	for range 20 {
 		root := t.TempDir()
-		w := watchOf(root)
+		pass()
+		w := newDiskWatch([]string{root}, policy.Limits{Disk: megabyte, Files: 3}, -1, -1)
 		w.shrunk = func() (space, inodes int64) { return 0, 0 }
+		w.accounted = true
 		fileOf(t, filepath.Join(root, "file"), 4*megabyte)
-		if w.last(0); w.over != overSpace {
+		w.began = time.Now() // however late this test comes
+		if w.last(0); w.over != "" {
+			t.Fatal("a file that somebody else made just before is counted")
+		}
+		if w.last(4 * megabyte); w.over != overSpace {
 			t.Fatal("a file that was made at once is not counted")
+		}
+		w.over = ""
+		for i := range 4 {
+			fileOf(t, filepath.Join(root, fmt.Sprint("empty", i)), 0)
+		}
+		w.began = time.Now()
+		if w.last(0); w.over != overFiles {
+			t.Fatal("names that were made at once are not counted")
 		}
 	}
 }
