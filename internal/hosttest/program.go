@@ -6,6 +6,6 @@ import "syscall"
 // that was forked in between has our descriptors until it becomes another program, and
 // the kernel starts no file that somebody may still write to ("text file busy").
 func ProgramsAreClosed() {
-	syscall.ForkLock.Lock() // held by each fork, until that moment
+	syscall.ForkLock.Lock() // held by each fork, until then
 	defer syscall.ForkLock.Unlock()
 }

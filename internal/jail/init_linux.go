@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -81,12 +82,15 @@ func OpenInit() (int, error) {
 // ErrLongOrder says that no program can have so many arguments.
 var ErrLongOrder = errors.New("the command line is too long")
 
-// Execute tells the init of a place what to execute in it.
+// Execute tells the init of a place what to execute in it. A child that is being forked
+// may have a copy of what our caller has just written; see cloneAndWatch.
 func (p *Process) Execute(program string, argv, env []string) error {
 	order, err := encodeOrder(program, argv, env)
 	if err != nil {
 		return err
 	}
+	syscall.ForkLock.RLock()
+	syscall.ForkLock.RUnlock() //nolint:staticcheck // to have waited is all
 	for len(order) > 0 {
 		part := order[:min(len(order), orderPart)]
 		if err := unix.Send(p.Control, part, unix.MSG_NOSIGNAL); errors.Is(err, unix.EINTR) {

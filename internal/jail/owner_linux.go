@@ -202,7 +202,13 @@ func newOwnerMap(m ownerMap) (int, error) {
 	p.step("wait", false)
 	p.closeAllBut(0, pair[1])
 	p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true
-	process, err := cloneAndWatch(CloneNewUser, p)
+	parting, err := newParting()
+	if err != nil {
+		unix.Close(pair[0])
+		unix.Close(pair[1])
+		return -1, err
+	}
+	process, err := cloneAndWatch(CloneNewUser, p, parting)
 	unix.Close(pair[1])
 	if err != nil {
 		unix.Close(pair[0])

@@ -46,7 +46,13 @@ func Start(spec Spec) (*Process, error) {
 		unix.Close(pair[0])
 		return nil, err
 	}
-	process, err := cloneAndWatch(spec.Plan.Namespaces, compile(spec, have))
+	parting, err := newParting()
+	if err != nil {
+		unix.Close(pair[0])
+		return nil, err
+	}
+	have.parting = parting.theirs
+	process, err := cloneAndWatch(spec.Plan.Namespaces, compile(spec, have), parting)
 	if err != nil {
 		unix.Close(pair[0])
 		return nil, setupError("clone", err, spec.Plan.Namespaces != 0)
@@ -64,7 +70,11 @@ func Start(spec Spec) (*Process, error) {
 // cloneAndWatch starts the child on a thread that lives as long as the child:
 // a death signal that the program asks for is sent when the thread that
 // started it ends, and Go may end any other.
-func cloneAndWatch(namespaces uintptr, p *program) (*Process, error) {
+//
+// Nobody else may fork until the child has none of our descriptors: it has copies of all
+// of them, and no file can be executed that somebody may write to. So a program that was
+// written before can be executed by whoever has the lock after us.
+func cloneAndWatch(namespaces uintptr, p *program, parting *parting) (*Process, error) {
 	type started struct {
 		process *Process
 		err     error
@@ -74,6 +84,7 @@ func cloneAndWatch(namespaces uintptr, p *program) (*Process, error) {
 		runtime.LockOSThread() // and never unlocked: the thread ends here
 		syscall.ForkLock.Lock()
 		pid, errno := fork(namespaces, p)
+		parting.await()
 		syscall.ForkLock.Unlock()
 		if errno != 0 {
 			result <- started{err: errno}
@@ -85,6 +96,39 @@ func cloneAndWatch(namespaces uintptr, p *program) (*Process, error) {
 	}()
 	r := <-result
 	return r.process, r.err
+}
+
+// parting is a pipe that only a child can write to. When the child has closed its end,
+// which is the last that it closes, it has nothing of ours but what it was given.
+type parting struct {
+	ours, theirs int
+	closing      descriptorSet // theirs, and copies of it
+}
+
+func newParting() (*parting, error) {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("pipe: %w", err)
+	}
+	p := &parting{ours: pipe[0]}
+	var err error
+	if p.theirs, err = p.closing.add(pipe[1], nil); err != nil {
+		p.closing.close()
+		unix.Close(p.ours)
+		return nil, err
+	}
+	return p, nil
+}
+
+// await returns when the child has closed its end, or there is no child.
+func (p *parting) await() {
+	p.closing.close()
+	for {
+		if _, err := unix.Read(p.ours, make([]byte, 1)); err != unix.EINTR {
+			break
+		}
+	}
+	unix.Close(p.ours)
 }
 
 // release gives the child its ids, tells it to go on, and queues behind that

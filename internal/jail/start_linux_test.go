@@ -3,8 +3,11 @@ package jail
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
+	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -130,7 +133,11 @@ func TestChildrenEndWithoutTheirRunner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := cloneAndWatch(0, compile(bare("/bin/true"), belongings{null: null, control: pair[1]}))
+		parting, err := newParting()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := cloneAndWatch(0, compile(bare("/bin/true"), belongings{null: null, control: pair[1], parting: parting.theirs}), parting)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,6 +152,57 @@ func TestChildrenEndWithoutTheirRunner(t *testing.T) {
 		if status, _ := p.Wait(); status.ExitStatus() != 1 {
 			t.Errorf("status %v: it went on", status)
 		}
+	}
+}
+
+// Whoever forks after us, and whoever has a command executed, finds no child that could
+// still write to what was open meanwhile, however late that child came to run.
+func TestForksArePartedFromWhatWasOpen(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "program"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	parting, err := newParting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := newProgram(pair[1])
+	program.step("late", false)
+	program.call(unix.SYS_NANOSLEEP, keep(program, &unix.Timespec{Nsec: 100_000_000}), 0)
+	program.closeAllBut(3, pair[1])
+	program.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(program, new(byte)), 1).positive = true
+	process, err := cloneAndWatch(0, program, parting)
+	unix.Close(pair[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer process.Wait()
+	defer unix.Close(pair[0])
+	open, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process.Pid))
+	if err != nil || len(open) == 0 {
+		t.Fatalf("%q, %v", open, err)
+	}
+	for _, fd := range open {
+		if to, err := os.Readlink(fd); err != nil || to == file.Name() {
+			t.Errorf("the child has %s (%s, %v)", fd, to, err)
+		}
+	}
+
+	syscall.ForkLock.Lock() // as if somebody forked
+	executed := make(chan error)
+	go func() { executed <- (&Process{Control: -1}).Execute("/bin/true", nil, nil) }()
+	select {
+	case <-executed:
+		t.Error("a command is executed while a fork is under way")
+		syscall.ForkLock.Unlock()
+	case <-time.After(100 * time.Millisecond):
+		syscall.ForkLock.Unlock()
+		<-executed
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -261,21 +262,17 @@ func TestDiskWatchAtTheFirstTick(t *testing.T) {
 // counted as well.
 func TestFilesOfAShortCommand(t *testing.T) {
 	b := openJail(t, policy.Policy{})
-	stop := make(chan struct{})
 	var busy sync.WaitGroup
+	var enough atomic.Bool
 	for range 4 * runtime.NumCPU() {
 		busy.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !enough.Load() {
+				runtime.Gosched()
 			}
 		})
 	}
 	defer busy.Wait()
-	defer close(stop)
+	defer enough.Store(true)
 	limits := b.options.Policy.Limits
 	limits.Files = 10
 	for range 20 {
