@@ -82,15 +82,13 @@ func OpenInit() (int, error) {
 // ErrLongOrder says that no program can have so many arguments.
 var ErrLongOrder = errors.New("the command line is too long")
 
-// Execute tells the init of a place what to execute in it. A child that is being forked
-// may have a copy of what our caller has just written; see cloneAndWatch.
+// Execute tells the init of a place what to execute in it.
 func (p *Process) Execute(program string, argv, env []string) error {
 	order, err := encodeOrder(program, argv, env)
 	if err != nil {
 		return err
 	}
-	syscall.ForkLock.RLock()
-	syscall.ForkLock.RUnlock() //nolint:staticcheck // to have waited is all
+	awaitForks()
 	for len(order) > 0 {
 		part := order[:min(len(order), orderPart)]
 		if err := unix.Send(p.Control, part, unix.MSG_NOSIGNAL); errors.Is(err, unix.EINTR) {
@@ -101,6 +99,13 @@ func (p *Process) Execute(program string, argv, env []string) error {
 		order = order[len(part):]
 	}
 	return nil
+}
+
+// awaitForks returns when those that are under way have ended: a child that is being
+// forked may have a copy of what our caller has just written; see cloneAndWatch.
+func awaitForks() {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 }
 
 // encodeOrder writes an order as it will lie in the init's memory: its length,
