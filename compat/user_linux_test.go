@@ -1,7 +1,6 @@
 package compat_test
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +29,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(dir, "compat.test")
-	if err := copyExecutable(binary); err != nil {
+	if err := hosttest.CopyOfTest(binary); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), binary, "-test.short", "-test.v", "-test.run=^(TestScripts|TestVirtualEnvironment|TestRandomnessIsNotShared)$")
@@ -71,24 +70,6 @@ func closedToOthers(t *testing.T, path string) bool {
 		}
 	}
 	return false
-}
-
-func copyExecutable(target string) error {
-	from, err := os.Open("/proc/self/exe")
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	to, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(to, from); err != nil {
-		to.Close()
-		return err
-	}
-	defer hosttest.ProgramsAreClosed()
-	return to.Close()
 }
 
 // withoutPasses leaves what one wants to read of a long log.

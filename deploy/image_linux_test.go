@@ -80,12 +80,11 @@ func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	text, err := os.ReadFile(from)
 	if err == nil {
-		err = os.WriteFile(to, text, 0o755)
+		err = hosttest.WriteProgram(to, text)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	hosttest.ProgramsAreClosed()
 }
 
 const secretVariable = "CORDON_TEST_SECRET"

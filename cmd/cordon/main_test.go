@@ -19,7 +19,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
-	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -58,7 +57,6 @@ func TestScript(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			hosttest.ProgramsAreClosed()
 			return modules.offer(env)
 		},
 		Condition: func(name string) (bool, error) {

@@ -1,11 +1,25 @@
 package hosttest
 
-import "syscall"
+import (
+	"errors"
+	"os"
+	"syscall"
+)
 
-// ProgramsAreClosed is called between the writing of a program and its start. A process
-// that was forked in between has our descriptors until it becomes another program, and
-// the kernel starts no file that somebody may still write to ("text file busy").
-func ProgramsAreClosed() {
-	syscall.ForkLock.Lock() // held by each fork, until then
-	defer syscall.ForkLock.Unlock()
+// WriteProgram writes a file that can be executed at once. While it is open for writing
+// nobody forks: a child would have a copy of the descriptor for a moment, and the kernel
+// executes no file that somebody may write to ("text file busy").
+func WriteProgram(name string, data []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return errors.Join(os.WriteFile(name, data, 0o755), os.Chmod(name, 0o755)) // whatever the umask
+}
+
+// CopyOfTest puts the program of the running test somewhere else.
+func CopyOfTest(name string) error {
+	data, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	return WriteProgram(name, data)
 }

@@ -61,10 +61,9 @@ func newMac(t *testing.T) (m asOnAMac, folder string) {
 	t.Setenv("TMPDIR", folder)
 	m.tool = filepath.Join(folder, "sandbox-exec")
 	script := "#!/bin/sh\n[ \"$1\" = -p ] || exit 64\nprintf %s \"$2\" >'" + folder + "/profile'\nshift 2\nexec \"$@\"\n"
-	if err := os.WriteFile(m.tool, []byte(script), 0o755); err != nil {
+	if err := hosttest.WriteProgram(m.tool, []byte(script)); err != nil {
 		t.Fatal(err)
 	}
-	hosttest.ProgramsAreClosed()
 	return m, folder
 }
 

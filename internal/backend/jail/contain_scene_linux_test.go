@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -73,20 +72,9 @@ func removeAll(t testing.TB, dir string) {
 // done to the one that runs.
 func copyProgram(t testing.TB, to string) {
 	t.Helper()
-	from, err := os.Open("/proc/self/exe")
-	if err != nil {
+	if err := hosttest.CopyOfTest(to); err != nil {
 		t.Fatal(err)
 	}
-	defer from.Close()
-	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(file, from)
-	if err := errors.Join(err, file.Close(), os.Chmod(to, 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	hosttest.ProgramsAreClosed()
 }
 
 // write makes a file of the scene.
@@ -95,11 +83,10 @@ func (s *scene) write(t testing.TB, path, text string, mode os.FileMode) string 
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.folder, path)
 	}
-	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode))
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), hosttest.WriteProgram(path, []byte(text)), os.Chmod(path, mode)) // some are programs
 	if err != nil {
 		t.Fatal(err)
 	}
-	hosttest.ProgramsAreClosed()
 	return path
 }
 

@@ -308,14 +308,13 @@ func (c *count) add(stat unix.Statx_t) {
 	c.seen[id] = true
 	c.touched++
 	space := int64(stat.Blocks) * 512
-	switch {
-	case early:
-		c.early += space
-		c.changed += space
-	case made:
+	if made && !early {
 		c.fresh += space
-	default:
-		c.changed += space
+		return
+	}
+	c.changed += space
+	if early {
+		c.early += space
 	}
 }
 

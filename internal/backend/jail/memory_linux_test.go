@@ -12,21 +12,21 @@ import (
 func TestMemoryOfTheInit(t *testing.T) {
 	proc := t.TempDir()
 	for pid, kilobytes := range map[int]int{1: 300 << 10, 2: 100} {
-		folder := filepath.Join(proc, fmt.Sprint(pid))
-		if err := os.Mkdir(folder, 0o700); err != nil {
+		directory := filepath.Join(proc, fmt.Sprint(pid))
+		if err := os.Mkdir(directory, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		status := fmt.Sprintf("PPid:\t%d\nVmSize:\t%d kB\nRssAnon:\t%d kB\n", pid-1, 2*kilobytes, kilobytes)
-		if err := os.WriteFile(filepath.Join(folder, "status"), []byte(status), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, "status"), []byte(status), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	directory, err := os.Open(proc)
+	opened, err := os.Open(proc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer directory.Close()
-	if got := sumMemory(int(directory.Fd()), quickMemory); got != 100<<10 {
+	defer opened.Close()
+	if got := sumMemory(int(opened.Fd()), quickMemory); got != 100<<10 {
 		t.Errorf("%d bytes instead of %d", got, 100<<10)
 	}
 }

@@ -47,10 +47,9 @@ func TestInterpreterOnAPathOfTheRequest(t *testing.T) {
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(bin, "tool"), []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
+	if err := hosttest.WriteProgram(filepath.Join(bin, "tool"), []byte("#!/bin/sh\necho ran\n")); err != nil {
 		t.Fatal(err)
 	}
-	hosttest.ProgramsAreClosed()
 	b := &Backend{mounts: []confine.Mount{{Path: "/usr"}, {Path: "/bin"}, {Path: "/lib"}, {Path: "/lib64"}}}
 	r := recipe{workspace: folder{path: workspace}}
 	for _, test := range []struct {
