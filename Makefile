@@ -13,13 +13,13 @@
 #   CORDON_TEST_VENV       a virtual environment with numpy and pandas
 #   CORDON_TEST_PYTEST     one with pytest, for the Python package
 #   CORDON_TEST_FRAMEWORKS one with the frameworks that it has adapters for
-#   CORDON_TEST_SUITE      the folder of CPython's own tests, lib/python3.N/test
-#   CORDON_TEST_NODE       the folder in which scripts/setup installed MCP clients and a validator
-#   CORDON_TEST_WINE       the folder in which scripts/setup made a Windows of Wine's
+#   CORDON_TEST_SUITE      the directory of CPython's own tests, lib/python3.N/test
+#   CORDON_TEST_NODE       the directory in which scripts/setup installed MCP clients and a validator
+#   CORDON_TEST_WINE       the directory in which scripts/setup made a Windows of Wine's
 #   CORDON_TEST_LONG=1     all of the corpora of ordinary code: every file of CPython's
 #                          own tests, every script on every CPython; the chart, and what
 #                          `scripts/setup agents` brings; see test-long
-#   CORDON_TEST_AGENTS     the folder in which that installed agents
+#   CORDON_TEST_AGENTS     the directory in which that installed agents
 #   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
 #                          it; .ci/run sets it, so that no skip hides a hole
 
@@ -85,7 +85,7 @@ test-long: ## run the tests, and all of CPython's own on every CPython
 # the detector does not see, or have one thread and much to do.
 RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|python|run|internal/(arch|doctor|elf|hostfeature|jobobject|landlock|policyfile|pythonwasm|report|script|seatbelt|seccomp|seccomp/compile|wasmbin|wine)
 RACELESS_TESTS := ^Test(Containment.*|EachWallMatters|AttemptsEscapeWithoutWalls|$\
-  TheCountIsTrue|AMillionFiles|Guest|AFolderIsNotCutSilently|$\
+  TheCountIsTrue|AMillionFiles|Guest|ADirectoryIsNotCutSilently|$\
   HostileArgumentsAreBounded|WrappersWithoutEnd|ContentsOfEverythingOnThisHost|ScannerAgainstPlainSearch|ManyOrdinaryArgumentsAreLookedAt)$$
 
 # The race detector needs a C compiler, which cordon itself never does.

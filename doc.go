@@ -14,7 +14,7 @@
 // The script finds its input in the global context, and what it leaves in the
 // global result comes back in [run.Result].Value, as JSON.
 //
-// Run a command, with all the processes that it starts, in a folder of the host
+// Run a command, with all the processes that it starts, in a directory of the host
 // that it may change:
 //
 //	r, err := cordon.NewRunner(cordon.Options{Tier: policy.TierJail})
@@ -82,7 +82,7 @@
 // The Runner forks it to start an interpreter behind walls, again when it
 // replaces one, and for the place of each command. The copy lives for a few milliseconds and runs none of your
 // code. A thread of your program waits for each interpreter, and one more
-// attends to it. Signals, the working folder and the environment stay as they
+// attends to it. Signals, the working directory and the environment stay as they
 // are. On the tier `wasm` nothing is forked: guests run in the goroutines of their
 // callers, in your address space.
 //

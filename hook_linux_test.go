@@ -63,7 +63,7 @@ func TestHookContract(t *testing.T) {
 		{name: "nested too deeply", script: "x = []\nfor _ in range(1000): x = [x]\nresult['output'] = x", outcome: run.InvalidOutput, words: "deep"},
 		{name: "an object that lies", script: "class D(dict):\n  def get(self, *a): return 7\nresult = D()", outcome: run.Succeeded, value: "null"},
 		{name: "endless loop", script: "while True: pass", limits: short, outcome: run.TimedOut, words: "200ms"},
-		{name: "processor time", script: "while True: pass", limits: policy.Limits{CPUTime: short.WallTime}, outcome: run.OutOfCPU, words: "200ms"},
+		{name: "CPU time", script: "while True: pass", limits: policy.Limits{CPUTime: short.WallTime}, outcome: run.OutOfCPU, words: "200ms"},
 		{name: "one long call into C", script: "x = 9 ** 9 ** 9", limits: short, outcome: run.TimedOut, words: "200ms"},
 		{name: "memory", script: "x = 'a' * 10**10", outcome: run.OutOfMemory, words: "256MiB"},
 		{name: "memory bit by bit", script: "x = []\nwhile True: x.append('a' * 10**6 + str(len(x)))", outcome: run.OutOfMemory, words: "256MiB"},

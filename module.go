@@ -19,7 +19,7 @@ var _ run.Module = (*Module)(nil)
 
 // OpenModule checks and compiles a module: a program for WASI preview 1, whose main
 // function Run runs, or a library, whose functions Call calls. What was compiled is kept
-// in the user's cache folder, for the next time. What is wrong with a module is an error
+// in the user's cache directory, for the next time. What is wrong with a module is an error
 // of class run.Invalid.
 func (r *Runner) OpenModule(ctx context.Context, binary []byte) (*Module, error) {
 	b, err := r.wasm.Get(ctx)

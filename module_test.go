@@ -55,12 +55,12 @@ func scorer(t testing.TB) []byte {
 }
 
 var program = sync.OnceValues(func() ([]byte, error) {
-	folder, err := os.MkdirTemp("", "cordon-guest")
+	directory, err := os.MkdirTemp("", "cordon-guest")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(folder)
-	out := filepath.Join(folder, "guest.wasm")
+	defer os.RemoveAll(directory)
+	out := filepath.Join(directory, "guest.wasm")
 	cmd := exec.Command("go", "build", "-o", out, ".")
 	cmd.Dir = "internal/backend/wasm/testdata/guest"
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")

@@ -28,15 +28,15 @@ func TestBubblewrapSeesTheSystem(t *testing.T) {
 
 func TestSystemBinds(t *testing.T) {
 	dir := t.TempDir()
-	link, folder, gone := filepath.Join(dir, "link"), filepath.Join(dir, "folder"), filepath.Join(dir, "gone")
-	if err := os.Mkdir(folder, 0o700); err != nil {
+	link, directory, gone := filepath.Join(dir, "link"), filepath.Join(dir, "directory"), filepath.Join(dir, "gone")
+	if err := os.Mkdir(directory, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("folder", link); err != nil {
+	if err := os.Symlink("directory", link); err != nil {
 		t.Fatal(err)
 	}
-	got := systemBinds([]string{link, gone, folder})
-	if want := []string{"--symlink", "folder", link, "--ro-bind", folder, folder}; !slices.Equal(got, want) {
+	got := systemBinds([]string{link, gone, directory})
+	if want := []string{"--symlink", "directory", link, "--ro-bind", directory, directory}; !slices.Equal(got, want) {
 		t.Errorf("%q; want %q", got, want)
 	}
 }

@@ -85,9 +85,9 @@ var phases = []phase{
 	{"commands", policy.TierJail, (*bench).commands},
 	{"egress", policy.TierJail, (*bench).egress},
 	{"wasm", policy.TierWasm, (*bench).wasm},
-	{"http", policy.TierProcess, (*bench).doorHTTP},
+	{"http", policy.TierProcess, (*bench).frontendHTTP},
 	{"unread", policy.TierProcess, (*bench).unreadHTTP},
-	{"mcp", policy.TierProcess, (*bench).doorMCP},
+	{"mcp", policy.TierProcess, (*bench).frontendMCP},
 	{"python", policy.TierProcess, (*bench).pythonAPI},
 }
 

@@ -56,7 +56,7 @@ def work():
 }
 
 // clock is around the work alone, inside and outside: the start has its own
-// measure, and would flatter the walls here. Processor time is judged, since
+// measure, and would flatter the walls here. CPU time is judged, since
 // neighbours add to it little; wall time is shown beside it, so that nothing
 // hides in waiting.
 const clock = `

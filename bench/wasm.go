@@ -177,11 +177,11 @@ func (b *bench) wasmMemory(ctx context.Context, t *table, ahead *cordon.Runner, 
 
 // wasmModules measures small modules from their instance to their end.
 func (b *bench) wasmModules(ctx context.Context, t *table, ahead *cordon.Runner, _ policy.Policy) (err error) {
-	folder, err := os.MkdirTemp("", "cordon-bench-")
+	directory, err := os.MkdirTemp("", "cordon-bench-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 	testdata := filepath.Join("internal", "backend", "wasm", "testdata")
 	for _, m := range []struct {
 		name string
@@ -194,7 +194,7 @@ func (b *bench) wasmModules(ctx context.Context, t *table, ahead *cordon.Runner,
 		{"Go", []string{"hello"}, promise{}, []string{"go", "build", "-C", filepath.Join(testdata, "guest"), "-o"}, []string{"GOOS=wasip1", "GOARCH=wasm"}},
 	} {
 		measure := "a small module in " + m.name + ", instance and call, p50"
-		out := filepath.Join(folder, m.name+".wasm")
+		out := filepath.Join(directory, m.name+".wasm")
 		cmd := exec.CommandContext(ctx, m.make[0], append(m.make[1:], out)...)
 		cmd.Env = append(os.Environ(), m.env...)
 		if err := cmd.Run(); err != nil {

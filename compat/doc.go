@@ -21,7 +21,7 @@
 //	CORDON_TEST_PYTHONS      a colon-separated list of interpreters, instead of
 //	                         those on PATH and of pyenv
 //	CORDON_TEST_VENV         a virtual environment with numpy and pandas
-//	CORDON_TEST_SUITE        the folder of CPython's own tests
+//	CORDON_TEST_SUITE        the directory of CPython's own tests
 //	CORDON_TEST_LONG=1       run all of testdata/cpython.txt, not the short set, of
 //	                         testdata/cpython_wasm.txt the long ones, too, and all
 //	                         scripts on every CPython

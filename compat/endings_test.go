@@ -149,7 +149,7 @@ print("here too", file=sys.stderr)
 time.sleep(60)
 `},
 	script{name: "before a CPU limit is kept", limits: policy.Limits{CPUTime: policy.Duration(time.Second)},
-		outcome: run.OutOfCPU, error: []string{"processor time limit of 1s"}, stdout: "got here\n", source: `
+		outcome: run.OutOfCPU, error: []string{"CPU time limit of 1s"}, stdout: "got here\n", source: `
 print("got here")
 while True: pass
 `},

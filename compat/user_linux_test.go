@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// Root and an ordinary user get their walls by different roads. Above all, an
+// Root and an ordinary user get their walls by different ways. Above all, an
 // ordinary user seldom has a cgroup: then memory is limited by addresses, which
 // is where numpy breaks in other sandboxes.
 func TestAsOrdinaryUser(t *testing.T) {
@@ -57,7 +57,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	t.Logf("as uid %d: %d tests passed", uid, strings.Count(text, "--- PASS"))
 }
 
-// closedToOthers says whether a folder on the way is, as root's home often is.
+// closedToOthers says whether a directory on the way is, as root's home often is.
 func closedToOthers(t *testing.T, path string) bool {
 	t.Helper()
 	for ; path != "/"; path = filepath.Dir(path) {

@@ -46,16 +46,16 @@ func TestWasmCPythonSuite(t *testing.T) {
 	}
 }
 
-// unpacked gives a folder with what is in an archive. It is not below /tmp, of which
+// unpacked gives a directory with what is in an archive. It is not below /tmp, of which
 // nothing can be granted.
 func unpacked(t *testing.T, archive string) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("/var/tmp", "cordon-suite-")
+	directory, err := os.MkdirTemp("/var/tmp", "cordon-suite-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
+		if err := os.RemoveAll(directory); err != nil {
 			t.Error(err)
 		}
 	})
@@ -64,8 +64,8 @@ func unpacked(t *testing.T, archive string) string {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	if err := os.CopyFS(folder, z); err != nil {
+	if err := os.CopyFS(directory, z); err != nil {
 		t.Fatal(err)
 	}
-	return folder
+	return directory
 }

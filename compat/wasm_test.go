@@ -60,7 +60,7 @@ func TestWasmRefusals(t *testing.T) {
 }
 
 // Guests are copies of one memory: what it had drawn from its random sources must not
-// come out of all of them. There is no folder for a name from tempfile to be in.
+// come out of all of them. There is no directory for a name from tempfile to be in.
 func TestWasmRandomDiffersInEachRun(t *testing.T) {
 	testRandom(t, wasmPython(t), `
 import os, random, secrets, tempfile, uuid

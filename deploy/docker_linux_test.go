@@ -82,10 +82,10 @@ func TestTheImageIsSmallAndNobodys(t *testing.T) {
 // denies namespaces.
 func TestTheImagesProgramsRunInADefaultContainer(t *testing.T) {
 	hosttest.Slow(t, "long: it builds the program")
-	folder := imageFolder(t)
-	binary := build(t, folder, "cordon")
+	directory := imageDirectory(t)
+	binary := build(t, directory, "cordon")
 	t.Setenv(binaryVariable, binary)
-	t.Setenv("HOME", folder)
+	t.Setenv("HOME", directory)
 	t.Setenv("PATH", "/usr/local/bin:/usr/bin:/bin") // as in the image: ours may lead below a home
 	uid := os.Geteuid()
 	if uid == 0 {
@@ -94,28 +94,28 @@ func TestTheImagesProgramsRunInADefaultContainer(t *testing.T) {
 	hosttest.RunDegraded(t, "TestInsideAContainer", uid)
 }
 
-// imageFolder is for the parts of an image, which its user can read.
-func imageFolder(t *testing.T) string {
+// imageDirectory is for the parts of an image, which its user can read.
+func imageDirectory(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "cordon-image-") // others cannot reach t.TempDir
+	directory, err := os.MkdirTemp("", "cordon-image-") // others cannot reach t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
+		if err := os.RemoveAll(directory); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := os.Chmod(folder, 0o755); err != nil {
+	if err := os.Chmod(directory, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return folder
+	return directory
 }
 
 // build builds a program as the Dockerfile does.
-func build(t *testing.T, folder, name string) string {
+func build(t *testing.T, directory, name string) string {
 	t.Helper()
-	binary := filepath.Join(folder, name)
+	binary := filepath.Join(directory, name)
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../cmd/"+name)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

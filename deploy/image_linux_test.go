@@ -21,18 +21,18 @@ import (
 )
 
 // TestTheImageServes builds by hand what the last stage of the Dockerfile has: its user,
-// its folders, its programs, an interpreter. bubblewrap makes a root of it, and inside,
+// its directories, its programs, an interpreter. bubblewrap makes a root of it, and inside,
 // where a container runtime's filter denies namespaces, the image's own command has to
 // answer a run.
 func TestTheImageServes(t *testing.T) {
 	hosttest.Slow(t, "it builds both programs")
 	hosttest.Needs(t, "bwrap")
 	if os.Geteuid() != 0 {
-		hosttest.Lacks(t, "only root can make folders for the user of the image")
+		hosttest.Lacks(t, "only root can make directories for the user of the image")
 	}
-	folder := imageFolder(t)
-	programs, config, state := filepath.Join(folder, "bin"), filepath.Join(folder, "etc"), filepath.Join(folder, "state")
-	for _, made := range []string{programs, config, state, filepath.Join(folder, "docker")} {
+	directory := imageDirectory(t)
+	programs, config, state := filepath.Join(directory, "bin"), filepath.Join(directory, "etc"), filepath.Join(directory, "state")
+	for _, made := range []string{programs, config, state, filepath.Join(directory, "docker")} {
 		if err := os.Mkdir(made, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -40,8 +40,8 @@ func TestTheImageServes(t *testing.T) {
 	build(t, programs, "cordon")
 	build(t, programs, "cordond")
 	// Beside them what this test needs inside, which its user must be able to read.
-	copyFile(t, self(t), filepath.Join(folder, "test"))
-	copyFile(t, "docker/Dockerfile", filepath.Join(folder, "docker", "Dockerfile"))
+	copyFile(t, self(t), filepath.Join(directory, "test"))
+	copyFile(t, "docker/Dockerfile", filepath.Join(directory, "docker", "Dockerfile"))
 	secret, hash := token.New()
 	tokens := filepath.Join(config, "tokens")
 	if err := os.WriteFile(tokens, fmt.Appendf(nil, "tokens:\n- name: ci\n  sha256: %s\n", hash), 0o600); err != nil {
@@ -57,7 +57,7 @@ func TestTheImageServes(t *testing.T) {
 		"--unshare-all", "--die-with-parent", "--uid", fmt.Sprint(user), "--gid", fmt.Sprint(user), "--clearenv",
 		"--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
 		"--ro-bind", programs, "/usr/local/bin", "--ro-bind", config, "/etc/cordon", "--bind", state, "/var/lib/cordon",
-		"--ro-bind", filepath.Join(folder, "test"), "/test", "--ro-bind", filepath.Join(folder, "docker"), "/docker", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+		"--ro-bind", filepath.Join(directory, "test"), "/test", "--ro-bind", filepath.Join(directory, "docker"), "/docker", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
 		"--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "HOME", "/var/lib/cordon", "--chdir", "/var/lib/cordon",
 		"--setenv", secretVariable, secret, "--setenv", "CORDON_TEST_DEGRADED", "enter",
 		"/test", "-test.run=^TestInsideTheImage$", "-test.v",

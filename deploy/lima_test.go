@@ -92,7 +92,7 @@ func TestNothingOfTheMacIsInTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l.Mounts == nil || len(l.Mounts) != 0 {
-		t.Errorf("mounts are %v; without a list there would be Lima's own, the home folder", l.Mounts)
+		t.Errorf("mounts are %v; without a list there would be Lima's own, the home directory", l.Mounts)
 	}
 	last := l.PortForwards[len(l.PortForwards)-1]
 	if !last.Ignore || len(last.GuestPortRange) != 2 || last.GuestPortRange[0] != 1 || last.GuestPortRange[1] != 65535 {

@@ -14,16 +14,16 @@ import (
 
 func TestSystemdUnderstandsTheUnits(t *testing.T) {
 	hosttest.Needs(t, "systemd-analyze")
-	folder := t.TempDir()
+	directory := t.TempDir()
 	// It looks for the program, which is not installed here.
 	text := strings.ReplaceAll(string(read(t, "systemd/cordon.service")), "/usr/local/bin/cordon ", "/bin/true ")
 	for name, text := range map[string]string{"cordon.service": text, "cordon.socket": string(read(t, "systemd/cordon.socket"))} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), hosttest.FindProgram("systemd-analyze"), "verify", "./cordon.service", "./cordon.socket")
-	cmd.Dir = folder
+	cmd.Dir = directory
 	out, err := cmd.CombinedOutput()
 	// systemd before 254 does not know this one, and goes on without it.
 	complaints := regexp.MustCompile(`(?m)^.*Unknown key (name )?'DelegateSubgroup'.*\n`).ReplaceAllString(string(out), "")
@@ -33,7 +33,7 @@ func TestSystemdUnderstandsTheUnits(t *testing.T) {
 	// Tenths of its points for what is left open, of ten: most of it is what walls are made
 	// of. One hardening less, and it is above.
 	cmd = exec.CommandContext(t.Context(), hosttest.FindProgram("systemd-analyze"), "security", "--offline=true", "--no-pager", "--threshold=48", "./cordon.service")
-	cmd.Dir = folder
+	cmd.Dir = directory
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("systemd-analyze security: %v\n%s", err, out[bytes.LastIndexByte(bytes.TrimSpace(out), '\n')+1:])
 	}

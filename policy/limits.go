@@ -60,7 +60,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 type Limits struct {
 	// WallTime is how long a run may take by the clock on the wall.
 	WallTime Duration `json:"wall_time,omitempty" yaml:"wall_time,omitempty"`
-	// CPUTime is how much processor time all threads of a run may use.
+	// CPUTime is how much CPU time all threads of a run may use.
 	CPUTime Duration `json:"cpu_time,omitempty" yaml:"cpu_time,omitempty"`
 	// Memory is what the guest may use above the bare interpreter.
 	Memory Bytes `json:"memory,omitempty" yaml:"memory,omitempty"`
@@ -76,7 +76,7 @@ type Limits struct {
 	Threads int `json:"threads,omitempty" yaml:"threads,omitempty"`
 	// Processes bounds a command's processes, each of their threads counted.
 	Processes int `json:"processes,omitempty" yaml:"processes,omitempty"`
-	// Disk bounds what a command adds to the folders that it may change.
+	// Disk bounds what a command adds to the directories that it may change.
 	Disk Bytes `json:"disk,omitempty" yaml:"disk,omitempty"`
 	// Files bounds how many files, directories and links a command adds there.
 	Files int `json:"files,omitempty" yaml:"files,omitempty"`

@@ -32,7 +32,7 @@ type Policy struct {
 	// AllowInterpreters lets a command be a shell, Python or another program
 	// that runs code from its arguments.
 	AllowInterpreters bool
-	// DangerousWorkspace lets a command work in a home directory or a folder
+	// DangerousWorkspace lets a command work in a home directory or a directory
 	// of the system.
 	DangerousWorkspace bool
 	// Jail is what builds the place of a command.

@@ -15,24 +15,24 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 )
 
-// binaries builds cordon and its service once, and gives their folder.
+// binaries builds cordon and its service once, and gives their directory.
 var binaries = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "cordon-python")
+	directory, err := os.MkdirTemp("", "cordon-python")
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", folder, "../cmd/cordon", "../cmd/cordond")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", directory, "../cmd/cordon", "../cmd/cordond")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
-	return folder, nil
+	return directory, nil
 })
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if folder, err := binaries(); err == nil {
-		os.RemoveAll(folder)
+	if directory, err := binaries(); err == nil {
+		os.RemoveAll(directory)
 	}
 	os.Exit(code)
 }
@@ -40,24 +40,24 @@ func TestMain(m *testing.M) {
 // environment is a virtual environment that scripts/setup made.
 func environment(t *testing.T, variable string) string {
 	t.Helper()
-	folder := os.Getenv(variable)
-	if folder == "" {
+	directory := os.Getenv(variable)
+	if directory == "" {
 		hosttest.Lacks(t, "%s is not set: scripts/setup makes the environment, scripts/test names it", variable)
 	}
-	return folder
+	return directory
 }
 
 // pytest runs tests of the package with an interpreter. What that has not installed itself
 // it takes from packages. A test that is skipped lacks something that should be there.
 func pytest(t *testing.T, python, packages string, arguments ...string) {
 	t.Helper()
-	folder, err := binaries()
+	directory, err := binaries()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), python, append([]string{"-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short"}, arguments...)...)
 	cmd.Env = append(without(os.Environ(), "CORDON_", "PYTHON"),
-		"CORDON_BIN="+filepath.Join(folder, "cordon"), "PYTHONPATH="+strings.Join([]string{absolute(t, "src"), packages}, ":"))
+		"CORDON_BIN="+filepath.Join(directory, "cordon"), "PYTHONPATH="+strings.Join([]string{absolute(t, "src"), packages}, ":"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", cmd, err, out)

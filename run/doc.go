@@ -1,5 +1,5 @@
 // Package run holds what goes in and what comes out: Request, Result and the
-// classes of our own failures. Every door (the Go API, the command line, JSON
+// classes of our own failures. Every frontend (the Go API, the command line, JSON
 // lines) uses these types and no others.
 //
 // Two kinds of bad news are kept apart. A guest that failed, timed out or hit

@@ -29,7 +29,7 @@ type Request struct {
 	// Command is a program and its arguments. The program is looked for on the
 	// guest's own PATH, unless it has a slash.
 	Command []string `json:"command,omitempty"`
-	// Workspace is the folder in which a command works, at its own path. Without
+	// Workspace is the directory in which a command works, at its own path. Without
 	// one it starts in its private /tmp.
 	Workspace string `json:"workspace,omitempty"`
 	// WorkspaceReadOnly lets the command change nothing in it.

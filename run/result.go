@@ -27,7 +27,7 @@ const (
 	Malformed     Outcome = "malformed"        // the source does not compile
 	Refused       Outcome = "refused"          // the language rules refuse it
 	TimedOut      Outcome = "timed_out"        // the wall clock limit
-	OutOfCPU      Outcome = "out_of_cpu"       // the processor time limit
+	OutOfCPU      Outcome = "out_of_cpu"       // the CPU time limit
 	OutOfMemory   Outcome = "out_of_memory"    // the memory limit
 	OutOfOutput   Outcome = "out_of_output"    // the output limit, where it kills
 	OutOfResult   Outcome = "out_of_result"    // the limit on result and variables
@@ -84,7 +84,7 @@ func (o Outcome) Status() Status {
 	return StatusError
 }
 
-// Result is what every door gives back for a guest that was started.
+// Result is what every frontend gives back for a guest that was started.
 type Result struct {
 	ID      string  `json:"id,omitempty"`
 	Status  Status  `json:"status"`

@@ -69,9 +69,9 @@ func TestOutcomes(t *testing.T) {
 func TestUsageIsNamedLikeLimits(t *testing.T) {
 	limits := reflect.TypeFor[policy.Limits]()
 	for f := range reflect.TypeFor[Usage]().Fields() {
-		twin, ok := limits.FieldByName(f.Name)
-		if !ok || twin.Type != f.Type || jsonName(twin) != jsonName(f) {
-			t.Errorf("Usage.%s has no twin in Limits", f.Name)
+		limit, ok := limits.FieldByName(f.Name)
+		if !ok || limit.Type != f.Type || jsonName(limit) != jsonName(f) {
+			t.Errorf("Usage.%s is not in Limits", f.Name)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func kilobytes(file, key string) (int64, error) {
 // Files counts the open descriptors of this process.
 func Files() (int, error) {
 	entries, err := os.ReadDir("/proc/self/fd")
-	// One of them is the folder's own, open while it is read.
+	// One of them is the directory's own, open while it is read.
 	return len(entries) - 1, err
 }
 

@@ -41,7 +41,7 @@ func doubled(n int, result run.Result) error {
 	return nil
 }
 
-// kinds cover every way in which a worker can end, since each has a road of
+// kinds cover every way in which a worker can end, since each has a path of
 // its own through the code that cleans up.
 var kinds = []kind{
 	{

@@ -58,7 +58,7 @@ func soak(ctx context.Context, opts options, out io.Writer) (err error) {
 	if err := adoptOrphans(); err != nil {
 		return err
 	}
-	// A folder of our own, so that a temporary file that stays is seen whatever
+	// A directory of our own, so that a temporary file that stays is seen whatever
 	// its name is.
 	scratch, err := os.MkdirTemp("", "soak-")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 func account(res run.Result, hidden error) []string {
 	var lines []string
 	if u := res.Usage; u != (run.Usage{}) {
-		lines = append(lines, fmt.Sprintf("used: %v of time, %v of processor time, %s of memory, %s of output",
+		lines = append(lines, fmt.Sprintf("used: %v of time, %v of CPU time, %s of memory, %s of output",
 			rounded(u.WallTime), rounded(u.CPUTime), u.Memory.Rounded(), u.Output.Rounded()))
 	}
 	if res.Usage.Fuel > 0 {

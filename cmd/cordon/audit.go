@@ -50,7 +50,7 @@ func (o *auditOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.file, "file", "", "the log is `FILE`; its rotated files are found beside it\n(/var/log/cordon/audit.jsonl for root, else $XDG_STATE_HOME/cordon/audit.jsonl; CORDON_AUDIT_FILE)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	cli.NameTwin(cmd, "file", "CORDON_AUDIT_FILE")
+	cli.NameVariable(cmd, "file", "CORDON_AUDIT_FILE")
 }
 
 func (o *auditOptions) path() (string, error) {

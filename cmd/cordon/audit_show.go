@@ -86,7 +86,7 @@ func showRecord(w io.Writer, e audit.Entry) error {
 	}
 	row("id", e.ID)
 	row("time", e.Time.UTC().Format(time.RFC3339Nano))
-	row("door", string(e.Door))
+	row("frontend", string(e.Frontend))
 	row("caller", e.Caller)
 	row("kind", string(e.Kind))
 	row("code", "sha256 "+cmp.Or(e.CodeHash, "none"))
@@ -97,7 +97,7 @@ func showRecord(w io.Writer, e audit.Entry) error {
 	row("queued", e.Queued.String())
 	row("ran", e.Ran.String())
 	if u := e.Usage; u != nil {
-		row("used", fmt.Sprintf("wall time %v, processor time %v, memory %s, output %s", u.WallTime, u.CPUTime, u.Memory.Rounded(), u.Output.Rounded()))
+		row("used", fmt.Sprintf("wall time %v, CPU time %v, memory %s, output %s", u.WallTime, u.CPUTime, u.Memory.Rounded(), u.Output.Rounded()))
 	}
 	for _, v := range e.Violations {
 		text := v.Op

@@ -20,7 +20,7 @@ func newAuditTailCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Show the last runs, and those to come",
-		Long: `Show the last lines of the log, one a line: when it ended, how, its id, the door
+		Long: `Show the last lines of the log, one a line: when it ended, how, its id, the frontend
 and the caller, what was run and where, its wall time, and how many attempts were
 blocked. What begins with "log:" is the log's own.
 
@@ -86,7 +86,7 @@ func auditLine(r audit.Record) string {
 	if r.Count > 0 {
 		ended = fmt.Sprintf("%s, %d more times", ended, r.Count)
 	}
-	words = append(words, fmt.Sprintf("%-14s", ended), cmp.Or(r.ID, "-"), string(r.Door)+"/"+cmp.Or(r.Caller, "-"), string(r.Kind))
+	words = append(words, fmt.Sprintf("%-14s", ended), cmp.Or(r.ID, "-"), string(r.Frontend)+"/"+cmp.Or(r.Caller, "-"), string(r.Kind))
 	if r.Tier != "" {
 		words = append(words, string(r.Tier))
 	}

@@ -51,8 +51,8 @@ func (o *auditVerifyOptions) addTo(cmd *cobra.Command) {
 	o.auditOptions.addTo(cmd)
 	cmd.Flags().StringVar(&o.key, "key", "", "the log was written with the key in `FILE` (CORDON_AUDIT_KEY)")
 	cmd.Flags().StringVar(&o.head, "head", "", "`HASH` must be in it: the head of an earlier time (CORDON_AUDIT_HEAD)")
-	cli.NameTwin(cmd, "key", "CORDON_AUDIT_KEY")
-	cli.NameTwin(cmd, "head", "CORDON_AUDIT_HEAD")
+	cli.NameVariable(cmd, "key", "CORDON_AUDIT_KEY")
+	cli.NameVariable(cmd, "head", "CORDON_AUDIT_HEAD")
 }
 
 func runAuditVerify(ctx context.Context, opts auditVerifyOptions) error {

@@ -68,7 +68,7 @@ func TestDocumentedCauses(t *testing.T) {
 	if row == nil || help == nil {
 		t.Fatalf("README.md: %q; help: %q", row, help)
 	}
-	for _, cause := range []string{"memory", "processor time", "output", "disk", "processes", "fuel", "hammering"} {
+	for _, cause := range []string{"memory", "CPU time", "output", "disk", "processes", "fuel", "hammering"} {
 		for name, text := range map[string]string{"README.md": row[1], "the help": help[1]} {
 			if !strings.Contains(text, cause) {
 				t.Errorf("%s does not say that 137 can mean %s: %s", name, cause, text)

@@ -17,15 +17,15 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// TestElsewhere tries the road of other systems with the whole program: a cordon in
+// TestElsewhere tries the path of other systems with the whole program: a cordon in
 // which Linux's tiers are not there, and a launcher without walls stands for the
 // system's. It is cordon-elsewhere in the scripts, with its service beside it.
 func TestElsewhere(t *testing.T) {
 	hosttest.Slow(t, "it builds a cordon")
-	folder := t.TempDir()
-	buildElsewhere(t, folder)
+	directory := t.TempDir()
+	buildElsewhere(t, directory)
 	t.Run("agents", func(t *testing.T) {
-		answers := askAsAgent(t, filepath.Join(folder, "cordon-elsewhere"),
+		answers := askAsAgent(t, filepath.Join(directory, "cordon-elsewhere"),
 			`"tools/call","params":{"name":"run_python","arguments":{"code":"print(6 * 7)"}}`,
 			`"tools/call","params":{"name":"run_command","arguments":{"command":["echo","from a command"]}}`,
 			`"tools/call","params":{"name":"check_python","arguments":{"code":"import os"}}`)
@@ -39,7 +39,7 @@ func TestElsewhere(t *testing.T) {
 		Dir:                 "testdata/elsewhere",
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("PATH", folder+":"+env.Getenv("PATH"))
+			env.Setenv("PATH", directory+":"+env.Getenv("PATH"))
 			return nil
 		},
 	})
@@ -90,7 +90,7 @@ func askAsAgent(t *testing.T, program string, calls ...string) []string {
 }
 
 // buildElsewhere compiles with files taken away and exchanged.
-func buildElsewhere(t *testing.T, folder string) {
+func buildElsewhere(t *testing.T, directory string) {
 	t.Helper()
 	replace := map[string]string{}
 	exchange := func(name string, text []byte) {
@@ -129,7 +129,7 @@ func buildElsewhere(t *testing.T, folder string) {
 		t.Fatal(err)
 	}
 	for program, source := range map[string]string{"cordon-elsewhere": ".", "cordond": "../cordond"} {
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-o", filepath.Join(folder, program), source)
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-o", filepath.Join(directory, program), source)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -12,27 +12,27 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/cli"
 )
 
-// Every flag of every command has a twin, and no two share one. The other program knows
+// Every flag of every command has an environment variable, and no two share one. The other program knows
 // their names.
-func TestEveryFlagHasATwin(t *testing.T) {
+func TestEveryFlagHasAVariable(t *testing.T) {
 	all := map[string]bool{}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
-		twins := map[string]string{}
+		variables := map[string]string{}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			name := cli.TwinOf(f)
-			if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" || twins[name] != "" {
-				t.Errorf("%s: the twin of --%s is %s", cmd.CommandPath(), f.Name, name)
+			name := cli.VariableOf(f)
+			if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" || variables[name] != "" {
+				t.Errorf("%s: the environment variable of --%s is %s", cmd.CommandPath(), f.Name, name)
 			}
-			twins[name] = f.Name
-			all[cli.TwinOf(f)] = true
+			variables[name] = f.Name
+			all[cli.VariableOf(f)] = true
 		})
 		for _, c := range cmd.Commands() {
 			visit(c)
 		}
 	}
 	visit(newRootCommand())
-	if have := slices.Sorted(maps.Keys(all)); !slices.Equal(have, cli.Twins("cordon")) {
+	if have := slices.Sorted(maps.Keys(all)); !slices.Equal(have, cli.Variables("cordon")) {
 		t.Errorf("internal/cli must know %q", have)
 	}
 }

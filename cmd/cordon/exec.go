@@ -23,8 +23,8 @@ finds the programs and libraries of this system there, its workspace, a private
 --allow-net names, an environment of its own, and limits on all that it uses.
 
 The workspace is where the command starts, at the same path as outside: the
-folder that --workspace names, which it may change, or else the current folder,
-which it may only read. A current folder that is a home directory or belongs to
+directory that --workspace names, which it may change, or else the current directory,
+which it may only read. A current directory that is a home directory or belongs to
 the system is not shown at all: the command starts in /tmp then.
 
 The command may not be a shell or another interpreter, and its arguments may
@@ -101,22 +101,22 @@ const commandPolicy = "command"
 func (o *execOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.workspace, "workspace", "", "the `FOLDER` in which the command works and which it may change (the current one, read-only)")
+	f.StringVar(&o.workspace, "workspace", "", "the `DIRECTORY` in which the command works and which it may change (the current one, read-only)")
 	f.BoolVar(&o.readOnly, "workspace-ro", false, "let the command change nothing in its workspace")
-	f.StringArrayVar(&o.read, "read", nil, "a file or folder that the command may read: `PATH` (repeatable)")
-	f.StringArrayVar(&o.write, "write", nil, "a file or folder that the command may change: `PATH` (repeatable)")
+	f.StringArrayVar(&o.read, "read", nil, "a file or directory that the command may read: `PATH` (repeatable)")
+	f.StringArrayVar(&o.write, "write", nil, "a file or directory that the command may change: `PATH` (repeatable)")
 	f.Var(&o.allowNet, "allow-net", "where the command may connect to: a list like example.com,*.example.org:443 (repeatable)")
 	f.StringVar(&o.egress, "egress", "", "how --allow-net is enforced: `MODE` is strict (a proxy is the only way out), preflight (hosts in the arguments are looked at, and the network is this host's) or none (strict)")
 	f.Var(&o.env, "env", "a variable of the command's environment: `NAME=VALUE`, or NAME for the value that it has here (repeatable)")
 	f.Var(&choice{&o.interpreters}, "allow-interpreters", "let the command be a shell, Python or another program that runs code from its arguments")
 	f.Lookup("allow-interpreters").NoOptDefVal = "true"
-	f.Var(&choice{&o.dangerous}, "dangerous-workspace", "let --workspace be a home directory or a folder of the system: the command can then read and change keys, passwords and all else in it, and send it where --allow-net lets it")
+	f.Var(&choice{&o.dangerous}, "dangerous-workspace", "let --workspace be a home directory or a directory of the system: the command can then read and change keys, passwords and all else in it, and send it where --allow-net lets it")
 	f.Lookup("dangerous-workspace").NoOptDefVal = "true"
 	d := commandLimits()
 	o.addCallLimitsTo(f, d)
 	o.addSpaceLimitsTo(f, d)
 	f.Var(cli.Counted(&o.Processes), "processes", about("limit on processes and their threads", d.Processes))
-	f.Var(cli.Measured(&o.Disk, policy.ParseBytes), "disk", about("limit on what is added to the workspace and other folders, like 1GiB", d.Disk))
+	f.Var(cli.Measured(&o.Disk, policy.ParseBytes), "disk", about("limit on what is added to the workspace and other directories, like 1GiB", d.Disk))
 	f.Var(cli.Counted(&o.Files), "files", about("limit on files, directories and links that are added there", d.Files))
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a command that writes too much: `ACTION` is truncate or kill (kill)")
 	o.AddPolicyTo(cmd, commandPolicy)

@@ -21,7 +21,7 @@ func (o *execOptions) settle(cmd *cobra.Command) error {
 		return run.Errorf(run.Invalid, "--workspace: the path is empty")
 	case said("dangerous-workspace") && *o.dangerous && o.workspace == "" && !o.readOnly:
 		// Only who typed it meant this command: a variable or a policy is for all.
-		return run.Errorf(run.Invalid, "--dangerous-workspace is for --workspace: name the folder")
+		return run.Errorf(run.Invalid, "--dangerous-workspace is for --workspace: name the directory")
 	case o.quiet && o.verbose && said("quiet") == said("verbose"):
 		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
 	case o.quiet && o.verbose:
@@ -70,7 +70,7 @@ func (o *execOptions) grant() (policy.Policy, error) {
 	return p, err
 }
 
-// request makes the request; hidden says why the current folder is not shown,
+// request makes the request; hidden says why the current directory is not shown,
 // where it is not.
 func (o *execOptions) request() (req run.Request, hidden, err error) {
 	req = run.Request{
@@ -113,12 +113,12 @@ func environment(settings []string, lookup func(string) (string, bool)) (map[str
 }
 
 // explainHidden adds to "not found" what may be the cause: the file is there
-// outside, in a folder that is not shown.
+// outside, in a directory that is not shown.
 func explainHidden(err, hidden error) error {
 	if hidden == nil || run.ClassOf(err) != run.NotFound {
 		return err
 	}
-	return run.Errorf(run.NotFound, "%w\nthe current folder is not shown to commands, unless --workspace names it: %w", err, hidden)
+	return run.Errorf(run.NotFound, "%w\nthe current directory is not shown to commands, unless --workspace names it: %w", err, hidden)
 }
 
 // addPaths adds what --read and --write grant.

@@ -20,7 +20,7 @@ const exitHelp = `Exit codes:
   128 + n   it was ended by signal n: 139 is a segmentation fault
   134       a module did what WebAssembly forbids, like a division by zero
   130, 143  cordon was ended by SIGINT or SIGTERM
-  137       killed: out of memory, processor time, output, disk, processes
+  137       killed: out of memory, CPU time, output, disk, processes
             or fuel, or for hammering at a wall; the message (or --json) says which
   141       whoever read the output has gone
 `

@@ -39,7 +39,7 @@ func (o *limitOptions) addSpaceLimitsTo(f *pflag.FlagSet, d policy.Limits) {
 // addCallLimitsTo adds those that can differ between the calls of one worker.
 func (o *limitOptions) addCallLimitsTo(f *pflag.FlagSet, d policy.Limits) {
 	f.VarP(cli.Measured(&o.WallTime, policy.ParseDuration), "timeout", "t", about("wall time limit, like 10s", d.WallTime))
-	f.Var(cli.Measured(&o.CPUTime, policy.ParseDuration), "cpu-time", about("processor time limit, like 5s", d.CPUTime))
+	f.Var(cli.Measured(&o.CPUTime, policy.ParseDuration), "cpu-time", about("CPU time limit, like 5s", d.CPUTime))
 	f.VarP(cli.Measured(&o.Memory, policy.ParseBytes), "memory", "m", about("memory limit, like 128MiB", d.Memory))
 	f.VarP(cli.Measured(&o.Output, policy.ParseBytes), "output-limit", "o", about("limit on stdout and on stderr, like 16KiB", d.Output))
 }
@@ -67,7 +67,7 @@ func (o *limitOptions) narrow(p policy.Policy) (policy.Limits, error) {
 	return limits, nil
 }
 
-// texts is a flag that may come again. It is no pflag.SliceValue: the twin would
+// texts is a flag that may come again. It is no pflag.SliceValue: the environment variable would
 // cut JSON, and the values of variables, at their commas.
 type texts []string
 

@@ -17,13 +17,13 @@ import (
 // guests are what the scripts about WebAssembly run. They are built when the first of
 // those comes, and for all of them.
 type guests struct {
-	folder string
-	build  func() error
+	directory string
+	build     func() error
 }
 
 func newGuests(t *testing.T) *guests {
 	t.Helper()
-	g := &guests{folder: t.TempDir()}
+	g := &guests{directory: t.TempDir()}
 	g.build = sync.OnceValue(g.make)
 	return g
 }
@@ -33,18 +33,18 @@ const cCompiler = "clang-16"
 
 func (g *guests) make() error {
 	const testdata = "../../internal/backend/wasm/testdata"
-	if err := buildGo(filepath.Join(testdata, "guest"), filepath.Join(g.folder, "guest.wasm"), "."); err != nil {
+	if err := buildGo(filepath.Join(testdata, "guest"), filepath.Join(g.directory, "guest.wasm"), "."); err != nil {
 		return err
 	}
 	if hosttest.FindProgram(cCompiler) == "" {
 		return nil
 	}
-	return buildC(filepath.Join(testdata, "c", "plugin.c"), filepath.Join(g.folder, "plugin.wasm"))
+	return buildC(filepath.Join(testdata, "c", "plugin.c"), filepath.Join(g.directory, "plugin.wasm"))
 }
 
-func buildGo(folder, to string, arguments ...string) error {
+func buildGo(directory, to string, arguments ...string) error {
 	cmd := exec.Command("go", append([]string{"build", "-o", to}, arguments...)...)
-	cmd.Dir = folder
+	cmd.Dir = directory
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
 	return quietly(cmd)
 }
@@ -63,8 +63,8 @@ func quietly(cmd *exec.Cmd) error {
 
 // offer tells a script where they are. What cordon has compiled it finds again.
 func (g *guests) offer(env *testscript.Env) error {
-	env.Setenv("XDG_CACHE_HOME", filepath.Join(g.folder, "cache"))
-	env.Setenv("GUESTS", g.folder)
+	env.Setenv("XDG_CACHE_HOME", filepath.Join(g.directory, "cache"))
+	env.Setenv("GUESTS", g.directory)
 	if !strings.Contains(filepath.Base(env.WorkDir), "wasm") || testing.Short() {
 		return nil
 	}

@@ -80,7 +80,7 @@ machine offers, and says in plain words what was blocked and why.
   cordon token new NAME           say who may ask the service
   cordon audit tail               see what a service was asked to run
 
-Every flag has a twin in the environment: CORDON_TIMEOUT is --timeout,
+Every flag has an environment variable: CORDON_TIMEOUT is --timeout,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -51,7 +51,7 @@ func TestScript(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			outside, err := outsideFolder()
+			outside, err := outsideDirectory()
 			env.Setenv("OUTSIDE", outside)
 			env.Defer(func() { os.RemoveAll(outside) })
 			if err != nil {
@@ -71,9 +71,9 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// outsideFolder makes a folder that can be granted. Those of the scripts cannot:
+// outsideDirectory makes a directory that can be granted. Those of the scripts cannot:
 // they are in /tmp, of which a guest has its own.
-func outsideFolder() (string, error) {
+func outsideDirectory() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
@@ -81,11 +81,11 @@ func outsideFolder() (string, error) {
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return "", err
 	}
-	folder, err := os.MkdirTemp(cache, "cordon-test-")
+	directory, err := os.MkdirTemp(cache, "cordon-test-")
 	if err != nil {
 		return "", err
 	}
-	return folder, os.Chmod(folder, 0o755) // a guest is somebody else
+	return directory, os.Chmod(directory, 0o755) // a guest is somebody else
 }
 
 // helper makes a command of a function that takes its arguments.

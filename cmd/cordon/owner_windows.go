@@ -1,4 +1,4 @@
 package main
 
-// keepOwner has nothing to do: a file has the access list of its folder here.
+// keepOwner has nothing to do: a file has the access list of its directory here.
 func keepOwner(string, string) error { return nil }

@@ -68,7 +68,7 @@ type presentation struct {
 	variables []string
 	quiet     bool
 	verbose   bool
-	hidden    error // why the current folder is not shown to the command
+	hidden    error // why the current directory is not shown to the command
 	colour    bool
 	person    bool // somebody is looking at standard error
 }

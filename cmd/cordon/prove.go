@@ -45,7 +45,7 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// Only the walls may keep a guest out, not the mode of this folder.
+	// Only the walls may keep a guest out, not the mode of this directory.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ Exit codes:
 		}),
 	}
 	cmd.Flags().StringVar(&opts.tokens, "file", "", "add the entry to this token `FILE` (CORDON_TOKENS)")
-	cli.NameTwin(cmd, "file", "CORDON_TOKENS")
+	cli.NameVariable(cmd, "file", "CORDON_TOKENS")
 	return cmd
 }
 
@@ -139,12 +139,12 @@ func explainTokens(err error, made, path string) error {
 
 // tryTokens says what is wrong with a token file that is not there yet.
 func tryTokens(text []byte) error {
-	folder, err := os.MkdirTemp("", "cordon-")
+	directory, err := os.MkdirTemp("", "cordon-")
 	if err != nil {
 		return run.Errorf(run.Internal, "%w", err)
 	}
-	defer os.RemoveAll(folder)
-	path := filepath.Join(folder, "tokens.yaml")
+	defer os.RemoveAll(directory)
+	path := filepath.Join(directory, "tokens.yaml")
 	if err := newfile.Write(path, text, 0o600); err != nil {
 		return run.Errorf(run.Internal, "%w", err)
 	}

@@ -25,7 +25,7 @@ func newWasmCommand() *cobra.Command {
 (wasm32-wasip1), C (clang and wasi-libc) and others make them. It runs inside of
 cordon's own process, on every system, and has no system calls at all: what it
 finds are its arguments, its standard streams, a clock, randomness, and what is
-granted. It is compiled once, and kept compiled in the user's cache folder.
+granted. It is compiled once, and kept compiled in the user's cache directory.
 
 With --call, a function that the module exports is called instead, with JSON in
 and JSON out; --input is its argument.
@@ -35,9 +35,9 @@ with the same input ends at the same one. With --deterministic the clock stands
 still and randomness is always the same, so that the same input also gives the
 same bytes.
 
---read and --write add to what the policy grants: folders and files that the
+--read and --write add to what the policy grants: directories and files that the
 module finds at the same path, and at their relative one if they lie below the
-current folder. No symlink leads out of them. Limits narrow the policy and never
+current directory. No symlink leads out of them. Limits narrow the policy and never
 widen it.
 
 Standard streams pass through; a module that comes from standard input itself (-)
@@ -95,10 +95,10 @@ func (o *wasmOptions) addTo(cmd *cobra.Command) {
 	f.Var(cli.Measured(&o.Fuel, policy.ParseCount), "fuel", about("limit on instructions, like 50M", d.Fuel))
 	o.addCallLimitsTo(f, d)
 	o.addResultLimitTo(f, d)
-	f.StringArrayVar(&o.read, "read", nil, "a file or folder that the module may read: `PATH` (repeatable)")
-	f.StringArrayVar(&o.write, "write", nil, "a file or folder that the module may change: `PATH` (repeatable)")
+	f.StringArrayVar(&o.read, "read", nil, "a file or directory that the module may read: `PATH` (repeatable)")
+	f.StringArrayVar(&o.write, "write", nil, "a file or directory that the module may change: `PATH` (repeatable)")
 	f.Var(cli.Counted(&o.OpenFiles), "open-files", about("limit on open files", d.OpenFiles))
-	f.Var(cli.Measured(&o.Disk, policy.ParseBytes), "disk", about("limit on what is added to folders, like 1GiB", d.Disk))
+	f.Var(cli.Measured(&o.Disk, policy.ParseBytes), "disk", about("limit on what is added to directories, like 1GiB", d.Disk))
 	f.Var(&o.env, "env", "a variable of the module's environment: `NAME=VALUE`, or NAME for the value that it has here (repeatable)")
 	f.BoolVar(&o.deterministic, "deterministic", false, "let the clock stand still and give the same randomness every time")
 	f.StringVar(&o.call, "call", "", "call the exported function `NAME`, with JSON in and JSON out")

@@ -17,7 +17,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// parts are what the doors are built of.
+// parts are what the frontends are built of.
 type parts struct {
 	service *service.Service
 	mcp     *mcpserver.Server
@@ -91,11 +91,11 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 	p.service = service.New(how)
 	opened(p.service.Close)
 
-	door := mcpserver.Options{Service: p.service, Version: p.version, Logger: log, Commands: opts.allowCommands}
+	frontend := mcpserver.Options{Service: p.service, Version: p.version, Logger: log, Commands: opts.allowCommands}
 	if len(opts.workspaces) > 0 {
-		door.Workspace = opts.workspaces[0]
+		frontend.Workspace = opts.workspaces[0]
 	}
-	p.mcp = mcpserver.New(door)
+	p.mcp = mcpserver.New(frontend)
 	opened(func() error { p.mcp.Close(); return nil })
 	return p, nil
 }

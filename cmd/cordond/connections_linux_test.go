@@ -54,7 +54,7 @@ func TestServeConnections(t *testing.T) {
 	for status := 0; status != 200; { // until they are gone
 		status, metrics = r.ask("GET", "/metrics", "")
 	}
-	if strings.Contains(metrics, `cordon_requests_refused_total{class="busy",door="http"} 0`) {
+	if strings.Contains(metrics, `cordon_requests_refused_total{class="busy",frontend="http"} 0`) {
 		t.Errorf("it is not counted: %s", metrics)
 	}
 	r.logged("--connections")

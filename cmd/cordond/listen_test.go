@@ -11,21 +11,21 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// short gives a folder whose sockets have short names: the kernel takes 107 bytes.
+// short gives a directory whose sockets have short names: the kernel takes 107 bytes.
 func short(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "cd")
+	directory, err := os.MkdirTemp("", "cd")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	return folder
+	t.Cleanup(func() { os.RemoveAll(directory) })
+	return directory
 }
 
 func TestOpenness(t *testing.T) {
-	folder := short(t)
+	directory := short(t)
 	socket := func(mode os.FileMode) string {
-		path := filepath.Join(folder, mode.String())
+		path := filepath.Join(directory, mode.String())
 		l, err := net.Listen("unix", path)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestOpenness(t *testing.T) {
 		{"a socket of everybody", file(socket(0o666)), true},
 		{"a socket without a file", file("@cordon"), true},
 		{"a socket without a name", file(""), true},
-		{"a socket that is gone", file(filepath.Join(folder, "gone")), true},
+		{"a socket that is gone", file(filepath.Join(directory, "gone")), true},
 		{"something else", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}, true},
 	} {
 		if got := openness(tt.at); (got != "") != tt.open {
@@ -117,8 +117,8 @@ func TestListenUnix(t *testing.T) {
 
 // What is no socket is somebody's, and stays.
 func TestListenUnixReplacesNothingElse(t *testing.T) {
-	folder := short(t)
-	file, link, empty := filepath.Join(folder, "f"), filepath.Join(folder, "l"), filepath.Join(folder, "d")
+	directory := short(t)
+	file, link, empty := filepath.Join(directory, "f"), filepath.Join(directory, "l"), filepath.Join(directory, "d")
 	if err := errors.Join(os.WriteFile(file, []byte("mine"), 0o600), os.Symlink(file, link), os.Mkdir(empty, 0o700)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Command cordond is the service of cordon: the commands serve and mcp, which cordon
 // becomes when it is asked for them. People see one product, so it calls itself cordon.
 //
-// assemble.go puts the parts together: policy, Runner, line, observers, service, doors.
+// assemble.go puts the parts together: policy, Runner, line, observers, service, frontends.
 // listen.go says where the service listens and who can reach it there; web.go serves until
 // it is told to end.
 package main
@@ -32,7 +32,7 @@ func newRootCommand() *cobra.Command {
 
 All other commands are cordon's own: see cordon --help.
 
-Every flag has a twin in the environment: CORDON_LISTEN is --listen,
+Every flag has an environment variable: CORDON_LISTEN is --listen,
 CORDON_ALLOW_COMMANDS is --allow-commands. Flags win.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -20,22 +20,22 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/cli"
 )
 
-// programs is the folder with both programs.
+// programs is the directory with both programs.
 var programs = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "cordond-test-")
+	directory, err := os.MkdirTemp("", "cordond-test-")
 	if err != nil {
 		return "", err
 	}
-	if out, err := exec.Command("go", "build", "-o", folder, "../cordon", ".").CombinedOutput(); err != nil {
-		return folder, errors.New(string(out))
+	if out, err := exec.Command("go", "build", "-o", directory, "../cordon", ".").CombinedOutput(); err != nil {
+		return directory, errors.New(string(out))
 	}
-	return folder, nil
+	return directory, nil
 })
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if folder, err := programs(); err == nil {
-			os.RemoveAll(folder)
+		if directory, err := programs(); err == nil {
+			os.RemoveAll(directory)
 		}
 		os.Exit(code)
 	}))
@@ -43,21 +43,21 @@ func TestMain(m *testing.M) {
 
 func built(t *testing.T) string {
 	t.Helper()
-	folder, err := programs()
+	directory, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return folder
+	return directory
 }
 
 func TestScript(t *testing.T) {
-	folder := built(t)
+	directory := built(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("PROGRAMS", folder)
-			env.Setenv("PATH", folder+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv("PROGRAMS", directory)
+			env.Setenv("PATH", directory+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -96,13 +96,13 @@ func hardlink(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Link(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
 }
 
-// Every flag has a twin in the environment, and cordon knows its name.
-func TestEveryFlagHasATwin(t *testing.T) {
+// Every flag has an environment variable, and cordon knows its name.
+func TestEveryFlagHasAVariable(t *testing.T) {
 	all := map[string]bool{}
 	for _, cmd := range allCommands(newRootCommand()) {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { all[cli.TwinOf(f)] = true })
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { all[cli.VariableOf(f)] = true })
 	}
-	if have := slices.Sorted(maps.Keys(all)); !slices.Equal(have, cli.Twins("cordond")) {
+	if have := slices.Sorted(maps.Keys(all)); !slices.Equal(have, cli.Variables("cordond")) {
 		t.Errorf("internal/cli must know %q", have)
 	}
 }

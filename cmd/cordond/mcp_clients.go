@@ -77,7 +77,7 @@ The clients: ` + wrapped(clients) + `
 	f.StringVar(&how.Name, "name", "cordon", "what the client calls the server: a `NAME`")
 	f.StringVar(&how.URL, "url", "", "the `URL` of a service that runs, instead of a program to start")
 	f.StringVar(&how.Token, "token", "", "the `SECRET` that the client shows at the URL; better in CORDON_TOKEN, which others on this machine cannot see")
-	f.StringVar(&how.Project, "project", "", "a `FOLDER` whose own configuration it is, instead of the user's")
+	f.StringVar(&how.Project, "project", "", "a `DIRECTORY` whose own configuration it is, instead of the user's")
 	return cmd
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// serviceOptions say what is offered, whatever the door.
+// serviceOptions say what is offered, whatever the frontend.
 type serviceOptions struct {
 	cli.PolicyOptions
 	allowCommands           bool
@@ -38,7 +38,7 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.concurrent, o.queue, o.idle = 2*runtime.NumCPU(), 1024, 8
 	f.BoolVar(&o.allowCommands, "allow-commands", false, "run commands too, and not scripts alone")
-	f.StringArrayVar(&o.workspaces, "workspace", nil, "a `FOLDER` in and below which commands may work (repeatable); without one they have a private /tmp")
+	f.StringArrayVar(&o.workspaces, "workspace", nil, "a `DIRECTORY` in and below which commands may work (repeatable); without one they have a private /tmp")
 	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many runs may be under way at once")
 	f.Var(cli.Counted(&o.queue), "queue", "how many requests may wait for their turn; the next one is told to try again")
 	o.answers = admission.AnswerOptions{PerCaller: admission.DefaultAnswersPerCaller, Total: admission.DefaultAnswers}
@@ -48,7 +48,7 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.audit.file, "audit", "", "record every run in this `FILE` (CORDON_AUDIT_FILE); cordon audit reads it")
 	f.StringVar(&o.audit.key, "audit-key", "", "a `FILE` with a key, without which nobody can forge the record")
 	f.BoolVar(&o.audit.required, "audit-required", false, "run nothing while it cannot be recorded")
-	cli.NameTwin(cmd, "audit", "CORDON_AUDIT_FILE") // as cordon audit has it
+	cli.NameVariable(cmd, "audit", "CORDON_AUDIT_FILE") // as cordon audit has it
 	f.StringVar(&o.logFormat, "log-format", "text", "the log on standard error: `FORMAT` is text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "what is logged: `LEVEL` is debug, info, warn or error")
 	cli.Complete(cmd, "log-format", cli.Names([]string{"text", "json"}))
@@ -66,17 +66,17 @@ func (o *serviceOptions) settle() error {
 	if len(o.workspaces) > 0 && !o.allowCommands {
 		return run.Errorf(run.Invalid, "--workspace is for commands: say --allow-commands too")
 	}
-	for i, folder := range o.workspaces {
+	for i, directory := range o.workspaces {
 		// Requests are compared with the real path.
-		real, err := filepath.EvalSymlinks(folder)
+		real, err := filepath.EvalSymlinks(directory)
 		if err == nil {
 			real, err = filepath.Abs(real)
 		}
 		if err != nil {
-			return run.Errorf(run.Invalid, "--workspace %s: %w", folder, err)
+			return run.Errorf(run.Invalid, "--workspace %s: %w", directory, err)
 		}
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
-			return run.Errorf(run.Invalid, "--workspace %s: is no folder", folder)
+			return run.Errorf(run.Invalid, "--workspace %s: is no directory", directory)
 		}
 		o.workspaces[i] = real
 	}

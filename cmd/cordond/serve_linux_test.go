@@ -119,8 +119,8 @@ func TestServeSecondSignal(t *testing.T) {
 
 // A new certificate is taken without a restart.
 func TestServeTLS(t *testing.T) {
-	folder := t.TempDir()
-	cert, key := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	directory := t.TempDir()
+	cert, key := filepath.Join(directory, "cert.pem"), filepath.Join(directory, "key.pem")
 	trust := writeCertificate(t, cert, key)
 	r := start(t, "--tls-cert", cert, "--tls-key", key)
 	config := &tls.Config{ServerName: "localhost"}
@@ -210,8 +210,8 @@ func TestServeWatchdog(t *testing.T) {
 
 // Every run is in the audit log and in the metrics, which are where they should be.
 func TestServeObserved(t *testing.T) {
-	folder := t.TempDir()
-	log, key := filepath.Join(folder, "audit.jsonl"), filepath.Join(folder, "key")
+	directory := t.TempDir()
+	log, key := filepath.Join(directory, "audit.jsonl"), filepath.Join(directory, "key")
 	if err := os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestServeObserved(t *testing.T) {
 	if status, answer := r.ask("POST", "/v1/runs", `{"scrip": ""}`); status != 400 {
 		t.Errorf("a wrong request: %d %s", status, answer)
 	}
-	// The observers tell of this one, and the door does not once more.
+	// The observers tell of this one, and the frontend does not once more.
 	if status, answer := r.ask("POST", "/v1/runs", `{"command": ["ls"]}`); status != 403 {
 		t.Errorf("a command: %d %s", status, answer)
 	}
@@ -238,8 +238,8 @@ func TestServeObserved(t *testing.T) {
 	status, text := r.ask("GET", "/metrics", "")
 	for _, want := range []string{
 		`sandbox_run_duration_seconds_count{status="ok",tier="process"} 1`,
-		`cordon_requests_refused_total{class="invalid",door="http"} 1`,
-		`cordon_requests_refused_total{class="forbidden",door="http"} 1`,
+		`cordon_requests_refused_total{class="invalid",frontend="http"} 1`,
+		`cordon_requests_refused_total{class="forbidden",frontend="http"} 1`,
 		"cordon_hooks_open 1",
 	} {
 		if status != 200 || !strings.Contains(text, want) {

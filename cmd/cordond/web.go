@@ -24,8 +24,8 @@ const flush = time.Second
 // web serves until it is told to end.
 type web struct {
 	log *slog.Logger
-	// doors are the servers and where they listen.
-	doors []door
+	// frontends are the servers and where they listen.
+	frontends []frontend
 	// ready says why the service takes nothing.
 	ready func() error
 	// drain has the service take nothing new, and waits for what is under way.
@@ -35,7 +35,7 @@ type web struct {
 	reload func() error
 }
 
-type door struct {
+type frontend struct {
 	server *http.Server
 	at     net.Listener
 }
@@ -46,12 +46,12 @@ func (w *web) serve(ctx context.Context) error {
 	// Told to end, the service still answers until it has drained.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	failed := make(chan error, len(w.doors))
-	for _, d := range w.doors {
+	failed := make(chan error, len(w.frontends))
+	for _, d := range w.frontends {
 		d.server.BaseContext = func(net.Listener) context.Context { return life }
 		// Said before it serves: a server without TLS gets a TLSConfig, too, when it does.
 		w.log.Info("listening", "address", addressOf(d.at), "tls", d.server.TLSConfig != nil)
-		go func() { failed <- serveDoor(d) }()
+		go func() { failed <- serveFrontend(d) }()
 	}
 	go watch(life, w.log, func() { _ = w.ready() }) // its answer is for others: that there is one is what counts
 	go w.reloadOn(life, syscall.SIGHUP)
@@ -68,7 +68,7 @@ func (w *web) serve(ctx context.Context) error {
 	return errors.Join(err, w.end(ctx))
 }
 
-func serveDoor(d door) error {
+func serveFrontend(d frontend) error {
 	if d.server.TLSConfig != nil {
 		return d.server.ServeTLS(d.at, "", "")
 	}
@@ -85,7 +85,7 @@ func (w *web) end(ctx context.Context) error {
 	}
 	inside, cancel = context.WithTimeout(context.WithoutCancel(ctx), flush)
 	defer cancel()
-	for _, d := range w.doors {
+	for _, d := range w.frontends {
 		if late := d.server.Shutdown(inside); errors.Is(late, context.DeadlineExceeded) {
 			late = d.server.Close()
 			err = errors.Join(err, late)

@@ -1,4 +1,4 @@
-// Command newest puts the newest CPython into a folder, so that the tests in
+// Command newest puts the newest CPython into a directory, so that the tests in
 // compat can run on it where no distribution has it yet:
 //
 //	CORDON_TEST_PYTHONS=$(go run ./compat/newest .cache/python3.14) go test ./compat
@@ -87,7 +87,7 @@ func install(dir string) (string, error) {
 	return python, nil
 }
 
-// download gives the folder of this platform's files.
+// download gives the directory of this platform's files.
 func download() (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
 	cmd.Dir = os.TempDir() // outside of the checkout: its go.mod stays as it is
@@ -130,7 +130,7 @@ func extract(source, target string) error {
 	}
 	for _, e := range list.Files {
 		if !filepath.IsLocal(e.Name) {
-			return fmt.Errorf("%q leads out of the folder", e.Name)
+			return fmt.Errorf("%q leads out of the directory", e.Name)
 		}
 		if err := e.extract(source, target); err != nil {
 			return err

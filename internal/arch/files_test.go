@@ -66,7 +66,7 @@ func document(t *testing.T, name string) string {
 var quoted = regexp.MustCompile("`([^`\n]+)`")
 
 // pathsIn gives what a document writes as a path of this repository: in
-// backquotes, and beginning with a folder or file that is in its root.
+// backquotes, and beginning with a directory or file that is in its root.
 func pathsIn(text string, inRoot []string) []string {
 	var paths []string
 	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
@@ -173,7 +173,7 @@ func TestTestsIn(t *testing.T) {
 
 var goFile = regexp.MustCompile(`(?:^|[\s(])([a-z][a-z0-9_]*\.go)\b`)
 
-// filesIn gives the Go files that a comment names: those of its own folder have
+// filesIn gives the Go files that a comment names: those of its own directory have
 // no path.
 func filesIn(comment string) []string {
 	var names []string

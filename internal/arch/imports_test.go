@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/cordon-sandbox/cordon"
 
-// root is the checkout, seen from this package's folder.
+// root is the checkout, seen from this package's directory.
 const root = "../.."
 
 // listed is what these tests read of `go list -json`.
@@ -84,8 +84,10 @@ func local(importPath string) (name string, ours bool) {
 	return strings.CutPrefix(importPath, module+"/")
 }
 
-// isOrBelow reports whether p is the package or one in a folder of it.
-func isOrBelow(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
+// isOrBelow reports whether p is the package or one in a directory of it.
+func isOrBelow(p, directory string) bool {
+	return p == directory || strings.HasPrefix(p, directory+"/")
+}
 
 const slow = "every start of cordon would pay for it: the service is a program of its own"
 
@@ -149,12 +151,12 @@ var homes = []struct {
 	tests    bool // whether tests may import it anywhere
 }{
 	{"gvisor.dev/gvisor", []string{"internal/seccomp/compile", "internal/seccomp/gen"}, "its API has no promise: one file of ours knows it", true},
-	{"github.com/spf13/cobra", []string{"cmd", "internal/cli"}, "flags are one door's business", false},
+	{"github.com/spf13/cobra", []string{"cmd", "internal/cli"}, "flags are one frontend's business", false},
 	{"go.yaml.in/yaml", []string{"internal/policyfile"}, "one reader gives every error its line", true},
 	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", true},
-	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one door's protocol", true},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one frontend's protocol", true},
 	{"github.com/coreos/go-systemd", []string{"cmd/cordond"}, "one program is started by systemd", true},
-	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}, "one door's document", true},
+	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}, "one frontend's document", true},
 	{"github.com/getkin/kin-openapi", nil, "for tests: it judges the document that we make", true},
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
 	{"golang.org/x/time", []string{"internal/admission"}, "one place says whose turn it is", false},
@@ -196,7 +198,7 @@ var layers = [][]string{
 	{"internal/backend"},
 	{"internal/zygote/gen"},
 	{"internal/backend/wasm/rootfs", "internal/backend/wasm/scratch", "internal/command", "internal/egress", "internal/launch", "internal/report", "internal/zygote"},
-	{"internal/backend/wasm/guestfs", "internal/wire", "internal/jail", "internal/interpreter", "internal/lines", "internal/notify", "internal/output"},
+	{"internal/backend/wasm/guestfs", "internal/wire", "internal/confine", "internal/interpreter", "internal/lines", "internal/notify", "internal/output"},
 	{"internal/seccomp/gen"},
 	{"internal/seccomp/compile"},
 	{"internal/seccomp", "internal/landlock", "internal/cgroup", "internal/seatbelt", "internal/jobobject"},
@@ -247,7 +249,7 @@ func TestArrowsGoDown(t *testing.T) {
 	})
 }
 
-// leaves are what every door and every user of the API imports: they bring
+// leaves are what every frontend and every user of the API imports: they bring
 // next to nothing with them. A host's name has one spelling only in ASCII.
 var leaves = map[string][]string{
 	"policy":     {"golang.org/x/net/idna"},

@@ -12,16 +12,16 @@ import (
 // creators may make files by themselves, and why. A path that ends in / has all
 // below it.
 var creators = map[string]string{
-	"internal/newfile/newfile.go":   "it is the one place",
-	"internal/attack/":              "canaries, in a directory that was made for them",
-	"internal/audit/":               "a log is appended to; its own open refuses links",
-	"internal/backend/wasm/rootfs/": "a guest's files, by a descriptor of the grant",
-	"internal/hosttest/":            "tests",
-	"internal/jail/owner_linux.go":  "files of /proc",
-	"internal/seccomp/gen/":         "source code, at a developer's desk",
-	"internal/zygote/gen/":          "source code, at a developer's desk",
-	"bench/":                        "a developer's desk",
-	"compat/":                       "a developer's desk",
+	"internal/newfile/newfile.go":     "it is the one place",
+	"internal/attack/":                "canaries, in a directory that was made for them",
+	"internal/audit/":                 "a log is appended to; its own open refuses links",
+	"internal/backend/wasm/rootfs/":   "a guest's files, by a descriptor of the grant",
+	"internal/hosttest/":              "tests",
+	"internal/confine/owner_linux.go": "files of /proc",
+	"internal/seccomp/gen/":           "source code, at a developer's desk",
+	"internal/zygote/gen/":            "source code, at a developer's desk",
+	"bench/":                          "a developer's desk",
+	"compat/":                         "a developer's desk",
 }
 
 // TestFilesAreMadeInOnePlace: os.WriteFile and its like write through whatever

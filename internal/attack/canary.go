@@ -150,10 +150,10 @@ func (c *Canaries) checkFiles() []string {
 	}
 	entries, err := os.ReadDir(filepath.Join(c.dir, "open"))
 	if err != nil {
-		return append(touched, "the host's folder was changed: "+err.Error())
+		return append(touched, "the host's directory was changed: "+err.Error())
 	}
 	for _, e := range entries {
-		touched = append(touched, "a file appeared in a folder of the host: "+e.Name())
+		touched = append(touched, "a file appeared in a directory of the host: "+e.Name())
 		os.RemoveAll(filepath.Join(c.dir, "open", e.Name()))
 	}
 	return touched

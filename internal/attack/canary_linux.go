@@ -57,7 +57,7 @@ func (c *Canaries) plantHost() error {
 	}
 	c.plantMemory()
 	c.plantIPC()
-	c.checks = append(c.checks, c.checkSharedMemoryFolder, c.checkSurvivors, c.checkPriority())
+	c.checks = append(c.checks, c.checkSharedMemoryDirectory, c.checkSurvivors, c.checkPriority())
 	return nil
 }
 
@@ -182,8 +182,8 @@ func (c *Canaries) plantDescriptor() error {
 	return nil
 }
 
-// checkSharedMemoryFolder looks for what a guest put into the host's /dev/shm.
-func (c *Canaries) checkSharedMemoryFolder() []string {
+// checkSharedMemoryDirectory looks for what a guest put into the host's /dev/shm.
+func (c *Canaries) checkSharedMemoryDirectory() []string {
 	path := filepath.Join("/dev/shm", c.context["marker"].(string))
 	if _, err := os.Lstat(path); err != nil {
 		return nil

@@ -71,7 +71,7 @@ func TestCheckSeesFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if touched := c.Check(); len(touched) != 1 {
-		t.Errorf("folder: touched %v", touched)
+		t.Errorf("directory: touched %v", touched)
 	}
 	if touched := c.Check(); len(touched) != 0 {
 		t.Errorf("the next attempt would be blamed: %v", touched)
@@ -107,6 +107,6 @@ func TestCloseTakesEverythingAway(t *testing.T) {
 		t.Error("the variable is still set")
 	}
 	if _, err := os.Stat(c.dir); err == nil {
-		t.Error("the folder is still there")
+		t.Error("the directory is still there")
 	}
 }

@@ -131,7 +131,7 @@ func beyondLimits(l policy.Limits, res run.Result, pace Pace) []string {
 		beyond = append(beyond, fmt.Sprintf("ran for %v with a wall limit of %v", res.Usage.WallTime, l.WallTime))
 	}
 	if l.CPUTime > 0 && res.Usage.CPUTime.Std() > l.CPUTime.Std()+pace.of(graceCPU) {
-		beyond = append(beyond, fmt.Sprintf("used %v of processor time with a limit of %v", res.Usage.CPUTime, l.CPUTime))
+		beyond = append(beyond, fmt.Sprintf("used %v of CPU time with a limit of %v", res.Usage.CPUTime, l.CPUTime))
 	}
 	return beyond
 }

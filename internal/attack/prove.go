@@ -89,14 +89,14 @@ func (s *Suite) Close() {
 	}
 }
 
-// Prove runs every attempt in r, with canaries in a temporary folder.
+// Prove runs every attempt in r, with canaries in a temporary directory.
 func Prove(ctx context.Context, r Runner, progress func(Verdict)) ([]Verdict, error) {
 	dir, err := os.MkdirTemp("", "cordon-prove-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	// Only the walls may keep a guest out, not the mode of this folder.
+	// Only the walls may keep a guest out, not the mode of this directory.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}

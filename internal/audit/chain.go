@@ -36,7 +36,7 @@ type chain struct {
 	bare  int64  // how much of it is there without any record: its begin note
 	first uint64 // the seq of its first line
 	// oldest is the oldest line that is kept. It is what was written down, and not
-	// what is in the folder: a file that somebody took away is missed.
+	// what is in the directory: a file that somebody took away is missed.
 	oldest uint64
 	dirty  bool // it may have bytes behind size, of a write that failed
 	tail   Head // the last line that is on disk
@@ -171,7 +171,7 @@ func (c *chain) begin() error {
 			return fmt.Errorf("audit: a new file cannot be begun: %w", err)
 		}
 		c.file, c.size, c.bare, c.dirty = c.wrap(f), 0, 0, false
-		if err := syncFolder(filepath.Dir(c.path)); err != nil {
+		if err := syncDirectory(filepath.Dir(c.path)); err != nil {
 			return fmt.Errorf("audit: %w", err)
 		}
 	}

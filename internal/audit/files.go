@@ -12,7 +12,7 @@ import (
 // part is one file of a log, open for reading.
 type part struct {
 	*os.File
-	name  string // for people: without its folder
+	name  string // for people: without its directory
 	first uint64 // what a rotated file's name promises
 }
 

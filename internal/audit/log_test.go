@@ -31,10 +31,10 @@ func TestMain(m *testing.M) {
 // day is when the runs of these tests ended.
 var day = time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 
-// sample is a run as a door sees it.
+// sample is a run as a frontend sees it.
 func sample(i int) Record {
 	return RecordOf(observe.Run{
-		ID: fmt.Sprintf("r%d", i), Door: observe.HTTP, Caller: "alice", Kind: observe.Script, Code: "result = 1",
+		ID: fmt.Sprintf("r%d", i), Frontend: observe.HTTP, Caller: "alice", Kind: observe.Script, Code: "result = 1",
 		Result: run.Result{
 			Outcome:    run.Succeeded,
 			Usage:      run.Usage{WallTime: policy.Duration(2 * time.Millisecond), Memory: 3 * policy.MiB},
@@ -120,7 +120,7 @@ func TestLogIsWhatWasRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := sample(1)
-		if e.Caller != "alice" || e.Door != observe.HTTP || e.Kind != observe.Script || e.Tier != policy.TierProcess || e.Outcome != run.Succeeded ||
+		if e.Caller != "alice" || e.Frontend != observe.HTTP || e.Kind != observe.Script || e.Tier != policy.TierProcess || e.Outcome != run.Succeeded ||
 			e.CodeHash != want.CodeHash || *e.Usage != *want.Usage || !slices.Equal(e.Violations, want.Violations) ||
 			e.Queued.Std() != time.Millisecond || e.Ran.Std() != 2*time.Millisecond || !e.Time.Equal(want.Time) || len(e.Walls) != 2 {
 			t.Errorf("%s", e.JSON)
@@ -212,7 +212,7 @@ func TestOpenRefuses(t *testing.T) {
 		"another file":          {Options{Path: foreign}, "no line of an audit log"},
 		"a link":                {Options{Path: link}, "symbolic link"},
 		"a hard link":           {Options{Path: twice}, "hard link"},
-		"a folder":              {Options{Path: dir}, "is a directory"},
+		"a directory":           {Options{Path: dir}, "is a directory"},
 		"others can change it":  {Options{Path: shared}, "chmod 600"},
 		"small files":           {Options{Path: plain, MaxSize: 1000}, "too small"},
 		"a short key":           {Options{Path: plain, Key: []byte("short")}, "32 are the least"},

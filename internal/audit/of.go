@@ -15,7 +15,7 @@ import (
 func RecordOf(r observe.Run) Record {
 	sum := sha256.Sum256([]byte(r.Code))
 	rec := Record{
-		ID: r.ID, Time: r.Ended, Door: r.Door, Caller: r.Caller, Kind: r.Kind, CodeHash: hex.EncodeToString(sum[:]),
+		ID: r.ID, Time: r.Ended, Frontend: r.Frontend, Caller: r.Caller, Kind: r.Kind, CodeHash: hex.EncodeToString(sum[:]),
 	}
 	if r.Started.IsZero() {
 		rec.Queued = span(r.Arrived, r.Ended)

@@ -21,4 +21,4 @@ func tryLock(path string) (*os.File, bool, error) {
 	return nil, false, run.Errorf(run.Unsupported, "%s: cordon keeps no audit log on %s", path, runtime.GOOS)
 }
 
-func syncFolder(string) error { return nil }
+func syncDirectory(string) error { return nil }

@@ -65,8 +65,8 @@ func tryLock(path string) (lock *os.File, held bool, err error) {
 	return f, false, nil
 }
 
-// syncFolder makes new names in a folder last.
-func syncFolder(path string) error {
+// syncDirectory makes new names in a directory last.
+func syncDirectory(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

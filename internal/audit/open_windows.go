@@ -39,5 +39,5 @@ func tryLock(path string) (lock *os.File, held bool, err error) {
 	return os.NewFile(uintptr(handle), path), false, nil
 }
 
-// syncFolder has nothing to do: NTFS keeps its names in a journal.
-func syncFolder(string) error { return nil }
+// syncDirectory has nothing to do: NTFS keeps its names in a journal.
+func syncDirectory(string) error { return nil }

@@ -148,7 +148,7 @@ func TestHostileText(t *testing.T) {
 	l := open(t, Options{})
 	for _, s := range hostile {
 		r := Record{
-			ID: s, Caller: s, Door: observe.Door(s), Kind: observe.Kind(s), CodeHash: s, Tier: policy.Tier(s), Outcome: run.Outcome(s), ErrorType: run.ErrorType(s), ErrorClass: run.Class(s),
+			ID: s, Caller: s, Frontend: observe.Frontend(s), Kind: observe.Kind(s), CodeHash: s, Tier: policy.Tier(s), Outcome: run.Outcome(s), ErrorType: run.ErrorType(s), ErrorClass: run.Class(s),
 			Walls: map[policy.Wall]string{}, Usage: &run.Usage{WallTime: -1, Memory: -1}, Queued: -1,
 		}
 		for i := range 100 {

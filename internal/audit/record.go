@@ -23,9 +23,9 @@ type Record struct {
 	Note *Note `json:"note,omitempty"`
 
 	// Time is when the answer was ready.
-	Time time.Time    `json:"time"`
-	ID   string       `json:"id,omitempty"`
-	Door observe.Door `json:"door,omitempty"`
+	Time     time.Time        `json:"time"`
+	ID       string           `json:"id,omitempty"`
+	Frontend observe.Frontend `json:"frontend,omitempty"`
 	// Caller is the name of the token, never the token.
 	Caller string       `json:"caller,omitempty"`
 	Kind   observe.Kind `json:"kind,omitempty"`

@@ -35,7 +35,7 @@ func isCheap(r observe.Run) bool {
 
 // recordMore writes the line that stands for many.
 func (l *Log) recordMore(of refusalKey, more uint64) {
-	_ = l.Record(Record{Door: of.door, Caller: of.caller, Kind: of.kind, ErrorClass: of.class, Count: more})
+	_ = l.Record(Record{Frontend: of.frontend, Caller: of.caller, Kind: of.kind, ErrorClass: of.class, Count: more})
 }
 
 // refusals counts requests that were not run. The zero value has seen none.
@@ -46,10 +46,10 @@ type refusals struct {
 }
 
 type refusalKey struct {
-	door   observe.Door
-	caller string
-	kind   observe.Kind
-	class  run.Class
+	frontend observe.Frontend
+	caller   string
+	kind     observe.Kind
+	class    run.Class
 }
 
 // refused is what came within a minute.
@@ -67,7 +67,7 @@ func (s *refusals) hasLine(r Record, tell func(refusalKey, uint64)) bool {
 	if s.closed {
 		return true
 	}
-	key := refusalKey{r.Door, r.Caller, r.Kind, r.ErrorClass}
+	key := refusalKey{r.Frontend, r.Caller, r.Kind, r.ErrorClass}
 	seen := s.lately[key]
 	if seen == nil {
 		if s.lately == nil {

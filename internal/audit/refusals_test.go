@@ -14,7 +14,7 @@ import (
 
 func refusal(caller string, class run.Class) observe.Run {
 	return observe.Run{
-		ID: "r", Door: observe.HTTP, Caller: caller, Kind: observe.Script, Code: "x",
+		ID: "r", Frontend: observe.HTTP, Caller: caller, Kind: observe.Script, Code: "x",
 		Err: run.Errorf(class, "no"), Arrived: time.Now(), Ended: time.Now(),
 	}
 }

@@ -161,7 +161,7 @@ func (c *chain) cutTorn(f *os.File, name string, s scanned) (Note, error) {
 		if _, err := io.Copy(to, io.NewSectionReader(f, s.end, s.size-s.end)); err != nil {
 			return Note{}, fmt.Errorf("%s: %w", name, err)
 		}
-		if err := errors.Join(to.Sync(), syncFolder(filepath.Dir(name))); err != nil {
+		if err := errors.Join(to.Sync(), syncDirectory(filepath.Dir(name))); err != nil {
 			return Note{}, err
 		}
 		if err := errors.Join(f.Truncate(s.end), f.Sync()); err != nil {

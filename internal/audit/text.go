@@ -19,7 +19,7 @@ const (
 // none may fill the disk, break a line, or write to the terminal of its reader.
 func bounded(r Record) Record {
 	r.ID = clip(r.ID, maxName)
-	r.Door = clip(r.Door, maxName)
+	r.Frontend = clip(r.Frontend, maxName)
 	r.Caller = clip(r.Caller, maxName)
 	r.Kind = clip(r.Kind, maxName)
 	r.CodeHash = clip(r.CodeHash, maxName)

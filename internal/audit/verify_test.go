@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// logFiles is a log in memory: names without the folder.
+// logFiles is a log in memory: names without the directory.
 type logFiles map[string][]byte
 
 func load(t testing.TB, path string) logFiles {
@@ -30,7 +30,7 @@ func load(t testing.TB, path string) logFiles {
 	return all
 }
 
-// put writes a log into a folder, in place of what is there.
+// put writes a log into a directory, in place of what is there.
 func (files logFiles) put(t testing.TB, dir string) string {
 	t.Helper()
 	if err := os.RemoveAll(dir); err != nil {

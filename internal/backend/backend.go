@@ -1,5 +1,5 @@
 // Package backend is the seam between the Runner and the tiers. Nothing above
-// it knows how to isolate; nothing below it knows which door a request came
+// it knows how to isolate; nothing below it knows which frontend a request came
 // through.
 package backend
 

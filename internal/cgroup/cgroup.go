@@ -32,7 +32,7 @@ type Limits struct {
 type Usage struct {
 	// PeakMemory is the most at one time, in bytes; 0 when it is not known.
 	PeakMemory int64
-	// CPU is the processor time of all processes, the dead included; 0 when it
+	// CPU is the CPU time of all processes, the dead included; 0 when it
 	// is not known (v1 counts it in another hierarchy).
 	CPU time.Duration
 }

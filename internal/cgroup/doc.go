@@ -19,7 +19,7 @@
 //	g, err := pool.Lease(cgroup.Limits{Memory: 256 << 20, Processes: 64})
 //	ok := g.CountsProcesses()        // false where f.ProcessReason says why; rlimits have to do then
 //	n, err := g.ForksRefused()       // evidence that the tree was as large as it may be
-//	u, err := g.Usage()              // the peak of memory, and on v2 the processor time
+//	u, err := g.Usage()              // the peak of memory, and on v2 the CPU time
 //
 // # Where the groups are
 //
@@ -82,6 +82,6 @@
 //     by then is elsewhere.
 //   - A group above that is full. v1, and v2 before 6.11, count its refusals as
 //     if they were the tree's own.
-//   - Processor time, and numbers of processes where no lease bounds them:
+//   - CPU time, and numbers of processes where no lease bounds them:
 //     seccomp, rlimits and the Runner's clock do that.
 package cgroup

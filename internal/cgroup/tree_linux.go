@@ -139,7 +139,7 @@ func (n *node) beginTree(processes int) (*treeStart, error) {
 	return s, nil
 }
 
-// cpu is the processor time since the group was made, 0 when unknown. v2 counts
+// cpu is the CPU time since the group was made, 0 when unknown. v2 counts
 // it in every group, with and without the cpu controller.
 func (n *node) cpu() time.Duration {
 	if n.version != 2 {

@@ -25,7 +25,7 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	return run.Errorf(run.Invalid, "unknown command %q (see %s --help)", args[0], cmd.CommandPath())
 }
 
-// Action makes a cobra function of a command's work: the environment's twins
+// Action makes a cobra function of a command's work: environment variables
 // are read first, and an error without a class is ours to mend.
 func Action(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {

@@ -13,29 +13,29 @@ import (
 
 const envPrefix = "CORDON_"
 
-// EnvName is the twin of a flag, unless it was given another.
+// EnvName is the environment variable of a flag, unless it was given another.
 func EnvName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// otherTwin is the annotation of a flag whose twin has another name.
-const otherTwin = "cordon_twin"
+// otherVariable is the annotation of a flag whose environment variable has another name.
+const otherVariable = "cordon_variable"
 
-// NameTwin gives a flag another twin than its name would, because that one means
+// NameVariable gives a flag another environment variable than its name would, because that one means
 // something else to another command.
-func NameTwin(cmd *cobra.Command, flag, variable string) {
-	cmd.Flags().Lookup(flag).Annotations = map[string][]string{otherTwin: {variable}}
+func NameVariable(cmd *cobra.Command, flag, variable string) {
+	cmd.Flags().Lookup(flag).Annotations = map[string][]string{otherVariable: {variable}}
 }
 
-// TwinOf is the variable that says the same as a flag.
-func TwinOf(f *pflag.Flag) string {
-	if other := f.Annotations[otherTwin]; len(other) > 0 {
+// VariableOf is the variable that says the same as a flag.
+func VariableOf(f *pflag.Flag) string {
+	if other := f.Annotations[otherVariable]; len(other) > 0 {
 		return other[0]
 	}
 	return EnvName(f.Name)
 }
 
-// ReadEnvironment sets each flag that the command line does not from its twin.
+// ReadEnvironment sets each flag that the command line does not from its environment variable.
 // A variable that is empty says nothing.
 func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 	var err error
@@ -46,7 +46,7 @@ func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 		}
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		name := TwinOf(f)
+		name := VariableOf(f)
 		value, said := given[name]
 		if !said || f.Changed || f.Name == "help" || err != nil {
 			return
@@ -70,7 +70,7 @@ func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	all := slices.Concat(Twins("cordon"), Twins("cordond"))
+	all := slices.Concat(Variables("cordon"), Variables("cordond"))
 	for name := range given {
 		if likely := Nearest(name, all); likely != "" && likely != name {
 			return run.Errorf(run.Invalid, "%s means nothing: did you mean %s?", name, likely)

@@ -31,7 +31,7 @@ func (o *PolicyOptions) AddTo(cmd *cobra.Command) {
 
 // AddWasmTo is for commands that may run Python on WebAssembly.
 func (o *PolicyOptions) AddWasmTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.PythonWasm, "python-wasm", "", "the bundle with CPython for --tier wasm: a `FILE` (python-wasm.zip beside cordon, or in the user's data folder)")
+	cmd.Flags().StringVar(&o.PythonWasm, "python-wasm", "", "the bundle with CPython for --tier wasm: a `FILE` (python-wasm.zip beside cordon, or in the user's data directory)")
 }
 
 // AddPolicyTo is for commands that need no Python.
@@ -59,7 +59,7 @@ func (o *PolicyOptions) Load(ctx context.Context) (policy.Policy, error) {
 }
 
 // LoadPolicy: a preset's name goes before a file of that name, so that no
-// file in the current folder can change what "strict" means.
+// file in the current directory can change what "strict" means.
 func LoadPolicy(name string) (policy.Policy, error) {
 	if name == "" {
 		return policy.Policy{}, nil

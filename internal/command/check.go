@@ -39,7 +39,7 @@ func Check(argv []string, s Scope) (Verdict, error) {
 
 func (v *view) check(argv []string) (Verdict, error) {
 	s := v.Scope
-	l := &look{view: v, twins: map[string]twin{}, stock: sync.OnceValue(func() *inventory { return takeInventory(v.systemFolders(s.Path)) })}
+	l := &look{view: v, twins: map[string]twin{}, stock: sync.OnceValue(func() *inventory { return takeInventory(v.systemDirectories(s.Path)) })}
 	f, err := v.find(v.dir, argv[0], absolute(s.Path))
 	if err != nil {
 		if named, detail := l.dangling(argv[0]); detail != "" && !s.AllowInterpreters {
@@ -49,7 +49,7 @@ func (v *view) check(argv []string) (Verdict, error) {
 	}
 	verdict := Verdict{Path: f.path}
 	if !s.AllowInterpreters {
-		if detail := l.program(f, argv, trail{subject: show(argv[0])}, setting{dir: v.dir, folders: s.Path}); detail != "" {
+		if detail := l.program(f, argv, trail{subject: show(argv[0])}, setting{dir: v.dir, directories: s.Path}); detail != "" {
 			verdict.Refusals = append(verdict.Refusals, refuseInterpreter(detail))
 		}
 	}
@@ -84,10 +84,10 @@ func checkTexts(argv []string) error {
 	return nil
 }
 
-// absolute leaves out the folders that depend on the working directory, so
+// absolute leaves out the directories that depend on the working directory, so
 // that a file in the workspace does not become a command by accident.
-func absolute(folders []string) (all []string) {
-	for _, f := range folders {
+func absolute(directories []string) (all []string) {
+	for _, f := range directories {
 		if path.IsAbs(f) {
 			all = append(all, f)
 		}
@@ -129,12 +129,12 @@ func kernelsFormat(system string) string {
 // to is not: /usr/bin/awk without /etc/alternatives. It is the better answer
 // than "not found", which would only invite to mount more.
 func (l *look) dangling(name string) (named, detail string) {
-	folders := absolute(l.Path)
+	directories := absolute(l.Path)
 	if strings.Contains(name, "/") {
-		folders = []string{""}
+		directories = []string{""}
 	}
-	for _, folder := range folders {
-		r := l.walk(l.dir, path.Join(folder, name))
+	for _, directory := range directories {
+		r := l.walk(l.dir, path.Join(directory, name))
 		if left, ok := r.left(); !ok || left.place != system || r.place != outside {
 			continue
 		}
@@ -144,7 +144,7 @@ func (l *look) dangling(name string) (named, detail string) {
 		}
 		for _, file := range []string{path.Base(real), path.Base(r.met[0].at)} {
 			if n, ok := nameOf(file); ok {
-				if named = path.Join(folder, name); !path.IsAbs(named) {
+				if named = path.Join(directory, name); !path.IsAbs(named) {
 					named = path.Join(l.dir, name)
 				}
 				return named, trail{subject: show(name)}.then("is " + show(real)).isA(string(n.kind))

@@ -32,7 +32,7 @@ func TestCommandsThatCannotBe(t *testing.T) {
 	g.write("ws/gone", "#!/usr/bin/no-such-program\n", 0o755)
 	g.write("ws/unseen", "#!"+g.outside+"/program\n", 0o755)
 	g.write("ws/crlf", "#!/usr/bin/cat\r\n", 0o755)
-	g.write("ws/folder", "#!/usr/bin\n", 0o755)
+	g.write("ws/directory", "#!/usr/bin\n", 0o755)
 	g.write("ws/endless", "#!"+strings.Repeat("/", 300)+"usr/bin/cat\n", 0o755)
 	g.write("ws/loop", "#!./loop\n", 0o755)
 	g.write("ws/wrongformat", "#!./plain\n", 0o755)
@@ -56,9 +56,9 @@ func TestCommandsThatCannotBe(t *testing.T) {
 		{[]string{"no-such-command"}, run.NotFound, "PATH"}, {[]string{"./no-such-file"}, run.NotFound, "does not exist"}, {[]string{"/usr/bin/no-such-file"}, run.NotFound, ""},
 		{[]string{"data.txt"}, run.NotFound, "PATH"}, {[]string{g.outside + "/program"}, run.NotFound, "not visible inside"}, {[]string{"../outside/program"}, run.NotFound, "not visible inside"},
 		{[]string{"./leak"}, run.NotFound, g.outside + "/program"}, {[]string{"./dangling"}, run.NotFound, "no-such-file"}, {[]string{"/scratch/x"}, run.NotFound, "private"}, {[]string{"./data.txt/x"}, run.NotFound, ""},
-		{[]string{"./plain"}, run.NotExecutable, "neither"}, {[]string{"./empty"}, run.NotExecutable, "neither"}, {[]string{"./noexec"}, run.NotExecutable, "chmod"}, {[]string{"./sub"}, run.NotExecutable, "folder"}, {[]string{"/"}, run.NotExecutable, "folder"},
-		{[]string{"."}, run.NotExecutable, "folder"}, {[]string{"./fifo"}, run.NotExecutable, "regular"}, {[]string{"/dev/null"}, run.NotExecutable, "not a program"}, {[]string{"./nothing"}, run.NotExecutable, ""}, {[]string{"./blank"}, run.NotExecutable, ""},
-		{[]string{"./gone"}, run.NotFound, "no-such-program"}, {[]string{"./unseen"}, run.NotFound, "not visible"}, {[]string{"./crlf"}, run.NotFound, "CR LF"}, {[]string{"./folder"}, run.NotExecutable, "folder"},
+		{[]string{"./plain"}, run.NotExecutable, "neither"}, {[]string{"./empty"}, run.NotExecutable, "neither"}, {[]string{"./noexec"}, run.NotExecutable, "chmod"}, {[]string{"./sub"}, run.NotExecutable, "directory"}, {[]string{"/"}, run.NotExecutable, "directory"},
+		{[]string{"."}, run.NotExecutable, "directory"}, {[]string{"./fifo"}, run.NotExecutable, "regular"}, {[]string{"/dev/null"}, run.NotExecutable, "not a program"}, {[]string{"./nothing"}, run.NotExecutable, ""}, {[]string{"./blank"}, run.NotExecutable, ""},
+		{[]string{"./gone"}, run.NotFound, "no-such-program"}, {[]string{"./unseen"}, run.NotFound, "not visible"}, {[]string{"./crlf"}, run.NotFound, "CR LF"}, {[]string{"./directory"}, run.NotExecutable, "directory"},
 		{[]string{"./endless"}, run.NotExecutable, ""}, {[]string{"./loop"}, run.NotExecutable, "gives up"}, {[]string{"./wrongformat"}, run.NotExecutable, ""}, {[]string{"./class.jar"}, run.NotExecutable, ""},
 	} {
 		g.scope.AllowInterpreters = true
@@ -105,7 +105,7 @@ func TestPathOfTheExecutable(t *testing.T) {
 			t.Errorf("%s: %+v; want %s", test[0], v, test[1])
 		}
 	}
-	// Folders that depend on where one stands are not searched, and what may
+	// Directories that depend on where one stands are not searched, and what may
 	// not be executed is passed over.
 	g.scope.Path = []string{"", ".", "sub", g.ws + "/sub", "/usr/bin"}
 	_, err := Check([]string{"tool"}, g.scope)

@@ -43,8 +43,8 @@
 //   - A program that was compiled for the purpose, packed, or changed so that
 //     nothing known is left in it.
 //   - A wrapper of which not all options are known (bwrap, systemd-run) that
-//     goes into another folder or root first: of those, what is found from the
-//     command's own folder is looked at, and what is not passes.
+//     goes into another directory or root first: of those, what is found from the
+//     command's own directory is looked at, and what is not passes.
 //   - A file that is exchanged between the look and the start.
 //   - Paths that a program reads from a file, from its input or its
 //     environment, and those glued to an option in an unusual way.

@@ -13,14 +13,14 @@ const (
 	// ordinary paths, needs about half of it. Without a bound a few bytes would
 	// cost minutes: links that lead to links, lists in lists.
 	effortMost = 1 << 19
-	// lookupEffort is what a name costs in each folder, beside its steps: most
+	// lookupEffort is what a name costs in each directory, beside its steps: most
 	// are not there, and each says why not.
 	lookupEffort = 3
 	// userEffort is what the user database costs: a file is read, or a server
 	// asked.
 	userEffort = 200
-	// folderEffort is what the inventory of a folder costs.
-	folderEffort = 200
+	// directoryEffort is what the inventory of a directory costs.
+	directoryEffort = 200
 )
 
 // effort is the work that one Check has done so far.

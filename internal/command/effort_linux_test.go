@@ -99,7 +99,7 @@ func TestHostileArgumentsAreBounded(t *testing.T) {
 		{"all separators", append([]string{"ls"}, slices.Repeat([]string{strings.Repeat("=@/usr:,=@../", 9_000)}, 12)...), effortMost},
 		{"links to links", append([]string{"ls"}, slices.Repeat([]string{"l0"}, 100_000)...), effortMost},
 		{"outside", append([]string{"ls"}, slices.Repeat([]string{"/etc" + strings.Repeat("/a", 2000)}, 350)...), effortMost},
-		{"folders of the PATH", append([]string{"setarch", "env", "PATH=" + strings.Join(numbered("/usr/%d", 12_000), ":")}, numbered("x%d", 9_000)...), effortMost},
+		{"directories of the PATH", append([]string{"setarch", "env", "PATH=" + strings.Join(numbered("/usr/%d", 12_000), ":")}, numbered("x%d", 9_000)...), effortMost},
 		{"wrappers", slices.Concat([]string{"setarch"}, slices.Repeat([]string{"find"}, 900), slices.Repeat([]string{"x"}, 100_000)), effortMost},
 	} {
 		t.Run(test.name, func(t *testing.T) {

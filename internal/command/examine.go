@@ -66,14 +66,14 @@ func (t trail) does(verb string) string {
 
 // setting is where a command would be looked up.
 type setting struct {
-	dir     string
-	folders []string
-	depth   int
-	open    bool // words will be added to the command
-	execvp  bool // a file that the kernel does not know goes to sh
-	unsure  bool // it may be no command at all
-	roams   bool // dir is not the folder in which it will begin
-	scripts []string
+	dir         string
+	directories []string
+	depth       int
+	open        bool // words will be added to the command
+	execvp      bool // a file that the kernel does not know goes to sh
+	unsure      bool // it may be no command at all
+	roams       bool // dir is not the directory in which it will begin
+	scripts     []string
 }
 
 func refuseInterpreter(detail string) run.Violation {
@@ -130,7 +130,7 @@ func (l *look) program(f file, argv []string, t trail, at setting) string {
 	if n.format == secret && !f.isSystem() {
 		return t.does("cannot be read, so that nobody knows what it is")
 	}
-	// In the system's folders names tell what a program does; elsewhere only
+	// In the system's directories names tell what a program does; elsewhere only
 	// the file does, as a project may build its own "script".
 	if f.isSystem() {
 		for _, name := range f.names() {
@@ -171,7 +171,7 @@ func (l *look) script(f file, sh shebang, argv []string, t trail, at setting) st
 		for _, interpreter := range []string{command[0], strings.TrimRight(command[0], "\r")} {
 			found, err := l.locate(at.dir, interpreter)
 			if at.depth > 1 && !path.IsAbs(interpreter) && (err != nil || at.roams) {
-				return t.does("depends on the folder in which it is started")
+				return t.does("depends on the directory in which it is started")
 			}
 			if err != nil {
 				continue
@@ -228,8 +228,8 @@ func (l *look) wrapper(name string, argv []string, t trail, at setting) string {
 			return t.does(in.refused)
 		}
 		here := at
-		if in.folders != nil {
-			here.folders = in.folders
+		if in.directories != nil {
+			here.directories = in.directories
 		}
 		if in.dir != "" {
 			here.dir = l.walk(at.dir, in.dir).path
@@ -240,7 +240,7 @@ func (l *look) wrapper(name string, argv []string, t trail, at setting) string {
 		if len(in.argv) > 0 && !in.unsure {
 			// A command that is not there is more likely an option's value
 			// that was misread.
-			_, err := l.find(here.dir, in.argv[0], here.folders)
+			_, err := l.find(here.dir, in.argv[0], here.directories)
 			in.unsure = err != nil
 		}
 		words := in.skipped
@@ -275,11 +275,11 @@ func (l *look) command(argv []string, t trail, at setting) string {
 	if isPlaceholder(name) {
 		return t.does("runs what it finds")
 	}
-	if at.roams && dependsOnFolder(name, at.folders) {
-		return t.does("runs " + show(name) + " in a folder that is not known beforehand")
+	if at.roams && dependsOnDirectory(name, at.directories) {
+		return t.does("runs " + show(name) + " in a directory that is not known beforehand")
 	}
 	at.execvp = true
-	f, err := l.find(at.dir, name, at.folders)
+	f, err := l.find(at.dir, name, at.directories)
 	if err != nil {
 		// The loader and others also run what has no x bit.
 		f, err = l.locate(at.dir, name)
@@ -303,7 +303,7 @@ func (l *look) command(argv []string, t trail, at setting) string {
 	}
 	if strings.Contains(name, "/") && !at.unsure {
 		// It may be there all the same, for whoever knows another way to go
-		// into a folder.
+		// into a directory.
 		return t.then("runs " + show(name)).does("cannot be looked at")
 	}
 	if at.open {
@@ -312,13 +312,13 @@ func (l *look) command(argv []string, t trail, at setting) string {
 	return ""
 }
 
-// dependsOnFolder reports whether the working directory decides which file a
+// dependsOnDirectory reports whether the working directory decides which file a
 // name means.
-func dependsOnFolder(name string, folders []string) bool {
+func dependsOnDirectory(name string, directories []string) bool {
 	if strings.Contains(name, "/") {
 		return !path.IsAbs(name)
 	}
-	return len(absolute(folders)) < len(folders)
+	return len(absolute(directories)) < len(directories)
 }
 
 // word looks at an argument that may be a command, or have its path glued on:
@@ -329,7 +329,7 @@ func (l *look) word(w string, rest []string, t trail, at setting) string {
 		if l.words++; l.words > wordsMost || l.over() {
 			return t.does("has too many arguments to be looked through")
 		}
-		f, err := l.find(at.dir, name, at.folders)
+		f, err := l.find(at.dir, name, at.directories)
 		if err != nil || slices.Contains(at.scripts, f.real) { // a script is its interpreter's argument
 			continue
 		}

@@ -20,7 +20,7 @@ type file struct {
 }
 
 // isSystem reports whether it lies where no guest writes. A workspace may
-// contain the system's folders, but not the other way round.
+// contain the system's directories, but not the other way round.
 func (f file) isSystem() bool { return f.place == system }
 
 // most is how much of it is read.
@@ -61,8 +61,8 @@ func (v *view) locate(dir, name string) (file, error) {
 	}
 	if slices.Contains(strings.Split(name, "/"), "..") {
 		// Taking ".." out of the text would be wrong behind a link.
-		folder, base := path.Split(name)
-		f.path = path.Join(v.walk(dir, folder).path, base)
+		directory, base := path.Split(name)
+		f.path = path.Join(v.walk(dir, directory).path, base)
 	}
 	via := ""
 	if l, ok := r.left(); ok || len(r.met) > 0 && r.info == nil {
@@ -79,13 +79,13 @@ func (v *view) locate(dir, name string) (file, error) {
 	case r.place == scratch:
 		return f, run.Errorf(run.NotFound, "%s does not exist inside: %s is private, and empty when a command starts", show(name), v.Scratch)
 	case r.place == skeleton:
-		return f, run.Errorf(run.NotExecutable, "%s is a folder", show(name))
+		return f, run.Errorf(run.NotExecutable, "%s is a directory", show(name))
 	case r.place == device:
 		return f, run.Errorf(run.NotExecutable, "%s is not a program", show(name))
 	case r.info == nil:
 		return f, run.Errorf(run.NotFound, "%s does not exist%s", show(name), via)
 	case r.info.IsDir():
-		return f, run.Errorf(run.NotExecutable, "%s is a folder", show(name))
+		return f, run.Errorf(run.NotExecutable, "%s is a directory", show(name))
 	case !r.info.Mode().IsRegular():
 		return f, run.Errorf(run.NotExecutable, "%s is not a regular file", show(name))
 	}
@@ -101,26 +101,26 @@ func (v *view) executable(dir, name string) (file, error) {
 	return f, err
 }
 
-// folder follows the links to a folder of the PATH, once for each Check: every
+// directory follows the links to a directory of the PATH, once for each Check: every
 // name that is looked up asks for the same few.
-func (v *view) folder(dir, name string) string {
+func (v *view) directory(dir, name string) string {
 	if !path.IsAbs(name) {
 		name = path.Join(dir, name)
 	}
-	real, ok := v.folders[name]
+	real, ok := v.directories[name]
 	if !ok {
 		real = v.walk("/", name).path
-		v.folders[name] = real
+		v.directories[name] = real
 	}
 	return real
 }
 
-// systemFolders leaves out those of the PATH that a guest may write to: a
+// systemDirectories leaves out those of the PATH that a guest may write to: a
 // project's own bin/watch is nobody's twin.
-func (v *view) systemFolders(folders []string) (all []string) {
-	for _, f := range absolute(folders) {
-		real := v.folder("/", f)
-		if v.where(real) == system && !slices.Contains(all, real) && v.spend(folderEffort, "") {
+func (v *view) systemDirectories(directories []string) (all []string) {
+	for _, f := range absolute(directories) {
+		real := v.directory("/", f)
+		if v.where(real) == system && !slices.Contains(all, real) && v.spend(directoryEffort, "") {
 			all = append(all, real)
 		}
 	}
@@ -128,21 +128,21 @@ func (v *view) systemFolders(folders []string) (all []string) {
 }
 
 // find looks a command up as execvp does: by its path if it has a slash, else
-// in the folders. What may not be executed is passed over, and is the answer
+// in the directories. What may not be executed is passed over, and is the answer
 // only when there is nothing else.
-func (v *view) find(dir, name string, folders []string) (file, error) {
+func (v *view) find(dir, name string, directories []string) (file, error) {
 	if strings.Contains(name, "/") {
 		return v.executable(dir, name)
 	}
 	var first error
-	for _, folder := range folders {
+	for _, directory := range directories {
 		if !v.spend(lookupEffort, "") {
-			return file{}, run.Errorf(run.NotFound, "%s is in one of too many folders", show(name))
+			return file{}, run.Errorf(run.NotFound, "%s is in one of too many directories", show(name))
 		}
-		real := v.folder(dir, folder)
+		real := v.directory(dir, directory)
 		f, err := v.executable(real, name)
 		if err == nil {
-			if f.path = path.Join(folder, name); !path.IsAbs(folder) {
+			if f.path = path.Join(directory, name); !path.IsAbs(directory) {
 				f.path = path.Join(dir, f.path)
 			}
 			return f, nil
@@ -154,5 +154,5 @@ func (v *view) find(dir, name string, folders []string) (file, error) {
 	if first != nil {
 		return file{}, first
 	}
-	return file{}, run.Errorf(run.NotFound, "%s is not in the PATH of the command: %s", show(name), showLine(strings.Join(folders, ", ")))
+	return file{}, run.Errorf(run.NotFound, "%s is not in the PATH of the command: %s", show(name), showLine(strings.Join(directories, ", ")))
 }

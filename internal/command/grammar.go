@@ -21,18 +21,18 @@ type grammar struct {
 	dirs        string // options whose value is the command's working directory
 	roots       string // options whose value is the command's root
 	rooted      bool   // the first operand is the command's root
-	roams       bool   // in which folder the command begins is not in the arguments
+	roams       bool   // in which directory the command begins is not in the arguments
 }
 
 // inner is what a wrapper runs.
 type inner struct {
-	argv    []string // the command; empty for none
-	skipped []string // what stood before it
-	refused string   // why it must not start, whatever the command is, or ""
-	unsure  bool     // an option was not known, so any word may be the command
-	folders []string // its PATH, if that was changed
-	dir     string   // its working directory, if that was changed
-	roams   bool     // its working directory cannot be known
+	argv        []string // the command; empty for none
+	skipped     []string // what stood before it
+	refused     string   // why it must not start, whatever the command is, or ""
+	unsure      bool     // an option was not known, so any word may be the command
+	directories []string // its PATH, if that was changed
+	dir         string   // its working directory, if that was changed
+	roams       bool     // its working directory cannot be known
 }
 
 // split finds the command in a wrapper's arguments.
@@ -101,7 +101,7 @@ options:
 			}
 		case g.assigns && strings.Contains(arg, "="):
 			if value, ok := strings.CutPrefix(arg, "PATH="); ok {
-				in.folders = strings.Split(value, ":")
+				in.directories = strings.Split(value, ":")
 			}
 		default:
 			break options

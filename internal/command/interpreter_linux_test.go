@@ -102,7 +102,7 @@ func TestRenamedInterpreters(t *testing.T) {
 		g.refused(ruleInterpreter, []string{"./link-" + name}, real, kind)
 		g.link("link-"+name, "ws/chain-"+name)
 		g.refused(ruleInterpreter, []string{g.ws + "/chain-" + name}, real)
-		// In a folder of the PATH, with a harmless name.
+		// In a directory of the PATH, with a harmless name.
 		g.scope.Path = append([]string{g.ws}, g.scope.Path...)
 		g.refused(ruleInterpreter, []string{"ls"}, "ls is "+kind)
 		g.scope.Path = g.scope.Path[1:]
@@ -151,7 +151,7 @@ func TestOwnProgramsWithFamousNames(t *testing.T) {
 	g.refused(ruleInterpreter, []string{"./deno"}, "a JavaScript runtime")
 }
 
-// In the system's folders the names of links tell as well.
+// In the system's directories the names of links tell as well.
 func TestSystemNames(t *testing.T) {
 	g := newGround(t)
 	g.write("lib/launcher", string(fakeELF("libc.so.6")), 0o755)
@@ -253,7 +253,7 @@ func TestUnreadableAndHuge(t *testing.T) {
 	g.refused(ruleInterpreter, []string{"./huge"}, "./huge is too large to be looked at")
 }
 
-// An alternative whose folder is not visible: not found would be right, and
+// An alternative whose directory is not visible: not found would be right, and
 // would only invite to mount more.
 func TestDanglingInterpreter(t *testing.T) {
 	g := newGround(t)

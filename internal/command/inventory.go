@@ -16,10 +16,10 @@ import (
 
 // The inventory knows the interpreters and the wrappers of this host by their
 // files, so that a copy or a hard link of one is found under any name, also of
-// those that have no signature. Files in the system's folders are not compared:
+// those that have no signature. Files in the system's directories are not compared:
 // no guest puts any there.
 
-// usual folders are looked at besides those of the guest's PATH.
+// usual directories are looked at besides those of the guest's PATH.
 var usual = strings.Fields("/usr/local/bin /usr/bin /bin /usr/sbin")
 
 // known is a file whose name tells what it is.
@@ -44,9 +44,9 @@ var inventories struct {
 
 const inventoriesMost = 8
 
-// real folders, each once: /bin is most often /usr/bin.
-func realFolders(folders []string) (all []string) {
-	for _, f := range slices.Concat(usual, folders) {
+// real directories, each once: /bin is most often /usr/bin.
+func realDirectories(directories []string) (all []string) {
+	for _, f := range slices.Concat(usual, directories) {
 		if real, err := filepath.EvalSymlinks(f); err == nil && path.IsAbs(f) && !slices.Contains(all, real) {
 			all = append(all, real)
 		}
@@ -54,9 +54,9 @@ func realFolders(folders []string) (all []string) {
 	return all
 }
 
-// takeInventory gives that of the folders, new if one of them has changed.
-func takeInventory(folders []string) *inventory {
-	all := realFolders(folders)
+// takeInventory gives that of the directories, new if one of them has changed.
+func takeInventory(directories []string) *inventory {
+	all := realDirectories(directories)
 	var stamps []time.Time
 	settled := true
 	for _, f := range all {
@@ -84,8 +84,8 @@ func takeInventory(folders []string) *inventory {
 	return inv
 }
 
-func (inv *inventory) add(folder string) {
-	f, err := os.Open(folder)
+func (inv *inventory) add(directory string) {
+	f, err := os.Open(directory)
 	if err != nil {
 		return // it is not there
 	}
@@ -100,7 +100,7 @@ func (inv *inventory) add(folder string) {
 		if !interpreter && !wrapper {
 			continue
 		}
-		full := path.Join(folder, entry)
+		full := path.Join(directory, entry)
 		info, err := os.Stat(full)
 		if err != nil || !info.Mode().IsRegular() {
 			continue

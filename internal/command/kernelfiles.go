@@ -43,7 +43,7 @@ func (v *view) whereInKernel(p string) place {
 	if slices.Contains(devices, p) || slices.Contains(kernelTexts, p) {
 		return device
 	}
-	// A descriptor, but nothing through it: it may be a folder.
+	// A descriptor, but nothing through it: it may be a directory.
 	if dir, n := path.Split(p); (dir == "/dev/fd/" || dir == "/proc/self/fd/") && digits(n) {
 		return device
 	}

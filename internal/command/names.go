@@ -26,7 +26,7 @@ const (
 )
 
 // named is the denylist. Where told is true, the file itself tells what it is
-// (markers.go), and a name is believed only in the system's folders: a project
+// (markers.go), and a name is believed only in the system's directories: a project
 // may well build a program called "node".
 //
 // Editors with a language of their own are in it (vim -c, emacs --script); ed,

@@ -15,7 +15,7 @@ const (
 	// readMost is how much of a file is searched. A larger one is refused, as
 	// nobody can say what is in it.
 	readMost = 1 << 30
-	// readSystemMost is enough for the system's folders, into which no guest
+	// readSystemMost is enough for the system's directories, into which no guest
 	// writes: names and copies are known there anyhow, and reading all of a
 	// large program from a disk takes longer than starting it.
 	readSystemMost = 8 << 20

@@ -53,7 +53,7 @@ func (v *view) arguments(args []string) (refusals []run.Violation) {
 	return refusals
 }
 
-// enters gives the view from the folder into which git, make, tar and others go
+// enters gives the view from the directory into which git, make, tar and others go
 // before they read their other arguments (-C, --directory), or nil if there is
 // none. An argument that stays inside from either is let pass.
 func (v *view) enters(args []string) *view {
@@ -146,7 +146,7 @@ func (v *view) file(text string) (detail, hint string) {
 	return v.explain(text, r, target)
 }
 
-// ok reports whether a path stays inside. A folder above the workspace is
+// ok reports whether a path stays inside. A directory above the workspace is
 // there inside, as an empty shell, but whoever names it means the host's. Not
 // so with "/": it is the private root, and more often the separator of tr, cut
 // or sort.
@@ -254,7 +254,7 @@ func (v *view) onHost(p string) (target string, prose bool) {
 }
 
 // isSubstitution knows sed's s/../../g, which as a path would lead out: it has
-// three separators, flags or nothing at the end, and there is no folder "s".
+// three separators, flags or nothing at the end, and there is no directory "s".
 func isSubstitution(text, dir string) bool {
 	if len(text) < 4 || text[0] != 's' && text[0] != 'y' || text[1] != '/' || strings.Count(text, "/") != 3 {
 		return false

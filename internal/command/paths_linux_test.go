@@ -181,8 +181,8 @@ func TestGrantInsideOfTheSystemAndAround(t *testing.T) {
 	g.refused(ruleInterpreter, []string{"env", "sh"}, "a shell")
 }
 
-// A program that goes into a folder first reads its arguments from there.
-func TestArgumentsFromAnotherFolder(t *testing.T) {
+// A program that goes into a directory first reads its arguments from there.
+func TestArgumentsFromAnotherDirectory(t *testing.T) {
 	workspace := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(workspace, "repo/sub"), 0o700); err != nil {
 		t.Fatal(err)

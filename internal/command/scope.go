@@ -16,9 +16,9 @@ type Scope struct {
 	Dir       string   // the command's working directory; empty means the root
 	Read      []string // grants, canonical
 	Write     []string
-	System    []string // folders and files of the host's system, e.g. /usr, /bin, /etc/ssl
+	System    []string // directories and files of the host's system, e.g. /usr, /bin, /etc/ssl
 	Scratch   string   // private, so nothing below it is the host's file
-	Path      []string // the guest's PATH as folders
+	Path      []string // the guest's PATH as directories
 
 	AllowInterpreters bool
 }
@@ -28,7 +28,7 @@ type place int
 
 const (
 	outside  place = iota // not there
-	skeleton              // a folder that is there only because something below it is
+	skeleton              // a directory that is there only because something below it is
 	scratch               // private
 	device                // harmless, or the guest's own
 	system                // the host's, read-only
@@ -42,12 +42,12 @@ type view struct {
 	dir    string // Dir, with links followed
 
 	*effort
-	folders map[string]string // the real folders of the PATH, as they are asked for
-	natures map[string]nature // of the files that were looked at
+	directories map[string]string // the real directories of the PATH, as they are asked for
+	natures     map[string]nature // of the files that were looked at
 }
 
 func newView(s Scope) (*view, error) {
-	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), effort: &effort{}, folders: map[string]string{}, natures: map[string]nature{}}
+	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), effort: &effort{}, directories: map[string]string{}, natures: map[string]nature{}}
 	if s.Workspace != "" {
 		v.grants = append([]string{s.Workspace}, v.grants...)
 	}

@@ -21,7 +21,7 @@ type ground struct {
 	scope   Scope
 }
 
-// newGround makes one. The private folder is called /scratch, so that what
+// newGround makes one. The private directory is called /scratch, so that what
 // lies in the host's /tmp around the workspace is plainly outside.
 func newGround(t *testing.T) *ground {
 	t.Helper()

@@ -194,7 +194,7 @@ func throughFind(args []string, actions ...string) (all []inner) {
 		if hasValue {
 			argv = append([]string{glued}, argv...)
 		}
-		// -execdir and -okdir run it in the folder of what was found.
+		// -execdir and -okdir run it in the directory of what was found.
 		all = append(all, inner{argv: argv, roams: strings.HasSuffix(action, "dir")})
 	}
 	return all

@@ -13,13 +13,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Workspace makes a folder's path canonical (absolute, without links) and
+// Workspace makes a directory's path canonical (absolute, without links) and
 // refuses what must not be one: a workspace is handed to untrusted code with
 // all that is in it. With dangerous, only what would break the jail itself is
 // refused.
 func Workspace(name string, dangerous bool) (string, error) {
 	if name == "" || strings.ContainsRune(name, 0) {
-		return "", run.Errorf(run.Invalid, "%s cannot be a workspace: it is no path; name a folder", show(name))
+		return "", run.Errorf(run.Invalid, "%s cannot be a workspace: it is no path; name a directory", show(name))
 	}
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -27,7 +27,7 @@ func Workspace(name string, dangerous bool) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", run.Errorf(run.Invalid, "the workspace %s does not exist; make the folder first: %w", show(name), err)
+		return "", run.Errorf(run.Invalid, "the workspace %s does not exist; make the directory first: %w", show(name), err)
 	}
 	if err != nil {
 		return "", run.Errorf(run.Invalid, "the workspace %s cannot be reached: %w", show(name), err)
@@ -41,17 +41,17 @@ func Workspace(name string, dangerous bool) (string, error) {
 		called += " (" + show(real) + ")"
 	}
 	if !info.IsDir() {
-		return "", run.Errorf(run.Invalid, "%s cannot be a workspace: it is not a folder; name the folder it is in", called)
+		return "", run.Errorf(run.Invalid, "%s cannot be a workspace: it is not a directory; name the directory it is in", called)
 	}
 	p := filepath.ToSlash(real)
 	if why := neverWorkspace(p); why != "" {
-		return "", run.Errorf(run.Invalid, "%s cannot be a workspace, not even with --dangerous-workspace: %s; name the folder of one project", called, why)
+		return "", run.Errorf(run.Invalid, "%s cannot be a workspace, not even with --dangerous-workspace: %s; name the directory of one project", called, why)
 	}
 	if dangerous {
 		return real, nil
 	}
 	if why := dangerousWorkspace(p, hostpath.Homes(), lexists); why != "" {
-		return "", run.Errorf(run.Invalid, "%s cannot be a workspace: %s; name the folder of one project, or insist with --dangerous-workspace", called, why)
+		return "", run.Errorf(run.Invalid, "%s cannot be a workspace: %s; name the directory of one project, or insist with --dangerous-workspace", called, why)
 	}
 	return real, nil
 }
@@ -80,19 +80,19 @@ func neverWorkspace(p string) string {
 
 var (
 	// crossroads are shared by everybody, or the root of a disk (/mnt/c is one
-	// of Windows); a folder of one's own below is fine.
+	// of Windows); a directory of one's own below is fine.
 	crossroads = strings.Fields("/var /var/lib /var/tmp /var/www /var/opt /var/local /opt /srv /mnt /media /tmp /home /Users /Volumes /Applications " +
 		"/export /export/home /var/home /private /private/tmp /private/var /run/media /run/media/* /run/user /media/* /mnt/? /mnt/?/Users")
 
-	// secrets mean that a folder is a home, whatever it is called.
+	// secrets mean that a directory is a home, whatever it is called.
 	secrets = strings.Fields(".ssh .gnupg .aws .azure .kube .password-store .netrc .pgpass .git-credentials .bash_history .zsh_history .mozilla")
-	// secretTrees are folders that are no workspace themselves.
+	// secretTrees are directories that are no workspace themselves.
 	secretTrees = strings.Fields(".ssh .gnupg .aws .azure .kube .docker .password-store .mozilla")
-	// inHome are the folders of a home where programs keep tokens.
+	// inHome are the directories of a home where programs keep tokens.
 	inHome = strings.Fields(".config .local .cache .docker Library AppData")
 )
 
-// dangerousWorkspace says why a canonical folder had better not be one, or "".
+// dangerousWorkspace says why a canonical directory had better not be one, or "".
 func dangerousWorkspace(p string, homes []string, exists func(string) bool) string {
 	for _, home := range homes {
 		switch {
@@ -105,7 +105,7 @@ func dangerousWorkspace(p string, homes []string, exists func(string) bool) stri
 		}
 	}
 	if hostpath.MatchesAny(p, crossroads) {
-		return "the folders of others are in it"
+		return "the directories of others are in it"
 	}
 	if hostpath.IsHome(p, nil) {
 		return "it is a home directory, with keys and passwords in it"

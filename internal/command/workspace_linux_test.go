@@ -66,7 +66,7 @@ func TestWorkspaceOnThisHost(t *testing.T) {
 		{"house", "it is a home directory", false}, {"tohouse", "it is a home directory", false}, {".", "is in it", false},
 		{"disguised", ".ssh", false}, {"disguised/.ssh", ".ssh", false}, {"dump", ".bash_history", false},
 		{"toroot", "root of the file system", true}, {"toproc", "kernel", true},
-		{"none", "does not exist", true}, {"dangling", "does not exist", true}, {"ws/data.txt", "not a folder", true}, {"ws/data.txt/x", "cannot be reached", true},
+		{"none", "does not exist", true}, {"dangling", "does not exist", true}, {"ws/data.txt", "not a directory", true}, {"ws/data.txt/x", "cannot be reached", true},
 	} {
 		name := filepath.Join(g.root, test.name)
 		for _, dangerous := range []bool{false, true} {
@@ -80,7 +80,7 @@ func TestWorkspaceOnThisHost(t *testing.T) {
 			}
 			wantClass(t, err, run.Invalid, test.why)
 			if !dangerous && !test.evenIfDangerous {
-				wantClass(t, err, run.Invalid, "--dangerous-workspace", "folder of one project")
+				wantClass(t, err, run.Invalid, "--dangerous-workspace", "directory of one project")
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func TestHomesAreNotTheRoot(t *testing.T) {
 	t.Setenv("HOME", "/")
 	for _, home := range hostpath.Homes() {
 		if home == "/" || home == "" {
-			t.Errorf("%q would make every folder dangerous", home)
+			t.Errorf("%q would make every directory dangerous", home)
 		}
 	}
 	t.Setenv("HOME", "relative")

@@ -100,7 +100,7 @@ func TestWrappersThatForgetThePath(t *testing.T) {
 	for _, line := range []string{"-i sh", "- sh", "-u PATH sh", "-i nice sh", "-i env sh"} {
 		g.refused(ruleInterpreter, append([]string{"/usr/bin/env"}, strings.Fields(line)...), "a shell")
 	}
-	// What lies in a project's own folder is the project's, also on its PATH.
+	// What lies in a project's own directory is the project's, also on its PATH.
 	g.allowed("watch", "sh")
 	g.allowed("node")
 	g.allowed("nice", "ls")

@@ -17,9 +17,9 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/process"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
-	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -171,9 +171,9 @@ func relaxed(p policy.Policy) policy.Policy {
 }
 
 // see takes down what the backend built.
-func (r *Report) see(plan jail.Plan, python interpreter.Interpreter, p policy.Policy) {
+func (r *Report) see(plan confine.Plan, python interpreter.Interpreter, p policy.Policy) {
 	r.User.GuestUID = plan.UID
-	r.ViolationsObserved = plan.Seccomp == jail.SeccompNotify
+	r.ViolationsObserved = plan.Seccomp == confine.SeccompNotify
 	r.Interpreter = &Interpreter{
 		Found: python.Found, Path: python.Path, Version: fmt.Sprintf("%d.%d", python.Version[0], python.Version[1]),
 		Shim: isShim(python), VirtualEnv: python.VirtualEnv,
@@ -191,7 +191,7 @@ func isShim(python interpreter.Interpreter) bool {
 }
 
 // walls is pure: the plan's report in the order and the words of ours.
-func walls(plan jail.Plan, p policy.Policy, notify hostfeature.Support) []Wall {
+func walls(plan confine.Plan, p policy.Policy, notify hostfeature.Support) []Wall {
 	required := p.Required()
 	var all []Wall
 	for _, name := range policy.Walls() {
@@ -209,12 +209,12 @@ func walls(plan jail.Plan, p policy.Policy, notify hostfeature.Support) []Wall {
 }
 
 // weaken knows what older kernels leave out of a wall.
-func (w *Wall) weaken(plan jail.Plan, notify hostfeature.Support) {
+func (w *Wall) weaken(plan confine.Plan, notify hostfeature.Support) {
 	if w.State != Enforced {
 		return
 	}
 	switch {
-	case w.Name == policy.WallSeccomp && plan.Seccomp == jail.SeccompErrno:
+	case w.Name == policy.WallSeccomp && plan.Seccomp == confine.SeccompErrno:
 		w.State, w.Reason, w.Remedy = Weaker, "calls are denied, but nobody is told which", notify.Remedy
 	case w.Name == policy.WallLandlock && plan.LandlockGaps != "":
 		w.State, w.Reason, w.Remedy = Weaker, plan.LandlockGaps, "use "+landlock.LastGap+" or newer"

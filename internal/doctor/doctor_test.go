@@ -10,21 +10,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
-	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// host makes a plan as jail.Make does, without a host.
-func host(t *testing.T, p policy.Policy, change func(*hostfeature.Features)) jail.Plan {
+// host makes a plan as confine.Make does, without a host.
+func host(t *testing.T, p policy.Policy, change func(*hostfeature.Features)) confine.Plan {
 	t.Helper()
 	f := hostfeature.Features{
 		UID: 1000, UserNS: hostfeature.Yes(""), Landlock: hostfeature.Yes("ABI 7"), LandlockABI: 7,
 		Seccomp: hostfeature.Yes("violations are observed"), SeccompNotify: hostfeature.Yes(""), Cgroup: hostfeature.Yes(""),
 	}
 	change(&f)
-	plan, err := jail.Make(jail.Inputs{Policy: relaxed(p), Features: f})
+	plan, err := confine.Make(confine.Inputs{Policy: relaxed(p), Features: f})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func notes(system string) []string {
 	case "windows":
 		return []string{
 			"there is no filter of system calls here, and no host can be allowed by name",
-			"what is granted stays named in the rights of its folder, for runs that are granted it again (docs/windows.md)",
+			"what is granted stays named in the rights of its directory, for runs that are granted it again (docs/windows.md)",
 			refused,
 			"for all of cordon's walls use Linux in WSL 2 or in another virtual machine",
 		}

@@ -1,5 +1,5 @@
 // Package egress decides where a guest may connect to. The guest's network
-// namespace is empty but for its own loopback, and on that there is one door:
+// namespace is empty but for its own loopback, and on that there is one way out:
 // a listening socket that the Runner holds and this proxy answers. Whatever
 // does not speak to the proxy reaches nothing, so the proxy need not be obeyed
 // to be effective.

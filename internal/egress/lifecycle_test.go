@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// One door, a thousand connections at the same time.
+// One proxy, a thousand connections at the same time.
 func TestHammerConnections(t *testing.T) {
 	const connections = 1000
 	w := newWorld(t)

@@ -63,7 +63,7 @@ const (
 	maxIdle      = 64 // connections to servers that wait for another plain request
 )
 
-// Proxy is the door of one guest.
+// Proxy is the way out of one guest.
 type Proxy struct {
 	grants   []policy.NetGrant
 	allowed  []string

@@ -37,12 +37,12 @@ type Features struct {
 	Seccomp, SeccompNotify Support
 	// Cgroup: a memory cgroup can be made.
 	Cgroup Support
-	// PlainFiles are those of the granted paths that are not folders.
+	// PlainFiles are those of the granted paths that are not directories.
 	PlainFiles []string
 }
 
 // Grant looks at paths that a policy grants: a plain file has other rights than a
-// folder.
+// directory.
 func (f *Features) Grant(paths []string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)

@@ -162,7 +162,7 @@ func TestTokens(t *testing.T) {
 		if a := d.ask(http.MethodGet, path, "", "Authorization: bearer s3cret", "Host: cordon.example"); a.status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		} else if path == "/other" && string(a.body) != "alice" {
-			t.Errorf("a mounted door takes %q for the caller", a.body)
+			t.Errorf("a mounted frontend takes %q for the caller", a.body)
 		}
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs"} {
@@ -215,8 +215,8 @@ func TestErrorsOfTheService(t *testing.T) {
 	}
 }
 
-// raw talks to a door as no HTTP library would.
-func (d *door) raw(t *testing.T, said string) (net.Conn, *bufio.Reader) {
+// raw talks to a frontend as no HTTP library would.
+func (d *frontend) raw(t *testing.T, said string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", d.at)
 	if err != nil {

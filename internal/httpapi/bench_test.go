@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the door itself costs, with a guest that costs nothing.
+// What the frontend itself costs, with a guest that costs nothing.
 func BenchmarkRun(b *testing.B) {
 	d := open(b, &fake{run: echo}, nil)
 	conn, err := net.Dial("tcp", d.at)

@@ -35,7 +35,7 @@ func bearer(headers []string) (secret string, ok bool) {
 	return secret, strings.EqualFold(scheme, "Bearer") && secret != ""
 }
 
-// fromThisMachine keeps websites away from a door without tokens: a browser on this
+// fromThisMachine keeps websites away from a frontend without tokens: a browser on this
 // machine is on this machine, too.
 func (a *api) fromThisMachine(r *http.Request) error {
 	if !local(r) {

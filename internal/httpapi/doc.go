@@ -1,4 +1,4 @@
-// Package httpapi is the HTTP door: it translates requests for the service, and what
+// Package httpapi is the HTTP frontend: it translates requests for the service, and what
 // comes of them into answers. It decides who asks (tokens), from where (no strange
 // website), how much (bodies) and how long (slow clients); what may be run, and when, is
 // the service's.

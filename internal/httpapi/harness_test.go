@@ -61,8 +61,8 @@ func echo(_ context.Context, req run.Request) (run.Result, error) {
 	return result, err
 }
 
-// door is a server under test.
-type door struct {
+// frontend is a server under test.
+type frontend struct {
 	t       testing.TB
 	api     *api
 	at      string // host and port
@@ -92,7 +92,7 @@ func (l *lines) String() string {
 }
 
 // open starts a server; change may change what it is made of.
-func open(t testing.TB, runner service.Runner, change func(*service.Options, *Options)) *door {
+func open(t testing.TB, runner service.Runner, change func(*service.Options, *Options)) *frontend {
 	t.Helper()
 	if _, ours := runner.(*fake); ours {
 		watchLeaks(t)
@@ -114,7 +114,7 @@ func open(t testing.TB, runner service.Runner, change func(*service.Options, *Op
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &door{t: t, api: a, at: listener.Addr().String(), service: o.Service, server: NewServer(h, o.Logger), spec: specification(t), log: log}
+	d := &frontend{t: t, api: a, at: listener.Addr().String(), service: o.Service, server: NewServer(h, o.Logger), spec: specification(t), log: log}
 	d.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}, Timeout: time.Minute}
 	if o.BodyTimeout > 0 {
 		d.server.ReadHeaderTimeout = o.BodyTimeout // who tests the one tests the other
@@ -157,7 +157,7 @@ type answer struct {
 }
 
 // request makes one; headers are "Name: value".
-func (d *door) request(method, path, body string, headers ...string) *http.Request {
+func (d *frontend) request(method, path, body string, headers ...string) *http.Request {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), method, "http://"+d.at+path, strings.NewReader(body))
 	if err != nil {
@@ -178,12 +178,12 @@ func (d *door) request(method, path, body string, headers ...string) *http.Reque
 }
 
 // ask sends a request and holds the answer against the document.
-func (d *door) ask(method, path, body string, headers ...string) answer {
+func (d *frontend) ask(method, path, body string, headers ...string) answer {
 	d.t.Helper()
 	return d.do(d.request(method, path, body, headers...))
 }
 
-func (d *door) do(r *http.Request) answer {
+func (d *frontend) do(r *http.Request) answer {
 	d.t.Helper()
 	a := d.fetch(r)
 	d.validate(r.Method, r.URL.Path, a)
@@ -192,7 +192,7 @@ func (d *door) do(r *http.Request) answer {
 
 // fetch is do for many: to hold an answer against the document takes longer than to get
 // it.
-func (d *door) fetch(r *http.Request) answer {
+func (d *frontend) fetch(r *http.Request) answer {
 	d.t.Helper()
 	response, err := d.client.Do(r)
 	if err != nil {
@@ -207,7 +207,7 @@ func (d *door) fetch(r *http.Request) answer {
 }
 
 // validate looks whether the document has such an answer, and its headers are there.
-func (d *door) validate(method, path string, a answer) {
+func (d *frontend) validate(method, path string, a answer) {
 	d.t.Helper()
 	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("X-Content-Type-Options") != "nosniff" {
 		d.t.Errorf("%s %s: headers are missing: %v", method, path, a.header)
@@ -242,7 +242,7 @@ func (d *door) validate(method, path string, a answer) {
 	d.conforms(schema, a.body)
 }
 
-func (d *door) conforms(schema *openapi3.Schema, body []byte) {
+func (d *frontend) conforms(schema *openapi3.Schema, body []byte) {
 	d.t.Helper()
 	var value any
 	if err := json.Unmarshal(body, &value); err != nil {
@@ -255,7 +255,7 @@ func (d *door) conforms(schema *openapi3.Schema, body []byte) {
 }
 
 // item finds the path in the document.
-func (d *door) item(path string) *openapi3.PathItem {
+func (d *frontend) item(path string) *openapi3.PathItem {
 	for template, item := range d.spec.Paths.Map() {
 		want, got := strings.Split(template, "/"), strings.Split(path, "/")
 		same := len(want) == len(got)
@@ -280,7 +280,7 @@ func eventually(t testing.TB, so func() bool) {
 }
 
 // problem reads one.
-func (d *door) problem(a answer) Problem {
+func (d *frontend) problem(a answer) Problem {
 	d.t.Helper()
 	var p Problem
 	if err := json.Unmarshal(a.body, &p); err != nil {
@@ -293,7 +293,7 @@ func (d *door) problem(a answer) Problem {
 }
 
 // result reads one.
-func (d *door) result(a answer) (result struct {
+func (d *frontend) result(a answer) (result struct {
 	ID      string          `json:"id"`
 	Status  run.Status      `json:"status"`
 	Outcome run.Outcome     `json:"outcome"`

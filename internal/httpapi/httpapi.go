@@ -20,7 +20,7 @@ type Finder interface {
 	Find(secret string) (token.Caller, bool)
 }
 
-// Options are the parts of the door.
+// Options are the parts of the frontend.
 type Options struct {
 	Service *service.Service
 	// Tokens say who asks. Without them everybody is token.Local, and must come from
@@ -42,7 +42,7 @@ type Options struct {
 	Version string
 	// Logger hears of our own failures; nil means nobody does.
 	Logger *slog.Logger
-	// Mounts are other doors by their paths, behind the same guards. They find who asks
+	// Mounts are other frontends by their paths, behind the same guards. They find who asks
 	// by token.CallerOf.
 	Mounts map[string]http.Handler
 }
@@ -57,7 +57,7 @@ const (
 // bodiesAtOnce is how many bodies of the largest size may be in memory together.
 const bodiesAtOnce = 16
 
-// api is the door.
+// api is the frontend.
 type api struct {
 	Options
 	bodies budget
@@ -66,7 +66,7 @@ type api struct {
 	document, page []byte
 }
 
-// New gives the door's handler.
+// New gives the frontend's handler.
 func New(o Options) (http.Handler, error) {
 	_, h, err := build(o)
 	return h, err
@@ -74,7 +74,7 @@ func New(o Options) (http.Handler, error) {
 
 func build(o Options) (*api, http.Handler, error) {
 	if o.Service == nil {
-		return nil, nil, run.Errorf(run.Internal, "the HTTP door needs a service behind it")
+		return nil, nil, run.Errorf(run.Internal, "the HTTP frontend needs a service behind it")
 	}
 	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, DefaultBodyTimeout)

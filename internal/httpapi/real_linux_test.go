@@ -26,7 +26,7 @@ type seen chan observe.Run
 func (s seen) Ended(_ context.Context, r observe.Run) { s <- r }
 
 // openReal starts a server with real guests behind it.
-func openReal(t testing.TB, options cordon.Options, change func(*service.Options, *Options)) *door {
+func openReal(t testing.TB, options cordon.Options, change func(*service.Options, *Options)) *frontend {
 	t.Helper()
 	watchLeaks(t)
 	runner, err := cordon.NewRunner(options)
@@ -60,7 +60,7 @@ func TestRealGuests(t *testing.T) {
 	if got := d.result(a); got.ID != "r1" || string(got.Value) != "42" || got.Stdout != "<hä & b>\n" || got.Status != run.StatusOK {
 		t.Errorf("%s", a.body)
 	}
-	if r := <-told; r.ID != a.header.Get(runIDHeader) || r.Caller != "local" || r.Door != observe.HTTP {
+	if r := <-told; r.ID != a.header.Get(runIDHeader) || r.Caller != "local" || r.Frontend != observe.HTTP {
 		t.Errorf("the audit log would have %+v, the client %v", r, a.header)
 	}
 
@@ -227,12 +227,12 @@ func TestDrain(t *testing.T) {
 // No browser can open a file: any host may be named there.
 func TestUnixSocket(t *testing.T) {
 	d := open(t, &fake{run: echo}, nil)
-	folder, err := os.MkdirTemp("", "cordon")
+	directory, err := os.MkdirTemp("", "cordon")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	path := filepath.Join(folder, "s")
+	t.Cleanup(func() { os.RemoveAll(directory) })
+	path := filepath.Join(directory, "s")
 	listener, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func readEvents(t *testing.T, text string) (events []event) {
 }
 
 // documented holds a stream against the document.
-func (d *door) documented(events []event) {
+func (d *frontend) documented(events []event) {
 	d.t.Helper()
 	var list []any
 	for _, e := range events {

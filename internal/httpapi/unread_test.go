@@ -78,7 +78,7 @@ func TestUnreadAnswers(t *testing.T) {
 }
 
 // flood has many clients ask for large answers that they do not read.
-func (d *door) flood(t *testing.T, header string) {
+func (d *frontend) flood(t *testing.T, header string) {
 	t.Helper()
 	var clients sync.WaitGroup
 	for i := range unreadClients() {
@@ -136,7 +136,7 @@ func TestAnswersAreGivenBack(t *testing.T) {
 	})
 }
 
-func (d *door) untilNothingIsUnsent(t *testing.T) {
+func (d *frontend) untilNothingIsUnsent(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for d.service.Answers.Unsent() != 0 {

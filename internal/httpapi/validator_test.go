@@ -18,8 +18,8 @@ import (
 // or its yes would mean nothing.
 func TestDocumentIsValidForOthers(t *testing.T) {
 	hosttest.Slow(t, "Node takes its time to start")
-	folder := os.Getenv("CORDON_TEST_NODE")
-	if folder == "" {
+	directory := os.Getenv("CORDON_TEST_NODE")
+	if directory == "" {
 		hosttest.Lacks(t, "CORDON_TEST_NODE is not set: scripts/setup installs it, and scripts/test sets it")
 	}
 	text, err := encode(newDocument("test"))
@@ -50,7 +50,7 @@ func TestDocumentIsValidForOthers(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(folder, "bin", "node"), "testdata/openapi.mjs", filepath.Join(folder, "node_modules"))
+	cmd := exec.CommandContext(ctx, filepath.Join(directory, "bin", "node"), "testdata/openapi.mjs", filepath.Join(directory, "node_modules"))
 	cmd.Stdin, cmd.Stderr = &documents, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

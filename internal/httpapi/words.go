@@ -9,7 +9,7 @@ var words = map[string]string{
 	"Request.args":                "For WebAssembly modules, which cannot be sent by HTTP.",
 	"Request.deterministic":       "On the tier wasm: the clock stands still, and randomness is always the same.",
 	"Request.command":             "A program and its arguments, where the operator allows commands.",
-	"Request.workspace":           "The folder in which a command works: one that the operator offers. Without one it has a private /tmp.",
+	"Request.workspace":           "The directory in which a command works: one that the operator offers. Without one it has a private /tmp.",
 	"Request.workspace_read_only": "The command can change nothing in its workspace.",
 	"Request.env":                 "Added to the environment of a command, of which nothing is the host's.",
 	"Request.name":                "Shown in tracebacks instead of \"<script>\".",
@@ -24,7 +24,7 @@ var words = map[string]string{
 
 	"Limits":            "What one run may use. What is left out is the operator's default.",
 	"Limits.wall_time":  "By the clock on the wall.",
-	"Limits.cpu_time":   "Processor time of all threads together.",
+	"Limits.cpu_time":   "CPU time of all threads together.",
 	"Limits.memory":     "Above the bare interpreter.",
 	"Limits.output":     "Of stdout and of stderr, each for itself.",
 	"Limits.result":     "Of the result and the variables together, as JSON.",
@@ -32,7 +32,7 @@ var words = map[string]string{
 	"Limits.open_files": "Descriptors, the standard streams included.",
 	"Limits.threads":    "Threads, the main one included.",
 	"Limits.processes":  "A command's processes, each of their threads counted.",
-	"Limits.disk":       "What a command adds to the folders that it may change.",
+	"Limits.disk":       "What a command adds to the directories that it may change.",
 	"Limits.files":      "How many files, directories and links a command adds there.",
 	"Limits.fuel":       "Instructions of a WebAssembly module.",
 
@@ -66,7 +66,7 @@ var words = map[string]string{
 
 	"Usage":           "What a run used, with the names of the limits.",
 	"Usage.wall_time": "By the clock on the wall.",
-	"Usage.cpu_time":  "Processor time of all threads together.",
+	"Usage.cpu_time":  "CPU time of all threads together.",
 	"Usage.memory":    "At its peak.",
 	"Usage.output":    "What it wrote, on both streams.",
 	"Usage.result":    "Of the result and the variables together, as JSON.",

@@ -14,22 +14,22 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// A command may write to the workspace that the operator offers, and so exchange a folder
-// in it for a link while the next request for that folder waits for its turn. What is
+// A command may write to the workspace that the operator offers, and so exchange a directory
+// in it for a link while the next request for that directory waits for its turn. What is
 // behind the link is nobody's workspace.
 func TestWorkspaceExchangedWhileItWaits(t *testing.T) {
 	line := admission.NewLine(admission.Options{Concurrent: 1, Queue: 4})
 	offered, secrets := t.TempDir(), t.TempDir()
-	folder := filepath.Join(offered, "project")
-	if err := errors.Join(os.Chmod(offered, 0o755), os.Chmod(secrets, 0o755), os.Mkdir(folder, 0o755),
-		os.WriteFile(filepath.Join(folder, "mine"), nil, 0o644),
+	directory := filepath.Join(offered, "project")
+	if err := errors.Join(os.Chmod(offered, 0o755), os.Chmod(secrets, 0o755), os.Mkdir(directory, 0o755),
+		os.WriteFile(filepath.Join(directory, "mine"), nil, 0o644),
 		os.WriteFile(filepath.Join(secrets, "secret"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	d := openReal(t, cordon.Options{Tier: policy.TierJail}, func(so *service.Options, _ *Options) {
 		so.Line, so.Commands, so.Workspaces = line, true, []string{offered}
 	})
-	body := `{"command": ["ls"], "workspace": "` + folder + `"}`
+	body := `{"command": ["ls"], "workspace": "` + directory + `"}`
 	if a := d.ask(http.MethodPost, "/v1/runs", body); a.status != http.StatusOK || d.result(a).Stdout != "mine\n" {
 		t.Fatalf("nothing was exchanged yet: %d %s", a.status, a.body)
 	}
@@ -42,7 +42,7 @@ func TestWorkspaceExchangedWhileItWaits(t *testing.T) {
 	asked := make(chan answer, 1)
 	go func() { asked <- d.ask(http.MethodPost, "/v1/runs", body) }()
 	eventually(t, func() bool { return line.Stats().Waiting == 1 })
-	if err := errors.Join(os.RemoveAll(folder), os.Symlink(secrets, folder)); err != nil {
+	if err := errors.Join(os.RemoveAll(directory), os.Symlink(secrets, directory)); err != nil {
 		t.Fatal(err)
 	}
 	leave()

@@ -12,16 +12,16 @@ import (
 // install them where there are none. It must not be started to ask it anything.
 const appleStub = "/usr/bin/python3"
 
-// developerFolders are where the tools may be: the one that xcode-select has chosen, and
+// developerDirectories are where the tools may be: the one that xcode-select has chosen, and
 // those that it would choose.
-var developerFolders = []string{
+var developerDirectories = []string{
 	"/private/var/db/xcode_select_link", "/Library/Developer/CommandLineTools", "/Applications/Xcode.app/Contents/Developer",
 }
 
 // behindStub gives the Python that macOS's stub stands for.
 func (h *host) behindStub() (string, error) {
-	for _, folder := range developerFolders {
-		if python := path.Join(folder, appleStub); isExecutable(h.fsys, python) {
+	for _, directory := range developerDirectories {
+		if python := path.Join(directory, appleStub); isExecutable(h.fsys, python) {
 			return python, nil
 		}
 	}
@@ -29,8 +29,8 @@ func (h *host) behindStub() (string, error) {
 		"xcode-select --install brings them; a Python of python.org, Homebrew or pyenv does as well", appleStub)
 }
 
-// usualFolders are where to look where PATH has nothing.
-func (h *host) usualFolders() []string {
+// usualDirectories are where to look where PATH has nothing.
+func (h *host) usualDirectories() []string {
 	if h.system != "darwin" {
 		return usual
 	}

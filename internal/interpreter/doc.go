@@ -9,7 +9,7 @@
 // write, unless the user names it: see Search.
 //
 // Interpreter.Mounts lists what a private root must hold, read-only and at the
-// same paths: the binary, the loader and its library folders, the standard
+// same paths: the binary, the loader and its library directories, the standard
 // library and the packages. Paths in the list are real (no component is a
 // symbolic link), sorted, and none lies inside another; links that lead to
 // them are listed as links.
@@ -18,8 +18,8 @@
 //
 //   - The guest's sys.path is Interpreter.SysPath. Files named *.pth are not
 //     read, so "editable" installs, whose code lies elsewhere, are not seen;
-//     nor is the user's own site folder (~/.local).
-//   - Links inside mounted folders that lead out of them dangle inside. Known
+//     nor is the user's own site directory (~/.local).
+//   - Links inside mounted directories that lead out of them dangle inside. Known
 //     and harmless: Debian's sitecustomize.py (into /etc), the libpython link
 //     in config-3.N, zoneinfo/localtime. Debian's libblas and liblapack, which
 //     go through /etc/alternatives, are followed and listed.

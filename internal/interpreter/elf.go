@@ -12,7 +12,7 @@ import (
 
 const machineX86, machineARM, machineRISCV, machinePPC = 62, 183, 243, 21
 
-// triplets are Debian's names of the folders of libraries.
+// triplets are Debian's names of the directories of libraries.
 var triplets = map[uint16]string{
 	machineX86: "x86_64-linux-gnu", machineARM: "aarch64-linux-gnu",
 	machineRISCV: "riscv64-linux-gnu", machinePPC: "powerpc64le-linux-gnu",
@@ -34,7 +34,7 @@ func elfReader(fsys fs.FS) func(string) (object, error) {
 		if !ok {
 			return object{}, errors.New("cannot be read in parts")
 		}
-		// $ORIGIN is the folder of the real file: the kernel and the loader
+		// $ORIGIN is the directory of the real file: the kernel and the loader
 		// both resolve the program's own name.
 		return readObject(at, path.Dir(real))
 	}
@@ -51,7 +51,7 @@ func readObject(at io.ReaderAt, origin string) (object, error) {
 }
 
 // expandRunpath splits search paths and replaces $ORIGIN. Entries that are not
-// absolute afterwards mean the working folder; they are dropped.
+// absolute afterwards mean the working directory; they are dropped.
 func expandRunpath(paths []string, origin string) []string {
 	var dirs []string
 	for _, list := range paths {

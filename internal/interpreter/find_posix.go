@@ -113,7 +113,7 @@ func (h *host) search() (Interpreter, error) {
 		} else {
 			candidates = h.onPath(name)
 		}
-		for _, dir := range h.usualFolders() {
+		for _, dir := range h.usualDirectories() {
 			candidates = append(candidates, path.Join(dir, name))
 		}
 		if i, ok := try(candidates); ok {
@@ -295,10 +295,10 @@ func (h *host) checkFile(found, real string) error {
 	case info.IsDir():
 		for _, inside := range []string{"bin/python3", "python3"} {
 			if name := path.Join(found, inside); isExecutable(h.fsys, name) {
-				return run.Errorf(run.NotExecutable, "%s is a folder: the Python in it is %s", found, name)
+				return run.Errorf(run.NotExecutable, "%s is a directory: the Python in it is %s", found, name)
 			}
 		}
-		return run.Errorf(run.NotExecutable, "%s is a folder: give the path of a Python binary", found)
+		return run.Errorf(run.NotExecutable, "%s is a directory: give the path of a Python binary", found)
 	case !info.Mode().IsRegular():
 		return run.Errorf(run.NotExecutable, "%s is not a file: give the path of a Python binary", found)
 	case info.Mode()&0o111 == 0:

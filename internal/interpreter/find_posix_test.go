@@ -154,7 +154,7 @@ func TestPyenv(t *testing.T) {
 		name, cwd, version, want string
 	}{
 		{"global", "/", "", "pyenv/versions/3.11.7/bin/python3.11"},
-		{"from the folder above", "project/deep/down", "", "pyenv/versions/3.12.10/bin/python3.12"},
+		{"from the directory above", "project/deep/down", "", "pyenv/versions/3.12.10/bin/python3.12"},
 		{"environment wins", "project", "3.11.7", "pyenv/versions/3.11.7/bin/python3.11"},
 		{"first that has it", "/", "3.99:3.12.9:3.11.7", "pyenv/versions/3.12.9/bin/python3.12"},
 		{"python- prefix", "/", "python-3.12", "pyenv/versions/3.12.10/bin/python3.12"},
@@ -230,22 +230,22 @@ func TestNothingIsStarted(t *testing.T) {
 // TestRefusals checks the class and the words of every way to be wrong.
 func TestRefusals(t *testing.T) {
 	root := tree(t, map[string]string{
-		"old/bin/python3":            "->python3.8",
-		"old/bin/python3.8":          "ELF",
-		"old/lib/python3.8/os.py":    "",
-		"two/bin/python2.7":          "ELF",
-		"pypy/bin/python3":           "->pypy3.10",
-		"pypy/bin/pypy3.10":          "ELF",
-		"broken/python3":             "->nowhere",
-		"loop/python3":               "->python",
-		"loop/python":                "->python3",
-		"plain/python3":              "text",
-		"empty/python3":              "#!",
-		"text/python3":               "#!",
-		"folder/python3/bin/python3": "ELF",
-		"folder/bare":                "/",
-		"orphan/pyvenv.cfg":          "home = ROOT/gone/bin\n",
-		"orphan/bin/python3":         "ELF",
+		"old/bin/python3":               "->python3.8",
+		"old/bin/python3.8":             "ELF",
+		"old/lib/python3.8/os.py":       "",
+		"two/bin/python2.7":             "ELF",
+		"pypy/bin/python3":              "->pypy3.10",
+		"pypy/bin/pypy3.10":             "ELF",
+		"broken/python3":                "->nowhere",
+		"loop/python3":                  "->python",
+		"loop/python":                   "->python3",
+		"plain/python3":                 "text",
+		"empty/python3":                 "#!",
+		"text/python3":                  "#!",
+		"directory/python3/bin/python3": "ELF",
+		"directory/bare":                "/",
+		"orphan/pyvenv.cfg":             "home = ROOT/gone/bin\n",
+		"orphan/bin/python3":            "ELF",
 	})
 	for name, text := range map[string]string{"empty/python3": "", "text/python3": "hello"} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o755); err != nil {
@@ -264,8 +264,8 @@ func TestRefusals(t *testing.T) {
 		{"plain/python3", run.NotExecutable, "chmod +x"},
 		{"empty/python3", run.NotExecutable, "empty file"},
 		{"text/python3", run.NotExecutable, "neither a program nor a script"},
-		{"folder/python3", run.NotExecutable, "folder: the Python in it is"},
-		{"folder/bare", run.NotExecutable, "is a folder"},
+		{"directory/python3", run.NotExecutable, "directory: the Python in it is"},
+		{"directory/bare", run.NotExecutable, "is a directory"},
 		{"old/bin/python3", run.Unsupported, "is Python 3.8: cordon needs CPython 3.9"},
 		{"two/bin/python2.7", run.Unsupported, "is Python 2.7"},
 		{"pypy/bin/python3", run.Unsupported, "PyPy"},

@@ -23,9 +23,9 @@ type Interpreter struct {
 	Version [2]int
 	// Prefix is the base prefix: "/usr", "/opt/python3.11".
 	Prefix string
-	// Stdlib is the standard library's folder.
+	// Stdlib is the standard library's directory.
 	Stdlib string
-	// Packages are the folders of installed packages that exist, in the order
+	// Packages are the directories of installed packages that exist, in the order
 	// of sys.path; a virtual environment's come first.
 	Packages []string
 	// SysPath is what sys.path must be inside.

@@ -11,11 +11,11 @@ import (
 
 // layout is where one CPython keeps its library.
 type layout struct {
-	version [2]int
-	prefix  string
-	lib     string // "lib" or "lib64": what Python calls sys.platlibdir
-	folder  string // "python3.11", "python3.13t"
-	stdlib  string
+	version   [2]int
+	prefix    string
+	lib       string // "lib" or "lib64": what Python calls sys.platlibdir
+	directory string // "python3.11", "python3.13t"
+	stdlib    string
 }
 
 // These leave open which Python a binary is.
@@ -28,7 +28,7 @@ var (
 // full version ("python3").
 type binaryName struct {
 	major, minor int
-	threads      string // "t" for a free-threaded build, which has folders of its own
+	threads      string // "t" for a free-threaded build, which has directories of its own
 }
 
 // parseName reads "python", "python3", "python3.11", "python3.13t" and
@@ -61,12 +61,12 @@ func parseName(base string) (n binaryName, ok bool) {
 	return n, true
 }
 
-// libFolders are the values of sys.platlibdir that are in use.
-var libFolders = []string{"lib", "lib64"}
+// libDirectories are the values of sys.platlibdir that are in use.
+var libDirectories = []string{"lib", "lib64"}
 
-// findLayout applies CPython's landmark rule to a real binary: from its folder
+// findLayout applies CPython's landmark rule to a real binary: from its directory
 // upward, the first lib/python3.N/os.py. The binary knows its N; we know it
-// from the name. A name without one is trusted to the folder next to its own
+// from the name. A name without one is trusted to the directory next to its own
 // only, and only if a single version is there.
 func findLayout(fsys fs.FS, bin string) (layout, error) {
 	name, ok := parseName(path.Base(bin))
@@ -76,11 +76,11 @@ func findLayout(fsys fs.FS, bin string) (layout, error) {
 	if name.minor < 0 {
 		return onlyLayout(fsys, path.Dir(path.Dir(bin)))
 	}
-	folder := "python3." + strconv.Itoa(name.minor) + name.threads
+	directory := "python3." + strconv.Itoa(name.minor) + name.threads
 	for prefix := path.Dir(bin); ; prefix = path.Dir(prefix) {
 		var found []layout
-		for _, lib := range libFolders {
-			if l, ok := layoutAt(fsys, prefix, lib, folder); ok {
+		for _, lib := range libDirectories {
+			if l, ok := layoutAt(fsys, prefix, lib, directory); ok {
 				found = append(found, l)
 			}
 		}
@@ -96,7 +96,7 @@ func findLayout(fsys fs.FS, bin string) (layout, error) {
 // onlyLayout finds the one version whose library is under prefix.
 func onlyLayout(fsys fs.FS, prefix string) (layout, error) {
 	var found []layout
-	for _, lib := range libFolders {
+	for _, lib := range libDirectories {
 		dir, _, err := resolve(fsys, path.Join(prefix, lib))
 		if err != nil {
 			continue
@@ -130,12 +130,12 @@ func single(fsys fs.FS, found []layout) (layout, error) {
 
 // layoutAt checks for the landmark. It must be a file, not a link: trees of
 // links (Nix) have their real prefix elsewhere, and only Python knows where.
-func layoutAt(fsys fs.FS, prefix, lib, folder string) (layout, bool) {
-	name, ok := parseName(folder)
+func layoutAt(fsys fs.FS, prefix, lib, directory string) (layout, bool) {
+	name, ok := parseName(directory)
 	if !ok || name.major != 3 || name.minor < 0 {
 		return layout{}, false
 	}
-	stdlib := path.Join(prefix, lib, folder)
+	stdlib := path.Join(prefix, lib, directory)
 	real, _, err := resolve(fsys, stdlib)
 	if err != nil {
 		return layout{}, false
@@ -144,10 +144,10 @@ func layoutAt(fsys fs.FS, prefix, lib, folder string) (layout, bool) {
 	if err != nil || !info.Mode().IsRegular() {
 		return layout{}, false
 	}
-	return layout{[2]int{3, name.minor}, prefix, lib, folder, stdlib}, true
+	return layout{[2]int{3, name.minor}, prefix, lib, directory, stdlib}, true
 }
 
-// basePackages lists the folders that the site module of this interpreter
+// basePackages lists the directories that the site module of this interpreter
 // would add, and that exist.
 func (l layout) basePackages(fsys fs.FS) []string {
 	var dirs []string
@@ -156,7 +156,7 @@ func (l layout) basePackages(fsys fs.FS) []string {
 		// Debian keeps the names apart so that a Python built by hand under
 		// /usr/local does not share packages with its own.
 		return existing(fsys, []string{
-			path.Join(l.prefix, "local/lib", l.folder, "dist-packages"),
+			path.Join(l.prefix, "local/lib", l.directory, "dist-packages"),
 			debian,
 			path.Join(l.stdlib, "dist-packages"),
 		})
@@ -171,9 +171,9 @@ func (l layout) basePackages(fsys fs.FS) []string {
 
 // sitePackages are the places below root, as site.getsitepackages has them.
 func (l layout) sitePackages(root string) []string {
-	dirs := []string{path.Join(root, l.lib, l.folder, "site-packages")}
+	dirs := []string{path.Join(root, l.lib, l.directory, "site-packages")}
 	if l.lib != "lib" {
-		dirs = append(dirs, path.Join(root, "lib", l.folder, "site-packages"))
+		dirs = append(dirs, path.Join(root, "lib", l.directory, "site-packages"))
 	}
 	return dirs
 }
@@ -181,7 +181,7 @@ func (l layout) sitePackages(root string) []string {
 // sysPath is what a guest's sys.path must be.
 func (l layout) sysPath(fsys fs.FS, packages []string) []string {
 	var all []string
-	zip := path.Join(l.prefix, l.lib, strings.Replace(l.folder, ".", "", 1)+".zip")
+	zip := path.Join(l.prefix, l.lib, strings.Replace(l.directory, ".", "", 1)+".zip")
 	if isFile(fsys, zip) {
 		all = append(all, zip)
 	}
@@ -192,7 +192,7 @@ func (l layout) sysPath(fsys fs.FS, packages []string) []string {
 	return append(all, packages...)
 }
 
-// existing keeps the folders that are there, each once (lib64 may be a link).
+// existing keeps the directories that are there, each once (lib64 may be a link).
 func existing(fsys fs.FS, dirs []string) []string {
 	var kept, reals []string
 	for _, dir := range dirs {
@@ -217,7 +217,7 @@ func layoutByLibrary(fsys fs.FS, bin string, needed []string) (layout, error) {
 		}
 		minor, _, _ := strings.Cut(rest, ".so")
 		var found []layout
-		for _, lib := range libFolders {
+		for _, lib := range libDirectories {
 			if l, ok := layoutAt(fsys, prefix, lib, "python3."+minor); ok {
 				found = append(found, l)
 			}

@@ -26,13 +26,13 @@ var outward = []string{
 }
 
 // alternatives are libraries that Debian leads through /etc/alternatives, out
-// of the folders that we mount; numpy needs them.
+// of the directories that we mount; numpy needs them.
 var alternatives = []string{"libblas.so.3", "liblapack.so.3"}
 
-// libraries adds the loader and the folders in which it finds libraries. Whole
-// folders, where they are the system's or the interpreter's own: packages
+// libraries adds the loader and the directories in which it finds libraries. Whole
+// directories, where they are the system's or the interpreter's own: packages
 // bring needs that cannot be known here. Elsewhere single files, so that a
-// stray library does not open a folder of the host's.
+// stray library does not open a directory of the host's.
 func (p *planner) libraries(i Interpreter) error {
 	bin, err := p.readELF(i.Path)
 	if err != nil {
@@ -53,9 +53,9 @@ func (p *planner) libraries(i Interpreter) error {
 	}
 	if missing := s.follow(bin.needed, bin.runpath); missing != "" {
 		return run.Errorf(run.NotExecutable,
-			"%s needs the library %s, which is in none of the folders that the loader searches (LD_LIBRARY_PATH is not passed to guests)", i.Path, missing)
+			"%s needs the library %s, which is in none of the directories that the loader searches (LD_LIBRARY_PATH is not passed to guests)", i.Path, missing)
 	}
-	if i.Prefix != "/usr" { // a distribution's modules use its own folders
+	if i.Prefix != "/usr" { // a distribution's modules use its own directories
 		s.followModules(path.Join(i.Stdlib, "lib-dynload"))
 	}
 	for _, name := range alternatives {
@@ -68,13 +68,13 @@ func (p *planner) libraries(i Interpreter) error {
 type librarySearch struct {
 	*planner
 	prefix string
-	dirs   []string          // real folders of the system, in order
-	whole  map[string]bool   // real folders that are mounted whole
+	dirs   []string          // real directories of the system, in order
+	whole  map[string]bool   // real directories that are mounted whole
 	seen   map[string]bool   // libraries that were followed
 	cache  map[string]string // from /etc/ld.so.cache, read when first wanted
 }
 
-// addSystem lists the loader's default folders and mounts those that hold
+// addSystem lists the loader's default directories and mounts those that hold
 // nothing but libraries. /lib and /usr/lib hold half of the host on Debian:
 // they are mounted only where libc itself lies in them (Arch, Alpine).
 func (s *librarySearch) addSystem(bin object) {
@@ -85,7 +85,7 @@ func (s *librarySearch) addSystem(bin object) {
 	}
 	maybe := []string{"/lib", "/usr/lib"}
 	if musl {
-		always, maybe = nil, s.muslFolders(bin.loader)
+		always, maybe = nil, s.muslDirectories(bin.loader)
 	}
 	for _, dir := range always {
 		if isDir(s.fsys, dir) {
@@ -108,8 +108,8 @@ func (s *librarySearch) addSystem(bin object) {
 	}
 }
 
-// muslFolders is musl's search path: its own file, or the built-in list.
-func (s *librarySearch) muslFolders(loader string) []string {
+// muslDirectories is musl's search path: its own file, or the built-in list.
+func (s *librarySearch) muslDirectories(loader string) []string {
 	name := "/etc/" + strings.TrimSuffix(path.Base(loader), ".so.1") + ".path"
 	text, err := readHead(s.fsys, name, 64<<10)
 	if err != nil {
@@ -133,10 +133,10 @@ func (s *librarySearch) addWhole(dir string) {
 	}
 }
 
-// own reports whether a folder is the interpreter's lib, or lies in it. The
+// own reports whether a directory is the interpreter's lib, or lies in it. The
 // prefix itself never is: it may be somebody's home.
 func (s *librarySearch) own(dir string) bool {
-	for _, lib := range libFolders {
+	for _, lib := range libDirectories {
 		mine := path.Join(s.prefix, lib)
 		if system := mine == "/lib" || mine == "/usr/lib"; !system && hostpath.Under(path.Clean(dir), mine) {
 			return true
@@ -166,7 +166,7 @@ func (s *librarySearch) locate(name string, runpath []string) string {
 }
 
 // follow adds libraries and what they need in turn; it returns the first that
-// is missing. What lies in a folder that is mounted whole needs no following:
+// is missing. What lies in a directory that is mounted whole needs no following:
 // its own needs are the distribution's care.
 func (s *librarySearch) follow(needed, runpath []string) (missing string) {
 	for _, name := range needed {
@@ -186,7 +186,7 @@ func (s *librarySearch) follow(needed, runpath []string) (missing string) {
 			continue
 		}
 		if slices.Contains(s.dirs, real) && s.whole[real] {
-			s.need(lib) // its links may lead out of the folder
+			s.need(lib) // its links may lead out of the directory
 			continue
 		}
 		if s.own(path.Dir(lib)) || s.own(real) {

@@ -10,7 +10,7 @@ import (
 )
 
 // memo remembers what it was told of each name. Resolving a hundred paths asks
-// for the same few folders again and again, and each question is a system
+// for the same few directories again and again, and each question is a system
 // call: half of the time that Find and Mounts take. It serves one call and is
 // dropped with it, so that nothing old is believed.
 type memo struct {
@@ -35,7 +35,7 @@ func remember(fsys fs.FS) *memo {
 	return &memo{fsys, map[string]answer[fs.FileInfo]{}, map[string]answer[string]{}, map[string]answer[resolved]{}}
 }
 
-// resolve goes on from the folder around it, which others have asked for.
+// resolve goes on from the directory around it, which others have asked for.
 func (m *memo) resolve(name string) (string, []link, error) {
 	a, ok := m.reals[name]
 	if !ok {

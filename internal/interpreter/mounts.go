@@ -79,7 +79,7 @@ func (p *planner) plan(i Interpreter) ([]Mount, error) {
 	// The binary looks for its library by the name it was built with, which
 	// may be a link to the one that we found (lib64 → lib).
 	if stdlib, _, err := resolve(p.fsys, i.Stdlib); err == nil {
-		for _, lib := range libFolders {
+		for _, lib := range libDirectories {
 			name := path.Join(i.Prefix, lib, path.Base(i.Stdlib))
 			if real, _, err := resolve(p.fsys, name); err == nil && real == stdlib {
 				p.need(name)
@@ -95,7 +95,7 @@ func (p *planner) plan(i Interpreter) ([]Mount, error) {
 	return fold(p.mounts), nil
 }
 
-// need adds a file or folder and the links that lead to it. It reports false
+// need adds a file or directory and the links that lead to it. It reports false
 // for what is not there.
 func (p *planner) need(name string) bool {
 	real, met, err := resolve(p.fsys, name)
@@ -122,7 +122,7 @@ func (p *planner) need(name string) bool {
 	return true
 }
 
-// fold sorts mounts, drops doubles, and drops what a mounted folder already
+// fold sorts mounts, drops doubles, and drops what a mounted directory already
 // shows.
 func fold(mounts []Mount) []Mount {
 	sorted := slices.Clone(mounts)

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// tree makes files below a fresh folder and returns it. The text says what
-// each is: "->x" a link to x ("->/x" to x below the folder itself), "ELF" a
-// program, "#!…" an executable script, "/" a folder, else a plain file.
+// tree makes files below a fresh directory and returns it. The text says what
+// each is: "->x" a link to x ("->/x" to x below the directory itself), "ELF" a
+// program, "#!…" an executable script, "/" a directory, else a plain file.
 func tree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())

@@ -13,7 +13,7 @@ import (
 // venv is what a pyvenv.cfg says.
 type venv struct {
 	root       string
-	home       string // the base's folder of binaries
+	home       string // the base's directory of binaries
 	executable string // the base's binary; written since 3.11
 	system     bool   // the base's packages are seen too
 }
@@ -41,7 +41,7 @@ func parseVenv(text string) venv {
 	return v
 }
 
-// findVenv looks for pyvenv.cfg beside the binary or one folder up. The name
+// findVenv looks for pyvenv.cfg beside the binary or one directory up. The name
 // must be the one that was asked for: a virtual environment's python is a link
 // out of it, and following the link first would lose the environment.
 func findVenv(fsys fs.FS, found string) (venv, bool) {
@@ -82,7 +82,7 @@ func (v venv) base(fsys fs.FS, found, real string) (string, error) {
 		"%s belongs to a virtual environment whose base Python (home = %q) is gone: make the environment again", found, v.home)
 }
 
-// packages are the environment's own folders, then the base's if it shows them.
+// packages are the environment's own directories, then the base's if it shows them.
 func (v venv) packages(fsys fs.FS, l layout) []string {
 	dirs := l.sitePackages(v.root)
 	if v.system {

@@ -9,7 +9,7 @@ import (
 
 // Access is what a program may reach beside the system's own files.
 type Access struct {
-	Read, Write []string // absolute paths of files and folders, with all that is in them
+	Read, Write []string // absolute paths of files and directories, with all that is in them
 	Network     bool     // any network but that of the host itself
 }
 
@@ -25,14 +25,14 @@ func outermost(paths []string) []string {
 	return all
 }
 
-func isBelow(path, folder string) bool {
-	folder = strings.TrimRight(folder, `\/`) + `\`
-	return len(path) > len(folder) && strings.EqualFold(path[:len(folder)], folder)
+func isBelow(path, directory string) bool {
+	directory = strings.TrimRight(directory, `\/`) + `\`
+	return len(path) > len(directory) && strings.EqualFold(path[:len(directory)], directory)
 }
 
 // readCapability and writeCapability name what a container holds that may open a path.
-// The path is in the name: whoever may read one folder cannot read another, and what
-// stays in the rights of a folder is of use only to a run that was granted it again.
+// The path is in the name: whoever may read one directory cannot read another, and what
+// stays in the rights of a directory is of use only to a run that was granted it again.
 func readCapability(path string) string  { return "cordonRead:" + strings.ToLower(path) }
 func writeCapability(path string) string { return "cordonWrite:" + strings.ToLower(path) }
 

@@ -11,9 +11,9 @@ func TestCapabilitiesOfAccess(t *testing.T) {
 	}
 	read := Access{Read: []string{`C:\data`}}.capabilities()
 	for name, other := range map[string]Access{
-		"to write":       {Write: []string{`C:\data`}},
-		"another folder": {Read: []string{`C:\data2`}},
-		"a folder in it": {Read: []string{`C:\data\x`}},
+		"to write":          {Write: []string{`C:\data`}},
+		"another directory": {Read: []string{`C:\data2`}},
+		"a directory in it": {Read: []string{`C:\data\x`}},
 	} {
 		if slices.Equal(other.capabilities(), read) {
 			t.Errorf("%s is the same capability", name)

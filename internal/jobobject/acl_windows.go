@@ -23,7 +23,7 @@ func allow(who *windows.SID, rights windows.ACCESS_MASK, inheritance uint32) win
 	}
 }
 
-// openFor adds an entry to the rights of a file, or of a folder and all that is in it.
+// openFor adds an entry to the rights of a file, or of a directory and all that is in it.
 func openFor(path string, who *windows.SID, rights windows.ACCESS_MASK) error {
 	descriptor, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -73,7 +73,7 @@ func isOpenFor(path string, who []*windows.SID, rights windows.ACCESS_MASK) (boo
 	return false, nil
 }
 
-// labelLow lets processes of low integrity write to a folder and all that is in it, as far
+// labelLow lets processes of low integrity write to a directory and all that is in it, as far
 // as its rights allow it anyway.
 func labelLow(path string) error {
 	descriptor, err := windows.SecurityDescriptorFromString("S:(ML;OICI;NW;;;LW)")

@@ -131,7 +131,7 @@ func TestTheEnvironmentIsBuilt(t *testing.T) {
 func TestWhatCannotBeStartedIsAnError(t *testing.T) {
 	for name, change := range map[string]func(*Spec){
 		"a missing program":   func(s *Spec) { s.Program = `C:\none\none.exe` },
-		"a missing folder":    func(s *Spec) { s.Dir = `C:\none` },
+		"a missing directory": func(s *Spec) { s.Dir = `C:\none` },
 		"a batch file":        func(s *Spec) { s.Program = `C:\x.bat` },
 		"a zero byte":         func(s *Spec) { s.Env = []string{"A=\x00"} },
 		"a zero in arguments": func(s *Spec) { s.Args = append(s.Args, "\x00") },
@@ -318,7 +318,7 @@ func needsWindows(t *testing.T) {
 	}
 }
 
-func TestProcessorTimeIsCounted(t *testing.T) {
+func TestCPUTimeIsCounted(t *testing.T) {
 	needsWindows(t)
 	p, err := Start(spec("spin"))
 	if err != nil {
@@ -355,7 +355,7 @@ func TestProcessLimit(t *testing.T) {
 	}
 }
 
-func TestProcessorTimeLimit(t *testing.T) {
+func TestCPUTimeLimit(t *testing.T) {
 	needsWindows(t)
 	s := spec("spin")
 	s.Limits.CPU = time.Second
@@ -367,27 +367,27 @@ func TestProcessorTimeLimit(t *testing.T) {
 func TestFileWalls(t *testing.T) {
 	needsWindows(t)
 	readable, writable, other := t.TempDir(), t.TempDir(), t.TempDir()
-	for _, folder := range []string{readable, writable, other} {
-		if err := os.WriteFile(filepath.Join(folder, "secret"), []byte("secret"), 0o600); err != nil {
+	for _, directory := range []string{readable, writable, other} {
+		if err := os.WriteFile(filepath.Join(directory, "secret"), []byte("secret"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, c := range []struct {
-		act, folder string
-		allowed     bool
+		act, directory string
+		allowed        bool
 	}{
 		{"read", readable, true}, {"write", readable, false},
 		{"read", writable, true}, {"write", writable, true},
 		{"read", other, false}, {"write", other, false},
 	} {
 		name := map[string]string{"read": "secret", "write": "new"}[c.act]
-		s := spec(c.act, filepath.Join(c.folder, name))
+		s := spec(c.act, filepath.Join(c.directory, name))
 		s.Access.Read = append(s.Access.Read, readable)
 		s.Access.Write = []string{writable}
 		got := runs(t, s, "")
-		_, err := os.Stat(filepath.Join(c.folder, "new"))
+		_, err := os.Stat(filepath.Join(c.directory, "new"))
 		if got.ending.ExitCode == 0 != c.allowed || c.act == "write" && err == nil != c.allowed {
-			t.Errorf("%s in %s: %+v, allowed: %v", c.act, c.folder, got, c.allowed)
+			t.Errorf("%s in %s: %+v, allowed: %v", c.act, c.directory, got, c.allowed)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import "time"
 // Limits hold for all processes of a job together. All are set: there is no "no limit".
 type Limits struct {
 	Memory    uint64        // bytes that are committed, which is more than those in use
-	CPU       time.Duration // processor time
+	CPU       time.Duration // CPU time
 	Processes uint32        // alive at once
 }
 
@@ -55,7 +55,7 @@ type Ending struct {
 	Usage    Usage
 }
 
-// OutOfTime says whether the kernel ended the job for its processor time. An exit code
+// OutOfTime says whether the kernel ended the job for its CPU time. An exit code
 // alone is the guest's word, so the time must have been used, too. The kernel looks now
 // and then, and counts without what it does itself.
 func (e Ending) OutOfTime(l Limits) bool {

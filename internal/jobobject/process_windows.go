@@ -143,7 +143,7 @@ func create(s Spec, token windows.Token, j *job, c *container) (created windows.
 	}
 	dir, err := windows.UTF16PtrFromString(s.Dir)
 	if err != nil {
-		return created, &SetupError{"the folder", err}
+		return created, &SetupError{"the directory", err}
 	}
 	startup, handles := startupInfo(s)
 	attributes, err := attributes(handles, j, c)

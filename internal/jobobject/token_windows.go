@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	disableMaxPrivilege = 0x1 // of CreateRestrictedToken: no privilege but to pass through folders
+	disableMaxPrivilege = 0x1 // of CreateRestrictedToken: no privilege but to pass through directories
 	luaToken            = 0x4 // the administrators' group can only deny
 
 	lowIntegrity = 0x1000 // SECURITY_MANDATORY_LOW_RID

@@ -39,7 +39,7 @@ const (
 	// Scratch is what it may do in its private /tmp: all but devices.
 	Scratch = Read | WriteFile | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock | MakeFifo | MakeSym | Refer | Truncate
 
-	// onFiles are the rights that make sense on something that is no folder;
+	// onFiles are the rights that make sense on something that is no directory;
 	// the kernel refuses the others there.
 	onFiles = Execute | WriteFile | ReadFile | Truncate | IoctlDev
 )
@@ -53,7 +53,7 @@ const (
 type Rule struct {
 	Path   string
 	Access Access
-	// File says that the path is no folder.
+	// File says that the path is no directory.
 	File bool
 }
 

@@ -21,12 +21,12 @@ func TestCompile(t *testing.T) {
 		}
 		for _, r := range set.Rules {
 			// The kernel refuses a rule with a right that the ruleset does
-			// not handle, or with a folder's right on a file.
+			// not handle, or with a directory's right on a file.
 			if uint64(r.Access)&^set.Handled[0] != 0 {
 				t.Errorf("ABI %d: %s has rights %#x that are not handled", abi, r.Path, r.Access)
 			}
 			if r.File && r.Access&^onFiles != 0 {
-				t.Errorf("ABI %d: the file %s has rights %#x of a folder", abi, r.Path, r.Access)
+				t.Errorf("ABI %d: the file %s has rights %#x of a directory", abi, r.Path, r.Access)
 			}
 		}
 	}

@@ -5,7 +5,7 @@
 //	macOS    a Seatbelt profile, limits of a process          launch_darwin.go
 //	Windows  a job, a token, an AppContainer                  launch_windows.go
 //
-// Linux has walls and a road of its own, and no launcher. What all of them have in
+// Linux has walls and a path of its own, and no launcher. What all of them have in
 // common (the guest's protocol, clocks, output, judgement) is in
 // internal/backend/portable, and is tested there with a launcher without walls.
 package launch
@@ -33,7 +33,7 @@ type Launcher interface {
 // Access is what a process may reach. The zero value is next to nothing: the system's
 // own libraries, which no program starts without.
 type Access struct {
-	// Read lists files and folders, absolute and without symbolic links.
+	// Read lists files and directories, absolute and without symbolic links.
 	Read []string
 	// Write lists those that may be changed, and read.
 	Write []string
@@ -48,8 +48,8 @@ type Access struct {
 
 // System is what every process may read of the host.
 type System struct {
-	// Folders have its programs and libraries.
-	Folders []string
+	// Directories have its programs and libraries.
+	Directories []string
 	// Path is where a command looks for programs, unless its request says.
 	Path []string
 }

@@ -50,7 +50,7 @@ func (l *seatbeltLauncher) Walls(a Access) (map[policy.Wall]string, error) {
 
 // System says where macOS keeps programs.
 func (l *seatbeltLauncher) System() System {
-	return System{Folders: seatbelt.SystemFolders(), Path: seatbelt.Path()}
+	return System{Directories: seatbelt.SystemDirectories(), Path: seatbelt.Path()}
 }
 
 // Start starts a process.

@@ -68,7 +68,7 @@ func TestSeatbeltHolds(t *testing.T) {
 	for name, act := range map[string]string{
 		"read a file of the user's":    "open(context['canary']).read()",
 		"write to it":                  "open(context['canary'], 'a').write('x')",
-		"list the home folder":         "os.listdir(context['home'])",
+		"list the home directory":      "os.listdir(context['home'])",
 		"make a file beside it":        "open(context['canary'] + '-2', 'w')",
 		"read the list of users":       "open('/private/etc/master.passwd').read()",
 		"connect to the host":          "socket.create_connection(('127.0.0.1', context['port']), 2)",

@@ -39,7 +39,7 @@ func (w *windowsLauncher) Walls(a Access) (map[policy.Wall]string, error) {
 	}
 	return map[policy.Wall]string{
 		policy.WallJobObject:    "enforced (all processes end with the first, and with cordon)",
-		policy.WallRlimit:       words(w.noLimits, "memory, processor time and processes, by the job"),
+		policy.WallRlimit:       words(w.noLimits, "memory, CPU time and processes, by the job"),
 		policy.WallToken:        words(w.noToken, "no privileges, low integrity"),
 		policy.WallAppContainer: words(w.noContainer, containerWords(a)),
 		policy.WallEnvironment:  "enforced (handles by list)",
@@ -65,22 +65,22 @@ func words(missing error, enforced string) string {
 func (*windowsLauncher) System() System {
 	root := os.Getenv("SystemRoot")
 	s := System{
-		Folders: []string{root},
-		Path:    []string{filepath.Join(root, "System32"), root, filepath.Join(root, `System32\WindowsPowerShell\v1.0`)},
+		Directories: []string{root},
+		Path:        []string{filepath.Join(root, "System32"), root, filepath.Join(root, `System32\WindowsPowerShell\v1.0`)},
 	}
 	var installed []string
 	for _, name := range []string{"ProgramFiles", "ProgramFiles(x86)", "ProgramW6432"} {
-		if folder := os.Getenv(name); folder != "" {
-			installed = append(installed, folder)
+		if directory := os.Getenv(name); directory != "" {
+			installed = append(installed, directory)
 		}
 	}
-	s.Folders = append(s.Folders, installed...)
-	// Programs have folders of their own here, so the user's list is followed where it
+	s.Directories = append(s.Directories, installed...)
+	// Programs have directories of their own here, so the user's list is followed where it
 	// leads to what was installed for all users.
-	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+	for _, directory := range filepath.SplitList(os.Getenv("PATH")) {
 		for _, all := range installed {
-			if strings.HasPrefix(strings.ToLower(filepath.Clean(folder)), strings.ToLower(all)+`\`) {
-				s.Path = append(s.Path, folder)
+			if strings.HasPrefix(strings.ToLower(filepath.Clean(directory)), strings.ToLower(all)+`\`) {
+				s.Path = append(s.Path, directory)
 				break
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // darwin tells of the processes of this user.
 type darwin struct {
-	frequency uint64 // of the clock in which processor time is counted
+	frequency uint64 // of the clock in which CPU time is counted
 }
 
 func newDarwin() (d darwin, err error) {

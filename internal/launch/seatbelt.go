@@ -16,7 +16,7 @@ import (
 func seatbeltWalls(a Access) map[policy.Wall]string {
 	walls := map[policy.Wall]string{
 		policy.WallSeatbelt:    "enforced (files, network, programs, services)",
-		policy.WallRlimit:      "enforced (processor time, open files, sizes of files; memory and processes are watched)",
+		policy.WallRlimit:      "enforced (CPU time, open files, sizes of files; memory and processes are watched)",
 		policy.WallEnvironment: "enforced",
 		policy.WallPID:         "enforced (no second process)",
 	}

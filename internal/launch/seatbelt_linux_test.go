@@ -26,7 +26,7 @@ func (asOnAMac) Walls(a launch.Access) (map[policy.Wall]string, error) {
 }
 
 func (asOnAMac) System() launch.System {
-	return launch.System{Folders: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
+	return launch.System{Directories: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
 }
 
 func (m asOnAMac) Start(o launch.Order) (launch.Process, error) {
@@ -39,32 +39,32 @@ func (m asOnAMac) Start(o launch.Order) (launch.Process, error) {
 
 // newMac keeps everything out of /tmp and /var, which are links on a Mac and no paths for
 // rules.
-func newMac(t *testing.T) (m asOnAMac, folder string) {
+func newMac(t *testing.T) (m asOnAMac, directory string) {
 	t.Helper()
 	for _, place := range []string{".", os.Getenv("HOME"), "/srv"} {
 		here, err := filepath.Abs(place)
 		if err != nil || strings.HasPrefix(here, "/tmp/") || strings.HasPrefix(here, "/var/") {
 			continue
 		}
-		if folder, err = os.MkdirTemp(here, ".mac-"); err == nil {
+		if directory, err = os.MkdirTemp(here, ".mac-"); err == nil {
 			break
 		}
 	}
-	if folder == "" {
-		hosttest.Lacks(t, "a folder to write to, elsewhere than in /tmp and /var")
+	if directory == "" {
+		hosttest.Lacks(t, "a directory to write to, elsewhere than in /tmp and /var")
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
+		if err := os.RemoveAll(directory); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Setenv("TMPDIR", folder)
-	m.tool = filepath.Join(folder, "sandbox-exec")
-	script := "#!/bin/sh\n[ \"$1\" = -p ] || exit 64\nprintf %s \"$2\" >'" + folder + "/profile'\nshift 2\nexec \"$@\"\n"
+	t.Setenv("TMPDIR", directory)
+	m.tool = filepath.Join(directory, "sandbox-exec")
+	script := "#!/bin/sh\n[ \"$1\" = -p ] || exit 64\nprintf %s \"$2\" >'" + directory + "/profile'\nshift 2\nexec \"$@\"\n"
 	if err := hosttest.WriteProgram(m.tool, []byte(script)); err != nil {
 		t.Fatal(err)
 	}
-	return m, folder
+	return m, directory
 }
 
 func runOn(t *testing.T, b backend.Backend, req run.Request) run.Result {
@@ -86,8 +86,8 @@ func runOn(t *testing.T, b backend.Backend, req run.Request) run.Result {
 }
 
 func TestAScriptByMacOSsCommandLine(t *testing.T) {
-	m, folder := newMac(t)
-	granted := filepath.Join(folder, `it's "data" $(x) \`)
+	m, directory := newMac(t)
+	granted := filepath.Join(directory, `it's "data" $(x) \`)
 	if err := os.Mkdir(granted, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -96,17 +96,17 @@ func TestAScriptByMacOSsCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := runOn(t, b, run.Request{Script: "import os\nresult = [context, input(), os.getcwd()]", Context: "in", Stdin: "typed"})
-	profile, err := os.ReadFile(filepath.Join(folder, "profile"))
+	profile, err := os.ReadFile(filepath.Join(directory, "profile"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !result.OK() || !strings.HasPrefix(string(result.Value), `["in","typed","`+folder+`/cordon-`) {
+	if !result.OK() || !strings.HasPrefix(string(result.Value), `["in","typed","`+directory+`/cordon-`) {
 		t.Errorf("%s %s %s\n%s", result.Outcome, result.Value, result.Error, result.Stderr)
 	}
 	escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(granted)
 	for _, rule := range []string{
 		"(version 1)\n(deny default)\n", "(allow file-read* file-test-existence file-map-executable\n  (subpath \"" + escaped + "\"))",
-		"(allow file-read* file-test-existence file-write*\n  (subpath \"" + folder + "/cordon-", "(deny file-map-executable\n  (subpath \"" + folder + "/cordon-",
+		"(allow file-read* file-test-existence file-write*\n  (subpath \"" + directory + "/cordon-", "(deny file-map-executable\n  (subpath \"" + directory + "/cordon-",
 	} {
 		if !strings.Contains(string(profile), rule) {
 			t.Errorf("%s is missing in\n%s", rule, profile)
@@ -121,8 +121,8 @@ func TestAScriptByMacOSsCommandLine(t *testing.T) {
 }
 
 func TestACommandByMacOSsCommandLine(t *testing.T) {
-	m, folder := newMac(t)
-	work := filepath.Join(folder, "work")
+	m, directory := newMac(t)
+	work := filepath.Join(directory, "work")
 	if err := os.Mkdir(work, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestACommandByMacOSsCommandLine(t *testing.T) {
 	if result.Stdout != "a  b $HOME '\n" {
 		t.Errorf("%+v", result)
 	}
-	profile, err := os.ReadFile(filepath.Join(folder, "profile"))
+	profile, err := os.ReadFile(filepath.Join(directory, "profile"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type used struct {
 type tree struct {
 	group int
 	seen  map[member]used // by identity: parent and group are zero here
-	gone  time.Duration   // processor time of those that are no more
+	gone  time.Duration   // CPU time of those that are no more
 	peak  policy.Bytes
 }
 

@@ -21,7 +21,7 @@ const lifeline = 4
 // Not here: the number of processes, which is counted for a user and not for a run, and
 // memory, for which macOS can be relied on in none of these; both are watched. Sizes of files
 // are in units of 512 bytes or 1 KiB, as shells differ; so one file has at most twice
-// the limit, and the folder's size is watched.
+// the limit, and the directory's size is watched.
 func wrapper(l policy.Limits) string {
 	seconds := int64((l.CPUTime.Std() + time.Second - 1) / time.Second)
 	blocks := int64(max(l.Scratch, l.Disk)+511) / 512

@@ -10,7 +10,7 @@ type client struct {
 	format      format
 	// key is the path of the object that holds the servers.
 	key string
-	// path is the user's file, and project the one below a project's folder.
+	// path is the user's file, and project the one below a project's directory.
 	user    func(how How) string
 	project string
 	// entry is what stands under the server's name, in the order in which it is written.
@@ -38,7 +38,7 @@ var clients = []client{
 	{
 		name: "claude-desktop", title: "Claude Desktop", format: jsonFormat, key: "mcpServers",
 		user: func(how How) string {
-			return filepath.Join(applicationFolder(how), "Claude", "claude_desktop_config.json")
+			return filepath.Join(applicationDirectory(how), "Claude", "claude_desktop_config.json")
 		},
 		entry: plain, onlyCommands: true, note: "Start Claude Desktop again.",
 	},
@@ -55,7 +55,7 @@ var clients = []client{
 	{
 		name: "vscode", title: "VS Code", format: jsonFormat, key: "servers",
 		user: func(how How) string {
-			return filepath.Join(applicationFolder(how), "Code", "User", "mcp.json")
+			return filepath.Join(applicationDirectory(how), "Code", "User", "mcp.json")
 		},
 		project: ".vscode/mcp.json",
 		entry:   func(how How) []field { return typed(how, "stdio", "http") },
@@ -83,7 +83,7 @@ var clients = []client{
 			}
 			return plain(how)
 		},
-		note: "Gemini CLI starts servers in folders that you trust.",
+		note: "Gemini CLI starts servers in directories that you trust.",
 	},
 	{
 		name: "copilot", title: "GitHub Copilot CLI", format: jsonFormat, key: "mcpServers",
@@ -111,7 +111,7 @@ var clients = []client{
 		name: "zed", title: "Zed", format: jsonFormat, key: "context_servers",
 		user: func(how How) string {
 			if how.System == "windows" {
-				return filepath.Join(applicationFolder(how), "Zed", "settings.json")
+				return filepath.Join(applicationDirectory(how), "Zed", "settings.json")
 			}
 			return filepath.Join(how.Home, ".config", "zed", "settings.json")
 		},
@@ -136,8 +136,8 @@ func inHome(path string) func(How) string {
 	return func(how How) string { return filepath.Join(how.Home, filepath.FromSlash(path)) }
 }
 
-// applicationFolder is where programs with windows keep what is the user's.
-func applicationFolder(how How) string {
+// applicationDirectory is where programs with windows keep what is the user's.
+func applicationDirectory(how How) string {
 	switch how.System {
 	case "darwin":
 		return filepath.Join(how.Home, "Library", "Application Support")

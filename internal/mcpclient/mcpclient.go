@@ -33,7 +33,7 @@ type How struct {
 	// Token is what the client sends to the URL. Clients that can take it from the
 	// environment are told to (CORDON_TOKEN), and do not get it.
 	Token string
-	// Project is a folder whose own configuration is used; empty means the user's.
+	// Project is a directory whose own configuration is used; empty means the user's.
 	Project string
 	// Home is the user's home directory; empty means that of who runs us.
 	Home string

@@ -234,7 +234,7 @@ func TestUnreadableFileIsSaidAndLeft(t *testing.T) {
 	how := byCommand
 	how.Home = t.TempDir()
 	path := filepath.Join(how.Home, ".cursor", "mcp.json")
-	if err := os.MkdirAll(path, 0o700); err != nil { // a folder
+	if err := os.MkdirAll(path, 0o700); err != nil { // a directory
 		t.Fatal(err)
 	}
 	if _, err := Install("cursor", how); err == nil || !strings.Contains(err.Error(), "cannot read the configuration of Cursor") {

@@ -56,7 +56,7 @@ func TestAgents(t *testing.T) {
 			defer cancel()
 			cmd := exec.CommandContext(ctx, filepath.Join(agents, "node_modules", ".bin", row.program), "mcp", "list")
 			cmd.Dir = home
-			cmd.Env = append(os.Environ(), "HOME="+home, "PATH="+filepath.Join(n.folder, "bin")+":"+os.Getenv("PATH"), "CORDON_TOKEN=somebody", "XDG_CONFIG_HOME="+filepath.Join(home, ".config"))
+			cmd.Env = append(os.Environ(), "HOME="+home, "PATH="+filepath.Join(n.directory, "bin")+":"+os.Getenv("PATH"), "CORDON_TOKEN=somebody", "XDG_CONFIG_HOME="+filepath.Join(home, ".config"))
 			out, err := cmd.CombinedOutput()
 			if err != nil || !regexp.MustCompile(row.says).Match(out) {
 				t.Errorf("%v\n%s", err, out)
@@ -65,17 +65,17 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// trust has Gemini CLI take the folder for one of ours, without which it starts nothing.
-func trust(t *testing.T, folder string) {
+// trust has Gemini CLI take the directory for one of ours, without which it starts nothing.
+func trust(t *testing.T, directory string) {
 	t.Helper()
-	text, err := json.Marshal(map[string]string{folder: "TRUST_FOLDER"})
+	text, err := json.Marshal(map[string]string{directory: "TRUST_DIRECTORY"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(folder, ".gemini"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(directory, ".gemini"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, ".gemini", "trustedFolders.json"), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(directory, ".gemini", "trustedDirectories.json"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -141,7 +141,7 @@ func failure(r run.Result, l policy.Limits, i service.Info) string {
 	case run.TimedOut:
 		return fmt.Sprintf("It ran out of time: limit %v, %v used. Do less at once, or ask for more with timeout (at most %s seconds).", l.WallTime, r.Usage.WallTime, decimal(most.WallTime.Std().Seconds()))
 	case run.OutOfCPU:
-		return fmt.Sprintf("It ran out of processor time: limit %v. Compute less at once.", l.CPUTime)
+		return fmt.Sprintf("It ran out of CPU time: limit %v. Compute less at once.", l.CPUTime)
 	case run.OutOfMemory:
 		return fmt.Sprintf("It ran out of memory: limit %v%s. Hold less at once, or ask for more with memory (at most %d MiB).", l.Memory, atLine(r), int64(most.Memory/policy.MiB))
 	case run.OutOfOutput:

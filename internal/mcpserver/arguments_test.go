@@ -111,7 +111,7 @@ var parameters = map[string][]string{
 }
 
 func TestNoParameterWidensAnything(t *testing.T) {
-	d := &door{server: &Server{Options: Options{Service: service.New(service.Options{})}}, info: testInfo()}
+	d := &frontend{server: &Server{Options: Options{Service: service.New(service.Options{})}}, info: testInfo()}
 	var seen []string
 	for _, tool := range toolsOf(d) {
 		seen = append(seen, tool.name)
@@ -147,7 +147,7 @@ func TestNoParameterWidensAnything(t *testing.T) {
 
 func TestHints(t *testing.T) {
 	of := func(change func(*service.Info)) map[string]hints {
-		d := &door{server: &Server{Options: Options{Service: service.New(service.Options{})}}, info: testInfo()}
+		d := &frontend{server: &Server{Options: Options{Service: service.New(service.Options{})}}, info: testInfo()}
 		change(&d.info)
 		all := map[string]hints{}
 		for _, tool := range toolsOf(d) {

@@ -13,10 +13,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// BenchmarkRoundTrip shows what the door itself costs: its guests take no time.
+// BenchmarkRoundTrip shows what the frontend itself costs: its guests take no time.
 func BenchmarkRoundTrip(b *testing.B) {
 	s := fakeServer(b, nil)
-	b.Run("no door", func(b *testing.B) {
+	b.Run("no frontend", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := s.Service.Run(b.Context(), token.Local, observe.MCP, run.Request{Script: "print"}); err != nil {
 				b.Fatal(err)

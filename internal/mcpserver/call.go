@@ -26,7 +26,7 @@ type call struct {
 
 // handler is a tool as the SDK calls it. It never gives an error: those would be the
 // protocol's, and no model sees them.
-func (d *door) handler(t tool) mcp.ToolHandler {
+func (d *frontend) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		a, err := parseArguments(request.Params.Arguments, t.input)
 		if err != nil {
@@ -41,19 +41,19 @@ func (d *door) handler(t tool) mcp.ToolHandler {
 	}
 }
 
-func (d *door) runPython(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
+func (d *frontend) runPython(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
 	return d.run(ctx, c, run.Request{
 		Script: a.texts["code"], Stdin: a.texts["stdin"], Variables: a.lists["variables"], Limits: a.limits(),
 	})
 }
 
-func (d *door) runCommand(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
+func (d *frontend) runCommand(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
 	return d.run(ctx, c, run.Request{
 		Command: a.lists["command"], Stdin: a.texts["stdin"], Workspace: d.server.Workspace, Limits: a.limits(),
 	})
 }
 
-func (d *door) run(ctx context.Context, c call, request run.Request) *mcp.CallToolResult {
+func (d *frontend) run(ctx context.Context, c call, request run.Request) *mcp.CallToolResult {
 	most := request.Limits.WallTime.Std()
 	if most == 0 {
 		most = d.info.Limits.WallTime.Std()
@@ -94,7 +94,7 @@ type checked struct {
 	Findings []run.Finding `json:"findings"`
 }
 
-func (d *door) checkPython(ctx context.Context, _ call, a arguments) *mcp.CallToolResult {
+func (d *frontend) checkPython(ctx context.Context, _ call, a arguments) *mcp.CallToolResult {
 	ctx, end := context.WithTimeoutCause(ctx, patience, errNoTurn)
 	defer end()
 	findings, err := d.server.Service.Check(ctx, d.who, run.Check{Script: a.texts["code"]})
@@ -142,10 +142,10 @@ func amountsOf(l policy.Limits) amounts {
 	return amounts{l.WallTime.Std().Seconds(), int64(l.Memory / policy.MiB), int64(l.Output), l.CPUTime.Std().Seconds()}
 }
 
-func (d *door) sandboxInfo(context.Context, call, arguments) *mcp.CallToolResult {
+func (d *frontend) sandboxInfo(context.Context, call, arguments) *mcp.CallToolResult {
 	i := d.server.Service.Info(d.who) // as it is now: hosts and walls may differ from the first one
 	i.Commands = i.Commands && d.server.Commands
-	words := fmt.Sprintf("%s Processor time: %v. Output: %v. At most: %v, %v of memory, %v of output. Isolation: tier %s.",
+	words := fmt.Sprintf("%s CPU time: %v. Output: %v. At most: %v, %v of memory, %v of output. Isolation: tier %s.",
 		sandboxWords(i, d.reads()), i.Limits.CPUTime, i.Limits.Output, i.Maxima.WallTime, i.Maxima.Memory, i.Maxima.Output, i.Enforcement.Tier)
 	if !i.Restricted {
 		words += " Scripts may import what the interpreter has."

@@ -61,10 +61,10 @@ var stamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[\dZ-]+$`)
 
 // checksIn reads what a suite has written: the checks that passed, and those that did
 // not, by scenario.
-func checksIn(t *testing.T, folder string) (passed int, failed map[string][]string) {
+func checksIn(t *testing.T, directory string) (passed int, failed map[string][]string) {
 	t.Helper()
 	failed = map[string][]string{}
-	files, err := filepath.Glob(filepath.Join(folder, "*", "checks.json"))
+	files, err := filepath.Glob(filepath.Join(directory, "*", "checks.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package mcpserver is the door for agents: a server of the Model Context Protocol over
-// the service that all doors share.
+// Package mcpserver is the frontend for agents: a server of the Model Context Protocol over
+// the service that all frontends share.
 //
 //	s := mcpserver.New(mcpserver.Options{Service: svc, Version: "1.2", Logger: log})
 //	err := s.ServeStdio(ctx, os.Stdin, os.Stdout)  // until stdin ends
@@ -8,7 +8,7 @@
 //	s.Close()                                      // ends the sessions that are left
 //
 // Over HTTP, what stands around the handlers finds out who calls, and says so with
-// token.WithCaller. A request without that is refused: nobody is not "local", and a door
+// token.WithCaller. A request without that is refused: nobody is not "local", and a frontend
 // that was put up without its guard must stay shut.
 //
 // Four tools are offered: run_python, run_command (where commands are allowed),

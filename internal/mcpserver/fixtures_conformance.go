@@ -17,7 +17,7 @@ import (
 )
 
 // The official conformance suite calls tools, prompts and resources of fixed names, and
-// looks at what comes back. They are here so that it tests our own road to the SDK: the
+// looks at what comes back. They are here so that it tests our own path to the SDK: the
 // guard, the choice of a session or none, limits on bodies and hosts.
 
 const hasFixtures = true

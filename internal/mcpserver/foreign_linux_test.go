@@ -19,20 +19,20 @@ import (
 )
 
 // node is Node as scripts/setup installed it, with the programs of others.
-type node struct{ folder string }
+type node struct{ directory string }
 
 func needsNode(t *testing.T) node {
 	t.Helper()
 	hosttest.Slow(t, "programs of others take their time")
-	folder := os.Getenv("CORDON_TEST_NODE")
-	if folder == "" {
+	directory := os.Getenv("CORDON_TEST_NODE")
+	if directory == "" {
 		hosttest.Lacks(t, "CORDON_TEST_NODE is not set: scripts/setup installs it, and scripts/test sets it")
 	}
-	return node{folder}
+	return node{directory}
 }
 
 func (n node) module(path string) string {
-	return filepath.Join(n.folder, "node_modules", filepath.FromSlash(path))
+	return filepath.Join(n.directory, "node_modules", filepath.FromSlash(path))
 }
 
 // run runs a program of Node and gives its output and its exit code.
@@ -40,7 +40,7 @@ func (n node) run(t *testing.T, args ...string) (stdout, stderr string, code int
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(n.folder, "bin", "node"), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(n.directory, "bin", "node"), args...)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "NO_COLOR=1")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

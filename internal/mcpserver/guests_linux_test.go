@@ -16,17 +16,17 @@ const eightThreads = "import threading, time\nfor _ in range(7): threading.Threa
 // running reports whether such a guest is among the descendants of a process.
 func running(t *testing.T, ancestor int) bool {
 	t.Helper()
-	folders, err := filepath.Glob("/proc/[0-9]*")
+	directories, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)
 	}
 	parent, threads := map[int]int{}, map[int]string{}
-	for _, folder := range folders {
-		status, err := os.ReadFile(filepath.Join(folder, "status"))
+	for _, directory := range directories {
+		status, err := os.ReadFile(filepath.Join(directory, "status"))
 		if err != nil {
 			continue // it has just ended
 		}
-		pid, err := strconv.Atoi(filepath.Base(folder))
+		pid, err := strconv.Atoi(filepath.Base(directory))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,14 +28,14 @@ const (
 	sessionIdle = 15 * time.Minute
 )
 
-type doorKey struct{}
+type frontendKey struct{}
 
 // StreamableHandler serves /mcp: clients that begin a session get one, so that they can
 // cancel and listen, and all others are served request by request, in whatever revision
 // they speak.
 func (s *Server) StreamableHandler() http.Handler {
 	server := func(r *http.Request) *mcp.Server {
-		if d, ok := r.Context().Value(doorKey{}).(*door); ok {
+		if d, ok := r.Context().Value(frontendKey{}).(*frontend); ok {
 			return d.mcp
 		}
 		return nil
@@ -62,7 +62,7 @@ func (h *streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if d == nil {
 		return
 	}
-	r = r.WithContext(context.WithValue(r.Context(), doorKey{}, d))
+	r = r.WithContext(context.WithValue(r.Context(), frontendKey{}, d))
 	session := r.Header.Get(sessionHeader)
 	switch {
 	case r.Header.Get(versionHeader) >= sessionless:
@@ -85,7 +85,7 @@ func (h *streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // servePost serves a client without a session: it wants one, or does without.
-func (h *streamable) servePost(w http.ResponseWriter, r *http.Request, d *door) {
+func (h *streamable) servePost(w http.ResponseWriter, r *http.Request, d *frontend) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
 	if err != nil {
 		status := http.StatusBadRequest
@@ -136,15 +136,15 @@ func isInitialize(body []byte) bool {
 	return json.Unmarshal(body, &message) == nil && message.Method == "initialize"
 }
 
-// admit gives the door of who asks, or answers by itself.
-func (s *Server) admit(w http.ResponseWriter, r *http.Request) *door {
+// admit gives the frontend of who asks, or answers by itself.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) *frontend {
 	who, known := token.CallerOf(r.Context())
 	if !known {
-		s.Logger.Error("an MCP request came past the door's guard", "path", r.URL.Path)
+		s.Logger.Error("an MCP request came past the frontend's guard", "path", r.URL.Path)
 		http.Error(w, "nobody said who asks", http.StatusUnauthorized)
 		return nil
 	}
-	return s.doorOf(who)
+	return s.frontendOf(who)
 }
 
 // unhurried takes the deadlines of ordinary requests off a stream: a run has its own.

@@ -130,7 +130,7 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-func TestWithoutAGuardTheDoorIsShut(t *testing.T) {
+func TestWithoutAGuardTheFrontendIsShut(t *testing.T) {
 	s := fakeServer(t, nil)
 	for name, handler := range map[string]http.Handler{"/mcp": s.StreamableHandler(), "/sse": s.SSEHandler()} {
 		answer := httptest.NewRecorder()

@@ -47,8 +47,8 @@ type live struct {
 
 // follow has what the guest of a request writes told while it runs, if the client wants
 // to hear it; it is nil for those who do not. Live streams cost a run more than all the
-// rest of this door.
-func (d *door) follow(ctx context.Context, c call, request *run.Request) *live {
+// rest of this frontend.
+func (d *frontend) follow(ctx context.Context, c call, request *run.Request) *live {
 	l := &live{call: c, began: time.Now(), limit: request.Limits.WallTime.Std(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if l.limit == 0 {
 		l.limit = d.info.Limits.WallTime.Std()
@@ -104,7 +104,7 @@ func (l *live) end() {
 	<-l.stopped
 }
 
-func (l *live) tell(ctx context.Context, d *door) {
+func (l *live) tell(ctx context.Context, d *frontend) {
 	defer close(l.stopped)
 	ticks := time.NewTicker(outputEach)
 	defer ticks.Stop()

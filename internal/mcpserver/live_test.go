@@ -160,7 +160,7 @@ func (r listener) Run(ctx context.Context, request run.Request) (run.Result, err
 	return r.fakeRunner.Run(ctx, request)
 }
 
-// TestOnlyThoseWhoListenPayForIt: live streams take longer than all the rest of the door.
+// TestOnlyThoseWhoListenPayForIt: live streams take longer than all the rest of the frontend.
 func TestOnlyThoseWhoListenPayForIt(t *testing.T) {
 	var streams bool
 	follow(t, listener{streams: &streams}, `1`, "")

@@ -56,22 +56,22 @@ func serve(how string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	door := mcpserver.New(mcpserver.Options{
+	frontend := mcpserver.New(mcpserver.Options{
 		Service: s, Version: "test", Commands: true,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if how == "stdio" {
-		return door.ServeStdio(context.Background(), os.Stdin, os.Stdout)
+		return frontend.ServeStdio(context.Background(), os.Stdin, os.Stdout)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	server := httpapi.NewServer(handlerOf(door, everybody{}), slog.New(slog.DiscardHandler))
+	server := httpapi.NewServer(handlerOf(frontend, everybody{}), slog.New(slog.DiscardHandler))
 	go func() {
 		// Whoever started us closes stdin, also by dying.
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		door.Close()
+		frontend.Close()
 		server.Close()
 	}()
 	fmt.Fprintln(os.Stderr, "listening on", listener.Addr())
@@ -81,12 +81,12 @@ func serve(how string) (err error) {
 	return nil
 }
 
-// handlerOf is the door behind the service's own HTTP stack: whoever has a token is who it
+// handlerOf is the frontend behind the service's own HTTP stack: whoever has a token is who it
 // says, and whoever has none is local.
-func handlerOf(door *mcpserver.Server, tokens httpapi.Finder) http.Handler {
+func handlerOf(frontend *mcpserver.Server, tokens httpapi.Finder) http.Handler {
 	stack := func(tokens httpapi.Finder) http.Handler {
-		h, err := httpapi.New(httpapi.Options{Service: door.Service, Tokens: tokens, Mounts: map[string]http.Handler{
-			"/mcp": door.StreamableHandler(), "/sse": door.SSEHandler(),
+		h, err := httpapi.New(httpapi.Options{Service: frontend.Service, Tokens: tokens, Mounts: map[string]http.Handler{
+			"/mcp": frontend.StreamableHandler(), "/sse": frontend.SSEHandler(),
 		}})
 		if err != nil {
 			panic(err)

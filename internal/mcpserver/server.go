@@ -29,7 +29,7 @@ type Options struct {
 	Logger *slog.Logger
 	// Commands offers run_command, to callers whose ceiling allows commands.
 	Commands bool
-	// Workspace is the folder in which commands work; empty means their private /tmp.
+	// Workspace is the directory in which commands work; empty means their private /tmp.
 	Workspace string
 }
 
@@ -41,7 +41,7 @@ const maxMessage = 8 << 20
 type Server struct {
 	Options
 	mu      sync.Mutex
-	callers map[string]*door // by the caller's name
+	callers map[string]*frontend // by the caller's name
 	calls   calls
 	closing sync.WaitGroup // of sessions that nobody can use
 }
@@ -52,29 +52,29 @@ func New(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Server{Options: o, callers: map[string]*door{}}
+	return &Server{Options: o, callers: map[string]*frontend{}}
 }
 
-// door is what one caller sees: the tools in words that are true for them.
-type door struct {
+// frontend is what one caller sees: the tools in words that are true for them.
+type frontend struct {
 	server *Server
 	who    token.Caller
 	info   service.Info
 	mcp    *mcp.Server
-	// tag begins the ids of this door's sessions, so that nobody can use another's, and
+	// tag begins the ids of this frontend's sessions, so that nobody can use another's, and
 	// nobody goes on with a ceiling that has been changed.
 	tag string
 }
 
-// doorOf gives the door of a caller as they are now.
-func (s *Server) doorOf(who token.Caller) *door {
+// frontendOf gives the frontend of a caller as they are now.
+func (s *Server) frontendOf(who token.Caller) *frontend {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.callers[who.Name]
 	if old != nil && reflect.DeepEqual(old.who, who) {
 		return old
 	}
-	d := s.newDoor(who)
+	d := s.newFrontend(who)
 	s.callers[who.Name] = d
 	if old != nil {
 		// Nobody can use its sessions any more; what runs in them may end.
@@ -87,17 +87,17 @@ func (s *Server) doorOf(who token.Caller) *door {
 // any more.
 func (s *Server) Close() {
 	s.mu.Lock()
-	doors := slices.Collect(maps.Values(s.callers))
+	frontends := slices.Collect(maps.Values(s.callers))
 	clear(s.callers)
 	s.mu.Unlock()
-	for _, d := range doors {
+	for _, d := range frontends {
 		d.close(true)
 	}
 	s.closing.Wait()
 }
 
-// close ends the sessions of a door, with what is under way in them or after it.
-func (d *door) close(now bool) {
+// close ends the sessions of a frontend, with what is under way in them or after it.
+func (d *frontend) close(now bool) {
 	for session := range d.mcp.Sessions() {
 		if now {
 			d.server.calls.endSession(session.ID())
@@ -108,8 +108,8 @@ func (d *door) close(now bool) {
 	}
 }
 
-func (s *Server) newDoor(who token.Caller) *door {
-	d := &door{server: s, who: who, info: s.Service.Info(who), tag: rand.Text()[:8]}
+func (s *Server) newFrontend(who token.Caller) *frontend {
+	d := &frontend{server: s, who: who, info: s.Service.Info(who), tag: rand.Text()[:8]}
 	d.info.Commands = d.info.Commands && s.Commands
 	d.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "cordon", Title: "cordon: runs untrusted code behind walls", Version: s.Version},
@@ -132,7 +132,7 @@ func (s *Server) newDoor(who token.Caller) *door {
 }
 
 // reads lists what guests may read of the host.
-func (d *door) reads() []string { return d.server.Service.Policy.Read }
+func (d *frontend) reads() []string { return d.server.Service.Policy.Read }
 
 // declaredOnly answers what we do not have as a server should that does not have it. The
 // SDK would give empty lists.
@@ -151,7 +151,7 @@ func declaredOnly(next mcp.MethodHandler) mcp.MethodHandler {
 // way. Nothing but the protocol is written to out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	// What is under way ends with its connection, as the SDK has it, and with ctx.
-	err := s.doorOf(token.Local).mcp.Run(withClient(ctx, ctx), &stdio{in: in, out: out, answers: s.Service.Answers})
+	err := s.frontendOf(token.Local).mcp.Run(withClient(ctx, ctx), &stdio{in: in, out: out, answers: s.Service.Answers})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

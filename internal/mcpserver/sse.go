@@ -27,7 +27,7 @@ type sse struct {
 
 type sseSession struct {
 	transport *mcp.SSEServerTransport
-	door      *door
+	frontend  *frontend
 }
 
 func (h *sse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,7 @@ func (h *sse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *sse) servePost(w http.ResponseWriter, r *http.Request, d *door) {
+func (h *sse) servePost(w http.ResponseWriter, r *http.Request, d *frontend) {
 	// A form of another site can be posted anywhere, but not as this.
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
@@ -55,16 +55,16 @@ func (h *sse) servePost(w http.ResponseWriter, r *http.Request, d *door) {
 	h.mu.Lock()
 	session := h.open[r.URL.Query().Get("sessionid")]
 	h.mu.Unlock()
-	if session == nil || session.door != d {
+	if session == nil || session.frontend != d {
 		http.Error(w, "session not found: open a stream with GET first, and POST to where it says", http.StatusNotFound)
 		return
 	}
 	session.transport.ServeHTTP(w, r)
 }
 
-func (h *sse) serveStream(w http.ResponseWriter, r *http.Request, d *door) {
+func (h *sse) serveStream(w http.ResponseWriter, r *http.Request, d *frontend) {
 	id := rand.Text()
-	session := &sseSession{door: d, transport: &mcp.SSEServerTransport{
+	session := &sseSession{frontend: d, transport: &mcp.SSEServerTransport{
 		Endpoint: (&url.URL{Path: r.URL.Path, RawQuery: "sessionid=" + id}).RequestURI(),
 		Response: w, MaxRequestBodyBytes: maxMessage,
 	}}
@@ -110,7 +110,7 @@ func (h *sse) add(id string, s *sseSession) bool {
 	defer h.mu.Unlock()
 	mine := 0
 	for _, other := range h.open {
-		if other.door == s.door {
+		if other.frontend == s.frontend {
 			mine++
 		}
 	}

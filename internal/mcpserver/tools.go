@@ -25,7 +25,7 @@ type tool struct {
 type hints struct{ readOnly, destructive, idempotent, openWorld bool }
 
 // toolsOf gives the tools of one caller.
-func toolsOf(d *door) []tool {
+func toolsOf(d *frontend) []tool {
 	i := d.info
 	reaches := len(i.Hosts) > 0
 	tools := []tool{
@@ -111,8 +111,8 @@ func within(s schema, least, most, normal float64) schema {
 	return s
 }
 
-// addTools registers the tools of a door.
-func (d *door) addTools() {
+// addTools registers the tools of a frontend.
+func (d *frontend) addTools() {
 	for _, t := range toolsOf(d) {
 		h := t.hints
 		d.mcp.AddTool(&mcp.Tool{
@@ -150,7 +150,7 @@ func runOutput() schema {
 			"allowed": listOf(schema{Type: "string"}, "what is allowed there"),
 		}), "attempts that the sandbox blocked"),
 		"usage": object(map[string]schema{
-			"wall_time": text("time on the clock"), "cpu_time": text("processor time"), "memory": text("memory at its peak"), "output": text("bytes written"),
+			"wall_time": text("time on the clock"), "cpu_time": text("CPU time"), "memory": text("memory at its peak"), "output": text("bytes written"),
 		}),
 		"tier": text("the kind of isolation that it ran in"),
 	}, "status", "outcome", "stdout", "stderr", "return_code", "variables", "error", "violations")
@@ -168,7 +168,7 @@ func checkOutput() schema {
 
 func infoOutput() schema {
 	limits := func(description string) schema {
-		s := object(map[string]schema{"timeout": {Type: "number", Description: "seconds"}, "memory": integer("MiB"), "output_limit": integer("bytes"), "cpu_time": {Type: "number", Description: "seconds of processor time"}})
+		s := object(map[string]schema{"timeout": {Type: "number", Description: "seconds"}, "memory": integer("MiB"), "output_limit": integer("bytes"), "cpu_time": {Type: "number", Description: "seconds of CPU time"}})
 		s.Description = description
 		return s
 	}
@@ -220,11 +220,11 @@ func restrictedWords(i service.Info) string {
 	return " Scripts are restricted: they may import " + strings.Join(i.Modules, ", ") + " and nothing else."
 }
 
-func workspaceWords(folder string) string {
-	if folder == "" {
+func workspaceWords(directory string) string {
+	if directory == "" {
 		return " It starts in an empty private /tmp."
 	}
-	return " It works in " + folder + "."
+	return " It works in " + directory + "."
 }
 
 // structured is the form of an answer that programs read.

@@ -36,7 +36,7 @@ func labels() map[string][]string {
 		classes = append(classes, string(c))
 	}
 	return map[string][]string{
-		"tier": tiers, "status": {"ok", "error"}, "error_type": types, "class": classes, "door": {"http", "mcp", "unknown"}, "state": {"idle", "busy"},
+		"tier": tiers, "status": {"ok", "error"}, "error_type": types, "class": classes, "frontend": {"http", "mcp", "unknown"}, "state": {"idle", "busy"},
 	}
 }
 
@@ -90,7 +90,7 @@ func tell(ctx context.Context, m *metrics.Metrics, s string) {
 		Traffic:     []run.Traffic{{Host: s}},
 		Enforcement: run.Enforcement{Tier: policy.Tier(s), Walls: map[policy.Wall]string{policy.Wall(s): s}},
 	}
-	told := observe.Run{ID: s, Caller: s, Door: observe.Door(s), Kind: observe.Kind(s), Code: s, Result: result}
+	told := observe.Run{ID: s, Caller: s, Frontend: observe.Frontend(s), Kind: observe.Kind(s), Code: s, Result: result}
 	m.Ended(ctx, told)
 	for _, o := range run.Outcomes() {
 		told.Result.Outcome = o
@@ -103,5 +103,5 @@ func tell(ctx context.Context, m *metrics.Metrics, s string) {
 		told.Err = err
 		m.Ended(ctx, told)
 	}
-	m.Refused(observe.Door(s), run.Class(s))
+	m.Refused(observe.Frontend(s), run.Class(s))
 }

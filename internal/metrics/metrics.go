@@ -37,7 +37,7 @@ type Metrics struct {
 	tiers      map[policy.Tier]*tier
 	violations prometheus.Counter
 	waited     prometheus.Histogram
-	refused    map[observe.Door]map[run.Class]prometheus.Counter
+	refused    map[observe.Frontend]map[run.Class]prometheus.Counter
 }
 
 var _ observe.Observer = (*Metrics)(nil)
@@ -56,10 +56,10 @@ const unknown = "unknown"
 
 // The values of the labels.
 var (
-	doors    = []observe.Door{observe.HTTP, observe.MCP, unknown}
-	tiers    = append(slices.Clone(policy.Tiers()), unknown)
-	statuses = []run.Status{run.StatusOK, run.StatusError}
-	classes  = append(slices.Clone(run.Classes()), observe.Gone)
+	frontends = []observe.Frontend{observe.HTTP, observe.MCP, unknown}
+	tiers     = append(slices.Clone(policy.Tiers()), unknown)
+	statuses  = []run.Status{run.StatusOK, run.StatusError}
+	classes   = append(slices.Clone(run.Classes()), observe.Gone)
 )
 
 // errorTypes are those that outcomes have.
@@ -106,7 +106,7 @@ func (m *Metrics) Ended(_ context.Context, r observe.Run) {
 		m.waited.Observe(r.Started.Sub(r.Arrived).Seconds())
 	}
 	if r.Err != nil {
-		m.Refused(r.Door, observe.ClassOf(r.Err))
+		m.Refused(r.Frontend, observe.ClassOf(r.Err))
 		return
 	}
 	t, ok := m.tiers[r.Result.Enforcement.Tier]
@@ -141,10 +141,10 @@ func (m *Metrics) Ended(_ context.Context, r observe.Run) {
 	failed.Inc()
 }
 
-// Refused counts a request that was turned away at a door. The service tells of those that
+// Refused counts a request that was turned away at a frontend. The service tells of those that
 // reached it by Ended.
-func (m *Metrics) Refused(door observe.Door, class run.Class) {
-	at, ok := m.refused[door]
+func (m *Metrics) Refused(frontend observe.Frontend, class run.Class) {
+	at, ok := m.refused[frontend]
 	if !ok {
 		at = m.refused[unknown]
 	}

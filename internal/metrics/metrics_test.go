@@ -82,7 +82,7 @@ var zero = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // ended is a run that waited 2 ms and took 7.
 func ended(tier policy.Tier, o run.Outcome) observe.Run {
 	return observe.Run{
-		Door: observe.HTTP, Arrived: zero, Started: zero.Add(2 * time.Millisecond), Ended: zero.Add(9 * time.Millisecond),
+		Frontend: observe.HTTP, Arrived: zero, Started: zero.Add(2 * time.Millisecond), Ended: zero.Add(9 * time.Millisecond),
 		Result: run.Result{
 			Outcome: o, Status: o.Status(), ErrorType: o.ErrorType(),
 			Usage: run.Usage{Memory: 20 * policy.MiB}, Enforcement: run.Enforcement{Tier: tier},
@@ -105,7 +105,7 @@ func TestEverySeriesBeginsAtZero(t *testing.T) {
 		}
 	}
 	for _, class := range run.Classes() {
-		expect(t, m, fmt.Sprintf(`cordon_requests_refused_total{class=%q,door="mcp"} 0`, class))
+		expect(t, m, fmt.Sprintf(`cordon_requests_refused_total{class=%q,frontend="mcp"} 0`, class))
 	}
 }
 
@@ -137,20 +137,20 @@ func TestRunsAreCounted(t *testing.T) {
 		`cordon_guest_memory_bytes_bucket{tier="jail",le="3.3554432e+07"} 1`)
 }
 
-func TestRefusalsAreCountedByClassAndDoor(t *testing.T) {
+func TestRefusalsAreCountedByClassAndFrontend(t *testing.T) {
 	m := metrics.New(metrics.Options{})
 	for _, err := range []error{
 		run.Errorf(run.Busy, "full"), fmt.Errorf("the queue: %w", context.Canceled), context.DeadlineExceeded,
 		errors.New("of no class"), run.Wrap(run.Internal, errors.New("broken")),
 	} {
-		m.Ended(t.Context(), observe.Run{Door: observe.MCP, Arrived: zero, Ended: zero, Err: err})
+		m.Ended(t.Context(), observe.Run{Frontend: observe.MCP, Arrived: zero, Ended: zero, Err: err})
 	}
 	m.Refused(observe.HTTP, run.Invalid)
 	expect(t, m,
-		`cordon_requests_refused_total{class="busy",door="mcp"} 1`,
-		`cordon_requests_refused_total{class="gone",door="mcp"} 2`,
-		`cordon_requests_refused_total{class="internal",door="mcp"} 2`,
-		`cordon_requests_refused_total{class="invalid",door="http"} 1`,
+		`cordon_requests_refused_total{class="busy",frontend="mcp"} 1`,
+		`cordon_requests_refused_total{class="gone",frontend="mcp"} 2`,
+		`cordon_requests_refused_total{class="internal",frontend="mcp"} 2`,
+		`cordon_requests_refused_total{class="invalid",frontend="http"} 1`,
 		`sandbox_run_duration_seconds_count{status="error",tier="process"} 0`,
 		`cordon_queue_wait_seconds_count 0`)
 }

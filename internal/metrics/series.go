@@ -67,13 +67,13 @@ func (m *Metrics) runs() {
 
 func (m *Metrics) refusals() {
 	all := prometheus.NewCounterVec(counter("cordon_requests_refused_total",
-		"Requests for which nothing ran, by their door and by why."), []string{"door", "class"})
+		"Requests for which nothing ran, by their frontend and by why."), []string{"frontend", "class"})
 	m.registry.MustRegister(all)
-	m.refused = map[observe.Door]map[run.Class]prometheus.Counter{}
-	for _, door := range doors {
-		m.refused[door] = map[run.Class]prometheus.Counter{}
+	m.refused = map[observe.Frontend]map[run.Class]prometheus.Counter{}
+	for _, frontend := range frontends {
+		m.refused[frontend] = map[run.Class]prometheus.Counter{}
 		for _, class := range classes {
-			m.refused[door][class] = all.WithLabelValues(string(door), string(class))
+			m.refused[frontend][class] = all.WithLabelValues(string(frontend), string(class))
 		}
 	}
 }

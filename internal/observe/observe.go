@@ -11,13 +11,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Door is where a request came in.
-type Door string
+// Frontend is where a request came in.
+type Frontend string
 
-// The doors of the service.
+// The frontends of the service.
 const (
-	HTTP Door = "http"
-	MCP  Door = "mcp"
+	HTTP Frontend = "http"
+	MCP  Frontend = "mcp"
 )
 
 // Kind is what was asked for.
@@ -32,10 +32,10 @@ const (
 
 // Run is a request that has come to its end, one way or the other.
 type Run struct {
-	ID     string // ours: no two requests have the same
-	Caller string // the name of a token, or "local"
-	Door   Door
-	Kind   Kind
+	ID       string // ours: no two requests have the same
+	Caller   string // the name of a token, or "local"
+	Frontend Frontend
+	Kind     Kind
 	// Code is what ran: a script, or the words of a command with a NUL byte between
 	// them. Observers keep its hash, if anything.
 	Code string

@@ -54,7 +54,7 @@ func host() surroundings {
 	s.home, _ = os.UserHomeDir()
 	if executable, err := os.Executable(); err == nil {
 		s.executable = executable
-		// A link in a bin folder does not move what lies beside the program.
+		// A link in a bin directory does not move what lies beside the program.
 		if real, err := filepath.EvalSymlinks(executable); err == nil {
 			s.executable = real
 		}
@@ -98,28 +98,28 @@ func isFile(path string) error {
 
 // places are the usual ones, the nearest to this program first.
 func (s surroundings) places() []string {
-	var folders []string
+	var directories []string
 	if s.executable != "" {
 		bin := filepath.Dir(s.executable)
-		folders = append(folders, bin, filepath.Join(bin, "..", "lib", "cordon"))
+		directories = append(directories, bin, filepath.Join(bin, "..", "lib", "cordon"))
 	}
-	if data := s.dataFolder(); data != "" {
-		folders = append(folders, filepath.Join(data, "cordon"))
+	if data := s.dataDirectory(); data != "" {
+		directories = append(directories, filepath.Join(data, "cordon"))
 	}
 	if s.system != "windows" {
-		folders = append(folders, "/usr/local/lib/cordon", "/usr/lib/cordon")
+		directories = append(directories, "/usr/local/lib/cordon", "/usr/lib/cordon")
 	}
 	var places []string
-	for _, folder := range folders {
-		if path := filepath.Join(folder, FileName); !slices.Contains(places, path) {
+	for _, directory := range directories {
+		if path := filepath.Join(directory, FileName); !slices.Contains(places, path) {
 			places = append(places, path)
 		}
 	}
 	return places
 }
 
-// dataFolder is where programs keep what belongs to one user, or "".
-func (s surroundings) dataFolder() string {
+// dataDirectory is where programs keep what belongs to one user, or "".
+func (s surroundings) dataDirectory() string {
 	switch s.system {
 	case "windows":
 		return s.getenv("LocalAppData")

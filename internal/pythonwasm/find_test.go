@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// at makes surroundings below a folder of the test.
+// at makes surroundings below a directory of the test.
 func at(root, system string, env map[string]string) surroundings {
 	return surroundings{
 		system:     system,
@@ -62,7 +62,7 @@ func TestANamedBundleWinsAndHasToBeThere(t *testing.T) {
 		{"by the environment", "", byEnv, byEnv},
 		{"by the caller, missing", missing, byEnv, "--python-wasm names"},
 		{"by the environment, missing", "", missing, "CORDON_PYTHON_WASM names"},
-		{"a folder", root, "", "not a file"},
+		{"a directory", root, "", "not a file"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -106,11 +106,11 @@ type answer struct {
 // embedding is an interpreter that plays CPython on WebAssembly; see
 // testdata/embedding.py.
 type embedding struct {
-	t      *testing.T
-	to     io.Writer
-	from   *bufio.Reader
-	folder string
-	config []byte
+	t         *testing.T
+	to        io.Writer
+	from      *bufio.Reader
+	directory string
+	config    []byte
 }
 
 // embed starts an interpreter. The problem is why it would not.
@@ -120,12 +120,12 @@ func embed(t *testing.T, i image) (e *embedding, problem string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e = &embedding{t: t, folder: t.TempDir(), config: i.config(t)}
-	source := filepath.Join(e.folder, "source.py")
+	e = &embedding{t: t, directory: t.TempDir(), config: i.config(t)}
+	source := filepath.Join(e.directory, "source.py")
 	if err := os.WriteFile(source, []byte(script.WasmSource()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-I", "-S", "-B", "-X", "utf8", "testdata/embedding.py", source, e.folder}
+	args := []string{"-I", "-S", "-B", "-X", "utf8", "testdata/embedding.py", source, e.directory}
 	if i.bare {
 		args = append(args, "bare")
 	}
@@ -235,7 +235,7 @@ func (e *embedding) run(t *testing.T, calls ...call) []answer {
 
 func (e *embedding) printed(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(e.folder, name))
+	text, err := os.ReadFile(filepath.Join(e.directory, name))
 	if err != nil {
 		t.Fatal(err)
 	}

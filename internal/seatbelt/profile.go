@@ -17,7 +17,7 @@ type Policy struct {
 	Program string
 	// Execute lists further files that it may become, one after the other.
 	Execute []string
-	// Read lists files and folders; Write those that may be changed, too. The inner
+	// Read lists files and directories; Write those that may be changed, too. The inner
 	// one counts: what is to be read inside of what may be changed is not changed.
 	Read, Write []string
 	// Programs lets it start others, from all that it may read: any command does.
@@ -56,7 +56,7 @@ func (p Policy) check() error {
 	}
 	for _, name := range slices.Concat(p.Read, p.Write) {
 		if name == "/" {
-			return run.Errorf(run.Invalid, "seatbelt: / is everything, and cannot be granted: name folders")
+			return run.Errorf(run.Invalid, "seatbelt: / is everything, and cannot be granted: name directories")
 		}
 	}
 	if p.Proxy < 0 || p.Proxy > 65535 {
@@ -130,7 +130,7 @@ func (w *writer) files(p Policy) {
 		return cmp.Or(cmp.Compare(len(a.path), len(b.path)), cmp.Compare(a.path, b.path))
 	})
 	grants = slices.Compact(grants)
-	w.comment("What was granted, and the folders on the way there, without what is in them.")
+	w.comment("What was granted, and the directories on the way there, without what is in them.")
 	w.rule("allow", "file-read-metadata file-test-existence", each(literal, ancestors(append([]string{p.Program}, slices.Concat(p.Execute, p.Read, p.Write)...))...)...)
 	for _, g := range grants {
 		switch {
@@ -147,7 +147,7 @@ func (w *writer) files(p Policy) {
 			}
 		}
 	}
-	// A grant may lie around the folder of the program.
+	// A grant may lie around the directory of the program.
 	w.rule("allow", "file-read* file-test-existence file-map-executable", each(literal, append([]string{p.Program}, p.Execute...)...)...)
 }
 
@@ -203,7 +203,7 @@ func (w *writer) network(p Policy) {
 	}
 }
 
-// ancestors are the folders above some paths, each once, without the root.
+// ancestors are the directories above some paths, each once, without the root.
 func ancestors(names []string) []string {
 	var all []string
 	for _, name := range names {

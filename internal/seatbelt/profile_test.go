@@ -16,7 +16,7 @@ const (
 	framework = "/Library/Frameworks/Python.framework/Versions/3.12"
 	python    = framework + "/bin/python3.12"
 	app       = framework + "/Resources/Python.app/Contents/MacOS/Python"
-	scratch   = "/private/var/folders/ab/cd/T/cordon-1"
+	scratch   = "/private/var/directories/ab/cd/T/cordon-1"
 	home      = "/Users/ada"
 )
 
@@ -39,7 +39,7 @@ var policies = []struct {
 		"- file-write-data " + framework + "/lib/python3.12/os.py", "- file-read-data /Library/Frameworks/Python.framework/Versions/3.11/Python",
 		"+ process-exec " + python, "+ process-exec " + app, "- process-exec /bin/ls", "- process-exec " + scratch + "/x", "- process-fork",
 		"+ file-write-create " + scratch + "/a", "+ file-read-data " + scratch + "/a", "- file-map-executable " + scratch + "/evil.so",
-		"+ file-read-metadata /private/var/folders/ab", "- file-read-data /private/var/folders/ab", "- file-read-metadata /private/var/folders/zz",
+		"+ file-read-metadata /private/var/directories/ab", "- file-read-data /private/var/directories/ab", "- file-read-metadata /private/var/directories/zz",
 		"- file-write-create " + scratch + "2/a", "- file-read-data " + home + "/.ssh/id_ed25519", "- file-read-metadata " + home,
 		"+ file-read-data /dev/urandom", "+ file-write-data /dev/null", "- file-write-data /dev/disk0", "- file-read-data /dev/tty",
 		"+ sysctl-read hw.ncpu", "+ sysctl-read hw.optional.arm64", "- sysctl-read kern.proc.all", "- sysctl-write hw.ncpu",

@@ -57,8 +57,8 @@ var programFiles = []string{
 	"/private/etc/shells", "/private/etc/paths",
 }
 
-// SystemFolders are where a command finds programs and libraries.
-func SystemFolders() []string {
+// SystemDirectories are where a command finds programs and libraries.
+func SystemDirectories() []string {
 	return slices.Concat(programs, libraries, data, programFiles)
 }
 

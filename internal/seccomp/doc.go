@@ -26,7 +26,7 @@
 //
 //	foreign ABI (i386, x32, AArch32)  the process is killed
 //	a call the rules allow            the kernel goes on
-//	a probe for a newer interface     ENOSYS, so that libc takes its older road
+//	a probe for a newer interface     ENOSYS, so that libc takes its older call
 //	a script's clone of a thread      Notify: the host decides; Errno: allowed
 //	everything else                   Notify: the host decides; Errno: EPERM
 //

@@ -152,13 +152,13 @@ func useSockets() Group {
 	return Group{"sockets", Allow, calls("shutdown", "getsockname", "getpeername")}
 }
 
-// olderRoad is newer doors to rooms that have an older one. What they ask is in
+// olderCall is newer calls that have an older form. What they ask is in
 // memory, where a filter cannot see it (clone3, openat2, the *xattrat calls), or
 // they are young code that a caller can do without. ENOSYS says "this kernel is
 // older", and every caller has an answer to that; EPERM would be taken for the
 // final word. Probing is no violation, so it is not reported.
-func olderRoad() Group {
-	return Group{"older road", NoSys, calls(
+func olderCall() Group {
+	return Group{"older call", NoSys, calls(
 		"clone3", "openat2", "getxattrat", "listxattrat",
 		"futex_wait", "futex_wake", "futex_requeue",
 		"map_shadow_stack", "mseal",

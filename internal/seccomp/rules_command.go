@@ -8,7 +8,7 @@ import "slices"
 // one than a script's: whatever the pid, net, ipc and mount namespaces already
 // bound is allowed, even where one would refuse it to a script. What stays out is
 // what makes or changes namespaces, what the kernel does not divide between them
-// (keyrings, clocks, vsock, the log), what looks into other processes, and doors
+// (keyrings, clocks, vsock, the log), what looks into other processes, and frontends
 // that no ordinary program needs and that kernel bugs came through.
 //
 // There is no Thread here. Threads and processes are bounded by RLIMIT_NPROC and
@@ -37,7 +37,7 @@ func commandRules(counted bool) []Group {
 		setOwnOptions(),
 		giveUpRights(),
 		useSockets(),
-		olderRoad(),
+		olderCall(),
 	}, commandProcesses(), commandFiles(), commandMemory(), memory(), commandOptions(), commandSockets(), commandProbes())
 }
 

@@ -99,7 +99,7 @@ func scriptRules() []Group {
 			{"setns", Where{is(0, PIDNSFD), is(1, cloneNewPID)}},
 		}},
 
-		olderRoad(),
+		olderCall(),
 
 		// One more that this interpreter does without: asyncio tries it out on 3.12
 		// and 3.13 before it uses threads instead.

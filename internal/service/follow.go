@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 )
 
-// follower is a door that wants to know more of a request than its end.
+// follower is a frontend that wants to know more of a request than its end.
 type follower struct {
 	runID  string
 	begins func()
@@ -13,7 +13,7 @@ type follower struct {
 
 type followerKey struct{}
 
-// Follow gives a context for one run or one call of a hook, by an id that the door has
+// Follow gives a context for one run or one call of a hook, by an id that the frontend has
 // made with rand.Text and may show before the end. When it is the request's turn, begins
 // is called, and the guest waits for it. It may be nil.
 func Follow(ctx context.Context, id string, begins func()) context.Context {

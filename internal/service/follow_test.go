@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A door knows a run's id ahead, and hears of its turn before the guest does anything.
+// A frontend knows a run's id ahead, and hears of its turn before the guest does anything.
 func TestFollow(t *testing.T) {
 	var seen watcher
 	begun := false

@@ -48,8 +48,8 @@ func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.Hook) (i
 }
 
 // CallHook calls a hook of somebody's own.
-func (s *Service) CallHook(ctx context.Context, who token.Caller, door observe.Door, id string, c HookCall) (Answer, error) {
-	seen := observe.Run{Door: door, Kind: observe.Hook}
+func (s *Service) CallHook(ctx context.Context, who token.Caller, frontend observe.Frontend, id string, c HookCall) (Answer, error) {
+	seen := observe.Run{Frontend: frontend, Kind: observe.Hook}
 	return s.observed(ctx, who, seen, func(ctx context.Context, v *visit) (run.Result, error) {
 		h, err := s.hooks.use(who.Name, id)
 		if err != nil {

@@ -124,30 +124,30 @@ func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits) (polic
 	return asked.Fill(defaults.Capped(most), most), nil
 }
 
-// permitWorkspace gives a folder by its real path: whoever asks from elsewhere must not
-// name any folder of this machine.
-func (s *Service) permitWorkspace(folder string) (string, error) {
-	if folder == "" {
+// permitWorkspace gives a directory by its real path: whoever asks from elsewhere must not
+// name any directory of this machine.
+func (s *Service) permitWorkspace(directory string) (string, error) {
+	if directory == "" {
 		return "", nil
 	}
-	if real, err := filepath.EvalSymlinks(folder); err == nil && filepath.IsAbs(real) {
+	if real, err := filepath.EvalSymlinks(directory); err == nil && filepath.IsAbs(real) {
 		for _, root := range s.roots {
 			if inside, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(inside) {
 				return real, nil
 			}
 		}
 	}
-	// The same words for what is not there: nobody learns which folders are.
-	return "", run.Errorf(run.Forbidden, "workspace %q is not one that the operator offers", folder)
+	// The same words for what is not there: nobody learns which directories are.
+	return "", run.Errorf(run.Forbidden, "workspace %q is not one that the operator offers", directory)
 }
 
-// withoutLinks is the path of a folder as permitWorkspace sees those below it. That of one
+// withoutLinks is the path of a directory as permitWorkspace sees those below it. That of one
 // which is not there yet stays as it is.
-func withoutLinks(folder string) string {
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
+func withoutLinks(directory string) string {
+	if real, err := filepath.EvalSymlinks(directory); err == nil {
 		return real
 	}
-	return filepath.Clean(folder)
+	return filepath.Clean(directory)
 }
 
 func listOf[T ~string](of []T) string {

@@ -161,8 +161,8 @@ func TestWorkspaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	offered, outside := filepath.Join(dir, "offered"), filepath.Join(dir, "offered-not")
-	for _, folder := range []string{filepath.Join(offered, "a", "b"), outside} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+	for _, directory := range []string{filepath.Join(offered, "a", "b"), outside} {
+		if err := os.MkdirAll(directory, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestWorkspaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newService(t, Options{Commands: true, Workspaces: []string{entrance}})
-	for _, tt := range []struct{ name, folder, want string }{
+	for _, tt := range []struct{ name, directory, want string }{
 		{"none", "", ""},
 		{"the offered one", offered, offered},
 		{"by the operator's name for it", entrance, offered},
@@ -195,7 +195,7 @@ func TestWorkspaces(t *testing.T) {
 		{"not there", offered + "/none", "refused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			req, err := s.permit(alice, run.Request{Command: []string{"ls"}, Workspace: tt.folder})
+			req, err := s.permit(alice, run.Request{Command: []string{"ls"}, Workspace: tt.directory})
 			if tt.want == "refused" {
 				if run.ClassOf(err) != run.Forbidden || !strings.Contains(err.Error(), "is not one that the operator offers") {
 					t.Errorf("%q: error %v", req.Workspace, err)
@@ -206,7 +206,7 @@ func TestWorkspaces(t *testing.T) {
 		})
 	}
 	if _, err := newService(t, Options{Commands: true}).permit(alice, run.Request{Command: []string{"ls"}, Workspace: dir}); run.ClassOf(err) != run.Forbidden {
-		t.Errorf("a folder, and none is offered: %v", err)
+		t.Errorf("a directory, and none is offered: %v", err)
 	}
 }
 

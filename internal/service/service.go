@@ -1,5 +1,5 @@
-// Package service is the one road from a door to the Runner: who asks, what they may ask
-// for, when it is their turn, what is written down of it, and how all of it ends. Doors
+// Package service is the one path from a frontend to the Runner: who asks, what they may ask
+// for, when it is their turn, what is written down of it, and how all of it ends. Frontends
 // translate; they decide nothing.
 package service
 
@@ -45,7 +45,7 @@ type Options struct {
 	Answers *admission.Answers
 	// Commands allows commands, and not scripts alone.
 	Commands bool
-	// Workspaces are folders in and below which commands may work. Without one, they
+	// Workspaces are directories in and below which commands may work. Without one, they
 	// have their private /tmp.
 	Workspaces []string
 
@@ -56,7 +56,7 @@ type Options struct {
 	Refuse func() error
 }
 
-// Service answers the doors. It is safe for concurrent use, and must be closed.
+// Service answers the frontends. It is safe for concurrent use, and must be closed.
 type Service struct {
 	Options
 	policy policy.Policy // the Runner's, every default filled in
@@ -83,8 +83,8 @@ func New(o Options) *Service {
 	life, stop := context.WithCancelCause(context.Background())
 	s := &Service{Options: o, policy: o.Policy.Resolved(), life: life, stop: stop, gone: make(chan struct{})}
 	s.closeHooks = sync.OnceValue(s.hooks.close)
-	for _, folder := range o.Workspaces {
-		s.roots = append(s.roots, withoutLinks(folder))
+	for _, directory := range o.Workspaces {
+		s.roots = append(s.roots, withoutLinks(directory))
 	}
 	return s
 }
@@ -101,12 +101,12 @@ func (s *Service) Ready() error {
 }
 
 // Run runs a script or a command for somebody.
-func (s *Service) Run(ctx context.Context, who token.Caller, door observe.Door, req run.Request) (Answer, error) {
+func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Frontend, req run.Request) (Answer, error) {
 	kind, code := observe.Script, req.Script
 	if len(req.Command) > 0 {
 		kind, code = observe.Command, strings.Join(req.Command, "\x00")
 	}
-	seen := observe.Run{Door: door, Kind: kind, Code: code}
+	seen := observe.Run{Frontend: frontend, Kind: kind, Code: code}
 	return s.observed(ctx, who, seen, func(ctx context.Context, v *visit) (run.Result, error) {
 		req, err := s.permit(who, req)
 		if err != nil {

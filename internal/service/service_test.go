@@ -64,7 +64,7 @@ func TestObservers(t *testing.T) {
 				t.Fatalf("told %d and %d times", len(one.runs()), len(two.runs()))
 			}
 			got := one.runs()[0]
-			if got.Caller != "alice" || got.Door != observe.MCP || got.Kind != tt.kind || got.Code != tt.code || len(got.ID) < 20 {
+			if got.Caller != "alice" || got.Frontend != observe.MCP || got.Kind != tt.kind || got.Code != tt.code || len(got.ID) < 20 {
 				t.Errorf("%+v", got)
 			}
 			if !errors.Is(got.Err, tt.err) || got.Result.Outcome != result.Outcome || got.Started.IsZero() == tt.started {
@@ -103,7 +103,7 @@ func (panics) Ended(context.Context, observe.Run) {
 	panic("observer")
 }
 
-// A panic is the door's business, which may go on after it: then no turn is lost, and no
+// A panic is the frontend's business, which may go on after it: then no turn is lost, and no
 // observer misses the run.
 func TestPanics(t *testing.T) {
 	guest := func(context.Context, run.Request) (run.Result, error) {

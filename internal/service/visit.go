@@ -57,7 +57,7 @@ func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.R
 	}
 	ctx, end := observe.Begin(ctx, observe.Request)
 
-	// A panic goes on to the door, which may live on: it must not keep the turn, nor the
+	// A panic goes on to the frontend, which may live on: it must not keep the turn, nor the
 	// run out of the audit log.
 	var result run.Result
 	err = run.Errorf(run.Internal, "the service panicked during this run")

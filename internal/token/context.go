@@ -4,7 +4,7 @@ import "context"
 
 type callerKey struct{}
 
-// WithCaller gives a context that says who asks, for a door behind the one that looked at
+// WithCaller gives a context that says who asks, for a frontend behind the one that looked at
 // the secret.
 func WithCaller(ctx context.Context, who Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, who)

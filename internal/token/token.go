@@ -16,7 +16,7 @@ type Caller struct {
 	Quota   admission.Quota
 }
 
-// Local is whoever can reach a door that asks for no token.
+// Local is whoever can reach a frontend that asks for no token.
 var Local = Caller{Name: "local"}
 
 // Ceiling is how far a caller's requests may go, below the operator's policy.

@@ -82,7 +82,7 @@ func fail(span trace.Span, err error) {
 // callers and that we gave to the run.
 func attributes(r observe.Run) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("cordon.run", r.ID), attribute.String("cordon.caller", r.Caller)}
-	all = known(all, "cordon.door", r.Door, []observe.Door{observe.HTTP, observe.MCP})
+	all = known(all, "cordon.frontend", r.Frontend, []observe.Frontend{observe.HTTP, observe.MCP})
 	all = known(all, "cordon.kind", r.Kind, []observe.Kind{observe.Script, observe.Command, observe.Hook})
 	if r.Err != nil {
 		return all

@@ -186,7 +186,7 @@ func TestARequestIsATraceOfItsStages(t *testing.T) {
 	}
 	got := attributesOf(request)
 	for name, want := range map[string]string{
-		"cordon.tier": "process", "cordon.outcome": "timed_out", "cordon.door": "http", "cordon.kind": "script", "cordon.caller": "ci", "error.type": "timeout",
+		"cordon.tier": "process", "cordon.outcome": "timed_out", "cordon.frontend": "http", "cordon.kind": "script", "cordon.caller": "ci", "error.type": "timeout",
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, not %q", name, got[name], want)

@@ -21,7 +21,7 @@ func seeds(f *testing.F) {
 	for seed := range uint64(10) {
 		f.Add(randomModule(seed, 2, 20))
 	}
-	files, err := filepath.Glob(filepath.Join(specFolder(f), "v2", "testdata", "*.0.wasm"))
+	files, err := filepath.Glob(filepath.Join(specDirectory(f), "v2", "testdata", "*.0.wasm"))
 	must(f, err)
 	for _, file := range files {
 		binary, err := os.ReadFile(file)

@@ -14,9 +14,9 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// specFolder has the modules of the specification's own tests, which the engine
+// specDirectory has the modules of the specification's own tests, which the engine
 // brings along.
-func specFolder(t testing.TB) string {
+func specDirectory(t testing.TB) string {
 	t.Helper()
 	said, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
 	must(t, err)
@@ -26,13 +26,13 @@ func specFolder(t testing.TB) string {
 // specModules gives them, each once.
 func specModules(t testing.TB, each func(name string, binary []byte)) {
 	t.Helper()
-	folder := specFolder(t)
+	directory := specDirectory(t)
 	seen := map[[sha256.Size]byte]bool{}
 	for _, version := range []string{"v1", "v2"} {
-		files, err := filepath.Glob(filepath.Join(folder, version, "testdata", "*.wasm"))
+		files, err := filepath.Glob(filepath.Join(directory, version, "testdata", "*.wasm"))
 		must(t, err)
 		if len(files) < 1000 {
-			t.Fatalf("%d modules of the specification's tests in %s", len(files), folder)
+			t.Fatalf("%d modules of the specification's tests in %s", len(files), directory)
 		}
 		for _, file := range files {
 			binary, err := os.ReadFile(file)
@@ -51,7 +51,7 @@ func TestSpecification(t *testing.T) {
 	t.Parallel()
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.budget = 1 << 20
-		spectest, err := os.ReadFile(filepath.Join(specFolder(t), "testdata", "spectest.wasm"))
+		spectest, err := os.ReadFile(filepath.Join(specDirectory(t), "testdata", "spectest.wasm"))
 		must(t, err)
 		imported, err := w.CompileModule(w.ctx, spectest)
 		must(t, err)

@@ -68,9 +68,9 @@ func damage(t *testing.T, name string) {
 
 func TestModulesOnWasm(t *testing.T) {
 	w := start(t)
-	folder := t.TempDir()
+	directory := t.TempDir()
 	for name, text := range map[string]string{"data/a.txt": "inside", "b.txt": "outside"} {
-		path := filepath.Join(folder, name)
+		path := filepath.Join(directory, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestModulesOnWasm(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	module := filepath.Join(folder, "cat.wasm")
+	module := filepath.Join(directory, "cat.wasm")
 	build := exec.Command("go", "build", "-o", module, "./testdata/cat")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -99,7 +99,7 @@ func TestModulesOnWasm(t *testing.T) {
 		{"out of fuel", []string{"wasm", "--fuel", "1000"}, "data/a.txt", 137, "", "limit of 1k instructions"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w.runIn(t, folder, "", w.cordon, append(c.flags, "cat.wasm", "--", c.file)...).check(t, c.code, c.out, c.err)
+			w.runIn(t, directory, "", w.cordon, append(c.flags, "cat.wasm", "--", c.file)...).check(t, c.code, c.out, c.err)
 		})
 	}
 }

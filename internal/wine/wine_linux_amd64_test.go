@@ -19,7 +19,7 @@ import (
 
 // windows is what the tests share: a Windows of Wine's, and programs for it.
 type windows struct {
-	work           string // a folder for all of it
+	work           string // a directory for all of it
 	prefix, python string
 	cordon, guest  string
 	jobTest        string
@@ -41,38 +41,38 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// remove ends what a failed test left running, and removes the folders; a cordon that was
+// remove ends what a failed test left running, and removes the directories; a cordon that was
 // killed has left its guest's.
 func (w *windows) remove() {
 	server := exec.Command("wineserver", "--kill")
 	server.Env = w.environment()
 	_ = server.Run()
 	left, _ := filepath.Glob(filepath.Join(w.prefix, "drive_c", "users", "*", "Temp", "cordon-*"))
-	for _, folder := range append(left, w.work) {
-		os.RemoveAll(folder)
+	for _, directory := range append(left, w.work) {
+		os.RemoveAll(directory)
 	}
 }
 
 // start gives what the tests share, or skips the one that asks.
 func start(t *testing.T) *windows {
 	t.Helper()
-	folder := os.Getenv("CORDON_TEST_WINE")
-	if folder == "" {
+	directory := os.Getenv("CORDON_TEST_WINE")
+	if directory == "" {
 		hosttest.Lacks(t, "a Windows of Wine's: scripts/setup test makes one, and scripts/test says where (CORDON_TEST_WINE)")
 	}
-	built.Do(func() { built.err = built.build(folder) })
+	built.Do(func() { built.err = built.build(directory) })
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
 	return &built.windows
 }
 
-func (w *windows) build(folder string) (err error) {
+func (w *windows) build(directory string) (err error) {
 	if w.work, err = os.MkdirTemp("", "cordon-wine-"); err != nil {
 		return err
 	}
 	work := w.work
-	w.prefix, w.python = filepath.Join(folder, "prefix"), seen(filepath.Join(folder, "python", "python.exe"))
+	w.prefix, w.python = filepath.Join(directory, "prefix"), seen(filepath.Join(directory, "python", "python.exe"))
 	w.cordon, w.guest, w.jobTest = filepath.Join(work, "cordon.exe"), filepath.Join(work, "guest.exe"), filepath.Join(work, "jobobject.test.exe")
 	w.policy = seen(filepath.Join(work, "policy.yaml"))
 	for _, arguments := range [][]string{
@@ -142,18 +142,18 @@ func create(t *testing.T, name string) *os.File {
 	return file
 }
 
-// run runs a program to its end, beside cordon or in a folder.
+// run runs a program to its end, beside cordon or in a directory.
 func (w *windows) run(t *testing.T, input, program string, args ...string) said {
 	t.Helper()
 	return w.runIn(t, filepath.Dir(w.cordon), input, program, args...)
 }
 
-func (w *windows) runIn(t *testing.T, folder, input, program string, args ...string) said {
+func (w *windows) runIn(t *testing.T, directory, input, program string, args ...string) said {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	c, finish := w.command(ctx, t, program, args...)
-	c.Dir, c.Stdin = folder, strings.NewReader(input)
+	c.Dir, c.Stdin = directory, strings.NewReader(input)
 	var failed *exec.ExitError
 	if err := c.Run(); err != nil && !errors.As(err, &failed) {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ type conversation struct {
 	started  time.Time
 	patience time.Time // until then it looks again and again, and does not sleep
 	deadline time.Time // of the wall clock
-	lookCPU  time.Time // when processor time could have run out at the earliest
+	lookCPU  time.Time // when CPU time could have run out at the earliest
 
 	stdout, stderr collector
 	input          string   // what is left for stdin
@@ -217,7 +217,7 @@ func (c *conversation) watch(now time.Time) time.Duration {
 	return min(c.deadline.Sub(now), c.lookCPU.Sub(now))
 }
 
-// planLook: on all cores, the processor time cannot run out before.
+// planLook: on all cores, the CPU time cannot run out before.
 func (c *conversation) planLook(now time.Time, left time.Duration) {
 	cores := time.Duration(min(runtime.NumCPU(), max(1, c.limits.Threads)))
 	c.lookCPU = now.Add(max(left/cores, time.Millisecond))

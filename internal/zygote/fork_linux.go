@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/notify"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -328,5 +328,5 @@ func setupFailure(report []byte) error {
 	if err != nil {
 		return fmt.Errorf("the worker's report is not one: %w", err)
 	}
-	return &jail.SetupError{Step: "worker: " + step, Cause: cause}
+	return &confine.SetupError{Step: "worker: " + step, Cause: cause}
 }

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -43,7 +43,7 @@ func (z *Zygote) expects(status status) error {
 	}
 	// "NSpid: 4711 12 1": its pid in each namespace from ours inward. A zygote
 	// that became a worker has one less.
-	if z.config.Plan.Namespaces&jail.CloneNewPID != 0 {
+	if z.config.Plan.Namespaces&confine.CloneNewPID != 0 {
 		levels := 3
 		if z.config.OneShot {
 			levels = 2
@@ -57,7 +57,7 @@ func (z *Zygote) expects(status status) error {
 
 // expectations are the lines that /proc/PID/status must have for a worker
 // that is walled in as planned.
-func expectations(p jail.Plan) [][]byte {
+func expectations(p confine.Plan) [][]byte {
 	ids := func(id int) string { return strings.Repeat("\t"+strconv.Itoa(id), 4) }
 	lines := []string{"Uid:" + ids(p.UID), "Gid:" + ids(p.GID)}
 	if p.Capabilities {
@@ -67,7 +67,7 @@ func expectations(p jail.Plan) [][]byte {
 	if p.NoNewPrivs {
 		lines = append(lines, "NoNewPrivs:\t1")
 	}
-	if p.Seccomp != jail.SeccompOff {
+	if p.Seccomp != confine.SeccompOff {
 		lines = append(lines, "Seccomp:\t2")
 	}
 	expect := make([][]byte, len(lines))
@@ -160,7 +160,7 @@ func (w *Worker) peakMemory() (peak policy.Bytes) {
 	return peak
 }
 
-// threadCount is the number of live threads: a folder for each.
+// threadCount is the number of live threads: a directory for each.
 func threadCount(pid int) (int, error) {
 	var st unix.Stat_t
 	if err := unix.Stat("/proc/"+strconv.Itoa(pid)+"/task", &st); err != nil {

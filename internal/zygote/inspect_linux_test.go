@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
 // walled is what /proc says of a worker that has all of its walls.
@@ -15,7 +15,7 @@ const walled = "Name:\tpython3\nUid:\t65534\t65534\t65534\t65534\nGid:\t65534\t6
 
 // A worker that lacks one wall, whatever it says of itself.
 func TestAWorkerWithoutWallsIsRefused(t *testing.T) {
-	plan := jail.Plan{UID: 65534, GID: 65534, Namespaces: jail.CloneNewPID, Capabilities: true, NoNewPrivs: true, Seccomp: jail.SeccompNotify}
+	plan := confine.Plan{UID: 65534, GID: 65534, Namespaces: confine.CloneNewPID, Capabilities: true, NoNewPrivs: true, Seccomp: confine.SeccompNotify}
 	z := &Zygote{config: Config{Plan: plan}, expect: expectations(plan)}
 	if err := z.expects(status(walled)); err != nil {
 		t.Errorf("one that has them all: %v", err)
@@ -48,10 +48,10 @@ func TestAWorkerWithoutWallsIsRefused(t *testing.T) {
 
 // And it is the kernel that is asked: this process is no worker.
 func TestVerifyAsksTheKernel(t *testing.T) {
-	own := jail.Plan{UID: os.Getuid(), GID: os.Getgid()}
-	other := jail.Plan{UID: own.UID + 1, GID: own.GID}
+	own := confine.Plan{UID: os.Getuid(), GID: os.Getgid()}
+	other := confine.Plan{UID: own.UID + 1, GID: own.GID}
 	for _, test := range []struct {
-		plan jail.Plan
+		plan confine.Plan
 		ok   bool
 	}{{own, true}, {other, false}} {
 		w := &Worker{PID: os.Getpid(), zygote: &Zygote{config: Config{Plan: test.plan}, expect: expectations(test.plan)}}

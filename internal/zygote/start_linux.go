@@ -12,15 +12,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
-	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 )
 
 // The filter knows these descriptors by number.
-var _ = [1]struct{}{}[jail.ControlFD-seccomp.ControlFD|jail.MountNSFD-seccomp.MountNSFD|jail.PIDNSFD-seccomp.PIDNSFD]
+var _ = [1]struct{}{}[confine.ControlFD-seccomp.ControlFD|confine.MountNSFD-seccomp.MountNSFD|confine.PIDNSFD-seccomp.PIDNSFD]
 
 // startTimeout is generous: an interpreter with large preloads on a busy
 // machine may take seconds, one that takes longer never comes.
@@ -29,7 +29,7 @@ const startTimeout = 60 * time.Second
 // Zygote is one fork server.
 type Zygote struct {
 	config   Config
-	process  *jail.Process
+	process  *confine.Process
 	control  descriptor
 	listener descriptor // closed where denials are not reported
 
@@ -49,7 +49,7 @@ type Zygote struct {
 	wait sync.WaitGroup
 }
 
-// Start gives a zygote that is ready to fork. A *jail.SetupError says which
+// Start gives a zygote that is ready to fork. A *confine.SetupError says which
 // wall could not be put up.
 func Start(ctx context.Context, config Config) (*Zygote, error) {
 	z, err := Launch(config)
@@ -81,7 +81,7 @@ func Launch(config Config) (*Zygote, error) {
 	if config.Language != nil {
 		messages = append(messages, Rules.messages(config.Interpreter.Version)...)
 	}
-	process, err := jail.Start(jail.Spec{
+	process, err := confine.Start(confine.Spec{
 		Plan:     config.Plan,
 		Argv:     []string{config.Interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", loader},
 		Env:      environment,
@@ -125,7 +125,7 @@ func configure(c Config) ([]byte, error) {
 	var notify, filter []byte
 	var beside seccomp.Filters
 	var err error
-	if p.Seccomp != jail.SeccompOff {
+	if p.Seccomp != confine.SeccompOff {
 		if beside, err = seccomp.Exposed(p.Exposure()); err != nil {
 			return nil, err
 		}
@@ -135,9 +135,9 @@ func configure(c Config) ([]byte, error) {
 		own = append(own, piece)
 	}
 	switch p.Seccomp {
-	case jail.SeccompNotify:
+	case confine.SeccompNotify:
 		notify, err = seccomp.Program(seccomp.Script, seccomp.Notify)
-	case jail.SeccompErrno:
+	case confine.SeccompErrno:
 		filter, err = seccomp.Program(seccomp.Script, seccomp.Errno)
 	}
 	if err != nil {
@@ -153,13 +153,13 @@ func configure(c Config) ([]byte, error) {
 		}
 	}
 	namespaces := []any{}
-	if p.Namespaces&jail.CloneNewNS != 0 {
-		namespaces = append(namespaces, jail.MountNSFD)
+	if p.Namespaces&confine.CloneNewNS != 0 {
+		namespaces = append(namespaces, confine.MountNSFD)
 	}
-	if p.Namespaces&jail.CloneNewPID != 0 {
-		namespaces = append(namespaces, jail.PIDNSFD)
+	if p.Namespaces&confine.CloneNewPID != 0 {
+		namespaces = append(namespaces, confine.PIDNSFD)
 	}
-	home := jail.Scratch
+	home := confine.Scratch
 	if p.Root == nil {
 		home = "/"
 	}
@@ -176,13 +176,13 @@ func configure(c Config) ([]byte, error) {
 		"path": c.Interpreter.TrustedPath(), "guest_path": guestPath(c.Interpreter), "preload": c.Preload, "warmup": warmup,
 		"notify": notify, "filter": filter, "exposed": beside.Common, "own": own, "landlock": landlockFields(p),
 		"namespaces": namespaces, "home": home, "drop": p.Capabilities,
-		"mount": p.Root != nil, "private": privateFields(p), "unshare_pid": p.Namespaces&jail.CloneNewPID != 0,
+		"mount": p.Root != nil, "private": privateFields(p), "unshare_pid": p.Namespaces&confine.CloneNewPID != 0,
 		"oneshot": c.OneShot, "language": languageFields(c.Language),
 	})
 }
 
 // privateFields says what is mounted into the private directories of each worker.
-func privateFields(p jail.Plan) any {
+func privateFields(p confine.Plan) any {
 	dirs := []any{}
 	for _, d := range p.PrivateDirs() {
 		entries := []any{}
@@ -211,7 +211,7 @@ func languageFields(l *Language) any {
 
 // landlockFields are the rules of the plan. In a private root everything that
 // is there may be read; elsewhere each path is named.
-func landlockFields(p jail.Plan) any {
+func landlockFields(p confine.Plan) any {
 	if p.Landlock == 0 {
 		return nil
 	}
@@ -220,7 +220,7 @@ func landlockFields(p jail.Plan) any {
 		rules = []landlock.Rule{
 			{Path: "/", Access: landlock.Read},
 			{Path: "/dev", Access: landlock.Read | landlock.Sink},
-			{Path: jail.Scratch, Access: landlock.Scratch},
+			{Path: confine.Scratch, Access: landlock.Scratch},
 		}
 	} else {
 		for _, path := range p.Readable {
@@ -229,7 +229,7 @@ func landlockFields(p jail.Plan) any {
 				continue // a file that is gone needs no right
 			}
 			rule := landlock.Rule{Path: path, Access: landlock.Read, File: !info.IsDir()}
-			if slices.Contains(jail.Devices, path) {
+			if slices.Contains(confine.Devices, path) {
 				rule.Access = landlock.Sink
 			}
 			rules = append(rules, rule)
@@ -278,7 +278,7 @@ func (z *Zygote) greet(ctx context.Context) error {
 	}
 	if m.data[0] == 'E' {
 		step, cause, _ := strings.Cut(string(m.data[1:]), "\x00")
-		return &jail.SetupError{Step: step, Cause: cause}
+		return &confine.SetupError{Step: step, Cause: cause}
 	}
 	if string(m.data) != "Z" {
 		return fmt.Errorf("the fork server greets with %q", m.data)
@@ -286,7 +286,7 @@ func (z *Zygote) greet(ctx context.Context) error {
 	if len(m.fds) == 1 {
 		z.listener.set(m.fds[0])
 	}
-	if z.listener.open != (z.config.Plan.Seccomp == jail.SeccompNotify) {
+	if z.listener.open != (z.config.Plan.Seccomp == confine.SeccompNotify) {
 		return errors.New("the fork server's report does not match the plan: seccomp notification")
 	}
 	return nil

@@ -17,8 +17,8 @@ import (
 	_ "embed"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
-	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -37,7 +37,7 @@ var (
 
 // Config is what a zygote is started with.
 type Config struct {
-	Plan        jail.Plan
+	Plan        confine.Plan
 	Interpreter interpreter.Interpreter
 	Preload     []string
 	// Language has scripts go by the language rules; nil means that they may say
@@ -69,7 +69,7 @@ type Exit struct {
 // address space.
 func Environment() []string {
 	return []string{
-		"HOME=" + jail.Scratch, "TMPDIR=" + jail.Scratch, "LANG=C.UTF-8", "PATH=",
+		"HOME=" + confine.Scratch, "TMPDIR=" + confine.Scratch, "LANG=C.UTF-8", "PATH=",
 		"PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1",
 		"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
 		"MALLOC_ARENA_MAX=1",

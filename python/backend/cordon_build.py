@@ -66,19 +66,19 @@ def tag(carried):
 
 
 def sources():
-    for folder, folders, files in os.walk(SOURCE):
-        folders[:] = sorted(f for f in folders if f not in ("__pycache__", "bin"))
+    for directory, directories, files in os.walk(SOURCE):
+        directories[:] = sorted(f for f in directories if f not in ("__pycache__", "bin"))
         for name in sorted(files):
-            path = os.path.join(folder, name)
+            path = os.path.join(directory, name)
             if not name.endswith(".pyc"):
                 yield "cordon/" + os.path.relpath(path, SOURCE).replace(os.sep, "/"), path
 
 
 class Wheel:
-    def __init__(self, folder, files_tag):
+    def __init__(self, directory, files_tag):
         self.name = f"cordon-{version()}-{files_tag}.whl"
         self.info = f"cordon-{version()}.dist-info"
-        self.archive = zipfile.ZipFile(os.path.join(folder, self.name), "w", zipfile.ZIP_DEFLATED)
+        self.archive = zipfile.ZipFile(os.path.join(directory, self.name), "w", zipfile.ZIP_DEFLATED)
         self.record = []
 
     def add(self, name, data, mode=0o644):

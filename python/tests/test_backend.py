@@ -141,28 +141,28 @@ def test_walls(backend, monkeypatch):
 
 
 def test_working_directory(tmp_path):
-    folder = os.path.join(os.path.dirname(__file__), "toolbox")
-    backend = SubprocessSandboxBackend(SandboxConfig(working_directory=folder))
-    assert backend.execute("t", os.getcwd, {}) == folder
+    directory = os.path.join(os.path.dirname(__file__), "toolbox")
+    backend = SubprocessSandboxBackend(SandboxConfig(working_directory=directory))
+    assert backend.execute("t", os.getcwd, {}) == directory
     assert "def scale" in backend.execute("t", tools.reads, {"path": "tools.py"})
 
 
 @pytest.mark.parametrize("text, allowed", [("limits: {memory: 64MiB}\n", False), ("read: [%s]\n", True)])
 def test_working_directory_under_an_operator(monkeypatch, tmp_path, text, allowed):
     """A backend adds no grant to an operator's policy, and drops none of its limits."""
-    folder = tmp_path / "data"
-    folder.mkdir()
-    (folder / "secret").write_text("secret")
+    directory = tmp_path / "data"
+    directory.mkdir()
+    (directory / "secret").write_text("secret")
     policy = tmp_path / "policy.yaml"
-    policy.write_text("maxima: {memory: 64MiB, wall_time: 20s}\n" + (text % folder if "%" in text else text))
+    policy.write_text("maxima: {memory: 64MiB, wall_time: 20s}\n" + (text % directory if "%" in text else text))
     monkeypatch.setenv("CORDON_POLICY", str(policy))
-    backend = SubprocessSandboxBackend(SandboxConfig(timeout=10, memory_limit_mb=64, working_directory=str(folder)))
+    backend = SubprocessSandboxBackend(SandboxConfig(timeout=10, memory_limit_mb=64, working_directory=str(directory)))
     if allowed:
         assert backend.execute("t", tools.reads, {"path": "secret"}) == "secret"
     else:
         with pytest.raises(RuntimeError, match="working_directory .* cannot be read by the guest .* CORDON_POLICY"):
-            backend.execute("t", tools.reads, {"path": str(folder / "secret")})
-    greedy = SubprocessSandboxBackend(SandboxConfig(memory_limit_mb=512, working_directory=str(folder)))
+            backend.execute("t", tools.reads, {"path": str(directory / "secret")})
+    greedy = SubprocessSandboxBackend(SandboxConfig(memory_limit_mb=512, working_directory=str(directory)))
     with pytest.raises(RuntimeError, match="maximum"):
         greedy.execute("t", os.getcwd, {})
 
@@ -247,10 +247,10 @@ def test_functions_of_the_main_program(tmp_path, how, with_cloudpickle):
         assert lines[1] == "[1, 6, 1, 6, True]"  # a lambda without a closure is plain
 
 
-def program(folder, *command):
+def program(directory, *command):
     """What it prints, line by line."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=60, env=environment, cwd=folder)
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=60, env=environment, cwd=directory)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -278,8 +278,8 @@ if __name__ == "__main__":
 def test_main_program_of_a_package(tmp_path):
     """python -m: it imports its neighbours by relative names."""
     (tmp_path / "app" / "inner").mkdir(parents=True)
-    for folder in ("app", "app/inner"):
-        (tmp_path / folder / "__init__.py").write_text("")
+    for directory in ("app", "app/inner"):
+        (tmp_path / directory / "__init__.py").write_text("")
     (tmp_path / "app" / "near.py").write_text("def add(a): return a + 1\n")
     (tmp_path / "app" / "inner" / "main.py").write_text('''
 from ..near import add

@@ -14,8 +14,8 @@ def host(tmp_path, monkeypatch):
     """A workspace, which is the current directory, and an installed cordon beside it."""
     root = tmp_path.resolve()
     work, installed = root / "work", root / "installed"
-    for folder in (work / "bin", installed, root / "home"):
-        folder.mkdir(parents=True)
+    for directory in (work / "bin", installed, root / "home"):
+        directory.mkdir(parents=True)
     for program in (work / "bin" / _binary.NAME, work / _binary.NAME, installed / _binary.NAME):
         program.write_text("#!/bin/sh\n: > %s/canary\n" % root)
         program.chmod(0o755)
@@ -37,14 +37,14 @@ def test_what_guests_could_write_is_not_found(host, monkeypatch):
     (host / "long").mkdir()
     (host / "long" / _binary.NAME).symlink_to(work / "dir" / _binary.NAME)  # a way through a guest's link
     (work / "loop").symlink_to("loop")
-    folders = ["", ".", "bin", "../work/bin", work, work / "bin", work / "links", work / "dir", work / "loop"]
-    folders += [host / "linked", host / "bin", host / "long"]
-    for folder in folders:
-        monkeypatch.setenv("PATH", str(folder))
+    directories = ["", ".", "bin", "../work/bin", work, work / "bin", work / "links", work / "dir", work / "loop"]
+    directories += [host / "linked", host / "bin", host / "long"]
+    for directory in directories:
+        monkeypatch.setenv("PATH", str(directory))
         for named in (None, _binary.NAME):
             with pytest.raises(CordonError):
                 _binary.find(named)
-        monkeypatch.setenv("PATH", os.pathsep.join([str(folder), str(installed)]))
+        monkeypatch.setenv("PATH", os.pathsep.join([str(directory), str(installed)]))
         assert _binary.find() == str(installed / _binary.NAME)
         monkeypatch.setenv("CORDON_BIN", _binary.NAME)  # a name is searched for, too
         assert _binary.find() == str(installed / _binary.NAME)

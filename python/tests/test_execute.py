@@ -69,7 +69,7 @@ def test_failures():
 
 
 def test_code_may_compute_as_long_as_it_may_take():
-    """The processor time of the default policy is a third of execute()'s own timeout."""
+    """The CPU time of the default policy is a third of execute()'s own timeout."""
     seen = execute("import resource; print(resource.getrlimit(resource.RLIMIT_CPU)[0])", restricted=False)
     assert int(seen["stdout"]) >= 60
 

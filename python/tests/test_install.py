@@ -29,9 +29,9 @@ def run(*command, env=None, **more):
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("fresh")
-    venv.create(folder, symlinks=True)
-    return folder / "bin"
+    directory = tmp_path_factory.mktemp("fresh")
+    venv.create(directory, symlinks=True)
+    return directory / "bin"
 
 
 def pip(fresh, *arguments, **more):
@@ -78,10 +78,10 @@ def backend(monkeypatch):
 
 
 def test_the_same_source_gives_the_same_wheel(backend, tmp_path):
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        backend.build_wheel(str(tmp_path / folder))
-    (first,), (second,) = (list((tmp_path / folder).iterdir()) for folder in ("a", "b"))
+    for directory in ("a", "b"):
+        (tmp_path / directory).mkdir()
+        backend.build_wheel(str(tmp_path / directory))
+    (first,), (second,) = (list((tmp_path / directory).iterdir()) for directory in ("a", "b"))
     assert first.name.endswith("-py3-none-any.whl")
     assert first.name == second.name and first.read_bytes() == second.read_bytes()
 

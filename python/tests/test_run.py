@@ -165,7 +165,7 @@ def test_many_hooks(own):
     assert hooks[0]() == 0 and hooks[69]() == 69
 
 
-def test_async_twins():
+def test_async_forms():
     async def all_of_it():
         assert (await cordon.arun("result = 1")).value == 1
         assert (await cordon.acheck("import os"))[0].rule == "import-not-allowed"

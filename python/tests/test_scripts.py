@@ -66,7 +66,7 @@ def test_a_number_that_this_python_does_not_read():
 
 
 def test_limits():
-    assert "processor time" in create_sandbox(cpu_limit=1).run_script("while True: pass")["error"]
+    assert "CPU time" in create_sandbox(cpu_limit=1).run_script("while True: pass")["error"]
     assert create_sandbox(memory_limit=64 << 20).run_script("x = bytearray(10**9)")["status"] == "error"
     sandbox = create_sandbox()
     for forbidden in (
@@ -151,7 +151,7 @@ def test_hook_by_the_name_of_its_argument():
 
 
 def test_hook_may_compute_as_long_as_it_may_take():
-    """Its processor time is 5 s if nothing is said."""
+    """Its CPU time is 5 s if nothing is said."""
     assert dict(_scripts._hook("pass", 8).limits) == {"wall_time": "8000000us", "cpu_time": "8000000us"}
     assert run_mod_hook("result['output'] = 1", {}, {}, timeout_seconds=8) == 1
     assert run_mod_hook("result['output'] = 1", {}, {}, timeout_seconds=300) == 1  # above the default maxima

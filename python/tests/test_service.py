@@ -16,7 +16,7 @@ from cordon import _binary, _sandbox
 
 
 @pytest.fixture(scope="module")
-def folder():
+def directory():
     # A short path: that of a socket may have 107 bytes.
     path = tempfile.mkdtemp(prefix="cdn")
     yield path
@@ -37,8 +37,8 @@ def serve(*arguments):
 
 
 @pytest.fixture(scope="module")
-def unix(folder):
-    path = os.path.join(folder, "s")
+def unix(directory):
+    path = os.path.join(directory, "s")
     process, _ = serve("--listen", "unix:" + path)
     until(lambda: os.path.exists(path))
     yield "unix:" + path
@@ -47,8 +47,8 @@ def unix(folder):
 
 
 @pytest.fixture(scope="module")
-def with_tokens(folder):
-    tokens = os.path.join(folder, "tokens.yaml")
+def with_tokens(directory):
+    tokens = os.path.join(directory, "tokens.yaml")
     made = subprocess.run([_binary.find(), "token", "new", "tests", "--file", tokens], capture_output=True, text=True, timeout=20)
     assert made.returncode == 0, made.stderr
     process, words = serve("--listen", "127.0.0.1:0", "--tokens", tokens)

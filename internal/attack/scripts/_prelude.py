@@ -91,7 +91,7 @@ def need(name):
 
 
 def scratch():
-    """A new folder of the guest's own."""
+    """A new directory of the guest's own."""
     path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "attempt-%d" % os.getpid())
     try:
         os.makedirs(path, exist_ok=True)
@@ -101,7 +101,7 @@ def scratch():
 
 
 def somewhere():
-    """A folder to try things on: the guest's own, or else one of the host's."""
+    """A directory to try things on: the guest's own, or else one of the host's."""
     try:
         return scratch()
     except Missing:

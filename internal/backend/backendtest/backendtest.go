@@ -113,7 +113,7 @@ func Contract(t *testing.T, open Open, p policy.Policy) {
 func Containment(t *testing.T, open Open, p policy.Policy, areas ...string) {
 	t.Helper()
 	// The canaries come first, so that the backend starts in a host that has
-	// something to leak. Only walls may keep a guest out, not a folder's mode.
+	// something to leak. Only walls may keep a guest out, not a directory's mode.
 	dir := t.TempDir()
 	for path := dir; len(path) > len(os.TempDir()); path = path[:strings.LastIndexByte(path, '/')] {
 		if err := os.Chmod(path, 0o755); err != nil {

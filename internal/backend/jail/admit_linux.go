@@ -9,8 +9,8 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/command"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/egress"
-	confine "github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -19,12 +19,12 @@ import (
 func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
 	r = recipe{readOnly: job.WorkspaceReadOnly, limits: job.Limits}
 	if job.Workspace != "" {
-		if r.workspace, err = findFolder(job.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
+		if r.workspace, err = findDirectory(job.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
 			return r, err
 		}
 		// From here on no link is followed: the mount is Exact.
 		if job.WorkspaceExact && r.workspace.path != job.Workspace {
-			return r, run.Errorf(run.Forbidden, "the workspace %s has a symbolic link in its path: name the folder itself", job.Workspace)
+			return r, run.Errorf(run.Forbidden, "the workspace %s has a symbolic link in its path: name the directory itself", job.Workspace)
 		}
 	}
 	r.grants, err = b.grantedNow()
@@ -37,7 +37,7 @@ func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []r
 	verdict, err := command.Check(job.Command, command.Scope{
 		Workspace: r.workspace.path, Dir: r.dir(),
 		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system(),
-		Scratch: confine.Scratch, Path: searchFolders(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
+		Scratch: confine.Scratch, Path: searchDirectories(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
 	})
 	if err != nil {
 		return "", nil, err
@@ -62,16 +62,16 @@ var ownLoopback = sync.OnceValue(func() (grants []policy.NetGrant) {
 	return grants
 })
 
-func findFolder(name string, dangerous bool) (folder, error) {
+func findDirectory(name string, dangerous bool) (directory, error) {
 	canonical, err := command.Workspace(name, dangerous)
 	if err != nil {
-		return folder{}, err
+		return directory{}, err
 	}
 	var stat unix.Stat_t
 	if err := unix.Stat(canonical, &stat); err != nil {
-		return folder{}, run.Errorf(run.Invalid, "workspace %s: %w", canonical, err)
+		return directory{}, run.Errorf(run.Invalid, "workspace %s: %w", canonical, err)
 	}
-	return folder{path: canonical, dev: stat.Dev, ino: stat.Ino}, nil
+	return directory{path: canonical, dev: stat.Dev, ino: stat.Ino}, nil
 }
 
 // grantedNow tells what lies at the granted paths. A file that was replaced is

@@ -81,11 +81,11 @@ func (a *ahead) mustWait(t *testing.T, want int) {
 func TestPlacesBuiltAhead(t *testing.T) {
 	b := opened(t, policy.Policy{AllowInterpreters: true})
 	parent := t.TempDir()
-	folder := filepath.Join(parent, "workspace")
-	if err := os.Mkdir(folder, 0o700); err != nil {
+	directory := filepath.Join(parent, "workspace")
+	if err := os.Mkdir(directory, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	list := run.Request{Command: []string{"sh", "-c", "ls; touch made"}, Workspace: folder}
+	list := run.Request{Command: []string{"sh", "-c", "ls; touch made"}, Workspace: directory}
 	if r := runs(t, b, list); !r.OK() || r.Stdout != "" {
 		t.Fatalf("%+v", r)
 	}
@@ -94,14 +94,14 @@ func TestPlacesBuiltAhead(t *testing.T) {
 		t.Errorf("in a place that was built ahead: %q %s", r.Stdout, r.Error)
 	}
 	b.ahead.mustWait(t, 1)
-	if err := os.Rename(folder, folder+".old"); err != nil {
+	if err := os.Rename(directory, directory+".old"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(folder, 0o700); err != nil {
+	if err := os.Mkdir(directory, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if r := runs(t, b, list); !r.OK() || r.Stdout != "" {
-		t.Errorf("another folder has taken the path: %q %s", r.Stdout, r.Error)
+		t.Errorf("another directory has taken the path: %q %s", r.Stdout, r.Error)
 	}
 	list.WorkspaceReadOnly = true
 	if r := runs(t, b, list); r.OK() || r.Stdout != "made\n" {
@@ -114,15 +114,15 @@ func TestPlacesBuiltAhead(t *testing.T) {
 
 // A file that was replaced is another one.
 func TestGrantsAreLookedAtAgain(t *testing.T) {
-	folder, err := os.MkdirTemp("/var/tmp", "cordon-test-")
+	directory, err := os.MkdirTemp("/var/tmp", "cordon-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	if err := os.Chmod(folder, 0o755); err != nil {
+	t.Cleanup(func() { _ = os.RemoveAll(directory) })
+	if err := os.Chmod(directory, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(folder, "config")
+	file := filepath.Join(directory, "config")
 	write := func(text string) {
 		if err := os.WriteFile(file+".new", []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -149,12 +149,12 @@ func TestPlacesAheadAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range mostAhead + 4 {
-		folder := filepath.Join(t.TempDir(), fmt.Sprint(i))
-		if err := os.Mkdir(folder, 0o700); err != nil {
+		directory := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		if err := os.Mkdir(directory, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		for range mostOfOne + 1 {
-			if r := runs(t, b, run.Request{Command: []string{"true"}, Workspace: folder}); !r.OK() {
+			if r := runs(t, b, run.Request{Command: []string{"true"}, Workspace: directory}); !r.OK() {
 				t.Fatalf("%+v", r)
 			}
 		}

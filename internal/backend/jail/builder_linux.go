@@ -3,7 +3,7 @@ package jail
 import (
 	"slices"
 
-	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
 // builder is what makes a place of a recipe: cordon itself, or another program

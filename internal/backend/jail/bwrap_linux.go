@@ -11,14 +11,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
-	confine "github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
 // bwrap has an installed bubblewrap build the root. What it needs for that is put
-// on a stage: folders that its user might not be able to reach, with their owners
+// on a stage: directories that its user might not be able to reach, with their owners
 // translated, files that are made anew, and a scratch space with a size.
 type bwrap struct {
 	program hostpath.Program
@@ -92,7 +92,7 @@ func (b *bwrap) place(plan confine.Plan, r recipe) (confine.Plan, *confine.Comma
 }
 
 // staged lists what bubblewrap does not take from the host by itself. What lies in
-// a folder that is there too comes with it: bubblewrap would follow symlinks in it.
+// a directory that is there too comes with it: bubblewrap would follow symlinks in it.
 func (b *bwrap) staged(r recipe) []confine.Mount {
 	mounts := []confine.Mount{}
 	at := map[string]string{} // by path, the place on the stage
@@ -118,17 +118,17 @@ func (b *bwrap) staged(r recipe) []confine.Mount {
 	return mounts
 }
 
-// enclosing gives the innermost folder that has the path in it, or nothing.
-func enclosing(folders map[string]string, path string) (found string) {
-	for folder := range folders {
-		if strings.HasPrefix(path, folder+"/") && len(folder) > len(found) {
-			found = folder
+// enclosing gives the innermost directory that has the path in it, or nothing.
+func enclosing(directories map[string]string, path string) (found string) {
+	for directory := range directories {
+		if strings.HasPrefix(path, directory+"/") && len(directory) > len(found) {
+			found = directory
 		}
 	}
 	return found
 }
 
-// inner is the root that bubblewrap builds, without the folders that it has an
+// inner is the root that bubblewrap builds, without the directories that it has an
 // idea of its own about.
 func (b *bwrap) inner(r recipe) []confine.Mount {
 	return slices.DeleteFunc(root(b.root, r), func(m confine.Mount) bool {
@@ -176,7 +176,7 @@ func (b *bwrap) arguments(r recipe) []string {
 			args = append(args, "--tmpfs", m.Path)
 			sealed = append(sealed, "--remount-ro", m.Path)
 		case b.stages(m) && enclosing(bound, m.Path) != "":
-			// It came with the folder around it.
+			// It came with the directory around it.
 		case m.Kind == confine.TextFile:
 			// It belongs to the command's own user, who could change it.
 			args = append(args, "--ro-bind", stage+stagedName(i), m.Path)

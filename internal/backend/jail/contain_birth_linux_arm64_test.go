@@ -1,4 +1,4 @@
 package jail
 
-// oldBirths are none: this architecture came after the calls that take a folder.
+// oldBirths are none: this architecture came after the calls that take a directory.
 var oldBirths []birth

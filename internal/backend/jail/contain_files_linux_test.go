@@ -27,18 +27,18 @@ func fileAttempts() []attempt {
 		{name: "canary of the caller", act: "read", told: map[string]any{"key": "private_file"}, proof: naked},
 		{name: "key in the caller's home", act: "read", told: map[string]any{"key": "home_key"}, plant: plantHomeKey, proof: naked},
 		{name: "private file of root in the workspace", act: "read", told: map[string]any{"key": "alien"}, plant: plantAlien, root: true, proof: naked},
-		{name: "host's temporary folder", act: "read", told: map[string]any{"key": "in_tmp"}, plant: plantIn("in_tmp", os.TempDir()), proof: naked},
-		{name: "host's shared memory folder", act: "read", told: map[string]any{"key": "in_shm"}, plant: plantIn("in_shm", "/dev/shm"), proof: naked},
+		{name: "host's temporary directory", act: "read", told: map[string]any{"key": "in_tmp"}, plant: plantIn("in_tmp", os.TempDir()), proof: naked},
+		{name: "host's shared memory directory", act: "read", told: map[string]any{"key": "in_shm"}, plant: plantIn("in_shm", "/dev/shm"), proof: naked},
 		{name: "above the workspace", act: "read", told: map[string]any{"path": "../secret"}, plant: plantBeside, proof: naked},
 		{name: "far above the workspace", act: "climb", told: map[string]any{"key": "canary_file"}, proof: naked},
 		{name: "symlink that was there", act: "read", told: map[string]any{"path": "link"}, plant: plantLink, proof: naked},
 		{name: "symlink of its own", act: "link and read", told: map[string]any{"key": "canary_file"}, proof: naked},
 		{name: "symlink through /proc/self/root", sh: `ln -s /proc/self/root"$canary_file" l; must_fail cat l; held`, proof: naked},
-		{name: "symlink to a folder of the host", sh: `ln -s "$folder" l; must_fail cat l/secret; held`, plant: plantBeside, proof: naked},
+		{name: "symlink to a directory of the host", sh: `ln -s "$directory" l; must_fail cat l/secret; held`, plant: plantBeside, proof: naked},
 		{name: "rename out of the workspace", act: "rename out", plant: plantBeside, touched: besideTouched, proof: naked},
 		{name: "hard link into the workspace", act: "hard link in", plant: plantGranted, proof: naked},
 		{name: "write to a world-writable file", act: "write", told: map[string]any{"key": "writable_file"}, canary: true, proof: naked},
-		{name: "write to a world-writable folder", sh: `must_fail touch "$writable_dir/x"; held`, canary: true, proof: naked},
+		{name: "write to a world-writable directory", sh: `must_fail touch "$writable_dir/x"; held`, canary: true, proof: naked},
 		{name: "write beside the workspace", sh: `touch ../x; held`, plant: plantBeside, touched: besideTouched, proof: naked},
 		{name: "overwrite a program", act: "open to write", told: map[string]any{"path": "/usr/bin/env"}, proof: nakedRoot},
 		{name: "change the mode of a program", act: "chmod", told: map[string]any{"path": "/usr/bin/env"}, proof: nakedRoot},
@@ -60,8 +60,8 @@ for file in /proc/[0-9]*/environ; do must_fail sh -c 'tr "\0" "\n" < "$1" 2>&- |
 			}, proof: naked},
 		{name: "socket outside of what is granted", act: "dial", told: map[string]any{"network": "unix", "key": "unix_path"}, proof: naked},
 	}
-	for _, folder := range []string{"/", "/usr", "/usr/bin", "/bin", "/etc", "/etc/alternatives", "/dev", "/run", "/var", "/lib", "/sbin", "/home", "/root", "/opt"} {
-		all = append(all, attempt{name: "new file in " + folder, act: "create", told: map[string]any{"path": folder}, proof: nakedRoot})
+	for _, directory := range []string{"/", "/usr", "/usr/bin", "/bin", "/etc", "/etc/alternatives", "/dev", "/run", "/var", "/lib", "/sbin", "/home", "/root", "/opt"} {
+		all = append(all, attempt{name: "new file in " + directory, act: "create", told: map[string]any{"path": directory}, proof: nakedRoot})
 	}
 	return inWall(fileWall, append(all, usrAttempts()...))
 }
@@ -97,7 +97,7 @@ func plantAlien(t *testing.T, s *scene) {
 
 func plantIn(key, dir string) func(*testing.T, *scene) {
 	return func(t *testing.T, s *scene) {
-		name := filepath.Join(dir, "cdn-"+filepath.Base(s.folder)+"-"+filepath.Base(s.suite.folder))
+		name := filepath.Join(dir, "cdn-"+filepath.Base(s.directory)+"-"+filepath.Base(s.suite.directory))
 		s.told[key] = s.write(t, name, s.secret, 0o644)
 		t.Cleanup(func() { os.Remove(name) })
 	}
@@ -106,13 +106,13 @@ func plantIn(key, dir string) func(*testing.T, *scene) {
 func plantBeside(t *testing.T, s *scene) {
 	s.write(t, "secret", s.secret, 0o644)
 	s.write(t, filepath.Join(s.workspace, "mine"), "mine", 0o644)
-	if err := os.Chmod(s.folder, 0o777); err != nil { // the mode must not stand in for a wall
+	if err := os.Chmod(s.directory, 0o777); err != nil { // the mode must not stand in for a wall
 		t.Fatal(err)
 	}
 }
 
 func besideTouched(t *testing.T, s *scene, _ run.Result) string {
-	entries, err := os.ReadDir(s.folder)
+	entries, err := os.ReadDir(s.directory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,24 +131,24 @@ func plantLink(t *testing.T, s *scene) {
 // plantGranted makes a file that may be read, on the workspace's file system.
 func plantGranted(t *testing.T, s *scene) {
 	s.told["granted"] = s.write(t, "granted/file", "granted", 0o644)
-	s.grant(func(p *policy.Policy) { p.Read = append(p.Read, filepath.Join(s.folder, "granted")) })
+	s.grant(func(p *policy.Policy) { p.Read = append(p.Read, filepath.Join(s.directory, "granted")) })
 }
 
 func plantVictim(t *testing.T, s *scene) {
-	victim := filepath.Join(s.folder, "victim")
+	victim := filepath.Join(s.directory, "victim")
 	copyProgram(t, victim)
 	s.told["victim"] = victim
 	s.grant(func(p *policy.Policy) { p.Read = append(p.Read, victim) })
 }
 
 func plantInCWD(t *testing.T, s *scene) {
-	dir := filepath.Join(s.folder, "cwd")
+	dir := filepath.Join(s.directory, "cwd")
 	s.write(t, filepath.Join(dir, "contain_canary"), s.secret, 0o644)
 	s.told["cwd"] = dir
 }
 
 func plantLinkedWorkspace(t *testing.T, s *scene) {
-	link := filepath.Join(s.folder, "linked")
+	link := filepath.Join(s.directory, "linked")
 	if err := os.Symlink(s.workspace, link); err != nil {
 		t.Fatal(err)
 	}
@@ -254,11 +254,11 @@ func openByHandle(t told) error {
 
 // descriptors says everything that was inherited beside the standard streams.
 func descriptors(told) error {
-	folder, err := os.Open("/proc/self/fd")
+	directory, err := os.Open("/proc/self/fd")
 	if err != nil {
 		return broken("%v", err)
 	}
-	names, err := folder.Readdirnames(-1)
+	names, err := directory.Readdirnames(-1)
 	if err != nil {
 		return broken("%v", err)
 	}
@@ -293,7 +293,7 @@ func useDescriptors(t told) error {
 			return nil
 		}
 	}
-	return errors.New("no file, folder or socket among them")
+	return errors.New("no file, directory or socket among them")
 }
 
 // environment knows what a command has; everything else is the host's.

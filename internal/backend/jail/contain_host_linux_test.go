@@ -105,7 +105,7 @@ func openDescriptors(t testing.TB) (all []string) {
 	for _, e := range entries {
 		target, err := os.Readlink("/proc/self/fd/" + e.Name())
 		if err != nil {
-			continue // that of the folder itself
+			continue // that of the directory itself
 		}
 		if kind, _, found := strings.Cut(target, ":["); found && !strings.HasPrefix(kind, "anon") {
 			target = kind
@@ -133,7 +133,7 @@ func cgroupsOf(t testing.TB, pid int) (all []string) {
 	return slices.Compact(all) // both parents may be the same
 }
 
-// temporaryFiles are those of our own making: all in the folder for them, which is
+// temporaryFiles are those of our own making: all in the directory for them, which is
 // this test's alone (see eachBackend), and elsewhere those that are called after
 // this process. Others of cordon may come and go at the same time.
 func temporaryFiles(t testing.TB) (all []string) {

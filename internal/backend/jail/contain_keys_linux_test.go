@@ -8,15 +8,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
-	"github.com/cordon-sandbox/cordon/internal/jail"
 )
 
 // keyAttempts look at the kernel's keys. They belong to a user, not to a
 // namespace: a command that is the same user on the host sees the names of all of
 // them, which are names of accounts, hosts and mounts.
 func keyAttempts() []attempt {
-	asGuest := proof{naked: true, uid: jail.Nobody}
+	asGuest := proof{naked: true, uid: confine.Nobody}
 	return inWall("keys", []attempt{
 		{name: "names", sh: `cat /proc/keys; held`, plant: plantKey, proof: asGuest},
 		{name: "number", sh: `must_fail grep -q : /proc/key-users; held`, plant: plantKey, proof: asGuest},
@@ -40,7 +40,7 @@ func (s *scene) handleKey(act string) error {
 	cmd := exec.Command(s.suite.program)
 	cmd.Env = []string{actVariable + "=" + act, toldVariable + "=" + encode(map[string]string{"name": s.secret})}
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: jail.Nobody, Gid: jail.Nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: confine.Nobody, Gid: confine.Nobody}}
 	}
 	return cmd.Run()
 }

@@ -35,7 +35,7 @@ func rounds(n int) int {
 // lingering is a command that stays, with a daemon, and ignores what it can.
 func (s *scene) lingering(t *testing.T) (run.Request, string) {
 	t.Helper()
-	marker := "cdn-" + filepath.Base(s.suite.folder) + "-" + filepath.Base(s.folder)
+	marker := "cdn-" + filepath.Base(s.suite.directory) + "-" + filepath.Base(s.directory)
 	s.told["marker"] = marker
 	req := s.request
 	req.Command, req.Env = s.command(attempt{act: "linger with daemon"})

@@ -69,18 +69,18 @@ var limitTests = []limitTest{
 			}
 		}},
 
-	{name: "cpu: one process", sh: `while :; do :; done`, limits: cpuLimit, want: run.OutOfCPU, words: "processor time limit of 400ms"},
-	{name: "cpu: deaf to the kernel's warning", sh: `trap "" XCPU; while :; do :; done`, limits: cpuLimit, want: run.OutOfCPU, words: "processor time"},
-	{name: "cpu: many at once", sh: `for i in 1 2 3 4; do (while :; do :; done) & done; wait`, limits: cpuLimit, want: run.OutOfCPU, words: "processor time"},
-	{name: "cpu: one after the other", sh: `while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done`, limits: cpuLimit, want: run.OutOfCPU, words: "processor time"},
-	{name: "cpu: orphans", sh: `while :; do (sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' &); sleep 0.05; done`, limits: cpuLimit, want: run.OutOfCPU, words: "processor time"},
-	{name: "cpu: daemon", sh: `(setsid sh -c 'while :; do :; done' &); sleep 60`, limits: cpuLimit, want: run.OutOfCPU, words: "processor time"},
-	{name: "cpu: threads", act: "burn in threads", limits: cpuLimit, want: run.OutOfCPU, words: "processor time"},
+	{name: "cpu: one process", sh: `while :; do :; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time limit of 400ms"},
+	{name: "cpu: deaf to the kernel's warning", sh: `trap "" XCPU; while :; do :; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: many at once", sh: `for i in 1 2 3 4; do (while :; do :; done) & done; wait`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: one after the other", sh: `while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: orphans", sh: `while :; do (sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' &); sleep 0.05; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: daemon", sh: `(setsid sh -c 'while :; do :; done' &); sleep 60`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: threads", act: "burn in threads", limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
 	// What nobody waits for is in nobody's sum: only a cgroup of version 2 has it.
-	{name: "cpu: children that nobody waits for", act: "burn in children", limits: cpuLimit, want: run.OutOfCPU, words: "processor time",
+	{name: "cpu: children that nobody waits for", act: "burn in children", limits: cpuLimit, want: run.OutOfCPU, words: "CPU time",
 		alone: []run.Outcome{run.OutOfCPU, run.TimedOut}, version2: true},
 	{name: "cpu: a name that looks like numbers", sh: `printf ') R 1 1 1 0 -1 0 0 0 0 0 0 0 0' > /proc/self/comm; while :; do :; done`,
-		limits: cpuLimit, want: run.OutOfCPU, words: "processor time"},
+		limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
 
 	{name: "memory: one process", act: "use memory", told: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit of 128MiB"},
 	{name: "memory: a tree", act: "use memory in children", told: map[string]any{"size": 24, "count": 10}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit"},
@@ -112,14 +112,14 @@ var limitTests = []limitTest{
 	{name: "disk: in a write grant", sh: `cd "$out" && dd if=/dev/zero of=big bs=1M count=64; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit", plant: plantOut},
 	{name: "disk: deleted while open", act: "fill deleted files", limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: without a name", act: "fill unnamed files", limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
-	{name: "disk: in a closed folder", sh: `mkdir d; dd if=/dev/zero of=d/big bs=1M count=64 2>/dev/null; chmod 0 d; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: in a closed directory", sh: `mkdir d; dd if=/dev/zero of=d/big bs=1M count=64 2>/dev/null; chmod 0 d; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
 	{name: "disk: holes", sh: `truncate -s 256M sparse; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
-	{name: "disk: what others write", sh: `ln -s "$folder" l; ln -s "$folder" m; sleep 2.2`, limits: diskLimit, want: run.Succeeded, plant: plantNoise},
+	{name: "disk: what others write", sh: `ln -s "$directory" l; ln -s "$directory" m; sleep 2.2`, limits: diskLimit, want: run.Succeeded, plant: plantNoise},
 	{name: "disk: written over and over", sh: `for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=f bs=1M count=4 2>/dev/null; done; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
 	{name: "disk: far down", act: "dig", limits: policy.Limits{Disk: 1 * policy.GiB, WallTime: policy.Duration(3 * time.Second)}, want: run.TimedOut, words: "wall time",
 		check: func(t *testing.T, s *scene, r run.Result) {
 			if took := r.Usage.WallTime.Std(); took > 6*time.Second {
-				t.Errorf("it took %v to look at a deep folder", took)
+				t.Errorf("it took %v to look at a deep directory", took)
 			}
 		}},
 
@@ -152,7 +152,7 @@ func bounded(t *testing.T, _ *scene, r run.Result) {
 }
 
 func plantOut(t *testing.T, s *scene) {
-	out := filepath.Join(s.folder, "out")
+	out := filepath.Join(s.directory, "out")
 	if err := os.Mkdir(out, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func plantNoise(t *testing.T, s *scene) {
 		defer close(done)
 		data := make([]byte, 1<<20)
 		for range 32 {
-			file, err := os.OpenFile(filepath.Join(s.folder, "noise"), os.O_WRONLY|os.O_APPEND, 0)
+			file, err := os.OpenFile(filepath.Join(s.directory, "noise"), os.O_WRONLY|os.O_APPEND, 0)
 			if err != nil {
 				return
 			}
@@ -234,7 +234,7 @@ func TestContainLimits(t *testing.T) {
 func (l limitTest) try(t *testing.T, suite *suite) {
 	a := attempt{wall: "limits", name: l.name, act: l.act, sh: l.sh, told: l.told}
 	s := suite.scene(t, a, suite.guarded)
-	s.told["marker"] = "cdn-" + filepath.Base(suite.folder) + "-" + filepath.Base(s.folder)
+	s.told["marker"] = "cdn-" + filepath.Base(suite.directory) + "-" + filepath.Base(s.directory)
 	if l.plant != nil {
 		l.plant(t, s)
 	}
@@ -257,19 +257,19 @@ func (l limitTest) try(t *testing.T, suite *suite) {
 	if l.check != nil {
 		l.check(t, s, r)
 	}
-	if left := processesOf(s.folder); len(left) > 0 {
+	if left := processesOf(s.directory); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 }
 
-// processesOf are those whose environment has a folder of ours in it.
-func processesOf(folder string) (pids []string) {
+// processesOf are those whose environment has a directory of ours in it.
+func processesOf(directory string) (pids []string) {
 	names, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		return nil
 	}
 	for _, name := range names {
-		if data, err := os.ReadFile(name); err == nil && strings.Contains(string(data), folder+"/ws") {
+		if data, err := os.ReadFile(name); err == nil && strings.Contains(string(data), directory+"/ws") {
 			pids = append(pids, name)
 		}
 	}
@@ -444,7 +444,7 @@ func fillFiles(open func(i int) (int, error)) error {
 	return errQuiet
 }
 
-// dig makes a folder in a folder in a folder. Whoever looks at it by whole paths
+// dig makes a directory in a directory in a directory. Whoever looks at it by whole paths
 // takes the square of its depth.
 func dig(told) error {
 	for range 6000 {

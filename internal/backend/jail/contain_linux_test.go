@@ -95,7 +95,7 @@ func withoutWalls(walls ...policy.Wall) proof { return proof{without: walls} }
 type scene struct {
 	suite     *suite
 	canaries  *attack.Canaries
-	folder    string // of this scene, seen by nobody inside
+	directory string // of this scene, seen by nobody inside
 	workspace string
 	told      map[string]any
 	policy    policy.Policy
@@ -116,7 +116,7 @@ type suite struct {
 	backend *Backend
 	// guarded must not be reached; bait is for the proofs, which reach it.
 	guarded, bait *attack.Canaries
-	folder        string
+	directory     string
 	program       string // the copy of this binary that makes the attempts
 }
 
@@ -125,11 +125,11 @@ const attemptTime = 20 * time.Second
 func newSuite(t *testing.T, jail policy.JailBackend) *suite {
 	t.Helper()
 	raiseOwnLimits(t)
-	s := &suite{jail: jail, folder: shortFolder(t)}
-	s.program = filepath.Join(s.folder, "attempt")
+	s := &suite{jail: jail, directory: shortDirectory(t)}
+	s.program = filepath.Join(s.directory, "attempt")
 	copyProgram(t, s.program)
 	for name, canaries := range map[string]**attack.Canaries{"g": &s.guarded, "b": &s.bait} {
-		planted, err := attack.Plant(filepath.Join(s.folder, name))
+		planted, err := attack.Plant(filepath.Join(s.directory, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,16 +176,16 @@ func requireBackend(t *testing.T, jail policy.JailBackend, err error) {
 
 func (s *suite) scene(t *testing.T, a attempt, canaries *attack.Canaries) *scene {
 	t.Helper()
-	folder, err := os.MkdirTemp(s.folder, "s")
+	directory, err := os.MkdirTemp(s.directory, "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { removeAll(t, folder) })
+	t.Cleanup(func() { removeAll(t, directory) })
 	c := &scene{
-		suite: s, canaries: canaries, folder: folder, workspace: filepath.Join(folder, "ws"),
+		suite: s, canaries: canaries, directory: directory, workspace: filepath.Join(directory, "ws"),
 		told: canaries.Context(), policy: s.policy,
 	}
-	for _, dir := range []string{folder, c.workspace} {
+	for _, dir := range []string{directory, c.workspace} {
 		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755)); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func (s *suite) scene(t *testing.T, a attempt, canaries *attack.Canaries) *scene
 	delete(c.told, "shout")
 	c.secret = "cordon-secret-" + rand.Text()
 	maps.Copy(c.told, a.told)
-	c.told["folder"], c.told["workspace"], c.told["temporary"] = c.folder, c.workspace, os.TempDir()
+	c.told["directory"], c.told["workspace"], c.told["temporary"] = c.directory, c.workspace, os.TempDir()
 	c.request = run.Request{Workspace: c.workspace, Limits: policy.Limits{WallTime: policy.Duration(attemptTime)}}
 	return c
 }
@@ -299,7 +299,7 @@ func (s *scene) byBubblewrap() bool { return s.suite.jail == policy.JailBwrap }
 // plantCanaries gives a proof its own: all others look at those of the suite.
 func (s *scene) plantCanaries(t *testing.T) {
 	t.Helper()
-	planted, err := attack.Plant(filepath.Join(s.folder, "c"))
+	planted, err := attack.Plant(filepath.Join(s.directory, "c"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func TestContainMounts(t *testing.T) {
 		look := attempt{wall: "mounts", name: "flags", sh: `cat /proc/self/mountinfo`}
 		s := suite.scene(t, look, suite.guarded)
 		plantOut(t, s)
-		read := filepath.Join(s.folder, "in")
+		read := filepath.Join(s.directory, "in")
 		if err := errors.Join(os.Mkdir(read, 0o755), os.Chmod(read, 0o755)); err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func ownerAttempts() []attempt {
 			}, proof: naked},
 		{name: "files in a write grant belong to its owner", sh: `cd "$out" && ` + makeFiles, touched: grantOwned,
 			plant: func(t *testing.T, s *scene) {
-				out := filepath.Join(s.folder, "out")
+				out := filepath.Join(s.directory, "out")
 				if err := os.Mkdir(out, 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -58,11 +58,11 @@ func grantOwned(t *testing.T, s *scene, _ run.Result) string {
 	return alien(t, s.told["out"].(string), os.Geteuid(), os.Getegid())
 }
 
-func alien(t *testing.T, folder string, uid, gid int) string {
+func alien(t *testing.T, directory string, uid, gid int) string {
 	t.Helper()
 	var others []string
 	found := 0
-	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(directory, func(path string, _ fs.DirEntry, err error) error {
 		var stat unix.Stat_t
 		if err := errors.Join(err, unix.Lstat(path, &stat)); err != nil {
 			return err
@@ -74,7 +74,7 @@ func alien(t *testing.T, folder string, uid, gid int) string {
 		return nil
 	})
 	if err != nil || found < 6 {
-		t.Errorf("%d files in %s: %v", found, folder, err)
+		t.Errorf("%d files in %s: %v", found, directory, err)
 	}
 	return strings.Join(others, "; ")
 }

@@ -38,12 +38,12 @@ test -s /proc/$f && escaped $f; must_fail cat /proc/$f; done 2>/dev/null; held`,
 /dev/console|/dev/core) test -e $d && escaped $d ;;
 *) escaped $d ;; esac; done; held`, proof: naked},
 		// The workspace and the program may lie below any of them.
-		{name: "folders at the root", sh: `top=${workspace#/}; top=/${top%%/*}; for d in /*; do case $d in
+		{name: "directories at the root", sh: `top=${workspace#/}; top=/${top%%/*}; for d in /*; do case $d in
 $top|/usr|/bin|/sbin|/lib|/lib32|/lib64|/libx32|/etc|/dev|/proc|/tmp|/var|/run) ;; *) escaped $d ;; esac; done; held`, proof: naked},
 		{name: "files in etc", sh: `for f in hostname machine-id fstab sudoers hosts.allow crontab ssh resolv.conf; do test -e /etc/$f && escaped $f; done; held`, proof: naked},
 		{name: "name of the host", sh: `test "$(uname -n)" = "$hostname" && escaped; held`, proof: naked},
 		{name: "make a writable mount of /usr", act: "remount", proof: withoutWalls(setupWalls...)},
-		{name: "bind a folder over another", act: "bind", proof: withoutWalls(setupWalls...)},
+		{name: "bind a directory over another", act: "bind", proof: withoutWalls(setupWalls...)},
 		{name: "new file system", act: "mount tmpfs", proof: withoutWalls(setupWalls...)},
 		{name: "new proc", act: "mount proc", proof: withoutWalls(setupWalls...)},
 		{name: "take a mount away", act: "unmount", proof: withoutWalls(setupWalls...)},
@@ -81,7 +81,7 @@ var procActs = map[string]act{
 	},
 }
 
-// openAllToWrite leaves out the folders of processes: they are other attempts'.
+// openAllToWrite leaves out the directories of processes: they are other attempts'.
 func openAllToWrite(t told) error {
 	tried := 0
 	var opened []string

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -35,8 +35,8 @@ func processAttempts() []attempt {
 		{name: "read memory", act: "read memory", plant: plantProcess, proof: naked},
 		{name: "take a descriptor", act: "take descriptor", plant: plantProcess, proof: naked},
 		{name: "look at limits", act: "look at limits", plant: plantProcess, proof: naked},
-		{name: "folders of processes", act: "folders of processes", told: map[string]any{"key": "private_file"}, plant: plantProcess, proof: naked},
-		{name: "priority of all of a user", act: "priority of user", root: true, plant: plantOfUser, touched: priorityTouched, proof: proof{naked: true, uid: jail.Nobody}},
+		{name: "directories of processes", act: "directories of processes", told: map[string]any{"key": "private_file"}, plant: plantProcess, proof: naked},
+		{name: "priority of all of a user", act: "priority of user", root: true, plant: plantOfUser, touched: priorityTouched, proof: proof{naked: true, uid: confine.Nobody}},
 		{name: "daemon", act: "daemon", plant: plantMarker, touched: survivors, proof: naked},
 		{name: "daemon that holds the output", act: "daemon", told: map[string]any{"hold": true}, plant: plantMarker, touched: survivors,
 			proof: proof{none: "without a jail the test would wait for it"}},
@@ -51,7 +51,7 @@ func processAttempts() []attempt {
 			proof: proof{none: "it is about what is said of it"}},
 		{name: "end by a real-time signal", sh: `kill -35 $$`, want: run.Signaled, touched: signaled("SIGRTMIN+1"), bwrap: bwrapSignaled(35),
 			proof: proof{none: "it is about what is said of it"}},
-		{name: "end by the signal for processor time", sh: `kill -XCPU $$`, want: run.Signaled, touched: signaled("SIGXCPU"), bwrap: bwrapSignaled(unix.SIGXCPU),
+		{name: "end by the signal for CPU time", sh: `kill -XCPU $$`, want: run.Signaled, touched: signaled("SIGXCPU"), bwrap: bwrapSignaled(unix.SIGXCPU),
 			proof: proof{none: "it is about what is said of it"}},
 		{name: "end by the filter's signal", sh: `kill -SYS $$`, want: run.Signaled, touched: signaled("SIGSYS"), bwrap: bwrapSignaled(unix.SIGSYS),
 			proof: proof{none: "it is about what is said of it"}},
@@ -148,7 +148,7 @@ func plantInit(t *testing.T, s *scene) {
 }
 
 func plantMarker(_ *testing.T, s *scene) {
-	s.told["marker"] = "cdn-" + filepath.Base(s.suite.folder) + "-" + filepath.Base(s.folder)
+	s.told["marker"] = "cdn-" + filepath.Base(s.suite.directory) + "-" + filepath.Base(s.directory)
 }
 
 // processTouched says that the canary is dead, stopped or hit.
@@ -170,7 +170,7 @@ func processTouched(_ *testing.T, s *scene, _ run.Result) string {
 
 // plantOfUser is a process of the guest's own user.
 func plantOfUser(t *testing.T, s *scene) {
-	p := startProcess(t, s, jail.Nobody)
+	p := startProcess(t, s, confine.Nobody)
 	s.process = p
 	s.setPid(p.cmd.Process.Pid)
 }
@@ -287,7 +287,7 @@ var processActs = map[string]act{
 			"set": unix.Prlimit(t.number("pid"), unix.RLIMIT_CORE, &unix.Rlimit{}, nil),
 		})
 	},
-	"folders of processes": foldersOfProcesses,
+	"directories of processes": directoriesOfProcesses,
 	"priority of user": func(told) error {
 		return errors.Join(unix.Setpriority(unix.PRIO_USER, 0, 7), errors.New("it is done; who was meant is seen from outside"))
 	},
@@ -338,8 +338,8 @@ func takeDescriptor(t told) error {
 	return err
 }
 
-// foldersOfProcesses looks for a file of the host through every process.
-func foldersOfProcesses(t told) error {
+// directoriesOfProcesses looks for a file of the host through every process.
+func directoriesOfProcesses(t told) error {
 	links, err := filepath.Glob("/proc/[0-9]*/*")
 	if err != nil {
 		return broken("%v", err)

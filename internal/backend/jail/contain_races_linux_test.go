@@ -17,14 +17,14 @@ import (
 )
 
 // A workspace that is exchanged for a link while a command is started must not
-// become the folder behind the link: whoever may write above it could else have
-// any folder of the host mounted.
+// become the directory behind the link: whoever may write above it could else have
+// any directory of the host mounted.
 func TestContainWorkspaceExchanged(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		s := suite.scene(t, attempt{}, suite.guarded)
 		s.write(t, "secrets/secret", s.secret, 0o644)
 		workspace, link := filepath.Join(s.workspace, "w"), filepath.Join(s.workspace, "l")
-		if err := errors.Join(os.Mkdir(workspace, 0o755), os.Symlink(filepath.Join(s.folder, "secrets"), link)); err != nil {
+		if err := errors.Join(os.Mkdir(workspace, 0o755), os.Symlink(filepath.Join(s.directory, "secrets"), link)); err != nil {
 			t.Fatal(err)
 		}
 		stop, done := make(chan struct{}), make(chan error, 1)
@@ -53,7 +53,7 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 			t.Logf("%d exchanges, %d runs, %d refused", exchanged, ran, refused)
 		}()
 		// A link that was there when the caller named it is the caller's choice.
-		// What is right is to refuse, or to use the folder that was looked at.
+		// What is right is to refuse, or to use the directory that was looked at.
 		for deadline := time.Now().Add(raceTime()); time.Now().Before(deadline); {
 			r, err := runIn(t.Context(), suite.backend, suite.policy, run.Request{
 				Command: []string{"/bin/sh", "-c", "pwd; cat secret; echo owned > owned"}, Workspace: workspace,
@@ -66,19 +66,19 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 			ran++
 			where, _, _ := strings.Cut(r.Stdout, "\n")
 			if where == workspace && strings.Contains(r.Stdout, s.secret) {
-				t.Fatalf("what is mounted at %s is the folder behind a link\n%s", where, show(r))
+				t.Fatalf("what is mounted at %s is the directory behind a link\n%s", where, show(r))
 			}
 		}
 	})
 }
 
 // A grant below the workspace is a path that a command can redirect for the next
-// one: it cannot move what is mounted, but the folder that it is in. The kernel
-// then finds another folder under that path on the host, and mounts it.
+// one: it cannot move what is mounted, but the directory that it is in. The kernel
+// then finds another directory under that path on the host, and mounts it.
 var redirections = map[string]string{
-	"to a folder of the host":     `mkdir -p a && ln -s "$target" a/ssl`,
-	"to one that it has too":      `mkdir -p a && ln -s ../../../../../etc a/ssl`,
-	"of the folder that it is in": `ln -s ../../../../etc a`,
+	"to a directory of the host":     `mkdir -p a && ln -s "$target" a/ssl`,
+	"to one that it has too":         `mkdir -p a && ln -s ../../../../../etc a/ssl`,
+	"of the directory that it is in": `ln -s ../../../../etc a`,
 }
 
 func TestContainGrantRedirected(t *testing.T) {
@@ -88,7 +88,7 @@ func TestContainGrantRedirected(t *testing.T) {
 				t.Run(kind+" "+name, func(t *testing.T) { redirectGrant(t, suite, kind, redirect, nil) })
 				if suite.jail == policy.JailNative {
 					t.Run(kind+" "+name+" without Landlock", func(t *testing.T) {
-						// It knows folders, not paths, and could hide what is mounted there.
+						// It knows directories, not paths, and could hide what is mounted there.
 						redirectGrant(t, suite, kind, redirect, []policy.Wall{policy.WallLandlock})
 					})
 				}
@@ -173,10 +173,10 @@ func raceTime() time.Duration {
 }
 
 // Where the root of a command has a link, a path through it must not lead to the
-// host's folder of that name while the root is built.
+// host's directory of that name while the root is built.
 func TestContainWorkspaceBelowLinks(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
-		name := "cdn-" + filepath.Base(suite.folder)
+		name := "cdn-" + filepath.Base(suite.directory)
 		workspace := filepath.Join("/var/tmp", name)
 		if err := os.Mkdir(workspace, 0o755); err != nil {
 			t.Fatal(err)

@@ -15,14 +15,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// changes are the ways to change a folder with a file f, a folder d and a link l.
+// changes are the ways to change a directory with a file f, a directory d and a link l.
 var changes = map[string]func() error{
 	"write":    func() error { return os.WriteFile("f", []byte("owned"), 0o644) },
 	"append":   func() error { return appendTo("f") },
 	"create":   func() error { return os.WriteFile("new", nil, 0o644) },
 	"truncate": func() error { return os.Truncate("f", 0) },
 	"chmod":    func() error { return os.Chmod("f", 0o777) },
-	"chmod of the folder": func() error {
+	"chmod of the directory": func() error {
 		return os.Chmod(".", 0o777)
 	},
 	"times": func() error { return os.Chtimes("f", time.Unix(1, 0), time.Unix(1, 0)) },
@@ -35,8 +35,8 @@ var changes = map[string]func() error{
 	"rename":              func() error { return os.Rename("f", "g") },
 	"exchange":            func() error { return unix.Renameat2(unix.AT_FDCWD, "f", unix.AT_FDCWD, "d", unix.RENAME_EXCHANGE) },
 	"unlink":              func() error { return os.Remove("f") },
-	"remove a folder":     func() error { return os.Remove("d") },
-	"make a folder":       func() error { return os.Mkdir("new", 0o755) },
+	"remove a directory":  func() error { return os.Remove("d") },
+	"make a directory":    func() error { return os.Mkdir("new", 0o755) },
 	"hard link":           func() error { return os.Link("f", "g") },
 	"symlink":             func() error { return os.Symlink("f", "g") },
 	"make a FIFO":         func() error { return unix.Mkfifo("g", 0o644) },
@@ -109,9 +109,9 @@ func readOnlyAttempts() (all []attempt) {
 			attempt{
 				wall: "read grant", name: name, act: "change", told: at, touched: targetTouched,
 				plant: func(t *testing.T, s *scene) {
-					folder := filepath.Join(s.folder, "granted")
-					plantTarget(t, s, folder)
-					s.grant(func(p *policy.Policy) { p.Read = append(p.Read, folder) })
+					directory := filepath.Join(s.directory, "granted")
+					plantTarget(t, s, directory)
+					s.grant(func(p *policy.Policy) { p.Read = append(p.Read, directory) })
 				},
 				proof: proof{relaxed: func(s *scene) {
 					s.grant(func(p *policy.Policy) { p.Read, p.Write = p.Read[:len(p.Read)-1], p.Read[len(p.Read)-1:] })
@@ -123,8 +123,8 @@ func readOnlyAttempts() (all []attempt) {
 		wall: "read grant", name: "a single file", act: "overwrite file", touched: targetTouched,
 		told: map[string]any{"key": "single"},
 		plant: func(t *testing.T, s *scene) {
-			plantTarget(t, s, filepath.Join(s.folder, "granted"))
-			s.told["single"] = filepath.Join(s.folder, "granted", "f")
+			plantTarget(t, s, filepath.Join(s.directory, "granted"))
+			s.told["single"] = filepath.Join(s.directory, "granted", "f")
 			s.grant(func(p *policy.Policy) { p.Read = append(p.Read, s.told["single"].(string)) })
 		},
 		proof: proof{relaxed: func(s *scene) {
@@ -133,24 +133,24 @@ func readOnlyAttempts() (all []attempt) {
 	}, attempt{
 		wall: "read grant", name: "below a writable workspace", act: "change", told: map[string]any{"change": "write"}, touched: targetTouched,
 		plant: func(t *testing.T, s *scene) {
-			folder := filepath.Join(s.workspace, "vendor")
-			plantTarget(t, s, folder)
-			s.grant(func(p *policy.Policy) { p.Read = append(p.Read, folder) })
+			directory := filepath.Join(s.workspace, "vendor")
+			plantTarget(t, s, directory)
+			s.grant(func(p *policy.Policy) { p.Read = append(p.Read, directory) })
 		},
 		proof: proof{relaxed: func(s *scene) { s.policy.Read = s.policy.Read[:1] }},
 	})
 }
 
-func plantTarget(t *testing.T, s *scene, folder string) {
-	s.write(t, filepath.Join(folder, "f"), "data", 0o666)
+func plantTarget(t *testing.T, s *scene, directory string) {
+	s.write(t, filepath.Join(directory, "f"), "data", 0o666)
 	err := errors.Join(
-		os.Mkdir(filepath.Join(folder, "d"), 0o777), os.Symlink("f", filepath.Join(folder, "l")),
-		unix.Setxattr(filepath.Join(folder, "f"), "user.kept", []byte("x"), 0), os.Chmod(folder, 0o777),
+		os.Mkdir(filepath.Join(directory, "d"), 0o777), os.Symlink("f", filepath.Join(directory, "l")),
+		unix.Setxattr(filepath.Join(directory, "f"), "user.kept", []byte("x"), 0), os.Chmod(directory, 0o777),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.told["target"], s.before = folder, tree(t, folder)
+	s.told["target"], s.before = directory, tree(t, directory)
 }
 
 func targetTouched(t *testing.T, s *scene, _ run.Result) string {

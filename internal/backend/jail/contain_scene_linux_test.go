@@ -22,7 +22,7 @@ import (
 
 // eachBackend runs a test for everything that can build a place.
 func eachBackend(t *testing.T, test func(t *testing.T, suite *suite)) {
-	t.Setenv("TMPDIR", shortFolder(t))
+	t.Setenv("TMPDIR", shortDirectory(t))
 	for _, jail := range containBackends() {
 		before := lookAtHost(t)
 		t.Run(string(jail), func(t *testing.T) { test(t, newSuite(t, jail)) })
@@ -44,8 +44,8 @@ func containBackends() []policy.JailBackend {
 	return all
 }
 
-// shortFolder is open to all, and its path short enough for sockets.
-func shortFolder(t testing.TB) string {
+// shortDirectory is open to all, and its path short enough for sockets.
+func shortDirectory(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cdn")
 	if err != nil {
@@ -58,7 +58,7 @@ func shortFolder(t testing.TB) string {
 	return dir
 }
 
-// removeAll also removes folders that a guest has closed to everybody, or made so
+// removeAll also removes directories that a guest has closed to everybody, or made so
 // deep that no path leads to their end.
 func removeAll(t testing.TB, dir string) {
 	t.Helper()
@@ -81,7 +81,7 @@ func copyProgram(t testing.TB, to string) {
 func (s *scene) write(t testing.TB, path, text string, mode os.FileMode) string {
 	t.Helper()
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.folder, path)
+		path = filepath.Join(s.directory, path)
 	}
 	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), hosttest.WriteProgram(path, []byte(text)), os.Chmod(path, mode)) // some are programs
 	if err != nil {
@@ -143,12 +143,12 @@ func cut(text string) string {
 	return text
 }
 
-// tree says all that can be seen of a folder: names, modes, owners, sizes,
+// tree says all that can be seen of a directory: names, modes, owners, sizes,
 // times, targets, attributes and contents.
-func tree(t testing.TB, folder string) string {
+func tree(t testing.TB, directory string) string {
 	t.Helper()
 	var text strings.Builder
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func callOn(number uintptr, path string, args ...uintptr) (int, error) {
 	return int(n), nil
 }
 
-// callAt is the same for one that begins with a folder, which is the current one.
+// callAt is the same for one that begins with a directory, which is the current one.
 func callAt(number uintptr, path string, args ...uintptr) (int, error) {
 	text, err := unix.BytePtrFromString(path)
 	if err != nil {

@@ -9,38 +9,38 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
 // usrAttempts try to change the system where no file mode keeps the guest from it:
 // it is nobody there, for whom modes would stand in for a mount that is writable.
 func usrAttempts() []attempt {
-	asGuest := proof{naked: true, uid: jail.Nobody}
+	asGuest := proof{naked: true, uid: confine.Nobody}
 	return []attempt{
-		{name: "new file in an open folder of /usr", act: "create", told: map[string]any{"key": "open_folder"}, plant: plantInUsr, root: true, proof: asGuest},
+		{name: "new file in an open directory of /usr", act: "create", told: map[string]any{"key": "open_directory"}, plant: plantInUsr, root: true, proof: asGuest},
 		{name: "overwrite an open file of /usr", act: "open to write", told: map[string]any{"key": "open_file"}, plant: plantInUsr, root: true, proof: asGuest},
 		{name: "writable mounts", act: "writable mounts", proof: naked},
 	}
 }
 
 func plantInUsr(t *testing.T, s *scene) {
-	folder, err := os.MkdirTemp("/usr/local", "cdn")
+	directory, err := os.MkdirTemp("/usr/local", "cdn")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { removeAll(t, folder) })
-	if err := os.Chmod(folder, 0o777); err != nil {
+	t.Cleanup(func() { removeAll(t, directory) })
+	if err := os.Chmod(directory, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	s.told["open_folder"] = folder
-	s.told["open_file"] = s.write(t, filepath.Join(folder, "file"), "the host's", 0o666)
+	s.told["open_directory"] = directory
+	s.told["open_file"] = s.write(t, filepath.Join(directory, "file"), "the host's", 0o666)
 }
 
 // writableMounts asks the kernel for all mounts, and knows those that are to be
 // written to. Of /proc, and of devices, others decide what may be.
 func writableMounts(t told) error {
 	known := []string{t.text("workspace"), "/tmp", "/dev/shm", "/dev/pts", "/dev/tty", "/dev/console", "/proc"}
-	known = append(known, jail.Devices...)
+	known = append(known, confine.Devices...)
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return broken("%v", err)

@@ -11,27 +11,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// soonest is when the command can have used up its processor time at the
+// soonest is when the command can have used up its CPU time at the
 // earliest, with all processors to itself.
 func (w *watcher) soonest(used time.Duration) time.Duration {
 	left := w.guest.job.Limits.CPUTime.Std() - used
 	return max(cpuEvery, left/time.Duration(runtime.NumCPU()))
 }
 
-// cpuTime adds up what the processes in a folder of them have used: each for
+// cpuTime adds up what the processes in a directory of them have used: each for
 // itself, and for those of its children that it has waited for. A process that
 // nobody waits for is waited for by the init, which is there too. (One whose
 // parent asked not to be told of its end is lost, unless there is a cgroup that
 // counts.)
-func cpuTime(folder int) time.Duration {
+func cpuTime(directory int) time.Duration {
 	var ticks uint64
-	eachProcess(folder, func(proc int, pid string) { ticks += processTicks(proc, pid) })
+	eachProcess(directory, func(proc int, pid string) { ticks += processTicks(proc, pid) })
 	return time.Duration(ticks) * time.Second / ticksPerSecond
 }
 
-// eachProcess goes through a folder like /proc.
-func eachProcess(folder int, f func(proc int, pid string)) {
-	fd, err := unix.Openat(folder, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+// eachProcess goes through a directory like /proc.
+func eachProcess(directory int, f func(proc int, pid string)) {
+	fd, err := unix.Openat(directory, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
 	}

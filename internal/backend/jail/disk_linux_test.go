@@ -110,11 +110,11 @@ func TestDiskWatchOfFiles(t *testing.T) {
 // What cannot be walked, because it is too deep or closed, is not a place to hide.
 func TestDiskWatchGivesUp(t *testing.T) {
 	root := t.TempDir()
-	folder := root
+	directory := root
 	for i := range walkDepth + 2 {
-		folder = filepath.Join(folder, fmt.Sprint(i))
+		directory = filepath.Join(directory, fmt.Sprint(i))
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := os.MkdirAll(directory, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	w := watchOf(root)
@@ -143,7 +143,7 @@ func TestDiskWatchOfDeletedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.last(0); w.over != "" {
-		t.Error("there is nothing in the folder, and nobody's processes to look at")
+		t.Error("there is nothing in the directory, and nobody's processes to look at")
 	}
 	proc, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
-	confine "github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -115,7 +115,7 @@ func (b *Backend) profile() seccomp.Profile {
 }
 
 // fixGrants says what the granted paths mean once and for all: a command that may
-// change a folder on the way must not choose what the next one is granted.
+// change a directory on the way must not choose what the next one is granted.
 func (b *Backend) fixGrants() (err error) {
 	b.granted = nil
 	for i, m := range b.plan.Root {

@@ -1,7 +1,7 @@
 // Package jail is the `jail` tier: any command, with all the processes that it
 // starts, in namespaces with a root of their own.
 //
-// The road of a run: the command line is looked at (admit_linux.go), a recipe says
+// A run: the command line is looked at (admit_linux.go), a recipe says
 // what its place looks like (recipe.go), the place is built or was built ahead
 // (place_linux.go, ahead_linux.go), the command runs in it under watch
 // (run_linux.go, watch_linux.go), and from what was seen a Result is made

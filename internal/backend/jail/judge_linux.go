@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
-	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -99,7 +99,7 @@ func (e evidence) conclude(r *run.Result) {
 	case e.Killed == killedWall:
 		end(run.TimedOut, "timed out: wall time limit of %v reached", e.Limits.WallTime)
 	case e.Killed == killedCPU:
-		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
+		end(run.OutOfCPU, "CPU time limit of %v reached", e.Limits.CPUTime)
 	case e.Killed == killedOutput:
 		end(run.OutOfOutput, "output limit of %v reached", e.Limits.Output)
 	case e.Killed == killedMemory:
@@ -117,7 +117,7 @@ func (e evidence) conclude(r *run.Result) {
 	case (signal == unix.SIGXCPU || signal == unix.SIGKILL) && e.CPUTime >= e.Limits.CPUTime.Std():
 		// The kernel's limit was faster than ours. Without the time it is a
 		// signal that the command has sent itself.
-		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
+		end(run.OutOfCPU, "CPU time limit of %v reached", e.Limits.CPUTime)
 	case failed && e.ForksRefused > 0:
 		end(run.OutOfProcs, "limit of %d processes reached", e.Limits.Processes)
 	case failed && e.ScratchFull:

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -32,10 +32,10 @@ func TestJudge(t *testing.T) {
 		{"a signal without a name", evidence{End: endedWith(32)}, run.Signaled, "SIG32"},
 		{"a signal that nobody of us sent", evidence{End: killed}, run.Signaled, "SIGKILL"},
 		{"wall time", evidence{Killed: killedWall}, run.TimedOut, "wall time limit of 30s"},
-		{"processor time", evidence{Killed: killedCPU}, run.OutOfCPU, "processor time limit of 10s"},
-		{"processor time, by the kernel", evidence{End: overtime, CPUTime: limit}, run.OutOfCPU, "processor time limit of 10s"},
-		{"processor time, by the kernel's last means", evidence{End: killed, CPUTime: 2 * limit}, run.OutOfCPU, "processor time limit of 10s"},
-		{"the signal for processor time, before its time", evidence{End: overtime, CPUTime: limit - 1}, run.Signaled, "SIGXCPU"},
+		{"CPU time", evidence{Killed: killedCPU}, run.OutOfCPU, "CPU time limit of 10s"},
+		{"CPU time, by the kernel", evidence{End: overtime, CPUTime: limit}, run.OutOfCPU, "CPU time limit of 10s"},
+		{"CPU time, by the kernel's last means", evidence{End: killed, CPUTime: 2 * limit}, run.OutOfCPU, "CPU time limit of 10s"},
+		{"the signal for CPU time, before its time", evidence{End: overtime, CPUTime: limit - 1}, run.Signaled, "SIGXCPU"},
 		{"a crash behind its time", evidence{End: endedWith(unix.WaitStatus(unix.SIGSEGV)), CPUTime: limit}, run.Signaled, "SIGSEGV"},
 		{"output", evidence{Killed: killedOutput, End: killed}, run.OutOfOutput, "output limit of 64KiB"},
 		{"disk", evidence{Killed: killedDisk}, run.OutOfDisk, "disk limit of 64MiB"},

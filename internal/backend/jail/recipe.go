@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
-	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/landlock"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -15,16 +15,16 @@ import (
 // recipe is what the place of a command looks like, beside what the policy says
 // for all. Commands with equal recipes can use the same kind of place.
 type recipe struct {
-	workspace folder
+	workspace directory
 	readOnly  bool
 	limits    policy.Limits
 	// grants tells what lies at the paths of the policy's grants.
 	grants string
 }
 
-// folder is a folder of the host, by its path and by what lies there: another
+// directory is a directory of the host, by its path and by what lies there: another
 // one may be moved to the same path.
-type folder struct {
+type directory struct {
 	path     string
 	dev, ino uint64
 }
@@ -52,7 +52,7 @@ func (r recipe) mounts() []confine.Mount {
 	return append(mounts, confine.Mount{Path: r.workspace.path, Kind: kind, Exact: true, MapOwner: true})
 }
 
-// changeable lists the folders of the host that a command may write to.
+// changeable lists the directories of the host that a command may write to.
 func (r recipe) changeable(p policy.Policy) []string {
 	paths := slices.Clone(p.Write)
 	if r.workspace.path != "" && !r.readOnly {
@@ -83,11 +83,11 @@ func (r recipe) landlock(abi int, root []confine.Mount) landlock.Ruleset {
 // searchPath is where a command looks for programs, unless the request says.
 var searchPath = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 
-// searchFolders is the PATH that a command will have. What is looked at before
+// searchDirectories is the PATH that a command will have. What is looked at before
 // the start and what the guest's execvp finds must not differ, so both take it
-// from here. An empty or relative folder begins at the working directory, as for
-// execvp; an empty PATH is one empty folder.
-func searchFolders(job backend.Job) []string {
+// from here. An empty or relative directory begins at the working directory, as for
+// execvp; an empty PATH is one empty directory.
+func searchDirectories(job backend.Job) []string {
 	if value, ok := job.Env["PATH"]; ok {
 		return strings.Split(value, ":")
 	}
@@ -105,7 +105,7 @@ func (r recipe) environment(job backend.Job, proxy []string) []string {
 		env[name] = value
 	}
 	maps.Copy(env, job.Env)
-	env["PATH"] = strings.Join(searchFolders(job), ":")
+	env["PATH"] = strings.Join(searchDirectories(job), ":")
 	settings := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		settings = append(settings, name+"="+env[name])

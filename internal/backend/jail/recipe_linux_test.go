@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
-	confine "github.com/cordon-sandbox/cordon/internal/jail"
 )
 
 // What is looked at and what the guest's execvp finds must be the same file.
@@ -24,7 +24,7 @@ func TestSearchPathIsTheGuests(t *testing.T) {
 	} {
 		var job backend.Job
 		job.Env = test.env
-		if got := searchFolders(job); !slices.Equal(got, test.want) {
+		if got := searchDirectories(job); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q; want %q", test.env, got, test.want)
 		}
 		want := "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -51,7 +51,7 @@ func TestInterpreterOnAPathOfTheRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &Backend{mounts: []confine.Mount{{Path: "/usr"}, {Path: "/bin"}, {Path: "/lib"}, {Path: "/lib64"}}}
-	r := recipe{workspace: folder{path: workspace}}
+	r := recipe{workspace: directory{path: workspace}}
 	for _, test := range []struct {
 		path    string
 		argv    []string

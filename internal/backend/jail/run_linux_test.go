@@ -15,20 +15,20 @@ import (
 // is let.
 const holder = `
 import socket, sys
-door = socket.socket(socket.AF_UNIX)
-door.bind("door"); door.listen(1)
+server = socket.socket(socket.AF_UNIX)
+server.bind("server"); server.listen(1)
 print("listening", flush=True)
-held = socket.recv_fds(door.accept()[0], 10, 1)
+held = socket.recv_fds(server.accept()[0], 10, 1)
 print("held", flush=True)
 sys.stdin.read()
 `
 
 const giver = `
 import socket
-door = socket.socket(socket.AF_UNIX)
-door.connect("door")
-socket.send_fds(door, [b"x"], [1])
-door.recv(1)
+server = socket.socket(socket.AF_UNIX)
+server.connect("server")
+socket.send_fds(server, [b"x"], [1])
+server.recv(1)
 print("all of it")
 `
 

@@ -6,12 +6,12 @@ import (
 	"os"
 	"slices"
 
-	confine "github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
-// systemFolders are where a distribution keeps its programs. On most, all but
+// systemDirectories are where a distribution keeps its programs. On most, all but
 // the first are symlinks into it.
-var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
+var systemDirectories = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
 
 // systemFiles are what programs need of /etc: how to find libraries,
 // alternatives, certificates and time zones, and names that are the same
@@ -39,7 +39,7 @@ var systemFiles = []string{
 
 // SystemPaths are all that a command sees of the host's system, where the host has
 // it.
-func SystemPaths() []string { return slices.Concat(systemFolders, systemFiles) }
+func SystemPaths() []string { return slices.Concat(systemDirectories, systemFiles) }
 
 // shownOfProc are the files of a new /proc that a command sees, beside those of its own
 // processes: what programs look for, of which the namespaces keep the rest of the host

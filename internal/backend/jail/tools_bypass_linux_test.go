@@ -246,7 +246,7 @@ attempt("dns", socket.AF_INET, socket.SOCK_DGRAM, ask)
 					t.Errorf("on its own loopback somebody else answers: %s", line)
 				}
 			} else if !strings.Contains(line, "ENETUNREACH") && !strings.Contains(line, "EACCES") {
-				t.Errorf("there is a road: %s", line)
+				t.Errorf("there is a path: %s", line)
 			}
 		}
 		if len(r.Violations) > 0 {

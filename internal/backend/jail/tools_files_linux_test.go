@@ -20,7 +20,7 @@ func TestToolsGit(t *testing.T) {
 		}
 		w.ok("git", "init", "-q", "-b", "main", "repo")
 		w.put("repo/a.txt", "one\n")
-		w.put("repo/folder/b.txt", "two\n")
+		w.put("repo/directory/b.txt", "two\n")
 		w.ok("git", "-C", "repo", "add", ".")
 		w.ok("git", "-C", "repo", "commit", "-q", "-m", "first: a file & more")
 		w.want("", "git", "-C", "repo", "status", "--porcelain")
@@ -44,7 +44,7 @@ func TestToolsGit(t *testing.T) {
 			t.Errorf("HEAD is %q", head)
 		}
 		w.ok("git", "-C", "repo", "diff", "--stat", "HEAD~1")
-		// What is relative is so to the folder that -C names.
+		// What is relative is so to the directory that -C names.
 		t.Run("-C", func(t *testing.T) {
 			w.t = t
 			w.ok("git", "-C", "repo", "worktree", "add", "-q", "../tree", "-b", "other")
@@ -106,7 +106,7 @@ func TestToolsTar(t *testing.T) {
 		if errA != nil || errB != nil || !os.SameFile(a, b) {
 			t.Errorf("the twins are two files: %v, %v", errA, errB)
 		}
-		// Everything that a command makes belongs to whoever gave it the folder.
+		// Everything that a command makes belongs to whoever gave it the directory.
 		if entry, err := os.ReadFile(w.path("out/in/secret")); err != nil || len(entry) == 0 {
 			t.Errorf("the host cannot read its own file: %v", err)
 		}

@@ -19,7 +19,7 @@ func TestToolsPlaces(t *testing.T) {
 			t.Run(parent, func(t *testing.T) {
 				dir, err := os.MkdirTemp(parent, "cordon-tools-")
 				if os.IsPermission(err) || os.IsNotExist(err) {
-					return // an ordinary user has no folders there
+					return // an ordinary user has no directories there
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 // error is a request that makes no sense on this host.
 func (b *Commands) admit(job backend.Job, p place) (program string, refusals []run.Violation, err error) {
 	verdict, err := command.Check(job.Command, command.Scope{
-		Workspace: p.workspace, Dir: p.start(), Read: b.read, Write: b.write, System: b.options.Launcher.System().Folders,
-		Scratch: p.dir, Path: b.searchFolders(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
+		Workspace: p.workspace, Dir: p.start(), Read: b.read, Write: b.write, System: b.options.Launcher.System().Directories,
+		Scratch: p.dir, Path: b.searchDirectories(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
 	})
 	return verdict.Path, verdict.Refusals, err
 }

@@ -19,7 +19,7 @@ var interpreters = strings.Fields("cmd powershell pwsh wscript cscript mshta run
 
 // admit finds the program, and looks at its name.
 func (b *Commands) admit(job backend.Job, p place) (program string, refusals []run.Violation, err error) {
-	if program, err = findProgram(job.Command[0], p.start(), b.searchFolders(job)); err != nil {
+	if program, err = findProgram(job.Command[0], p.start(), b.searchDirectories(job)); err != nil {
 		return "", nil, err
 	}
 	name := strings.ToLower(strings.TrimSuffix(filepath.Base(program), filepath.Ext(program)))
@@ -32,7 +32,7 @@ func (b *Commands) admit(job backend.Job, p place) (program string, refusals []r
 	return program, refusals, nil
 }
 
-// findProgram looks for a program as CreateProcess would, but not in the working folder,
+// findProgram looks for a program as CreateProcess would, but not in the working directory,
 // so that a file in the workspace does not become a command by accident.
 func findProgram(name, dir string, path []string) (string, error) {
 	var candidates []string
@@ -42,9 +42,9 @@ func findProgram(name, dir string, path []string) (string, error) {
 		}
 		candidates = []string{name, name + ".exe"}
 	} else {
-		for _, folder := range path {
-			if filepath.IsAbs(folder) {
-				candidates = append(candidates, filepath.Join(folder, name), filepath.Join(folder, name+".exe"))
+		for _, directory := range path {
+			if filepath.IsAbs(directory) {
+				candidates = append(candidates, filepath.Join(directory, name), filepath.Join(directory, name+".exe"))
 			}
 		}
 	}

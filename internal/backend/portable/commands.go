@@ -123,13 +123,13 @@ func (b *Commands) access(p place, port int) launch.Access {
 	return access
 }
 
-// changeable lists the folders of the host that a command may write to.
+// changeable lists the directories of the host that a command may write to.
 func (b *Commands) changeable(p place) []string {
-	folders := slices.Clone(b.write)
+	directories := slices.Clone(b.write)
 	if p.workspace != "" && !p.readOnly {
-		folders = append(folders, p.workspace)
+		directories = append(directories, p.workspace)
 	}
-	return folders
+	return directories
 }
 
 func (b *Commands) run(ctx context.Context, job backend.Job) (result run.Result, err error) {
@@ -170,8 +170,8 @@ func (b *Commands) execute(ctx context.Context, job backend.Job, p place, progra
 		return result, err
 	}
 	defer func() { err = errors.Join(err, proxy.close()) }()
-	w := watch{scratch: p.scratch, folders: b.changeable(p), closed: b.gate.Closed()}
-	w.before = measure(w.folders)
+	w := watch{scratch: p.scratch, directories: b.changeable(p), closed: b.gate.Closed()}
+	w.before = measure(w.directories)
 	running, err := start(b.options.Launcher, launch.Order{
 		Program: program, Args: job.Command, Dir: p.start(), Env: b.environment(job, p, proxy.environment()),
 		Access: b.access(p, proxy.port()), Limits: job.Limits,
@@ -214,7 +214,7 @@ func (b *Commands) environment(job backend.Job, p place, proxy []string) []strin
 		env[name] = value
 	}
 	maps.Copy(env, job.Env)
-	env["PATH"] = strings.Join(b.searchFolders(job), string(os.PathListSeparator))
+	env["PATH"] = strings.Join(b.searchDirectories(job), string(os.PathListSeparator))
 	settings := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		settings = append(settings, name+"="+env[name])
@@ -222,9 +222,9 @@ func (b *Commands) environment(job backend.Job, p place, proxy []string) []strin
 	return settings
 }
 
-// searchFolders is the PATH that a command will have. What is looked at before the start
+// searchDirectories is the PATH that a command will have. What is looked at before the start
 // and what the command finds must not differ, so both take it from here.
-func (b *Commands) searchFolders(job backend.Job) []string {
+func (b *Commands) searchDirectories(job backend.Job) []string {
 	if value, ok := job.Env["PATH"]; ok {
 		return strings.Split(value, string(os.PathListSeparator))
 	}

@@ -83,7 +83,7 @@ func TestCommandIsRefusedBeforeItStarts(t *testing.T) {
 }
 
 // What a command may reach is what its walls are told: grants without links, its
-// workspace, its own folder, and nothing of the caller's.
+// workspace, its own directory, and nothing of the caller's.
 func TestAccessOfACommand(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

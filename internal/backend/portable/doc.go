@@ -1,8 +1,8 @@
 // Package portable is what the tiers `process` and `jail` have in common on systems
 // without Linux's walls: one process a run, behind the walls of a [launch.Launcher].
 //
-// The road of a run: the request is looked at (scripts.go, commands.go), a private
-// folder is made (scratch.go), the process is started and watched (guest.go, watch.go),
+// A run: the request is looked at (scripts.go, commands.go), a private
+// directory is made (scratch.go), the process is started and watched (guest.go, watch.go),
 // and from what was seen a Result is made (judge.go). A script speaks the protocol of
 // python/guest.py.
 //

@@ -75,7 +75,7 @@ func (e evidence) killed(r *run.Result) bool {
 	case killedWall:
 		end(run.TimedOut, "timed out: wall time limit of %v reached", e.Limits.WallTime)
 	case killedCPU:
-		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
+		end(run.OutOfCPU, "CPU time limit of %v reached", e.Limits.CPUTime)
 	case killedMemory:
 		end(run.OutOfMemory, "memory limit of %v reached", e.Limits.Memory)
 	case killedProcs:
@@ -110,7 +110,7 @@ func (e evidence) ended(r *run.Result) {
 	case failed && exit.Limit == launch.LimitMemory:
 		end(run.OutOfMemory, "memory limit of %v reached", e.Limits.Memory)
 	case failed && (exit.Limit == launch.LimitCPUTime || usedUp(exit.Signal) && e.CPUTime >= e.Limits.CPUTime.Std()):
-		end(run.OutOfCPU, "processor time limit of %v reached", e.Limits.CPUTime)
+		end(run.OutOfCPU, "CPU time limit of %v reached", e.Limits.CPUTime)
 	case failed && exit.Limit == launch.LimitProcesses:
 		end(run.OutOfProcs, "limit of %d processes reached", e.Limits.Processes)
 	case exit.Signal != "" && e.Command != nil:

@@ -39,7 +39,7 @@ func newNaked() *naked {
 func (n *naked) Walls(launch.Access) (map[policy.Wall]string, error) { return n.walls, nil }
 
 func (n *naked) System() launch.System {
-	return launch.System{Folders: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
+	return launch.System{Directories: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
 }
 
 func (n *naked) last(t *testing.T) launch.Order {

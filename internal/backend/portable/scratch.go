@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// scratch is the private folder of a run. All that is done in it goes by its root, so
+// scratch is the private directory of a run. All that is done in it goes by its root, so
 // that no link that a guest puts there leads us out.
 type scratch struct {
 	// dir has no links in it: walls that go by paths compare real ones (on macOS, /tmp
@@ -27,7 +27,7 @@ func makeScratch() (s scratch, err error) {
 		s.root, err = os.OpenRoot(s.dir)
 	}
 	if err != nil {
-		return s, run.Errorf(run.Internal, "the private folder of the run: %w", err)
+		return s, run.Errorf(run.Internal, "the private directory of the run: %w", err)
 	}
 	return s, nil
 }
@@ -39,13 +39,13 @@ func (s scratch) remove() error {
 		s.empty()
 	}
 	if err := errors.Join(s.root.Close(), os.RemoveAll(s.dir)); err != nil {
-		return run.Errorf(run.Internal, "the private folder of the run cannot be removed: %w", err)
+		return run.Errorf(run.Internal, "the private directory of the run cannot be removed: %w", err)
 	}
 	return nil
 }
 
 // empty removes each name by itself, from the innermost: Wine can do no more. The guest is
-// dead, so that nobody puts a link where a folder was.
+// dead, so that nobody puts a link where a directory was.
 func (s scratch) empty() {
 	var names []string
 	_ = fs.WalkDir(s.root.FS(), ".", func(name string, _ fs.DirEntry, _ error) error {
@@ -57,7 +57,7 @@ func (s scratch) empty() {
 	}
 }
 
-// size adds up its files. A folder that its guest has closed to everybody is opened: what
+// size adds up its files. A directory that its guest has closed to everybody is opened: what
 // is in there counts, too.
 func (s scratch) size() int64 {
 	return sizeIn(s.root.FS(), func(name string, info fs.FileInfo) {
@@ -67,16 +67,16 @@ func (s scratch) size() int64 {
 	})
 }
 
-// contents are what some folders of the host have in them.
+// contents are what some directories of the host have in them.
 type contents struct {
 	size  int64
-	files int // folders and links, too
+	files int // directories and links, too
 }
 
-// measure adds up what is below some folders. What is closed to us there is not counted.
-func measure(folders []string) (c contents) {
-	for _, folder := range folders {
-		c.size += sizeIn(os.DirFS(folder), func(string, fs.FileInfo) { c.files++ })
+// measure adds up what is below some directories. What is closed to us there is not counted.
+func measure(directories []string) (c contents) {
+	for _, directory := range directories {
+		c.size += sizeIn(os.DirFS(directory), func(string, fs.FileInfo) { c.files++ })
 	}
 	return c
 }

@@ -55,7 +55,7 @@ func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	return b, refuse(options.Policy, b.walls)
 }
 
-// access is what every script may reach, beside its private folder.
+// access is what every script may reach, beside its private directory.
 func (b *Scripts) access() (launch.Access, error) {
 	read, err := resolved(b.options.Policy.Read)
 	if err != nil {
@@ -243,7 +243,7 @@ func (b *Scripts) explain(r *run.Result, cause report.OSError) {
 		}
 		r.Violations = append(r.Violations, run.Violation{
 			Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
-			Hint: "the guest can use only the interpreter's files, to read, and its own folder ($TMPDIR); " +
+			Hint: "the guest can use only the interpreter's files, to read, and its own directory ($TMPDIR); " +
 				"grant the path with `read:` in the policy, or pass the data in as input",
 		})
 		return

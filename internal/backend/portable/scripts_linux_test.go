@@ -87,7 +87,7 @@ func TestAccessOfAScript(t *testing.T) {
 	}
 	order := l.last(t)
 	if len(order.Access.Write) != 1 || !slices.Contains(order.Access.Read, granted) {
-		t.Errorf("writes %v, reads %v: scripts have their folder alone", order.Access.Write, order.Access.Read)
+		t.Errorf("writes %v, reads %v: scripts have their directory alone", order.Access.Write, order.Access.Read)
 	}
 	scratch := order.Access.Write[0]
 	if want := `["` + scratch + `","` + scratch + `",false,["a"]]`; string(result.Value) != want {

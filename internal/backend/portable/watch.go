@@ -10,18 +10,18 @@ import (
 
 // watch is what the Runner looks after itself, because the system may not.
 type watch struct {
-	// scratch is the private folder, and folders are those of the host that the guest
+	// scratch is the private directory, and directories are those of the host that the guest
 	// may change; what they had was before.
-	scratch scratch
-	folders []string
-	before  contents
-	closed  <-chan struct{} // the backend's
+	scratch     scratch
+	directories []string
+	before      contents
+	closed      <-chan struct{} // the backend's
 }
 
 const (
 	// setupTime is how long an interpreter may take to start.
 	setupTime = 30 * time.Second
-	// usageEvery is how late we may be about processor time and memory.
+	// usageEvery is how late we may be about CPU time and memory.
 	usageEvery = 20 * time.Millisecond
 	// diskEvery is how long a guest may write between two looks, or ten times as
 	// long as a look takes.
@@ -45,10 +45,10 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 		if limits.Scratch > 0 && w.scratch.size() > int64(limits.Scratch) {
 			g.kill(killedScratch)
 		}
-		if len(w.folders) == 0 {
+		if len(w.directories) == 0 {
 			return
 		}
-		switch now := measure(w.folders); {
+		switch now := measure(w.directories); {
 		case now.size-w.before.size > int64(limits.Disk):
 			g.kill(killedDisk)
 		case now.files-w.before.files > limits.Files:

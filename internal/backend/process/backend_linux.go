@@ -15,10 +15,10 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/egress"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
-	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
@@ -31,7 +31,7 @@ type Backend struct {
 	options Options
 	python  interpreter.Interpreter
 	files   []interpreter.Mount // that it needs
-	plan    jail.Plan
+	plan    confine.Plan
 	groups  *cgroup.Opening
 	grants  []policy.NetGrant
 
@@ -111,7 +111,7 @@ func (b *Backend) open(ctx context.Context) error {
 }
 
 // poolFor chooses by a word: a script without it imports nothing, or does so
-// by a road on which a few milliseconds do not matter.
+// by a path on which a few milliseconds do not matter.
 func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error) {
 	plain := !job.Restricted && !b.options.OneShot
 	if plain && len(b.options.Policy.Preload) > 0 && !strings.Contains(job.Script, "import") {
@@ -185,11 +185,11 @@ func (b *Backend) fit(f hostfeature.Features, start func() error) (err error) {
 			return err
 		}
 		err = start()
-		var setup *jail.SetupError
+		var setup *confine.SetupError
 		if !errors.As(err, &setup) {
 			return err
 		}
-		narrower, possible := jail.Narrower(f, setup)
+		narrower, possible := confine.Narrower(f, setup)
 		if !possible {
 			return err
 		}
@@ -197,20 +197,20 @@ func (b *Backend) fit(f hostfeature.Features, start func() error) (err error) {
 	}
 }
 
-func (b *Backend) makePlan(f hostfeature.Features) (jail.Plan, error) {
-	var files []jail.Mount
+func (b *Backend) makePlan(f hostfeature.Features) (confine.Plan, error) {
+	var files []confine.Mount
 	guests := b.options.guests()
 	for _, m := range b.files {
-		kind := map[interpreter.MountKind]jail.MountKind{
-			interpreter.Dir: jail.BindDir, interpreter.File: jail.BindFile, interpreter.Symlink: jail.Symlink,
+		kind := map[interpreter.MountKind]confine.MountKind{
+			interpreter.Dir: confine.BindDir, interpreter.File: confine.BindFile, interpreter.Symlink: confine.Symlink,
 		}[m.Kind]
 		// Where guests may write, a directory can become a link before it is mounted.
 		_, exact := guests.Hold(m.Path, nil)
-		files = append(files, jail.Mount{Path: m.Path, Kind: kind, Target: m.Target, Exact: exact && kind != jail.Symlink})
+		files = append(files, confine.Mount{Path: m.Path, Kind: kind, Target: m.Target, Exact: exact && kind != confine.Symlink})
 	}
 	granted := b.options.Policy
 	granted.Read = b.readable()
-	return jail.Make(jail.Inputs{Policy: granted, Features: f, Files: files, Without: b.options.Without})
+	return confine.Make(confine.Inputs{Policy: granted, Features: f, Files: files, Without: b.options.Without})
 }
 
 // recipe is what the workers of a pool have in common.
@@ -240,7 +240,7 @@ func (b *Backend) config(r recipe) zygote.Config {
 func (b *Backend) Tier() policy.Tier { return policy.TierProcess }
 
 // Plan says which walls stand.
-func (b *Backend) Plan() jail.Plan { return b.plan }
+func (b *Backend) Plan() confine.Plan { return b.plan }
 
 // Interpreter says what guests run on.
 func (b *Backend) Interpreter() interpreter.Interpreter { return b.python }
@@ -249,7 +249,7 @@ func (b *Backend) Interpreter() interpreter.Interpreter { return b.python }
 func (b *Backend) Enforcement() run.Enforcement {
 	e := run.Enforcement{
 		Tier: policy.TierProcess, Walls: maps.Clone(b.plan.Walls),
-		ViolationsObserved: b.plan.Seccomp == jail.SeccompNotify,
+		ViolationsObserved: b.plan.Seccomp == confine.SeccompNotify,
 	}
 	switch {
 	case !b.proxied():

@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/internal/backend/portable"
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/launch"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -40,8 +40,8 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 }
 
 // Plan is Linux's, and says which of these walls stand.
-func (b *Backend) Plan() jail.Plan {
-	return jail.Plan{Walls: b.Enforcement().Walls, UID: os.Getuid(), GID: os.Getgid()}
+func (b *Backend) Plan() confine.Plan {
+	return confine.Plan{Walls: b.Enforcement().Walls, UID: os.Getuid(), GID: os.Getgid()}
 }
 
 // OpenHook refuses.

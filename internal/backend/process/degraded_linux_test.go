@@ -47,9 +47,9 @@ func TestInsideDegradedHost(t *testing.T) {
 
 // testDegradedHost is for the kernel's own Landlock (0), or an older one.
 func testDegradedHost(t *testing.T, abi int) {
-	folder := t.TempDir()
-	granted := filepath.Join(folder, "granted")
-	mine := filepath.Join(folder, "mine")
+	directory := t.TempDir()
+	granted := filepath.Join(directory, "granted")
+	mine := filepath.Join(directory, "mine")
 	for _, file := range []string{granted, mine} {
 		if err := os.WriteFile(file, []byte("text"), 0o666); err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func testDegradedHost(t *testing.T, abi int) {
 	}
 	// Everybody may write to them, so that only walls are in the way of a guest that is
 	// another user.
-	for path, mode := range map[string]os.FileMode{folder: 0o777, granted: 0o666, mine: 0o666, filepath.Dir(folder): 0o755} {
+	for path, mode := range map[string]os.FileMode{directory: 0o777, granted: 0o666, mine: 0o666, filepath.Dir(directory): 0o755} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}

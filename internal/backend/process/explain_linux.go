@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -18,7 +18,7 @@ func (b *Backend) explain(ctx context.Context, err error) error {
 		return err
 	}
 	message := fmt.Sprintf("the sandbox cannot be set up: %v", err)
-	var setup *jail.SetupError
+	var setup *confine.SetupError
 	if errors.As(err, &setup) && setup.Step == "preload" && len(b.python.Unvouched) > 0 {
 		message += fmt.Sprintf("; nothing is imported ahead from %s, because guests may write there: if you trust it, name it (--python %s)", b.python.Unvouched[0], b.python.Found)
 	}
@@ -49,7 +49,7 @@ func hostOwner(path string) (owner, error) {
 // unreachable explains a start without a private root as another user than our own:
 // nothing was opened for that user, so that it has to reach all files by itself. Lists of
 // rights beyond the mode are not looked at, so this is no reason to refuse anything.
-func unreachable(python string, granted []string, p jail.Plan, look func(string) (owner, error)) string {
+func unreachable(python string, granted []string, p confine.Plan, look func(string) (owner, error)) string {
 	if dir, closed := closedTo(python, p, look); closed {
 		return fmt.Sprintf("; without a private root the interpreter must be readable by uid %d, which may not enter %s: choose one with --python, such as /usr/bin/python3", p.UID, dir)
 	}
@@ -63,7 +63,7 @@ func unreachable(python string, granted []string, p jail.Plan, look func(string)
 }
 
 // closedTo finds the first directory on the way to path that the guest may not enter.
-func closedTo(path string, p jail.Plan, look func(string) (owner, error)) (dir string, closed bool) {
+func closedTo(path string, p confine.Plan, look func(string) (owner, error)) (dir string, closed bool) {
 	if parent := filepath.Dir(path); parent != path {
 		if dir, closed = closedTo(parent, p, look); closed {
 			return dir, true

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
 func TestUnreachable(t *testing.T) {
@@ -14,8 +14,8 @@ func TestUnreachable(t *testing.T) {
 		"/": {mode: os.ModeDir | 0o755}, "/usr": {mode: os.ModeDir | 0o755}, "/usr/bin": {mode: os.ModeDir | 0o755}, "/usr/bin/python3": {mode: 0o755},
 		"/root": {mode: os.ModeDir | 0o700}, "/root/python": {mode: 0o755},
 		"/srv": {mode: os.ModeDir | 0o755}, "/srv/private": {mode: os.ModeDir | 0o700}, "/srv/private/data": {mode: os.ModeDir | 0o755}, "/srv/private/data/file": {mode: 0o644},
-		"/srv/ours": {uid: jail.Nobody, mode: os.ModeDir | 0o700}, "/srv/ours/data": {mode: os.ModeDir | 0o755},
-		"/srv/group": {gid: jail.Nobody, mode: os.ModeDir | 0o750}, "/srv/group/data": {mode: os.ModeDir | 0o755},
+		"/srv/ours": {uid: confine.Nobody, mode: os.ModeDir | 0o700}, "/srv/ours/data": {mode: os.ModeDir | 0o755},
+		"/srv/group": {gid: confine.Nobody, mode: os.ModeDir | 0o750}, "/srv/group/data": {mode: os.ModeDir | 0o755},
 		"/srv/closed": {mode: os.ModeDir | 0o744},
 	}
 	look := func(path string) (owner, error) {
@@ -24,7 +24,7 @@ func TestUnreachable(t *testing.T) {
 		}
 		return owner{}, fs.ErrNotExist
 	}
-	plan := jail.Plan{UID: jail.Nobody, GID: jail.Nobody}
+	plan := confine.Plan{UID: confine.Nobody, GID: confine.Nobody}
 	for _, test := range []struct {
 		python  string
 		granted []string

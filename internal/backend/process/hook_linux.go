@@ -146,7 +146,7 @@ func (w *hookWorker) open(ctx context.Context) error {
 			return run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 	}
-	// The worker keeps the limits that it gets now: of processor time, those of
+	// The worker keeps the limits that it gets now: of CPU time, those of
 	// all its calls.
 	guest := w.guest
 	guest.Limits = workerLimits(guest.Limits)

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
@@ -20,7 +20,7 @@ type evidence struct {
 	// Restricted says that the language rules were in force.
 	Restricted bool
 	OOMKills   int
-	Plan       jail.Plan
+	Plan       confine.Plan
 }
 
 // judge draws the conclusion. It is pure: the same evidence gives the same
@@ -67,7 +67,7 @@ func (e evidence) killed(r *run.Result) bool {
 	case zygote.KilledWall:
 		end(r, run.TimedOut, "SIGKILL", fmt.Sprintf("timed out: wall time limit of %v reached", e.Limits.WallTime))
 	case zygote.KilledCPU:
-		end(r, run.OutOfCPU, "SIGKILL", fmt.Sprintf("processor time limit of %v reached", e.Limits.CPUTime))
+		end(r, run.OutOfCPU, "SIGKILL", fmt.Sprintf("CPU time limit of %v reached", e.Limits.CPUTime))
 	case zygote.KilledCanceled:
 		end(r, run.Canceled, "SIGKILL", "the caller canceled the run")
 	case zygote.KilledHammering:
@@ -86,7 +86,7 @@ func (e evidence) died(r *run.Result) bool {
 	case exit == nil:
 		return false
 	case (exit.Signal == "SIGXCPU" || exit.Signal == "SIGKILL") && e.CPUTime >= e.Limits.CPUTime.Std():
-		end(r, run.OutOfCPU, exit.Signal, fmt.Sprintf("processor time limit of %v reached", e.Limits.CPUTime))
+		end(r, run.OutOfCPU, exit.Signal, fmt.Sprintf("CPU time limit of %v reached", e.Limits.CPUTime))
 	case exit.Signal == "SIGSYS":
 		// The filter kills for one thing only, but nothing tells its signal from
 		// one that the guest has sent itself.
@@ -124,7 +124,7 @@ func (e evidence) explain(r *run.Result, cause report.OSError) {
 	case enoent, eacces, eperm:
 		v.Hint = "the guest can use only " + e.places() + "; grant the path with `read:` in the policy, or pass the data in as input"
 	case erofs:
-		v.Hint = "only " + jail.Scratch + " can be written to, and it is gone after the run: return the data in result instead"
+		v.Hint = "only " + confine.Scratch + " can be written to, and it is gone after the run: return the data in result instead"
 	default:
 		return
 	}
@@ -134,16 +134,16 @@ func (e evidence) explain(r *run.Result, cause report.OSError) {
 // places are the files of a guest, in words.
 func (e evidence) places() string {
 	if e.Plan.Root == nil {
-		return "the interpreter's files, to read, and has no " + jail.Scratch + " on this host"
+		return "the interpreter's files, to read, and has no " + confine.Scratch + " on this host"
 	}
-	return "the interpreter's files, to read, and its own " + jail.Scratch
+	return "the interpreter's files, to read, and its own " + confine.Scratch
 }
 
 func (e evidence) visible(filename string) bool {
 	clean := path.Clean(filename)
 	roots := e.Plan.Readable
 	if e.Plan.Root != nil {
-		roots = append([]string{jail.Scratch, "/dev"}, roots...)
+		roots = append([]string{confine.Scratch, "/dev"}, roots...)
 	}
 	for _, root := range roots {
 		if clean == root || strings.HasPrefix(clean, root+"/") {

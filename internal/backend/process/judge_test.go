@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/internal/jail"
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -49,7 +49,7 @@ func TestJudge(t *testing.T) {
 		{"a clock that fires behind the report", evidence{Ending: zygote.Ending{Report: ok, Killed: zygote.KilledWall}}, run.Succeeded, ""},
 		{"too much output, whatever it reports", evidence{Ending: zygote.Ending{Report: ok, Killed: zygote.KilledOutput}}, run.OutOfOutput, "64KiB"},
 		{"wall time", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledWall}}, run.TimedOut, "30s"},
-		{"processor time", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledCPU}}, run.OutOfCPU, "10s"},
+		{"CPU time", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledCPU}}, run.OutOfCPU, "10s"},
 		{"canceled", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledCanceled}}, run.Canceled, "caller"},
 		{"hammering", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledHammering}}, run.Denied, "kept trying"},
 		{"closed channel", evidence{Ending: zygote.Ending{Exit: killed, Killed: zygote.KilledChannel}}, run.InvalidOutput, "closed"},
@@ -60,8 +60,8 @@ func TestJudge(t *testing.T) {
 		{"half a report, and a proper end", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{}, Malformed: errors.New("unexpected EOF")}}, run.InvalidOutput, "unexpected EOF"},
 		{"closed channel, but it crashed by itself", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: -1, Signal: "SIGSEGV"}, Killed: zygote.KilledChannel}}, run.Signaled, "SIGSEGV"},
 		{"the kernel's processor limit", evidence{Ending: zygote.Ending{Exit: killed, CPUTime: 11 * time.Second}}, run.OutOfCPU, "10s"},
-		{"the signal for processor time", evidence{Ending: zygote.Ending{Exit: overtime, CPUTime: limits.CPUTime.Std()}}, run.OutOfCPU, "10s"},
-		{"the signal for processor time, before its time", evidence{Ending: zygote.Ending{Exit: overtime, CPUTime: limits.CPUTime.Std() - 1}}, run.Signaled, "SIGXCPU"},
+		{"the signal for CPU time", evidence{Ending: zygote.Ending{Exit: overtime, CPUTime: limits.CPUTime.Std()}}, run.OutOfCPU, "10s"},
+		{"the signal for CPU time, before its time", evidence{Ending: zygote.Ending{Exit: overtime, CPUTime: limits.CPUTime.Std() - 1}}, run.Signaled, "SIGXCPU"},
 		{"killed, and nobody knows why", evidence{Ending: zygote.Ending{Exit: killed}}, run.Signaled, "SIGKILL"},
 		{"crash", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: -1, Signal: "SIGSEGV"}}}, run.Signaled, "SIGSEGV"},
 		{"the filter's signal, which a guest can send too", evidence{Ending: zygote.Ending{Exit: &zygote.Exit{Code: -1, Signal: "SIGSYS"}}}, run.Signaled, "ended by SIGSYS, as programs are that"},
@@ -96,19 +96,19 @@ func TestJudge(t *testing.T) {
 
 // An exception is connected with the wall behind it.
 func TestJudgeExplains(t *testing.T) {
-	rooted := jail.Plan{Root: []jail.Mount{}, Readable: []string{"/usr/lib/python3"}}
+	rooted := confine.Plan{Root: []confine.Mount{}, Readable: []string{"/usr/lib/python3"}}
 	oserror := func(errno int, filename string) wire.Dict {
 		return raised(t, "raised", "OSError", "", wire.Field{Name: "errno", Value: errno}, wire.Field{Name: "filename", Value: filename})
 	}
 	for _, test := range []struct {
 		name   string
-		plan   jail.Plan
+		plan   confine.Plan
 		report wire.Dict
 		seen   []run.Violation
 		want   string // op and detail of the last violation, with its line
 	}{
 		{"a path outside", rooted, oserror(2, "/etc/passwd"), nil, "mount open /etc/passwd 3"},
-		{"a path outside, without a root", jail.Plan{}, oserror(13, "/etc/passwd"), nil, "landlock open /etc/passwd 3"},
+		{"a path outside, without a root", confine.Plan{}, oserror(13, "/etc/passwd"), nil, "landlock open /etc/passwd 3"},
 		{"a missing file in its own /tmp", rooted, oserror(2, "/tmp/x"), nil, ""},
 		{"a missing module file", rooted, oserror(2, "/usr/lib/python3/x.py"), nil, ""},
 		{"a write beside the library", rooted, oserror(30, "/usr/lib/python3/x.py"), nil, "mount open /usr/lib/python3/x.py 3"},

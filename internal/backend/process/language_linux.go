@@ -35,7 +35,7 @@ type kind struct {
 	workers workers // nil before the first one is wanted
 }
 
-// hookLifetime is the processor time that a worker of hooks has in all. Each
+// hookLifetime is the CPU time that a worker of hooks has in all. Each
 // call has its own limit, which the Runner's clock enforces.
 const hookLifetime = policy.Duration(24 * time.Hour)
 

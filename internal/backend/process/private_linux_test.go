@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
-	"github.com/cordon-sandbox/cordon/internal/jail"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -58,7 +58,7 @@ result = {"read": read, "done": done, "top": sorted(os.listdir(top)), "own": ope
 // What is granted below a directory that the guest has of its own is there, to
 // read; nothing around it is, and nothing of it can be taken away.
 func TestGrantsBelowPrivateDirectories(t *testing.T) {
-	for _, parent := range []string{jail.Scratch, jail.SharedMemory, "/var/tmp"} {
+	for _, parent := range []string{confine.Scratch, confine.SharedMemory, "/var/tmp"} {
 		for _, oneShot := range []bool{false, true} {
 			t.Run(parent+map[bool]string{true: " one shot"}[oneShot], func(t *testing.T) { testGrantsBelow(t, parent, oneShot) })
 		}
@@ -122,7 +122,7 @@ func testGrantsBelow(t *testing.T, parent string, oneShot bool) {
 
 // Every guest of a fork server has the mounts anew.
 func TestEachWorkerHasItsGrants(t *testing.T) {
-	top, err := os.MkdirTemp(jail.Scratch, "cordon-test-")
+	top, err := os.MkdirTemp(confine.Scratch, "cordon-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestEachWorkerHasItsGrants(t *testing.T) {
 
 // A virtual environment may lie below /tmp, as that of a clone does.
 func TestEnvironmentBelowTmp(t *testing.T) {
-	clone, err := os.MkdirTemp(jail.Scratch, "cordon-test-")
+	clone, err := os.MkdirTemp(confine.Scratch, "cordon-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestInsideGrantBelowTmp(t *testing.T) {
 	if !hosttest.Degraded() {
 		t.Skip("run by TestGrantBelowTmpWithoutMounts")
 	}
-	top, err := os.MkdirTemp(jail.Scratch, "cordon-test-")
+	top, err := os.MkdirTemp(confine.Scratch, "cordon-test-")
 	if err != nil {
 		t.Fatal(err)
 	}

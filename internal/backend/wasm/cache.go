@@ -14,37 +14,37 @@ import (
 // cacheMost bounds what compiled modules may take of the disk.
 const cacheMost = 1 << 30
 
-// cacheFolder is where compiled code is kept: machine code that will be run without
+// cacheDirectory is where compiled code is kept: machine code that will be run without
 // another look, so that nobody else may write there, and no guest: XDG_CACHE_HOME may
 // lie in a workspace. Granted are the paths that commands may write to.
-func cacheFolder(granted ...string) (string, error) {
+func cacheDirectory(granted ...string) (string, error) {
 	caches, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
 	}
-	folder := filepath.Join(caches, "cordon", "wasm")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	directory := filepath.Join(caches, "cordon", "wasm")
+	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return "", err
 	}
-	if dir, held := hostpath.Writable(granted...).HoldPath(folder); held {
-		return "", fmt.Errorf("%s is not ours alone: guests may write to %s", folder, dir)
+	if dir, held := hostpath.Writable(granted...).HoldPath(directory); held {
+		return "", fmt.Errorf("%s is not ours alone: guests may write to %s", directory, dir)
 	}
 	// A home may be a link. What it leads to by now is looked at, and used.
 	if caches, err = filepath.EvalSymlinks(caches); err != nil {
 		return "", err
 	}
-	folder = filepath.Join(caches, "cordon", "wasm")
-	if err := ownAlone(folder); err != nil {
+	directory = filepath.Join(caches, "cordon", "wasm")
+	if err := ownAlone(directory); err != nil {
 		return "", err
 	}
-	return folder, prune(folder, cacheMost)
+	return directory, prune(directory, cacheMost)
 }
 
 // Facts are what an operator may want to know of the tier on this host.
 type Facts struct {
 	// Engine is "compiled" or "interpreted".
 	Engine string
-	// Cache is the folder in which compiled code is kept; where that cannot be, NoCache
+	// Cache is the directory in which compiled code is kept; where that cannot be, NoCache
 	// says why.
 	Cache   string
 	NoCache error
@@ -53,15 +53,15 @@ type Facts struct {
 // Facts looks.
 func (b *Backend) Facts() Facts {
 	f := Facts{Engine: b.engines.words()}
-	if f.Cache, f.NoCache = b.engines.folder(); f.NoCache == nil {
+	if f.Cache, f.NoCache = b.engines.directory(); f.NoCache == nil {
 		f.NoCache = writable(f.Cache)
 	}
 	return f
 }
 
 // writable tries.
-func writable(folder string) error {
-	file, err := os.CreateTemp(folder, ".try-")
+func writable(directory string) error {
+	file, err := os.CreateTemp(directory, ".try-")
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func writable(folder string) error {
 }
 
 // prune removes what was used least recently. Others may be doing the same.
-func prune(folder string, most int64) error {
-	entries, err := os.ReadDir(folder)
+func prune(directory string, most int64) error {
+	entries, err := os.ReadDir(directory)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func prune(folder string, most int64) error {
 			}
 		}
 	}
-	walk(folder, entries)
+	walk(directory, entries)
 	slices.SortFunc(files, func(a, b file) int { return a.used.Compare(b.used) })
 	for _, f := range files {
 		if total <= most {

@@ -10,15 +10,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// cacheIn makes a folder the user's own for caches, and gives the one in it that is ours.
+// cacheIn makes a directory the user's own for caches, and gives the one in it that is ours.
 func cacheIn(t *testing.T, caches string) string {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", caches)
-	folder, err := filepath.EvalSymlinks(caches)
+	directory, err := filepath.EvalSymlinks(caches)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(folder, "cordon", "wasm")
+	return filepath.Join(directory, "cordon", "wasm")
 }
 
 func chmod(t *testing.T, path string, mode os.FileMode) {
@@ -28,12 +28,12 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-// private is a folder of ours, in which nobody else may write.
+// private is a directory of ours, in which nobody else may write.
 func private(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	chmod(t, folder, 0o700)
-	return folder
+	directory := t.TempDir()
+	chmod(t, directory, 0o700)
+	return directory
 }
 
 // A guest that works in the current directory, or may write to a grant, must not write
@@ -58,7 +58,7 @@ func TestCacheIsNotTheGuests(t *testing.T) {
 		{outside, []string{filepath.Join(outside, "other")}, true},
 	} {
 		cacheIn(t, test.caches)
-		if got, err := cacheFolder(test.granted...); (err == nil) != test.ours {
+		if got, err := cacheDirectory(test.granted...); (err == nil) != test.ours {
 			t.Errorf("caches in %s, granted %v: %s, %v", test.caches, test.granted, got, err)
 		}
 	}
@@ -70,61 +70,61 @@ func TestCacheIsOursAlone(t *testing.T) {
 	const foreign = 12345
 	for _, test := range []struct {
 		name  string
-		spoil func(t *testing.T, folder string)
+		spoil func(t *testing.T, directory string)
 		fine  bool
 	}{
 		{"as it was made", func(*testing.T, string) {}, true},
-		{"others may read", func(t *testing.T, folder string) { chmod(t, folder, 0o755) }, true},
-		{"the group may write", func(t *testing.T, folder string) { chmod(t, folder, 0o770) }, false},
-		{"all may write", func(t *testing.T, folder string) { chmod(t, folder, 0o702) }, false},
-		{"all may exchange it", func(t *testing.T, folder string) { chmod(t, filepath.Dir(folder), 0o707) }, false},
-		{"all may exchange what it is in", func(t *testing.T, folder string) { chmod(t, filepath.Dir(filepath.Dir(folder)), 0o777) }, false},
-		{"all may add to what it is in", func(t *testing.T, folder string) {
-			chmod(t, filepath.Dir(filepath.Dir(folder)), 0o777|os.ModeSticky)
+		{"others may read", func(t *testing.T, directory string) { chmod(t, directory, 0o755) }, true},
+		{"the group may write", func(t *testing.T, directory string) { chmod(t, directory, 0o770) }, false},
+		{"all may write", func(t *testing.T, directory string) { chmod(t, directory, 0o702) }, false},
+		{"all may exchange it", func(t *testing.T, directory string) { chmod(t, filepath.Dir(directory), 0o707) }, false},
+		{"all may exchange what it is in", func(t *testing.T, directory string) { chmod(t, filepath.Dir(filepath.Dir(directory)), 0o777) }, false},
+		{"all may add to what it is in", func(t *testing.T, directory string) {
+			chmod(t, filepath.Dir(filepath.Dir(directory)), 0o777|os.ModeSticky)
 		}, true},
-		{"a link", func(t *testing.T, folder string) {
+		{"a link", func(t *testing.T, directory string) {
 			other := private(t)
-			if err := os.Remove(folder); err != nil {
+			if err := os.Remove(directory); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Symlink(other, folder); err != nil {
+			if err := os.Symlink(other, directory); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			folder := cacheIn(t, private(t))
-			if got, err := cacheFolder(); err != nil || got != folder {
+			directory := cacheIn(t, private(t))
+			if got, err := cacheDirectory(); err != nil || got != directory {
 				t.Fatalf("%s %v", got, err)
 			}
-			if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+			if info, err := os.Stat(directory); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("%v %v", info.Mode(), err)
 			}
-			test.spoil(t, folder)
+			test.spoil(t, directory)
 			b := newBench(t, Options{})
 			if facts := b.Facts(); (facts.NoCache == nil) != test.fine {
 				t.Errorf("%+v", facts)
 			}
 			expect(t, b.run(b.open(moduleOf(nil)), run.Request{}), run.Succeeded, "") // in any case
-			kept, err := os.ReadDir(folder)
+			kept, err := os.ReadDir(directory)
 			if err != nil || (len(kept) > 0) != test.fine {
 				t.Errorf("%v %v", kept, err)
 			}
 		})
 	}
 	// Somebody else's: of root, or of whom root makes its owner.
-	folder := "/usr"
+	directory := "/usr"
 	if os.Geteuid() == 0 {
-		folder = private(t)
-		if err := os.Chown(folder, foreign, foreign); err != nil {
+		directory = private(t)
+		if err := os.Chown(directory, foreign, foreign); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := ownAlone(folder); err == nil {
-		t.Errorf("%s is not ours", folder)
+	if err := ownAlone(directory); err == nil {
+		t.Errorf("%s is not ours", directory)
 	}
 	if os.Geteuid() == 0 {
-		below := filepath.Join(folder, "below")
+		below := filepath.Join(directory, "below")
 		if err := os.Mkdir(below, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestCacheIsOursAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := ownAlone(file); err == nil {
-		t.Error("a file is no folder")
+		t.Error("a file is no directory")
 	}
 	if err := ownAlone(filepath.Join(private(t), "none")); err == nil {
 		t.Error("there is none")
@@ -151,26 +151,26 @@ func TestCacheBehindALink(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
 	}
-	folder := cacheIn(t, link)
-	if got, err := cacheFolder(); err != nil || got != folder || !strings.HasPrefix(got, target) {
-		t.Errorf("%s %v, want %s", got, err, folder)
+	directory := cacheIn(t, link)
+	if got, err := cacheDirectory(); err != nil || got != directory || !strings.HasPrefix(got, target) {
+		t.Errorf("%s %v, want %s", got, err, directory)
 	}
 }
 
 // Whoever looks for the cache makes it small enough.
 func TestCacheIsBounded(t *testing.T) {
-	folder := cacheIn(t, private(t))
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	directory := cacheIn(t, private(t))
+	if err := os.MkdirAll(directory, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	large := filepath.Join(folder, "large")
+	large := filepath.Join(directory, "large")
 	if err := os.WriteFile(large, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(large, cacheMost+1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cacheFolder(); err != nil {
+	if _, err := cacheDirectory(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(large); err == nil {
@@ -180,13 +180,13 @@ func TestCacheIsBounded(t *testing.T) {
 
 // What was used least recently goes first, and no more than must.
 func TestPrune(t *testing.T) {
-	folder := t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, "below"), 0o700); err != nil {
+	directory := t.TempDir()
+	if err := os.Mkdir(filepath.Join(directory, "below"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
 	for name, age := range map[string]time.Duration{"new": 0, "below/middle": time.Hour, "old": 2 * time.Hour, "below/oldest": 3 * time.Hour} {
-		path := filepath.Join(folder, name)
+		path := filepath.Join(directory, name)
 		if err := os.WriteFile(path, make([]byte, 100), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestPrune(t *testing.T) {
 	left := func() string {
 		var names []string
 		for _, name := range []string{"new", "below/middle", "old", "below/oldest"} {
-			if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			if _, err := os.Stat(filepath.Join(directory, name)); err == nil {
 				names = append(names, name)
 			}
 		}
@@ -212,7 +212,7 @@ func TestPrune(t *testing.T) {
 		{200, "new below/middle"},
 		{0, ""},
 	} {
-		if err := prune(folder, step.most); err != nil {
+		if err := prune(directory, step.most); err != nil {
 			t.Fatal(err)
 		}
 		if got := left(); got != step.want {

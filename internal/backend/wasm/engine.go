@@ -31,15 +31,15 @@ type offers map[string]map[string]api.FunctionDefinition
 // features are those of WebAssembly 2.0, which internal/wasmbin knows.
 const features = api.CoreFeaturesV2
 
-func newEngine(ctx context.Context, interpreter bool, folder string) (*engine, error) {
+func newEngine(ctx context.Context, interpreter bool, directory string) (*engine, error) {
 	config := wazero.NewRuntimeConfig()
 	if interpreter {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = config.WithCoreFeatures(features).WithDebugInfoEnabled(false)
 	e := &engine{offers: offers{}}
-	if folder != "" {
-		cache, err := wazero.NewCompilationCacheWithDir(folder)
+	if directory != "" {
+		cache, err := wazero.NewCompilationCacheWithDir(directory)
 		if err != nil {
 			return nil, err
 		}
@@ -69,20 +69,20 @@ func (e *engine) close(ctx context.Context) error {
 // engines are the one that keeps what it compiled, and another for when it cannot.
 type engines struct {
 	interpreter bool
-	folder      func() (string, error)
+	directory   func() (string, error)
 
 	mu           sync.Mutex
 	kept, unkept *engine
 }
 
 func newEngines(o Options) *engines {
-	e := &engines{interpreter: o.Interpreter, folder: func() (string, error) { return cacheFolder(o.Policy.Write...) }}
+	e := &engines{interpreter: o.Interpreter, directory: func() (string, error) { return cacheDirectory(o.Policy.Write...) }}
 	switch o.Cache {
 	case "":
 	case "none":
-		e.folder = func() (string, error) { return "", errors.New("nothing is kept") }
+		e.directory = func() (string, error) { return "", errors.New("nothing is kept") }
 	default:
-		e.folder = func() (string, error) { return o.Cache, nil }
+		e.directory = func() (string, error) { return o.Cache, nil }
 	}
 	return e
 }
@@ -114,15 +114,15 @@ func (e *engines) get(ctx context.Context, kept bool) (*engine, error) {
 	if *one != nil {
 		return *one, nil
 	}
-	folder := ""
+	directory := ""
 	if kept && !e.interpreter {
 		var err error
-		if folder, err = e.folder(); err != nil {
-			folder = "" // it takes longer, and is the same
+		if directory, err = e.directory(); err != nil {
+			directory = "" // it takes longer, and is the same
 		}
 	}
-	made, err := newEngine(context.WithoutCancel(ctx), e.interpreter, folder)
-	if err != nil && folder != "" {
+	made, err := newEngine(context.WithoutCancel(ctx), e.interpreter, directory)
+	if err != nil && directory != "" {
 		made, err = newEngine(context.WithoutCancel(ctx), e.interpreter, "") // likewise
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func explain(r *run.Result, cause report.OSError, i *interpreter) {
 		return
 	}
 	if !path.IsAbs(cause.Filename) {
-		r.Error += ": relative names are looked for in " + scratchFolder + ", which is the script's own; what is granted has its absolute path"
+		r.Error += ": relative names are looked for in " + scratchDirectory + ", which is the script's own; what is granted has its absolute path"
 		return
 	}
 	for i := range r.Violations {
@@ -46,7 +46,7 @@ func explain(r *run.Result, cause report.OSError, i *interpreter) {
 	}
 	r.Violations = append(r.Violations, run.Violation{
 		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
-		Hint: "the guest can use only its own library, its own " + scratchFolder + " and what is granted with `read:` in the policy; pass the data in as input",
+		Hint: "the guest can use only its own library, its own " + scratchDirectory + " and what is granted with `read:` in the policy; pass the data in as input",
 	})
 }
 
@@ -62,7 +62,7 @@ func (i *interpreter) leadsSomewhere(name string) bool {
 	return innermost != "" && !slices.ContainsFunc(i.parents, func(p parent) bool { return p.at == innermost })
 }
 
-// isIn says whether a path leads into a mount. The folder of all is none of these: what
+// isIn says whether a path leads into a mount. The directory of all is none of these: what
 // is there is only what leads to the others.
 func isIn(name, mount string) bool {
 	name = path.Clean(name)

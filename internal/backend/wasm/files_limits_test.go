@@ -53,20 +53,20 @@ func TestScriptsDoNotWriteToGrants(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{read}, Write: []string{write}}})
-	for _, folder := range []string{read, write} {
+	for _, directory := range []string{read, write} {
 		for _, change := range []string{"open('%s/new', 'w').write('x')", "import os; os.mkdir('%s/new')", "open('%s/file', 'a').write('x')", "open('%s/file', 'w')", "import os; os.unlink('%s/file')"} {
-			r := b.script(run.Request{Script: fmt.Sprintf(change, folder)})
+			r := b.script(run.Request{Script: fmt.Sprintf(change, directory)})
 			if r.Outcome != run.Raised {
-				t.Errorf(change+": %s %s", folder, r.Outcome, r.Error)
+				t.Errorf(change+": %s %s", directory, r.Outcome, r.Error)
 			}
 		}
 	}
-	for _, folder := range []string{read, write} {
-		if text, err := os.ReadFile(filepath.Join(folder, "file")); err != nil || string(text) != "granted" {
-			t.Errorf("%s: %q %v", folder, text, err)
+	for _, directory := range []string{read, write} {
+		if text, err := os.ReadFile(filepath.Join(directory, "file")); err != nil || string(text) != "granted" {
+			t.Errorf("%s: %q %v", directory, text, err)
 		}
-		if _, err := os.Lstat(filepath.Join(folder, "new")); err == nil {
-			t.Errorf("something new is in %s", folder)
+		if _, err := os.Lstat(filepath.Join(directory, "new")); err == nil {
+			t.Errorf("something new is in %s", directory)
 		}
 	}
 }
@@ -98,11 +98,11 @@ for _ in range(5): tries(%q)`
 
 // Of two places that would be the same for a guest, the one with that name is meant.
 func TestRelativeNamesDoNotHideGrants(t *testing.T) {
-	folder, err := filepath.EvalSymlinks(t.TempDir())
+	directory, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(folder)
+	t.Chdir(directory)
 	at := func(guest string, grants []rootfs.Grant) (hosts []string) {
 		for _, g := range grants {
 			if g.Guest == guest {
@@ -111,14 +111,14 @@ func TestRelativeNamesDoNotHideGrants(t *testing.T) {
 		}
 		return hosts
 	}
-	inside := filepath.Join(folder, "data")
+	inside := filepath.Join(directory, "data")
 	if got := at("/data", grantsOf(policy.Policy{Read: []string{inside}})); strings.Join(got, " ") != inside {
 		t.Errorf("%q is at /data", got)
 	}
 	if got := at("/data", grantsOf(policy.Policy{Read: []string{inside, "/data"}})); strings.Join(got, " ") != "/data" {
 		t.Errorf("%q are at /data", got)
 	}
-	if got := at("/", grantsOf(policy.Policy{Read: []string{folder}})); len(got) != 0 {
+	if got := at("/", grantsOf(policy.Policy{Read: []string{directory}})); len(got) != 0 {
 		t.Errorf("%q is at /", got)
 	}
 }

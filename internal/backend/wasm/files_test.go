@@ -10,13 +10,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// outside is a folder with a secret, beside the two that are granted.
+// outside is a directory with a secret, beside the two that are granted.
 func outside(t *testing.T) (read, write, secret string) {
 	t.Helper()
 	base := t.TempDir()
 	read, write, secret = filepath.Join(base, "read"), filepath.Join(base, "write"), filepath.Join(base, "secret")
-	for _, folder := range []string{read, write} {
-		if err := os.Mkdir(folder, 0o755); err != nil {
+	for _, directory := range []string{read, write} {
+		if err := os.Mkdir(directory, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -75,7 +75,7 @@ import builtins, decimal, json, os, random, sys, warnings
 result = [name for name, there in dict(
     builtins=hasattr(builtins, "mine") or print == 1, json=hasattr(json, "mine") or json.dumps is None,
     modules="mine" in sys.modules, path="/mine" in sys.path, recursion=sys.getrecursionlimit() == 123,
-    environ="MINE" in os.environ, folder=os.getcwd() != "/tmp", file=os.path.exists("/tmp/mine"),
+    environ="MINE" in os.environ, directory=os.getcwd() != "/tmp", file=os.path.exists("/tmp/mine"),
     decimal=decimal.getcontext().prec == 3, warnings=warnings.filters[:1] and warnings.filters[0][0] == "error",
     random=random.random() in (0.13436424411240122, 0.8474337369372327), globals="mine" in globals(),
 ).items() if there]

@@ -11,7 +11,7 @@ import (
 )
 
 // grantsOf is what a policy grants, where guests find it: at its own path, and by its
-// relative one if it lies below the current folder. A guest has no current folder, and
+// relative one if it lies below the current directory. A guest has no current directory, and
 // its libraries look for "data" in "/data".
 func grantsOf(p policy.Policy) []rootfs.Grant {
 	var grants []rootfs.Grant

@@ -203,7 +203,7 @@ func (g *guest) denied(op, path string) {
 	if len(g.violations) < mostViolations {
 		g.violations = append(g.violations, run.Violation{
 			Wall: policy.WallWasm, Op: op, Detail: path, Count: 1,
-			Hint: "grant the folder with `read:` or `write:` in the policy, or pass the data by arguments or standard input",
+			Hint: "grant the directory with `read:` or `write:` in the policy, or pass the data by arguments or standard input",
 		})
 	}
 }

@@ -32,13 +32,13 @@ func build(t *testing.T, name string, make func(out string) *exec.Cmd) []byte {
 	entry, _ := built.LoadOrStore(name, &guestFile{})
 	f := entry.(*guestFile)
 	f.once.Do(func() {
-		folder, err := os.MkdirTemp("", "cordon-guest")
+		directory, err := os.MkdirTemp("", "cordon-guest")
 		if err != nil {
 			f.err = err
 			return
 		}
-		defer os.RemoveAll(folder)
-		out := filepath.Join(folder, "guest.wasm")
+		defer os.RemoveAll(directory)
+		out := filepath.Join(directory, "guest.wasm")
 		cmd := make(out)
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Logf("%s: %s", cmd, text)
@@ -91,21 +91,21 @@ func onBoth(t *testing.T, test func(t *testing.T, options Options)) {
 var testCache string
 
 func TestMain(m *testing.M) {
-	folder, err := filepath.Abs("../../../.cache/wasm")
+	directory, err := filepath.Abs("../../../.cache/wasm")
 	if err == nil {
-		err = os.MkdirAll(folder, 0o700)
+		err = os.MkdirAll(directory, 0o700)
 	}
 	if err == nil {
-		err = ownAlone(folder)
+		err = ownAlone(directory)
 	}
 	done := func() error { return nil }
 	if err != nil { // as another user, in somebody's checkout
-		if folder, err = os.MkdirTemp("", "cordon-cache"); err != nil {
+		if directory, err = os.MkdirTemp("", "cordon-cache"); err != nil {
 			panic(err)
 		}
-		done = func() error { return os.RemoveAll(folder) }
+		done = func() error { return os.RemoveAll(directory) }
 	}
-	testCache = folder
+	testCache = directory
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if err := done(); err != nil {
 			code = max(code, 1)

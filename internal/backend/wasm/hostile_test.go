@@ -158,11 +158,11 @@ func TestHostileModules(t *testing.T) {
 
 // What cannot be run is not compiled: nothing of it is kept.
 func TestWrongImportsAreNotCompiled(t *testing.T) {
-	folder := t.TempDir()
-	b := newBench(t, Options{Cache: folder})
-	b.open(moduleOf(nil)) // the engine makes folders of its own
+	directory := t.TempDir()
+	b := newBench(t, Options{Cache: directory})
+	b.open(moduleOf(nil)) // the engine makes directories of its own
 	kept := func() (files []string) {
-		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(directory, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
 				files = append(files, path)
 			}

@@ -49,7 +49,7 @@ func (i *interpreter) instance(from *image, region *region, size uint64) (*insta
 	g.memory = memory{limit: size, image: from, region: region}
 	made := &instance{interpreter: i, image: from, guest: g}
 	made.files = i.backend.scripts.NewSet(rootfs.Limits{Files: g.files, Denied: g.denied})
-	made.tmp = i.newScratch(scratch.Limits{Guest: scratchFolder, Files: g.files, Exceeded: g.exceeded, Now: g.clock.wall})
+	made.tmp = i.newScratch(scratch.Limits{Guest: scratchDirectory, Files: g.files, Exceeded: g.exceeded, Now: g.clock.wall})
 	made.inside = experimental.WithMemoryAllocator(withGuest(context.Background(), g), &g.memory)
 	var err error
 	if made.module, err = i.module.engine.runtime.InstantiateModule(made.inside, i.module.code, i.world(g, made.tmp, made.files)); err != nil {

@@ -34,7 +34,7 @@ type interpreter struct {
 	bundle  *pythonwasm.Bundle
 	module  *Module
 	library sys.FS
-	around  sys.FS // nil where a grant is the folder of all
+	around  sys.FS // nil where a grant is the directory of all
 	parents []parent
 }
 
@@ -44,9 +44,9 @@ const (
 	bootInterpreter  = "cordon_boot"
 	allocateInside   = "cordon_alloc"
 	callInterpreter  = "cordon_call"
-	libraryFolder    = "/lib"
+	libraryDirectory = "/lib"
 	libraryName      = "python311.zip"
-	scratchFolder    = "/tmp"
+	scratchDirectory = "/tmp"
 	bootMemory       = 512 * policy.MiB
 	bootTime         = policy.Duration(2 * time.Minute)
 	mostBootMessages = 64 * policy.KiB
@@ -83,7 +83,7 @@ func (b *Backend) openInterpreter(ctx context.Context) (*interpreter, error) {
 	return i, nil
 }
 
-// around is the folder in which all mounts are, unless it is one itself. Without it a path
+// around is the directory in which all mounts are, unless it is one itself. Without it a path
 // that is in none of them would be no file that is not there, but an error that other
 // tiers do not know.
 func around(mounts []string) sys.FS {
@@ -92,7 +92,7 @@ func around(mounts []string) sys.FS {
 		if mount == "/" {
 			return nil
 		}
-		all.folder(strings.TrimPrefix(mount, "/"))
+		all.directory(strings.TrimPrefix(mount, "/"))
 	}
 	return surroundings{readOnly{&sysfs.ReadFS{FS: &sysfs.AdaptFS{FS: all}}}}
 }
@@ -108,8 +108,8 @@ func (i *interpreter) world(g *guest, tmp *scratch.FS, files *rootfs.Set) wazero
 	if i.around != nil {
 		mount(&counted{i.around, guestfs.HandlesOf(g.files)}, "/")
 	}
-	mount(&counted{i.library, guestfs.HandlesOf(g.files)}, libraryFolder)
-	mount(tmp, scratchFolder)
+	mount(&counted{i.library, guestfs.HandlesOf(g.files)}, libraryDirectory)
+	mount(tmp, scratchDirectory)
 	for _, p := range i.parents {
 		mount(&counted{p.fs, guestfs.HandlesOf(g.files)}, p.at)
 	}

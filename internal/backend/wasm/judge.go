@@ -75,7 +75,7 @@ func (e evidence) ended(r *run.Result) {
 	case run.TimedOut:
 		end(r, e.outcome, "timed out: wall time limit of %v reached", l.WallTime)
 	case run.OutOfCPU:
-		end(r, e.outcome, "processor time limit of %v reached", l.CPUTime)
+		end(r, e.outcome, "CPU time limit of %v reached", l.CPUTime)
 	case run.OutOfFuel:
 		end(r, e.outcome, "limit of %v instructions reached", l.Fuel)
 	case run.OutOfOutput:

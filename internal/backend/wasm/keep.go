@@ -19,7 +19,7 @@ const keptFor = 24 * time.Hour
 // keptPath is where the image of such interpreters is kept, beside compiled code: what
 // imports what, by which rules, is part of the name.
 func (p *python) keptPath() (string, error) {
-	folder, err := p.interpreter.backend.engines.folder()
+	directory, err := p.interpreter.backend.engines.directory()
 	if err != nil {
 		return "", err
 	}
@@ -28,7 +28,7 @@ func (p *python) keptPath() (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(what)
-	return filepath.Join(folder, "python-"+hex.EncodeToString(sum[:16])+".image"), nil
+	return filepath.Join(directory, "python-"+hex.EncodeToString(sum[:16])+".image"), nil
 }
 
 var errOld = errors.New("too old")

@@ -15,13 +15,13 @@ import (
 // is made anew, and nobody notices.
 func TestKeptImages(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
-	folder := t.TempDir()
+	directory := t.TempDir()
 	seed := func() string {
-		b := pythonBench(t, Options{OneShot: true, Cache: folder})
+		b := pythonBench(t, Options{OneShot: true, Cache: directory})
 		return string(b.script(run.Request{Script: "result = hash('abc')"}).Value)
 	}
 	image := func() string {
-		found, err := filepath.Glob(filepath.Join(folder, "python-*.image"))
+		found, err := filepath.Glob(filepath.Join(directory, "python-*.image"))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%v %v", found, err)
 		}
@@ -55,10 +55,10 @@ func TestKeptImages(t *testing.T) {
 // Each kind of interpreter has an image of its own, and none is taken for another.
 func TestKeptImagesAreOfOneKind(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
-	folder := t.TempDir()
+	directory := t.TempDir()
 	one := func(restricted bool, preload ...string) (image string) {
 		t.Helper()
-		b := pythonBench(t, Options{OneShot: true, Cache: folder, Policy: policy.Policy{Preload: preload}})
+		b := pythonBench(t, Options{OneShot: true, Cache: directory, Policy: policy.Policy{Preload: preload}})
 		r := b.script(run.Request{Script: "result = 1", Restricted: restricted})
 		if string(r.Value) != "1" {
 			t.Errorf("%s %s", r.Outcome, r.Error)

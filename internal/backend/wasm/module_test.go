@@ -81,7 +81,7 @@ func TestLimits(t *testing.T) {
 			words   string
 		}{
 			{"endless loop", run.Request{Args: []string{"loop"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "timed out: wall time limit of 300ms reached"},
-			{"processor time", run.Request{Args: []string{"loop"}, Limits: policy.Limits{CPUTime: short}}, run.OutOfCPU, "processor time limit of 300ms reached"},
+			{"CPU time", run.Request{Args: []string{"loop"}, Limits: policy.Limits{CPUTime: short}}, run.OutOfCPU, "CPU time limit of 300ms reached"},
 			{"endless sleep", run.Request{Args: []string{"sleep", "1h"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
 			{"sleep is no work", run.Request{Args: []string{"sleep", "400ms"}, Limits: policy.Limits{CPUTime: short}}, run.Succeeded, "4"},
 			{"endless input", run.Request{Args: []string{"input"}, Streams: run.Streams{In: blocked{done}}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},

@@ -9,10 +9,10 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// nullFile is what scripts throw away to, by os.devnull, in the folder of all.
+// nullFile is what scripts throw away to, by os.devnull, in the directory of all.
 const nullFile = "dev/null"
 
-// surroundings are what a script finds beside its mounts: folders on the way to them,
+// surroundings are what a script finds beside its mounts: directories on the way to them,
 // and /dev/null. All else is not there, and nothing can be made.
 type surroundings struct{ readOnly }
 
@@ -27,7 +27,7 @@ func (s surroundings) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (s
 		return nil, errno
 	case w.Exclusive:
 		return nil, sys.EEXIST
-	case w.Folder:
+	case w.Directory:
 		return nil, sys.ENOTDIR
 	}
 	return &null{readable: w.Read, writable: w.Write}, 0

@@ -2,5 +2,5 @@
 
 package wasm
 
-// ownAlone has nothing to add: the folder lies in the user's own profile.
+// ownAlone has nothing to add: the directory lies in the user's own profile.
 func ownAlone(string) error { return nil }

@@ -13,17 +13,17 @@ import (
 // nobody owns what belongs to root outside of a user namespace.
 const nobody = 65534
 
-// ownAlone checks that a folder is ours, that nobody else may write there, and that
+// ownAlone checks that a directory is ours, that nobody else may write there, and that
 // nobody else may put another one into its place.
-func ownAlone(folder string) error {
-	info, err := os.Lstat(folder)
+func ownAlone(directory string) error {
+	info, err := os.Lstat(directory)
 	if err != nil {
 		return err
 	}
 	if uid, known := ownerOf(info); !info.IsDir() || !known || uid != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s is not ours alone", folder)
+		return fmt.Errorf("%s is not ours alone", directory)
 	}
-	for above := filepath.Dir(folder); ; above = filepath.Dir(above) {
+	for above := filepath.Dir(directory); ; above = filepath.Dir(above) {
 		info, err := os.Lstat(above)
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ func ownAlone(folder string) error {
 		trusted := known && (uid == os.Geteuid() || uid == 0 || uid == nobody)
 		open := info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0
 		if !info.IsDir() || !trusted || open {
-			return fmt.Errorf("%s is not ours alone: others may change %s", folder, above)
+			return fmt.Errorf("%s is not ours alone: others may change %s", directory, above)
 		}
 		if above == filepath.Dir(above) {
 			return nil

@@ -28,23 +28,23 @@ func parentsOf(mounts []string) (parents []parent) {
 	trees := map[string]tree{}
 	for _, mount := range mounts {
 		top, deeper := topInScratch(mount)
-		if deeper == "" || slices.Contains(mounts, path.Join(scratchFolder, top)) {
+		if deeper == "" || slices.Contains(mounts, path.Join(scratchDirectory, top)) {
 			continue
 		}
 		if trees[top] == nil {
 			trees[top] = newTree()
 		}
-		trees[top].folder(deeper)
+		trees[top].directory(deeper)
 	}
 	for _, top := range slices.Sorted(maps.Keys(trees)) {
-		parents = append(parents, parent{path.Join(scratchFolder, top), readOnly{&sysfs.ReadFS{FS: &sysfs.AdaptFS{FS: trees[top]}}}})
+		parents = append(parents, parent{path.Join(scratchDirectory, top), readOnly{&sysfs.ReadFS{FS: &sysfs.AdaptFS{FS: trees[top]}}}})
 	}
 	return parents
 }
 
 // topInScratch splits the path of a mount in /tmp into its name there and the rest.
 func topInScratch(mount string) (top, deeper string) {
-	rest, inside := strings.CutPrefix(mount, scratchFolder+"/")
+	rest, inside := strings.CutPrefix(mount, scratchDirectory+"/")
 	if !inside {
 		return "", ""
 	}
@@ -69,8 +69,8 @@ func (i *interpreter) newScratch(limits scratch.Limits) *scratch.FS {
 // checkMounts refuses a grant of a file that lies in /tmp itself. WASI has directories
 // alone: the file would come with a /tmp that is not the script's own.
 func checkMounts(mounts []string) error {
-	if slices.Contains(mounts, scratchFolder) {
-		return run.Errorf(run.Unsupported, "a file in %[1]s itself cannot be granted to Python as WebAssembly, which has its own %[1]s: move it to a directory below and grant that", scratchFolder)
+	if slices.Contains(mounts, scratchDirectory) {
+		return run.Errorf(run.Unsupported, "a file in %[1]s itself cannot be granted to Python as WebAssembly, which has its own %[1]s: move it to a directory below and grant that", scratchDirectory)
 	}
 	return nil
 }

@@ -249,7 +249,7 @@ func TestScratchIsPrivate(t *testing.T) {
 import os
 result = os.listdir("/tmp")
 open("/tmp/left", "w").write("x")
-os.mkdir("/tmp/folder")`
+os.mkdir("/tmp/directory")`
 	for range 5 {
 		if r := b.script(run.Request{Script: leave}); string(r.Value) != "[]" {
 			t.Errorf("%s %s", r.Value, r.Error)
@@ -258,7 +258,7 @@ os.mkdir("/tmp/folder")`
 	// It is a session's from its beginning to its end.
 	s, other := b.session(false), b.session(false)
 	gives(t, s, leave, "[]")
-	gives(t, s, `result = sorted(os.listdir("/tmp"))`, `["folder","left"]`)
+	gives(t, s, `result = sorted(os.listdir("/tmp"))`, `["directory","left"]`)
 	gives(t, other, `import os; result = os.listdir("/tmp")`, "[]")
 }
 
@@ -274,7 +274,7 @@ func TestScratchIsLimited(t *testing.T) {
 		"the default":          {`open("/tmp/f", "wb").write(bytes(17 << 20))`, 0, run.OutOfDisk, "scratch limit of 16MiB reached (line 1)"},
 		"a large file":         {"f = open('/tmp/f', 'wb', 0)\nwhile True: f.write(bytes(1000))", small, run.OutOfDisk, "scratch limit of 256KiB reached (line 2)"},
 		"many files":           {"for i in range(1000000): open(f'/tmp/{i}', 'x').close()", small, run.OutOfDisk, "scratch limit of 256KiB reached"},
-		"many folders":         {"import os\nfor i in range(1000000): os.mkdir(f'/tmp/{i}')", small, run.OutOfDisk, "scratch limit"},
+		"many directories":     {"import os\nfor i in range(1000000): os.mkdir(f'/tmp/{i}')", small, run.OutOfDisk, "scratch limit"},
 		"holes":                {"f = open('/tmp/f', 'wb', 0)\nfor i in range(1000000): f.seek(i << 30); f.write(b'x')", small, run.OutOfDisk, "scratch limit"},
 		"within":               {`print(open("/tmp/f", "wb").write(bytes(15 << 20)))`, 0, run.Succeeded, "15728640"},
 		"again and again":      {"for i in range(20): open('/tmp/f', 'wb').write(bytes(10 << 20))\nprint('done')", 0, run.Succeeded, "done"},

@@ -28,7 +28,7 @@ func TestScriptsWithoutASystem(t *testing.T) {
 		{"open('/lib/file', 'w')", run.Raised, "Read-only file system"},
 		{"open('/lib/python311.zip', 'r+')", run.Raised, "Read-only file system"},
 		{"open('/file', 'w')", run.Raised, "Read-only file system"},
-		{"import os\nos.mkdir('/folder')", run.Raised, "Read-only file system"},
+		{"import os\nos.mkdir('/directory')", run.Raised, "Read-only file system"},
 		{"import os\nos.unlink('/dev/null')", run.Raised, "Read-only file system"},
 		{"open('/etc/passwd')", run.Raised, "FileNotFoundError"},
 		{"open('data.csv')", run.Raised, "relative names are looked for in /tmp"},
@@ -56,19 +56,19 @@ func TestDeterministicScripts(t *testing.T) {
 	}
 }
 
-// Between a script and what it is granted there are folders, and nothing else in them,
+// Between a script and what it is granted there are directories, and nothing else in them,
 // also where a script has something of its own.
-func TestFoldersAroundGrants(t *testing.T) {
+func TestDirectoriesAroundGrants(t *testing.T) {
 	for _, parent := range []string{"/tmp", "/var/tmp"} {
-		t.Run(parent, func(t *testing.T) { testFoldersAround(t, parent) })
+		t.Run(parent, func(t *testing.T) { testDirectoriesAround(t, parent) })
 	}
 	// Who is granted all has no need of it.
 	if around([]string{"/lib", "/"}) != nil {
-		t.Error("there is a folder around the folder of all")
+		t.Error("there is a directory around the directory of all")
 	}
 }
 
-func testFoldersAround(t *testing.T, parent string) {
+func testDirectoriesAround(t *testing.T, parent string) {
 	top, err := os.MkdirTemp(parent, "cordon-test-")
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func testFoldersAround(t *testing.T, parent string) {
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{granted, single}}})
 	r := b.script(run.Request{Script: fmt.Sprintf(`
 import os
-seen = {where: (folders, files) for where, folders, files in os.walk("/")}
+seen = {where: (directories, files) for where, directories, files in os.walk("/")}
 above, granted, single = %q, %q, %q
 try:
     os.rename(%q, "/tmp/moved")

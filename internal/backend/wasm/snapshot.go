@@ -64,7 +64,7 @@ func (i *interpreter) mounts() []string {
 	if i.around != nil {
 		names = append(names, "/")
 	}
-	names = append(names, libraryFolder, scratchFolder)
+	names = append(names, libraryDirectory, scratchDirectory)
 	for _, p := range i.parents {
 		names = append(names, p.at)
 	}

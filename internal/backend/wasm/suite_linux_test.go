@@ -41,7 +41,7 @@ func TestSuiteInDegradedHost(t *testing.T) {
 	hosttest.RunDegraded(t, t.Name(), uid)
 }
 
-// A granted folder is one more place to begin from, and no more than that: what its
+// A granted directory is one more place to begin from, and no more than that: what its
 // links lead to, and what lies beside it, stay out of reach. See files/every_name.
 func TestContainmentWithGrant(t *testing.T) {
 	granted := t.TempDir()

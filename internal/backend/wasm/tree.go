@@ -11,33 +11,33 @@ import (
 	"time"
 )
 
-// tree is folders and files of which nothing lies on a disk, and which nobody changes.
+// tree is directories and files of which nothing lies on a disk, and which nobody changes.
 type tree map[string]*leaf
 
-// leaf is a file, or a folder with names in it.
+// leaf is a file, or a directory with names in it.
 type leaf struct {
 	name  string
 	data  []byte
 	names map[string]bool // nil for a file
 }
 
-// newTree gives one folder.
+// newTree gives one directory.
 func newTree() tree { return tree{".": {name: ".", names: map[string]bool{}}} }
 
-// folder makes sure that there is one, and all around it. The path is relative.
-func (t tree) folder(at string) *leaf {
+// directory makes sure that there is one, and all around it. The path is relative.
+func (t tree) directory(at string) *leaf {
 	if there := t[at]; there != nil {
 		return there
 	}
 	made := &leaf{name: path.Base(at), names: map[string]bool{}}
 	t[at] = made
-	t.folder(path.Dir(at)).names[made.name] = true
+	t.directory(path.Dir(at)).names[made.name] = true
 	return made
 }
 
 // file adds a file.
 func (t tree) file(at string, data []byte) tree {
-	t.folder(path.Dir(at)).names[path.Base(at)] = true
+	t.directory(path.Dir(at)).names[path.Base(at)] = true
 	t[at] = &leaf{name: path.Base(at), data: data}
 	return t
 }

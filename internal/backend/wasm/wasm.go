@@ -36,7 +36,7 @@ type Options struct {
 	// Uncounted leaves the counters out of Python, so that nothing can stop it: to see
 	// what they cost.
 	Uncounted bool
-	// Cache is the folder for compiled code. Empty means the user's own, and "none" that
+	// Cache is the directory for compiled code. Empty means the user's own, and "none" that
 	// there is none.
 	Cache string
 }

@@ -1,7 +1,7 @@
 // usage: node openapi.mjs MODULES < documents
 //
 // Reads OpenAPI documents, one a line, and writes a line for each: what is wrong with it,
-// or nothing. MODULES is a node_modules folder.
+// or nothing. MODULES is a node_modules directory.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import * as readline from "node:readline";

@@ -4,7 +4,7 @@ program, put together in the order of language.go.
 A script is parsed once, by the interpreter's own parser, and what is judged is
 what is compiled: there is no second grammar that could disagree. All attribute
 names of Python are written out in its source. So nearly everything is decided
-here, at no cost to the run; the few roads by which a string becomes an attribute
+here, at no cost to the run; the few ways by which a string becomes an attribute
 are guarded while it runs (guards.py).
 
 Nothing here depends on how the interpreter is walled in.

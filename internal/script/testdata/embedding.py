@@ -1,11 +1,11 @@
 """Stands for CPython on WebAssembly: runs the program, and forks for each guest as
 if it copied the memory.
 
-    embedding.py SOURCE FOLDER [bare]
+    embedding.py SOURCE DIRECTORY [bare]
 
 reads frames on descriptor 3 and writes them on 4: the number of calls, the calls,
 and between them the answers to questions. With the word bare it takes away what
-CPython on WASI does not have. What a guest prints goes to files in FOLDER.
+CPython on WASI does not have. What a guest prints goes to files in DIRECTORY.
 """
 import os
 import sys
@@ -50,11 +50,11 @@ def ask(question):
 served = []
 
 
-def guest(folder):
+def guest(directory):
     """One copy of the memory."""
     calls = int(read())  # by then, what the last one printed has been looked at
     for number, name in (1, "stdout"), (2, "stderr"):
-        os.dup2(os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), number)
+        os.dup2(os.open(os.path.join(directory, name), os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), number)
     for _ in range(calls):
         try:
             kind, answer = b"D", served[0](read())
@@ -64,7 +64,7 @@ def guest(folder):
     os._exit(0)
 
 
-def main(source, folder, bare):
+def main(source, directory, bare):
     cordon = sys.modules["_cordon"] = types.ModuleType("_cordon")
     cordon.ask, cordon.serve = ask, served.append
     if bare:
@@ -82,7 +82,7 @@ def main(source, folder, bare):
     while True:
         pid = os.fork()
         if pid == 0:
-            guest(folder)
+            guest(directory)
         if os.waitpid(pid, 0)[1] == GONE << 8:
             os._exit(0)
 

@@ -140,7 +140,7 @@ def message_header(data, data_size, rights, rights_size):
 
 def send_descriptor(syscall, data, fd):
     """Sends a message with a descriptor. Without the module _socket, which some
-    interpreters have to look for in a folder."""
+    interpreters have to look for in a directory."""
     rights = u64(20) + (SOL_SOCKET | SCM_RIGHTS << 32).to_bytes(8, sys.byteorder) + u64(fd)
     vector, header = message_header(address(data), len(data), address(rights), len(rights))
     syscall("sendmsg", CONTROL, header, 0)

@@ -51,7 +51,7 @@ class SubprocessSandboxBackend:
         self._config = SandboxConfig() if sandbox_config is None else sandbox_config
         self._timeout = float(_setting(self._config, "timeout", 30.0))
         self._memory = int(_setting(self._config, "memory_limit_mb", 512))
-        self._folder: Optional[str] = _setting(self._config, "working_directory", None)
+        self._directory: Optional[str] = _setting(self._config, "working_directory", None)
         self._allow = tuple(_setting(self._config, "allow", ()))
         self._limits = {
             "wall_time": _units.duration_text(self._timeout, "timeout"),
@@ -117,8 +117,8 @@ class SubprocessSandboxBackend:
         if os.environ.get("CORDON_POLICY"):
             return {}
         policy: Dict[str, Any] = {"maxima": {name: limit for name, limit in self._limits.items() if self._above(name)}}
-        if self._folder is not None:
-            policy["read"] = [os.path.abspath(self._folder)]
+        if self._directory is not None:
+            policy["read"] = [os.path.abspath(self._directory)]
         return {key: value for key, value in policy.items() if value}
 
     def _above(self, name: str) -> bool:
@@ -126,7 +126,7 @@ class SubprocessSandboxBackend:
 
     def _order(self, func: Callable[..., Any], arguments: Dict[str, Any]) -> Dict[str, Any]:
         context = _functions.pack(func, arguments)
-        context["cwd"] = os.path.abspath(self._folder) if self._folder is not None else None
+        context["cwd"] = os.path.abspath(self._directory) if self._directory is not None else None
         return {"script": self._script, "context": context, "limits": self._limits, "name": "<tool>"}
 
     def _value(self, tool_name: str, answer: Dict[str, Any]) -> Any:

@@ -48,10 +48,10 @@ def _search(name: str) -> Optional[str]:
     if os.name == "nt" and not name.lower().endswith(".exe"):
         name += ".exe"
     guests = _guests()
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        if not os.path.isabs(folder):
+    for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        if not os.path.isabs(directory):
             continue
-        way = _way(os.path.join(folder, name))
+        way = _way(os.path.join(directory, name))
         if way and _is_program(way[-1]) and not any(_under(step, guest) for step in way for guest in guests):
             return way[-1]
     return None
@@ -100,9 +100,9 @@ def _way(path: str) -> List[str]:
     return [*links, real]
 
 
-def _under(path: str, folder: str) -> bool:
-    path, folder = os.path.normcase(path), os.path.normcase(folder)
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+def _under(path: str, directory: str) -> bool:
+    path, directory = os.path.normcase(path), os.path.normcase(directory)
+    return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)
 
 
 def _is_program(path: str) -> bool:

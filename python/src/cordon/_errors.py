@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class CordonError(Exception):
     """The request was not answered with a Result."""
 
-    #: The class of the error, as on every door of cordon: "invalid", "busy", …
+    #: The class of the error, as on every frontend of cordon: "invalid", "busy", …
     kind = "internal"
 
 

@@ -29,7 +29,7 @@ class ExecutionResult(TypedDict):
     missing_variables: List[str]
 
 
-# The default policy gives 10 s of processor time, and code here has all of its timeout.
+# The default policy gives 10 s of CPU time, and code here has all of its timeout.
 # Workers of a child with this policy wait with that limit; to ask for it each time would
 # cost a new one each time.
 _own = Own({"limits": {"cpu_time": f"{MAX_TIMEOUT}s"}})

@@ -9,7 +9,7 @@ from ._errors import InvalidRequest, Refused, Unreadable
 from ._sandbox import Own, Sandbox, another_operator, call_of, connected, default
 from ._transport import HookSource
 
-#: The maxima of the default policy: 60 s of wall and processor time, 1 GiB.
+#: The maxima of the default policy: 60 s of wall and CPU time, 1 GiB.
 _MAXIMA = {"wall_time": 60, "cpu_time": 60, "memory": 1 << 30}
 _STDERR = 1000
 

@@ -213,7 +213,7 @@ class Service(Transport):
             raise kind(f"{self._name} gave no answer of cordon's, but {response.status} {response.reason}: {words}")
         answer = _json.read(text)
         if response.status >= 400:
-            # A problem of RFC 9457, in the words of the other doors.
+            # A problem of RFC 9457, in the words of the other frontends.
             words = answer.get("detail") or answer.get("title") or f"{response.status} {response.reason}"
             answer = {**answer, "class": answer.get("class", "internal"), "error": words}
         return checked(answer)

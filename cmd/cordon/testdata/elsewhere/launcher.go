@@ -22,7 +22,7 @@ func New() (Launcher, error) { return wallless{}, nil }
 func (wallless) Walls(a Access) (map[policy.Wall]string, error) { return seatbeltWalls(a), nil }
 
 func (wallless) System() System {
-	return System{Folders: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
+	return System{Directories: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}
 }
 
 func (wallless) Start(o Order) (Process, error) {

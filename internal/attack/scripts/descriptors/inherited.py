@@ -5,7 +5,7 @@
 import stat
 
 # Only the standard streams and the channel of the result may be there, and on
-# WebAssembly the folders that are granted: see descriptors/folders.
+# WebAssembly the directories that are granted: see descriptors/directories.
 def attempt():
     found = []
     for fd in list(range(4, 1100)) + [2000, 4096, 65535, 100000]:

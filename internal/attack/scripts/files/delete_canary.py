@@ -1,4 +1,4 @@
-# attack: delete a file in a writable folder of the host
+# attack: delete a file in a writable directory of the host
 # class: 9
 # walls: mount landlock
 # naked: no it would take the canary away from the attempts that follow
@@ -9,7 +9,7 @@ def attempt():
         return "deleted the host's file"
     def rmdir():
         os.rmdir(context["writable_dir"])
-        return "deleted the host's folder"
+        return "deleted the host's directory"
     return any_of(unlink, rmdir)
 
 result = judged(attempt)

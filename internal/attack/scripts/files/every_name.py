@@ -1,8 +1,8 @@
-# attack: name a file of the host in every odd way: slashes, dots, bytes, NULs, folders that are files
+# attack: name a file of the host in every odd way: slashes, dots, bytes, NULs, directories that are files
 # class: 20
 # walls: mount landlock
 
-# From a folder that is granted: its own links may lead out as well.
+# From a directory that is granted: its own links may lead out as well.
 STARTS = ("", "/", "../", "../" * 30, "./../", "root/", "up/../../../../", "far/", "far/../", "root/proc/self/root/")
 
 def attempt():
@@ -19,7 +19,7 @@ def attempt():
                 text = f.read(4096).decode("utf-8", "replace")
             return context["mark"] in text and "read it as %r" % name
         return route
-    def by_folder(fd, start):
+    def by_directory(fd, start):
         def route():
             f = os.open(start + plain, os.O_RDONLY, dir_fd=fd)
             return "read %r from descriptor %d" % (os.read(f, 200), fd)
@@ -32,7 +32,7 @@ def attempt():
                 raise Held(str(e))
         return route
     routes = [by_name(n) for n in names] + [cut("/lib\0" + path), cut(path + "\0")]
-    routes += [by_folder(fd, start) for fd in range(3, 12) for start in STARTS]
+    routes += [by_directory(fd, start) for fd in range(3, 12) for start in STARTS]
     return any_of(*routes)
 
 result = judged(attempt)

@@ -1,8 +1,8 @@
-# attack: list the host's top folders and those of its users
+# attack: list the host's top directories and those of its users
 # class: 20
 # walls: mount landlock
 
-# The interpreter's own folders are there; these would not be.
+# The interpreter's own directories are there; these would not be.
 def attempt():
     foreign = {"boot", "home", "media", "mnt", "opt", "root", "run", "srv", "sys", "var"}
     def many():

@@ -1,4 +1,4 @@
-# attack: leave pipes, link loops, sparse files, deep folders and odd names behind to trip who cleans up
+# attack: leave pipes, link loops, sparse files, deep directories and odd names behind to trip who cleans up
 # class: 15
 # walls: mount landlock
 # needs: scratch

@@ -12,7 +12,7 @@ def attempt():
     mount = os.open(os.path.dirname(library()), os.O_RDONLY)
     def open_handle(handle):
         fd = syscall("open_by_handle_at", mount, handle, os.O_RDONLY | os.O_DIRECTORY)
-        return "opened a folder with " + str(os.listdir(fd)[:5])
+        return "opened a directory with " + str(os.listdir(fd)[:5])
     def guessed():
         # FILEID_INO32_GEN, inode 2: the root of an ext4 file system.
         return open_handle(ctypes.create_string_buffer(struct.pack("IiII", 8, 1, 2, 0)))

@@ -1,4 +1,4 @@
-# attack: move a file out of the scratch space into a folder of the host, and one of the host's in
+# attack: move a file out of the scratch space into a directory of the host, and one of the host's in
 # class: 20
 # walls: mount landlock
 # needs: scratch

@@ -1,4 +1,4 @@
-# attack: make, link, move and delete files in every folder there is, by path and by descriptor
+# attack: make, link, move and delete files in every directory there is, by path and by descriptor
 # class: 20
 # walls: mount landlock uid
 # naked: no it would leave things behind
@@ -8,17 +8,17 @@ OWN = (os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm")
 
 def attempt():
     name = context["marker"]
-    folders = {"/", ".", "..", "/lib", "/tmp", "/dev", "/dev/shm", "/proc", "/var/tmp", "/home", os.path.dirname(library()), library()}
-    folders = [f for f in sorted(folders) if not any((os.path.abspath(f) + "/").startswith(own + "/") for own in OWN)]
+    directories = {"/", ".", "..", "/lib", "/tmp", "/dev", "/dev/shm", "/proc", "/var/tmp", "/home", os.path.dirname(library()), library()}
+    directories = [f for f in sorted(directories) if not any((os.path.abspath(f) + "/").startswith(own + "/") for own in OWN)]
     def made(path, **at):
         fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, **at)
         os.close(fd)
         os.unlink(path, **at)
         return "made %s %s" % (path, at or "")
-    def folder(path, **at):
+    def directory(path, **at):
         os.mkdir(path, **at)
         os.rmdir(path, **at)
-        return "made the folder %s %s" % (path, at or "")
+        return "made the directory %s %s" % (path, at or "")
     def link(path):
         os.symlink("/", path)
         os.unlink(path)
@@ -30,7 +30,7 @@ def attempt():
     def change(path):
         fd = os.open(path, os.O_WRONLY | os.O_APPEND)
         return "opened %s for writing: %d" % (path, fd)
-    routes = [lambda w=w, f=f: w(os.path.join(f, name)) for f in folders for w in (made, folder, link, hard_link)]
+    routes = [lambda w=w, f=f: w(os.path.join(f, name)) for f in directories for w in (made, directory, link, hard_link)]
     if sys.platform == "wasi":
         # Elsewhere nobody knows which descriptor is that of the scratch space.
         own = os.stat("/tmp")
@@ -39,7 +39,7 @@ def attempt():
                 return os.path.samestat(os.fstat(fd), own)
             except OSError:
                 return False
-        routes += [lambda w=w, fd=fd: w(name, dir_fd=fd) for fd in range(3, 20) if not is_own(fd) for w in (made, folder)]
+        routes += [lambda w=w, fd=fd: w(name, dir_fd=fd) for fd in range(3, 20) if not is_own(fd) for w in (made, directory)]
         routes += [lambda fd=fd: "wrote to descriptor %d: %d" % (fd, os.write(fd, b"x")) for fd in range(3, 20)]
         routes += [lambda: os.unlink(library()) or "deleted the library", lambda: os.rename(library(), "/lib/x") or "moved the library"]
     return any_of(*routes, lambda: change(library()))

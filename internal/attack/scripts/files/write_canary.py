@@ -1,4 +1,4 @@
-# attack: write into a world-writable file and folder of the host
+# attack: write into a world-writable file and directory of the host
 # class: 20
 # walls: mount landlock
 
@@ -10,10 +10,10 @@ def attempt():
     def create():
         with open(os.path.join(context["writable_dir"], context["marker"]), "w") as f:
             f.write("was here")
-        return "made a file in the host's folder"
-    def folder():
+        return "made a file in the host's directory"
+    def directory():
         os.mkdir(os.path.join(context["writable_dir"], context["marker"] + "d"))
-        return "made a folder in the host's folder"
-    return any_of(overwrite, create, folder)
+        return "made a directory in the host's directory"
+    return any_of(overwrite, create, directory)
 
 result = judged(attempt)

@@ -6,13 +6,13 @@
 import sysconfig
 
 def attempt():
-    folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "/usr/lib/python3/dist-packages", "/usr/local/lib"}
-    def plant(folder, name):
-        path = os.path.join(folder, name)
+    directories = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "/usr/lib/python3/dist-packages", "/usr/local/lib"}
+    def plant(directory, name):
+        path = os.path.join(directory, name)
         with open(path, "x"):
             pass
         os.unlink(path)
         return "made " + path
-    return any_of(*[lambda f=f, n=n: plant(f, context["marker"] + n) for f in sorted(filter(None, folders)) for n in (".pth", ".py")])
+    return any_of(*[lambda f=f, n=n: plant(f, context["marker"] + n) for f in sorted(filter(None, directories)) for n in (".pth", ".py")])
 
 result = judged(attempt)

@@ -5,16 +5,16 @@
 
 # What one guest plants here, every later interpreter would import.
 def attempt():
-    folder = os.path.dirname(library())
+    directory = os.path.dirname(library())
     def change():
         with open(library(), "r+b"):
             return "opened " + library() + " for writing"
-    def plant(folder):
-        path = os.path.join(folder, context["marker"] + ".py")
+    def plant(directory):
+        path = os.path.join(directory, context["marker"] + ".py")
         with open(path, "x"):
             pass
         os.unlink(path)
         return "made " + path
-    return any_of(change, lambda: plant(folder), lambda: plant(os.path.join(folder, "encodings")))
+    return any_of(change, lambda: plant(directory), lambda: plant(os.path.join(directory, "encodings")))
 
 result = judged(attempt)

@@ -1,4 +1,4 @@
-# attack: use the processor time of many threads at once
+# attack: use the CPU time of many threads at once
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # needs: threads

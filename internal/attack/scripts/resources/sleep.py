@@ -1,4 +1,4 @@
-# attack: sleep for ever, which no limit of processor time sees
+# attack: sleep for ever, which no limit of CPU time sees
 # class: 16
 # walls: pid seccomp rlimit
 # limits: wall_time=500ms

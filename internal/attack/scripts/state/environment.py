@@ -22,7 +22,7 @@ def attempt():
     except Absent:
         pass
     if os.getcwd() != context["previous"]["here"]:
-        found.append("working folder " + os.getcwd())
+        found.append("working directory " + os.getcwd())
     return found and "found " + ", ".join(found)
 
 result = judged(attempt)

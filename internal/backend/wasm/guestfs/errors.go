@@ -19,7 +19,7 @@ const wasiIO = 29
 // for it. The zero value is ready.
 type Errors struct{ last sys.Errno }
 
-// note is for whatever a file or a folder answers.
+// note is for whatever a file or a directory answers.
 func (e *Errors) note(errno sys.Errno) sys.Errno {
 	if errno > beyond {
 		e.last = errno

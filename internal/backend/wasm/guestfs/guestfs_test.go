@@ -95,9 +95,9 @@ func TestWishes(t *testing.T) {
 		{"to cut what is only read", sys.O_RDONLY | sys.O_TRUNC, sys.EINVAL, Wish{}},
 		{"a new file", sys.O_WRONLY | sys.O_CREAT | sys.O_EXCL | sys.O_NOFOLLOW, 0, Wish{Write: true, Create: true, Exclusive: true}},
 		{"exclusive means nothing by itself", sys.O_RDONLY | sys.O_EXCL, 0, Wish{Read: true, Follow: true}},
-		{"a folder, with all rights", sys.O_RDWR | sys.O_DIRECTORY, 0, Wish{Read: true, Folder: true, Follow: true}},
-		{"a new folder", sys.O_RDWR | sys.O_DIRECTORY | sys.O_CREAT, sys.EINVAL, Wish{}},
-		{"a folder to be cut", sys.O_RDWR | sys.O_DIRECTORY | sys.O_TRUNC, sys.EINVAL, Wish{}},
+		{"a directory, with all rights", sys.O_RDWR | sys.O_DIRECTORY, 0, Wish{Read: true, Directory: true, Follow: true}},
+		{"a new directory", sys.O_RDWR | sys.O_DIRECTORY | sys.O_CREAT, sys.EINVAL, Wish{}},
+		{"a directory to be cut", sys.O_RDWR | sys.O_DIRECTORY | sys.O_TRUNC, sys.EINVAL, Wish{}},
 	} {
 		got, errno := WishOf(test.flag)
 		if errno != test.errno || errno == 0 && got != test.want {

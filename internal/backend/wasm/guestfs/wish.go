@@ -11,7 +11,7 @@ const accessMode = sys.O_RDWR | sys.O_WRONLY
 
 // Wish is what a guest wants of an open, once it makes sense.
 type Wish struct {
-	Read, Write, Create, Exclusive, Truncate, Append, Folder, Follow, Sync bool
+	Read, Write, Create, Exclusive, Truncate, Append, Directory, Follow, Sync bool
 }
 
 // WishOf reads the flags of an open.
@@ -25,15 +25,15 @@ func WishOf(flag sys.Oflag) (Wish, sys.Errno) {
 		Exclusive: has(sys.O_CREAT) && has(sys.O_EXCL),
 		Truncate:  has(sys.O_TRUNC),
 		Append:    has(sys.O_APPEND),
-		Folder:    has(sys.O_DIRECTORY),
+		Directory: has(sys.O_DIRECTORY),
 		Follow:    !has(sys.O_NOFOLLOW),
 		Sync:      has(sys.O_SYNC | sys.O_DSYNC | sys.O_RSYNC),
 	}
 	switch {
-	case access == accessMode, w.Truncate && !w.Write, w.Folder && (w.Create || w.Truncate):
+	case access == accessMode, w.Truncate && !w.Write, w.Directory && (w.Create || w.Truncate):
 		return w, sys.EINVAL
-	case w.Folder:
-		w.Read, w.Write = true, false // some libraries ask for all rights to a folder
+	case w.Directory:
+		w.Read, w.Write = true, false // some libraries ask for all rights to a directory
 	}
 	return w, 0
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// links puts one of each kind into the granted folder.
+// links puts one of each kind into the granted directory.
 func (w *world) links() {
 	w.t.Helper()
 	for name, target := range map[string]string{
-		"in":              "in.txt",
-		"folder-in":       "sub",
-		"sub/up":          "../in.txt",
-		"in-chain":        "folder-in/up",
-		"loop":            "loop",
-		"dangling":        "not-yet.txt",
-		"out":             "../outside/secret",
-		"out-absolute":    filepath.Join(w.outside, "secret"),
-		"out-chain":       "sub/out-again",
-		"sub/out-again":   "../out",
-		"folder-out":      "../outside",
-		"folder-absolute": w.outside,
-		"out-new":         "../outside/new",
+		"in":                 "in.txt",
+		"directory-in":       "sub",
+		"sub/up":             "../in.txt",
+		"in-chain":           "directory-in/up",
+		"loop":               "loop",
+		"dangling":           "not-yet.txt",
+		"out":                "../outside/secret",
+		"out-absolute":       filepath.Join(w.outside, "secret"),
+		"out-chain":          "sub/out-again",
+		"sub/out-again":      "../out",
+		"directory-out":      "../outside",
+		"directory-absolute": w.outside,
+		"out-new":            "../outside/new",
 	} {
 		if err := os.Symlink(target, filepath.Join(w.granted, name)); err != nil {
 			w.t.Fatal(err)
@@ -80,12 +80,12 @@ var (
 	}
 )
 
-// Whatever a guest does with a path that leads out through a folder, it is told
+// Whatever a guest does with a path that leads out through a directory, it is told
 // no, the operator is told, and nothing happens there.
-func TestNoPathLeavesThroughAFolder(t *testing.T) {
+func TestNoPathLeavesThroughADirectory(t *testing.T) {
 	for _, path := range []string{
 		"../outside/secret", "../outside/new", "..", "../outside", "sub/../../outside/secret", "./../outside/new", "/../outside/secret",
-		"folder-out/secret", "folder-out/new", "folder-absolute/secret", "folder-in/../folder-out/secret", "sub/../folder-out/folder",
+		"directory-out/secret", "directory-out/new", "directory-absolute/secret", "directory-in/../directory-out/secret", "sub/../directory-out/directory",
 	} {
 		w := newWorld(t, true, generous)
 		w.links()
@@ -105,7 +105,7 @@ func TestNoPathLeavesThroughAFolder(t *testing.T) {
 }
 
 func TestNoLinkAtTheEndLeadsOut(t *testing.T) {
-	for _, path := range []string{"out", "out-absolute", "out-chain", "out-new", "sub/out-again", "folder-out", "folder-absolute", "folder-in/out-again"} {
+	for _, path := range []string{"out", "out-absolute", "out-chain", "out-new", "sub/out-again", "directory-out", "directory-absolute", "directory-in/out-again"} {
 		w := newWorld(t, true, generous)
 		w.links()
 		for _, a := range following {
@@ -128,7 +128,7 @@ func TestTheLinkItselfIsMeant(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.links()
 	check(t, "open nofollow", w.opens("in", sys.O_RDONLY|sys.O_NOFOLLOW), sys.ELOOP)
-	check(t, "open nofollow, a folder", w.opens("folder-in", sys.O_RDONLY|sys.O_NOFOLLOW|sys.O_DIRECTORY), sys.ELOOP)
+	check(t, "open nofollow, a directory", w.opens("directory-in", sys.O_RDONLY|sys.O_NOFOLLOW|sys.O_DIRECTORY), sys.ELOOP)
 	check(t, "create nofollow", w.opens("dangling", sys.O_RDWR|sys.O_CREAT|sys.O_NOFOLLOW), sys.ELOOP)
 	check(t, "create exclusive", w.opens("dangling", sys.O_RDWR|sys.O_CREAT|sys.O_EXCL), sys.EEXIST)
 	check(t, "a loop", w.opens("loop", sys.O_RDONLY), sys.ELOOP)
@@ -141,15 +141,15 @@ func TestTheLinkItselfIsMeant(t *testing.T) {
 		t.Errorf("lstat: %v, %v", st.Mode, errno)
 	}
 	check(t, "unlink", w.fs.Unlink("out"), 0)
-	check(t, "unlink, a folder's", w.fs.Unlink("folder-out"), 0)
+	check(t, "unlink, a directory's", w.fs.Unlink("directory-out"), 0)
 }
 
 func TestLinksThatStayInsideWork(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.links()
 	for path, want := range map[string]string{
-		"in": "inside", "sub/up": "inside", "in-chain": "inside", "folder-in/deep.txt": "deep", "folder-in/up": "inside",
-		"/in.txt": "inside", "./sub/../in.txt": "inside", "folder-in/../in.txt": "inside",
+		"in": "inside", "sub/up": "inside", "in-chain": "inside", "directory-in/deep.txt": "deep", "directory-in/up": "inside",
+		"/in.txt": "inside", "./sub/../in.txt": "inside", "directory-in/../in.txt": "inside",
 	} {
 		if got, errno := w.reads(path); got != want || errno != 0 {
 			t.Errorf("%s: %q, %v; want %q", path, got, errno, want)
@@ -165,13 +165,13 @@ func TestLinksThatStayInsideWork(t *testing.T) {
 }
 
 // A link that points out is no way for the guest, but may be one for a program
-// of the host that looks into the folder later.
+// of the host that looks into the directory later.
 func TestAGuestMakesNoLinkThatPointsOut(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for _, text := range []string{"/etc/passwd", "../outside/secret", "..", "sub/../../outside", ""} {
 		check(t, "symlink "+text, w.fs.Symlink(text, "made"), sys.EPERM)
 	}
-	check(t, "symlink in a folder", w.fs.Symlink("../../outside", "sub/made"), sys.EPERM)
+	check(t, "symlink in a directory", w.fs.Symlink("../../outside", "sub/made"), sys.EPERM)
 	check(t, "symlink inside", w.fs.Symlink("../in.txt", "sub/made"), 0)
 	if text, errno := w.reads("sub/made"); text != "inside" {
 		t.Errorf("%q, %v", text, errno)
@@ -190,8 +190,8 @@ func TestPathsThatAreNone(t *testing.T) {
 	}
 	check(t, "a file with a slash", w.opens("in.txt/", sys.O_RDONLY), sys.ENOTDIR)
 	check(t, "a new file with a slash", w.opens("new/", sys.O_RDWR|sys.O_CREAT), sys.EISDIR)
-	check(t, "a file as a folder", w.opens("in.txt", sys.O_DIRECTORY), sys.ENOTDIR)
-	check(t, "a folder to write", w.opens("sub", sys.O_RDWR), sys.EISDIR)
+	check(t, "a file as a directory", w.opens("in.txt", sys.O_DIRECTORY), sys.ENOTDIR)
+	check(t, "a directory to write", w.opens("sub", sys.O_RDWR), sys.EISDIR)
 	check(t, "rmdir of the mount", w.fs.Rmdir("."), sys.EINVAL)
 	check(t, "rename of the mount", w.fs.Rename(".", "x"), sys.EINVAL)
 	check(t, "both accesses", w.opens("in.txt", sys.O_RDWR|sys.O_WRONLY), sys.EINVAL)

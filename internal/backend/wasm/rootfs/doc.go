@@ -1,4 +1,4 @@
-// Package rootfs gives a WASI guest the folders and files that a policy grants,
+// Package rootfs gives a WASI guest the directories and files that a policy grants,
 // and nothing beside them. It is wazero's experimental/sys.FS over Go's os.Root,
 // which walks every path one name at a time and never lets the kernel follow a
 // link, so that no race between a check and its use leads out.
@@ -16,14 +16,14 @@
 //
 // # The walls
 //
-//   - Paths. What leaves the folder is EPERM, and told through Limits.Denied: by
+//   - Paths. What leaves the directory is EPERM, and told through Limits.Denied: by
 //     "..", by a link, by a magic link of /proc. A link that stays inside works
 //     if it is relative. An absolute one leads out by definition, even to a place
 //     that is granted. Open sees, before any guest does, that os.Root refuses "..".
 //   - Links. A guest makes none that points outside, since a program of the host
 //     might follow it later; and it does not read the text of one that does, since
 //     that is a path of the host.
-//   - Kinds. Files and folders are opened; FIFOs, devices and sockets are EPERM.
+//   - Kinds. Files and directories are opened; FIFOs, devices and sockets are EPERM.
 //     Each is looked at before it is opened, because opening has effects, and
 //     again when it is open, because it may have been exchanged. No open blocks.
 //   - Reading alone. Where a grant is to read, all that changes is EROFS, and
@@ -39,7 +39,7 @@
 //   - Open files. Limits.Files counts them, together with those of other mounts,
 //     apart from one handle for each mount, which wazero needs. Set.Close closes
 //     all that are left.
-//   - Time. Files are read and written in pieces of at most 1 MiB, folders in
+//   - Time. Files are read and written in pieces of at most 1 MiB, directories in
 //     pieces of 1024 names. Set.Close makes the next piece fail, so that a run's
 //     end need not wait for a long call.
 //   - Details of the host. The device number of a file is that of its mount,
@@ -47,13 +47,13 @@
 //
 // # A grant of a file
 //
-// WASI grants folders only. The guest sees the folder of the file with that file
+// WASI grants directories only. The guest sees the directory of the file with that file
 // as all there is. It can be read, and where the grant is to write also changed,
 // cut and grown, but not removed, renamed or linked, for that would be a change
-// of the folder. If the name is a link when the grant is opened, it means the
+// of the directory. If the name is a link when the grant is opened, it means the
 // file behind it; if it becomes one later, it is not followed.
 //
-// Where a granted folder holds a granted file, the folder stays whole. Of two
+// Where a granted directory holds a granted file, the directory stays whole. Of two
 // grants for the same place the wider holds.
 //
 // # Errors that wazero does not know
@@ -63,7 +63,7 @@
 //
 // # What this does not stop
 //
-//   - Hard links and mounts inside a granted folder lead where they lead.
+//   - Hard links and mounts inside a granted directory lead where they lead.
 //   - wazero refuses a path with too many ".." itself, and libraries in the guest
 //     refuse absolute paths that no mount has. Such attempts are not told.
 //   - A link that is inside can be moved by the guest to where it points outside.
@@ -72,6 +72,6 @@
 //   - Appending is not atomic with programs of the host that append to the file.
 //   - Package os sets the times of a file by its path: if a program of the host
 //     exchanges a file that is granted alone for a link at that very moment, the
-//     times of another file of that folder are set.
-//   - What other programs do to a granted folder while a guest runs.
+//     times of another file of that directory are set.
+//   - What other programs do to a granted directory while a guest runs.
 package rootfs

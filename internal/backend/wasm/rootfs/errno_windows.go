@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// There is nothing in a folder whose open waits.
+// There is nothing in a directory whose open waits.
 const openNonblock = 0
 
 // countsNames says whether a file tells how many names it has.
@@ -22,7 +22,7 @@ const separators = "\x00\\:"
 
 func hostErrno(errno syscall.Errno) (sys.Errno, bool) {
 	switch errno {
-	case windows.ERROR_PATH_NOT_FOUND: // wazero would say ENOTDIR, even if the folder is missing
+	case windows.ERROR_PATH_NOT_FOUND: // wazero would say ENOTDIR, even if the directory is missing
 		return sys.ENOENT, true
 	case windows.ERROR_ACCESS_DENIED, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION:
 		return sys.EACCES, true

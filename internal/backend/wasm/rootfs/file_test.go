@@ -83,7 +83,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-func TestFoldersAreReadInPieces(t *testing.T) {
+func TestDirectoriesAreReadInPieces(t *testing.T) {
 	w := newWorld(t, true, generous)
 	const many = 3*namesPiece + 7
 	for i := range many {
@@ -124,7 +124,7 @@ func TestFoldersAreReadInPieces(t *testing.T) {
 
 // A guest that wants more names at once than we give is told so: wazero would
 // take fewer for all.
-func TestAFolderIsNotCutSilently(t *testing.T) {
+func TestADirectoryIsNotCutSilently(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for i := range maxNames {
 		if err := os.Link(filepath.Join(w.granted, "in.txt"), filepath.Join(w.granted, "empty", fmt.Sprint(i))); err != nil {
@@ -183,7 +183,7 @@ func TestTimes(t *testing.T) {
 		t.Error(got)
 	}
 	check(t, "file", f.Utimens(0, 0), 0)
-	check(t, "folder", dir.Utimens(0, 0), 0)
+	check(t, "directory", dir.Utimens(0, 0), 0)
 	if a, b := modified("in.txt"), modified("sub"); !a.Equal(time.Unix(0, 0)) || !b.Equal(a) {
 		t.Error(a, b)
 	}
@@ -219,8 +219,8 @@ func TestRename(t *testing.T) {
 		t.Errorf("%q, %v", text, errno)
 	}
 	check(t, "rmdir of a file", w.fs.Rmdir("full/y/deep.txt"), sys.ENOTDIR)
-	check(t, "unlink of a folder", w.fs.Unlink("full"), sys.EISDIR)
-	check(t, "rmdir of a full folder", w.fs.Rmdir("full"), sys.ENOTEMPTY)
+	check(t, "unlink of a directory", w.fs.Unlink("full"), sys.EISDIR)
+	check(t, "rmdir of a full directory", w.fs.Rmdir("full"), sys.ENOTEMPTY)
 	check(t, "mkdir of what is there", w.fs.Mkdir("full", 0o700), sys.EEXIST)
 	check(t, "mkdir in what is not", w.fs.Mkdir("missing/x", 0o700), sys.ENOENT)
 }

@@ -118,8 +118,8 @@ func TestGuest(t *testing.T) {
 		g.expect(t, w.set,
 			"read|/data/in.txt", "inside",
 			"read|/data/in-chain", "inside",
-			"read|/data/folder-in/deep.txt", "deep",
-			"stat|/data/sub", "a folder",
+			"read|/data/directory-in/deep.txt", "deep",
+			"stat|/data/sub", "a directory",
 			"mkdir|/data/made", "",
 			"write|/data/made/file|text", "",
 			"mv|/data/made/file|/data/made/moved", "",
@@ -146,13 +146,13 @@ func TestGuest(t *testing.T) {
 		var acts []string
 		for _, path := range []string{
 			"/data/../outside/secret", "/data/../../../../../.." + w.outside + "/secret", w.outside + "/secret", "../outside/secret",
-			"/data/out", "/data/out-absolute", "/data/out-chain", "/data/out-new", "/data/folder-out/secret", "/data/folder-out/new",
-			"/data/folder-absolute/secret", "/data/sub/../folder-out/secret",
+			"/data/out", "/data/out-absolute", "/data/out-chain", "/data/out-new", "/data/directory-out/secret", "/data/directory-out/new",
+			"/data/directory-absolute/secret", "/data/sub/../directory-out/secret",
 		} {
 			for _, act := range []string{"read|%s", "write|%s|pwned", "stat|%s", "truncate|%s|0", "touch|%s", "count|%s", "mkdir|%s/x"} {
 				acts = append(acts, fmt.Sprintf(act, path))
 			}
-			if strings.Contains(path, "folder") {
+			if strings.Contains(path, "directory") {
 				for _, act := range []string{"rm|%s", "mv|%s|/data/stolen", "mv|/data/in.txt|%s", "ln|%s|/data/stolen", "ln|/data/in.txt|%s", "symlink|x|%s"} {
 					acts = append(acts, fmt.Sprintf(act, path))
 				}
@@ -163,7 +163,7 @@ func TestGuest(t *testing.T) {
 				t.Errorf("%s: %q", act, said)
 			}
 		}
-		for _, told := range []string{"open /data/out", "stat /data/folder-out/secret", "utimens /data/out-absolute", "mkdir /data/folder-out/secret/x", "symlink /data/new"} {
+		for _, told := range []string{"open /data/out", "stat /data/directory-out/secret", "utimens /data/out-absolute", "mkdir /data/directory-out/secret/x", "symlink /data/new"} {
 			if !slices.Contains(w.denied, told) {
 				t.Errorf("%q is not among %q", told, w.denied)
 			}
@@ -307,7 +307,7 @@ func TestGuest(t *testing.T) {
 			"mv|/data/in.txt|/data/new", notPermitted,
 		)
 	})
-	t.Run("reads a large folder", func(t *testing.T) {
+	t.Run("reads a large directory", func(t *testing.T) {
 		w := newWorld(t, true, generous)
 		for i := range 2000 {
 			fill(t, filepath.Join(w.granted, "empty", fmt.Sprint("a longer name ", i)), "")

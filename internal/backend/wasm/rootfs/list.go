@@ -11,7 +11,7 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// list is the folder that a guest sees around files that are granted alone. It
+// list is the directory that a guest sees around files that are granted alone. It
 // has no counterpart on the host, and no descriptor.
 type list struct {
 	sys.DirFile
@@ -25,10 +25,10 @@ type list struct {
 // later is for methods that wazero may yet invent; DirFile's go before it.
 type later struct{ sys.UnimplementedFile }
 
-// isList says whether a path is such a folder.
+// isList says whether a path is such a directory.
 func (m *mount) isList(name string) bool {
 	rel, errno := inside(name)
-	return errno == 0 && m.folder == nil && isTop(rel)
+	return errno == 0 && m.directory == nil && isTop(rel)
 }
 
 func (m *mount) newList(w wish, release func()) (sys.File, sys.Errno) {

@@ -30,8 +30,8 @@ type spot struct {
 	path string // as the guest would say it
 	// write is whether the grant is to change.
 	write bool
-	// alone is a granted file in a folder that is not: its name must not be
-	// followed, for the folder's other files are near.
+	// alone is a granted file in a directory that is not: its name must not be
+	// followed, for the directory's other files are near.
 	alone bool
 }
 
@@ -44,7 +44,7 @@ func (m *mount) find(op, name string) (spot, sys.Errno) {
 	if errno != 0 {
 		return spot{}, errno
 	}
-	s := spot{root: m.folder, name: rel, path: path.Join(m.guest, rel), write: m.write}
+	s := spot{root: m.directory, name: rel, path: path.Join(m.guest, rel), write: m.write}
 	clean := path.Clean(rel)
 	first, _, _ := strings.Cut(clean, "/")
 	file, granted := m.files[first]
@@ -53,7 +53,7 @@ func (m *mount) find(op, name string) (spot, sys.Errno) {
 		return s, sys.ENOTDIR
 	case granted:
 		return spot{root: file.root, name: file.name, path: s.path, write: file.write, alone: true}, 0
-	case m.folder != nil:
+	case m.directory != nil:
 		return s, 0
 	case first == "..", clean == ".":
 		return s, m.deny(op, s, sys.EPERM)
@@ -72,7 +72,7 @@ func (m *mount) findToWrite(op, name string) (spot, sys.Errno) {
 	return s, errno
 }
 
-// findToChange is find for what changes a folder: a file that is granted alone
+// findToChange is find for what changes a directory: a file that is granted alone
 // has none.
 func (m *mount) findToChange(op, name string) (spot, sys.Errno) {
 	s, errno := m.findToWrite(op, name)

@@ -82,8 +82,8 @@ func (m *mount) Unlink(name string) sys.Errno { return m.remove("unlink", name, 
 // Rmdir implements sys.FS.
 func (m *mount) Rmdir(name string) sys.Errno { return m.remove("rmdir", name, true) }
 
-// remove looks first, because os.Root removes a file and a folder alike.
-func (m *mount) remove(op, name string, folder bool) sys.Errno {
+// remove looks first, because os.Root removes a file and a directory alike.
+func (m *mount) remove(op, name string, directory bool) sys.Errno {
 	s, errno := m.findToChange(op, name)
 	if errno != 0 {
 		return errno
@@ -95,9 +95,9 @@ func (m *mount) remove(op, name string, folder bool) sys.Errno {
 	info, err := s.root.Lstat(s.name)
 	switch {
 	case err != nil:
-	case folder && !info.IsDir():
+	case directory && !info.IsDir():
 		err = sys.ENOTDIR
-	case !folder && info.IsDir():
+	case !directory && info.IsDir():
 		err = sys.EISDIR
 	default:
 		freed := m.set.freed(info)
@@ -159,7 +159,7 @@ func (m *mount) rename(from, to spot) (blame spot, err error) {
 	}
 	freed := m.set.freed(target)
 	if target.IsDir() {
-		// POSIX lets an empty folder be replaced, os.Root does not.
+		// POSIX lets an empty directory be replaced, os.Root does not.
 		if err := to.root.Remove(to.name); err != nil {
 			return to, err
 		}

@@ -33,7 +33,7 @@ func (w wish) accepts(info fs.FileInfo) sys.Errno {
 		return sys.EISDIR
 	case mode.IsDir():
 		return 0
-	case w.Folder:
+	case w.Directory:
 		return sys.ENOTDIR
 	case !mode.IsRegular():
 		return sys.EPERM
@@ -114,12 +114,12 @@ func (m *mount) open(name string, w wish, release func()) (sys.File, sys.Errno) 
 
 	h := handle{mount: m, set: m.set, spot: s, file: f, release: release}
 	if info.IsDir() {
-		return &folder{handle: h}, 0
+		return &directory{handle: h}, 0
 	}
 	return &file{handle: h, readable: w.Read, writable: w.Write, appends: w.Append}, 0
 }
 
-// errSpecial is for what is neither a file nor a folder, or must not be written.
+// errSpecial is for what is neither a file nor a directory, or must not be written.
 var errSpecial = errors.New("no plain file")
 
 // openSpot opens what passes both looks.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptors lists those of this process that are open below a folder.
+// descriptors lists those of this process that are open below a directory.
 func descriptors(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -88,7 +88,7 @@ func TestSpecialFilesAreNotEvenTouched(t *testing.T) {
 	}
 }
 
-// In a folder like /proc the kernel has links that lead where no text says.
+// In a directory like /proc the kernel has links that lead where no text says.
 func TestMagicLinksLeadNowhere(t *testing.T) {
 	w := newWorld(t, true, generous)
 	f, err := os.Open(filepath.Join(w.outside, "secret"))

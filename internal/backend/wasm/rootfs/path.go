@@ -40,12 +40,12 @@ func leaves(name, text string) bool {
 // isTop says whether name is the mount itself.
 func isTop(name string) bool { return path.Clean(name) == "." }
 
-// isBelow says whether a guest's path is in the folder.
-func isBelow(name, folder string) bool {
-	return folder == "/" || strings.HasPrefix(name, folder+"/")
+// isBelow says whether a guest's path is in the directory.
+func isBelow(name, directory string) bool {
+	return directory == "/" || strings.HasPrefix(name, directory+"/")
 }
 
-// below is the rest of a guest's path in the folder.
-func below(name, folder string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(name, folder), "/")
+// below is the rest of a guest's path in the directory.
+func below(name, directory string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(name, directory), "/")
 }

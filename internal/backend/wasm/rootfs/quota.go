@@ -2,7 +2,7 @@ package rootfs
 
 import "sync/atomic"
 
-// EntryCost is what a new file, folder or link counts, whatever is in it: empty
+// EntryCost is what a new file, directory or link counts, whatever is in it: empty
 // ones fill a disk too.
 const EntryCost = 4096
 

@@ -14,7 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// sizes is what a folder's files have together, by the words of stat.
+// sizes is what a directory's files have together, by the words of stat.
 func sizes(t *testing.T, dir string) (bytes int64, entries int) {
 	t.Helper()
 	found, err := os.ReadDir(dir)
@@ -71,7 +71,7 @@ func TestNoWayOfGrowingPassesTheQuota(t *testing.T) {
 		{"empty files by exclusion", func(w *world, _ sys.File, i int) sys.Errno {
 			return w.opens(strconv.Itoa(i), sys.O_RDWR|sys.O_CREAT|sys.O_EXCL|sys.O_NOFOLLOW)
 		}},
-		{"folders", func(w *world, _ sys.File, i int) sys.Errno { return w.fs.Mkdir(strconv.Itoa(i), 0o700) }},
+		{"directories", func(w *world, _ sys.File, i int) sys.Errno { return w.fs.Mkdir(strconv.Itoa(i), 0o700) }},
 		{"links", func(w *world, _ sys.File, i int) sys.Errno { return w.fs.Link("in.txt", strconv.Itoa(i)) }},
 		{"symlinks", func(w *world, _ sys.File, i int) sys.Errno {
 			// Windows gives the right to make them to few.

@@ -48,9 +48,9 @@ func goesOn(round int, seen ...int) bool {
 	return round < hammered || round < 100*hammered && slices.Contains(seen, 0)
 }
 
-// A program of the host exchanges a folder for a link that leads out, while the
+// A program of the host exchanges a directory for a link that leads out, while the
 // guest goes through it. Whoever checks a path and then uses it loses this.
-func TestHammerAFolderBecomesALink(t *testing.T) {
+func TestHammerADirectoryBecomesALink(t *testing.T) {
 	w := newWorld(t, true, generous)
 	mkdir(t, filepath.Join(w.granted, "flip"))
 	fill(t, filepath.Join(w.granted, "flip", "secret"), "inside")
@@ -78,7 +78,7 @@ func TestHammerAFolderBecomesALink(t *testing.T) {
 			tried(w.fs.Mkdir("flip/new", 0o700))
 		case 2:
 			tried(w.fs.Rmdir("flip/new"))
-			tried(w.fs.Rmdir("flip/folder"))
+			tried(w.fs.Rmdir("flip/directory"))
 		case 3:
 			tried(w.fs.Rename("in.txt", "flip/moved"))
 			tried(w.fs.Rename("flip/moved", "in.txt"))

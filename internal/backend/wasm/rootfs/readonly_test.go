@@ -34,7 +34,7 @@ func TestAGrantToReadIsNotOneToChange(t *testing.T) {
 		{"utimens", func() sys.Errno { return w.fs.Utimens("in.txt", 1, 1) }},
 		{"chmod", func() sys.Errno { return w.fs.Chmod("in.txt", 0o700) }},
 		{"utimens of a file", func() sys.Errno { return w.must("in.txt", sys.O_RDONLY).Utimens(1, 1) }},
-		{"utimens of a folder", func() sys.Errno { return w.must("sub", sys.O_RDONLY).Utimens(1, 1) }},
+		{"utimens of a directory", func() sys.Errno { return w.must("sub", sys.O_RDONLY).Utimens(1, 1) }},
 	} {
 		check(t, c.name, c.do(), sys.EROFS)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Grant is a folder or a file of the host, and where the guest sees it.
+// Grant is a directory or a file of the host, and where the guest sees it.
 type Grant struct {
 	// Host is a path of this system. Guest is absolute, with slashes.
 	Host, Guest string
@@ -32,14 +32,14 @@ type Roots struct {
 // place is one mount as all guests have it.
 type place struct {
 	guest string
-	// folder is nil where only files are granted.
-	folder *os.Root
-	write  bool
-	// files are the ones with a grant of their own, by their name in the folder.
+	// directory is nil where only files are granted.
+	directory *os.Root
+	write     bool
+	// files are the ones with a grant of their own, by their name in the directory.
 	files map[string]single
 }
 
-// single is a granted file: a name in a folder that is not granted.
+// single is a granted file: a name in a directory that is not granted.
 type single struct {
 	root  *os.Root
 	name  string
@@ -49,19 +49,19 @@ type single struct {
 // Open opens all grants, or says which cannot be.
 func Open(grants []Grant) (*Roots, error) {
 	r := &Roots{}
-	var folders, files []Grant
+	var directories, files []Grant
 	for _, g := range grants {
 		info, err := checkGrant(g)
 		if err != nil {
 			return nil, err
 		}
 		if info.IsDir() {
-			folders = append(folders, g)
+			directories = append(directories, g)
 		} else {
 			files = append(files, g)
 		}
 	}
-	err := r.addFolders(folders)
+	err := r.addDirectories(directories)
 	if err == nil {
 		err = r.addFiles(files)
 	}
@@ -98,16 +98,16 @@ func checkGrant(g Grant) (fs.FileInfo, error) {
 		return nil, cannot(g, err)
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("cannot grant %q: it is neither a folder nor a file, but %v", g.Host, info.Mode().Type())
+		return nil, fmt.Errorf("cannot grant %q: it is neither a directory nor a file, but %v", g.Host, info.Mode().Type())
 	}
 	return info, nil
 }
 
-func (r *Roots) addFolders(folders []Grant) error {
-	for _, g := range folders {
+func (r *Roots) addDirectories(directories []Grant) error {
+	for _, g := range directories {
 		if same := r.at(g.Guest); same != nil {
-			if filepath.Clean(same.folder.Name()) != filepath.Clean(g.Host) {
-				return fmt.Errorf("cannot grant %q: %q is at %s already", g.Host, same.folder.Name(), g.Guest)
+			if filepath.Clean(same.directory.Name()) != filepath.Clean(g.Host) {
+				return fmt.Errorf("cannot grant %q: %q is at %s already", g.Host, same.directory.Name(), g.Guest)
 			}
 			same.write = same.write || g.Write
 			continue
@@ -116,19 +116,19 @@ func (r *Roots) addFolders(folders []Grant) error {
 		if err != nil {
 			return cannot(g, err)
 		}
-		r.places = append(r.places, &place{guest: g.Guest, folder: root, write: g.Write})
+		r.places = append(r.places, &place{guest: g.Guest, directory: root, write: g.Write})
 	}
 	for _, p := range r.places {
-		info, err := p.folder.Stat(".")
+		info, err := p.directory.Stat(".")
 		if err != nil {
-			return cannot(Grant{Host: p.folder.Name()}, err)
+			return cannot(Grant{Host: p.directory.Name()}, err)
 		}
 		p.write = p.write || r.grants(p.guest, info, true)
 	}
 	return nil
 }
 
-// addFiles puts each file into the mount of its folder. A guest's library looks
+// addFiles puts each file into the mount of its directory. A guest's library looks
 // for the longest mount that fits a path, so a new one must show what a shorter
 // one would have shown.
 func (r *Roots) addFiles(files []Grant) error {
@@ -154,8 +154,8 @@ func (r *Roots) addFiles(files []Grant) error {
 			if cover := r.around(g.Guest); cover != nil {
 				// In the covering root, so that a link in between does not widen it. One
 				// that leads out is nothing for that root's guests, and nothing here.
-				if folder, err := r.keep(cover.folder.OpenRoot(filepath.FromSlash(path.Dir(below(g.Guest, cover.guest))))); err == nil {
-					at.folder = folder
+				if directory, err := r.keep(cover.directory.OpenRoot(filepath.FromSlash(path.Dir(below(g.Guest, cover.guest))))); err == nil {
+					at.directory = directory
 				}
 				at.write = cover.write
 			}
@@ -170,24 +170,24 @@ func (r *Roots) addFiles(files []Grant) error {
 	return nil
 }
 
-// grants says whether a folder around the path already grants what is there. It
+// grants says whether a directory around the path already grants what is there. It
 // goes by what is found, not by words: a link on the way may lead out, and what is
-// behind it is not granted by the folder.
+// behind it is not granted by the directory.
 func (r *Roots) grants(guest string, found fs.FileInfo, write bool) bool {
 	return slices.ContainsFunc(r.places, func(p *place) bool {
-		if p.folder == nil || !isBelow(guest, p.guest) || write && !p.write {
+		if p.directory == nil || !isBelow(guest, p.guest) || write && !p.write {
 			return false
 		}
-		same, err := p.folder.Stat(filepath.FromSlash(below(guest, p.guest)))
+		same, err := p.directory.Stat(filepath.FromSlash(below(guest, p.guest)))
 		return err == nil && os.SameFile(same, found)
 	})
 }
 
-// around is the innermost granted folder that a path is in.
+// around is the innermost granted directory that a path is in.
 func (r *Roots) around(guest string) *place {
 	var innermost *place
 	for _, p := range r.places {
-		if p.folder != nil && isBelow(guest, p.guest) && (innermost == nil || len(p.guest) > len(innermost.guest)) {
+		if p.directory != nil && isBelow(guest, p.guest) && (innermost == nil || len(p.guest) > len(innermost.guest)) {
 			innermost = p
 		}
 	}

@@ -30,7 +30,7 @@ func (w *world) names(path string) []string {
 	return names
 }
 
-func TestAFileAloneIsAllOfItsFolder(t *testing.T) {
+func TestAFileAloneIsAllOfItsDirectory(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.links()
 	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt"}}, generous)
@@ -46,7 +46,7 @@ func TestAFileAloneIsAllOfItsFolder(t *testing.T) {
 		}
 	}
 	for _, a := range slices.Concat(following, naming) {
-		for _, path := range []string{"sub", "sub/deep.txt", "in", "new", "../granted/in.txt", "..", "folder-in/deep.txt"} {
+		for _, path := range []string{"sub", "sub/deep.txt", "in", "new", "../granted/in.txt", "..", "directory-in/deep.txt"} {
 			if errno := a.do(w, path); errno != sys.ENOENT && errno != sys.EPERM && errno != sys.EROFS {
 				t.Errorf("%s %s: %v", a.name, path, errno)
 			}
@@ -89,7 +89,7 @@ func TestAFileAloneToWrite(t *testing.T) {
 	check(t, "create", w.opens("in.txt", sys.O_RDWR|sys.O_CREAT), sys.ENOENT)
 }
 
-// The folder's other files are near: a link in the place of the granted file
+// The directory's other files are near: a link in the place of the granted file
 // would reach them.
 func TestAFileAloneIsNotFollowed(t *testing.T) {
 	w := newWorld(t, true, generous)
@@ -129,20 +129,20 @@ func TestAGrantedLinkMeansItsFile(t *testing.T) {
 
 // A library in the guest takes the longest mount that fits: the mount around a
 // file must not hide what a wider one shows.
-func TestAFileInAGrantedFolder(t *testing.T) {
+func TestAFileInAGrantedDirectory(t *testing.T) {
 	w := newWorld(t, true, generous)
 	fill(t, filepath.Join(w.granted, "sub", "log"), "")
 	file := func(write bool) Grant { return Grant{w.granted + "/sub/log", "/data/sub/log", write} }
-	folder := func(write bool) Grant { return Grant{w.granted, "/data", write} }
+	directory := func(write bool) Grant { return Grant{w.granted, "/data", write} }
 
-	for _, grants := range [][]Grant{{file(false), folder(false)}, {folder(true), file(true)}, {folder(true), file(false)}} {
+	for _, grants := range [][]Grant{{file(false), directory(false)}, {directory(true), file(true)}, {directory(true), file(false)}} {
 		w.open(grants, generous)
 		if got := len(w.set.Mounts()); got != 1 {
 			t.Errorf("%+v: %d mounts", grants, got)
 		}
 	}
 
-	w.open([]Grant{folder(false), file(true)}, generous)
+	w.open([]Grant{directory(false), file(true)}, generous)
 	mounts := w.set.Mounts()
 	if len(mounts) != 2 || mounts[1].Guest != "/data/sub" {
 		t.Fatalf("%+v", mounts)
@@ -159,13 +159,13 @@ func TestAFileInAGrantedFolder(t *testing.T) {
 	}
 }
 
-// The granted folder has a link that leads out, and a file behind it is granted:
-// that file, and not its folder.
+// The granted directory has a link that leads out, and a file behind it is granted:
+// that file, and not its directory.
 func TestAFileBehindALinkThatLeadsOut(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.links()
 	for _, write := range []bool{false, true} {
-		w.open([]Grant{{w.granted, "/data", write}, {w.granted + "/folder-out/secret", "/data/folder-out/secret", false}}, generous)
+		w.open([]Grant{{w.granted, "/data", write}, {w.granted + "/directory-out/secret", "/data/directory-out/secret", false}}, generous)
 		w.fs = w.set.Mounts()[1].FS
 		if got := w.names("."); !slices.Equal(got, []string{"secret"}) {
 			t.Errorf("%q", got)
@@ -185,7 +185,7 @@ func TestGrantsThatCannotBe(t *testing.T) {
 	}{
 		{[]Grant{{w.granted + "/missing", "/data", false}}, `missing": no such file or directory`},
 		{[]Grant{{w.granted + "/in.txt/x", "/data", false}}, `x": not a directory`},
-		{[]Grant{{"/dev/null", "/dev/null", false}}, `"/dev/null": it is neither a folder nor a file`},
+		{[]Grant{{"/dev/null", "/dev/null", false}}, `"/dev/null": it is neither a directory nor a file`},
 		{[]Grant{{w.granted, "data", false}}, `"data" must be absolute`},
 		{[]Grant{{w.granted, "/data/../x", false}}, `"/data/../x" must be absolute and without dots`},
 		{[]Grant{{w.granted, "/data", false}, {w.outside, "/data", false}}, `granted" is at /data already`},
@@ -202,7 +202,7 @@ func TestGrantsThatCannotBe(t *testing.T) {
 	check(t, "the wider of both", w.opens("in.txt", sys.O_RDWR), 0)
 }
 
-// A folder that is exchanged stays the one that was granted.
+// A directory that is exchanged stays the one that was granted.
 func TestWhatIsGrantedIsSettledWhenOpened(t *testing.T) {
 	w := newWorld(t, true, generous)
 	if err := os.Rename(w.granted, w.granted+".moved"); err != nil {
@@ -230,7 +230,7 @@ func TestOfTwoGrantsTheWiderHolds(t *testing.T) {
 		{[]Grant{all(false), all(true), sub(false)}, 0, 0},
 		// What only looks like the same place is not.
 		{[]Grant{all(true), {w.outside, "/data/sub", false}}, 0, sys.EROFS},
-		{[]Grant{all(true), {w.granted + "/folder-out", "/data/folder-out", false}}, 0, sys.EROFS},
+		{[]Grant{all(true), {w.granted + "/directory-out", "/data/directory-out", false}}, 0, sys.EROFS},
 	} {
 		w.open(c.grants, generous)
 		mounts := w.set.Mounts()

@@ -97,12 +97,12 @@ func TestSetUserIDIsNeitherMadeNorKept(t *testing.T) {
 	f, errno := w.fs.OpenFile("new", sys.O_RDWR|sys.O_CREAT, os.ModeSetuid|os.ModeSetgid|0o7777)
 	check(t, "create", errno, 0)
 	f.Close()
-	check(t, "mkdir", w.fs.Mkdir("folder", os.ModeSetuid|os.ModeSticky|0o7777), 0)
+	check(t, "mkdir", w.fs.Mkdir("directory", os.ModeSetuid|os.ModeSticky|0o7777), 0)
 	if got := mode("new"); got&^0o644 != 0 {
 		t.Errorf("a file of %v", got)
 	}
-	if got := mode("folder"); got&^(os.ModeDir|0o755) != 0 {
-		t.Errorf("a folder of %v", got)
+	if got := mode("directory"); got&^(os.ModeDir|0o755) != 0 {
+		t.Errorf("a directory of %v", got)
 	}
 	check(t, "chmod", w.fs.Chmod("new", os.ModeSetuid|os.ModeSetgid|0o7777), 0)
 	if got := mode("new"); got != 0o755 {

@@ -27,7 +27,7 @@ func (w *world) at(guest string) sys.FS {
 	return nil
 }
 
-// A file that is granted alone lies in a folder whose files may be changed. It is none of
+// A file that is granted alone lies in a directory whose files may be changed. It is none of
 // them: nothing is moved or linked over it.
 func TestNothingIsPutOverAFileAlone(t *testing.T) {
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestNothingIsPutOverAFileAlone(t *testing.T) {
 	}
 }
 
-// Places are told apart by whole names, and the innermost folder is the one that counts.
+// Places are told apart by whole names, and the innermost directory is the one that counts.
 func TestPlacesOfFilesAlone(t *testing.T) {
 	w := newWorld(t, true, generous)
 	mkdir(t, filepath.Join(w.granted, "two", "deep"))
@@ -80,7 +80,7 @@ func TestPlacesOfFilesAlone(t *testing.T) {
 	}
 }
 
-// The folder around files that are granted alone is none of the host's.
+// The directory around files that are granted alone is none of the host's.
 func TestTheListIsAllThereIs(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.open([]Grant{{w.granted + "/in.txt", "/data/in.txt", true}}, Limits{Files: most(2)})
@@ -139,7 +139,7 @@ func TestWhatIsThereIsNotMadeAgain(t *testing.T) {
 	for _, flag := range []sys.Oflag{sys.O_RDWR, sys.O_RDONLY, sys.O_RDWR | sys.O_TRUNC, sys.O_RDWR | sys.O_NOFOLLOW} {
 		check(t, "exclusive", w.opens("in.txt", flag|sys.O_CREAT|sys.O_EXCL), sys.EEXIST)
 	}
-	check(t, "a folder", w.opens("sub", sys.O_RDONLY|sys.O_CREAT), sys.EISDIR)
+	check(t, "a directory", w.opens("sub", sys.O_RDONLY|sys.O_CREAT), sys.EISDIR)
 	check(t, "the mount, by rename", w.fs.Rename("in.txt", "."), sys.EINVAL)
 	check(t, "the mount, by another name", w.fs.Rename("in.txt", "sub/.."), sys.EINVAL)
 	check(t, "the mount, removed", w.fs.Rmdir("sub/.."), sys.EINVAL)
@@ -237,8 +237,8 @@ func TestTheSumIsTrue(t *testing.T) {
 	}
 	for range 5 {
 		check(t, "mkdir of what is there", w.fs.Mkdir("sub", 0o700), sys.EEXIST)
-		check(t, "a file in no folder", w.opens("missing/x", sys.O_RDWR|sys.O_CREAT), sys.ENOENT)
-		check(t, "a link in no folder", w.fs.Link("in.txt", "missing/x"), sys.ENOENT)
+		check(t, "a file in no directory", w.opens("missing/x", sys.O_RDWR|sys.O_CREAT), sys.ENOENT)
+		check(t, "a link in no directory", w.fs.Link("in.txt", "missing/x"), sys.ENOENT)
 	}
 	added("what failed", 0)
 	f := w.must("big", sys.O_RDWR|sys.O_CREAT)
@@ -250,10 +250,10 @@ func TestTheSumIsTrue(t *testing.T) {
 	for range 5 {
 		check(t, "symlink", w.fs.Symlink(strings.Repeat("x", 1000), "link"), 0)
 		check(t, "unlink", w.fs.Unlink("link"), 0)
-		check(t, "mkdir", w.fs.Mkdir("folder", 0o700), 0)
-		check(t, "rmdir", w.fs.Rmdir("folder"), 0)
+		check(t, "mkdir", w.fs.Mkdir("directory", 0o700), 0)
+		check(t, "rmdir", w.fs.Rmdir("directory"), 0)
 	}
-	added("links and folders that came and went", 11*EntryCost)
+	added("links and directories that came and went", 11*EntryCost)
 	check(t, "link", w.fs.Link("big", "same"), 0)
 	for range 5 { // POSIX leaves both
 		check(t, "rename to itself", w.fs.Rename("big", "same"), 0)

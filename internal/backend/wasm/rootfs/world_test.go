@@ -23,7 +23,7 @@ func most(files int) *guestfs.OpenFiles {
 	return count
 }
 
-// world is a granted folder, and one beside it that must stay as it is.
+// world is a granted directory, and one beside it that must stay as it is.
 type world struct {
 	t                *testing.T
 	granted, outside string
@@ -40,7 +40,7 @@ func newWorld(t *testing.T, write bool, limits Limits) *world {
 	t.Helper()
 	dir := t.TempDir()
 	w := &world{t: t, granted: filepath.Join(dir, "granted"), outside: filepath.Join(dir, "outside")}
-	mkdir(t, w.granted, filepath.Join(w.granted, "sub"), filepath.Join(w.granted, "empty"), w.outside, filepath.Join(w.outside, "folder"))
+	mkdir(t, w.granted, filepath.Join(w.granted, "sub"), filepath.Join(w.granted, "empty"), w.outside, filepath.Join(w.outside, "directory"))
 	fill(t, filepath.Join(w.granted, "in.txt"), "inside")
 	fill(t, filepath.Join(w.granted, "sub", "deep.txt"), "deep")
 	fill(t, filepath.Join(w.outside, "secret"), "secret")
@@ -83,11 +83,11 @@ func (w *world) untouched() {
 	w.t.Helper()
 	after := photograph(w.t, w.outside)
 	if fmt.Sprint(after) != fmt.Sprint(w.before) {
-		w.t.Errorf("the folder outside changed:\n%v\n%v", w.before, after)
+		w.t.Errorf("the directory outside changed:\n%v\n%v", w.before, after)
 	}
 }
 
-// photograph is all of a folder that a guest could have changed.
+// photograph is all of a directory that a guest could have changed.
 func photograph(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	seen := map[string]string{}

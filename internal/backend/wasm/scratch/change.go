@@ -15,8 +15,8 @@ func (f *FS) create(s spot, n *node) sys.Errno {
 		return guestfs.ENOSPC
 	}
 	f.trim()
-	f.attach(s.folder, strings.Clone(s.name), n) // not all of a long path
-	f.touch(s.folder)
+	f.attach(s.directory, strings.Clone(s.name), n) // not all of a long path
+	f.touch(s.directory)
 	return 0
 }
 
@@ -28,7 +28,7 @@ func (f *FS) Mkdir(path string, perm fs.FileMode) sys.Errno {
 			return errno
 		}
 		n := &node{}
-		f.beFolder(n, s.folder, perm)
+		f.beDirectory(n, s.directory, perm)
 		return f.create(s, n)
 	})
 }
@@ -67,14 +67,14 @@ func (f *FS) Link(from, to string) sys.Errno {
 		switch {
 		case errno != 0:
 			return errno
-		case n.isFolder():
+		case n.isDirectory():
 			return sys.EPERM
 		case !f.take(EntryCost):
 			return guestfs.ENOSPC
 		}
 		f.trim()
-		f.attach(s.folder, strings.Clone(s.name), n)
-		f.touch(s.folder)
+		f.attach(s.directory, strings.Clone(s.name), n)
+		f.touch(s.directory)
 		n.changed = f.now()
 		return 0
 	})
@@ -89,13 +89,13 @@ func (f *FS) Unlink(path string) sys.Errno {
 			return errno
 		case s.node == nil:
 			return sys.ENOENT
-		case s.node.isFolder():
+		case s.node.isDirectory():
 			return sys.EISDIR
 		case s.slash:
 			return sys.ENOTDIR
 		}
-		f.remove(s.folder, s.name, s.node)
-		f.touch(s.folder)
+		f.remove(s.directory, s.name, s.node)
+		f.touch(s.directory)
 		return 0
 	})
 }
@@ -109,15 +109,15 @@ func (f *FS) Rmdir(path string) sys.Errno {
 			return errno
 		case s.node == nil:
 			return sys.ENOENT
-		case s.folder == nil:
+		case s.directory == nil:
 			return sys.EINVAL
-		case !s.node.isFolder():
+		case !s.node.isDirectory():
 			return sys.ENOTDIR
 		case s.node.names.count() > 0:
 			return sys.ENOTEMPTY
 		}
-		f.remove(s.folder, s.name, s.node)
-		f.touch(s.folder)
+		f.remove(s.directory, s.name, s.node)
+		f.touch(s.directory)
 		return 0
 	})
 }

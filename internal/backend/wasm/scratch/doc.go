@@ -14,18 +14,18 @@
 //
 //   - Size. A file counts by the pages of 4 KiB that have been written to, so that
 //     a hole costs nothing and saves nothing. Each name counts EntryCost besides,
-//     that of a folder twice, and a symbolic link its text: no number of empty files
+//     that of a directory twice, and a symbolic link its text: no number of empty files
 //     takes more memory than it counts. What is removed is given back, with the
 //     last name and the last open handle. A write that does not fit writes nothing.
 //   - Open files. Limits.Files counts them, together with those of other mounts. One
-//     handle of the folder itself is not counted, because wazero needs it.
+//     handle of the directory itself is not counted, because wazero needs it.
 //   - Names have at most 255 bytes, and paths 4096, which bounds the depth in which
-//     anything can be made. Folders that are moved can lie deeper: as deep as there
-//     are folders. Nothing here is recursive.
+//     anything can be made. Directories that are moved can lie deeper: as deep as there
+//     are directories. Nothing here is recursive.
 //   - Links. A path follows at most 40. Nothing leads out, because nothing is there:
 //     a link that would, by ".." or by a path outside of Limits.Guest, can be made
 //     and read, and following it is EPERM, as it is in package rootfs.
-//   - Time. A read gives at most 1 MiB, and a folder at most 256 names at once.
+//   - Time. A read gives at most 1 MiB, and a directory at most 256 names at once.
 //
 // # As on POSIX
 //
@@ -37,7 +37,7 @@
 //
 //   - Modes are kept, and mean nothing.
 //   - Reading does not change the time of access.
-//   - A folder that is being listed shows nothing that came after the listing began,
+//   - A directory that is being listed shows nothing that came after the listing began,
 //     so that who renames what he finds comes to an end.
 //   - fd_allocate makes a file longer, and reserves nothing.
 //   - Opening to truncate needs the right to write, as in package rootfs.

@@ -9,7 +9,7 @@ import (
 // that of io.Seeker.
 type position = int64
 
-// handle is what open files and folders have in common.
+// handle is what open files and directories have in common.
 type handle struct {
 	sys.UnimplementedFile
 	fs      *FS

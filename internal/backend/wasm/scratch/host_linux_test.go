@@ -20,7 +20,7 @@ func TestTheHostAgrees(t *testing.T) {
 	}
 }
 
-// TestAsOnTheHost does the same things, thousands of them, here and in a real folder.
+// TestAsOnTheHost does the same things, thousands of them, here and in a real directory.
 func TestAsOnTheHost(t *testing.T) {
 	rounds := 100
 	if testing.Short() {
@@ -43,14 +43,14 @@ func FuzzAsOnTheHost(f *testing.F) {
 // side plays with both.
 func side(t *testing.T, data []byte) {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "scratch")
+	directory, err := os.MkdirTemp("", "scratch")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(folder)
+	defer os.RemoveAll(directory)
 	w := newWorld(t, 1<<30)
 	p := play{data: data}
-	p.fs = append(p.fs, sysfs.DirFS(folder), linuxErrors{w.FS})
+	p.fs = append(p.fs, sysfs.DirFS(directory), linuxErrors{w.FS})
 	for steps := 0; len(p.data) > 0; steps++ {
 		p.step(t)
 		if steps%50 == 0 {

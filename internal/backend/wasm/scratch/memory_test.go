@@ -43,13 +43,13 @@ func TestTheCountIsTrue(t *testing.T) {
 	far := strings.Repeat("./", 500) // is no part of a name
 	for name, fill := range map[string]func(f *FS){
 		"empty files":       func(f *FS) { until(func(i int) sys.Errno { return write(f, long(i), 0, nil) }) },
-		"folders":           func(f *FS) { until(func(i int) sys.Errno { return f.Mkdir(long(i), 0) }) },
+		"directories":       func(f *FS) { until(func(i int) sys.Errno { return f.Mkdir(long(i), 0) }) },
 		"small files":       func(f *FS) { until(func(i int) sys.Errno { return write(f, long(i), 0, one) }) },
 		"a large file":      func(f *FS) { until(func(i int) sys.Errno { return write(f, "f", int64(i)<<20, much) }) },
 		"a file with holes": func(f *FS) { until(func(i int) sys.Errno { return write(f, "f", int64(i)<<40, one) }) },
 		"links":             func(f *FS) { until(func(i int) sys.Errno { return f.Symlink("x", long(i)) }) },
 		"links with a text": func(f *FS) { until(func(i int) sys.Errno { return f.Symlink(strings.Repeat("x", 4095), long(i)) }) },
-		"folders with a file": func(f *FS) {
+		"directories with a file": func(f *FS) {
 			until(func(i int) sys.Errno {
 				if errno := f.Mkdir(long(i), 0); errno != 0 {
 					return errno
@@ -57,12 +57,12 @@ func TestTheCountIsTrue(t *testing.T) {
 				return write(f, long(i)+"/"+long(i), 0, nil)
 			})
 		},
-		"folders that were full": func(f *FS) {
+		"directories that were full": func(f *FS) {
 			for i := range 20 {
-				folder := fmt.Sprint("d", i)
-				tried(f.Mkdir(folder, 0))
-				until(func(j int) sys.Errno { return write(f, folder+"/"+long(j), 0, nil) })
-				until(func(j int) sys.Errno { return f.Unlink(folder + "/" + long(j+5)) })
+				directory := fmt.Sprint("d", i)
+				tried(f.Mkdir(directory, 0))
+				until(func(j int) sys.Errno { return write(f, directory+"/"+long(j), 0, nil) })
+				until(func(j int) sys.Errno { return f.Unlink(directory + "/" + long(j+5)) })
 			}
 		},
 		"files that were full": func(f *FS) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// names are what a folder has. They keep the order in which they came, so that a
+// names are what a directory has. They keep the order in which they came, so that a
 // listing has a place to go on at, whatever changes meanwhile.
 type names struct {
 	parent *node
@@ -51,7 +51,7 @@ func (n *names) remove(name string) {
 }
 
 // compact gives memory back: maps of Go do not shrink, and a guest that filled one
-// folder after the other would have more than was counted.
+// directory after the other would have more than was counted.
 func (n *names) compact() {
 	switch {
 	case len(n.by) == 0:

@@ -15,7 +15,7 @@ const (
 	linkMode = fs.ModeSymlink | 0o777
 )
 
-// node is a file, a folder or a link, under all of its names.
+// node is a file, a directory or a link, under all of its names.
 type node struct {
 	ino   uint64
 	mode  fs.FileMode
@@ -24,14 +24,14 @@ type node struct {
 
 	accessed, modified, changed int64 // nanoseconds
 
-	names *names // of a folder
+	names *names // of a directory
 	text  string // of a link
 	size  int64  // of a file
 	pages pages
 }
 
-func (n *node) isFolder() bool { return n.mode.IsDir() }
-func (n *node) isLink() bool   { return n.mode&fs.ModeSymlink != 0 }
+func (n *node) isDirectory() bool { return n.mode.IsDir() }
+func (n *node) isLink() bool      { return n.mode&fs.ModeSymlink != 0 }
 
 // newNode gives a node without a name.
 func (f *FS) newNode(mode fs.FileMode) *node {
@@ -47,8 +47,8 @@ func (f *FS) birth(n *node) {
 	n.modified, n.changed = n.accessed, n.accessed
 }
 
-// beFolder makes n an empty folder.
-func (f *FS) beFolder(n, parent *node, perm fs.FileMode) {
+// beDirectory makes n an empty directory.
+func (f *FS) beDirectory(n, parent *node, perm fs.FileMode) {
 	f.birth(n)
 	n.mode, n.links, n.names = fs.ModeDir|perm.Perm(), 2, &names{parent: parent}
 }
@@ -63,38 +63,38 @@ func (f *FS) touch(nodes ...*node) {
 
 // cost is what a name for n counts.
 func cost(n *node) int64 {
-	if n.isFolder() {
+	if n.isDirectory() {
 		return 2 * EntryCost
 	}
 	return EntryCost
 }
 
 // attach gives n a name, for which there is room.
-func (f *FS) attach(folder *node, name string, n *node) {
-	folder.names.add(name, n)
-	if n.isFolder() {
-		n.names.parent = folder
-		folder.links++
+func (f *FS) attach(directory *node, name string, n *node) {
+	directory.names.add(name, n)
+	if n.isDirectory() {
+		n.names.parent = directory
+		directory.links++
 	} else {
 		n.links++
 	}
 }
 
 // detach takes a name away, and leaves the node.
-func (f *FS) detach(folder *node, name string, n *node) {
-	folder.names.remove(name)
-	if n.isFolder() {
-		folder.links--
+func (f *FS) detach(directory *node, name string, n *node) {
+	directory.names.remove(name)
+	if n.isDirectory() {
+		directory.links--
 	} else {
 		n.links--
 	}
 }
 
 // remove takes a name away, and the node with its last one.
-func (f *FS) remove(folder *node, name string, n *node) {
-	f.detach(folder, name, n)
+func (f *FS) remove(directory *node, name string, n *node) {
+	f.detach(directory, name, n)
 	f.give(cost(n))
-	if n.isFolder() {
+	if n.isDirectory() {
 		n.links = 0
 	}
 	n.changed = f.now()

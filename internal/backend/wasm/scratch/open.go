@@ -15,11 +15,11 @@ func accepts(w guestfs.Wish, s spot) sys.Errno {
 	switch {
 	case w.Exclusive:
 		return sys.EEXIST
-	case n.isFolder() && (w.Write || w.Create):
+	case n.isDirectory() && (w.Write || w.Create):
 		return sys.EISDIR
-	case n.isFolder():
+	case n.isDirectory():
 		return 0
-	case w.Folder || s.slash:
+	case w.Directory || s.slash:
 		return sys.ENOTDIR
 	case n.isLink():
 		return sys.ELOOP
@@ -42,8 +42,8 @@ func (f *FS) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File, 
 		switch {
 		case errno != 0:
 			return nil, errno
-		case h.node.isFolder():
-			return &folder{handle: h}, 0
+		case h.node.isDirectory():
+			return &directory{handle: h}, 0
 		}
 		return &file{handle: h, readable: w.Read, writable: w.Write, appends: w.Append}, 0
 	})

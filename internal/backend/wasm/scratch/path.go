@@ -15,12 +15,12 @@ const (
 
 // spot is where a path leads.
 type spot struct {
-	// folder and name are where the node is, or could be. There are none for a path
-	// that ends in dots, or is the folder of all.
-	folder *node
-	name   string
-	node   *node
-	// slash says that the path ends in one, and means a folder.
+	// directory and name are where the node is, or could be. There are none for a path
+	// that ends in dots, or is the directory of all.
+	directory *node
+	name      string
+	node      *node
+	// slash says that the path ends in one, and means a directory.
 	slash bool
 }
 
@@ -33,7 +33,7 @@ const (
 	always
 )
 
-// walk finds the spot of a path. Each folder on the way must be there.
+// walk finds the spot of a path. Each directory on the way must be there.
 func (f *FS) walk(path string, follow following) (spot, sys.Errno) {
 	switch {
 	case len(path) > maxPath:
@@ -63,7 +63,7 @@ func (f *FS) walk(path string, follow following) (spot, sys.Errno) {
 		case next == nil && !last:
 			return spot{}, sys.ENOENT
 		case next == nil:
-			return spot{folder: at, name: name, slash: slash}, 0
+			return spot{directory: at, name: name, slash: slash}, 0
 		case next.isLink() && (!last || follow == always || slash && follow == ifSlash):
 			if links++; links > maxLinks {
 				return spot{}, sys.ELOOP
@@ -82,8 +82,8 @@ func (f *FS) walk(path string, follow following) (spot, sys.Errno) {
 		case last && (name == "" || name == "." || name == ".."):
 			return spot{node: next, slash: slash}, 0
 		case last:
-			return spot{folder: at, name: name, node: next, slash: slash}, 0
-		case !next.isFolder():
+			return spot{directory: at, name: name, node: next, slash: slash}, 0
+		case !next.isDirectory():
 			return spot{}, sys.ENOTDIR
 		default:
 			at = next
@@ -105,20 +105,20 @@ func (f *FS) find(path string, follow following) (*node, sys.Errno) {
 		return nil, errno
 	case s.node == nil:
 		return nil, sys.ENOENT
-	case s.slash && !s.node.isFolder():
+	case s.slash && !s.node.isDirectory():
 		return nil, sys.ENOTDIR
 	}
 	return s.node, 0
 }
 
 // place is walk to a name that is free.
-func (f *FS) place(path string, folder bool) (spot, sys.Errno) {
+func (f *FS) place(path string, directory bool) (spot, sys.Errno) {
 	s, errno := f.walk(path, never)
 	switch {
 	case errno != 0:
 	case s.node != nil:
 		errno = sys.EEXIST
-	case s.slash && !folder:
+	case s.slash && !directory:
 		errno = sys.ENOENT
 	}
 	return s, errno

@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// plant makes folders ("a/"), links ("a -> b"), hard links ("a = b") and files.
+// plant makes directories ("a/"), links ("a -> b"), hard links ("a = b") and files.
 func plant(t testing.TB, fs sys.FS, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -16,8 +16,8 @@ func plant(t testing.TB, fs sys.FS, names ...string) {
 			errno = fs.Symlink(text, link)
 		} else if link, of, ok := strings.Cut(name, " = "); ok {
 			errno = fs.Link(of, link)
-		} else if folder, ok := strings.CutSuffix(name, "/"); ok {
-			errno = fs.Mkdir(folder, 0o700)
+		} else if directory, ok := strings.CutSuffix(name, "/"); ok {
+			errno = fs.Mkdir(directory, 0o700)
 		} else {
 			var f sys.File
 			if f, errno = fs.OpenFile(name, sys.O_WRONLY|sys.O_CREAT|sys.O_EXCL, 0o600); errno == 0 {

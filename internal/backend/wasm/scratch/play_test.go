@@ -21,9 +21,9 @@ type play struct {
 
 // opened is one handle in each of the file systems.
 type opened struct {
-	files  []sys.File
-	flag   sys.Oflag
-	folder bool
+	files     []sys.File
+	flag      sys.Oflag
+	directory bool
 }
 
 func (p *play) pick(n int) int {
@@ -138,7 +138,7 @@ func statWords(f sys.FS, path string, follow bool) string {
 // modeWords are what all file systems have in common.
 func modeWords(st wazerosys.Stat_t) string {
 	if st.Mode.IsDir() {
-		return "a folder"
+		return "a directory"
 	}
 	return fmt.Sprint(st.Mode.Type(), st.Size, st.Nlink)
 }
@@ -148,7 +148,7 @@ func (p *play) open(t testing.TB) {
 	h := &p.handles[p.pick(len(p.handles))]
 	path, flag := p.path(true), playFlags[p.pick(len(playFlags))]
 	p.close(t, h)
-	h.files, h.flag, h.folder = make([]sys.File, len(p.fs)), flag, false
+	h.files, h.flag, h.directory = make([]sys.File, len(p.fs)), flag, false
 	p.each(t, fmt.Sprintf("open %s %#x", path, flag), func(i int, f sys.FS) string {
 		file, errno := f.OpenFile(path, flag, 0o600)
 		if errno != 0 {
@@ -159,8 +159,8 @@ func (p *play) open(t testing.TB) {
 			t.Fatalf("%s\nand the other opened it", strings.Join(p.log, "\n"))
 		}
 		h.files[i] = file
-		h.folder, _ = file.IsDir()
-		return fmt.Sprint("opened ", h.folder)
+		h.directory, _ = file.IsDir()
+		return fmt.Sprint("opened ", h.directory)
 	})
 }
 
@@ -187,7 +187,7 @@ func (p *play) use(t testing.TB) {
 		p.each(t, fmt.Sprint(name, " ", size), func(i int, _ sys.FS) string { return do(h.files[i]) })
 	}
 	kind := p.pick(8)
-	if h.folder {
+	if h.directory {
 		kind = 6 // compare lists them; wazero's own go by their path again, and may find none
 	}
 	switch kind {

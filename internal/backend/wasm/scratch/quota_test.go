@@ -63,8 +63,8 @@ func TestNoWayOfGrowingPassesTheSize(t *testing.T) {
 			return e
 		}},
 		{"empty files", func(w *world, _ sys.File, i int) sys.Errno { return w.opens(strconv.Itoa(i), creates) }},
-		{"folders", func(w *world, _ sys.File, i int) sys.Errno { return w.Mkdir(strconv.Itoa(i), 0o700) }},
-		{"folders in folders", func(w *world, _ sys.File, i int) sys.Errno { return w.Mkdir(strings.Repeat("d/", i)+"d", 0o700) }},
+		{"directories", func(w *world, _ sys.File, i int) sys.Errno { return w.Mkdir(strconv.Itoa(i), 0o700) }},
+		{"directories in directories", func(w *world, _ sys.File, i int) sys.Errno { return w.Mkdir(strings.Repeat("d/", i)+"d", 0o700) }},
 		{"links", func(w *world, _ sys.File, i int) sys.Errno { return w.Link("file", strconv.Itoa(i)) }},
 		{"symlinks", func(w *world, _ sys.File, i int) sys.Errno {
 			return w.Symlink(strings.Repeat("x", 4095), strconv.Itoa(i))
@@ -122,9 +122,9 @@ func TestAnotherSize(t *testing.T) {
 func TestWithoutASizeNothingFits(t *testing.T) {
 	w := newWorld(t, 0)
 	check(t, "a file", w.opens("x", creates), guestfs.ENOSPC)
-	check(t, "a folder", w.Mkdir("x", 0o700), guestfs.ENOSPC)
+	check(t, "a directory", w.Mkdir("x", 0o700), guestfs.ENOSPC)
 	check(t, "a link", w.Symlink("y", "x"), guestfs.ENOSPC)
-	check(t, "the folder itself", w.opens(".", sys.O_RDONLY), 0)
+	check(t, "the directory itself", w.opens(".", sys.O_RDONLY), 0)
 	if got := w.lists(w.must(".", sys.O_RDONLY), -1); got != "" {
 		t.Errorf("%q", got)
 	}
@@ -189,8 +189,8 @@ func TestAMillionFiles(t *testing.T) {
 
 // One bound for both file systems of a guest.
 func TestOpenFilesAreSharedWithTheGrants(t *testing.T) {
-	folder := t.TempDir()
-	roots, err := rootfs.Open([]rootfs.Grant{{Host: folder, Guest: "/data", Write: true}})
+	directory := t.TempDir()
+	roots, err := rootfs.Open([]rootfs.Grant{{Host: directory, Guest: "/data", Write: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,10 +18,10 @@ func (f *FS) Rename(from, to string) sys.Errno {
 			return errno
 		}
 		if source.name == "" || target.name == "" {
-			return sys.EINVAL // the folder of all, or dots
+			return sys.EINVAL // the directory of all, or dots
 		}
 		if source.node == target.node && source.node != nil {
-			if (source.slash || target.slash) && !source.node.isFolder() {
+			if (source.slash || target.slash) && !source.node.isDirectory() {
 				return sys.ENOTDIR
 			}
 			return 0 // one file under two names: POSIX leaves both
@@ -30,12 +30,12 @@ func (f *FS) Rename(from, to string) sys.Errno {
 			return errno
 		}
 		if target.node != nil {
-			f.remove(target.folder, target.name, target.node)
+			f.remove(target.directory, target.name, target.node)
 		}
-		f.detach(source.folder, source.name, source.node)
-		f.attach(target.folder, strings.Clone(target.name), source.node)
-		f.touch(source.folder, target.folder)
-		source.node.changed = source.folder.changed
+		f.detach(source.directory, source.name, source.node)
+		f.attach(target.directory, strings.Clone(target.name), source.node)
+		f.touch(source.directory, target.directory)
+		source.node.changed = source.directory.changed
 		return 0
 	})
 }
@@ -45,28 +45,28 @@ func (f *FS) mayRename(source, target spot) sys.Errno {
 	switch {
 	case source.node == nil:
 		return sys.ENOENT
-	case !source.node.isFolder() && (source.slash || target.slash):
+	case !source.node.isDirectory() && (source.slash || target.slash):
 		return sys.ENOTDIR
-	case f.isIn(target.folder, source.node):
+	case f.isIn(target.directory, source.node):
 		return sys.EINVAL
 	case target.node == nil:
 		return 0
-	case f.isIn(source.folder, target.node):
+	case f.isIn(source.directory, target.node):
 		return sys.ENOTEMPTY
-	case source.node.isFolder() && !target.node.isFolder():
+	case source.node.isDirectory() && !target.node.isDirectory():
 		return sys.ENOTDIR
-	case !source.node.isFolder() && target.node.isFolder():
+	case !source.node.isDirectory() && target.node.isDirectory():
 		return sys.EISDIR
-	case target.node.isFolder() && target.node.names.count() > 0:
+	case target.node.isDirectory() && target.node.names.count() > 0:
 		return sys.ENOTEMPTY
 	}
 	return 0
 }
 
-// isIn says whether a folder is another one, or lies in it.
-func (f *FS) isIn(folder, other *node) bool {
-	for ; folder != other; folder = folder.names.parent {
-		if folder == &f.top {
+// isIn says whether a directory is another one, or lies in it.
+func (f *FS) isIn(directory, other *node) bool {
+	for ; directory != other; directory = directory.names.parent {
+		if directory == &f.top {
 			return false
 		}
 	}

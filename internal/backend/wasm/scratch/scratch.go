@@ -15,7 +15,7 @@ const Limit = "scratch"
 // Limits are what a guest may do, but for the size: see FS.Allow. The functions may be
 // nil. They are called in the guest's own call.
 type Limits struct {
-	// Guest is where the guest finds the folder: absolute links below it lead into it.
+	// Guest is where the guest finds the directory: absolute links below it lead into it.
 	Guest string
 	// Files counts what is open, together with those of other mounts.
 	Files *guestfs.OpenFiles
@@ -25,7 +25,7 @@ type Limits struct {
 	Now wazerosys.Walltime
 }
 
-// FS is the folder of one guest.
+// FS is the directory of one guest.
 type FS struct {
 	sys.UnimplementedFS
 	limits  Limits
@@ -44,7 +44,7 @@ type FS struct {
 
 var _ sys.FS = (*FS)(nil)
 
-// New gives an empty folder in which there is no room.
+// New gives an empty directory in which there is no room.
 func New(limits Limits) *FS { return &FS{limits: limits, handles: guestfs.HandlesOf(limits.Files)} }
 
 // Allow says how many bytes the guest may have. If it has more by then, it keeps that.
@@ -79,11 +79,11 @@ func (f *FS) locked(work func() sys.Errno) sys.Errno {
 	return work()
 }
 
-// begin makes the folder itself, when somebody first looks: by then its guest has a
+// begin makes the directory itself, when somebody first looks: by then its guest has a
 // clock.
 func (f *FS) begin() {
 	if f.top.names == nil {
-		f.beFolder(&f.top, &f.top, topMode)
+		f.beDirectory(&f.top, &f.top, topMode)
 	}
 }
 

@@ -65,8 +65,8 @@ func symlink(text, path string) act {
 
 // garden is what each act of verdicts finds. Nothing in it leads out.
 var garden = []string{
-	"file", "other", "folder/", "folder/in", "folder/sub/", "empty/", "twin = file",
-	"link -> file", "to-folder -> folder", "chain -> to-folder/in", "dangling -> new", "loop -> loop", "folder/up -> in",
+	"file", "other", "directory/", "directory/in", "directory/sub/", "empty/", "twin = file",
+	"link -> file", "to-directory -> directory", "chain -> to-directory/in", "dangling -> new", "loop -> loop", "directory/up -> in",
 }
 
 const creates, writes = sys.O_RDWR | sys.O_CREAT, sys.O_WRONLY
@@ -85,22 +85,22 @@ var verdicts = []struct {
 	{opening("new/", creates), sys.EISDIR},
 	{opening("new", creates), 0},
 	{opening("file", creates|sys.O_EXCL), sys.EEXIST},
-	{opening("folder", creates|sys.O_EXCL), sys.EEXIST},
-	{opening("folder", sys.O_RDONLY), 0},
-	{opening("folder/", sys.O_RDONLY|sys.O_DIRECTORY), 0},
-	{opening("folder", writes), sys.EISDIR},
-	{opening("folder", creates), sys.EISDIR},
+	{opening("directory", creates|sys.O_EXCL), sys.EEXIST},
+	{opening("directory", sys.O_RDONLY), 0},
+	{opening("directory/", sys.O_RDONLY|sys.O_DIRECTORY), 0},
+	{opening("directory", writes), sys.EISDIR},
+	{opening("directory", creates), sys.EISDIR},
 	{opening("file", sys.O_DIRECTORY), sys.ENOTDIR},
 	{opening("link", sys.O_RDONLY), 0},
 	{opening("link", sys.O_RDONLY|sys.O_NOFOLLOW), sys.ELOOP},
 	{opening("link", sys.O_RDONLY|sys.O_NOFOLLOW|sys.O_DIRECTORY), sys.ENOTDIR},
 	{opening("link/", sys.O_RDONLY), sys.ENOTDIR},
 	{opening("link", creates|sys.O_EXCL), sys.EEXIST},
-	{opening("to-folder", sys.O_DIRECTORY), 0},
-	{opening("to-folder/", sys.O_DIRECTORY|sys.O_NOFOLLOW), 0},
-	{opening("to-folder/in", sys.O_RDONLY), 0},
+	{opening("to-directory", sys.O_DIRECTORY), 0},
+	{opening("to-directory/", sys.O_DIRECTORY|sys.O_NOFOLLOW), 0},
+	{opening("to-directory/in", sys.O_RDONLY), 0},
 	{opening("chain", sys.O_RDONLY), 0},
-	{opening("folder/up", sys.O_RDONLY), 0},
+	{opening("directory/up", sys.O_RDONLY), 0},
 	{opening("dangling", sys.O_RDONLY), sys.ENOENT},
 	{opening("dangling", creates), 0},
 	{opening("dangling", creates|sys.O_EXCL), sys.EEXIST},
@@ -110,10 +110,10 @@ var verdicts = []struct {
 	{opening("loop/", creates), sys.EISDIR},
 	{opening(strings.Repeat("a", 255), creates), 0},
 	{opening(strings.Repeat("a", 256), creates), sys.ENAMETOOLONG},
-	{opening("folder/../file", sys.O_RDONLY), 0},
-	{opening("to-folder/sub/../in", sys.O_RDONLY), 0},
+	{opening("directory/../file", sys.O_RDONLY), 0},
+	{opening("to-directory/sub/../in", sys.O_RDONLY), 0},
 	{opening("file/../file", sys.O_RDONLY), sys.ENOTDIR},
-	{opening("./folder//in", sys.O_RDONLY), 0},
+	{opening("./directory//in", sys.O_RDONLY), 0},
 	{stat("file"), 0},
 	{stat("dangling"), sys.ENOENT},
 	{stat("loop"), sys.ELOOP},
@@ -122,32 +122,32 @@ var verdicts = []struct {
 	{lstat("loop"), 0},
 	{lstat("loop/"), sys.ELOOP},
 	{lstat("link/"), sys.ENOTDIR},
-	{lstat("to-folder/"), 0},
+	{lstat("to-directory/"), 0},
 	{readlink("link"), 0},
 	{readlink("file"), sys.EINVAL},
 	{readlink("missing"), sys.ENOENT},
-	{readlink("to-folder/"), sys.EINVAL},
+	{readlink("to-directory/"), sys.EINVAL},
 	{mkdir("new"), 0},
 	{mkdir("new/"), 0},
 	{mkdir("file"), sys.EEXIST},
-	{mkdir("folder/"), sys.EEXIST},
+	{mkdir("directory/"), sys.EEXIST},
 	{mkdir("dangling"), sys.EEXIST},
 	{mkdir("missing/new"), sys.ENOENT},
-	{mkdir("to-folder/new"), 0},
+	{mkdir("to-directory/new"), 0},
 	{mkdir("."), sys.EEXIST},
 	{rmdir("empty"), 0},
 	{rmdir("empty/"), 0},
-	{rmdir("folder"), sys.ENOTEMPTY},
+	{rmdir("directory"), sys.ENOTEMPTY},
 	{rmdir("file"), sys.ENOTDIR},
-	{rmdir("to-folder"), sys.ENOTDIR},
+	{rmdir("to-directory"), sys.ENOTDIR},
 	{rmdir("missing"), sys.ENOENT},
 	{rmdir("empty/."), sys.EINVAL},
 	{unlink("file"), 0},
 	{unlink("link"), 0},
-	{unlink("to-folder"), 0},
-	{unlink("to-folder/"), sys.ENOTDIR},
+	{unlink("to-directory"), 0},
+	{unlink("to-directory/"), sys.ENOTDIR},
 	{unlink("file/"), sys.ENOTDIR},
-	{unlink("folder"), sys.EISDIR},
+	{unlink("directory"), sys.EISDIR},
 	{unlink("missing"), sys.ENOENT},
 	{unlink("missing/"), sys.ENOENT},
 	{rename("file", "new"), 0},
@@ -156,33 +156,33 @@ var verdicts = []struct {
 	{rename("file", "file"), 0},
 	{rename("file", "new/"), sys.ENOTDIR},
 	{rename("file/", "new"), sys.ENOTDIR},
-	{rename("file", "folder"), sys.EISDIR},
+	{rename("file", "directory"), sys.EISDIR},
 	{rename("file", "empty"), sys.EISDIR},
-	{rename("file", "folder/in"), 0},
+	{rename("file", "directory/in"), 0},
 	{rename("file", "missing/new"), sys.ENOENT},
 	{rename("missing", "file"), sys.ENOENT},
-	{rename("folder", "new"), 0},
-	{rename("folder/", "new/"), 0},
-	{rename("folder", "empty"), 0},
-	{rename("empty", "folder"), sys.ENOTEMPTY},
-	{rename("folder", "file"), sys.ENOTDIR},
-	{rename("folder", "folder"), 0},
-	{rename("folder", "folder/sub"), sys.EINVAL},
-	{rename("folder", "folder/sub/new"), sys.EINVAL},
-	{rename("folder", "to-folder/sub/new"), sys.EINVAL},
-	{rename("folder/sub", "folder"), sys.ENOTEMPTY},
-	{rename("folder/in", "folder"), sys.ENOTEMPTY},
-	{rename("folder/in", "in"), 0},
+	{rename("directory", "new"), 0},
+	{rename("directory/", "new/"), 0},
+	{rename("directory", "empty"), 0},
+	{rename("empty", "directory"), sys.ENOTEMPTY},
+	{rename("directory", "file"), sys.ENOTDIR},
+	{rename("directory", "directory"), 0},
+	{rename("directory", "directory/sub"), sys.EINVAL},
+	{rename("directory", "directory/sub/new"), sys.EINVAL},
+	{rename("directory", "to-directory/sub/new"), sys.EINVAL},
+	{rename("directory/sub", "directory"), sys.ENOTEMPTY},
+	{rename("directory/in", "directory"), sys.ENOTEMPTY},
+	{rename("directory/in", "in"), 0},
 	{rename("link", "new"), 0},
 	{rename("file", "link"), 0},
-	{rename("file", "to-folder"), 0},
-	{rename("to-folder", "empty"), sys.EISDIR},
+	{rename("file", "to-directory"), 0},
+	{rename("to-directory", "empty"), sys.EISDIR},
 	{link("file", "new"), 0},
 	{link("file", "other"), sys.EEXIST},
 	{link("file", "twin"), sys.EEXIST},
 	{link("file", "new/"), sys.ENOENT},
-	{link("folder", "new"), sys.EPERM},
-	{link("folder", "file"), sys.EEXIST},
+	{link("directory", "new"), sys.EPERM},
+	{link("directory", "file"), sys.EEXIST},
 	{link("missing", "new"), sys.ENOENT},
 	{link("link", "new"), 0},
 	{symlink("anything at all", "new"), 0},
@@ -211,7 +211,7 @@ func TestOwnVerdicts(t *testing.T) {
 		{opening("file", sys.O_RDWR|sys.O_WRONLY), sys.EINVAL},
 		{opening("file", sys.O_RDONLY|sys.O_TRUNC), sys.EINVAL},
 		{opening("new", creates|sys.O_DIRECTORY), sys.EINVAL},
-		{opening("folder", sys.O_RDWR|sys.O_DIRECTORY), 0},
+		{opening("directory", sys.O_RDWR|sys.O_DIRECTORY), 0},
 		{opening("a\x00b", creates), sys.EINVAL},
 		{symlink("a\x00b", "new"), sys.EINVAL},
 		{opening("", sys.O_RDONLY), 0},
@@ -222,11 +222,11 @@ func TestOwnVerdicts(t *testing.T) {
 		{rmdir("."), sys.EINVAL},
 		{unlink("."), sys.EISDIR},
 		{rename(".", "new"), sys.EINVAL},
-		{rename("folder", "."), sys.EINVAL},
-		{rename("folder/.", "new"), sys.EINVAL},
+		{rename("directory", "."), sys.EINVAL},
+		{rename("directory/.", "new"), sys.EINVAL},
 		{opening("..", sys.O_RDONLY), sys.EPERM},
 		{opening("../tmp/file", sys.O_RDONLY), sys.EPERM},
-		{mkdir("folder/../../x"), sys.EPERM},
+		{mkdir("directory/../../x"), sys.EPERM},
 	} {
 		w := newWorld(t, plenty).with(garden...)
 		check(t, v.name, v.do(w.FS), v.want)
@@ -235,15 +235,15 @@ func TestOwnVerdicts(t *testing.T) {
 
 func TestLinksLeadInsideOnly(t *testing.T) {
 	for text, want := range map[string]sys.Errno{
-		"/tmp/folder/in": 0, "/tmp/link": 0, "/tmp//file": 0, "/tmp/to-folder/in": 0, "../folder/in": 0, "./in": 0, "../folder/../file": 0,
+		"/tmp/directory/in": 0, "/tmp/link": 0, "/tmp//file": 0, "/tmp/to-directory/in": 0, "../directory/in": 0, "./in": 0, "../directory/../file": 0,
 		"/tmp": 0, "/tmp/": 0, "..": 0, "/tmp/missing": sys.ENOENT,
 		"/etc/passwd": sys.EPERM, "/lib/python311.zip": sys.EPERM, "/tmpfile": sys.EPERM, "/": sys.EPERM, "/tmp/../etc": sys.EPERM,
 		"../../tmp/file": sys.EPERM, "../..": sys.EPERM, "//tmp/file": sys.EPERM,
 	} {
 		w := newWorld(t, plenty).with(garden...)
-		check(t, "symlink "+text, w.Symlink(text, "folder/l"), 0)
-		check(t, "follow "+text, w.opens("folder/l", sys.O_RDONLY), want)
-		if got, errno := w.Readlink("folder/l"); got != text || errno != 0 {
+		check(t, "symlink "+text, w.Symlink(text, "directory/l"), 0)
+		check(t, "follow "+text, w.opens("directory/l", sys.O_RDONLY), want)
+		if got, errno := w.Readlink("directory/l"); got != text || errno != 0 {
 			t.Errorf("readlink: %q, %v; want %q", got, errno, text)
 		}
 	}
@@ -266,7 +266,7 @@ func TestLinksAreFollowedSoFar(t *testing.T) {
 	check(t, "bomb", w.opens("bomb", sys.O_RDONLY), sys.ELOOP)
 }
 
-func TestNoFolderIsInItself(t *testing.T) {
+func TestNoDirectoryIsInItself(t *testing.T) {
 	w := newWorld(t, plenty).with("a/", "a/b/", "a/b/c/", "a/b/c/d/", "x/", "back -> a")
 	for _, to := range []string{"a/y", "a/b/y", "a/b/c/d/y", "a/b", "back/b/c/y"} {
 		check(t, "rename a "+to, w.Rename("a", to), sys.EINVAL)
@@ -280,7 +280,7 @@ func TestNoFolderIsInItself(t *testing.T) {
 	}
 }
 
-func TestFoldersInFolders(t *testing.T) {
+func TestDirectoriesInDirectories(t *testing.T) {
 	w := newWorld(t, plenty)
 	path, depth := "", 0
 	for errno := sys.Errno(0); ; depth++ {
@@ -291,7 +291,7 @@ func TestFoldersInFolders(t *testing.T) {
 		path += "d/"
 	}
 	if depth != 2048 {
-		t.Errorf("%d folders", depth)
+		t.Errorf("%d directories", depth)
 	}
 	// By renaming it goes deeper, and stays a tree.
 	for range 5 {
@@ -369,7 +369,7 @@ func TestNamesOfOneFile(t *testing.T) {
 }
 
 func TestStat(t *testing.T) {
-	w := newWorld(t, plenty).with("folder/", "folder/sub/", "file", "link -> file")
+	w := newWorld(t, plenty).with("directory/", "directory/sub/", "file", "link -> file")
 	at := func(path string) wazerosys.Stat_t {
 		st, errno := w.Lstat(path)
 		if errno != 0 {
@@ -382,7 +382,7 @@ func TestStat(t *testing.T) {
 		links uint64
 		size  int64
 	}{
-		".": {fs.ModeDir | 0o777, 3, 0}, "folder": {fs.ModeDir | 0o700, 3, 0}, "folder/sub": {fs.ModeDir | 0o700, 2, 0},
+		".": {fs.ModeDir | 0o777, 3, 0}, "directory": {fs.ModeDir | 0o700, 3, 0}, "directory/sub": {fs.ModeDir | 0o700, 2, 0},
 		"file": {0o600, 1, 4}, "link": {fs.ModeSymlink | 0o777, 1, 4},
 	} {
 		if st := at(path); st.Mode != want.mode || st.Nlink != want.links || st.Size != want.size || st.Dev != device {
@@ -393,11 +393,11 @@ func TestStat(t *testing.T) {
 	if st := at("file"); st.Mode != 0o751 {
 		t.Errorf("mode %v", st.Mode)
 	}
-	check(t, "chmod", w.Chmod("folder", 0o500), 0)
-	check(t, "a mode means nothing", w.opens("folder/new", creates), 0)
+	check(t, "chmod", w.Chmod("directory", 0o500), 0)
+	check(t, "a mode means nothing", w.opens("directory/new", creates), 0)
 	check(t, "chmod of nothing", w.Chmod("missing", 0o600), sys.ENOENT)
 	inodes := map[wazerosys.Inode]bool{}
-	for _, path := range []string{".", "folder", "folder/sub", "folder/new", "file", "link"} {
+	for _, path := range []string{".", "directory", "directory/sub", "directory/new", "file", "link"} {
 		inodes[at(path).Ino] = true
 	}
 	if len(inodes) != 6 || inodes[0] {
@@ -425,7 +425,7 @@ func TestTimesAreTheGuests(t *testing.T) {
 		t.Error("somebody looked at the clock before the guest began")
 	}
 	expect(".", times{1, 1, 1})
-	f := w.must("file", creates) // 2, and the folder 3
+	f := w.must("file", creates) // 2, and the directory 3
 	expect("file", times{2, 2, 2})
 	expect(".", times{1, 3, 3})
 	w.writes(f, "x")

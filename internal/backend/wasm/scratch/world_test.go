@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// world is a folder, with what was told about it.
+// world is a directory, with what was told about it.
 type world struct {
 	*testing.T
 	*FS
@@ -41,7 +41,7 @@ func most(files int) *guestfs.OpenFiles {
 
 const plenty = 16 << 20
 
-// with makes folders (that end in a slash), links ("a -> b") and files.
+// with makes directories (that end in a slash), links ("a -> b") and files.
 func (w *world) with(names ...string) *world {
 	w.Helper()
 	plant(w.T, w.FS, names...)
@@ -132,25 +132,25 @@ func recount(t testing.TB, f *FS) (used int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.begin()
-	names, folders := map[*node]int{}, []*node{&f.top}
-	for len(folders) > 0 {
-		folder := folders[0]
-		folders = folders[1:]
+	names, directories := map[*node]int{}, []*node{&f.top}
+	for len(directories) > 0 {
+		directory := directories[0]
+		directories = directories[1:]
 		links, there := 2, 0
-		for _, e := range folder.names.order {
+		for _, e := range directory.names.order {
 			if e.node == nil {
 				continue
 			}
 			there++
-			if folder.names.by[e.name] != e {
+			if directory.names.by[e.name] != e {
 				t.Errorf("%q is not where it is listed", e.name)
 			}
 			used += cost(e.node)
 			names[e.node]++
-			if e.node.isFolder() {
+			if e.node.isDirectory() {
 				links++
-				folders = append(folders, e.node)
-				if e.node.names.parent != folder {
+				directories = append(directories, e.node)
+				if e.node.names.parent != directory {
 					t.Errorf("%q has another parent", e.name)
 				}
 			}
@@ -158,12 +158,12 @@ func recount(t testing.TB, f *FS) (used int64) {
 				used += int64(len(e.node.text)) + pageSize*int64(len(e.node.pages.by))
 			}
 		}
-		if folder.links != links || there != folder.names.count() || len(folder.names.order) != there+folder.names.gone {
-			t.Errorf("a folder has %d links, want %d; %d names, want %d", folder.links, links, folder.names.count(), there)
+		if directory.links != links || there != directory.names.count() || len(directory.names.order) != there+directory.names.gone {
+			t.Errorf("a directory has %d links, want %d; %d names, want %d", directory.links, links, directory.names.count(), there)
 		}
 	}
 	for n, count := range names {
-		if n.isFolder() && count != 1 || !n.isFolder() && n.links != count {
+		if n.isDirectory() && count != 1 || !n.isDirectory() && n.links != count {
 			t.Errorf("node %d has %d names, and says %d", n.ino, count, n.links)
 		}
 	}

@@ -46,7 +46,7 @@ func do(verb, a, b string) (string, error) {
 			return "", err
 		}
 		if info.IsDir() {
-			return "a folder", nil
+			return "a directory", nil
 		}
 		return strconv.FormatInt(info.Size(), 10), nil
 	case "readlink":

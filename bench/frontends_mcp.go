@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// What an agent says: who it is, and one call over and over. Without a context, which
+// tools do not take.
+const (
+	mcpHello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"0"}}}` + "\n"
+	mcpReady = `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	mcpCall  = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_python","arguments":{"code":"result = 41 + 1"}}}` + "\n"
+)
+
+var mcpRequest = run.Request{Script: "result = 41 + 1"}
+
+// frontendMCP measures run_python as an agent has it, which starts `cordon mcp` and speaks
+// with it over pipes: in turns with a Runner of its own and with plain starts.
+func (b *bench) frontendMCP(ctx context.Context, t *table) (err error) {
+	const measure = "run_python over MCP stdio, beyond Runner.Run, 300 runs/s, p50"
+	if b.cordon == "" {
+		t.add(row{place: placeMCP, Measure: measure, Value: "no -cordon given"})
+		return nil
+	}
+	frontend, err := b.openMCP(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, frontend.close()) }()
+
+	var plain, direct, through samples
+	for range b.few(10, 2) {
+		if err := startTurn(ctx, &plain, b.plainLine(), "", ""); err != nil {
+			return err
+		}
+		once := func(ctx context.Context) (time.Duration, error) { return b.timed(ctx, mcpRequest) }
+		if err := b.paced(ctx, &direct, 100, steady, once); err != nil {
+			return err
+		}
+		if err := b.paced(ctx, &through, 100, steady, frontend.call); err != nil {
+			return err
+		}
+	}
+	extra := max(0, through.p50()-direct.p50())
+	t.add(row{
+		place: placeMCP, Measure: measure, Value: milliseconds(extra), Number: extra.Seconds(),
+		Ratio: over(extra, plain.p50()), Must: atMost(1.0/20, "1/20"),
+	})
+	return nil
+}
+
+// mcpFrontend is a service that this client alone speaks with.
+type mcpFrontend struct {
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	answers *bufio.Reader
+}
+
+func (b *bench) openMCP(ctx context.Context) (*mcpFrontend, error) {
+	d := &mcpFrontend{cmd: exec.CommandContext(ctx, b.cordon, "mcp", "--python", b.python, "--log-level", "warn")}
+	d.cmd.Stderr = os.Stderr
+	out, err := d.cmd.StdoutPipe()
+	if err == nil {
+		d.in, err = d.cmd.StdinPipe()
+	}
+	if err == nil {
+		err = d.cmd.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.answers = bufio.NewReader(out)
+	if _, err = d.ask(mcpHello, `"serverInfo"`); err == nil {
+		_, err = io.WriteString(d.in, mcpReady)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+func (d *mcpFrontend) call(context.Context) (time.Duration, error) {
+	return d.ask(mcpCall, `"result":`+wantWarm+`,`)
+}
+
+// ask sends one line, and looks at the line that is its answer.
+func (d *mcpFrontend) ask(line, want string) (time.Duration, error) {
+	begin := time.Now()
+	if _, err := io.WriteString(d.in, line); err != nil {
+		return 0, err
+	}
+	answer, err := d.answers.ReadSlice('\n')
+	for errors.Is(err, bufio.ErrBufferFull) { // the rest of it counts, too
+		answer, err = d.answers.ReadSlice('\n')
+	}
+	took := time.Since(begin)
+	if err == nil && !bytes.Contains(answer, []byte(want)) {
+		err = fmt.Errorf("%s has no %s: %s", line, want, answer)
+	}
+	return took, err
+}
+
+// close has the service end as it does when its agent goes.
+func (d *mcpFrontend) close() error { return errors.Join(d.in.Close(), d.cmd.Wait()) }

@@ -1,0 +1,81 @@
+package confine
+
+const initMachine = 183 // EM_AARCH64
+
+// initCode is described in init_linux.go.
+var initCode = []uint32{
+	// start:
+	0xd2800328, // mov x8, #0x19 (fcntl)
+	0xd2800060, // mov x0, #0x3
+	0xd2800041, // mov x1, #0x2
+	0xd2800022, // mov x2, #0x1
+	0xd4000001, // svc #0x0
+	0xd2a00c13, // mov x19, #0x600000
+	0xd2800014, // mov x20, #0x0
+	// more:
+	0xd28007e8, // mov x8, #0x3f (read)
+	0xd2800060, // mov x0, #0x3
+	0x8b140261, // add x1, x19, x20
+	0xd2a00022, // mov x2, #0x10000
+	0xd4000001, // svc #0x0
+	0xf100001f, // cmp x0, #0x0
+	0x5400036d, // b.le gone
+	0x8b000294, // add x20, x20, x0
+	0xf9400269, // ldr x9, [x19]
+	0xeb09029f, // cmp x20, x9
+	0x54fffec3, // b.cc more
+	0xd2801b88, // mov x8, #0xdc (clone)
+	0xd2800220, // mov x0, #0x11
+	0xd2800001, // mov x1, #0x0
+	0xd2800002, // mov x2, #0x0
+	0xd2800003, // mov x3, #0x0
+	0xd2800004, // mov x4, #0x0
+	0xd4000001, // svc #0x0
+	0xf100001f, // cmp x0, #0x0
+	0x540001cb, // b.lt gone
+	0x54000201, // b.ne wait
+	0xd2801ba8, // mov x8, #0xdd (execve)
+	0xf9400660, // ldr x0, [x19, #8]
+	0xf9400a61, // ldr x1, [x19, #16]
+	0xf9400e62, // ldr x2, [x19, #24]
+	0xd4000001, // svc #0x0
+	0xcb0003e0, // neg x0, x0
+	0xf9000260, // str x0, [x19]
+	0xd2800808, // mov x8, #0x40 (write)
+	0xd2800060, // mov x0, #0x3
+	0xaa1303e1, // mov x1, x19
+	0xd2800102, // mov x2, #0x8
+	0xd4000001, // svc #0x0
+	// gone:
+	0xd2800bc8, // mov x8, #0x5e (exit_group)
+	0xd2800fe0, // mov x0, #0x7f
+	0xd4000001, // svc #0x0
+	// wait:
+	0xd2803688, // mov x8, #0x1b4 (close_range)
+	0xd2800000, // mov x0, #0x0
+	0xd2800041, // mov x1, #0x2
+	0xd2800002, // mov x2, #0x0
+	0xd4000001, // svc #0x0
+	// again:
+	0xd2802088, // mov x8, #0x104 (wait4)
+	0x92800000, // mov x0, #0xffffffffffffffff
+	0xaa1303e1, // mov x1, x19
+	0xd2800002, // mov x2, #0x0
+	0xd2800003, // mov x3, #0x0
+	0xd4000001, // svc #0x0
+	0xf100081f, // cmp x0, #0x2
+	0x540000a0, // b.eq ended
+	0xf100001f, // cmp x0, #0x0
+	0x54fffeea, // b.ge again
+	0xb100101f, // cmn x0, #0x4
+	0x54fffea0, // b.eq again
+	// ended:
+	0xd2800808, // mov x8, #0x40 (write)
+	0xd2800060, // mov x0, #0x3
+	0xaa1303e1, // mov x1, x19
+	0xd2800082, // mov x2, #0x4
+	0xd4000001, // svc #0x0
+	0xd2800bc8, // mov x8, #0x5e (exit_group)
+	0xd2800000, // mov x0, #0x0
+	0xd4000001, // svc #0x0
+}

@@ -1,0 +1,228 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Runner that is root starts its guests as nobody, who could not change what is in
+// a workspace of root's. The kernel can translate the owners of a mount: what is
+// an id inside of a user namespace is taken for the one that it has outside.
+
+// translation is by the namespace of the guest itself. While the place is built, the
+// guest is called there as the owner of its first directory is; then it gets another
+// namespace inside of that, in which it has its own name.
+type translation struct {
+	owner  *ids
+	trees  []int
+	mounts []Mount
+}
+
+// add takes a directory. One of another owner needs another namespace.
+func (t *translation) add(tree int, m Mount, spec Spec) error {
+	var stat unix.Stat_t
+	if err := unix.Fstat(tree, &stat); err != nil {
+		return setupError("open "+m.Path, err, false)
+	}
+	owner := ids{int(stat.Uid), int(stat.Gid)}
+	switch {
+	case owner.uid == spec.Plan.UID:
+		return nil
+	// A test that leaves a guest its capabilities wants them in the namespace that
+	// the others belong to.
+	case t.owner == nil && spec.Plan.Capabilities:
+		t.owner = &owner
+	case t.owner == nil || *t.owner != owner:
+		return spec.Command.Owners.apply(tree, m, owner, spec.Plan)
+	}
+	t.trees, t.mounts = append(t.trees, tree), append(t.mounts, m)
+	return nil
+}
+
+// apply is for the time when the namespace is there, and nobody has used the trees.
+func (t *translation) apply(p *Process, plan Plan) error {
+	if t.owner == nil {
+		return nil
+	}
+	namespace, err := unix.Open("/proc/"+strconv.Itoa(p.Pid)+"/ns/user", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return setupError("clone", err, true)
+	}
+	defer unix.Close(namespace)
+	for i, tree := range t.trees {
+		if err := translate(tree, namespace, t.mounts[i]); err != nil {
+			return &OwnerError{Path: t.mounts[i].source(), UID: t.owner.uid, GID: t.owner.gid, GuestUID: plan.UID, Cause: err}
+		}
+	}
+	return nil
+}
+
+// translate maps the owners of a mount. A file system that cannot (tmpfs before Linux
+// 6.3, ramfs, most network file systems) is taken as it is, if a guest that owns nothing
+// there can still do what it is to do: read, or write where everybody may.
+func translate(tree, namespace int, m Mount) error {
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP, Userns_fd: uint64(namespace)}
+	err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &attr)
+	if !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	var stat unix.Stat_t
+	if statErr := unix.Fstat(tree, &stat); statErr != nil {
+		return errors.Join(err, statErr)
+	}
+	need := uint32(0o7)
+	switch m.Kind {
+	case BindDir:
+		need = 0o5
+	case BindFile:
+		need = 0o4
+	case WritableFile:
+		need = 0o6
+	}
+	if stat.Mode&need == need {
+		return nil
+	}
+	return err
+}
+
+// enterOwnUserNamespace gives the child its own name. It comes with all
+// capabilities in there, and a full bounding set.
+func (p *program) enterOwnUserNamespace(plan Plan) {
+	p.call(unix.SYS_UNSHARE, CloneNewUser)
+	// Its files in /proc are its own only as long as it may be dumped. Nobody has
+	// rights in its namespaces who could make use of that.
+	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)
+	for _, file := range []struct{ name, text string }{
+		{"/proc/self/setgroups", "deny"},
+		{"/proc/self/uid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.first.uid)},
+		{"/proc/self/gid_map", fmt.Sprintf("%d %d 1\n", plan.Inside, plan.first.gid)},
+	} {
+		p.open(file.name, unix.O_WRONLY, 0)
+		opened := p.last()
+		p.call(unix.SYS_WRITE, 0, p.text(file.text), uintptr(len(file.text))).borrow(opened, 0)
+		p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
+	}
+	if plan.Capabilities {
+		p.emptyBoundingSet()
+	}
+}
+
+// OwnerMaps are for directories of yet another owner, of which there is one namespace
+// for each pair of users. The zero value is ready for use.
+type OwnerMaps struct {
+	mu     sync.Mutex
+	fds    map[ownerMap]int
+	closed bool
+}
+
+type ownerMap struct{ uid, gid, toUID, toGID int }
+
+// apply makes what belongs to the owner of the mounted directory or file the guest's.
+func (o *OwnerMaps) apply(tree int, m Mount, owner ids, p Plan) error {
+	fd, err := o.namespace(ownerMap{uid: owner.uid, gid: owner.gid, toUID: p.UID, toGID: p.GID})
+	if err == nil {
+		err = translate(tree, fd, m)
+	}
+	if err != nil {
+		return &OwnerError{Path: m.source(), UID: owner.uid, GID: owner.gid, GuestUID: p.UID, Cause: err}
+	}
+	return nil
+}
+
+// OwnerError says that a guest could not be made the owner of a directory.
+type OwnerError struct {
+	Path     string
+	UID, GID int // the owner's
+	GuestUID int
+	Cause    error
+}
+
+func (e *OwnerError) Error() string {
+	return fmt.Sprintf("%s belongs to uid %d, and cannot be given to the guest's uid %d: %v", e.Path, e.UID, e.GuestUID, e.Cause)
+}
+
+func (e *OwnerError) Unwrap() error { return e.Cause }
+
+// AsOwner gives a plan whose guest is the owner of a directory that cannot be given to
+// another user, if that is an ordinary one. Such a guest has no more than the owner
+// would have by running cordon himself. Root's id is never a guest's: it opens files of
+// the kernel without any capability.
+func (e *OwnerError) AsOwner(p Plan) (Plan, bool) {
+	if e.UID == 0 || e.GID == 0 || !errors.Is(e.Cause, unix.EINVAL) {
+		return p, false
+	}
+	p.UID, p.GID = e.UID, e.GID
+	return p, true
+}
+
+// namespace gives the user namespace of a map, which stays open until Close.
+func (o *OwnerMaps) namespace(m ownerMap) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if fd, ok := o.fds[m]; ok {
+		return fd, nil
+	}
+	if o.closed {
+		return -1, os.ErrClosed
+	}
+	fd, err := newOwnerMap(m)
+	if err != nil {
+		return -1, err
+	}
+	if o.fds == nil {
+		o.fds = map[ownerMap]int{}
+	}
+	o.fds[m] = fd
+	return fd, nil
+}
+
+// Close lets go of the namespaces.
+func (o *OwnerMaps) Close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, fd := range o.fds {
+		unix.Close(fd)
+	}
+	o.fds, o.closed = nil, true
+}
+
+// newOwnerMap starts a process in a new user namespace, opens that, and ends the
+// process: a namespace lives as long as it is open.
+func newOwnerMap(m ownerMap) (int, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	p := newProgram(pair[1])
+	p.step("wait", false)
+	p.closeAllBut(0, pair[1])
+	p.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(p, new(byte)), 1).positive = true
+	parting, err := newParting()
+	if err != nil {
+		unix.Close(pair[0])
+		unix.Close(pair[1])
+		return -1, err
+	}
+	process, err := cloneAndWatch(CloneNewUser, p, parting)
+	unix.Close(pair[1])
+	if err != nil {
+		unix.Close(pair[0])
+		return -1, err
+	}
+	defer process.Wait()
+	defer unix.Close(pair[0]) // it ends
+	directory := "/proc/" + strconv.Itoa(process.Pid)
+	err = errors.Join(
+		os.WriteFile(directory+"/uid_map", fmt.Appendf(nil, "%d %d 1\n", m.uid, m.toUID), 0),
+		os.WriteFile(directory+"/gid_map", fmt.Appendf(nil, "%d %d 1\n", m.gid, m.toGID), 0),
+	)
+	if err != nil {
+		return -1, err
+	}
+	return unix.Open(directory+"/ns/user", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+}

@@ -1,0 +1,268 @@
+package confine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Start has a child build its walls and execute spec.Argv. That goes on after
+// Start returns: the first message on Control is either the report of a failure
+// (see Process.Failure) or the program's own.
+func Start(spec Spec) (*Process, error) {
+	if spec.Command != nil {
+		spec.Plan.Root = slices.Clone(spec.Plan.Root)
+		sortMounts(spec.Plan.Root)
+	}
+	var closing descriptorSet
+	defer closing.close()
+	have := belongings{}
+	translated, err := have.openTrees(spec, &closing)
+	if err != nil {
+		return nil, err
+	}
+	spec.Plan.first = translated.owner
+	if spec.Command == nil {
+		if have.null, err = closing.add(unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)); err != nil {
+			return nil, err
+		}
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	if have.control, err = closing.add(pair[1], nil); err != nil {
+		unix.Close(pair[0])
+		return nil, err
+	}
+	if err := have.addCommand(spec.Command, &closing); err != nil {
+		unix.Close(pair[0])
+		return nil, err
+	}
+	parting, err := newParting()
+	if err != nil {
+		unix.Close(pair[0])
+		return nil, err
+	}
+	have.parting = parting.theirs
+	process, err := cloneAndWatch(spec.Plan.Namespaces, compile(spec, have), parting)
+	if err != nil {
+		unix.Close(pair[0])
+		return nil, setupError("clone", err, spec.Plan.Namespaces != 0)
+	}
+	process.Control = pair[0]
+	if err := process.release(spec, translated); err != nil {
+		process.Kill()
+		process.Wait()
+		unix.Close(process.Control)
+		return nil, err
+	}
+	return process, nil
+}
+
+// cloneAndWatch starts the child on a thread that lives as long as the child:
+// a death signal that the program asks for is sent when the thread that
+// started it ends, and Go may end any other.
+//
+// Nobody else may fork until the child has none of our descriptors: it has copies of all
+// of them, and no file can be executed that somebody may write to. So a program that was
+// written before can be executed by whoever has the lock after us.
+func cloneAndWatch(namespaces uintptr, p *program, parting *parting) (*Process, error) {
+	type started struct {
+		process *Process
+		err     error
+	}
+	result := make(chan started)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends here
+		syscall.ForkLock.Lock()
+		pid, errno := fork(namespaces, p)
+		parting.await()
+		syscall.ForkLock.Unlock()
+		if errno != 0 {
+			result <- started{err: errno}
+			return
+		}
+		process := &Process{Pid: int(pid), program: p, ended: make(chan struct{})}
+		result <- started{process: process}
+		process.reap()
+	}()
+	r := <-result
+	return r.process, r.err
+}
+
+// parting is a pipe that only a child can write to. When the child has closed its end,
+// which is the last that it closes, it has nothing of ours but what it was given.
+type parting struct {
+	ours, theirs int
+	closing      descriptorSet // theirs, and copies of it
+}
+
+func newParting() (*parting, error) {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("pipe: %w", err)
+	}
+	p := &parting{ours: pipe[0]}
+	var err error
+	if p.theirs, err = p.closing.add(pipe[1], nil); err != nil {
+		p.closing.close()
+		unix.Close(p.ours)
+		return nil, err
+	}
+	return p, nil
+}
+
+// await returns when the child has closed its end, or there is no child.
+func (p *parting) await() {
+	p.closing.close()
+	for {
+		if _, err := unix.Read(p.ours, make([]byte, 1)); err != unix.EINTR {
+			break
+		}
+	}
+	unix.Close(p.ours)
+}
+
+// release gives the child its ids, tells it to go on, and queues behind that
+// what the program will read.
+func (p *Process) release(spec Spec, translated translation) error {
+	if spec.Command != nil && spec.Command.Join != nil {
+		if err := spec.Command.Join(p.Pid); err != nil {
+			return err
+		}
+	}
+	if err := p.mapIDs(spec.Plan); err != nil {
+		return setupError("clone", err, true)
+	}
+	if err := translated.apply(p, spec.Plan); err != nil {
+		return err
+	}
+	for _, message := range append([][]byte{{0}}, spec.Messages...) {
+		if err := unix.Send(p.Control, message, unix.MSG_NOSIGNAL); err != nil {
+			return fmt.Errorf("control socket: %w", err)
+		}
+	}
+	return nil
+}
+
+// mapIDs maps exactly one id, an unprivileged one, into the user namespace.
+func (p *Process) mapIDs(plan Plan) error {
+	if plan.Namespaces == 0 {
+		return nil
+	}
+	inside := plan.building()
+	setgroups := "deny" // or no map may be written by who is not root
+	if plan.DropGroups {
+		setgroups = "allow"
+	}
+	for _, file := range []struct{ name, text string }{
+		{"setgroups", setgroups},
+		{"uid_map", fmt.Sprintf("%d %d 1\n", inside.uid, plan.UID)},
+		{"gid_map", fmt.Sprintf("%d %d 1\n", inside.gid, plan.GID)},
+	} {
+		fd, err := unix.Open("/proc/"+strconv.Itoa(p.Pid)+"/"+file.name, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		_, err = unix.Write(fd, []byte(file.text))
+		unix.Close(fd)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openTrees opens the binds of the private root while we are still root: the
+// child will be nobody, and the interpreter may live below a directory that
+// nobody can enter. Other users have the same rights in the child as here.
+func (have *belongings) openTrees(spec Spec, closing *descriptorSet) (t translation, err error) {
+	p := spec.Plan
+	if !p.SwitchID || p.Namespaces&CloneNewNS == 0 {
+		return t, nil
+	}
+	for _, m := range p.Root {
+		if !m.bind() {
+			continue
+		}
+		fd, err := closing.add(openTree(m))
+		if err != nil {
+			return t, setupError("open "+m.Path, err, !errors.Is(err, unix.ENOENT))
+		}
+		if m.MapOwner && spec.Command != nil {
+			if err := t.add(fd, m, spec); err != nil {
+				return t, err
+			}
+		}
+		have.trees = append(have.trees, fd)
+	}
+	return t, nil
+}
+
+// openTree opens one bind.
+func openTree(m Mount) (int, error) {
+	if !m.Exact {
+		return unix.OpenTree(unix.AT_FDCWD, m.source(), treeFlags)
+	}
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	fd, err := unix.Openat2(unix.AT_FDCWD, m.source(), &how)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fd)
+	return unix.OpenTree(fd, "", treeFlags|unix.AT_EMPTY_PATH)
+}
+
+// treeFlags make a detached copy of a mount. The copy is recursive because the
+// kernel refuses to uncover what a submount hides.
+const treeFlags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
+
+func (m Mount) source() string { return cmp.Or(m.Source, m.Path) }
+
+func (m Mount) bind() bool {
+	switch m.Kind {
+	case BindDir, BindFile, BindDevice, WritableDir, WritableFile:
+		return true
+	}
+	return false
+}
+
+// descriptorSet holds what is inherited by the child, and not needed here
+// afterwards.
+type descriptorSet []int
+
+// add takes a new descriptor. It is given another number where the child will
+// have its own descriptors.
+func (s *descriptorSet) add(fd int, err error) (int, error) {
+	if err != nil {
+		return -1, err
+	}
+	*s = append(*s, fd)
+	if fd < firstInherited {
+		if fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, firstInherited); err != nil {
+			return -1, err
+		}
+		*s = append(*s, fd)
+	}
+	if fd >= firstReserved && fd <= lastReserved {
+		if fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, lastReserved+1); err != nil {
+			return -1, err
+		}
+		*s = append(*s, fd)
+	}
+	return fd, nil
+}
+
+func (s *descriptorSet) close() {
+	for _, fd := range *s {
+		unix.Close(fd)
+	}
+}

@@ -1,0 +1,241 @@
+package confine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The tests' own binary is the program, when it has this in its environment.
+const programVariable = "CORDON_JAIL_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(programVariable) {
+	case "":
+		os.Exit(m.Run())
+	case "answer":
+		word := make([]byte, 100)
+		n, err := unix.Read(ControlFD, word)
+		answer(string(word[:max(0, n)]), err, os.Args[1:], len(os.Environ()))
+	case "descriptors":
+		var open []int
+		for fd := range 3000 {
+			if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+				open = append(open, fd)
+			}
+		}
+		answer(open)
+	}
+}
+
+func answer(words ...any) {
+	if _, err := unix.Write(ControlFD, fmt.Append(nil, words...)); err != nil {
+		os.Exit(1) // the test hears nothing, and fails
+	}
+}
+
+// bare is a program without walls: what is tested here is the way to it.
+func bare(argv ...string) Spec {
+	return Spec{Plan: Plan{Environment: true}, Argv: argv}
+}
+
+func ownProgram(t *testing.T, what string, args ...string) Spec {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := bare(append([]string{self}, args...)...)
+	spec.Env = []string{programVariable + "=" + what}
+	return spec
+}
+
+// said waits for the first message on the process's control socket.
+func said(t *testing.T, p *Process) []byte {
+	t.Helper()
+	buffer := make([]byte, 4096)
+	n, err := unix.Read(p.Control, buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buffer[:n]
+}
+
+func started(t *testing.T, spec Spec) *Process {
+	t.Helper()
+	p, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		p.Wait()
+		unix.Close(p.Control)
+	})
+	return p
+}
+
+func TestStartExecutes(t *testing.T) {
+	spec := ownProgram(t, "answer", "x y", "")
+	spec.Messages = [][]byte{[]byte("hello")}
+	if got := string(said(t, started(t, spec))); got != "hello<nil> [x y ] 1" {
+		t.Errorf("%q", got)
+	}
+}
+
+// The program has the control socket, the standard streams, and nothing that
+// the host left open, whatever its number is.
+func TestStartInheritsNothing(t *testing.T) {
+	for _, at := range []int{50, ControlFD, MountNSFD, PIDNSFD, 2000} {
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD, at) // without FD_CLOEXEC
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+	}
+	got := string(said(t, started(t, ownProgram(t, "descriptors"))))
+	if want := "[0 1 2 1020]"; got != want {
+		t.Errorf("descriptors %s, want %s", got, want)
+	}
+}
+
+func TestStartNamesTheStepThatFails(t *testing.T) {
+	p := started(t, bare("/no/such/program"))
+	failure, ok := p.Failure(said(t, p))
+	want := &SetupError{Step: "execute /no/such/program", Cause: "ENOENT (no such file or directory)", Errno: unix.ENOENT}
+	if !ok || !reflect.DeepEqual(failure, want) {
+		t.Errorf("%v, want %v", failure, want)
+	}
+	for _, message := range []string{"", "F", "Z", "F\x00\xff\xff\x01\x00"} {
+		if failure, ok := p.Failure([]byte(message)); ok {
+			t.Errorf("%q is read as %v", message, failure)
+		}
+	}
+}
+
+// A Runner that dies in the middle of a start leaves no child behind, also when
+// several had started: each of them inherits the sockets of the others.
+func TestChildrenEndWithoutTheirRunner(t *testing.T) {
+	var ours []int
+	var children []*Process
+	for range 3 {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parting, err := newParting()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := cloneAndWatch(0, compile(bare("/bin/true"), belongings{null: null, control: pair[1], parting: parting.theirs}), parting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unix.Close(null)
+		unix.Close(pair[1])
+		ours, children = append(ours, pair[0]), append(children, p)
+	}
+	for _, fd := range ours {
+		unix.Close(fd) // as the kernel does
+	}
+	for _, p := range children {
+		if status, _ := p.Wait(); status.ExitStatus() != 1 {
+			t.Errorf("status %v: it went on", status)
+		}
+	}
+}
+
+// Whoever forks after us, and whoever has a command executed, finds no child that could
+// still write to what was open meanwhile, however late that child came to run.
+func TestForksArePartedFromWhatWasOpen(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "program"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	parting, err := newParting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := newProgram(pair[1])
+	program.step("late", false)
+	program.call(unix.SYS_NANOSLEEP, keep(program, &unix.Timespec{Nsec: 100_000_000}), 0)
+	program.closeAllBut(3, pair[1])
+	program.call(unix.SYS_RECVFROM, uintptr(pair[1]), keep(program, new(byte)), 1).positive = true
+	process, err := cloneAndWatch(0, program, parting)
+	unix.Close(pair[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer process.Wait()
+	defer unix.Close(pair[0])
+	open, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process.Pid))
+	if err != nil || len(open) == 0 {
+		t.Fatalf("%q, %v", open, err)
+	}
+	for _, fd := range open {
+		if to, err := os.Readlink(fd); err != nil || to == file.Name() {
+			t.Errorf("the child has %s (%s, %v)", fd, to, err)
+		}
+	}
+
+	syscall.ForkLock.Lock() // as if somebody forked
+	executed := make(chan error)
+	go func() { executed <- (&Process{Control: -1}).Execute("/bin/true", nil, nil) }()
+	select {
+	case <-executed:
+		t.Error("a command is executed while a fork is under way")
+		syscall.ForkLock.Unlock()
+	case <-time.After(100 * time.Millisecond):
+		syscall.ForkLock.Unlock()
+		<-executed
+	}
+}
+
+// A host may have closed its standard streams, or have a thousand descriptors.
+func TestDescriptorsMoveApart(t *testing.T) {
+	stdin, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var low descriptorSet
+	if moved, err := low.add(0, nil); err != nil || moved < 3 {
+		t.Errorf("0 becomes %d, %v", moved, err)
+	}
+	low.close()
+	if err := unix.Dup3(stdin, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(stdin)
+	for _, at := range []int{ControlFD, MountNSFD, PIDNSFD} {
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var set descriptorSet
+		moved, err := set.add(fd, nil)
+		if err != nil || moved >= ControlFD && moved <= PIDNSFD {
+			t.Errorf("%d becomes %d, %v", fd, moved, err)
+		}
+		set.close()
+		for _, fd := range []int{fd, moved} {
+			if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != unix.EBADF {
+				t.Errorf("%d stays open: %v", fd, err)
+			}
+		}
+	}
+}

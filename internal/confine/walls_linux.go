@@ -1,0 +1,459 @@
+package confine
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// setupCapabilities are held, inside the new user namespace only, while the
+// walls go up; keptCapabilities are what the fork server needs to give each
+// worker a mount and a pid namespace of its own.
+var (
+	setupCapabilities = []uintptr{
+		unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT, unix.CAP_SETPCAP, unix.CAP_SETUID, unix.CAP_SETGID,
+		unix.CAP_NET_ADMIN, // to bring up a loopback
+		unix.CAP_SETFCAP,   // to have root's name mapped in a namespace inside of ours
+	}
+	keptCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
+)
+
+// belongings are the descriptors that a child inherits on purpose.
+type belongings struct {
+	null    int    // /dev/null
+	control int    // the child's end of the control socket
+	trees   []int  // a mount tree for each bind of the private root, or none
+	streams [3]int // of a command
+	init    int    // the program of a command's init
+	kept    []int  // what a command gets beside its streams
+	groups  []int  // files of cgroups, into which a process writes itself
+	parting int    // to be closed when all others are
+}
+
+// compile writes down the line from the first instruction after clone to
+// execve. The order of the steps is the argument; each says what would go wrong
+// elsewhere.
+func compile(spec Spec, have belongings) *program {
+	plan := spec.Plan
+	p := newProgram(have.control)
+	p.step("session", false)
+	p.call(unix.SYS_SETSID)
+
+	// Before anything is waited for: whoever holds a copy of another child's
+	// control socket would keep that child from noticing our end.
+	p.step("descriptors", false)
+	if spec.Command != nil {
+		p.commandDescriptors(plan, have)
+	} else {
+		p.descriptors(plan, have)
+	}
+	p.call(unix.SYS_CLOSE, uintptr(have.parting)).accept(unix.EBADF) // with all others, but for some tests
+
+	// The Runner gives us ids that exist in our user namespace, and says so.
+	p.step("wait for ids", true)
+	p.call(unix.SYS_RECVFROM, ControlFD, keep(p, new(byte)), 1).positive = true
+
+	if spec.Command == nil {
+		// While /proc is still there: the root that follows has none.
+		p.step("keep namespaces", true)
+		p.keepNamespaces(plan)
+	}
+
+	// While we may: changing the user gives up the right to drop it.
+	p.step("bounding set", false)
+	p.dropBoundingSet(spec)
+
+	// Before the first mount: files in the new root must belong to an id that
+	// exists inside. Root becomes nobody here and never comes back.
+	p.step("switch user", false)
+	p.switchUser(plan)
+
+	if plan.Namespaces&CloneNewNS != 0 {
+		// Without it a mount below a shared one would appear outside.
+		p.step("private mounts", true)
+		p.call(unix.SYS_MOUNT, 0, p.text("/"), 0, unix.MS_REC|unix.MS_PRIVATE)
+	}
+	if plan.Root != nil {
+		p.buildRoot(plan, have.trees)
+	}
+	if plan.Namespaces&CloneNewUTS != 0 {
+		p.step("set host name", true)
+		p.call(unix.SYS_SETHOSTNAME, p.text("cordon"), uintptr(len("cordon")))
+	}
+	if spec.Command != nil {
+		p.command(spec, have)
+		return p
+	}
+	p.step("limits", false)
+	p.limits(plan)
+	p.dropPrivileges(spec)
+	p.execute(spec)
+	return p
+}
+
+// dropPrivileges comes last, because every step before it may need a capability.
+func (p *program) dropPrivileges(spec Spec) {
+	p.step("capabilities", false)
+	p.capabilities(spec)
+	p.step("no new privileges", false)
+	if spec.Plan.NoNewPrivs {
+		p.call(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1)
+	}
+}
+
+func (p *program) execute(spec Spec) {
+	p.step("execute "+spec.Argv[0], false)
+	p.call(unix.SYS_EXECVE, p.text(spec.Argv[0]), p.texts(spec.Argv), p.texts(spec.Env))
+}
+
+// descriptors leaves the standard streams (all /dev/null) and the control
+// socket, and closes everything else at once but for what is still needed:
+// whoever leaked it, the program does not get it.
+func (p *program) descriptors(plan Plan, have belongings) {
+	null, control := uintptr(have.null), uintptr(have.control)
+	p.call(unix.SYS_DUP3, control, ControlFD, 0)
+	for fd := range uintptr(3) {
+		p.call(unix.SYS_DUP3, null, fd, 0)
+	}
+	// Nothing that is opened from here on gets the numbers of the namespaces.
+	p.call(unix.SYS_DUP3, null, MountNSFD, unix.O_CLOEXEC)
+	p.call(unix.SYS_DUP3, null, PIDNSFD, unix.O_CLOEXEC)
+	if !plan.Environment {
+		return
+	}
+	p.closeAllBut(3, append([]int{ControlFD, MountNSFD, PIDNSFD, have.control}, have.trees...)...)
+}
+
+// closeAllBut closes every descriptor from the first number on.
+func (p *program) closeAllBut(first int, stay ...int) {
+	slices.Sort(stay)
+	next := first
+	for _, fd := range stay {
+		if fd > next {
+			p.call(unix.SYS_CLOSE_RANGE, uintptr(next), uintptr(fd-1), 0)
+		}
+		next = max(next, fd+1)
+	}
+	p.call(unix.SYS_CLOSE_RANGE, uintptr(next), 1<<31-1, 0)
+}
+
+func (p *program) keepNamespaces(plan Plan) {
+	for _, ns := range []struct {
+		flag uintptr
+		path string
+		fd   uintptr
+	}{
+		{CloneNewNS, "/proc/self/ns/mnt", MountNSFD},
+		{CloneNewPID, "/proc/self/ns/pid", PIDNSFD},
+	} {
+		if plan.Namespaces&ns.flag != 0 {
+			p.open(ns.path, unix.O_RDONLY, 0)
+			p.call(unix.SYS_DUP3, 0, ns.fd, 0).borrow(p.last()-1, 0)
+		}
+	}
+}
+
+func (p *program) open(name string, flags, mode uintptr) {
+	p.call(unix.SYS_OPENAT, atCWD, p.text(name), flags|unix.O_CLOEXEC, mode)
+}
+
+// atCWD is AT_FDCWD as an argument.
+const atCWD = ^uintptr(99)
+
+// dropBoundingSet sees to it that nothing executed later can gain any
+// capability. It goes on without the right to drop: a process that lacks it
+// holds no others either, and no-new-privs keeps it so. The numbers go past the
+// last one that the kernel knows.
+func (p *program) dropBoundingSet(spec Spec) {
+	if spec.Plan.Namespaces != 0 {
+		// What execve is to leave must be marked while the set still has it.
+		p.setCapabilities(setupCapabilities, kept(spec))
+	}
+	if spec.Plan.Capabilities {
+		p.emptyBoundingSet()
+	}
+}
+
+func (p *program) emptyBoundingSet() {
+	for c := range uintptr(64) {
+		p.call(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c).accept(unix.EPERM, unix.EINVAL)
+	}
+}
+
+func (p *program) switchUser(plan Plan) {
+	if !plan.SwitchID {
+		return
+	}
+	// Until execve we are a copy of the host's memory, which other processes of
+	// that user must not look into.
+	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
+	uid, gid := uintptr(plan.UID), uintptr(plan.GID)
+	if plan.Namespaces != 0 {
+		uid, gid = uintptr(plan.building().uid), uintptr(plan.building().gid)
+	}
+	if plan.DropGroups {
+		p.call(unix.SYS_SETGROUPS, 0, 0)
+	}
+	p.call(unix.SYS_SETRESGID, gid, gid, gid)
+	p.call(unix.SYS_SETRESUID, uid, uid, uid)
+}
+
+// staging is any directory that every host has; it is covered by the new root
+// only after all binds have been opened.
+const staging = "/dev"
+
+func (p *program) buildRoot(plan Plan, passed []int) {
+	tree := p.openTrees(plan, passed)
+	base := cmp.Or(plan.Stage, staging)
+	p.step("new root", true)
+	p.call(unix.SYS_UMASK, 0o022)
+	p.call(unix.SYS_MOUNT, p.text("cordon"), p.text(base), p.text("tmpfs"),
+		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, p.text("mode=0755,size=1m"))
+	made := map[string]bool{base: true}
+	for i, m := range plan.Root {
+		p.step("mount "+m.Path, true)
+		switch below := isBelowBind(m, plan.Root[:i]); {
+		case !below:
+			p.place(m, base, tree, made)
+		case m.bind():
+			p.placeInBind(m, base, tree)
+		default:
+			// In a directory that is granted, nothing is made: it is the host's.
+		}
+	}
+	if plan.Stage != "" {
+		// Of the new processes: who builds a root will look for itself in it.
+		p.newFileSystem(Mount{Kind: Proc}, p.text("/proc"))
+		return
+	}
+	// The root itself is read-only: nobody, not even we, adds to it later.
+	p.step("read-only root", true)
+	const readOnly = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
+	p.setAttributes(staging, 0, readOnly)
+	for _, m := range plan.Root {
+		if m.Kind == ParentDir {
+			p.setAttributes(path.Join(staging, m.Path), 0, readOnly)
+		}
+	}
+	// pivot_root onto itself stacks the old root on top of the new one, where
+	// it can be detached without a directory to put it in. chroot would leave
+	// the old root reachable through any open directory.
+	p.step("change root", true)
+	here := p.text(".")
+	p.call(unix.SYS_CHDIR, p.text(staging))
+	p.call(unix.SYS_PIVOT_ROOT, here, here)
+	p.call(unix.SYS_UMOUNT2, here, unix.MNT_DETACH)
+	p.call(unix.SYS_CHDIR, p.text("/"))
+}
+
+// openTrees opens a mount tree for each bind that the Runner has not opened,
+// and gives for each path the call that takes its tree as first argument.
+func (p *program) openTrees(plan Plan, passed []int) func(path string, c *call) {
+	given, opened := map[string]uintptr{}, map[string]int{}
+	for _, m := range plan.Root {
+		if !m.bind() {
+			continue
+		}
+		if len(given) < len(passed) {
+			given[m.Path] = uintptr(passed[len(given)])
+			continue
+		}
+		p.step("open "+m.Path, true)
+		if m.Exact {
+			p.openExactly(atCWD, m.source())
+			p.call(unix.SYS_OPEN_TREE, 0, p.text(""), treeFlags|unix.AT_EMPTY_PATH).borrow(p.last()-1, 0)
+		} else {
+			p.call(unix.SYS_OPEN_TREE, atCWD, p.text(m.source()), treeFlags)
+		}
+		opened[m.Path] = p.last()
+	}
+	return func(path string, c *call) {
+		if fd, ok := given[path]; ok {
+			c.args[0] = fd
+			return
+		}
+		c.borrow(opened[path], 0)
+	}
+}
+
+func (p *program) place(m Mount, base string, tree func(string, *call), made map[string]bool) {
+	target := path.Join(base, m.Path)
+	p.makeDirectory(path.Dir(target), made)
+	name := p.text(target)
+	switch m.Kind {
+	case Symlink:
+		p.call(unix.SYS_SYMLINKAT, p.text(m.Target), atCWD, name)
+		return
+	case TextFile:
+		p.open(target, unix.O_WRONLY|unix.O_CREAT, 0o444)
+		opened := p.last()
+		p.call(unix.SYS_WRITE, 0, p.text(m.Target), uintptr(len(m.Target))).borrow(opened, 0)
+		p.call(unix.SYS_CLOSE).borrow(opened, 0)
+		return
+	case MaskedFile:
+		// A device on a mount without devices: nobody can open it.
+		p.cover(path.Join(base, nullDevice), target)
+		return
+	case MaskedDir:
+		p.call(unix.SYS_MOUNT, p.text("cordon"), name, p.text(string(Tmpfs)),
+			unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, p.text("mode=0555,size=4k,nr_inodes=1"))
+		return
+	case ReadOnlyDir:
+		p.cover(target, target)
+		return
+	case EmptyDir, BindDir, WritableDir, Tmpfs, Proc, DevPTS, ScratchView, ParentDir:
+		p.makeDirectory(target, made)
+	case BindFile, BindDevice, WritableFile:
+		// One that is there already came with a directory around it.
+		p.call(unix.SYS_MKNODAT, atCWD, name, unix.S_IFREG|0o444).accept(unix.EEXIST)
+	}
+	switch m.Kind {
+	case Tmpfs, Proc, DevPTS, ParentDir:
+		p.newFileSystem(m, name)
+		return
+	case ScratchView:
+		p.call(unix.SYS_MOUNT, p.text(path.Join(base, Scratch)), name, 0, unix.MS_BIND)
+		return
+	case EmptyDir:
+		return
+	}
+	tree(m.Path, p.call(unix.SYS_MOVE_MOUNT, 0, p.text(""), atCWD, name, unix.MOVE_MOUNT_F_EMPTY_PATH))
+	p.setAttributes(target, unix.AT_RECURSIVE, m.attributes())
+}
+
+// nullDevice is in every root, before what it covers.
+const nullDevice = "/dev/null"
+
+// cover puts one thing of the new root over another, or over itself, read-only.
+func (p *program) cover(source, target string) {
+	p.call(unix.SYS_MOUNT, p.text(source), p.text(target), 0, unix.MS_BIND)
+	p.setAttributes(target, 0, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
+}
+
+// isBelowBind says that the mount point lies in a directory of the host's.
+func isBelowBind(m Mount, earlier []Mount) bool {
+	return slices.ContainsFunc(earlier, func(other Mount) bool { return other.bind() && strings.HasPrefix(m.Path, other.Path+"/") })
+}
+
+// placeInBind mounts onto something that is there already, in a directory of the
+// host's that guests may have changed: nothing is made, and no symlink followed.
+func (p *program) placeInBind(m Mount, base string, tree func(string, *call)) {
+	attr := &unix.MountAttr{Attr_set: m.attributes()}
+	tree(m.Path, p.call(unix.SYS_MOUNT_SETATTR, 0, p.text(""), unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, keep(p, attr), unix.MOUNT_ATTR_SIZE_VER0))
+	p.openExactly(atCWD, path.Join(base, m.Path))
+	opened := p.last()
+	tree(m.Path, p.call(unix.SYS_MOVE_MOUNT, 0, p.text(""), 0, p.text(""), unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH))
+	p.calls[p.last()].alsoBorrow(opened, 2)
+	p.call(unix.SYS_CLOSE, 0).borrow(opened, 0)
+}
+
+// openExactly opens a path if no part of it is a symlink.
+func (p *program) openExactly(at uintptr, name string) {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	p.call(unix.SYS_OPENAT2, at, p.text(name), keep(p, how), unix.SizeofOpenHow)
+}
+
+// attributes are those of a bind.
+func (m Mount) attributes() uint64 {
+	attributes := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
+	switch m.Kind {
+	case BindDevice:
+		attributes = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC // a device must stay one
+	case WritableDir, WritableFile:
+		attributes = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	}
+	return attributes
+}
+
+// newFileSystem mounts one that the host has no part in.
+func (p *program) newFileSystem(m Mount, target uintptr) {
+	flags, name := uintptr(unix.MS_NOSUID|unix.MS_NODEV), m.Kind
+	switch m.Kind {
+	case Proc:
+		flags |= unix.MS_NOEXEC
+	case DevPTS:
+		flags = unix.MS_NOSUID | unix.MS_NOEXEC // terminals are devices
+	case ParentDir:
+		name = Tmpfs
+	}
+	p.call(unix.SYS_MOUNT, p.text("cordon"), target, p.text(string(name)), flags, p.text(m.Target))
+}
+
+// makeDirectory makes a directory with all of its parents. What came with a mount
+// above it is there already.
+func (p *program) makeDirectory(name string, made map[string]bool) {
+	if made[name] {
+		return
+	}
+	p.makeDirectory(path.Dir(name), made)
+	made[name] = true
+	p.call(unix.SYS_MKDIRAT, atCWD, p.text(name), 0o755).accept(unix.EEXIST)
+}
+
+func (p *program) setAttributes(target string, flags uintptr, attributes uint64) {
+	attr := &unix.MountAttr{Attr_set: attributes}
+	p.call(unix.SYS_MOUNT_SETATTR, atCWD, p.text(target), flags, keep(p, attr), unix.MOUNT_ATTR_SIZE_VER0)
+}
+
+// limits sets those that are the same for every run; the Runner narrows the
+// rest from outside, for each worker. The fork server needs more descriptors
+// than a guest: its own are numbered above what a guest may have.
+func (p *program) limits(plan Plan) {
+	p.limit(unix.RLIMIT_NOFILE, descriptorLimit)
+	if !plan.Rlimits {
+		return
+	}
+	p.limit(unix.RLIMIT_CORE, 0)     // a core file holds the guest's memory, and is written by the kernel
+	p.limit(unix.RLIMIT_MEMLOCK, 0)  // locked pages cannot be reclaimed
+	p.limit(unix.RLIMIT_MSGQUEUE, 0) // kernel memory outside every other limit
+	p.limit(unix.RLIMIT_RTPRIO, 0)   // a real-time loop starves the host
+	p.limit(unix.RLIMIT_NICE, 0)
+	p.limit(unix.RLIMIT_SIGPENDING, 256)
+}
+
+func (p *program) limit(resource uintptr, value uint64) {
+	p.call(unix.SYS_PRLIMIT64, 0, resource, keep(p, &unix.Rlimit{Cur: value, Max: value}), 0)
+}
+
+// capabilities leaves the fork server those that it needs, and nobody any
+// others.
+func (p *program) capabilities(spec Spec) {
+	if spec.Plan.Namespaces == 0 && !spec.Plan.Capabilities {
+		return
+	}
+	p.call(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL)
+	p.setCapabilities(kept(spec), kept(spec))
+	for _, c := range kept(spec) {
+		p.call(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, c)
+	}
+}
+
+// kept are the capabilities of the executed program, all of them in its own
+// user namespace.
+func kept(spec Spec) []uintptr {
+	switch {
+	case spec.Plan.Namespaces == 0:
+		return nil
+	case !spec.Plan.Capabilities:
+		return setupCapabilities
+	case spec.Command != nil:
+		return nil
+	}
+	return keptCapabilities
+}
+
+func (p *program) setCapabilities(held, inheritable []uintptr) {
+	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	data := new([2]unix.CapUserData)
+	for _, c := range held {
+		data[c/32].Permitted |= 1 << (c % 32)
+		data[c/32].Effective |= 1 << (c % 32)
+	}
+	for _, c := range inheritable {
+		data[c/32].Inheritable |= 1 << (c % 32)
+	}
+	p.call(unix.SYS_CAPSET, keep(p, header), keep(p, data))
+}
