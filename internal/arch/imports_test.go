@@ -109,10 +109,10 @@ var links = []struct{ program, banned, why string }{
 	{"cmd/cordond", "testing", "it registers flags and shows that test code is shipped"},
 	{"cmd/cordond", "net/http/pprof", "it puts handlers onto the default mux, where everybody who can connect may use them"},
 	{"cmd/cordond", "plugin", "the binary is static"},
-	{".", "github.com/spf13", "whoever embeds cordon has a command line of his own"},
-	{".", "gvisor.dev/gvisor", "whoever embeds cordon would link a kernel"},
-	{".", "github.com/prometheus", "whoever embeds cordon has figures of his own"},
-	{".", "go.opentelemetry.io", "whoever embeds cordon has traces of his own"},
+	{".", "github.com/spf13", "embedders have their own command line"},
+	{".", "gvisor.dev/gvisor", "embedders would link a kernel"},
+	{".", "github.com/prometheus", "embedders have their own metrics"},
+	{".", "go.opentelemetry.io", "embedders have their own tracing"},
 	{".", "go.yaml.in/yaml", "the Go API takes a policy.Policy, not a file"},
 }
 
@@ -138,7 +138,7 @@ func TestLinks(t *testing.T) {
 	})
 	for _, l := range links {
 		if !seen[l.program] {
-			t.Errorf("%s does not exist any more: mend the table", l.program)
+			t.Errorf("%s does not exist: remove it from the table", l.program)
 		}
 	}
 }
