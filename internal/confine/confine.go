@@ -42,7 +42,7 @@ type Command struct {
 	Streams [3]int
 	// Terminal says that Streams are a terminal, which is to be its own. With
 	// NewTerminal, they are replaced by one that is made inside, and has a name
-	// there; our end comes with the Place.
+	// there; our end comes with the Handles.
 	Terminal, NewTerminal bool
 	// Dir is where it starts.
 	Dir    string

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readyMark is the message that carries the descriptors of a place whose walls
-// all stand.
+// readyMark is the message that carries a sandbox's descriptors once all its walls
+// stand.
 const readyMark = 'W'
 
-// Place is what the Runner holds of a command's surroundings. Each is a
-// descriptor that its owner closes, or -1.
-type Place struct {
+// Handles are the descriptors that lead into a command's sandbox. Each is -1 or is
+// closed by its owner.
+type Handles struct {
 	Proc     int // the directory of its processes
 	Scratch  int // its /tmp
 	Proxy    int // a socket on its loopback that listens
@@ -23,12 +23,12 @@ type Place struct {
 	Listener int // where the kernel asks about denied system calls
 }
 
-// NoPlace has nothing in it.
-var NoPlace = Place{Proc: -1, Scratch: -1, Proxy: -1, Terminal: -1, Listener: -1}
+// NoHandles holds no descriptor.
+var NoHandles = Handles{Proc: -1, Scratch: -1, Proxy: -1, Terminal: -1, Listener: -1}
 
-// Close lets go of all that is still there.
-func (p *Place) Close() {
-	for _, fd := range []*int{&p.Proc, &p.Scratch, &p.Proxy, &p.Terminal, &p.Listener} {
+// Close closes all descriptors that are still open.
+func (h *Handles) Close() {
+	for _, fd := range []*int{&h.Proc, &h.Scratch, &h.Proxy, &h.Terminal, &h.Listener} {
 		if *fd >= 0 {
 			unix.Close(*fd)
 			*fd = -1
@@ -36,30 +36,30 @@ func (p *Place) Close() {
 	}
 }
 
-// Ready waits until all walls of a command stand, and gives what the child has
-// sent. A wall that could not be put up is a SetupError.
-func (p *Process) Ready(c *Command, mode SeccompMode) (Place, error) {
-	place := NoPlace
-	want := []*int{&place.Proc, &place.Scratch}
+// Ready waits until all walls of a command stand, and returns the descriptors that
+// the child sent. A wall that could not be put up is a SetupError.
+func (p *Process) Ready(c *Command, mode SeccompMode) (Handles, error) {
+	handles := NoHandles
+	want := []*int{&handles.Proc, &handles.Scratch}
 	if c.ProxyPort != 0 {
-		want = append([]*int{&place.Proxy}, want...)
+		want = append([]*int{&handles.Proxy}, want...)
 	}
 	if c.NewTerminal {
-		want = append(want, &place.Terminal)
+		want = append(want, &handles.Terminal)
 	}
 	if mode == SeccompNotify {
-		want = append(want, &place.Listener)
+		want = append(want, &handles.Listener)
 	}
 	data, rights := make([]byte, 64), make([]byte, unix.CmsgSpace(4*len(want)))
 	n, size, err := p.receive(data, rights)
 	if err != nil {
-		return place, fmt.Errorf("control socket: %w", err)
+		return handles, fmt.Errorf("control socket: %w", err)
 	}
 	if failure, failed := p.Failure(data[:n]); failed {
-		return place, failure
+		return handles, failure
 	}
 	if n != 1 || data[0] != readyMark {
-		return place, errors.New("the sandbox ended while it was set up")
+		return handles, errors.New("the sandbox ended while it was set up")
 	}
 	fds, err := descriptorsIn(rights[:size])
 	for i, fd := range fds {
@@ -70,20 +70,20 @@ func (p *Process) Ready(c *Command, mode SeccompMode) (Place, error) {
 		}
 	}
 	if err == nil && len(fds) != len(want) {
-		err = fmt.Errorf("%d descriptors came, not %d", len(fds), len(want))
+		err = fmt.Errorf("%d descriptors arrived, want %d", len(fds), len(want))
 	}
 	if err != nil {
-		place.Close()
-		return place, fmt.Errorf("control socket: %w", err)
+		handles.Close()
+		return handles, fmt.Errorf("control socket: %w", err)
 	}
-	return place, nil
+	return handles, nil
 }
 
 func (p *Process) receive(data, rights []byte) (n, size int, err error) {
 	for {
 		n, size, _, _, err = unix.Recvmsg(p.Control, data, rights, unix.MSG_CMSG_CLOEXEC)
 		switch {
-		case errors.Is(err, unix.ECONNRESET): // it was gone before it had read all
+		case errors.Is(err, unix.ECONNRESET): // the child ended before it read everything
 			return 0, 0, nil
 		case !errors.Is(err, unix.EINTR):
 			return n, size, err
@@ -103,14 +103,14 @@ func descriptorsIn(rights []byte) ([]int, error) {
 type CommandEnd struct {
 	// Failure says why the command could not be executed; 0 if it was.
 	Failure syscall.Errno
-	// Status is there when it was, and came to an end before it was killed with
-	// everything around it.
+	// Status is nil if the command was not executed, or was killed together with the
+	// sandbox before it ended.
 	Status *unix.WaitStatus
 }
 
-// End waits for the command's end. A SetupError is one of the last steps, after the
-// walls. It takes the init's word for it: a guest that
-// could forge that could as well end in that way.
+// End waits for the command to end. A SetupError names one of the last steps, after the
+// walls. The init's word is enough here: a guest that could forge it could just as well
+// end in that way.
 func (p *Process) End() (CommandEnd, error) {
 	var end CommandEnd
 	data := make([]byte, 64)
@@ -122,7 +122,7 @@ func (p *Process) End() (CommandEnd, error) {
 		switch {
 		case err != nil:
 			return end, fmt.Errorf("control socket: %w", err)
-		case n == 0: // the init is gone
+		case n == 0: // the init has ended
 			return end, nil
 		case n == 4 && end.Status == nil:
 			status := unix.WaitStatus(binary.NativeEndian.Uint32(data))

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// recipe says what place a command needs.
+// recipe describes the sandbox that a command needs.
 func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
 	r = recipe{readOnly: job.WorkspaceReadOnly, limits: job.Limits}
 	if job.Workspace != "" {
@@ -31,8 +31,8 @@ func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
 	return r, err
 }
 
-// check looks at a command before it is executed. The refusals are the policy's;
-// an error is a request that makes no sense on this host.
+// check examines a command line before it is executed. Refusals come from the policy;
+// an error means that the request makes no sense on this host.
 func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []run.Violation, err error) {
 	verdict, err := command.Check(job.Command, command.Scope{
 		Workspace: r.workspace.path, Dir: r.dir(),
@@ -52,10 +52,11 @@ func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []r
 	return verdict.Path, refusals, nil
 }
 
-// ownLoopback is a command's own in a network namespace of its own.
+// ownLoopback grants the loopback addresses. A command in its own network namespace
+// reaches only itself there.
 var ownLoopback = sync.OnceValue(func() (grants []policy.NetGrant) {
 	for _, text := range []string{"localhost:*", "127.0.0.0/8:*", "[::1]:*"} {
-		if grant, err := policy.ParseNetGrant(text); err == nil { // a test holds that there is none
+		if grant, err := policy.ParseNetGrant(text); err == nil { // a test checks that it is always nil
 			grants = append(grants, grant)
 		}
 	}
@@ -74,14 +75,14 @@ func findDirectory(name string, dangerous bool) (directory, error) {
 	return directory{path: canonical, dev: stat.Dev, ino: stat.Ino}, nil
 }
 
-// grantedNow tells what lies at the granted paths. A file that was replaced is
-// another one, though its path is the same.
+// grantedNow identifies the files at the granted paths by device and inode. A file that
+// was replaced is a different one, though its path is the same.
 func (b *Backend) grantedNow() (string, error) {
 	var now []byte
 	for _, path := range b.granted {
 		var stat unix.Stat_t
 		if err := unix.Stat(path, &stat); err != nil {
-			return "", run.Errorf(run.Invalid, "the policy grants %s, which is not there any more: %w", path, err)
+			return "", run.Errorf(run.Invalid, "the policy grants %s, which does not exist any more: %w", path, err)
 		}
 		now = fmt.Appendf(now, "%d:%d ", stat.Dev, stat.Ino)
 	}

@@ -6,103 +6,103 @@ import (
 	"time"
 )
 
-// ahead are places that were built before anybody asked for them. Who runs one
-// command in a workspace soon runs another one there; most of what a command costs
-// is its place.
+// ahead builds sandboxes before they are requested. A caller that runs one command in a
+// workspace usually runs another one there soon, and building the sandbox is most of
+// what a command costs.
 type ahead struct {
 	backend *Backend
-	most    int
+	limit   int
 
-	mu       sync.Mutex
-	waiting  map[recipe][]*waitingPlace
-	count    int // those that wait, and those being built
-	of       map[recipe]int
-	closed   bool
-	building sync.WaitGroup
+	mu        sync.Mutex
+	idle      map[recipe][]*idleSandbox
+	count     int // idle ones, and those being built
+	perRecipe map[recipe]int
+	closed    bool
+	building  sync.WaitGroup
 }
 
-// waitingPlace is ended when nobody takes it.
-type waitingPlace struct {
-	*place
+// idleSandbox waits for a command. It is torn down when it expires.
+type idleSandbox struct {
+	*sandbox
 	expiry *time.Timer
 }
 
 const (
-	// keptFor is how long a place waits. It keeps two small processes, and the
-	// workspace's file system busy.
-	keptFor = 10 * time.Second
-	// mostAhead bounds the places of all recipes together; mostOfOne those of one.
-	mostAhead = 8
-	mostOfOne = 2
+	// idleLifetime is how long a sandbox waits for a command. Meanwhile it keeps two
+	// small processes, and the workspace's file system cannot be unmounted.
+	idleLifetime = 10 * time.Second
+	// maxAhead bounds the sandboxes of all recipes together.
+	maxAhead          = 8
+	maxAheadPerRecipe = 2
 )
 
 func newAhead(b *Backend) *ahead {
-	a := &ahead{backend: b, most: mostAhead, waiting: map[recipe][]*waitingPlace{}, of: map[recipe]int{}}
+	a := &ahead{backend: b, limit: maxAhead, idle: map[recipe][]*idleSandbox{}, perRecipe: map[recipe]int{}}
 	if b.options.OneShot {
-		a.most = 0
+		a.limit = 0
 	}
 	return a
 }
 
-// take gives a place, or nil if there is none.
-func (a *ahead) take(r recipe) *place {
+// take returns an idle sandbox, or nil if there is none.
+func (a *ahead) take(r recipe) *sandbox {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	list := a.waiting[r]
+	list := a.idle[r]
 	if len(list) == 0 {
 		return nil
 	}
-	// Whoever removes it from the list has it. Its time may be up at this moment:
-	// then expire finds nothing.
+	// Removing a sandbox from the list takes ownership. If it expires at this moment,
+	// expire does not find it any more.
 	w := list[len(list)-1]
 	a.remove(r, w)
 	w.expiry.Stop()
-	return w.place
+	return w.sandbox
 }
 
-// remove takes a place from the list, if it is there.
-func (a *ahead) remove(r recipe, w *waitingPlace) bool {
-	list := a.waiting[r]
+// remove takes a sandbox off the list and reports whether it was there.
+func (a *ahead) remove(r recipe, w *idleSandbox) bool {
+	list := a.idle[r]
 	for i := range list {
 		if list[i] != w {
 			continue
 		}
 		a.uncount(r)
 		if list = append(list[:i:i], list[i+1:]...); len(list) == 0 {
-			delete(a.waiting, r)
+			delete(a.idle, r)
 		} else {
-			a.waiting[r] = list
+			a.idle[r] = list
 		}
 		return true
 	}
 	return false
 }
 
-// uncount is for a place that is taken, ended, or was never built.
+// uncount corrects the counts after a sandbox was taken, torn down, or failed to build.
 func (a *ahead) uncount(r recipe) {
 	a.count--
-	if a.of[r]--; a.of[r] == 0 {
-		delete(a.of, r)
+	if a.perRecipe[r]--; a.perRecipe[r] == 0 {
+		delete(a.perRecipe, r)
 	}
 }
 
-// refill builds another place, for the next command like this one. It is called
-// when a command has ended, or takes long: a short one is not to share the
-// processors with it.
+// refill builds another sandbox for the next command with this recipe. It is called
+// when a command has ended or has run for refillAfter, so that a short command does not
+// share the CPUs with it.
 func (a *ahead) refill(r recipe) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	busy := a.backend.gate.Running() > runtime.NumCPU() // nothing is gained by building earlier
-	if a.closed || busy || a.count >= a.most || a.of[r] >= mostOfOne {
+	busy := a.backend.gate.Running() > runtime.NumCPU() // building ahead gains nothing
+	if a.closed || busy || a.count >= a.limit || a.perRecipe[r] >= maxAheadPerRecipe {
 		return
 	}
 	a.count++
-	a.of[r]++
+	a.perRecipe[r]++
 	a.building.Go(func() { a.build(r) })
 }
 
 func (a *ahead) build(r recipe) {
-	var p *place
+	var p *sandbox
 	s, err := openPipes(true)
 	if err == nil {
 		p, err = a.backend.build(r, s)
@@ -114,16 +114,16 @@ func (a *ahead) build(r recipe) {
 		if p != nil {
 			p.tearDown()
 		}
-		return // a command that needs it will say what is wrong
+		return // the next command builds its own, and reports the error
 	}
 	p.waited = true
-	w := &waitingPlace{place: p}
-	w.expiry = time.AfterFunc(keptFor, func() { a.expire(r, w) })
-	a.waiting[r] = append(a.waiting[r], w)
+	w := &idleSandbox{sandbox: p}
+	w.expiry = time.AfterFunc(idleLifetime, func() { a.expire(r, w) })
+	a.idle[r] = append(a.idle[r], w)
 	a.mu.Unlock()
 }
 
-func (a *ahead) expire(r recipe, w *waitingPlace) {
+func (a *ahead) expire(r recipe, w *idleSandbox) {
 	a.mu.Lock()
 	mine := !a.closed && a.remove(r, w)
 	if mine {
@@ -136,28 +136,28 @@ func (a *ahead) expire(r recipe, w *waitingPlace) {
 	}
 }
 
-// ready is how many wait.
-func (a *ahead) ready() (n int) {
+// idleCount returns the number of idle sandboxes.
+func (a *ahead) idleCount() (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, list := range a.waiting {
+	for _, list := range a.idle {
 		n += len(list)
 	}
 	return n
 }
 
-// close ends all that wait.
+// close tears down all idle sandboxes and waits for those being built.
 func (a *ahead) close() {
 	a.mu.Lock()
 	a.closed = true
-	var left []*waitingPlace
-	for r, list := range a.waiting {
+	var left []*idleSandbox
+	for r, list := range a.idle {
 		left = append(left, list...)
 		for range list {
 			a.uncount(r)
 		}
 	}
-	a.waiting = nil
+	a.idle = nil
 	a.mu.Unlock()
 	for _, w := range left {
 		w.expiry.Stop()

@@ -62,7 +62,7 @@ func (a *ahead) waits() (n int) {
 	a.building.Wait()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, list := range a.waiting {
+	for _, list := range a.idle {
 		n += len(list)
 	}
 	return n
@@ -148,22 +148,22 @@ func TestPlacesAheadAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range mostAhead + 4 {
+	for i := range maxAhead + 4 {
 		directory := filepath.Join(t.TempDir(), fmt.Sprint(i))
 		if err := os.Mkdir(directory, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for range mostOfOne + 1 {
+		for range maxAheadPerRecipe + 1 {
 			if r := runs(t, b, run.Request{Command: []string{"true"}, Workspace: directory}); !r.OK() {
 				t.Fatalf("%+v", r)
 			}
 		}
 	}
-	if n := b.ahead.waits(); n == 0 || n > mostAhead {
+	if n := b.ahead.waits(); n == 0 || n > maxAhead {
 		t.Errorf("%d places wait", n)
 	}
-	for r, list := range b.ahead.waiting {
-		if len(list) > mostOfOne {
+	for r, list := range b.ahead.idle {
+		if len(list) > maxAheadPerRecipe {
 			t.Errorf("%d places wait for %s", len(list), r.workspace.path)
 		}
 		b.ahead.expire(r, list[0])
@@ -186,7 +186,7 @@ func TestPlaceTakenAtItsEnd(t *testing.T) {
 	if n := b.ahead.waits(); n != 1 {
 		t.Fatalf("%d places wait", n)
 	}
-	for r, list := range b.ahead.waiting {
+	for r, list := range b.ahead.idle {
 		list[0].expiry.Stop() // as if it had fired, and waited for the lock
 		p := b.ahead.take(r)
 		if p == nil {
@@ -209,7 +209,7 @@ func TestPlaceThatWasKilled(t *testing.T) {
 	req := run.Request{Command: []string{"true"}, Workspace: t.TempDir()}
 	runs(t, b, req)
 	b.ahead.mustWait(t, 1)
-	for _, list := range b.ahead.waiting {
+	for _, list := range b.ahead.idle {
 		for _, w := range list {
 			w.kill()
 			w.process.Wait()

@@ -23,27 +23,27 @@ import (
 type Backend struct {
 	options  Options
 	features hostfeature.Features
-	mounts   []confine.Mount // of the host's system
+	mounts   []confine.Mount // the host's system directories and files
 	plan     confine.Plan
-	tried    bool // the plan, on this host
+	tried    bool // the plan was tried on this host and works
 	builder  builder
 	init     int
 	owners   confine.OwnerMaps
-	// returning are groups on their way back to the pool.
+	// returning waits for cgroups that are being cleaned for the pool.
 	returning sync.WaitGroup
 	grants    []policy.NetGrant
 	groups    *cgroup.Opening
 	granted   []string // the paths of the policy's grants, without symlinks
 	gate      *backend.Gate
 	ahead     *ahead
-	setups    observe.Histogram // of places
+	setups    observe.Histogram // how long building a sandbox took
 }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New decides on the walls, and tries them. A required wall that this host cannot
-// give is an error here, before anything runs; for a single command it may be the
-// command's.
+// New plans the walls and tries them on this host. A required wall that the host cannot
+// provide is an error here, before anything runs. With OneShot nothing is tried, and the
+// error may come from the command instead.
 func New(options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), init: -1}
 	b.gate = b.options.Turns.Gate()
@@ -52,13 +52,13 @@ func New(options Options) (*Backend, error) {
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
-	// What takes time goes on beside what has to be decided.
+	// Opening the cgroups takes time, so it runs while the walls are planned.
 	var ahead *cgroup.Limits
 	if limits := b.groupLimits(b.options.Policy.Limits); b.options.OneShot {
-		ahead = &limits // the only command will want one while its caller waits
+		ahead = &limits // the only command needs a group, and its caller waits
 	}
 	b.groups = cgroup.Begin(!slices.Contains(b.options.Without, policy.WallCgroup), ahead)
-	if err = b.look(); err == nil {
+	if err = b.probeHost(); err == nil {
 		err = b.makePlan()
 	}
 	if err == nil && !b.options.OneShot {
@@ -74,7 +74,7 @@ func (b *Backend) groupLimits(l policy.Limits) cgroup.Limits {
 	return cgroup.Limits{Memory: int64(l.Memory), Processes: l.Processes + b.ourProcesses()}
 }
 
-// release lets go of what is held for all commands.
+// release frees what all commands share.
 func (b *Backend) release() error {
 	if b.init >= 0 {
 		unix.Close(b.init)
@@ -90,7 +90,7 @@ func (b *Backend) release() error {
 // Tier is `jail`.
 func (b *Backend) Tier() policy.Tier { return policy.TierJail }
 
-// Enforcement is the plan's report.
+// Enforcement reports the walls of the plan.
 func (b *Backend) Enforcement() run.Enforcement {
 	e := run.Enforcement{
 		Tier: policy.TierJail, Jail: b.options.Policy.Jail, Walls: maps.Clone(b.plan.Walls),
@@ -112,13 +112,13 @@ func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, err
 	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
-	return &sandbox{b}, nil
+	return &turn{b}, nil
 }
 
-// Stats are the figures of the tier. Each command has walls of its own, and nothing is
-// forked.
+// Stats returns the tier's metrics. Each command gets new walls; there is no fork
+// server.
 func (b *Backend) Stats() observe.Stats {
-	return observe.Stats{policy.TierJail: {Idle: b.ahead.ready(), Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
+	return observe.Stats{policy.TierJail: {Idle: b.ahead.idleCount(), Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
 }
 
 // Close ends every command and leaves nothing behind.
@@ -128,18 +128,18 @@ func (b *Backend) Close() error {
 	return b.release()
 }
 
-// sandbox is one turn.
-type sandbox struct{ backend *Backend }
+// turn is one job whose turn has come.
+type turn struct{ backend *Backend }
 
-func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
-	result, err := s.backend.run(ctx, job)
-	walls := result.Enforcement.Walls // what is special about this run
-	result.Enforcement = s.backend.Enforcement()
+func (t *turn) Run(ctx context.Context, job backend.Job) (run.Result, error) {
+	result, err := t.backend.run(ctx, job)
+	walls := result.Enforcement.Walls // those that differ for this run
+	result.Enforcement = t.backend.Enforcement()
 	maps.Copy(result.Enforcement.Walls, walls)
 	return result, err
 }
 
-func (s *sandbox) Close() error {
-	s.backend.gate.Leave()
+func (t *turn) Close() error {
+	t.backend.gate.Leave()
 	return nil
 }

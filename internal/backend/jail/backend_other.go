@@ -8,13 +8,13 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/launch"
 )
 
-// Backend is the tier on systems without Linux's walls: each command behind the walls
+// Backend is the tier on other systems than Linux. Each command runs behind the walls
 // that the system has.
 type Backend struct{ *portable.Commands }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New decides on the walls. A required one that this host cannot give is an error here,
+// New plans the walls. A required wall that the host cannot provide is an error here,
 // before anything runs.
 func New(options Options) (*Backend, error) {
 	launcher, err := launch.New()

@@ -6,32 +6,31 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
-// builder is what makes a place of a recipe: cordon itself, or another program
-// that it starts. Around both are the same namespaces, limits and groups, the same
-// init, and the same watch.
+// builder builds the sandbox of a recipe: cordon does it directly, or starts another
+// program for it. Both get the same namespaces, limits, cgroups, init and watcher.
 type builder interface {
-	// place says what has to stand before the command is executed. The caller
-	// closes what the command is to keep.
-	place(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error)
-	// execute says what is executed for a command.
+	// prepare returns what must be set up before the command is executed. The caller
+	// closes the descriptors in Command.Kept.
+	prepare(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error)
+	// execute returns the program and the arguments that run a command.
 	execute(r recipe, program string, argv []string) (string, []string)
-	// reports says that the builder tells, on the last descriptor that a command
-	// keeps, whether it has come as far as to execute it.
+	// reports says whether the builder writes a report to the last descriptor of
+	// Command.Kept, which shows if the command was executed.
 	reports() bool
-	// terminal opens streams with a terminal, ours or the place's.
+	// terminal opens streams with a terminal, on the host or inside the sandbox.
 	terminal() (streams, error)
 	close()
 }
 
-// root is all that a command sees.
+// root lists all mounts that a command sees.
 func root(common []confine.Mount, r recipe) []confine.Mount {
 	return confine.Arrange(slices.Concat(common, r.mounts()))
 }
 
-// native builds with the kernel's calls alone.
+// native builds the sandbox with system calls only.
 type native struct{ filter []byte }
 
-func (n *native) place(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error) {
+func (n *native) prepare(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error) {
 	plan.Root = root(plan.Root, r)
 	return plan, &confine.Command{
 		Dir: r.dir(), Scratch: confine.Scratch, Landlock: r.landlock(plan.Landlock, plan.Root), Filter: n.filter,
@@ -42,10 +41,10 @@ func (*native) execute(_ recipe, program string, argv []string) (string, []strin
 	return program, argv
 }
 
-// reports: the init says it for itself.
+// reports is false: the init reports whether the command was executed.
 func (*native) reports() bool { return false }
 
-// terminal is one among the command's own: only those have names inside.
+// terminal makes the terminal inside the sandbox: only there it has a name in /dev/pts.
 func (*native) terminal() (streams, error) { return awaitTerminal() }
 
 func (*native) close() {}

@@ -17,24 +17,25 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// bwrap has an installed bubblewrap build the root. What it needs for that is put
-// on a stage: directories that its user might not be able to reach, with their owners
-// translated, files that are made anew, and a scratch space with a size.
+// bwrap lets an installed bubblewrap build the root. Before it starts, everything that
+// it cannot take from the host is mounted below a staging directory: directories that
+// its user might not be able to reach, with their owners translated; new files; and a
+// scratch space with a size limit.
 type bwrap struct {
 	program hostpath.Program
 	filter  int // a file with the system call filter
 	root    []confine.Mount
 	system  []string
-	scoped  bool // by Landlock: see landlock.Scope
+	scoped  bool // Landlock restricts sockets and signals: see landlock.Scope
 }
 
-// stage is covered before bubblewrap starts, and only for it.
+// stage is the staging directory. It is mounted over for bubblewrap only.
 const stage = "/tmp"
 
 func newBwrap(filter []byte, root []confine.Mount, system []string, guests hostpath.Guests) (*bwrap, error) {
 	program, err := hostpath.FindProgram("bwrap", guests)
 	if err != nil {
-		return nil, run.Errorf(run.Unsupported, "bubblewrap is not installed: apt-get install bubblewrap, or leave the backend out: %w", err)
+		return nil, run.Errorf(run.Unsupported, "jail: bwrap needs bubblewrap, which is not installed: apt-get install bubblewrap, or use jail: native: %w", err)
 	}
 	b := &bwrap{program: program, filter: -1, root: root, system: system}
 	if filter == nil {
@@ -52,11 +53,11 @@ func newBwrap(filter []byte, root []confine.Mount, system []string, guests hostp
 
 func (*bwrap) reports() bool { return true }
 
-// executed reads a report: bubblewrap writes an exit code at the end, which is
-// the command's. Without one, it has failed itself, and said why on stderr.
-func executed(report []byte) bool { return bytes.Contains(report, []byte(`"exit-code"`)) }
+// wasExecuted reads bubblewrap's report, which ends with the exit code of the command.
+// Without an exit code bubblewrap itself failed, and wrote the reason to stderr.
+func wasExecuted(report []byte) bool { return bytes.Contains(report, []byte(`"exit-code"`)) }
 
-// terminal is one of the host's, which bubblewrap gives a name inside.
+// terminal makes a terminal of the host, which bubblewrap gives a name inside.
 func (*bwrap) terminal() (streams, error) { return openTerminal() }
 
 func (b *bwrap) close() {
@@ -65,11 +66,12 @@ func (b *bwrap) close() {
 	}
 }
 
-func (b *bwrap) place(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error) {
-	// The workspace is known only now. Who writes there must not replace bubblewrap.
+func (b *bwrap) prepare(plan confine.Plan, r recipe) (confine.Plan, *confine.Command, error) {
+	// The workspace is known only now. A command that may write there must not be able to
+	// replace bubblewrap.
 	if r.workspace.path != "" {
 		if dir, held := b.program.In(hostpath.Guests{r.workspace.path}); held {
-			return plan, nil, run.Errorf(run.Unsupported, "bubblewrap was found at %s, and the command may write to %s: take that directory out of PATH", b.program.Path, dir)
+			return plan, nil, run.Errorf(run.Unsupported, "bubblewrap was found at %s, and the command may write to %s: remove that directory from PATH", b.program.Path, dir)
 		}
 	}
 	plan.Namespaces &= confine.CloneNewUser | confine.CloneNewPID | confine.CloneNewNS | confine.CloneNewNet
@@ -82,7 +84,7 @@ func (b *bwrap) place(plan confine.Plan, r recipe) (confine.Plan, *confine.Comma
 	if b.filter < 0 {
 		return plan, c, nil
 	}
-	// Opened anew: bubblewrap reads to the end, and the next one from the start.
+	// Each bubblewrap reads the file to its end, so each gets its own file offset.
 	filter, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", b.filter), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return plan, c, run.Errorf(run.Internal, "the filter for bubblewrap: %w", err)
@@ -91,25 +93,26 @@ func (b *bwrap) place(plan confine.Plan, r recipe) (confine.Plan, *confine.Comma
 	return plan, c, nil
 }
 
-// staged lists what bubblewrap does not take from the host by itself. What lies in
-// a directory that is there too comes with it: bubblewrap would follow symlinks in it.
+// staged lists the mounts below the staging directory: all that bubblewrap does not take
+// from the host directly. A mount inside another staged directory is made inside it on
+// the stage, because bubblewrap would follow symlinks in that directory.
 func (b *bwrap) staged(r recipe) []confine.Mount {
 	mounts := []confine.Mount{}
-	at := map[string]string{} // by path, the place on the stage
+	at := map[string]string{} // path in the sandbox → path on the stage
 	for i, m := range b.inner(r) {
 		switch {
 		case m.Kind == confine.Tmpfs:
 			m.Path = "/scratch"
 		case b.stages(m):
 			m.Source = cmp.Or(m.Source, m.Path)
-			place := stagedName(i)
+			staged := stagedName(i)
 			if parent := enclosing(at, m.Path); parent != "" {
-				place = at[parent] + strings.TrimPrefix(m.Path, parent)
+				staged = at[parent] + strings.TrimPrefix(m.Path, parent)
 			}
 			if m.Kind != confine.TextFile {
-				at[m.Path] = place
+				at[m.Path] = staged
 			}
-			m.Path = place
+			m.Path = staged
 		default:
 			continue
 		}
@@ -118,7 +121,7 @@ func (b *bwrap) staged(r recipe) []confine.Mount {
 	return mounts
 }
 
-// enclosing gives the innermost directory that has the path in it, or nothing.
+// enclosing returns the innermost directory that contains the path, or "".
 func enclosing(directories map[string]string, path string) (found string) {
 	for directory := range directories {
 		if strings.HasPrefix(path, directory+"/") && len(directory) > len(found) {
@@ -128,8 +131,8 @@ func enclosing(directories map[string]string, path string) (found string) {
 	return found
 }
 
-// inner is the root that bubblewrap builds, without the directories that it has an
-// idea of its own about.
+// inner lists the mounts of the root that bubblewrap builds, except for /dev, which it
+// fills itself.
 func (b *bwrap) inner(r recipe) []confine.Mount {
 	return slices.DeleteFunc(root(b.root, r), func(m confine.Mount) bool {
 		return strings.HasPrefix(m.Path, "/dev/") && !strings.HasPrefix(m.Path, confine.SharedMemory+"/")
@@ -148,7 +151,7 @@ func (b *bwrap) stages(m confine.Mount) bool {
 
 func stagedName(i int) string { return "/" + strconv.Itoa(i) }
 
-// arguments tell bubblewrap what the root is made of.
+// arguments returns bubblewrap's command line, which describes the root.
 func (b *bwrap) arguments(r recipe) []string {
 	id, scratch := strconv.Itoa(confine.CommandID), stage+"/scratch"
 	args := []string{
@@ -156,7 +159,7 @@ func (b *bwrap) arguments(r recipe) []string {
 		"--uid", id, "--gid", id, "--hostname", "cordon", "--cap-drop", "ALL", "--dev", "/dev", "--bind", scratch, confine.SharedMemory,
 	}
 	bound := map[string]string{}
-	// What bubblewrap makes by itself has no size.
+	// The tmpfs that bubblewrap mounts has no size limit, so it becomes read-only.
 	sealed := []string{"--remount-ro", "/dev", "--remount-ro", "/"}
 	for i, m := range b.inner(r) {
 		switch {
@@ -176,12 +179,12 @@ func (b *bwrap) arguments(r recipe) []string {
 			args = append(args, "--tmpfs", m.Path)
 			sealed = append(sealed, "--remount-ro", m.Path)
 		case b.stages(m) && enclosing(bound, m.Path) != "":
-			// It came with the directory around it.
+			// It is part of the directory around it.
 		case m.Kind == confine.TextFile:
-			// It belongs to the command's own user, who could change it.
+			// The file belongs to the command's user, who could change it.
 			args = append(args, "--ro-bind", stage+stagedName(i), m.Path)
 		case b.stages(m):
-			// What is read-only is that on the stage already.
+			// Read-only mounts are already read-only on the stage.
 			args = append(args, "--bind", stage+stagedName(i), m.Path)
 			bound[m.Path] = m.Path
 		default:

@@ -151,7 +151,7 @@ for f in "$granted" /etc /etc/ssl; do echo owned > "$f/$name"; done; echo owned 
 // refusals are how one says, by class, that a path does not lead any more to what
 // was looked at. Anything else is a failure that only looks like a wall.
 var refusals = map[run.Class][]string{
-	run.Invalid: {"there is a symlink on the way", "the workspace ", "workspace /", "which is not there any more", "cannot be seen inside"},
+	run.Invalid: {"was replaced by a symlink", "the workspace ", "workspace /", "which does not exist any more", "cannot be seen inside"},
 	run.Unsupported: {
 		"cannot be set up: open /", "cannot be set up: mount /", "cannot be set up: landlock: ENOENT", "cannot be set up: bwrap: ",
 	},

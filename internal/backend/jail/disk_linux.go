@@ -9,42 +9,44 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// diskWatch bounds what a command adds to directories of the host. The kernel has
-// quotas for users only.
+// diskWatch limits what a command adds to directories of the host. The kernel only has
+// quotas for users.
 //
-// A walk adds up the files that were made since the start, also those that are
-// deleted and still open: they are the command's, or of somebody who writes there at
-// the same time, which nothing tells apart. That alone is enough to end a command.
+// A walk adds up the files that were created since the start, including those that are
+// deleted and still open. They belong to the command, or to another process that writes
+// there at the same time; nothing tells the two apart. If their sum exceeds the limit,
+// the command is killed.
 //
-// Some space a walk cannot add up: of a file that was there before and has changed,
-// it does not know by how much; of one that is deleted and mapped, or on its way
-// through a socket, it does not know the size; and it may not come to an end. Then
-// it takes two other things together: by how much the file systems have shrunk, and
-// how much the command has written. The first alone may be a neighbor's doing.
+// A walk cannot measure everything. It does not know how much an older file has grown,
+// nor the size of a file that is deleted and mapped, or in transit through a socket, and
+// it may run out of time. In these cases two facts must come together: the file systems
+// have lost more free space than the limit, and the command has written that much. The
+// first alone may be caused by another process.
 type diskWatch struct {
 	roots []string
 	limit int64
 	files int64
-	// began is the start, and earliest what a file that is made then may have for a time.
+	// began is the time of the start, and earliest the oldest timestamp that a file
+	// created at that time can have.
 	began, earliest time.Time
 	devices         map[uint64]fileSystem
-	// accounted says that the kernel counts what is written to all of them.
+	// accounted says that the kernel counts the bytes written to all these file systems.
 	accounted bool
-	proc      int // the directory of the command's processes
-	scratch   int // its scratch space, which has a size of its own
-	// shrunk is how much free space the file systems have lost, and how many inodes.
+	proc      int // the /proc of the sandbox
+	scratch   int // its scratch space, which has its own limit
+	// shrunk returns how much free space and how many free inodes the file systems lost.
 	shrunk func() (space, inodes int64)
-	// wrote is the most that the command is known to have written.
+	// wrote is the number of bytes that the command is known to have written.
 	wrote int64
 
 	walking    bool
 	walked     chan answer
-	most       time.Duration // for the next walk
-	soon, next time.Time     // of walks: with a suspicion not before, without one then
+	budget     time.Duration // of the next walk
+	soon, next time.Time     // when the next walk may start: on suspicion, and in any case
 	over       exceeded
 }
 
-// exceeded is one of the two limits, or none.
+// exceeded names the limit that was passed, or is empty.
 type exceeded string
 
 const (
@@ -60,26 +62,26 @@ func (l exceeded) reason() reason {
 }
 
 const (
-	// A walk may take walkMost, and then there is none for twenty times as long.
-	// Where it does not come to an end and there is a suspicion, the next may take
-	// twice as long, up to walkLongest, and begins sooner.
-	walkMost           = 250 * time.Millisecond
-	walkLongest        = 4 * time.Second
-	walkLast           = 5 * time.Millisecond
-	walkLeast          = 1000 // entries, however long that takes
-	walkPause          = 20
-	walkPauseSuspicion = 4
-	walkEvery          = 2 * time.Second
-	walkDepth          = 100
-	// entrySpace is what a file costs even when it is empty: its inode.
+	// A walk may take walkBudget; the pause after it is walkPause times as long. If it
+	// ran out of time on suspicion, the next one may take twice as long, up to
+	// walkMaxBudget, and begins sooner.
+	walkBudget          = 250 * time.Millisecond
+	walkMaxBudget       = 4 * time.Second
+	walkFinalBudget     = 5 * time.Millisecond
+	walkMinEntries      = 1000 // read these even when the time is up
+	walkPause           = 20
+	walkPauseSuspicious = 4
+	walkEvery           = 2 * time.Second
+	walkDepth           = 100
+	// entrySpace is the size of an inode, which even an empty file takes.
 	entrySpace = 256
 )
 
-// newDiskWatch is called before the command starts, which may be over soon.
+// newDiskWatch records the state before the command starts.
 func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *diskWatch {
 	w := &diskWatch{
 		roots: roots, limit: int64(limits.Disk), files: int64(limits.Files), proc: proc, scratch: scratch, began: time.Now(), earliest: fileTime(),
-		devices: map[uint64]fileSystem{}, accounted: countsWrites(), walked: make(chan answer, 1), most: walkMost,
+		devices: map[uint64]fileSystem{}, accounted: kernelCountsWrites(), walked: make(chan answer, 1), budget: walkBudget,
 	}
 	for _, root := range roots {
 		var stat unix.Stat_t
@@ -89,7 +91,7 @@ func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *disk
 		system := fileSystem{path: root}
 		system.space, system.inodes, system.kind = free(root)
 		w.devices[stat.Dev] = system
-		w.accounted = w.accounted && accountedKinds[system.kind]
+		w.accounted = w.accounted && accountedFileSystems[system.kind]
 	}
 	w.shrunk = func() (space, inodes int64) {
 		for _, before := range w.devices {
@@ -102,16 +104,16 @@ func newDiskWatch(roots []string, limits policy.Limits, proc, scratch int) *disk
 	return w
 }
 
-// fileTime is the earliest time that a file which is made now can have. The kernel takes
-// it from a clock that ticks a few hundred times a second, or, since Linux 6.13 and if
-// somebody could tell the difference, from a better one.
+// fileTime is the oldest timestamp that a file created now can have. The kernel takes
+// timestamps from a clock that ticks a few hundred times a second. Since Linux 6.13 it
+// takes a finer clock if the difference could be observed.
 func fileTime() time.Time {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &t) // every Linux has it
 	return time.Unix(t.Unix())
 }
 
-// fileSystem is one of those with a root on it, as it was at the start.
+// fileSystem is the state of a file system with a watched root, at the start.
 type fileSystem struct {
 	path          string
 	space, inodes int64 // free
@@ -126,61 +128,62 @@ func free(path string) (space, inodes, kind int64) {
 	return int64(stat.Bfree) * stat.Bsize, int64(stat.Ffree), stat.Type
 }
 
-// suspicious says that more than half of a limit is gone, whoever took it.
+// suspicious says that the file systems lost more than half of a limit, whoever used it.
 func (w *diskWatch) suspicious() bool {
 	space, inodes := w.shrunk()
 	return space+inodes*entrySpace > w.limit/2 || inodes > w.files/2
 }
 
-// look begins a walk if one is due. Its answer comes over walked.
-func (w *diskWatch) look() {
+// startWalk begins a walk if one is due. Its answer arrives on walked.
+func (w *diskWatch) startWalk() {
 	if len(w.roots) == 0 || w.over != "" || w.walking {
 		return
 	}
 	if time.Now().After(w.next) || w.suspicious() && time.Now().After(w.soon) {
 		w.walking = true
-		go func() { w.walked <- w.walk(w.most) }()
+		go func() { w.walked <- w.walk(w.budget) }()
 	}
 }
 
-// heard takes the answer of a walk.
-func (w *diskWatch) heard(a answer) {
+// finishWalk takes the answer of a walk and schedules the next one.
+func (w *diskWatch) finishWalk(a answer) {
 	w.walking = false
 	w.wrote = max(w.wrote, a.wrote)
 	if w.over == "" {
 		w.over = a.over
 	}
 	pause := walkPause * a.took
-	w.most = walkMost
+	w.budget = walkBudget
 	if a.timedOut && (a.near || w.suspicious()) {
-		pause = walkPauseSuspicion * a.took
-		w.most = min(2*a.took, walkLongest)
+		pause = walkPauseSuspicious * a.took
+		w.budget = min(2*a.took, walkMaxBudget)
 	}
 	w.soon = time.Now().Add(pause)
 	w.next = time.Now().Add(max(walkEvery, pause))
 }
 
-// await returns when no walk is under way: it uses what is closed in the end.
-func (w *diskWatch) await() {
+// waitForWalk returns when no walk is running. A walk uses descriptors that tearDown
+// closes.
+func (w *diskWatch) waitForWalk() {
 	if w.walking {
-		w.heard(<-w.walked)
+		w.finishWalk(<-w.walked)
 	}
 }
 
-// last is the look after the command's end, when nothing changes any more and it is
-// known how much was written. Without a suspicion it is a short one: most commands
-// are short, too.
-func (w *diskWatch) last(wrote int64) {
-	w.await()
+// finalWalk checks once more after the command has ended, when nothing changes any more
+// and the number of written bytes is known. Without suspicion it is short, because most
+// commands are.
+func (w *diskWatch) finalWalk(wrote int64) {
+	w.waitForWalk()
 	if len(w.roots) == 0 || w.over != "" {
 		return
 	}
 	w.wrote = max(w.wrote, wrote)
-	most := min(walkMost, max(walkLast, time.Since(w.began)/10))
+	most := min(walkBudget, max(walkFinalBudget, time.Since(w.began)/10))
 	if w.suspicious() {
-		most = walkMost
+		most = walkBudget
 	}
-	for a := (answer{timedOut: true, near: true}); a.timedOut && a.near && w.over == "" && most <= walkLongest; most *= 2 {
+	for a := (answer{timedOut: true, near: true}); a.timedOut && a.near && w.over == "" && most <= walkMaxBudget; most *= 2 {
 		a = w.walk(most)
 		w.over = a.over
 	}
@@ -191,12 +194,12 @@ type answer struct {
 	wrote    int64
 	took     time.Duration
 	timedOut bool
-	near     bool // half of a limit was found
+	near     bool // more than half of a limit was found
 }
 
 func (w *diskWatch) walk(most time.Duration) answer {
 	began := time.Now()
-	c := &count{watch: w, deadline: began.Add(most), seen: map[[2]uint64]bool{}}
+	c := &count{watch: w, deadline: began.Add(most), counted: map[[2]uint64]bool{}}
 	for _, root := range w.roots {
 		c.entry(unix.AT_FDCWD, root, 0)
 	}
@@ -210,7 +213,7 @@ func (w *diskWatch) walk(most time.Duration) answer {
 		a.over = overSpace
 	case c.timedOut || c.evasive || hidden || c.fresh+c.changed > w.limit:
 		space, _ := w.shrunk()
-		// A tree that hides from the walk on purpose needs no other evidence.
+		// A tree that hides from the walk on purpose is evidence enough.
 		theirs := !w.accounted || c.evasive || a.wrote+c.touched*attributeSpace > w.limit
 		if space > w.limit && theirs {
 			a.over = overSpace
@@ -219,35 +222,36 @@ func (w *diskWatch) walk(most time.Duration) answer {
 	return a
 }
 
-// attributeSpace is what a change of a file may take beside its data: the kernel
-// does not count attributes and directories as written.
+// attributeSpace is the space that changing a file may take besides its data: the kernel
+// does not count attributes and directories as written bytes.
 const attributeSpace = 4096
 
-// count is one walk. It goes from directory to directory by descriptors and follows
-// no symlink, whatever the command does to the tree meanwhile.
+// count is one walk. It opens each directory relative to its parent's descriptor and
+// follows no symlink, whatever the command does to the tree meanwhile.
 type count struct {
 	watch    *diskWatch
 	deadline time.Time
-	seen     map[[2]uint64]bool
-	// The space of files that were made since the start, and of older ones that
+	counted  map[[2]uint64]bool
+	// The space of files that were created since the start, and of older ones that
 	// have changed.
 	fresh, changed int64
-	// early is the part of changed in files that were made at the start or just before.
-	// Most are the command's; of a large one that is not, what the command wrote tells.
+	// early is the part of changed in files that were created at the start or just
+	// before it. Most belong to the command. The number of bytes that the command wrote
+	// shows if a large one does not.
 	early int64
-	// entries are the names of files that were made, and further names of files that
-	// have changed; touched are all files that have.
+	// entries counts the names of created files and the further names of changed files;
+	// touched counts all changed files.
 	entries, touched int64
-	looked           int // entries
+	looked           int // entries read so far
 	timedOut         bool
-	// evasive says that part of the tree is too deep, or was closed to us.
+	// evasive says that part of the tree is too deep, or was made unreadable.
 	evasive bool
 }
 
 func (c *count) entry(directory int, name string, depth int) {
 	var stat unix.Statx_t
 	if unix.Statx(directory, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &stat) != nil {
-		return // it is gone
+		return // it was deleted
 	}
 	c.add(stat)
 	if stat.Mode&unix.S_IFMT != unix.S_IFDIR || c.timedOut {
@@ -256,14 +260,14 @@ func (c *count) entry(directory int, name string, depth int) {
 	fd, err := unix.Openat(directory, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	switch {
 	case err == unix.ENOENT || err == unix.ENOTDIR || err == unix.ELOOP:
-		return // it has been replaced
+		return // it was replaced
 	case err != nil:
-		// One that was closed before is closed to the command as well.
+		// A directory that was unreadable before is unreadable to the command as well.
 		c.evasive = c.evasive || !c.old(stat)
 		return
 	}
 	file := os.NewFile(uintptr(fd), name)
-	defer func() { _ = file.Close() }() // it was read only
+	defer func() { _ = file.Close() }() // opened for reading only
 	if depth == walkDepth {
 		c.evasive = true
 		return
@@ -278,19 +282,19 @@ func (c *count) directory(f *os.File, depth int) {
 			c.entry(int(f.Fd()), name, depth+1)
 		}
 		c.looked += len(names)
-		c.timedOut = c.timedOut || c.looked > walkLeast && time.Now().After(c.deadline)
+		c.timedOut = c.timedOut || c.looked > walkMinEntries && time.Now().After(c.deadline)
 		if err != nil || c.timedOut || c.fresh > c.watch.limit || c.entries > c.watch.files {
 			return
 		}
 	}
 }
 
-// old says that a file has not changed since the start.
+// old reports whether a file is unchanged since the start.
 func (c *count) old(stat unix.Statx_t) bool {
 	return timeOf(stat.Ctime).Before(c.watch.earliest)
 }
 
-// add counts the space of a file once, however many names it has, and every name.
+// add counts the space of a file once, however many names it has, and each of its names.
 func (c *count) add(stat unix.Statx_t) {
 	if c.old(stat) {
 		return
@@ -298,14 +302,14 @@ func (c *count) add(stat unix.Statx_t) {
 	id := fileID(stat)
 	made := stat.Mask&unix.STATX_BTIME != 0 && !timeOf(stat.Btime).Before(c.watch.earliest)
 	early := made && !timeOf(stat.Btime).After(c.watch.began)
-	if made || c.seen[id] {
+	if made || c.counted[id] {
 		c.entries++
 		c.fresh += entrySpace
 	}
-	if c.seen[id] {
+	if c.counted[id] {
 		return
 	}
-	c.seen[id] = true
+	c.counted[id] = true
 	c.touched++
 	space := int64(stat.Blocks) * 512
 	if made && !early {
@@ -318,7 +322,7 @@ func (c *count) add(stat unix.Statx_t) {
 	}
 }
 
-// fileID tells a file from all others, by its device and inode.
+// fileID identifies a file by its device and inode.
 func fileID(stat unix.Statx_t) [2]uint64 {
 	return [2]uint64{unix.Mkdev(stat.Dev_major, stat.Dev_minor), stat.Ino}
 }

@@ -48,7 +48,7 @@ func TestDiskWatch(t *testing.T) {
 	w := watchOf(root)
 	wants := func(over bool, words string) {
 		t.Helper()
-		if w.last(0); (w.over != "") != over {
+		if w.finalWalk(0); (w.over != "") != over {
 			t.Error(words)
 		}
 	}
@@ -94,15 +94,15 @@ func TestDiskWatch(t *testing.T) {
 func TestDiskWatchOfFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	w := watchOf(file, file+"gone")
-	if w.last(0); w.over != "" {
+	if w.finalWalk(0); w.over != "" {
 		t.Error("nothing is there")
 	}
 	fileOf(t, file, 2*megabyte)
-	if w.last(0); w.over == "" {
+	if w.finalWalk(0); w.over == "" {
 		t.Error("a granted file is not counted")
 	}
 	none := watchOf()
-	if none.look(); none.walking {
+	if none.startWalk(); none.walking {
 		t.Error("nothing can be written, and somebody looks for it")
 	}
 }
@@ -118,12 +118,12 @@ func TestDiskWatchGivesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := watchOf(root)
-	if w.last(0); w.over == "" {
+	if w.finalWalk(0); w.over == "" {
 		t.Error("a deep tree is taken for an empty one")
 	}
 	w = watchOf(root)
 	w.shrunk = func() (space, inodes int64) { return 0, 0 }
-	if w.last(0); w.over != "" {
+	if w.finalWalk(0); w.over != "" {
 		t.Error("a deep tree is a crime")
 	}
 }
@@ -142,7 +142,7 @@ func TestDiskWatchOfDeletedFiles(t *testing.T) {
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
-	if w.last(0); w.over != "" {
+	if w.finalWalk(0); w.over != "" {
 		t.Error("there is nothing in the directory, and nobody's processes to look at")
 	}
 	proc, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -151,7 +151,7 @@ func TestDiskWatchOfDeletedFiles(t *testing.T) {
 	}
 	defer unix.Close(proc)
 	w.proc = proc
-	if w.last(0); w.over == "" {
+	if w.finalWalk(0); w.over == "" {
 		t.Error("a deleted file that is open is not counted")
 	}
 }
@@ -161,9 +161,9 @@ func TestDiskWatchWalksBeside(t *testing.T) {
 	root := t.TempDir()
 	w := watchOf(root)
 	fileOf(t, filepath.Join(root, "new"), 2*megabyte)
-	w.look()
-	w.look() // one at a time
-	w.heard(<-w.walked)
+	w.startWalk()
+	w.startWalk() // one at a time
+	w.finishWalk(<-w.walked)
 	if w.over == "" || w.walking {
 		t.Errorf("over %q, walking %v", w.over, w.walking)
 	}
@@ -180,10 +180,10 @@ func TestDiskWatchOfNeighbors(t *testing.T) {
 	if err := os.Chmod(name, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if w.last(megabyte / 2); w.over != "" {
+	if w.finalWalk(megabyte / 2); w.over != "" {
 		t.Error("a neighbor writes, and the command is blamed")
 	}
-	if w.last(2 * megabyte); w.over != overSpace {
+	if w.finalWalk(2 * megabyte); w.over != overSpace {
 		t.Error("the command has written it, and is not blamed")
 	}
 }
@@ -201,7 +201,7 @@ func TestDiskWatchOfAttributes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if w.last(0); w.over != overSpace {
+	if w.finalWalk(0); w.over != overSpace {
 		t.Error("300 files have changed, the file system has shrunk, and nobody is blamed")
 	}
 }
@@ -216,7 +216,7 @@ func TestDiskWatchCountsNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if w.last(0); w.over != "" {
+	if w.finalWalk(0); w.over != "" {
 		t.Errorf("9 names are over: %s", w.over)
 	}
 	for i := range 4 {
@@ -224,7 +224,7 @@ func TestDiskWatchCountsNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if w.last(0); w.over != overFiles {
+	if w.finalWalk(0); w.over != overFiles {
 		t.Error("13 names are not over 10")
 	}
 }
@@ -241,10 +241,10 @@ func TestDiskWatchAtTheFirstTick(t *testing.T) {
 		w.accounted = true
 		fileOf(t, filepath.Join(root, "file"), 4*megabyte)
 		w.began = time.Now() // however late this test comes
-		if w.last(0); w.over != "" {
+		if w.finalWalk(0); w.over != "" {
 			t.Fatal("a file that somebody else made just before is counted")
 		}
-		if w.last(4 * megabyte); w.over != overSpace {
+		if w.finalWalk(4 * megabyte); w.over != overSpace {
 			t.Fatal("a file that was made at once is not counted")
 		}
 		w.over = ""
@@ -252,7 +252,7 @@ func TestDiskWatchAtTheFirstTick(t *testing.T) {
 			fileOf(t, filepath.Join(root, fmt.Sprint("empty", i)), 0)
 		}
 		w.began = time.Now()
-		if w.last(0); w.over != overFiles {
+		if w.finalWalk(0); w.over != overFiles {
 			t.Fatal("names that were made at once are not counted")
 		}
 	}

@@ -14,24 +14,24 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// look finds out what the host seems to have.
-func (b *Backend) look() (err error) {
+// probeHost finds out what the host seems to support.
+func (b *Backend) probeHost() (err error) {
 	b.features = hostfeature.Quick()
 	if err := b.features.Grant(slices.Concat(b.options.Policy.Read, b.options.Policy.Write)); err != nil {
 		return run.Wrap(run.Invalid, err)
 	}
 	if b.mounts, err = systemMounts(); err != nil {
-		return run.Errorf(run.Internal, "the host's system: %w", err)
+		return run.Errorf(run.Internal, "the host's system directories: %w", err)
 	}
 	if b.init, err = confine.OpenInit(); err != nil {
 		return run.Wrap(run.Unsupported, err)
 	}
 	groups := b.groups.Features()
-	b.features.Cgroup = hostfeature.Yes("memory and processes by what is really used")
+	b.features.Cgroup = hostfeature.Yes("limits memory and processes by actual use")
 	if !groups.Usable() {
 		b.features.Cgroup = hostfeature.No(groups.Reason, groups.Remedy)
 	} else if !groups.CountsProcesses() {
-		b.features.Cgroup = hostfeature.Yes("memory by what is really used; processes by rlimit alone: " + groups.ProcessReason)
+		b.features.Cgroup = hostfeature.Yes("limits memory by actual use; processes are limited by rlimit only: " + groups.ProcessReason)
 	}
 	if b.options.Policy.Jail == policy.JailBwrap {
 		b.features.Landlock = hostfeature.No("bubblewrap mounts, which Landlock forbids", "jail: native")
@@ -41,7 +41,7 @@ func (b *Backend) look() (err error) {
 	return nil
 }
 
-// system lists the paths of the host's system that are visible.
+// system lists the paths of the host's system that commands see.
 func (b *Backend) system() (paths []string) {
 	for _, m := range b.mounts {
 		paths = append(paths, m.Path)
@@ -49,7 +49,7 @@ func (b *Backend) system() (paths []string) {
 	return paths
 }
 
-// makePlan plans with what the host seems to have, and prepares for it.
+// makePlan plans the walls from what the host seems to support, and makes the builder.
 func (b *Backend) makePlan() (err error) {
 	b.plan, err = confine.Make(confine.Inputs{
 		Policy: b.options.Policy, Features: b.features, Files: b.mounts, Command: true, Masks: procMasks(),
@@ -87,9 +87,9 @@ func (b *Backend) makePlan() (err error) {
 	return nil
 }
 
-// scopeSockets says that commands on the host's network do not reach its abstract
-// sockets, which have no file that a mount could hide: those of desktops, their buses
-// and container engines. A network namespace keeps them out, and so does Landlock.
+// scopeSockets fails if commands could reach abstract sockets of the host: those of
+// desktops, message buses and container engines. They have no file that a mount could
+// hide. A network namespace keeps commands from them, and so does Landlock.
 func (b *Backend) scopeSockets() error {
 	if b.plan.Namespaces&confine.CloneNewNet != 0 || len(b.options.Without) > 0 {
 		return nil
@@ -99,14 +99,14 @@ func (b *Backend) scopeSockets() error {
 		abi = b.features.LandlockABI
 	}
 	if !landlock.Scoped(abi) {
-		return run.Errorf(run.Unsupported, "egress: %s leaves commands the host's network, and with it the host's abstract sockets, which only Landlock of %s and later keeps from them: use egress: strict",
+		return run.Errorf(run.Unsupported, "egress: %s runs commands on the host's network, where only Landlock of %s and later keeps them from the host's abstract sockets: use egress: strict",
 			b.options.Policy.Egress, landlock.LastGap)
 	}
 	return nil
 }
 
-// profile is that of the filter: without a memory cgroup, the memory of commands is
-// watched, and some kinds of memory cannot be.
+// profile selects the filter. Without a memory cgroup the Runner watches the memory of
+// commands, so the filter denies the kinds of memory that it cannot see.
 func (b *Backend) profile() seccomp.Profile {
 	if b.plan.Cgroup {
 		return seccomp.Command
@@ -114,8 +114,8 @@ func (b *Backend) profile() seccomp.Profile {
 	return seccomp.Watched
 }
 
-// fixGrants says what the granted paths mean once and for all: a command that may
-// change a directory on the way must not choose what the next one is granted.
+// fixGrants resolves the granted paths once. A command that may change a directory on
+// such a path must not choose what the next command is granted.
 func (b *Backend) fixGrants() (err error) {
 	b.granted = nil
 	for i, m := range b.plan.Root {
@@ -123,7 +123,7 @@ func (b *Backend) fixGrants() (err error) {
 			continue
 		}
 		if b.plan.Root[i].Source, err = filepath.EvalSymlinks(m.Path); err != nil {
-			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", m.Path, err)
+			return run.Errorf(run.Invalid, "the policy grants %s, which cannot be resolved: %w", m.Path, err)
 		}
 		b.plan.Root[i].Exact = true
 		b.granted = append(b.granted, b.plan.Root[i].Source)
@@ -131,7 +131,7 @@ func (b *Backend) fixGrants() (err error) {
 	return nil
 }
 
-// try builds a place, for nobody.
+// try builds a sandbox and tears it down again.
 func (b *Backend) try() error {
 	p, err := b.open(recipe{limits: b.options.Policy.Limits}, nil, false)
 	if err != nil {
@@ -142,8 +142,8 @@ func (b *Backend) try() error {
 	return nil
 }
 
-// narrow makes another plan, if the host has refused something that seemed to be
-// there. That is found out before commands share the plan.
+// narrow makes another plan if the host refused a wall that it seemed to support. It
+// does so only before commands share the plan.
 func (b *Backend) narrow(err error) (bool, error) {
 	var setup *confine.SetupError
 	if b.tried || !errors.As(err, &setup) {

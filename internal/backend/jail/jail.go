@@ -1,11 +1,14 @@
-// Package jail is the `jail` tier: any command, with all the processes that it
-// starts, in namespaces with a root of their own.
+// Package jail is the `jail` tier. It runs any command, with all processes that it
+// starts, in its own namespaces with its own root.
 //
-// A run: the command line is looked at (admit_linux.go), a recipe says
-// what its place looks like (recipe.go), the place is built or was built ahead
-// (place_linux.go, ahead_linux.go), the command runs in it under watch
-// (run_linux.go, watch_linux.go), and from what was seen a Result is made
-// (judge_linux.go).
+// The steps of a run:
+//
+//  1. Check the command line (admit_linux.go).
+//  2. Describe the sandbox by a recipe (recipe.go).
+//  3. Build the sandbox, or take one that was built ahead (sandbox_linux.go,
+//     ahead_linux.go).
+//  4. Run the command and watch its limits (run_linux.go, watch_linux.go).
+//  5. Make a Result from the evidence (judge_linux.go).
 package jail
 
 import (
@@ -13,24 +16,24 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Options say how the tier is run.
+// Options configure the tier.
 type Options struct {
 	Policy policy.Policy
-	// Turns are those of the Runner, which all tiers share; nil means Concurrent and
-	// Queue of its own.
+	// Turns is the Runner's queue, which all tiers share; nil means a new one with
+	// Concurrent and Queue.
 	Turns *backend.Turns
-	// Concurrent bounds the runs under way; 0 means DefaultConcurrent.
+	// Concurrent limits the concurrent runs; 0 means DefaultConcurrent.
 	Concurrent int
-	// Queue bounds the requests that wait; 0 means DefaultQueue.
+	// Queue limits the waiting requests; 0 means DefaultQueue.
 	Queue int
-	// OneShot says that there will be one run: nothing is kept for a second.
+	// OneShot says that there is only one run, so that nothing is kept for the next.
 	OneShot bool
-	// Without takes walls away. Tests use it to show that each one matters.
+	// Without removes walls. Tests use it to show that each wall matters.
 	Without []policy.Wall
 }
 
-// WatchedMemory says what bounds the memory of commands where no cgroup does.
-const WatchedMemory = "memory is watched, not limited by the kernel: what all processes use together is added up " +
+// WatchedMemory describes how the memory of commands is limited without a cgroup.
+const WatchedMemory = "memory is watched, not limited by the kernel: the use of all processes is added up " +
 	"every 4 to 100 ms; the buffers of pipes and sockets are not counted"
 
 // Defaults of Options.

@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// memoryWatch bounds what a command and all its processes use, where no cgroup does.
+// memoryWatch limits the memory of a command and all its processes where no cgroup does.
 //
-// It adds up what the kernel says of each process. That is quick, and more than what
-// is really used, because what two processes share is counted twice. Only when the
-// sum is above the limit does it ask for the proportional sizes, which takes the
-// kernel long. Not counted are the pages of files, which the kernel can drop, files
-// in the scratch space, which has a limit of its own, and the buffers of pipes and
-// sockets.
+// It adds up the sizes in /proc/<pid>/status. That is fast, and an upper bound, because
+// memory that two processes share is counted twice. Only if the sum exceeds the limit
+// does it read the proportional sizes, which takes the kernel longer. It does not count
+// pages of files, which the kernel can drop, files in the scratch space, which has its
+// own limit, or the buffers of pipes and sockets.
 type memoryWatch struct {
 	proc  int
 	limit int64
-	// peak is the most that was seen.
+	// peak is the largest use that was measured.
 	peak int64
 }
 
 const (
-	// memoryEvery is how late we may be at the end; memoryRarely, in any case.
+	// memoryEvery is the shortest pause between two measurements, near the limit;
+	// memoryRarely is the longest.
 	memoryEvery  = 4 * time.Millisecond
 	memoryRarely = 100 * time.Millisecond
-	// fillRate is how many bytes one processor fills in a second, at most.
+	// fillRate is an upper bound of the bytes that one CPU fills in a second.
 	fillRate = 4 << 30
-	// exactPause is for how long nobody looks after the kernel was asked for
-	// proportional sizes, as a multiple of what that took.
+	// exactPause is the pause after reading proportional sizes, as a multiple of the
+	// time that this took.
 	exactPause = 4
 )
 
-// look says whether the limit is passed, and when to look again: not before it could
-// be, with all processors at work on it.
-func (w *memoryWatch) look() (over bool, next time.Duration) {
+// measure reports whether the limit is exceeded, and when to measure again: not before
+// all CPUs together could fill the rest.
+func (w *memoryWatch) measure() (over bool, next time.Duration) {
 	used := sumMemory(w.proc, quickMemory)
 	pause := time.Duration(0)
 	if used > w.limit {
@@ -50,21 +50,21 @@ func (w *memoryWatch) look() (over bool, next time.Duration) {
 	return false, max(memoryEvery, pause, min(next, memoryRarely))
 }
 
-// process is what is known of one when its memory is added up.
+// process is one process whose memory is added up.
 type process struct {
 	parent     string
-	size, used int64 // of its addresses, and of its memory
-	// waiting is how many children of vfork it can still have; -1 is unknown.
+	size, used int64 // its address space, and the memory it uses
+	// waiting is how many more vfork children it can have; -1 means unknown.
 	waiting int
 }
 
-// sumMemory adds up what processes use. The first is the init, and a copy of the Runner
-// until it is: what that has is not the command's.
+// sumMemory adds up the memory of all processes but the first. That is the init, and
+// before it execs a copy of the Runner, whose memory is not the command's.
 //
-// A process that waits in vfork and its child are one in memory, and the kernel shows
-// it with both. Not to count it twice, a child that looks like its parent is left out,
-// one for each thread of the parent that may be waiting. This cannot be abused: for each
-// thread that really waits there is such a child.
+// A process that waits in vfork shares its memory with its child, and the kernel shows it
+// for both. To count it once, sumMemory leaves out one child that looks like its parent
+// for each thread of the parent that may be waiting. A guest gains nothing by this: each
+// thread that really waits has such a child.
 func sumMemory(directory int, measure func(proc int, thread string, status []byte) int64) (sum int64) {
 	all := map[string]*process{}
 	eachProcess(directory, func(proc int, pid string) {
@@ -73,7 +73,7 @@ func sumMemory(directory int, measure func(proc int, thread string, status []byt
 		}
 		thread, status := liveThread(proc, pid)
 		if thread == "" {
-			return // it has ended
+			return // the process has ended
 		}
 		p := &process{parent: string(field(status, "PPid:")), size: numberIn(status, "VmSize:"), used: measure(proc, thread, status), waiting: -1}
 		sum += p.used
@@ -95,11 +95,11 @@ func sumMemory(directory int, measure func(proc int, thread string, status []byt
 	return sum
 }
 
-// alikeSlack is by how much one memory may seem to differ when it is looked at twice.
+// alikeSlack is by how much two measurements of the same memory may differ.
 const alikeSlack = 1 << 20
 
-// quickMemory is an upper bound of what one process uses, of which it may share a part
-// with others.
+// quickMemory is an upper bound of what one process uses. It includes memory that the
+// process shares with others.
 func quickMemory(_ int, _ string, status []byte) int64 {
 	var kilobytes int64
 	for _, label := range []string{"RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:", "HugetlbPages:"} {
@@ -108,8 +108,8 @@ func quickMemory(_ int, _ string, status []byte) int64 {
 	return kilobytes << 10
 }
 
-// proportionalMemory is the part of one process in what it uses. Page tables are its
-// own.
+// proportionalMemory is what one process uses, with its share of shared memory. Page
+// tables are not shared.
 func proportionalMemory(proc int, thread string, status []byte) int64 {
 	rollup := readAt(proc, thread+"/smaps_rollup")
 	if rollup == nil {
@@ -122,8 +122,8 @@ func proportionalMemory(proc int, thread string, status []byte) int64 {
 	return (kilobytes + numberIn(status, "VmPTE:")) << 10
 }
 
-// liveThread gives a thread that has the memory of a process, and what the kernel says
-// of it. The first one may have ended, and then shows none.
+// liveThread finds a thread that still shows the memory of its process, and returns its
+// status file. The first thread may have ended, and then shows none.
 func liveThread(proc int, pid string) (found string, status []byte) {
 	status = readAt(proc, pid+"/status")
 	if numberIn(status, "VmSize:") > 0 {
@@ -140,7 +140,7 @@ func liveThread(proc int, pid string) (found string, status []byte) {
 	return found, status
 }
 
-// blockedThreads counts those that nothing but their end can interrupt, as in vfork.
+// blockedThreads counts the threads in uninterruptible sleep, as in vfork.
 func blockedThreads(directory int, pid string) (n int) {
 	eachThreadOf(directory, pid, func(thread string) {
 		if bytes.HasPrefix(field(readAt(directory, thread+"/status"), "State:"), []byte("D")) {
@@ -150,7 +150,7 @@ func blockedThreads(directory int, pid string) (n int) {
 	return n
 }
 
-// field gives the first word behind a label that begins a line.
+// field returns the first word after a label at the beginning of a line.
 func field(data []byte, label string) []byte {
 	for line := range bytes.Lines(data) {
 		if rest, ok := bytes.CutPrefix(line, []byte(label)); ok {

@@ -12,24 +12,24 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// recipe is what the place of a command looks like, beside what the policy says
-// for all. Commands with equal recipes can use the same kind of place.
+// recipe is the part of a sandbox that differs between commands of one policy. Commands
+// with equal recipes can use each other's sandboxes.
 type recipe struct {
 	workspace directory
 	readOnly  bool
 	limits    policy.Limits
-	// grants tells what lies at the paths of the policy's grants.
+	// grants identifies the files at the granted paths, see grantedNow.
 	grants string
 }
 
-// directory is a directory of the host, by its path and by what lies there: another
-// one may be moved to the same path.
+// directory identifies a directory of the host by its path, device and inode: another
+// directory may be moved to the same path.
 type directory struct {
 	path     string
 	dev, ino uint64
 }
 
-// dir is where the command starts.
+// dir is the command's working directory.
 func (r recipe) dir() string {
 	if r.workspace.path == "" {
 		return confine.Scratch
@@ -37,9 +37,9 @@ func (r recipe) dir() string {
 	return r.workspace.path
 }
 
-// mounts are those of the recipe's own.
+// mounts lists the mounts that only this recipe has.
 func (r recipe) mounts() []confine.Mount {
-	// Each file takes some memory of the kernel's even when it is empty.
+	// Even an empty file takes kernel memory, so the number of inodes is limited too.
 	scratch := fmt.Sprintf("mode=1777,size=%d,nr_inodes=%d", r.limits.Scratch, max(1024, r.limits.Scratch/1024))
 	mounts := []confine.Mount{{Path: confine.Scratch, Kind: confine.Tmpfs, Target: scratch}}
 	if r.workspace.path == "" {
@@ -52,8 +52,8 @@ func (r recipe) mounts() []confine.Mount {
 	return append(mounts, confine.Mount{Path: r.workspace.path, Kind: kind, Exact: true, MapOwner: true})
 }
 
-// changeable lists the directories of the host that a command may write to.
-func (r recipe) changeable(p policy.Policy) []string {
+// writable lists the directories of the host that a command may write to.
+func (r recipe) writable(p policy.Policy) []string {
 	paths := slices.Clone(p.Write)
 	if r.workspace.path != "" && !r.readOnly {
 		paths = append(paths, r.workspace.path)
@@ -61,8 +61,8 @@ func (r recipe) changeable(p policy.Policy) []string {
 	return paths
 }
 
-// landlock repeats the mounts, and closes what they leave open: the terminals and
-// processes of others. A command may have sockets; its network is what is closed.
+// landlock enforces the same paths as the mounts, and also protects the terminals and
+// processes of others. It leaves sockets to the network namespace.
 func (r recipe) landlock(abi int, root []confine.Mount) landlock.Ruleset {
 	rules := []landlock.Rule{
 		{Path: "/", Access: landlock.Read | landlock.Execute},
@@ -80,13 +80,13 @@ func (r recipe) landlock(abi int, root []confine.Mount) landlock.Ruleset {
 	return landlock.Compile(abi, rules).WithNetwork()
 }
 
-// searchPath is where a command looks for programs, unless the request says.
+// searchPath is the default PATH.
 var searchPath = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 
-// searchDirectories is the PATH that a command will have. What is looked at before
-// the start and what the guest's execvp finds must not differ, so both take it
-// from here. An empty or relative directory begins at the working directory, as for
-// execvp; an empty PATH is one empty directory.
+// searchDirectories is the PATH of a command. The check before the start and the guest's
+// execvp must find the same program, so both use this list. As in execvp, an empty or
+// relative directory starts at the working directory, and an empty PATH is one empty
+// directory.
 func searchDirectories(job backend.Job) []string {
 	if value, ok := job.Env["PATH"]; ok {
 		return strings.Split(value, ":")
@@ -94,7 +94,7 @@ func searchDirectories(job backend.Job) []string {
 	return searchPath
 }
 
-// environment is built, never inherited.
+// environment builds the command's environment. Nothing is inherited from the Runner.
 func (r recipe) environment(job backend.Job, proxy []string) []string {
 	env := map[string]string{
 		"HOME": confine.Scratch, "TMPDIR": confine.Scratch, "PWD": r.dir(),

@@ -28,8 +28,8 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if err != nil {
 		return run.Result{}, err
 	}
-	// The place goes up while the command line is looked at.
-	var p *place
+	// Build the sandbox while the command line is checked.
+	var p *sandbox
 	var openErr error
 	opened := make(chan struct{})
 	go func() {
@@ -54,25 +54,25 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 		proxy = egress.Environment(egress.GuestAddress.String())
 	}
 	executed, argv := b.builder.execute(r, program, job.Command)
-	disk := newDiskWatch(r.changeable(b.options.Policy), job.Limits, p.Proc, p.Scratch)
+	disk := newDiskWatch(r.writable(b.options.Policy), job.Limits, p.Proc, p.Scratch)
 	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {
 		return run.Result{}, b.executionError(p, err)
 	}
-	g := &guest{backend: b, place: p, job: job, recipe: r, began: began, program: program, disk: disk}
+	g := &guest{backend: b, sandbox: p, job: job, recipe: r, began: began, program: program, disk: disk}
 	if job.Streams.Terminal == nil {
 		refill := sync.OnceFunc(func() { b.ahead.refill(r) })
 		defer refill()
-		long := time.AfterFunc(takesLong, refill)
+		long := time.AfterFunc(refillAfter, refill)
 		defer long.Stop()
 	}
 	return g.run(ctx)
 }
 
-// takesLong is when a command is no longer short.
-const takesLong = 5 * time.Millisecond
+// refillAfter is how long a command runs before the next sandbox is built beside it.
+const refillAfter = 5 * time.Millisecond
 
-// open gives a place that waits for its command.
-func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*place, error) {
+// open returns a sandbox that waits for its command.
+func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*sandbox, error) {
 	if terminal == nil {
 		if p := b.ahead.take(r); p != nil {
 			return p, nil
@@ -89,7 +89,7 @@ func (b *Backend) open(r recipe, terminal *run.Terminal, input bool) (*place, er
 	}
 }
 
-func (b *Backend) openNew(r recipe, terminal *run.Terminal, input bool) (*place, error) {
+func (b *Backend) openNew(r recipe, terminal *run.Terminal, input bool) (*sandbox, error) {
 	if terminal == nil {
 		s, err := openPipes(input)
 		if err != nil {
@@ -108,13 +108,13 @@ func (b *Backend) openNew(r recipe, terminal *run.Terminal, input bool) (*place,
 	return p, err
 }
 
-// executionError is about a place that cannot be told what to execute.
-func (b *Backend) executionError(p *place, err error) error {
+// executionError explains why the sandbox did not take the command.
+func (b *Backend) executionError(p *sandbox, err error) error {
 	switch {
 	case errors.Is(err, confine.ErrLongOrder):
 		return run.Wrap(run.Invalid, err)
 	case p.waited:
-		// Somebody has killed it meanwhile. A new one will do.
+		// It was killed while it waited. The caller retries with a new one.
 		return fmt.Errorf("%w: %w", backend.ErrNotStarted, err)
 	}
 	if _, endErr := p.process.End(); endErr != nil {
@@ -123,10 +123,10 @@ func (b *Backend) executionError(p *place, err error) error {
 	return killedFromOutside()
 }
 
-// guest is a command under way.
+// guest is a running command.
 type guest struct {
 	backend *Backend
-	place   *place
+	sandbox *sandbox
 	job     backend.Job
 	recipe  recipe
 	program string
@@ -139,10 +139,9 @@ type guest struct {
 	proxy          *egress.Proxy
 }
 
-// reason is why we killed a command.
+// reason says why we killed a command.
 type reason string
 
-// The reasons.
 const (
 	killedWall      reason = "wall time"
 	killedCPU       reason = "cpu time"
@@ -154,17 +153,17 @@ const (
 	killedHammering reason = "hammering at a wall"
 )
 
-// kill ends the command for the first reason that there is.
+// kill ends the command. Only the first reason counts.
 func (g *guest) kill(r reason) {
 	if g.killed.CompareAndSwap(nil, &r) {
-		g.place.kill()
+		g.sandbox.kill()
 	}
 }
 
 func (g *guest) run(ctx context.Context) (run.Result, error) {
 	var helpers sync.WaitGroup
 	helpers.Go(g.answer)
-	var served error // how serving the proxy ended
+	var served error // from the proxy server
 	g.serveProxy(&helpers, &served)
 	g.feed()
 	g.collect()
@@ -174,10 +173,10 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		end, endErr = g.place.process.End()
+		end, endErr = g.sandbox.process.End()
 	}()
 	w := g.watch(ctx, ended)
-	_, usage := g.place.process.Wait() // and with it everything else in there
+	_, usage := g.sandbox.process.Wait() // the init, and with it all other processes
 	wallTime := time.Since(g.began)
 	stdout, stderr := g.stdout.Finish(), g.stderr.Finish()
 	var closed error
@@ -199,21 +198,21 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	}
 	if r := g.killed.Load(); r != nil {
 		e.Killed = *r
-	} else if w.disk.last(usage.Oublock * blockSize); w.disk.over != "" {
+	} else if w.disk.finalWalk(usage.Oublock * blockSize); w.disk.over != "" {
 		e.Killed = w.disk.over.reason()
 	}
 	if w.memory != nil {
 		e.Memory = max(e.Memory, policy.Bytes(w.memory.peak))
 	}
-	if p := g.place; p.report != nil && e.Killed == "" {
-		e.NotExecuted = !executed(output.Rest(p.report, reportMost))
+	if p := g.sandbox; p.report != nil && e.Killed == "" {
+		e.NotExecuted = !wasExecuted(output.Rest(p.report, maxReport))
 	}
-	if err := e.addGroup(g.place.group); err != nil {
+	if err := e.addGroup(g.sandbox.group); err != nil {
 		return run.Result{}, err
 	}
 	result, err := judge(e)
-	if uid := g.place.owner; uid != 0 {
-		result.Enforcement.Walls = map[policy.Wall]string{policy.WallUID: fmt.Sprintf("enforced (uid %d, the owner of a directory that cannot be given to another user)", uid)}
+	if uid := g.sandbox.owner; uid != 0 {
+		result.Enforcement.Walls = map[policy.Wall]string{policy.WallUID: fmt.Sprintf("enforced (uid %d, the owner of a directory whose owner cannot be translated)", uid)}
 	}
 	if g.proxy != nil {
 		result.Traffic = g.proxy.Traffic()
@@ -221,52 +220,52 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	return result, err
 }
 
-// blockSize is that of the blocks which the kernel counts of a process's output.
+// blockSize is the unit of Rusage.Oublock.
 const blockSize = 512
 
-// reportMost is more than a builder says.
-const reportMost = 64 << 10
+// maxReport is larger than any builder's report.
+const maxReport = 64 << 10
 
-// feed gives the command its input. What it does not read is lost.
+// feed writes the command's input. What the command does not read is lost.
 func (g *guest) feed() {
 	in := g.job.Streams.In
 	if in == nil {
 		in = strings.NewReader(g.job.Stdin)
 	}
-	if g.place.streams.stdin == nil {
+	if g.sandbox.streams.stdin == nil {
 		return
 	}
 	if g.job.Streams.In == nil && g.job.Stdin == "" {
-		if g.place.streams.terminal {
-			return // it is for both directions
+		if g.sandbox.streams.terminal {
+			return // the file also carries the output
 		}
-		_ = g.place.streams.stdin.Close() // a pipe that nobody writes to
+		_ = g.sandbox.streams.stdin.Close() // the command reads the end of its input
 		return
 	}
 	go func() {
-		_, _ = io.Copy(g.place.streams.stdin, in) // it ends with the command, or when the caller's reader gives something
-		if g.place.streams.terminal {
-			_, _ = g.place.streams.stdin.Write([]byte{endOfInput})
+		_, _ = io.Copy(g.sandbox.streams.stdin, in) // returns when the command ends; a blocked caller's reader may delay that
+		if g.sandbox.streams.terminal {
+			_, _ = g.sandbox.streams.stdin.Write([]byte{endOfInput})
 			return
 		}
-		_ = g.place.streams.stdin.Close()
+		_ = g.sandbox.streams.stdin.Close()
 	}()
 }
 
-// collect reads what the command writes.
+// collect reads the command's output.
 func (g *guest) collect() {
 	sink := output.Sink{Limit: int64(g.job.Limits.Output), OnLimit: g.job.OnOutputLimit, Kill: func() { g.kill(killedOutput) }}
 	g.stdout.Sink, g.stderr.Sink = sink, sink
 	g.stdout.Live, g.stderr.Live = g.job.Streams.Out, g.job.Streams.Err
-	g.stdout.Start(g.place.streams.stdout)
-	if g.place.streams.stderr != nil { // a terminal is for both
-		g.stderr.Start(g.place.streams.stderr)
+	g.stdout.Start(g.sandbox.streams.stdout)
+	if g.sandbox.streams.stderr != nil { // a terminal has one output for both
+		g.stderr.Start(g.sandbox.streams.stderr)
 	}
 }
 
-// answer refuses what the filter denies, and keeps count.
+// answer refuses the system calls that the filter denies, and records them.
 func (g *guest) answer() {
-	fd := g.place.Listener
+	fd := g.sandbox.Listener
 	if fd < 0 {
 		return
 	}
@@ -275,11 +274,11 @@ func (g *guest) answer() {
 		if _, err := unix.Poll(ready, -1); errors.Is(err, unix.EINTR) {
 			continue
 		} else if err != nil || ready[0].Revents&unix.POLLIN == 0 {
-			return // no process has the filter any more
+			return // no process with the filter is left
 		}
 		q, err := notify.Next(fd)
 		if err != nil {
-			continue // it died while it waited
+			continue // the process died while it waited
 		}
 		v := run.Violation{Wall: policy.WallSeccomp}
 		v.Op, v.Detail = seccomp.Describe(q.NR, q.Args)
@@ -296,9 +295,9 @@ func (g *guest) report(v run.Violation) {
 }
 
 func (g *guest) serveProxy(helpers *sync.WaitGroup, failed *error) {
-	if g.place.proxy == nil {
+	if g.sandbox.proxy == nil {
 		return
 	}
 	g.proxy = egress.New(egress.Options{Grants: g.backend.grants, Report: g.report})
-	helpers.Go(func() { *failed = g.proxy.Serve(g.place.proxy) })
+	helpers.Go(func() { *failed = g.proxy.Serve(g.sandbox.proxy) })
 }

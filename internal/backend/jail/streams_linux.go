@@ -12,8 +12,8 @@ import (
 // streams are the two ends of a command's standard streams.
 type streams struct {
 	terminal bool
-	// stdin, stdout and stderr are ours. With a terminal, the first two are the
-	// same, and there is no third.
+	// stdin, stdout and stderr are our ends. With a terminal the first two are the same
+	// file, and stderr is nil.
 	stdin, stdout, stderr *os.File
 	inside                [3]int
 }
@@ -29,12 +29,12 @@ func (s streams) closeTheirs() {
 func (s streams) close() {
 	for _, f := range []*os.File{s.stdin, s.stdout, s.stderr} {
 		if f != nil {
-			_ = f.Close() // a terminal is there twice
+			_ = f.Close() // with a terminal, stdin and stdout are one file
 		}
 	}
 }
 
-// openPipes makes streams for a command without a terminal. Without input, it
+// openPipes makes the streams of a command without a terminal. Without input the command
 // reads from /dev/null.
 func openPipes(input bool) (s streams, err error) {
 	defer func() {
@@ -58,14 +58,14 @@ func openPipes(input bool) (s streams, err error) {
 	return s, err
 }
 
-// pipe gives the command's end as a plain descriptor, and ours as a file; ours is
-// the one for reading (0) or for writing (1).
+// pipe returns the command's end as a plain descriptor, and our end as a file. Ours is
+// the end for reading (0) or for writing (1).
 func pipe(ours int) (theirs int, file *os.File, err error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return 0, nil, err
 	}
-	// Ours alone: the flag belongs to an end, and a command expects to block.
+	// Only our end: a command expects its end to block.
 	if err := unix.SetNonblock(ends[ours], true); err != nil {
 		unix.Close(ends[0])
 		unix.Close(ends[1])

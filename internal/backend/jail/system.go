@@ -9,13 +9,13 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
-// systemDirectories are where a distribution keeps its programs. On most, all but
-// the first are symlinks into it.
+// systemDirectories are the directories with a distribution's programs. On most
+// distributions all but the first are symlinks into it.
 var systemDirectories = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
 
-// systemFiles are what programs need of /etc: how to find libraries,
-// alternatives, certificates and time zones, and names that are the same
-// everywhere. None of them tells about users, keys or this host.
+// systemFiles are the parts of /etc that programs need to find libraries, alternatives,
+// certificates and time zones, and lists that are the same everywhere. None of them
+// reveals users, keys or this host.
 var systemFiles = []string{
 	"/etc/alternatives",
 	"/etc/ca-certificates", "/etc/ca-certificates.conf",
@@ -37,32 +37,31 @@ var systemFiles = []string{
 	"/etc/timezone",
 }
 
-// SystemPaths are all that a command sees of the host's system, where the host has
-// it.
+// SystemPaths lists what a command sees of the host's system, as far as it exists.
 func SystemPaths() []string { return slices.Concat(systemDirectories, systemFiles) }
 
-// shownOfProc are the files of a new /proc that a command sees, beside those of its own
-// processes: what programs look for, of which the namespaces keep the rest of the host
-// out, or which say what every process of a host may know. All others are covered, also
-// those that only a later kernel has: they tell of keys, devices, modules, the kernel's
-// command line and its configuration.
-var shownOfProc = []string{
-	"self", "thread-self", "mounts", "net", "sys", "sysvipc", // the command's own
+// visibleProcFiles are the files of /proc that a command sees besides its own processes.
+// Programs look for them. Namespaces keep the rest of the host out of some, and the
+// others show only what every process of a host may know. All other files are masked,
+// including those that only a later kernel has: they reveal keys, devices, modules, the
+// kernel's command line and its configuration.
+var visibleProcFiles = []string{
+	"self", "thread-self", "mounts", "net", "sys", "sysvipc", // show the command's own namespaces
 	"cpuinfo", "loadavg", "meminfo", "stat", "swaps", "uptime", "version", "vmstat", "zoneinfo", "buddyinfo", "interrupts", "softirqs",
 	"cgroups", "crypto", "devices", "execdomains", "filesystems", "locks", "misc",
 }
 
-// procMasks cover the others, and keep the kernel's settings from being changed: some
-// are those of the command's own namespaces, and as such its own to change.
+// procMasks masks all other files of /proc, and makes the kernel's settings read-only:
+// some belong to the command's own namespaces, so the command could change them.
 func procMasks() []confine.Mount {
 	masks := []confine.Mount{{Path: "/proc/sys", Kind: confine.ReadOnlyDir}}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return masks // then there is no new one either
+		return masks // without /proc here, none can be mounted in the sandbox
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if name[0] >= '0' && name[0] <= '9' || slices.Contains(shownOfProc, name) {
+		if name[0] >= '0' && name[0] <= '9' || slices.Contains(visibleProcFiles, name) {
 			continue
 		}
 		mask := confine.Mount{Path: "/proc/" + name, Kind: confine.MaskedFile}
@@ -72,14 +71,14 @@ func procMasks() []confine.Mount {
 		case entry.IsDir():
 			mask.Kind = confine.MaskedDir
 		case info.Mode().Perm()&0o006 == 0:
-			continue // for the host's root alone
+			continue // only the host's root can open it
 		}
 		masks = append(masks, mask)
 	}
 	return masks
 }
 
-// systemMounts lists what a host has of them.
+// systemMounts lists the mounts for the system paths that exist on this host.
 func systemMounts() ([]confine.Mount, error) {
 	var mounts []confine.Mount
 	for _, path := range SystemPaths() {
@@ -114,6 +113,6 @@ func mountOf(path string) (confine.Mount, error) {
 	return confine.Mount{Path: path, Kind: confine.BindFile}, nil
 }
 
-// maxCopied is up to which size a file is copied: a mount costs more than to write
-// some bytes.
+// maxCopied is the largest file that is copied. For a small file a copy costs less than
+// a mount.
 const maxCopied = 16 << 10

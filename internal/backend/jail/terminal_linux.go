@@ -10,11 +10,11 @@ import (
 
 type windowSize = run.WindowSize
 
-// endOfInput is what a terminal takes for the end of what is typed.
+// endOfInput is the character (Ctrl-D) that ends the input of a terminal.
 const endOfInput = 4
 
-// openTerminal makes a pair: a terminal for the command, and our end of it. It is
-// a new one, so that nothing the command does to it reaches the caller's own.
+// openTerminal makes a new terminal for the command, and our end of it. Nothing that the
+// command does to it reaches the caller's own terminal.
 func openTerminal() (s streams, err error) {
 	ours, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -33,7 +33,7 @@ func openTerminal() (s streams, err error) {
 	return s, nil
 }
 
-// awaitTerminal is for a command whose terminal is made with its place.
+// awaitTerminal makes the streams of a command whose terminal is made inside the sandbox.
 func awaitTerminal() (s streams, err error) {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -42,14 +42,13 @@ func awaitTerminal() (s streams, err error) {
 	return streams{terminal: true, inside: [3]int{null, null, null}}, nil
 }
 
-// setTerminal takes our end, which is for both directions.
+// setTerminal sets our end, which carries input and output.
 func (s *streams) setTerminal(ours int) {
 	s.stdout = os.NewFile(uintptr(ours), "terminal")
 	s.stdin = s.stdout
 }
 
-// peerOf opens the command's end, without a name that somebody could have put
-// something else under.
+// peerOf opens the command's end by ioctl. A path could have been replaced.
 func peerOf(ours int) (int, error) {
 	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(ours), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
 	if errno != 0 {
@@ -58,7 +57,7 @@ func peerOf(ours int) (int, error) {
 	return int(fd), nil
 }
 
-// setWindowSize has no error: a command without a size takes 80 by 24.
+// setWindowSize ignores errors: programs assume 80 by 24 without a size.
 func setWindowSize(terminal *os.File, size windowSize) {
 	raw, err := terminal.SyscallConn()
 	if err != nil {

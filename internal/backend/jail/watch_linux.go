@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watcher looks after what the kernel does not limit for a whole tree.
+// watcher enforces the limits that the kernel does not enforce for a tree of processes.
 type watcher struct {
 	guest       *guest
 	disk        *diskWatch
-	memory      *memoryWatch // nil where a cgroup does it
+	memory      *memoryWatch // nil if a cgroup limits memory
 	scratchFull bool
 }
 
-// watch returns when the command has ended, whoever ended it.
+// watch kills the command when it exceeds a limit, and returns when it has ended.
 func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	w := &watcher{guest: g, disk: g.disk}
 	wall := time.NewTimer(time.Until(g.began.Add(g.job.Limits.WallTime.Std())))
@@ -24,10 +24,10 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	defer cpu.Stop()
 	memory := time.NewTimer(0)
 	defer memory.Stop()
-	if g.place.group != nil {
+	if g.sandbox.group != nil {
 		memory.Stop()
 	} else {
-		w.memory = &memoryWatch{proc: g.place.Proc, limit: int64(g.job.Limits.Memory)}
+		w.memory = &memoryWatch{proc: g.sandbox.Proc, limit: int64(g.job.Limits.Memory)}
 	}
 	disk := time.NewTicker(diskEvery)
 	defer disk.Stop()
@@ -39,8 +39,8 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	for {
 		select {
 		case <-ended:
-			w.look()
-			w.disk.await()
+			w.checkScratch()
+			w.disk.waitForWalk()
 			return w
 		case <-canceled:
 			g.kill(killedCanceled)
@@ -57,17 +57,17 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 				cpu.Reset(w.soonest(used))
 			}
 		case <-memory.C:
-			over, next := w.memory.look()
+			over, next := w.memory.measure()
 			if over {
 				g.kill(killedMemory)
 				continue
 			}
 			memory.Reset(next)
 		case <-disk.C:
-			w.look()
-			w.disk.look()
+			w.checkScratch()
+			w.disk.startWalk()
 		case answer := <-w.disk.walked:
-			if w.disk.heard(answer); w.disk.over != "" {
+			if w.disk.finishWalk(answer); w.disk.over != "" {
 				g.kill(w.disk.over.reason())
 			}
 		case size, open := <-resize:
@@ -75,33 +75,35 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 				resize = nil
 				continue
 			}
-			setWindowSize(g.place.streams.stdout, size)
+			setWindowSize(g.sandbox.streams.stdout, size)
 		}
 	}
 }
 
-// cpuTime is what the command has used. A cgroup that counts it misses nobody.
+// cpuTime is the CPU time of the command. A cgroup counts all processes; the sum over
+// /proc misses some.
 func (g *guest) cpuTime() time.Duration {
-	used := cpuTime(g.place.Proc)
-	if g.place.group != nil {
-		if usage, err := g.place.group.Usage(); err == nil {
+	used := cpuTime(g.sandbox.Proc)
+	if g.sandbox.group != nil {
+		if usage, err := g.sandbox.group.Usage(); err == nil {
 			used = max(used, usage.CPU)
 		}
 	}
 	return used
 }
 
-// look at the scratch space.
-func (w *watcher) look() {
+// checkScratch records whether the scratch space is full.
+func (w *watcher) checkScratch() {
 	var stat unix.Statfs_t
-	if err := unix.Fstatfs(w.guest.place.Scratch, &stat); err == nil && (stat.Bavail == 0 || stat.Ffree == 0) {
+	if err := unix.Fstatfs(w.guest.sandbox.Scratch, &stat); err == nil && (stat.Bavail == 0 || stat.Ffree == 0) {
 		w.scratchFull = true
 	}
 }
 
 const (
-	// diskEvery is how much a command may write between two looks.
+	// diskEvery is the pause between two checks of the disk, in which a command may
+	// write past its limit.
 	diskEvery = 20 * time.Millisecond
-	// cpuEvery is how late we may be.
+	// cpuEvery is the shortest pause between two checks of CPU time.
 	cpuEvery = 10 * time.Millisecond
 )

@@ -17,24 +17,24 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// place is one jail, with our ends of everything that leads into it.
-type place struct {
-	confine.Place
+// sandbox is one jail with the Runner's ends of everything that leads into it.
+type sandbox struct {
+	confine.Handles
 	process *confine.Process
 	group   *cgroup.Group // nil without a cgroup
-	// returning is waited for before the groups are closed.
+	// returning delays closing the cgroups until this one is cleaned.
 	returning *sync.WaitGroup
-	report    *os.File     // of a builder that reports
-	proxy     net.Listener // on its loopback, nil if there is none
+	report    *os.File     // the builder's report; nil if it writes none
+	proxy     net.Listener // on the sandbox's loopback; nil without a proxy
 	streams   streams
-	waited    bool // it was built before its command came
-	owner     int  // the user whom the command runs as, if that is not the plan's
+	waited    bool // it was built ahead
+	owner     int  // the user id of the command if it differs from the plan's
 }
 
-// build puts up a place, which waits for its command.
-func (b *Backend) build(r recipe, s streams) (*place, error) {
+// build builds a sandbox that waits for its command.
+func (b *Backend) build(r recipe, s streams) (*sandbox, error) {
 	began := time.Now()
-	p := &place{Place: confine.NoPlace, streams: s, returning: &b.returning}
+	p := &sandbox{Handles: confine.NoHandles, streams: s, returning: &b.returning}
 	err := b.start(p, r)
 	s.closeTheirs()
 	if err != nil {
@@ -45,12 +45,12 @@ func (b *Backend) build(r recipe, s streams) (*place, error) {
 	return p, nil
 }
 
-func (b *Backend) start(p *place, r recipe) error {
+func (b *Backend) start(p *sandbox, r recipe) error {
 	groups, err := b.groups.Pool()
 	if err != nil {
 		return run.Errorf(run.Internal, "cgroup: %w", err)
 	}
-	plan, c, err := b.builder.place(b.plan, r)
+	plan, c, err := b.builder.prepare(b.plan, r)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (b *Backend) start(p *place, r recipe) error {
 	if err != nil {
 		return err
 	}
-	if p.Place, err = p.process.Ready(c, plan.Seccomp); err != nil {
+	if p.Handles, err = p.process.Ready(c, plan.Seccomp); err != nil {
 		return err
 	}
 	if p.Terminal >= 0 {
@@ -104,22 +104,22 @@ func (b *Backend) start(p *place, r recipe) error {
 	return p.openProxy()
 }
 
-// openProxy makes a listener of the socket that came out of the place.
-func (p *place) openProxy() (err error) {
+// openProxy makes a listener from the socket that the sandbox sent.
+func (p *sandbox) openProxy() (err error) {
 	if p.Proxy < 0 {
 		return nil
 	}
 	file := os.NewFile(uintptr(p.Proxy), "proxy")
 	p.Proxy = -1
-	defer func() { _ = file.Close() }() // the listener has its own
+	defer func() { _ = file.Close() }() // the listener has a duplicate
 	if p.proxy, err = net.FileListener(file); err != nil {
 		return run.Errorf(run.Internal, "the proxy's socket: %w", err)
 	}
 	return nil
 }
 
-// ourProcesses are how many of ours are counted with the command's own: the init, and
-// bubblewrap with another one.
+// ourProcesses is how many processes of ours count against the command's limit: the
+// init, and with bubblewrap two more.
 func (b *Backend) ourProcesses() int {
 	if b.options.Policy.Jail == policy.JailBwrap {
 		return 3
@@ -127,13 +127,13 @@ func (b *Backend) ourProcesses() int {
 	return 1
 }
 
-// proxied says that commands have a proxy to talk to.
+// proxied reports whether commands can use a proxy.
 func (b *Backend) proxied() bool {
 	return len(b.grants) > 0 && b.options.Policy.Egress == policy.EgressStrict
 }
 
-// rlimits bound each process by itself; what the tree uses together is the
-// cgroup's business, and the watch's.
+// rlimits limit each process separately. The cgroup and the watcher limit what all
+// processes use together.
 func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit {
 	if !b.plan.Rlimits {
 		return nil
@@ -141,7 +141,7 @@ func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit 
 	limits := []confine.Limit{
 		{Resource: unix.RLIMIT_NOFILE, Value: uint64(l.OpenFiles)},
 		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l, group)},
-		// The watch is more exact, and this is there when it is late.
+		// The watcher is more exact. This limit works when the watcher is late.
 		{Resource: unix.RLIMIT_CPU, Value: uint64(l.CPUTime.Std().Seconds()) + 2},
 		{Resource: unix.RLIMIT_CORE}, {Resource: unix.RLIMIT_RTPRIO}, {Resource: unix.RLIMIT_NICE},
 		{Resource: unix.RLIMIT_MSGQUEUE}, // kernel memory outside every other limit
@@ -149,19 +149,20 @@ func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit 
 		{Resource: unix.RLIMIT_SIGPENDING, Value: 1024},
 	}
 	if group == nil {
-		// The watch ends a command that uses more than its memory. This is for the
-		// time until it looks, and for what one process takes at once.
+		// The watcher kills a command that exceeds its memory. This limit bounds what
+		// one process can take between two measurements.
 		limits = append(limits, confine.Limit{Resource: unix.RLIMIT_DATA, Value: uint64(l.Memory) + memoryRoom})
 	}
 	return limits
 }
 
-// memoryRoom is how much more than its memory limit a process may ask for, of which it
-// must not use more than the limit.
+// memoryRoom is how much address space a process may reserve beyond its memory limit.
+// What it uses must still stay below the limit.
 const memoryRoom = 1 << 30
 
-// processes is the kernel's limit for a user, who is the command's own in its user
-// namespace. Where a cgroup counts, and says so, this one stands behind it.
+// processes is RLIMIT_NPROC, which counts per user; the command has a user of its own in
+// its user namespace. Where a cgroup counts processes, this limit is higher, so that the
+// cgroup is the one that refuses and reports it.
 func (b *Backend) processes(l policy.Limits, group *cgroup.Group) uint64 {
 	n := uint64(l.Processes + b.ourProcesses())
 	if group != nil && group.CountsProcesses() {
@@ -170,12 +171,12 @@ func (b *Backend) processes(l policy.Limits, group *cgroup.Group) uint64 {
 	return n
 }
 
-// explain tells a failed start in the words of whoever can do something about it.
+// explain turns a failed start into an error that says what the caller can do.
 func (b *Backend) explain(err error) error {
 	var owner *confine.OwnerError
 	if errors.As(err, &owner) {
-		return run.Errorf(run.Unsupported, "%w: the file system cannot translate owners (tmpfs can since Linux 6.3; ext4, xfs and btrfs can): use a directory elsewhere, "+
-			"give it to an ordinary user, as whom the command then runs (chown), open it to everybody (chmod o+rwx), or open it for reading and use it read-only", err)
+		return run.Errorf(run.Unsupported, "%w: the file system cannot translate owners (ext4, xfs and btrfs can, tmpfs since Linux 6.3): use a directory on another file system, "+
+			"chown it to an ordinary user (the command then runs as that user), make it writable for everybody (chmod o+rwx), or make it readable and use it read-only", err)
 	}
 	var classed *run.Error
 	if errors.As(err, &classed) {
@@ -186,16 +187,16 @@ func (b *Backend) explain(err error) error {
 	case !errors.As(err, &setup):
 		return run.Wrap(run.Internal, err)
 	case setup.Errno == unix.ELOOP:
-		return run.Errorf(run.Invalid, "%w: there is a symlink on the way, where there was none when the path was looked at", err)
+		return run.Errorf(run.Invalid, "%w: a part of the path was replaced by a symlink after it was checked", err)
 	}
 	return &run.Error{Class: run.Unsupported, Message: fmt.Sprintf("the sandbox cannot be set up: %v", err), Err: err}
 }
 
-// kill ends everything in the place.
-func (p *place) kill() { p.process.Kill() }
+// kill ends all processes in the sandbox.
+func (p *sandbox) kill() { p.process.Kill() }
 
-// tearDown lets go of a place after its last process.
-func (p *place) tearDown() {
+// tearDown kills the sandbox and frees what it holds.
+func (p *sandbox) tearDown() {
 	if p.process != nil {
 		p.process.Kill()
 		p.process.Wait()
@@ -203,13 +204,13 @@ func (p *place) tearDown() {
 	}
 	p.Close()
 	if p.proxy != nil {
-		_ = p.proxy.Close() // who served it has closed it already
+		_ = p.proxy.Close() // the proxy server may have closed it already
 	}
 	p.streams.close()
 	if p.report != nil {
 		_ = p.report.Close()
 	}
 	if p.group != nil {
-		p.returning.Go(p.group.Return) // to clean it takes as long as all the rest
+		p.returning.Go(p.group.Return) // cleaning takes as long as all the rest
 	}
 }
