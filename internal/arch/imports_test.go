@@ -198,7 +198,7 @@ var layers = [][]string{
 	{"internal/backend"},
 	{"internal/zygote/gen"},
 	{"internal/backend/wasm/rootfs", "internal/backend/wasm/scratch", "internal/command", "internal/egress", "internal/launch", "internal/report", "internal/zygote"},
-	{"internal/backend/wasm/guestfs", "internal/wire", "internal/confine", "internal/interpreter", "internal/lines", "internal/notify", "internal/output"},
+	{"internal/backend/wasm/guestfs", "internal/wire", "internal/confine", "internal/confine/gen", "internal/interpreter", "internal/lines", "internal/notify", "internal/output"},
 	{"internal/seccomp/gen"},
 	{"internal/seccomp/compile"},
 	{"internal/seccomp", "internal/landlock", "internal/cgroup", "internal/seatbelt", "internal/jobobject"},

@@ -20,9 +20,11 @@ import (
 // ends. When that is the command, which has pid 2, it writes its status, 4 bytes,
 // and ends, and with it the kernel ends all that is left.
 //
-// It is two hundred bytes of machine code in a file of its own, and not a copy of
-// the Runner: what lives beside a guest should have nothing in it, and is forked
-// with every command.
+// It is two hundred bytes of machine code in an ELF file of its own, and not a copy
+// of the Runner: what lives beside a guest should have nothing in it, and is forked
+// with every command. Its source is init/amd64.s and init/arm64.s.
+//
+//go:generate go run github.com/cordon-sandbox/cordon/internal/confine/gen
 const (
 	initBase  = 0x400000
 	orderBase = 0x600000
@@ -40,7 +42,7 @@ func initProgram() []byte {
 		Type:  elfExecutable, Machine: initMachine, Version: elfVersion,
 		Entry: initBase + headers, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 3,
 	}
-	size := uint64(headers + binary.Size(initCode))
+	size := uint64(headers + len(initCode))
 	segments := []elfSegment{
 		{Type: elfLoad, Flags: elfRead | elfExecute, Vaddr: initBase, Filesz: size, Memsz: size, Align: 0x1000},
 		{Type: elfLoad, Flags: elfRead | elfWrite, Vaddr: orderBase, Memsz: maxOrder, Align: 0x1000},
