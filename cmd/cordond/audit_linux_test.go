@@ -19,14 +19,7 @@ func TestServeAuditRequired(t *testing.T) {
 		hosttest.Lacks(t, "root, to mount a small disk")
 	}
 	disk := t.TempDir()
-	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=256k"); err != nil {
-		hosttest.Lacks(t, "a small disk: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	hosttest.Mount(t, "tmpfs", disk, "size=256k")
 	r := start(t, "--audit", filepath.Join(disk, "audit.jsonl"), "--audit-required")
 	ballast := filepath.Join(disk, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); err == nil {

@@ -195,6 +195,11 @@ func TestFullDisk(t *testing.T) {
 	l := open(t, Options{Path: filepath.Join(dir, "audit.jsonl"), OnError: told.hear, retry: time.Millisecond})
 	recorded := 0
 	for told.of(syscall.ENOSPC) == 0 {
+		// More than fits beside the ballast, and less than fits without it.
+		if recorded == 1000 {
+			time.Sleep(time.Millisecond)
+			continue
+		}
 		if err := l.Record(sample(recorded)); err != nil {
 			break
 		}

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // hostView is what a run must leave as it was.
@@ -85,13 +86,16 @@ func hostName(t testing.TB) string {
 	return name
 }
 
+// hostMounts are the mounts of the host, one a line, but for those that tests made.
 func hostMounts(t testing.TB) string {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(data)
+	lines := strings.Split(string(data), "\n")
+	made := func(line string) bool { return strings.Contains(line, " "+hosttest.MountSource+" ") }
+	return strings.Join(slices.DeleteFunc(lines, made), "\n")
 }
 
 // openDescriptors are what this process holds, by what they are: pipes and
