@@ -16,7 +16,7 @@ import (
 // guest's Result, and by the error of a request that never began.
 func TestDeadlineIsNotCancellation(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	hook := openHook(t, r, run.Hook{Script: "while True: pass"})
+	hook := openHook(t, r, run.HookSpec{Script: "while True: pass"})
 	for name, call := range map[string]func(context.Context) (run.Result, error){
 		"script": func(ctx context.Context) (run.Result, error) {
 			return r.Run(ctx, run.Request{Script: "while True: pass"})

@@ -16,8 +16,8 @@ import (
 // everyKind gives one call of each kind that a Runner has.
 func everyKind(t *testing.T, r *cordon.Runner) map[string]func(context.Context) (run.Result, error) {
 	t.Helper()
-	hook := openHook(t, r, run.Hook{Script: "result['output'] = 1"})
-	shared := openHook(t, r, run.Hook{Script: "result['output'] = 1", Trust: policy.TrustPlatform})
+	hook := openHook(t, r, run.HookSpec{Script: "result['output'] = 1"})
+	shared := openHook(t, r, run.HookSpec{Script: "result['output'] = 1", Trust: policy.TrustPlatform})
 	module := openModule(t, r, scorer(t))
 	return map[string]func(context.Context) (run.Result, error){
 		"script": func(ctx context.Context) (run.Result, error) { return r.Run(ctx, run.Request{Script: "result = 1"}) },

@@ -50,7 +50,7 @@
 // Call a script often: [Runner.OpenHook] checks and compiles it once, and
 // [Hook.Call] runs it in tens of microseconds, in new globals each time:
 //
-//	h, err := r.OpenHook(ctx, run.Hook{Script: src})
+//	h, err := r.OpenHook(ctx, run.HookSpec{Script: src})
 //	defer h.Close()
 //	res, err := h.Call(ctx, state, config)
 //

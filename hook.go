@@ -25,7 +25,7 @@ type Hook struct{ hook *hook.Hook }
 // The policy's Trust bounds what a Request claims, and not this: who can call
 // OpenHook is the operator. A program that opens hooks for others decides for
 // them, as cordond does by its policy.
-func (r *Runner) OpenHook(ctx context.Context, h run.Hook) (*Hook, error) {
+func (r *Runner) OpenHook(ctx context.Context, h run.HookSpec) (*Hook, error) {
 	if err := h.Validate(); err != nil {
 		return nil, err
 	}

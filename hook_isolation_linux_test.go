@@ -26,7 +26,7 @@ func TestHookCallsShareNoProcess(t *testing.T) {
 		{"platform", policy.TrustPlatform, policy.TierHook, true}, // or the test sees nothing
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Script: script, Trust: tt.trust, Workers: 1})
+			h := openHook(t, r, run.HookSpec{Script: script, Trust: tt.trust, Workers: 1})
 			var peaks []policy.Bytes
 			for _, size := range []int{100, 0} {
 				res, err := h.Call(t.Context(), size, nil)
@@ -58,7 +58,7 @@ func TestHookEscapeFindsNoOtherCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRunner(t, cordon.Options{Policy: policy.Policy{Language: policy.Language{Modules: []string{tt.module}}}})
-			h := openHook(t, r, run.Hook{Script: "import " + tt.module + "\n" + tt.leave + "\nresult['output'] = old"})
+			h := openHook(t, r, run.HookSpec{Script: "import " + tt.module + "\n" + tt.leave + "\nresult['output'] = old"})
 			var first string
 			for i, secret := range []string{"alice", "mallory", "bob"} {
 				res, err := h.Call(t.Context(), secret, nil)
@@ -79,7 +79,7 @@ func TestHookEscapeFindsNoOtherCall(t *testing.T) {
 // The rules were escaped from like this, and the call after met what was left.
 func TestHookReadsLastCall(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: escapeByDispatch, Limits: policy.Limits{Memory: 256 * policy.MiB}})
+	h := openHook(t, r, run.HookSpec{Script: escapeByDispatch, Limits: policy.Limits{Memory: 256 * policy.MiB}})
 	for i, who := range []string{"alice", "mallory", "bob"} {
 		res, err := h.Call(t.Context(), map[string]any{"player": who, "password": "hunter2"}, nil)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-func openHook(t *testing.T, r *cordon.Runner, h run.Hook) *cordon.Hook {
+func openHook(t *testing.T, r *cordon.Runner, h run.HookSpec) *cordon.Hook {
 	t.Helper()
 	opened, err := r.OpenHook(t.Context(), h)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestHookContract(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, trust := range []policy.Trust{policy.TrustPlatform, policy.TrustUser} {
-				h := openHook(t, r, run.Hook{Script: tt.script, Limits: tt.limits, Trust: trust})
+				h := openHook(t, r, run.HookSpec{Script: tt.script, Limits: tt.limits, Trust: trust})
 				for range 2 { // the worker that failed is replaced
 					res, err := call(t.Context(), h, tt.function, tt.args, state, config)
 					if err != nil {
@@ -141,7 +141,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: tt.script, Workers: 1})
+			h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: tt.script, Workers: 1})
 			for i := range 20 {
 				res, err := h.Call(t.Context(), map[string]any{"a": 1}, map[string]any{})
 				if err != nil {
@@ -154,7 +154,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		})
 	}
 	t.Run("an argument", func(t *testing.T) {
-		h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: finalizer + "def f(x):\n  x.append(A())\n  return len(x)", Workers: 1})
+		h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: finalizer + "def f(x):\n  x.append(A())\n  return len(x)", Workers: 1})
 		for range 20 {
 			if res, err := h.CallFunction(t.Context(), "f", []any{1}); err != nil || string(res.Value) != "2" || res.Stdout != "late\n" {
 				t.Fatalf("%s %q %q %v", res.Value, res.Error, res.Stdout, err)
@@ -162,7 +162,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		}
 	})
 	t.Run("finalizers without end", func(t *testing.T) {
-		h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: finalizer + "    global b\n    b = type(self)()\na = A()", Workers: 1})
+		h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: finalizer + "    global b\n    b = type(self)()\na = A()", Workers: 1})
 		for range 3 {
 			res, err := h.Call(t.Context(), nil, nil)
 			// The worker is not used again, with what is left in it.
@@ -176,7 +176,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		"that which a finalizer has set": "class A:\n  def __del__(self, random=random): random.seed(1)\na = A()",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "result['output'] = random.random()\n" + seed, Workers: 1})
+			h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: "result['output'] = random.random()\n" + seed, Workers: 1})
 			seen := map[string]bool{}
 			for range 20 {
 				res, err := h.Call(t.Context(), nil, nil)
@@ -194,7 +194,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		"a library's registry":  "from collections import abc\nclass A: pass\nabc.Sized.register(A)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: script})
+			h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: script})
 			res, err := h.Call(t.Context(), nil, nil)
 			if err != nil || res.Outcome != run.Raised || res.Exception.Type != "RuleViolation" || res.Violations[0].Wall != policy.WallLanguage {
 				t.Errorf("%s %q %v", res.Outcome, res.Error, err)
@@ -219,7 +219,7 @@ func TestHookCallsDoNotPredict(t *testing.T) {
 	} {
 		for trust := range tierOf {
 			t.Run(name+", "+string(trust), func(t *testing.T) {
-				h := openHook(t, r, run.Hook{Script: script, Trust: trust, Workers: 1})
+				h := openHook(t, r, run.HookSpec{Script: script, Trust: trust, Workers: 1})
 				seen := map[string]bool{}
 				for i := range 10 {
 					res, err := h.Call(t.Context(), nil, nil)
@@ -260,7 +260,7 @@ func TestFinalizersGoByTheRules(t *testing.T) {
 		"of a generator":     "import collections\nclass X(collections.Counter): pass\ndef g(self):\n  try: yield\n  finally:" + try + "x = g(X())\nnext(x)\nX.x = x",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: script, Workers: 1})
+			h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: script, Workers: 1})
 			for range 70 { // the oldest are looked at after 64 calls
 				res, err := h.Call(t.Context(), nil, nil)
 				if err != nil || !res.OK() || strings.Contains(res.Stdout, "<bound method") {
@@ -274,7 +274,7 @@ func TestFinalizersGoByTheRules(t *testing.T) {
 // A module of which nobody knows what it keeps costs each call a new worker.
 func TestHookWithAnotherModule(t *testing.T) {
 	r := newRunner(t, cordon.Options{Policy: policy.Policy{Language: policy.Language{Modules: []string{"decimal"}}}})
-	h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "import decimal\nresult['output'] = decimal.getcontext().prec\ndecimal.getcontext().prec = 6"})
+	h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: "import decimal\nresult['output'] = decimal.getcontext().prec\ndecimal.getcontext().prec = 6"})
 	for range 5 {
 		if res, err := h.Call(t.Context(), nil, nil); err != nil || string(res.Value) != "28" {
 			t.Fatalf("%s %q %v", res.Value, res.Error, err)
@@ -287,7 +287,7 @@ func TestHookWithAnotherModule(t *testing.T) {
 func TestHookOfAUser(t *testing.T) {
 	for _, options := range []cordon.Options{{}, {OneShot: true}} {
 		r := newRunner(t, options)
-		for _, h := range []run.Hook{{}, {Trust: policy.TrustUser}, {Workers: 1}, {Workers: 5}} {
+		for _, h := range []run.HookSpec{{}, {Trust: policy.TrustUser}, {Workers: 1}, {Workers: 5}} {
 			h.Script = "result['output'] = game_state"
 			opened := openHook(t, r, h)
 			for i := range 5 {
@@ -302,7 +302,7 @@ func TestHookOfAUser(t *testing.T) {
 
 func TestHookThatCannotBeOpened(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	_, err := r.OpenHook(t.Context(), run.Hook{Script: "import os\n\nx = eval('1')\ny = ().__class__\n"})
+	_, err := r.OpenHook(t.Context(), run.HookSpec{Script: "import os\n\nx = eval('1')\ny = ().__class__\n"})
 	var refusal *run.Refusal
 	if !errors.As(err, &refusal) || !errors.Is(err, run.ErrInvalid) {
 		t.Fatalf("%v", err)
@@ -315,23 +315,23 @@ func TestHookThatCannotBeOpened(t *testing.T) {
 		t.Errorf("%q", rules)
 	}
 	for name, tt := range map[string]struct {
-		hook  run.Hook
+		hook  run.HookSpec
 		words string
 	}{
-		"syntax":         {run.Hook{Script: "x = 1\ny = = 2"}, "2:5: syntax: invalid syntax"},
-		"empty":          {run.Hook{Script: " \n"}, "script is empty"},
-		"NUL":            {run.Hook{Script: "x\x00"}, "NUL byte at offset 1"},
-		"no UTF-8":       {run.Hook{Script: "x = '\xff'"}, "not valid UTF-8"},
-		"huge":           {run.Hook{Script: strings.Repeat("#", 17<<20)}, "above the maximum"},
-		"limits":         {run.Hook{Script: "x", Limits: policy.Limits{Memory: 100 * policy.GiB}}, "above the policy's maximum"},
-		"workers":        {run.Hook{Script: "x", Workers: -1}, "workers is -1"},
-		"trust":          {run.Hook{Script: "x", Trust: "god"}, `trust "god" does not exist`},
-		"third party":    {run.Hook{Script: "x", Trust: policy.TrustThirdParty}, "third-party code cannot be a hook"},
-		"nested deeply":  {run.Hook{Script: "x = " + strings.Repeat("(", 5000) + strings.Repeat(")", 5000)}, "syntax"},
-		"a lone CR":      {run.Hook{Script: "# harmless\rimport os"}, "import-not-allowed"},
-		"a cookie":       {run.Hook{Script: "# -*- coding: utf-7 -*-\n# +AAo-import os"}, ""},
-		"NFKC":           {run.Hook{Script: "x = ().__ｃlass__"}, "dunder-attribute"},
-		"standard alone": {run.Hook{Script: "import decimal"}, "import of module 'decimal' is not allowed"},
+		"syntax":         {run.HookSpec{Script: "x = 1\ny = = 2"}, "2:5: syntax: invalid syntax"},
+		"empty":          {run.HookSpec{Script: " \n"}, "script is empty"},
+		"NUL":            {run.HookSpec{Script: "x\x00"}, "NUL byte at offset 1"},
+		"no UTF-8":       {run.HookSpec{Script: "x = '\xff'"}, "not valid UTF-8"},
+		"huge":           {run.HookSpec{Script: strings.Repeat("#", 17<<20)}, "above the maximum"},
+		"limits":         {run.HookSpec{Script: "x", Limits: policy.Limits{Memory: 100 * policy.GiB}}, "above the policy's maximum"},
+		"workers":        {run.HookSpec{Script: "x", Workers: -1}, "workers is -1"},
+		"trust":          {run.HookSpec{Script: "x", Trust: "god"}, `trust "god" does not exist`},
+		"third party":    {run.HookSpec{Script: "x", Trust: policy.TrustThirdParty}, "third-party code cannot be a hook"},
+		"nested deeply":  {run.HookSpec{Script: "x = " + strings.Repeat("(", 5000) + strings.Repeat(")", 5000)}, "syntax"},
+		"a lone CR":      {run.HookSpec{Script: "# harmless\rimport os"}, "import-not-allowed"},
+		"a cookie":       {run.HookSpec{Script: "# -*- coding: utf-7 -*-\n# +AAo-import os"}, ""},
+		"NFKC":           {run.HookSpec{Script: "x = ().__ｃlass__"}, "dunder-attribute"},
+		"standard alone": {run.HookSpec{Script: "import decimal"}, "import of module 'decimal' is not allowed"},
 	} {
 		h, err := r.OpenHook(t.Context(), tt.hook)
 		if tt.words == "" {
@@ -350,7 +350,7 @@ func TestHookThatCannotBeOpened(t *testing.T) {
 
 func TestHookBadArguments(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: "result['output'] = 1\ndef f(x): return x"})
+	h := openHook(t, r, run.HookSpec{Script: "result['output'] = 1\ndef f(x): return x"})
 	deep := any(nil)
 	for range 600 {
 		deep = []any{deep}
@@ -379,7 +379,7 @@ func TestHookBadArguments(t *testing.T) {
 // TestHookOutput: what a call prints is its own, and bounded.
 func TestHookOutput(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "print('n' * game_state)", Workers: 1})
+	h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: "print('n' * game_state)", Workers: 1})
 	for _, n := range []int{3, 100_000, 5} {
 		res, err := h.Call(t.Context(), n, nil)
 		if err != nil || !res.OK() || int(res.StdoutSize) != n+1 || len(res.Stdout) != min(n+1, 64<<10) {
@@ -387,7 +387,7 @@ func TestHookOutput(t *testing.T) {
 		}
 	}
 	r = newRunner(t, cordon.Options{Policy: policy.Policy{OnOutputLimit: policy.OutputKill}})
-	h = openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "print('n' * game_state)", Workers: 1})
+	h = openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: "print('n' * game_state)", Workers: 1})
 	for _, tt := range []struct {
 		n    int
 		want run.Outcome
@@ -402,7 +402,7 @@ func TestHookOutput(t *testing.T) {
 // callers wait.
 func TestHookOutputOfManyCallers(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: "print('n' * game_state)"})
+	h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: "print('n' * game_state)"})
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -419,7 +419,7 @@ func TestHookOutputOfManyCallers(t *testing.T) {
 
 func TestHookCanceled(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: "while game_state: pass", Workers: 1})
+	h := openHook(t, r, run.HookSpec{Script: "while game_state: pass", Workers: 1})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	res, err := h.Call(ctx, true, nil)
@@ -444,7 +444,7 @@ func TestHammerHookOfAUser(t *testing.T) {
 
 func hammerHook(t *testing.T, trust policy.Trust, calls int) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Trust: trust, Script: `
+	h := openHook(t, r, run.HookSpec{Trust: trust, Script: `
 n = game_state["n"]
 print(n)
 if n % 50 == 7: raise ValueError(n)
@@ -480,7 +480,7 @@ func TestHookSurvivesItsWorkers(t *testing.T) {
 	for trust := range tierOf {
 		t.Run(string(trust), func(t *testing.T) {
 			r := newRunner(t, cordon.Options{})
-			h := openHook(t, r, run.Hook{Script: "result['output'] = game_state", Trust: trust})
+			h := openHook(t, r, run.HookSpec{Script: "result['output'] = game_state", Trust: trust})
 			for i := range 5 {
 				if res, err := h.Call(t.Context(), i, nil); err != nil || string(res.Value) != fmt.Sprint(i) {
 					t.Fatalf("%d: %s %v", i, res.Value, err)
@@ -493,7 +493,7 @@ func TestHookSurvivesItsWorkers(t *testing.T) {
 
 func TestClosedHook(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Script: "while game_state: pass\nresult['output'] = 1", Workers: 1})
+	h := openHook(t, r, run.HookSpec{Script: "while game_state: pass\nresult['output'] = 1", Workers: 1})
 	done := make(chan error)
 	go func() {
 		_, err := h.Call(t.Context(), true, nil)
@@ -514,7 +514,7 @@ func TestClosedHook(t *testing.T) {
 	if _, err := h.Call(t.Context(), false, nil); !errors.Is(err, run.ErrClosed) {
 		t.Errorf("a call after the end: %v", err)
 	}
-	if _, err := r.OpenHook(t.Context(), run.Hook{Script: "pass"}); !errors.Is(err, run.ErrClosed) {
+	if _, err := r.OpenHook(t.Context(), run.HookSpec{Script: "pass"}); !errors.Is(err, run.ErrClosed) {
 		t.Errorf("a hook after the end: %v", err)
 	}
 	if left := descendants(os.Getpid()); len(left) > 0 {
@@ -530,7 +530,7 @@ func TestManyCallsLeakNothing(t *testing.T) {
 		calls = 5_000
 	}
 	r := newRunner(t, cordon.Options{})
-	h := openHook(t, r, run.Hook{Trust: policy.TrustPlatform, Script: `
+	h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: `
 import re
 class Item:
     def __init__(self, n): self.n, self.me = n, self

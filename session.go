@@ -24,7 +24,7 @@ type Session struct {
 }
 
 // OpenSession starts a session.
-func (r *Runner) OpenSession(ctx context.Context, s run.Session) (*Session, error) {
+func (r *Runner) OpenSession(ctx context.Context, s run.SessionOptions) (*Session, error) {
 	b, err := r.sessionTier(ctx, s.Trust)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func bundled(t *testing.T, p policy.Policy) policy.Policy {
 
 func TestSessions(t *testing.T) {
 	r := moduleRunner(t, bundled(t, policy.Policy{}))
-	s, err := r.OpenSession(t.Context(), run.Session{})
+	s, err := r.OpenSession(t.Context(), run.SessionOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := r.OpenSession(t.Context(), run.Session{Trust: policy.TrustThirdParty}); run.ClassOf(err) != run.Invalid {
+	if _, err := r.OpenSession(t.Context(), run.SessionOptions{Trust: policy.TrustThirdParty}); run.ClassOf(err) != run.Invalid {
 		t.Errorf("third party: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestSessions(t *testing.T) {
 // that was made without.
 func TestSessionsByTheRules(t *testing.T) {
 	free := moduleRunner(t, bundled(t, policy.Policy{}))
-	s, err := free.OpenSession(t.Context(), run.Session{})
+	s, err := free.OpenSession(t.Context(), run.SessionOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestSessionsByTheRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	ruled := moduleRunner(t, bundled(t, policy.Policy{Require: []policy.Wall{policy.WallLanguage}}))
-	if s, err = ruled.OpenSession(t.Context(), run.Session{}); err != nil {
+	if s, err = ruled.OpenSession(t.Context(), run.SessionOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if res, err := s.Run(t.Context(), run.Request{Script: "import os"}); err != nil || res.Outcome != run.Refused {

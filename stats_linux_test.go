@@ -64,7 +64,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestStagesAreToldOfRunsAndCalls(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	hook, err := r.OpenHook(t.Context(), run.Hook{Script: "result['output'] = 1"})
+	hook, err := r.OpenHook(t.Context(), run.HookSpec{Script: "result['output'] = 1"})
 	if err != nil {
 		t.Fatal(err)
 	}

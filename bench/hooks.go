@@ -132,7 +132,7 @@ func (b *bench) hooks(ctx context.Context, t *table) (err error) {
 }
 
 func (b *bench) openHook(ctx context.Context, trust policy.Trust) (*cordon.Hook, error) {
-	return b.runner.OpenHook(ctx, run.Hook{Script: hookScript, Trust: trust})
+	return b.runner.OpenHook(ctx, run.HookSpec{Script: hookScript, Trust: trust})
 }
 
 // restrictedRun has the script of the hook run as any other by the language rules.
@@ -155,7 +155,7 @@ func call(ctx context.Context, hook *cordon.Hook) (time.Duration, error) {
 func (b *bench) opening(ctx context.Context) (time.Duration, error) {
 	b.scripts++
 	begin := time.Now()
-	hook, err := b.runner.OpenHook(ctx, run.Hook{Script: fmt.Sprintf("%s# %d\n", hookScript, b.scripts), Trust: policy.TrustPlatform})
+	hook, err := b.runner.OpenHook(ctx, run.HookSpec{Script: fmt.Sprintf("%s# %d\n", hookScript, b.scripts), Trust: policy.TrustPlatform})
 	if err != nil {
 		return 0, err
 	}

@@ -38,7 +38,7 @@ func TestHooks(t *testing.T) {
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {
 			r := newRunner(t, policy.Policy{Python: p.Found})
-			h, err := r.OpenHook(t.Context(), run.Hook{Script: left, Trust: policy.TrustPlatform, Workers: 1})
+			h, err := r.OpenHook(t.Context(), run.HookSpec{Script: left, Trust: policy.TrustPlatform, Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

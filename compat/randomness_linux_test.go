@@ -111,7 +111,7 @@ func TestRandomnessIsNotShared(t *testing.T) {
 	for _, trust := range []policy.Trust{policy.TrustUser, policy.TrustPlatform} {
 		t.Run("hooks, "+string(trust), func(t *testing.T) {
 			r := newRunner(t, policy.Policy{Python: python, Language: policy.Language{Modules: []string{"keeps_generators"}}})
-			h, err := r.OpenHook(t.Context(), run.Hook{Script: "import keeps_generators\nresult['output'] = {name: str(value) for name, value in keeps_generators.draw()}", Trust: trust})
+			h, err := r.OpenHook(t.Context(), run.HookSpec{Script: "import keeps_generators\nresult['output'] = {name: str(value) for name, value in keeps_generators.draw()}", Trust: trust})
 			if err != nil {
 				t.Fatal(err)
 			}

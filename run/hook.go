@@ -4,13 +4,13 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Hook is a script that is compiled once and called many times. It goes by the
+// HookSpec says what to open as a hook: a script that is compiled once and called many times. It goes by the
 // language rules, on top of all the walls.
 //
 // It has one of two forms. Either it reads game_state and mod_config, and leaves
 // its answer in result["output"]; or it defines functions, which are called by
 // their names. The modules math and random are there without an import.
-type Hook struct {
+type HookSpec struct {
 	// Script is Python source.
 	Script string `json:"script"`
 	// Name is shown in tracebacks instead of "<hook>".
@@ -27,7 +27,7 @@ type Hook struct {
 }
 
 // Validate checks what can be checked without a policy.
-func (h Hook) Validate() error {
+func (h HookSpec) Validate() error {
 	if err := validateScript(h.Script, h.Name); err != nil {
 		return err
 	}

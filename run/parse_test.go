@@ -6,7 +6,7 @@ import (
 )
 
 func TestParseObject(t *testing.T) {
-	var hook Hook
+	var hook HookSpec
 	if err := ParseObject([]byte(`{"script": "pass", "limits": {"wall_time": "2s"}, "workers": 3}`), &hook); err != nil || hook.Script != "pass" || hook.Limits.WallTime == 0 || hook.Workers != 3 {
 		t.Errorf("%+v, %v", hook, err)
 	}
@@ -17,7 +17,7 @@ func TestParseObject(t *testing.T) {
 		name, text, words string
 		into              any
 	}{
-		{"unknown", `{"script": "pass", "scirpt": ""}`, `unknown field "scirpt"`, new(Hook)},
+		{"unknown", `{"script": "pass", "scirpt": ""}`, `unknown field "scirpt"`, new(HookSpec)},
 		{"twice", `{"script": "a", "script": "b"}`, `field "script" is there twice`, new(Check)},
 		{"another case", `{"SCRIPT": "a"}`, `unknown field "SCRIPT"`, new(Check)},
 		{"of the wrong kind", `{"args": {}}`, `field "args": expected a list, got a JSON object`, &call},

@@ -153,7 +153,7 @@ func (j job) attempt(ctx context.Context, runner *cordon.Runner) (result run.Res
 	if j.kind.hook == "" {
 		return runner.Run(ctx, j.kind.request(j.n))
 	}
-	hook, err := runner.OpenHook(ctx, run.Hook{Script: j.kind.hook, Trust: policy.Trusts()[j.n%2]})
+	hook, err := runner.OpenHook(ctx, run.HookSpec{Script: j.kind.hook, Trust: policy.Trusts()[j.n%2]})
 	if err != nil {
 		return run.Result{}, err
 	}

@@ -169,8 +169,8 @@ func (o *hookOptions) oneProcess() bool {
 
 // prepare gives the hook and what to call it with, and checks all that can be
 // checked before anything is started.
-func (o *hookOptions) prepare(stdin io.Reader) (run.Hook, []any, error) {
-	hook := run.Hook{Trust: policy.Trust(o.trust)}
+func (o *hookOptions) prepare(stdin io.Reader) (run.HookSpec, []any, error) {
+	hook := run.HookSpec{Trust: policy.Trust(o.trust)}
 	var err error
 	if hook.Script, hook.Name, err = o.read(stdin); err != nil {
 		return hook, nil, err
@@ -244,7 +244,7 @@ func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
 }
 
 // refuse shows why a hook cannot be opened.
-func (o *hookOptions) refuse(ctx context.Context, hook run.Hook, findings []run.Finding) error {
+func (o *hookOptions) refuse(ctx context.Context, hook run.HookSpec, findings []run.Finding) error {
 	var err error
 	if o.json {
 		err = printJSON(&tap{ctx: ctx, to: os.Stdout}, newReport(findings), isTerminal(os.Stdout))

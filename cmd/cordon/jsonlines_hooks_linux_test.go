@@ -14,7 +14,7 @@ func TestLineHooksMakeRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runner.Close()
-	opened, err := runner.OpenHook(t.Context(), run.Hook{Script: "result['output'] = 1"})
+	opened, err := runner.OpenHook(t.Context(), run.HookSpec{Script: "result['output'] = 1"})
 	if err != nil {
 		t.Fatal(err)
 	}

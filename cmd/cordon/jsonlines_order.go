@@ -12,7 +12,7 @@ import (
 type order struct {
 	run.Request
 	Check  json.RawMessage `json:"check,omitempty"` // a run.Check
-	Hook   json.RawMessage `json:"hook,omitempty"`  // a run.Hook, to be opened
+	Hook   json.RawMessage `json:"hook,omitempty"`  // a run.HookSpec, to be opened
 	Call   *hookCall       `json:"call,omitempty"`
 	Close  string          `json:"close,omitempty"`  // the id of a hook
 	Cancel string          `json:"cancel,omitempty"` // the id of a line
@@ -116,7 +116,7 @@ func (s *lineServer) check(ctx context.Context, o order) (any, error) {
 }
 
 func (s *lineServer) openHook(ctx context.Context, o order) (any, error) {
-	var h run.Hook
+	var h run.HookSpec
 	if err := run.ParseObject(o.Hook, &h); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (o *runOptions) runInSession(ctx context.Context, r *cordon.Runner, req run
 
 func (o *runOptions) session(ctx context.Context, r *cordon.Runner) (*cordon.Session, error) {
 	if o.loadFrom == "" {
-		return r.OpenSession(ctx, run.Session{Restricted: o.restricted})
+		return r.OpenSession(ctx, run.SessionOptions{Restricted: o.restricted})
 	}
 	f, err := openInput(o.loadFrom)
 	if err != nil {

@@ -113,8 +113,8 @@ func figures(version string, runner *cordon.Runner, line *admission.Line, record
 }
 
 // hooksOf gives the Runner's hooks as the service knows them.
-func hooksOf(r *cordon.Runner) func(context.Context, run.Hook) (service.Hook, error) {
-	return func(ctx context.Context, h run.Hook) (service.Hook, error) {
+func hooksOf(r *cordon.Runner) func(context.Context, run.HookSpec) (service.Hook, error) {
+	return func(ctx context.Context, h run.HookSpec) (service.Hook, error) {
 		made, err := r.OpenHook(ctx, h)
 		if err != nil {
 			return nil, err // and no Hook that is a nil pointer

@@ -79,7 +79,7 @@ var endpoints = []endpoint{
 		method: http.MethodPost, path: "/v1/hooks", name: "openHook", summary: "Open a hook",
 		words: "The script is compiled once and can be called many times, by its id, by who opened it. A script that the language rules refuse is answered with 422 and its findings. A hook that is not called for 10 minutes is closed, and all are when the service ends.",
 		serve: func(a *api) handler { return a.openHook },
-		body:  reflect.TypeFor[run.Hook](), answer: reflect.TypeFor[Opened](), status: http.StatusCreated,
+		body:  reflect.TypeFor[run.HookSpec](), answer: reflect.TypeFor[Opened](), status: http.StatusCreated,
 		wrong: slices.Concat(wrongTurns, wrongBodies, []int{http.StatusUnprocessableEntity}),
 	},
 	{

@@ -12,7 +12,7 @@ import (
 
 // openHook answers POST /v1/hooks.
 func (a *api) openHook(w http.ResponseWriter, r *http.Request) error {
-	var h run.Hook
+	var h run.HookSpec
 	if err := a.parsed(r, &h); err != nil {
 		return err
 	}

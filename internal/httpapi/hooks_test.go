@@ -31,7 +31,7 @@ func (h *countedHook) Close() error {
 func TestAKeyIsForOnePath(t *testing.T) {
 	var made []*countedHook
 	d := open(t, &fake{}, func(so *service.Options, _ *Options) {
-		so.OpenHook = func(context.Context, run.Hook) (service.Hook, error) {
+		so.OpenHook = func(context.Context, run.HookSpec) (service.Hook, error) {
 			made = append(made, &countedHook{})
 			return made[len(made)-1], nil
 		}
@@ -58,7 +58,7 @@ func TestAKeyIsForOnePath(t *testing.T) {
 func TestAHookOfNobodyIsClosed(t *testing.T) {
 	began, hook := make(chan struct{}), &countedHook{}
 	d := open(t, &fake{}, func(so *service.Options, _ *Options) {
-		so.OpenHook = func(ctx context.Context, _ run.Hook) (service.Hook, error) {
+		so.OpenHook = func(ctx context.Context, _ run.HookSpec) (service.Hook, error) {
 			close(began)
 			<-ctx.Done()
 			return hook, nil // it was too late to stop

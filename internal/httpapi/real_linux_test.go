@@ -39,7 +39,7 @@ func openReal(t testing.TB, options cordon.Options, change func(*service.Options
 		}
 	})
 	return open(t, runner, func(so *service.Options, o *Options) {
-		so.OpenHook = func(ctx context.Context, h run.Hook) (service.Hook, error) {
+		so.OpenHook = func(ctx context.Context, h run.HookSpec) (service.Hook, error) {
 			opened, err := runner.OpenHook(ctx, h)
 			if err != nil {
 				return nil, err // not a Hook that is nil inside

@@ -185,7 +185,7 @@ func TestHammerEnd(t *testing.T) {
 	for round := range 20 {
 		var told, asked atomic.Int64
 		var opened, closed atomic.Int64
-		open := func(_ context.Context, h run.Hook) (Hook, error) {
+		open := func(_ context.Context, h run.HookSpec) (Hook, error) {
 			opened.Add(1)
 			return &countedHook{closed: &closed}, nil
 		}
@@ -208,7 +208,7 @@ func TestHammerEnd(t *testing.T) {
 				for range 20 {
 					_, err := s.Run(t.Context(), alice, observe.HTTP, script)
 					count(err)
-					id, err := s.OpenHook(t.Context(), bob, run.Hook{Script: "1"})
+					id, err := s.OpenHook(t.Context(), bob, run.HookSpec{Script: "1"})
 					if err != nil {
 						continue
 					}

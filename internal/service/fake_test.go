@@ -74,7 +74,7 @@ func (w *watcher) runs() []observe.Run {
 
 // fakeHook counts what is done with it.
 type fakeHook struct {
-	run.Hook
+	run.HookSpec
 	call          func(ctx context.Context) (run.Result, error)
 	calls, closed atomic.Int64
 	closing       error

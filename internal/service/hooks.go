@@ -20,7 +20,7 @@ type HookCall struct {
 
 // OpenHook compiles a hook and gives the id by which its owner calls it. It is open until
 // it is closed, was not called for ten minutes, or the service ends.
-func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.Hook) (id string, err error) {
+func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.HookSpec) (id string, err error) {
 	if s.Options.OpenHook == nil {
 		return "", run.Errorf(run.Unsupported, "there are no hooks here")
 	}

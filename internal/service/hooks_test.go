@@ -19,13 +19,13 @@ func hooked(t *testing.T, o Options) (*Service, *[]*fakeHook) {
 	t.Helper()
 	var made []*fakeHook
 	var mu sync.Mutex
-	o.OpenHook = func(_ context.Context, h run.Hook) (Hook, error) {
+	o.OpenHook = func(_ context.Context, h run.HookSpec) (Hook, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if h.Script == "broken" {
 			return nil, run.Errorf(run.Invalid, "broken")
 		}
-		made = append(made, &fakeHook{Hook: h})
+		made = append(made, &fakeHook{HookSpec: h})
 		return made[len(made)-1], nil
 	}
 	return newService(t, o), &made
@@ -33,7 +33,7 @@ func hooked(t *testing.T, o Options) (*Service, *[]*fakeHook) {
 
 func mustOpen(t *testing.T, s *Service) (id string) {
 	t.Helper()
-	id, err := s.OpenHook(t.Context(), alice, run.Hook{Script: "the hook"})
+	id, err := s.OpenHook(t.Context(), alice, run.HookSpec{Script: "the hook"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestHooks(t *testing.T) {
 	if got := strings.Join(codes, ","); got != "the hook,the hook,the hook,," {
 		t.Errorf("told of %q", got)
 	}
-	if _, err := newService(t, Options{}).OpenHook(t.Context(), alice, run.Hook{Script: "1"}); !errors.Is(err, run.ErrUnsupported) {
+	if _, err := newService(t, Options{}).OpenHook(t.Context(), alice, run.HookSpec{Script: "1"}); !errors.Is(err, run.ErrUnsupported) {
 		t.Errorf("where there are none: %v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestHooksAreBounded(t *testing.T) {
 	var ids []string
 	for range 2 * mostHooks {
 		all.Go(func() {
-			id, err := s.OpenHook(t.Context(), alice, run.Hook{Script: "1"})
+			id, err := s.OpenHook(t.Context(), alice, run.HookSpec{Script: "1"})
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -111,7 +111,7 @@ func TestHooksAreBounded(t *testing.T) {
 	if len(ids) != mostHooks {
 		t.Fatalf("%d hooks", len(ids))
 	}
-	if _, err := s.OpenHook(t.Context(), bob, run.Hook{Script: "1"}); err != nil {
+	if _, err := s.OpenHook(t.Context(), bob, run.HookSpec{Script: "1"}); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	if err := s.CloseHook(alice, ids[0]); err != nil {
@@ -119,7 +119,7 @@ func TestHooksAreBounded(t *testing.T) {
 	}
 	// Those that could not be opened do not count.
 	for range 2 * mostHooks {
-		if _, err := s.OpenHook(t.Context(), alice, run.Hook{Script: "broken"}); !errors.Is(err, run.ErrInvalid) {
+		if _, err := s.OpenHook(t.Context(), alice, run.HookSpec{Script: "broken"}); !errors.Is(err, run.ErrInvalid) {
 			t.Fatal(err)
 		}
 	}
@@ -191,7 +191,7 @@ func TestHookThatCannotBeClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck, late := errors.New("stuck"), errors.New("late")
 		made := []*fakeHook{{closing: stuck}, {closing: late}}
-		s := New(Options{Runner: &fake{}, Line: admission.NewLine(admission.Options{Concurrent: 1}), OpenHook: func(context.Context, run.Hook) (Hook, error) {
+		s := New(Options{Runner: &fake{}, Line: admission.NewLine(admission.Options{Concurrent: 1}), OpenHook: func(context.Context, run.HookSpec) (Hook, error) {
 			h := made[0]
 			made = made[1:]
 			return h, nil
@@ -254,13 +254,13 @@ func TestHooksEndWithTheService(t *testing.T) {
 		s, made := hooked(t, Options{})
 		mustOpen(t, s)
 		inner, goOn := s.Options.OpenHook, make(chan struct{})
-		s.Options.OpenHook = func(ctx context.Context, h run.Hook) (Hook, error) {
+		s.Options.OpenHook = func(ctx context.Context, h run.HookSpec) (Hook, error) {
 			<-goOn
 			return inner(ctx, h)
 		}
 		opened, drained := make(chan error, 1), make(chan error, 1)
 		go func() {
-			_, err := s.OpenHook(t.Context(), alice, run.Hook{Script: "1"})
+			_, err := s.OpenHook(t.Context(), alice, run.HookSpec{Script: "1"})
 			opened <- err
 		}()
 		synctest.Wait()

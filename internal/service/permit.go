@@ -81,7 +81,7 @@ func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 }
 
 // permitHook gives a hook as it may be opened for somebody.
-func (s *Service) permitHook(who token.Caller, h run.Hook) (permitted run.Hook, err error) {
+func (s *Service) permitHook(who token.Caller, h run.HookSpec) (permitted run.HookSpec, err error) {
 	if err := h.Validate(); err != nil {
 		return h, err
 	}

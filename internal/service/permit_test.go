@@ -114,27 +114,27 @@ func TestPermitHook(t *testing.T) {
 		name    string
 		trust   policy.Trust // the policy's
 		ceiling token.Ceiling
-		hook    run.Hook
-		want    run.Hook
+		hook    run.HookSpec
+		want    run.HookSpec
 		class   run.Class
 	}{
-		{name: "no ceiling changes nothing", hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1"}},
+		{name: "no ceiling changes nothing", hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
 		{name: "no script", class: run.Invalid},
-		{name: "too many workers", hook: run.Hook{Script: "1", Workers: mostWorkers + 1}, class: run.Invalid},
-		{name: "a process for each call", ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1"}},
-		{name: "the same, said", ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1", Trust: policy.TrustUser}, want: run.Hook{Script: "1", Trust: policy.TrustUser}},
-		{name: "no processes", ceiling: tiers(policy.TierHook), hook: run.Hook{Script: "1"}, class: run.Forbidden},
-		{name: "platform, which the operator has not said", hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
-		{name: "nor by a token: it widens nothing", ceiling: tiers(policy.TierHook), hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
-		{name: "nor by a policy for strangers", trust: policy.TrustThirdParty, hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
-		{name: "platform, by the policy", trust: policy.TrustPlatform, hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, want: run.Hook{Script: "1", Trust: policy.TrustPlatform}},
-		{name: "and by the token", trust: policy.TrustPlatform, ceiling: tiers(policy.TierHook), hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, want: run.Hook{Script: "1", Trust: policy.TrustPlatform}},
-		{name: "but not by the token", trust: policy.TrustPlatform, ceiling: tiers(policy.TierProcess), hook: run.Hook{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
-		{name: "a policy does not say it for the caller", trust: policy.TrustPlatform, hook: run.Hook{Script: "1"}, want: run.Hook{Script: "1"}},
-		{name: "no tier for it", ceiling: tiers(policy.TierWasm), hook: run.Hook{Script: "1"}, class: run.Forbidden},
-		{name: "above the ceiling", ceiling: token.Ceiling{Maxima: policy.Limits{Memory: policy.MiB}}, hook: run.Hook{Script: "1", Limits: policy.Limits{Memory: 2 * policy.MiB}}, class: run.Invalid},
-		{name: "the defaults are those of a call", ceiling: token.Ceiling{Maxima: policy.Limits{CPUTime: 2 * second, WallTime: 10 * second}}, hook: run.Hook{Script: "1"},
-			want: run.Hook{Script: "1", Limits: func() policy.Limits {
+		{name: "too many workers", hook: run.HookSpec{Script: "1", Workers: mostWorkers + 1}, class: run.Invalid},
+		{name: "a process for each call", ceiling: tiers(policy.TierProcess), hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
+		{name: "the same, said", ceiling: tiers(policy.TierProcess), hook: run.HookSpec{Script: "1", Trust: policy.TrustUser}, want: run.HookSpec{Script: "1", Trust: policy.TrustUser}},
+		{name: "no processes", ceiling: tiers(policy.TierHook), hook: run.HookSpec{Script: "1"}, class: run.Forbidden},
+		{name: "platform, which the operator has not said", hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "nor by a token: it widens nothing", ceiling: tiers(policy.TierHook), hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "nor by a policy for strangers", trust: policy.TrustThirdParty, hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "platform, by the policy", trust: policy.TrustPlatform, hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, want: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}},
+		{name: "and by the token", trust: policy.TrustPlatform, ceiling: tiers(policy.TierHook), hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, want: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}},
+		{name: "but not by the token", trust: policy.TrustPlatform, ceiling: tiers(policy.TierProcess), hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "a policy does not say it for the caller", trust: policy.TrustPlatform, hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
+		{name: "no tier for it", ceiling: tiers(policy.TierWasm), hook: run.HookSpec{Script: "1"}, class: run.Forbidden},
+		{name: "above the ceiling", ceiling: token.Ceiling{Maxima: policy.Limits{Memory: policy.MiB}}, hook: run.HookSpec{Script: "1", Limits: policy.Limits{Memory: 2 * policy.MiB}}, class: run.Invalid},
+		{name: "the defaults are those of a call", ceiling: token.Ceiling{Maxima: policy.Limits{CPUTime: 2 * second, WallTime: 10 * second}}, hook: run.HookSpec{Script: "1"},
+			want: run.HookSpec{Script: "1", Limits: func() policy.Limits {
 				l := policy.DefaultLimits()
 				l.WallTime, l.CPUTime = 5*second, 2*second
 				return l

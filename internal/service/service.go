@@ -34,7 +34,7 @@ type Hook interface {
 type Options struct {
 	Runner Runner
 	// OpenHook is the Runner's; nil means that there are no hooks.
-	OpenHook func(ctx context.Context, h run.Hook) (Hook, error)
+	OpenHook func(ctx context.Context, h run.HookSpec) (Hook, error)
 	// Policy is the Runner's.
 	Policy policy.Policy
 	// Version is shown to who asks for information.

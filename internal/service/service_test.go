@@ -202,10 +202,10 @@ func TestCheck(t *testing.T) {
 // Nothing of a service is the process's or the Runner's: two of them do not meet.
 func TestTwoServicesOverOneRunner(t *testing.T) {
 	runner := &fake{}
-	open := func(_ context.Context, h run.Hook) (Hook, error) { return &fakeHook{Hook: h}, nil }
+	open := func(_ context.Context, h run.HookSpec) (Hook, error) { return &fakeHook{HookSpec: h}, nil }
 	first := newService(t, Options{Runner: runner, OpenHook: open, Policy: policy.Policy{}})
 	second := newService(t, Options{Runner: runner, OpenHook: open, Commands: true})
-	id, err := first.OpenHook(t.Context(), alice, run.Hook{Script: "1"})
+	id, err := first.OpenHook(t.Context(), alice, run.HookSpec{Script: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (b *Backend) Plan() confine.Plan {
 }
 
 // OpenHook refuses.
-func (*Backend) OpenHook(context.Context, run.Hook, policy.Limits) (*hook.Hook, error) {
+func (*Backend) OpenHook(context.Context, run.HookSpec, policy.Limits) (*hook.Hook, error) {
 	return nil, refuseHooks()
 }
 

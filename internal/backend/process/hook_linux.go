@@ -39,7 +39,7 @@ const callPatience = 250 * time.Microsecond
 // Calls of a platform hook share workers. Any other hook gets a worker for each
 // call, opened ahead of it; what an empty Trust means is decided here, and nowhere
 // else.
-func (b *Backend) OpenHook(ctx context.Context, h run.Hook, limits policy.Limits) (*hook.Hook, error) {
+func (b *Backend) OpenHook(ctx context.Context, h run.HookSpec, limits policy.Limits) (*hook.Hook, error) {
 	once := h.Trust != policy.TrustPlatform
 	start := func(ctx context.Context) (hook.Worker, error) {
 		return backend.UntilStarted(ctx, func() (hook.Worker, error) { return b.startHook(ctx, h, limits, once) })
@@ -95,7 +95,7 @@ func (b *Backend) closeHooks() {
 }
 
 // startHook leases a worker and has it compile the hook.
-func (b *Backend) startHook(ctx context.Context, h run.Hook, limits policy.Limits, once bool) (*hookWorker, error) {
+func (b *Backend) startHook(ctx context.Context, h run.HookSpec, limits policy.Limits, once bool) (*hookWorker, error) {
 	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ var noArguments = hook.Call{Arguments: []hook.Argument{{Name: "state"}, {Name: "
 
 func startHookWorker(t *testing.T, b *Backend, script string) *hookWorker {
 	t.Helper()
-	w, err := b.startHook(t.Context(), run.Hook{Script: script}, b.options.Policy.Limits, false)
+	w, err := b.startHook(t.Context(), run.HookSpec{Script: script}, b.options.Policy.Limits, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestLanguageOfOneShots(t *testing.T) {
 		if findings, err := b.Check(t.Context(), run.Check{Script: "import decimal", Preset: policy.LanguageHook}); err != nil || len(findings) != 1 {
 			t.Errorf("%q: %v %v", language, findings, err)
 		}
-		h, err := b.OpenHook(context.Background(), run.Hook{Script: "result['output'] = game_state"}, b.options.Policy.Limits)
+		h, err := b.OpenHook(context.Background(), run.HookSpec{Script: "result['output'] = game_state"}, b.options.Policy.Limits)
 		if err != nil {
 			t.Fatal(err)
 		}

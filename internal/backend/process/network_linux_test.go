@@ -88,7 +88,7 @@ func TestHooksReachNothing(t *testing.T) {
 	if err != nil || script.Enforcement.Walls[policy.WallEgress] != "enforced (by a proxy to 192.0.2.1:80)" {
 		t.Errorf("a script: %q, %v", script.Enforcement.Walls[policy.WallEgress], err)
 	}
-	h, err := r.OpenHook(t.Context(), run.Hook{Script: "result['output'] = 1"})
+	h, err := r.OpenHook(t.Context(), run.HookSpec{Script: "result['output'] = 1"})
 	if err != nil {
 		t.Fatal(err)
 	}
