@@ -13,9 +13,9 @@ import (
 
 //go:generate go run github.com/cordon-sandbox/cordon/internal/zygote/gen
 
-// Compiling the bootstrap takes an interpreter half as long as starting. It is
-// compiled ahead for each minor version, whose bytecode never changes. See
-// RATIONALE.md, "Why does the binary carry bytecode?"
+// The programs are compiled ahead for each minor version, whose bytecode never
+// changes: compiling them takes longer than the rest of a start. See RATIONALE.md,
+// "Why does the binary carry bytecode?"
 //
 //	┌───────────────────────────┬───────────────────┬────────────────────────┐
 //	│ SHA-256 of the source: 32 │ magic number: 4   │ marshalled code object │
@@ -26,8 +26,7 @@ var compiled embed.FS
 
 const magicSize = 4
 
-// Program is one of the two that run in the interpreter: the bootstrap, and the
-// language rules, which not every fork server needs.
+// Program is Python that runs in the interpreter.
 type Program struct {
 	Name   string
 	Source func() string
@@ -37,21 +36,8 @@ type Program struct {
 	Lines bool
 }
 
-// CompilePython is a function of Python: it makes bytecode of a source. Docstrings
-// stay out.
-const CompilePython = `
-import sys
-
-def lean(code):
-    inner = tuple(lean(const) if type(const) is type(code) else const for const in code.co_consts)
-    return code.replace(co_consts=inner, co_linetable=b"")
-
-def bytecode(source, lines):
-    code = compile(source, "<cordon>", "exec", dont_inherit=True, optimize=2)
-    return code if lines or sys.version_info < (3, 11) else lean(code)
-`
-
-// Programs that are compiled ahead.
+// Programs that are compiled ahead: every interpreter runs the bootstrap, and those
+// for restricted scripts the language rules as well.
 var (
 	Bootstrap = Program{"zygote", func() string { return systemPart + script.Source() + workerPart + hookPart + serverPart }, true}
 	Rules     = Program{"language", language.Source, false}

@@ -1,7 +1,10 @@
 // Command gen compiles the bootstrap and the language rules with every CPython
 // that it finds, one file of each for each minor version. Run by go generate in
-// internal/zygote. Versions that are not installed keep the files that they
-// have; cordon does not use them when the source has changed since.
+// internal/zygote. A version that is not installed keeps its files; cordon ignores
+// them when the source has changed since.
+//
+// The same source gives the same bytes, on every run and with every release of a
+// minor version, so that anybody can check what is committed.
 package main
 
 import (
@@ -18,53 +21,76 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 )
 
-// compile prints the magic number and the code.
-const compile = zygote.CompilePython + `
-import marshal
-code = bytecode(sys.stdin.read(), sys.argv[1] == "true")
+// compile prints the magic number and the code. Docstrings stay out; so do, where
+// nobody needs them, the tables of lines and columns.
+const compile = `
+import marshal, sys
+
+def lean(code):
+    inner = tuple(lean(const) if type(const) is type(code) else const for const in code.co_consts)
+    return code.replace(co_consts=inner, co_linetable=b"")
+
+code = compile(sys.stdin.read(), "<cordon>", "exec", dont_inherit=True, optimize=2)
+if sys.argv[1] == "false" and sys.version_info >= (3, 11):
+    code = lean(code)
 sys.stdout.buffer.write(sys.modules["_frozen_importlib_external"].MAGIC_NUMBER + marshal.dumps(code))
 `
+
+var programs = []zygote.Program{zygote.Bootstrap, zygote.Rules}
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("zygote/gen: ")
-	done := map[[2]int]bool{}
-	for _, path := range candidates() {
-		python, err := interpreter.Find(interpreter.Search{Python: path})
-		if err != nil || done[python.Version] {
-			continue
-		}
-		for _, program := range []zygote.Program{zygote.Bootstrap, zygote.Rules} {
-			if err := write(python, program); err != nil {
+	for _, python := range installed(".") {
+		for _, program := range programs {
+			file, err := generate(python, program)
+			if err != nil {
+				log.Fatal(err)
+			}
+			if err := os.WriteFile(program.BytecodeName(python.Version), file, 0o644); err != nil {
 				log.Fatal(err)
 			}
 		}
-		done[python.Version] = true
 		log.Printf("%s", python)
 	}
 }
 
-// candidates are the interpreters that the tests use, and those of the usual
-// places.
-func candidates() []string {
-	found := filepath.SplitList(os.Getenv("CORDON_TEST_PYTHONS"))
-	found = append(found, "/usr/bin/python3")
+// installed finds one interpreter for each minor version: those that the tests use,
+// and those in the usual places. The directory is that of package zygote.
+func installed(directory string) []interpreter.Interpreter {
+	paths := filepath.SplitList(os.Getenv("CORDON_TEST_PYTHONS"))
+	paths = append(paths, "/usr/bin/python3")
 	if home, err := os.UserHomeDir(); err == nil {
 		more, _ := filepath.Glob(filepath.Join(home, ".pyenv/versions/*/bin/python3"))
-		found = append(found, more...)
+		paths = append(paths, more...)
 	}
-	more, _ := filepath.Glob("../../.cache/python3*/bin/python3")
-	return append(found, more...)
+	more, _ := filepath.Glob(filepath.Join(directory, "../../.cache/python3*/bin/python3"))
+	paths = append(paths, more...)
+
+	var found []interpreter.Interpreter
+	known := map[[2]int]bool{}
+	for _, path := range paths {
+		python, err := interpreter.Find(interpreter.Search{Python: path})
+		if err != nil || known[python.Version] {
+			continue
+		}
+		known[python.Version] = true
+		found = append(found, python)
+	}
+	return found
 }
 
-func write(python interpreter.Interpreter, program zygote.Program) error {
-	cmd := exec.Command(python.Path, "-I", "-S", "-X", "utf8", "-c", compile, strconv.FormatBool(program.Lines))
+// generate gives the file of a program for an interpreter's minor version.
+func generate(python interpreter.Interpreter, program zygote.Program) ([]byte, error) {
+	cmd := exec.Command(python.Path, "-S", "-s", "-X", "utf8", "-c", compile, strconv.FormatBool(program.Lines))
+	// CPython 3.9 and 3.10 write sets of strings in the order of their hashes.
+	cmd.Env = []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"}
 	source := program.Source()
 	cmd.Stdin = strings.NewReader(source)
 	code, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("%s: %w", python, err)
+		return nil, fmt.Errorf("%s: %w", python, err)
 	}
 	digest := sha256.Sum256([]byte(source))
-	return os.WriteFile(program.BytecodeName(python.Version), append(digest[:], code...), 0o644)
+	return append(digest[:], code...), nil
 }
