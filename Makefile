@@ -16,10 +16,15 @@
 #   CORDON_TEST_SUITE      the directory of CPython's own tests, lib/python3.N/test
 #   CORDON_TEST_NODE       the directory in which scripts/setup installed MCP clients and a validator
 #   CORDON_TEST_WINE       the directory in which scripts/setup made a Windows of Wine's
+#   CORDON_TEST_EXTRAS     none: skip the tests that need an extra (see below), as make test
+#                          does; all: fail where an extra is missing, as make test-all does;
+#                          unset: run them where their extra is set up
 #   CORDON_TEST_LONG=1     all of the corpora of ordinary code: every file of CPython's
 #                          own tests, every script on every CPython; the chart, and what
 #                          `scripts/setup agents` brings; see test-long
 #   CORDON_TEST_AGENTS     the directory in which that installed agents
+#                          The extras are Wine, Node.js with clients of others, agent
+#                          frameworks, clang for WASI and CPython for WebAssembly
 #   CORDON_REQUIRE_HOST=1  what the host lacks fails a test instead of skipping
 #                          it; .ci/run sets it, so that no skip hides a hole
 
@@ -35,7 +40,7 @@ HOSTS      ?=
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python-wasm wheel release test test-long race check lint cross bench soak fuzz wine kernels generate fmt clean
+.PHONY: help run build python-wasm wheel release test test-all test-long race check lint cross bench soak fuzz wine kernels generate fmt clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,13 +76,23 @@ release: python-wasm ## make the archives of all platforms in dist/, as VERSION
 # The set-up waits for downloads and for one processor: vet, and the compiler that
 # makes what the tests link, have the other. Many tests wait, so that three packages
 # at a time keep two processors busy, and the longest ones come first.
-test: ## run the tests
-	@scripts/setup test & go vet ./... && go list -export -test ./... >/dev/null; \
-	  vetted=$$?; wait $$! && exit $$vetted
-	scripts/test -p 3 -timeout 15m $(TESTFLAGS) ./internal/backend/... ./...
+define run-tests
+@scripts/setup $@ & go vet ./... && go list -export -test ./... >/dev/null; \
+  vetted=$$?; wait $$! && exit $$vetted
+go run ./scripts/testreport $1 scripts/test -p 3 -timeout 15m $(TESTFLAGS) ./internal/backend/... ./...
+endef
 
-test-long: ## run the tests, and all of CPython's own on every CPython
-	@CORDON_TEST_LONG=1 scripts/setup test && scripts/setup agents
+test: export CORDON_TEST_EXTRAS = none
+test: ## run the tests
+	$(call run-tests)
+
+test-all: export CORDON_TEST_EXTRAS = all
+test-all: ## run the tests, and those with Wine, Node.js, frameworks, CPython for WebAssembly
+	$(call run-tests,-complete)
+
+test-long: export CORDON_TEST_EXTRAS = all
+test-long: ## run all tests, and all of CPython's own on every CPython
+	@CORDON_TEST_LONG=1 scripts/setup test-all && scripts/setup agents
 	CORDON_TEST_LONG=1 scripts/test -timeout 90m $(TESTFLAGS) ./...
 
 # Under the race detector is what has threads. These packages have none, or none that
@@ -123,8 +138,8 @@ fuzz: ## give every fuzz target its time
 	scripts/fuzz $(FUZZTIME)
 
 wine: ## run cordon.exe under Wine: scripts, commands, modules, Python as WebAssembly
-	@scripts/setup test
-	CORDON_TEST_LONG=1 scripts/test -count=1 -v ./internal/wine
+	@scripts/setup test-all
+	CORDON_TEST_EXTRAS=all CORDON_TEST_LONG=1 scripts/test -count=1 -v ./internal/wine
 
 kernels: ## boot Debian 12's kernel in a virtual machine and run doctor --prove on each kind of host
 	scripts/kernels $(HOSTS)

@@ -304,14 +304,7 @@ func TestScriptWithTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles CPython")
 	}
-	bundle, err := filepath.Abs(".cache/python-wasm/python-wasm.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(bundle); err != nil {
-		hosttest.Lacks(t, "%v: make python-wasm", err)
-	}
-	r := moduleRunner(t, policy.Policy{PythonWasm: bundle})
+	r := moduleRunner(t, policy.Policy{PythonWasm: hosttest.NeedsExtra(t, hosttest.PythonWasm)})
 	prices := map[string]int{"apple": 3}
 	res, err := r.Run(t.Context(), run.Request{
 		Tier:    policy.TierWasm,
@@ -336,9 +329,9 @@ func TestScriptWithTools(t *testing.T) {
 
 // examples/score.wasm is made of examples/score.c.
 func TestExampleIsFresh(t *testing.T) {
-	hosttest.Needs(t, "clang-16")
+	clang := hosttest.NeedsExtra(t, hosttest.Clang)
 	out := filepath.Join(t.TempDir(), "score.wasm")
-	cmd := exec.Command("clang-16", "--target=wasm32", "-O2", "-nostdlib", "-Wl,--no-entry", "-o", out, "examples/score.c")
+	cmd := exec.Command(clang, "--target=wasm32", "-O2", "-nostdlib", "-Wl,--no-entry", "-o", out, "examples/score.c")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}

@@ -2,7 +2,6 @@ package cordon_test
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,14 +16,7 @@ func bundled(t *testing.T, p policy.Policy) policy.Policy {
 	if testing.Short() {
 		t.Skip("to load CPython takes the race detector seconds")
 	}
-	path, err := filepath.Abs(".cache/python-wasm/python-wasm.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found, err := filepath.Glob(path); err != nil || len(found) == 0 {
-		hosttest.Lacks(t, "no %s: make python-wasm", path)
-	}
-	p.PythonWasm = path
+	p.PythonWasm = hosttest.NeedsExtra(t, hosttest.PythonWasm)
 	return p
 }
 

@@ -28,8 +28,10 @@ func TestFuzzedScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range pythons(t) {
+	all := pythons(t)
+	for _, p := range all {
 		t.Run(p.name, func(t *testing.T) {
+			leaveOthers(t, all, p)
 			cmd := exec.CommandContext(t.Context(), p.Path, "-I", program, rules, strconv.FormatFloat(lasts.Seconds(), 'f', 1, 64), strconv.FormatInt(seed, 10))
 			cmd.Dir = t.TempDir()
 			output, ended := cmd.Output()

@@ -91,11 +91,22 @@ func mainPythons(t *testing.T) []python {
 	if hosttest.Long() {
 		return all
 	}
+	return slices.DeleteFunc(all, func(p python) bool { return !isMain(all, p) })
+}
+
+func isMain(all []python, p python) bool {
 	byAge := func(a, b python) int { return cmp.Compare(a.minor(), b.minor()) }
 	oldest, newest := slices.MinFunc(all, byAge), slices.MaxFunc(all, byAge)
-	return slices.DeleteFunc(all, func(p python) bool {
-		return p.Path != all[0].Path && p.name != oldest.name && p.name != newest.name
-	})
+	return p.Path == all[0].Path || p.name == oldest.name || p.name == newest.name
+}
+
+// leaveOthers leaves a search on any but the main Pythons to `make test-all`: it takes
+// seconds on each.
+func leaveOthers(t *testing.T, all []python, p python) {
+	t.Helper()
+	if !isMain(all, p) {
+		hosttest.NeedsExtra(t, hosttest.OtherPythons)
+	}
 }
 
 // installed lists candidates: the system's own first, so that -short tests it.

@@ -51,9 +51,11 @@ func TestSearch(t *testing.T) {
 	} else {
 		presets = presets[len(presets)-1:] // the widest
 	}
+	all := pythons(t)
 	for _, preset := range presets {
-		for _, p := range pythons(t) {
+		for _, p := range all {
 			t.Run(string(preset)+"/"+p.name, func(t *testing.T) {
+				leaveOthers(t, all, p)
 				report := search(t, p, preset, searchConfig{Seconds: lasts.Seconds(), Seed: seed, Focus: os.Getenv("CORDON_TEST_SEARCH")})
 				for _, f := range report.Findings {
 					t.Errorf("%s, with the seed %d:\n%s", f.Why, seed, f.Script)

@@ -22,7 +22,7 @@ func TestWasmCPythonSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, suite := wasmPython(t), unpacked(t, wasmFile(t, wasmSuite))
+	p, suite := wasmPython(t), unpacked(t, hosttest.NeedsExtra(t, hosttest.PythonWasmTests))
 	limits := policy.Limits{
 		WallTime: policy.Duration(5 * time.Minute), CPUTime: policy.Duration(2 * time.Minute),
 		Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB, OpenFiles: 512,

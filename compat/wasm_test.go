@@ -2,8 +2,6 @@ package compat_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
@@ -12,30 +10,12 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// What make python-wasm has built.
-const (
-	wasmBundle = "../.cache/python-wasm/python-wasm.zip"
-	wasmSuite  = "../.cache/python-wasm/python-wasm-tests.zip"
-)
-
-func wasmFile(t *testing.T, name string) string {
-	t.Helper()
-	path, err := filepath.Abs(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		hosttest.Lacks(t, "%v: make python-wasm", err)
-	}
-	return path
-}
-
 // wasmPython is CPython as WebAssembly. Its tests are apart from those of the other
 // interpreters: TestAsOrdinaryUser runs the latter again, for walls that this one does
 // not have.
 func wasmPython(t *testing.T) python {
 	t.Helper()
-	path := wasmFile(t, wasmBundle)
+	path := hosttest.NeedsExtra(t, hosttest.PythonWasm)
 	bundle, err := pythonwasm.Open(path)
 	if err != nil {
 		t.Fatal(err)

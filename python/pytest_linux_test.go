@@ -83,6 +83,7 @@ func TestPackage(t *testing.T) {
 // TestOtherPythons runs all but the tests under load, which are the same everywhere.
 func TestOtherPythons(t *testing.T) {
 	hosttest.Slow(t, "it is about Python alone")
+	hosttest.NeedsExtra(t, hosttest.OtherPythons)
 	venv := environment(t, "CORDON_TEST_PYTEST")
 	packages, err := filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages"))
 	if err != nil || len(packages) != 1 {
@@ -108,7 +109,7 @@ func TestInstall(t *testing.T) {
 func TestAdapters(t *testing.T) {
 	hosttest.Slow(t, "it is about packages of others")
 	t.Parallel()
-	python := filepath.Join(environment(t, "CORDON_TEST_FRAMEWORKS"), "bin", "python")
+	python := filepath.Join(hosttest.NeedsExtra(t, hosttest.Frameworks), "bin", "python")
 	pytest(t, python, "", "tests/test_adapters.py", "src/cordon/adapters")
 }
 

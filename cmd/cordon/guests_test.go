@@ -28,18 +28,16 @@ func newGuests(t *testing.T) *guests {
 	return g
 }
 
-// The compilers are far from each other: nobody has both by chance.
-const cCompiler = "clang-16"
-
 func (g *guests) make() error {
 	const testdata = "../../internal/backend/wasm/testdata"
 	if err := buildGo(filepath.Join(testdata, "guest"), filepath.Join(g.directory, "guest.wasm"), "."); err != nil {
 		return err
 	}
-	if hosttest.FindProgram(cCompiler) == "" {
-		return nil
+	clang, err := hosttest.FindExtra(hosttest.Clang)
+	if err != nil || clang == "" {
+		return err
 	}
-	return buildC(filepath.Join(testdata, "c", "plugin.c"), filepath.Join(g.directory, "plugin.wasm"))
+	return buildC(clang, filepath.Join(testdata, "c", "plugin.c"), filepath.Join(g.directory, "plugin.wasm"))
 }
 
 func buildGo(directory, to string, arguments ...string) error {
@@ -50,8 +48,8 @@ func buildGo(directory, to string, arguments ...string) error {
 }
 
 // buildC makes a library, whose functions are called.
-func buildC(file, to string) error {
-	return quietly(exec.Command(cCompiler, "--target=wasm32-wasi", "-O2", "-mexec-model=reactor", "-o", to, file))
+func buildC(clang, file, to string) error {
+	return quietly(exec.Command(clang, "--target=wasm32-wasi", "-O2", "-mexec-model=reactor", "-o", to, file))
 }
 
 func quietly(cmd *exec.Cmd) error {
@@ -68,26 +66,16 @@ func (g *guests) offer(env *testscript.Env) error {
 	if !strings.Contains(filepath.Base(env.WorkDir), "wasm") || testing.Short() {
 		return nil
 	}
-	bundle, err := filepath.Abs("../../.cache/python-wasm/python-wasm.zip")
-	env.Setenv("BUNDLE", bundle)
+	bundle, err := hosttest.FindExtra(hosttest.PythonWasm)
 	if err != nil {
 		return err
 	}
+	env.Setenv("BUNDLE", bundle)
 	return g.build()
 }
 
-// hasGuests is the condition of scripts that need what scripts/setup brings.
-func hasGuests(name string) (bool, error) {
-	var there bool
-	switch name {
-	case "clang":
-		there = hosttest.FindProgram(cCompiler) != ""
-	case "bundle":
-		_, err := os.Stat("../../.cache/python-wasm/python-wasm.zip")
-		there = err == nil
-	}
-	if !there && hosttest.Promised() {
-		return false, fmt.Errorf("there is no %s here, and this host is promised to have all", name)
-	}
-	return there, nil
+// hasExtra is the condition of scripts that need an extra.
+func hasExtra(e hosttest.Extra) (bool, error) {
+	path, err := hosttest.FindExtra(e)
+	return path != "", err
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -63,8 +64,10 @@ func TestScript(t *testing.T) {
 			switch name {
 			case "degradable":
 				return exec.Command("unshare", "-Ur", "sh", "-c", "echo 1 > /proc/sys/user/max_user_namespaces").Run() == nil, nil
-			case "clang", "bundle":
-				return hasGuests(name)
+			case "clang":
+				return hasExtra(hosttest.Clang)
+			case "bundle":
+				return hasExtra(hosttest.PythonWasm)
 			}
 			return false, fmt.Errorf("there is no condition %q", name)
 		},

@@ -11,7 +11,7 @@ import (
 )
 
 // toolchain are programs of ours that run at a developer's desk, not at a user's.
-var toolchain = []string{"bench/", "compat/", "internal/confine/gen/", "internal/seccomp/gen/", "internal/zygote/gen/"}
+var toolchain = []string{"bench/", "compat/", "internal/confine/gen/", "internal/seccomp/gen/", "internal/zygote/gen/", "scripts/testreport/"}
 
 // TestProgramsAreFoundInOnePlace: a search along PATH may find what a guest has
 // put into its workspace. internal/hostpath passes over that; os/exec does not,

@@ -58,13 +58,7 @@ func TestBundle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles CPython")
 	}
-	path, err := filepath.Abs("../../.cache/python-wasm/python-wasm.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		hosttest.Lacks(t, "%v: make python-wasm", err)
-	}
+	path := hosttest.NeedsExtra(t, hosttest.PythonWasm)
 	m := examineModules(t.Context(), policy.Policy{PythonWasm: path}, true)
 	if !m.OK || !m.Python.OK || !m.Python.Tried || !strings.HasPrefix(m.Python.String(), "scripts with --tier wasm run here on CPython 3.") {
 		t.Errorf("%+v: %s", m, m.Python)

@@ -18,10 +18,7 @@ import (
 // or its yes would mean nothing.
 func TestDocumentIsValidForOthers(t *testing.T) {
 	hosttest.Slow(t, "Node takes its time to start")
-	directory := os.Getenv("CORDON_TEST_NODE")
-	if directory == "" {
-		hosttest.Lacks(t, "CORDON_TEST_NODE is not set: scripts/setup installs it, and scripts/test sets it")
-	}
+	directory := hosttest.NeedsExtra(t, hosttest.NodeClients)
 	text, err := encode(newDocument("test"))
 	if err != nil {
 		t.Fatal(err)

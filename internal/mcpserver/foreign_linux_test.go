@@ -24,11 +24,7 @@ type node struct{ directory string }
 func needsNode(t *testing.T) node {
 	t.Helper()
 	hosttest.Slow(t, "programs of others take their time")
-	directory := os.Getenv("CORDON_TEST_NODE")
-	if directory == "" {
-		hosttest.Lacks(t, "CORDON_TEST_NODE is not set: scripts/setup installs it, and scripts/test sets it")
-	}
-	return node{directory}
+	return node{hosttest.NeedsExtra(t, hosttest.NodeClients)}
 }
 
 func (n node) module(path string) string {

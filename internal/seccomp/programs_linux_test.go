@@ -218,6 +218,12 @@ func TestProgramsWork(t *testing.T) {
 	defer server.Close()
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
+			switch p.name {
+			case "node":
+				hosttest.NeedsExtra(t, hosttest.Node)
+			case "npm":
+				hosttest.NeedsExtra(t, hosttest.NPM)
+			}
 			if missing := slices.IndexFunc(p.needs, absent); missing >= 0 {
 				if p.promised {
 					hosttest.Lacks(t, "%s is not installed", p.needs[missing])

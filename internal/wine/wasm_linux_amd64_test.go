@@ -13,9 +13,7 @@ import (
 func TestScriptsOnWasm(t *testing.T) {
 	hosttest.OnlyLong(t, "CPython is compiled first, and is the same as on Linux")
 	w := start(t)
-	if !w.wasm {
-		hosttest.Lacks(t, "bin/python-wasm.zip: make python-wasm")
-	}
+	hosttest.NeedsExtra(t, hosttest.PythonWasm)
 	script := func(args ...string) []string { return append([]string{"run", "--tier", "wasm"}, args...) }
 	for _, c := range []struct {
 		name     string
@@ -42,9 +40,7 @@ func TestScriptsOnWasm(t *testing.T) {
 func TestSessionsOnWasm(t *testing.T) {
 	hosttest.OnlyLong(t, "CPython is compiled first, and is the same as on Linux")
 	w := start(t)
-	if !w.wasm {
-		hosttest.Lacks(t, "bin/python-wasm.zip: make python-wasm")
-	}
+	hosttest.NeedsExtra(t, hosttest.PythonWasm)
 	session := filepath.Join(t.TempDir(), "s.snap")
 	load := []string{"run", "--tier", "wasm", "--load", seen(session), "-v", "result", "-c", "result = x + 1"}
 	w.run(t, "", w.cordon, "run", "--tier", "wasm", "--save", seen(session), "-c", "x = 41").check(t, 0, "", "")

@@ -24,7 +24,6 @@ type windows struct {
 	cordon, guest  string
 	jobTest        string
 	policy         string // by which cordon runs without the walls that Wine lacks
-	wasm           bool   // whether Python as WebAssembly lies beside cordon
 }
 
 var built = struct {
@@ -56,10 +55,7 @@ func (w *windows) remove() {
 // start gives what the tests share, or skips the one that asks.
 func start(t *testing.T) *windows {
 	t.Helper()
-	directory := os.Getenv("CORDON_TEST_WINE")
-	if directory == "" {
-		hosttest.Lacks(t, "a Windows of Wine's: scripts/setup test makes one, and scripts/test says where (CORDON_TEST_WINE)")
-	}
+	directory := hosttest.NeedsExtra(t, hosttest.Wine)
 	built.Do(func() { built.err = built.build(directory) })
 	if built.err != nil {
 		t.Fatal(built.err)
@@ -86,8 +82,14 @@ func (w *windows) build(directory string) (err error) {
 			return errors.New("go " + strings.Join(arguments, " ") + ": " + string(out))
 		}
 	}
-	if bundle, err := filepath.Abs("../../bin/python-wasm.zip"); err == nil {
-		w.wasm = os.Symlink(bundle, filepath.Join(work, "python-wasm.zip")) == nil && exists(bundle)
+	bundle, err := hosttest.FindExtra(hosttest.PythonWasm)
+	if err != nil {
+		return err
+	}
+	if bundle != "" {
+		if err := os.Symlink(bundle, filepath.Join(work, "python-wasm.zip")); err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(filepath.Join(work, "policy.yaml"), []byte("walls:\n  prefer: [filesystem, network, rlimit]\n"), 0o600)
 }

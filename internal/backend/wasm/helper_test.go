@@ -67,8 +67,7 @@ func goGuest(t *testing.T) []byte {
 // cGuest is a file of testdata/c, by clang and wasi-libc.
 func cGuest(t *testing.T, name string, flags ...string) []byte {
 	t.Helper()
-	const compiler = "clang-16"
-	hosttest.Needs(t, compiler)
+	compiler := hosttest.NeedsExtra(t, hosttest.Clang)
 	return build(t, name, func(out string) *exec.Cmd {
 		arguments := append([]string{"--target=wasm32-wasi", "-O2", "-o", out, filepath.Join("testdata", "c", name)}, flags...)
 		return exec.Command(compiler, arguments...)

@@ -1,8 +1,6 @@
 package wasm
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,18 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// bundle is what scripts/python-wasm has built.
-func bundle(t testing.TB) string {
-	t.Helper()
-	path, err := filepath.Abs("../../../.cache/python-wasm/python-wasm.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		hosttest.Lacks(t, "%v: make python-wasm", err)
-	}
-	return path
-}
+// bundle returns the path of what scripts/python-wasm built.
+func bundle(t testing.TB) string { return hosttest.NeedsExtra(t, hosttest.PythonWasm) }
 
 // concurrent are the tests of Python that the race detector has something to see in.
 // To load CPython takes it seconds each time.
