@@ -26,6 +26,7 @@ EXTRAS = {
     "smolagents": ["smolagents"],
 }
 COMMANDS = {
+    "cordon": "cordon._cli:main_cordon",
     "py-sandbox": "cordon._cli:main_py_sandbox",
     "py-sandbox-mcp": "cordon._cli:main_py_sandbox_mcp",
 }

@@ -44,6 +44,12 @@ def test_from_the_source(fresh):
     pip(fresh, "install", "--no-index", HERE, env=clean(CORDON_WHEEL_BIN="/nowhere"))
     assert run(fresh / "python", "-c", THREE_LINES, env=clean(CORDON_BIN=_binary.find())) == "42\n"
     assert run(fresh / "py-sandbox", "print(6 * 7)", env=clean(CORDON_BIN=_binary.find())) == "42\n"
+    # Its own command is not the binary that it looks for.
+    alone = clean(PATH=f"{fresh}:/usr/bin:/bin")
+    for command in ([fresh / "cordon", "version"], [fresh / "python", "-m", "cordon", "version"]):
+        assert run(*command, env=clean(CORDON_BIN=_binary.find())).startswith("cordon")
+        refused = subprocess.run(command, capture_output=True, text=True, env=alone, timeout=60)
+        assert refused.returncode == 127 and "there is no cordon binary" in refused.stderr
     refused = subprocess.run([fresh / "python", "-c", THREE_LINES], capture_output=True, text=True, env=clean())
     assert "there is no cordon binary" in refused.stderr
 
@@ -64,6 +70,7 @@ def test_from_the_wheel(fresh, tmp_path):
     assert run(fresh / "python", "-c", "import cordon._binary as b; print(b.find())").startswith(str(fresh.parent))
     assert run(fresh / "py-sandbox", "-v", "x", "x = 42") == "x = 42\n"
     assert "run_python" in run(fresh / "py-sandbox-mcp", "--help")
+    assert run(fresh / "cordon", "run", "-c", "print(6 * 7)") == run(fresh / "python", "-m", "cordon", "run", "-c", "print(6 * 7)") == "42\n"
     pip(fresh, "uninstall", "-y", "cordon")
 
 

@@ -2,11 +2,16 @@
 
 import asyncio
 import copy
+import inspect
+import os
 import pickle
+import sys
+import sysconfig
 
 import pytest
 
 import cordon
+from cordon import _sandbox
 
 
 def test_value_output_and_context():
@@ -201,6 +206,37 @@ def test_policy_by_name_file_and_dict(tmp_path):
     with cordon.Sandbox(policy="no-such-file.yaml") as missing:
         with pytest.raises(cordon.CordonError, match="no-such-file"):
             missing.run("pass")
+
+
+def test_functions_take_the_keywords_of_the_methods():
+    for options, method in ((_sandbox.RunOptions, cordon.Sandbox.run), (_sandbox.RunOptions, cordon.Sandbox.arun),
+                            (_sandbox.HookOptions, cordon.Sandbox.hook)):  # fmt: skip
+        keywords = {p.name for p in inspect.signature(method).parameters.values() if p.kind is p.KEYWORD_ONLY}
+        assert set(options.__annotations__) | set(getattr(options, "__optional_keys__", ())) == keywords
+
+
+PACKAGES = sysconfig.get_paths()["purelib"]
+HAS_THEM = f"import sys; result = {PACKAGES!r} in sys.path"
+
+
+def test_guests_have_the_environment_of_this_python():
+    assert cordon.run(HAS_THEM).value is True
+    with cordon.Sandbox(policy={"limits": {"scratch": "5MiB"}}) as own:
+        assert own.run(HAS_THEM).value is True
+
+
+def test_an_operator_chooses_another_python(tmp_path, monkeypatch):
+    other = "/usr/bin/python3"
+    if os.path.realpath(other) == os.path.realpath(sys.executable) and sys.prefix == sys.base_prefix:
+        pytest.skip("there is one Python only")
+    file = tmp_path / "policy.yaml"
+    file.write_text(f"python: {other}\n")
+    for policy in ({"python": other}, file):
+        with cordon.Sandbox(policy=policy) as own:
+            assert own.run(HAS_THEM).value is False
+    monkeypatch.setenv("CORDON_PYTHON", other)
+    with cordon.Sandbox(policy={"limits": {"scratch": "6MiB"}}) as own:
+        assert own.run(HAS_THEM).value is False
 
 
 def test_python_of_the_guest():

@@ -52,7 +52,7 @@ def _search(name: str) -> Optional[str]:
         if not os.path.isabs(directory):
             continue
         way = _way(os.path.join(directory, name))
-        if way and _is_program(way[-1]) and not any(_under(step, guest) for step in way for guest in guests):
+        if way and _is_program(way[-1]) and not _is_ours(way[-1]) and not any(_under(step, guest) for step in way for guest in guests):
             return way[-1]
     return None
 
@@ -103,6 +103,18 @@ def _way(path: str) -> List[str]:
 def _under(path: str, directory: str) -> bool:
     path, directory = os.path.normcase(path), os.path.normcase(directory)
     return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)
+
+
+def _is_ours(path: str) -> bool:
+    """Whether this is the command that pip made for this package, which would look for the
+    binary again, without end. Its executable on Windows has the script at its end."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(2)
+            file.seek(-min(os.path.getsize(path), 1 << 16), os.SEEK_END)
+            return (start == b"#!" or os.name == "nt") and b"cordon._cli" in file.read()
+    except OSError:
+        return False
 
 
 def _is_program(path: str) -> bool:

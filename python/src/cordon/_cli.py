@@ -1,4 +1,4 @@
-"""The commands py-sandbox and py-sandbox-mcp."""
+"""The commands cordon, py-sandbox and py-sandbox-mcp."""
 
 from __future__ import annotations
 
@@ -83,14 +83,23 @@ def py_sandbox_mcp(arguments: Optional[List[str]] = None) -> int:
     named = os.environ.get("CORDON_POLICY") or any(a.split("=")[0] == "--policy" for a in arguments)
     if not named and (not arguments or arguments[0].startswith("-")):  # and not a command below mcp
         arguments = ["--policy", os.path.join(os.path.dirname(os.path.abspath(__file__)), "py-sandbox.yaml"), *arguments]
+    return _become("py-sandbox-mcp", ["mcp", *arguments])
+
+
+def _become(name: str, arguments: List[str]) -> int:
+    """Replaces this process with the cordon binary; ``name`` is what the user typed."""
     try:
-        command = [_binary.find(), "mcp", *arguments]
+        command = [_binary.find(), *arguments]
     except CordonError as problem:
-        print(f"py-sandbox-mcp: {problem}", file=sys.stderr)
+        print(f"{name}: {problem}", file=sys.stderr)
         return 127
     if os.name == "nt":
         return subprocess.call(command)
     os.execv(command[0], command)
+
+
+def main_cordon() -> None:
+    sys.exit(_become("cordon", sys.argv[1:]))
 
 
 def main_py_sandbox() -> None:

@@ -11,11 +11,14 @@ import base64
 import os
 import pickle
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from . import _plain
 from ._result import Result
-from ._sandbox import Sandbox
+from ._sandbox import RunOptions, Sandbox, ToolOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass
@@ -38,7 +41,7 @@ class Notebook:
     42
     """
 
-    def __init__(self, sandbox: Sandbox, **options: Any) -> None:
+    def __init__(self, sandbox: Sandbox, **options: Unpack[ToolOptions]) -> None:
         self._sandbox, self._options = sandbox, options
         self._state: Dict[str, str] = {}
         self._definitions: List[str] = []
@@ -66,7 +69,8 @@ class Notebook:
             "variables": self._variables,
             "state": self._state,
         }
-        result = self._sandbox.run(self._script, context=context, name="<notebook>", **self._options)
+        options: RunOptions = {**self._options, "context": context, "name": "<notebook>"}
+        result = self._sandbox.run(self._script, **options)
         if not result.ok:
             return Cell(None, result.stdout, False, result.error)
         return self._take(code, result)

@@ -5,20 +5,57 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import sys
 import tempfile
 import threading
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypedDict, Union
 
 from . import _binary, _units
 from ._errors import InvalidRequest
 from ._result import Finding, Result
 from ._transport import HookSource, Local, Order, Transport
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # type checkers carry it; nothing imports it at run time
+
 #: How many runs one child has under way at once. The rest waits in line.
 AT_ONCE = 64
 
 #: A policy: the name of a preset, a file, or what would be in the file.
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+class ToolOptions(TypedDict, total=False):
+    """The keywords of :meth:`Sandbox.run` that a tool for agents passes on."""
+
+    stdin: str
+    variables: Sequence[str]
+    restricted: bool
+    timeout: Optional[_units.Seconds]
+    cpu_time: Optional[_units.Seconds]
+    memory: Optional[_units.Size]
+    output: Optional[_units.Size]
+    limits: Optional[Mapping[str, Any]]
+    tier: Optional[str]
+    trust: Optional[str]
+    check: bool
+
+
+class RunOptions(ToolOptions, total=False):
+    """All keywords of :meth:`Sandbox.run`."""
+
+    context: Any
+    name: Optional[str]
+
+
+class HookOptions(TypedDict, total=False):
+    """The keywords of :meth:`Sandbox.hook`."""
+
+    timeout: Optional[_units.Seconds]
+    memory: Optional[_units.Size]
+    limits: Optional[Mapping[str, Any]]
+    name: Optional[str]
+    trust: Optional[str]
 
 
 class Sandbox:
@@ -59,7 +96,7 @@ class Sandbox:
             return
         if token is not None:
             raise InvalidRequest("token is for a service: name it with url")
-        key = (_binary.find(binary), _policy_text(policy), python, os.environ.get("CORDON_POLICY"))
+        key = (_binary.find(binary), _policy_text(policy), python or _own_python(policy), os.environ.get("CORDON_POLICY"))
         self._about = "local"
         self._transport, self._release = _share(key)
 
@@ -356,6 +393,20 @@ def _command(key: Key) -> List[str]:
     return command
 
 
+def _own_python(policy: Optional[Policy]) -> Optional[str]:
+    """The interpreter of this process, so that guests have the packages of its environment.
+
+    An operator's choice comes first: CORDON_PYTHON, CORDON_POLICY, or a policy that may
+    name an interpreter. A frozen program, and Python that is not CPython, cannot serve.
+    """
+    chosen = os.environ.get("CORDON_PYTHON") or os.environ.get("CORDON_POLICY")
+    if chosen or not sys.executable or getattr(sys, "frozen", False) or sys.implementation.name != "cpython":
+        return None
+    if isinstance(policy, Mapping):
+        return None if policy.get("python") else sys.executable
+    return sys.executable if policy is None or not os.path.isfile(policy) else None
+
+
 def _policy_text(policy: Optional[Policy]) -> Optional[str]:
     if policy is None:
         return None
@@ -447,7 +498,7 @@ class Own:
         return self._sandbox
 
 
-def run(script: str, **options: Any) -> Result:
+def run(script: str, **options: Unpack[RunOptions]) -> Result:
     """Runs a Python script; the options are those of :meth:`Sandbox.run`.
 
     >>> run("result = 6 * 7").value
@@ -462,7 +513,7 @@ def run(script: str, **options: Any) -> Result:
     return default().run(script, **options)
 
 
-async def arun(script: str, **options: Any) -> Result:
+async def arun(script: str, **options: Unpack[RunOptions]) -> Result:
     """:func:`run` for a task.
 
     >>> import asyncio
@@ -482,6 +533,6 @@ async def acheck(script: str, *, preset: str = "standard") -> List[Finding]:
     return await default().acheck(script, preset=preset)
 
 
-def hook(script: str, **options: Any) -> Hook:
+def hook(script: str, **options: Unpack[HookOptions]) -> Hook:
     """A script that is compiled once and called often; see :class:`Hook`."""
     return default().hook(script, **options)

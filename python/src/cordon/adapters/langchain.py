@@ -8,32 +8,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from langchain_core.tools import StructuredTool
 
 from .._errors import CordonError
-from .._sandbox import Sandbox, default
+from .._sandbox import Sandbox, ToolOptions, default
 from ._answer import DESCRIPTION, told, words
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def python_tool(sandbox: Optional[Sandbox] = None, *, name: str = "run_python", **options: Any) -> StructuredTool:
+
+def python_tool(sandbox: Optional[Sandbox] = None, *, name: str = "run_python", **options: Unpack[ToolOptions]) -> StructuredTool:
     """A tool that runs Python code; the options are those of ``Sandbox.run``.
 
     >>> python_tool(timeout=5).invoke({"code": "print(6 * 7)"})
     '42'
     """
-    place = sandbox if sandbox is not None else default()
+    chosen = sandbox if sandbox is not None else default()
 
     def run(code: str) -> str:
         try:
-            return words(place.run(code, **options))
+            return words(chosen.run(code, **options))
         except CordonError as problem:
             return told(problem)
 
     async def arun(code: str) -> str:
         try:
-            return words(await place.arun(code, **options))
+            return words(await chosen.arun(code, **options))
         except CordonError as problem:
             return told(problem)
 

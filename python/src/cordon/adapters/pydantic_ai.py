@@ -8,23 +8,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from pydantic_ai.toolsets import FunctionToolset
 
 from .._errors import CordonError
-from .._sandbox import Sandbox, default
+from .._sandbox import Sandbox, ToolOptions, default
 from ._answer import DESCRIPTION, told, words
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def python_toolset(sandbox: Optional[Sandbox] = None, *, name: str = "run_python", **options: Any) -> FunctionToolset[Any]:
+
+def python_toolset(sandbox: Optional[Sandbox] = None, *, name: str = "run_python", **options: Unpack[ToolOptions]) -> FunctionToolset[Any]:
     """A toolset with one tool, which runs Python code; the options are those of
     ``Sandbox.run``."""
-    place = sandbox if sandbox is not None else default()
+    chosen = sandbox if sandbox is not None else default()
 
     async def run_python(code: str) -> str:
         try:
-            return words(await place.arun(code, **options))
+            return words(await chosen.arun(code, **options))
         except CordonError as problem:
             return told(problem)
 

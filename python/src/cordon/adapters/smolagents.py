@@ -9,13 +9,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
 from smolagents.local_python_executor import CodeOutput, PythonExecutor
 from smolagents.remote_executors import get_tools_definition_code
 
 from .._notebook import Notebook
-from .._sandbox import Sandbox
+from .._sandbox import Sandbox, ToolOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class CordonExecutor(PythonExecutor):  # type: ignore[misc]
@@ -26,7 +29,7 @@ class CordonExecutor(PythonExecutor):  # type: ignore[misc]
     them only if the sandbox's policy says so.
     """
 
-    def __init__(self, sandbox: Optional[Sandbox] = None, **options: Any) -> None:
+    def __init__(self, sandbox: Optional[Sandbox] = None, **options: Unpack[ToolOptions]) -> None:
         # The Python of this process: it has what tools import.
         self._own = Sandbox(python=sys.executable) if sandbox is None else None
         self._notebook = Notebook(sandbox if sandbox is not None else self._own, **options)  # type: ignore[arg-type]
