@@ -40,7 +40,7 @@ HOSTS      ?=
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python-wasm wheel release test test-all test-long race check lint cross bench soak fuzz wine kernels generate fmt clean
+.PHONY: help run build python-wasm wheel release test test-all test-long race check lint cross bench soak fuzz wine kernels picture generate fmt clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -143,6 +143,9 @@ wine: ## run cordon.exe under Wine: scripts, commands, modules, Python as WebAss
 
 kernels: ## boot Debian 12's kernel in a virtual machine and run doctor --prove on each kind of host
 	scripts/kernels $(HOSTS)
+
+picture: ## draw docs/picture.svg, the terminal in README.md, from real runs
+	go test ./cmd/cordond -count=1 -run '^TestPicture$$' -update-picture
 
 generate: ## make the generated files anew: seccomp programs and tables
 	go generate ./...

@@ -58,18 +58,18 @@ var (
 	documentedSize = regexp.MustCompile(`"(?:sent|received)": "([^"]*)"`)
 )
 
-// README.md and the help give the same causes for the code that has the most.
+// docs/cli.md and the help give the same causes for the code that has the most.
 func TestDocumentedCauses(t *testing.T) {
-	page, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/cli.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	row, help := documentedRow.FindStringSubmatch(string(page)), helpRow.FindStringSubmatch(exitHelp)
 	if row == nil || help == nil {
-		t.Fatalf("README.md: %q; help: %q", row, help)
+		t.Fatalf("docs/cli.md: %q; help: %q", row, help)
 	}
 	for _, cause := range []string{"memory", "CPU time", "output", "disk", "processes", "fuel", "hammering"} {
-		for name, text := range map[string]string{"README.md": row[1], "the help": help[1]} {
+		for name, text := range map[string]string{"docs/cli.md": row[1], "the help": help[1]} {
 			if !strings.Contains(text, cause) {
 				t.Errorf("%s does not say that 137 can mean %s: %s", name, cause, text)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -67,7 +68,10 @@ func TestDocumentedExamples(t *testing.T) {
 	for _, e := range found {
 		switch e.language {
 		case "go":
-			if !strings.HasPrefix(e.text, "package main") { // cmd/cordon: TestDocumentedModules
+			switch program := strings.HasPrefix(e.text, "package main"); {
+			case program && e.file == "README.md":
+				t.Run(e.String(), func(t *testing.T) { checkGoProgram(t, e) })
+			case !program: // other programs: cmd/cordon: TestDocumentedModules
 				snippets = append(snippets, e)
 			}
 		case "yaml":
@@ -76,6 +80,9 @@ func TestDocumentedExamples(t *testing.T) {
 			text := strings.ReplaceAll(e.text, "\n", " ")
 			if !json.Valid([]byte(text)) {
 				t.Errorf("%s is not JSON", e)
+			}
+			if strings.Contains(e.text, `"mcpServers"`) {
+				t.Run(e.String(), func(t *testing.T) { checkMCPServers(t, e) })
 			}
 		case "python":
 			t.Run(e.String(), func(t *testing.T) { checkPython(t, e) })
@@ -156,6 +163,63 @@ func checkPython(t *testing.T, e example) {
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+source, "CORDON_BIN="+filepath.Join(built(t), "cordon"))
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "42\n" {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// checkGoProgram runs a whole program.
+func checkGoProgram(t *testing.T, e example) {
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(e.text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "run", file)
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "42\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// checkMCPServers starts each server of a client's configuration and calls it.
+func checkMCPServers(t *testing.T, e example) {
+	var configuration struct {
+		Servers map[string]struct {
+			Command string   `json:"command"`
+			Args    []string `json:"args"`
+		} `json:"mcpServers"`
+	}
+	if err := json.Unmarshal([]byte(e.text), &configuration); err != nil {
+		t.Fatal(err)
+	}
+	for name, server := range configuration.Servers {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(built(t), server.Command), server.Args...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.WriteString(in, hello+"\n"+
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_python","arguments":{"code":"print(6 * 7)"}}}`+"\n")
+		if err != nil {
+			t.Error(err)
+		}
+		// Its end of input would end the run.
+		answers := bufio.NewScanner(out)
+		for answers.Scan() && !strings.Contains(answers.Text(), `"id":2`) {
+		}
+		if !strings.Contains(answers.Text(), `42\n`) {
+			t.Errorf("%s: %s", name, answers.Text())
+		}
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -69,7 +69,6 @@ var wordExceptions = []struct{ file, phrase, why string }{
 var wordsPending = []string{
 	"CHANGELOG.md",
 	"RATIONALE.md",
-	"README.md",
 	"SECURITY.md",
 	"SPECIFICATION.md",
 	"bench",

@@ -378,14 +378,20 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// README.md shows what `cordon doctor --prove` says.
-func TestREADMEShowsTheCount(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+// The documents and the README's picture show what `cordon doctor --prove` prints.
+func TestDocumentsShowTheCount(t *testing.T) {
 	n := len(all(t))
-	if want := fmt.Sprintf("%d attempts: %d held, 0 escaped, 0 broken, 0 slow, 0 skipped", n, n); !strings.Contains(string(text), want) {
-		t.Errorf("README.md does not say: %s", want)
+	for name, want := range map[string]string{
+		"README.md":        fmt.Sprintf("makes %d real attempts", n),
+		"docs/cli.md":      fmt.Sprintf("%d attempts: %d held, 0 escaped, 0 broken, 0 slow, 0 skipped", n, n),
+		"docs/picture.svg": fmt.Sprintf("%d attempts: %d held, 0 escaped, 0 broken, 0 slow, 0 skipped", n, n),
+	} {
+		text, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s does not say: %s", name, want)
+		}
 	}
 }
