@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
 // Bytes is an amount of memory, disk or output. Its text form always carries
@@ -126,11 +128,5 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// quote shows what was written, cut where a whole file was put into a field.
-func quote(s string) string {
-	const most = 60
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return strconv.Quote(s)
-}
+// quote has a name of its own because text is what the parsers call their input.
+func quote(s string) string { return text.Quote(s) }

@@ -6,8 +6,8 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"unicode/utf8"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -139,17 +139,14 @@ const pieceSize = 32 << 10
 func (e *encoder) quoted(s string) {
 	e.text(`"`)
 	for len(s) > 0 && e.err == nil {
-		cut := min(len(s), pieceSize)
-		for back := 1; back < utf8.UTFMax && cut < len(s) && !utf8.RuneStart(s[cut]); back++ {
-			cut--
-		}
-		text, err := marshalPlainly(s[:cut])
+		piece := text.Cut(s, pieceSize)
+		quoted, err := marshalPlainly(piece)
 		if err != nil {
 			e.fail(err)
 			return
 		}
-		e.bytes(text[1 : len(text)-1])
-		s = s[cut:]
+		e.bytes(quoted[1 : len(quoted)-1])
+		s = s[len(piece):]
 	}
 	e.text(`"`)
 }

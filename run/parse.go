@@ -11,8 +11,12 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 )
+
+// maxFieldName is how much of an unknown name an error repeats.
+const maxFieldName = 60
 
 // ParseRequest reads one request from JSON. Unknown and repeated fields,
 // trailing data and values of the wrong type are errors that name the field.
@@ -73,7 +77,7 @@ func readObject(d *json.Decoder, path string, into reflect.Value) error {
 		at, known := shape.index[name]
 		switch {
 		case !known:
-			return fmt.Errorf("unknown field %q: the fields %sare %s", path+shorten(name), within(path), strings.Join(shape.names, ", "))
+			return fmt.Errorf("unknown field %q: the fields %sare %s", path+text.Shorten(name, maxFieldName), within(path), strings.Join(shape.names, ", "))
 		case seen[name]:
 			return fmt.Errorf("field %q is there twice", path+name)
 		}
@@ -162,15 +166,6 @@ func shapeOf(t reflect.Type) *shape {
 
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
-}
-
-// shorten keeps a field's name that is a whole novel out of the message.
-func shorten(name string) string {
-	const most = 60
-	if len(name) > most {
-		return strings.ToValidUTF8(name[:most], "") + "…"
-	}
 	return name
 }
 

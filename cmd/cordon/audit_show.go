@@ -15,7 +15,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
 	"github.com/cordon-sandbox/cordon/internal/cli"
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
 func newAuditShowCommand() *cobra.Command {
@@ -62,7 +62,7 @@ func runAuditShow(ctx context.Context, opts auditOptions, id string) error {
 			err = out.line("")
 		}
 		if err == nil && opts.json {
-			err = out.line(printable.JSON(entry.JSON))
+			err = out.line(text.JSON(entry.JSON))
 		} else if err == nil {
 			err = showRecord(out, entry)
 		}
@@ -71,7 +71,7 @@ func runAuditShow(ctx context.Context, opts auditOptions, id string) error {
 		}
 	}
 	if found == 0 {
-		fmt.Fprintln(os.Stderr, "cordon: no run in "+printable.Line(path)+" has the id "+fmt.Sprintf("%q", id))
+		fmt.Fprintln(os.Stderr, "cordon: no run in "+text.Line(path)+" has the id "+fmt.Sprintf("%q", id))
 		return cli.ExitCode(1)
 	}
 	return bad.end()
@@ -81,7 +81,7 @@ func showRecord(w io.Writer, e audit.Entry) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(table, "%s\t%s\n", name, printable.Line(value))
+			fmt.Fprintf(table, "%s\t%s\n", name, text.Line(value))
 		}
 	}
 	row("id", e.ID)

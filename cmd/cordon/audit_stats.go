@@ -12,7 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
 	"github.com/cordon-sandbox/cordon/internal/cli"
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -109,7 +109,7 @@ func showStats(out *tap, stats audit.Stats) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "by\t\tcount\tfailed\tnot run\tp50\tp99")
 	for _, g := range stats.Groups() {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%v\t%v\n", g.By, printable.Line(cmp.Or(g.Name, "-")), g.Count, g.Failed, g.NotRun, rounded(g.P50), rounded(g.P99))
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%v\t%v\n", g.By, text.Line(cmp.Or(g.Name, "-")), g.Count, g.Failed, g.NotRun, rounded(g.P50), rounded(g.P99))
 	}
 	return table.Flush()
 }

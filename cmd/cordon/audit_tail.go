@@ -12,7 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
 	"github.com/cordon-sandbox/cordon/internal/cli"
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
 func newAuditTailCommand() *cobra.Command {
@@ -61,23 +61,23 @@ func runAuditTail(ctx context.Context, opts auditTailOptions) error {
 		if err != nil {
 			continue
 		}
-		text := auditLine(entry.Record)
+		line := auditLine(entry.Record)
 		if opts.json {
-			text = printable.JSON(entry.JSON)
+			line = text.JSON(entry.JSON)
 		}
-		if err := out.line(text); err != nil {
+		if err := out.line(line); err != nil {
 			return err
 		}
 	}
 	return bad.end()
 }
 
-// auditLine shows one record. Every word of it goes through Printable: a log can be
+// auditLine shows one record. Every word of it goes through text.Line: a log can be
 // changed by hand.
 func auditLine(r audit.Record) string {
 	words := []string{r.Time.UTC().Format(time.RFC3339)}
 	if r.Note != nil {
-		return printable.Line(strings.Join(append(words, "log: "+noteText(*r.Note)), "  "))
+		return text.Line(strings.Join(append(words, "log: "+noteText(*r.Note)), "  "))
 	}
 	ended := string(r.Outcome)
 	if ended == "" {
@@ -96,7 +96,7 @@ func auditLine(r audit.Record) string {
 	if blocked := blockedIn(r); blocked > 0 {
 		words = append(words, fmt.Sprintf("blocked %d", blocked))
 	}
-	return printable.Line(strings.Join(words, "  "))
+	return text.Line(strings.Join(words, "  "))
 }
 
 // blockedIn counts the attempts that a wall stopped.

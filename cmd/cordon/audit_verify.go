@@ -9,7 +9,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
 	"github.com/cordon-sandbox/cordon/internal/cli"
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
 func newAuditVerifyCommand() *cobra.Command {
@@ -73,7 +73,7 @@ func runAuditVerify(ctx context.Context, opts auditVerifyOptions) error {
 			if f.Line > 0 {
 				place += fmt.Sprintf(":%d", f.Line)
 			}
-			_ = out.line(printable.Line(fmt.Sprintf("%s: %s: %s", place, f.Fault, f.Text))) // the tap keeps the first error
+			_ = out.line(text.Line(fmt.Sprintf("%s: %s: %s", place, f.Fault, f.Text))) // the tap keeps the first error
 		}
 	}
 	report, err := audit.Verify(path, check)

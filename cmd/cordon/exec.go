@@ -154,6 +154,6 @@ func runExec(ctx context.Context, opts execOptions) error {
 		return err
 	}
 	return runSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierJail}, req, see(opts.noTerminal || opts.json), presentation{
-		command: true, hidden: hidden, json: opts.json, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr),
+		command: true, hidden: hidden, json: opts.json, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr), width: cli.Width(os.Stderr),
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -34,14 +34,14 @@ func showFindings(name string, findings []run.Finding) []string {
 		}
 	}
 	if len(allowed) > 0 {
-		lines = append(lines, "imports allowed here: "+printable.Line(strings.Join(allowed, ", ")))
+		lines = append(lines, "imports allowed here: "+text.Line(strings.Join(allowed, ", ")))
 	}
 	return lines
 }
 
 // place leaves out what is not known, as of some syntax errors.
 func place(name string, f run.Finding) string {
-	text := printable.Line(name)
+	text := text.Line(name)
 	for _, n := range []int{f.Line, f.Column} {
 		if n > 0 {
 			text += fmt.Sprintf(":%d", n)

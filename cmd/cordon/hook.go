@@ -235,7 +235,7 @@ func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
 		return conclude(resultCode(ctx, res), err)
 	}
 	if _, err = io.WriteString(stderr, res.Stdout+res.Stderr); err == nil {
-		err = present(stdout, stderr, res, presentation{colour: coloured(os.Stderr)})
+		err = present(stdout, stderr, res, presentation{colour: coloured(os.Stderr), width: cli.Width(os.Stderr)})
 	}
 	if err == nil && res.OK() {
 		err = stdout.line(string(res.ValueOrNull()))

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/cordon-sandbox/cordon/internal/lines"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -47,7 +47,7 @@ func (l line) id() json.RawMessage {
 // nextLine reads a line, and says whether there is something in it. The error may come
 // with a line, the last one.
 func nextLine(r *bufio.Reader) (l line, more bool, err error) {
-	l.text, l.tooLong, err = lines.Read(r, run.MaxPayload)
+	l.text, l.tooLong, err = text.ReadLine(r, run.MaxPayload)
 	return l, len(bytes.TrimSpace(l.text)) > 0 || l.tooLong, err
 }
 

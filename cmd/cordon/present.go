@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -60,6 +60,14 @@ func printLines(to *tap, lines []string) error {
 	return nil
 }
 
+// wrapped breaks findings at words, with the rest of each below its hint.
+func wrapped(lines []string, width int) []string {
+	for i, line := range lines {
+		lines[i] = text.Wrap(line, width, "    ")
+	}
+	return lines
+}
+
 // presentation says how a Result is shown.
 type presentation struct {
 	json      bool   // to a program, and all of it; the rest is for people
@@ -70,7 +78,8 @@ type presentation struct {
 	verbose   bool
 	hidden    error // why the current directory is not shown to the command
 	colour    bool
-	person    bool // somebody is looking at standard error
+	person    bool // standard error is a terminal
+	width     int  // of that terminal; 0 wraps no lines
 }
 
 // present shows what the streams have not shown already.
@@ -89,16 +98,16 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 		return nil
 	}
 	if res.Outcome == run.Refused {
-		if err := printLines(stderr, showFindings(how.name, findingsOf(res))); err != nil {
+		if err := printLines(stderr, wrapped(showFindings(how.name, findingsOf(res)), how.width)); err != nil {
 			return err
 		}
 	}
 	for _, line := range block(res, how) {
-		head, rest, _ := strings.Cut(line, ": ")
+		head, rest, _ := strings.Cut(text.Wrap("cordon: "+line, how.width, cli.Indent)[len("cordon: "):], ":")
 		if how.colour && !slices.Contains(calm, head) {
 			head = "\x1b[1;31m" + head + "\x1b[0m"
 		}
-		if err := stderr.line("cordon: " + head + ": " + rest); err != nil {
+		if err := stderr.line("cordon: " + head + ":" + rest); err != nil {
 			return err
 		}
 	}
@@ -240,13 +249,13 @@ func showValue(value json.RawMessage) string {
 		Repr *string `json:"$repr"`
 	}
 	if bytes.HasPrefix(value, []byte(`{"$`)) && json.Unmarshal(value, &other) == nil && other.Type != nil && other.Repr != nil {
-		return printable.Line(fmt.Sprintf("%s  # %s", *other.Repr, *other.Type))
+		return text.Line(fmt.Sprintf("%s  # %s", *other.Repr, *other.Type))
 	}
-	return printable.Line(string(value))
+	return text.Line(string(value))
 }
 
 // oneLine shows words that a guest may have chosen on one line of bounded length.
 func oneLine(s string) string {
 	const most = 600
-	return printable.Clip(s, most)
+	return text.Clip(s, most)
 }

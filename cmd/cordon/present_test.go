@@ -23,6 +23,11 @@ func TestPresent(t *testing.T) {
 		stdout, stderr string
 	}{
 		{"nothing to say", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("42")}, presentation{}, false, "", ""},
+		{
+			"a terminal", run.Result{Outcome: run.Raised, Error: "PermissionError: no", Violations: []run.Violation{{Op: "socket", Count: 1, Hint: "there is no network: say cordon: instead"}}},
+			presentation{width: 40, colour: true}, false, "",
+			"cordon: \x1b[1;31mexception\x1b[0m: PermissionError: no\ncordon: \x1b[1;31mblocked\x1b[0m: socket, once — there is\n        no network: say cordon: instead\n",
+		},
 		{"somebody is looking", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("42")}, presentation{person: true}, false, "", "cordon: result: 42\n"},
 		{"no result", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("null")}, presentation{person: true}, false, "", ""},
 		{"its own exit code", run.Result{Outcome: run.Exited, Error: "left with 7"}, presentation{}, false, "", ""},

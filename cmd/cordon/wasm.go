@@ -175,7 +175,7 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 		Trust: policy.Trust(opts.trust), Limits: opts.Limits, OnOutputLimit: policy.OutputAction(opts.onOutputLimit),
 		Streams: run.Streams{In: opts.stdin()},
 	}
-	how := presentation{json: opts.json, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr), person: isTerminal(os.Stderr)}
+	how := presentation{json: opts.json, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr)}
 	return doSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierWasm}, req, view{}, how, func(ctx context.Context, r *cordon.Runner, req run.Request) (run.Result, error) {
 		m, err := r.OpenModule(ctx, binary)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/mcpclient"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -41,7 +42,7 @@ func newClientCommand(name, short, long string, work func(stdout, stderr io.Writ
 		Short: short,
 		Long: long + `
 
-The clients: ` + wrapped(clients) + `
+` + text.Wrap("The clients: "+clients, 80, " ") + `
 
 ` + clientsExitHelp,
 		Example: fmt.Sprintf("  cordon mcp %[1]s %[2]s\n  cordon mcp %[1]s %[2]s -- --policy strict\n  cordon mcp %[1]s %[2]s --url http://127.0.0.1:8734/mcp", name, mcpclient.Clients[0]),
@@ -134,21 +135,4 @@ func runMCPInstall(_, stderr io.Writer, client string, how mcpclient.How) error 
 		say("%s", done.Note)
 	}
 	return nil
-}
-
-// wrapped breaks a list into lines of a terminal's width.
-func wrapped(list string) string {
-	var b strings.Builder
-	width := len("The clients: ")
-	for i, word := range strings.Fields(list) {
-		if width+len(word)+1 > 80 {
-			b.WriteString("\n ")
-			width = 1
-		} else if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(word)
-		width += len(word) + 1
-	}
-	return b.String()
 }

@@ -198,7 +198,7 @@ var layers = [][]string{
 	{"internal/backend"},
 	{"internal/zygote/gen"},
 	{"internal/backend/wasm/rootfs", "internal/backend/wasm/scratch", "internal/command", "internal/egress", "internal/launch", "internal/report", "internal/zygote"},
-	{"internal/backend/wasm/guestfs", "internal/wire", "internal/confine", "internal/confine/gen", "internal/interpreter", "internal/lines", "internal/notify", "internal/output"},
+	{"internal/backend/wasm/guestfs", "internal/wire", "internal/confine", "internal/confine/gen", "internal/interpreter", "internal/notify", "internal/output"},
 	{"internal/seccomp/gen"},
 	{"internal/seccomp/compile"},
 	{"internal/seccomp", "internal/landlock", "internal/cgroup", "internal/seatbelt", "internal/jobobject"},
@@ -206,7 +206,7 @@ var layers = [][]string{
 	{"internal/admission", "internal/observe"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/printable", "internal/pythonwasm", "internal/script", "internal/wasmbin"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/pythonwasm", "internal/script", "internal/text", "internal/wasmbin"},
 }
 
 func layerOf(name string) int {
@@ -252,8 +252,8 @@ func TestArrowsGoDown(t *testing.T) {
 // leaves are what every frontend and every user of the API imports: they bring
 // next to nothing with them. A host's name has one spelling only in ASCII.
 var leaves = map[string][]string{
-	"policy":     {"golang.org/x/net/idna"},
-	"run":        {"policy"},
+	"policy":     {"internal/text", "golang.org/x/net/idna"},
+	"run":        {"internal/text", "policy"},
 	"bench/proc": nil,
 }
 

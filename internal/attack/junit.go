@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
 type junitSuite struct {
@@ -41,7 +41,7 @@ func JUnit(w io.Writer, verdicts []Verdict) error {
 		Failures: counts[StateEscaped], Errors: counts[StateBroken] + counts[StateSlow], Skipped: counts[StateSkipped],
 	}
 	for _, v := range verdicts {
-		detail := printable.Line(v.Detail)
+		detail := text.Line(v.Detail)
 		c := junitCase{
 			Class: "cordon." + v.Attempt.Area, Name: v.Attempt.Name + ": " + v.Attempt.Title,
 			Time: fmt.Sprintf("%.3f", v.Result.Usage.WallTime.Std().Seconds()),

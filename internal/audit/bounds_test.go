@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
 // A hundred thousand records take no more memory than a thousand.
@@ -94,20 +94,20 @@ func FuzzVerify(f *testing.F) {
 	f.Add(good)
 	f.Add(join(lines(good)[1:]...))
 	f.Add([]byte("{\"seq\":18446744073709551615,\"prev\":\"" + noPrev + "\",\"note\":{\"event\":\"lost\"},\"hash\":\"" + noPrev + "\"}\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(t *testing.T, log []byte) {
 		v := verifier{seal: newSealer(nil), check: Check{Head: head.Hash}}
 		v.report.HeadGiven = true
-		err := v.file(bytes.NewReader(text), active, 0, true)
+		err := v.file(bytes.NewReader(log), active, 0, true)
 		v.end()
 		report := v.report
-		if err == nil && report.Intact() != bytes.Equal(text, good) {
+		if err == nil && report.Intact() != bytes.Equal(log, good) {
 			t.Errorf("%+v", report)
 		}
 		if report.Found < len(report.Findings) || report.Found > 0 && len(report.Findings) == 0 {
 			t.Errorf("%+v", report)
 		}
-		readPart(bytes.NewReader(text), active, Filter{}, func(e Entry, err error) bool {
-			if err == nil && printable.Line(e.ID+e.Caller) == "" && e.ID+e.Caller != "" {
+		readPart(bytes.NewReader(log), active, Filter{}, func(e Entry, err error) bool {
+			if err == nil && text.Line(e.ID+e.Caller) == "" && e.ID+e.Caller != "" {
 				t.Errorf("%q is shown as nothing", e.ID)
 			}
 			return true

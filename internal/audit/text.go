@@ -1,7 +1,7 @@
 package audit
 
 import (
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -64,4 +64,4 @@ func boundedWalls(walls map[policy.Wall]string) map[policy.Wall]string {
 }
 
 // clip makes s printable, and cuts it to at most so many bytes.
-func clip[T ~string](s T, most int) T { return T(printable.Clip(string(s), most)) }
+func clip[T ~string](s T, most int) T { return T(text.Clip(string(s), most)) }

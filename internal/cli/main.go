@@ -6,10 +6,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
-// Main runs a program: the command that its arguments ask for. It gives the exit code.
-// Both programs are cordon to who reads what they say.
+// Indent begins the lines of a message after its first, below the text behind "cordon: ".
+const Indent = "        "
+
+// Main runs a program: the command that its arguments ask for. It returns the exit code.
+// Both programs call themselves cordon.
 func Main(rootFor func(args []string) *cobra.Command) int {
 	ctx, stop := SignalContext()
 	defer stop(nil)
@@ -17,7 +22,7 @@ func Main(rootFor func(args []string) *cobra.Command) int {
 	code := ExitCodeOf(ctx, err)
 	if message := MessageOf(ctx, err); message != "" {
 		for line := range strings.SplitSeq(message, "\n") {
-			fmt.Fprintln(os.Stderr, "cordon: "+line)
+			fmt.Fprintln(os.Stderr, text.Wrap("cordon: "+line, Width(os.Stderr), Indent))
 		}
 	}
 	return code

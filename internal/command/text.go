@@ -1,34 +1,13 @@
 package command
 
-import (
-	"strconv"
-	"unicode/utf8"
-)
+import "github.com/cordon-sandbox/cordon/internal/text"
 
 // showMost is how much of a text is shown.
 const showMost = 200
 
-// show makes a guest's text fit for a sentence: a terminal must not be told
-// what to do by a file's name.
-func show(s string) string { return printable(s, false) }
+// show puts text from the guest into a sentence: a file's name must not control a
+// terminal.
+func show(s string) string { return text.Word(s, showMost) }
 
 // showLine is show for a line of text, in which spaces need no quotes.
-func showLine(s string) string { return printable(s, true) }
-
-func printable(s string, spaces bool) string {
-	if len(s) > showMost {
-		cut := showMost
-		for cut > 0 && !utf8.RuneStart(s[cut]) {
-			cut--
-		}
-		s = s[:cut] + "…"
-	}
-	plain := s != ""
-	for _, r := range s {
-		plain = plain && strconv.IsPrint(r) && (r != ' ' || spaces) && r != '"' && r != utf8.RuneError
-	}
-	if plain {
-		return s
-	}
-	return strconv.Quote(s)
-}
+func showLine(s string) string { return text.Phrase(s, showMost) }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -64,9 +65,7 @@ func texts(grants []policy.NetGrant) []string {
 func show(s string) string {
 	const most = 80
 	cut := len(s) > most
-	if cut {
-		s = s[:most]
-	}
+	s = text.Cut(s, most)
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_:[]", r)
 	}

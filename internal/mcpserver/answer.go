@@ -8,13 +8,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
-	"github.com/cordon-sandbox/cordon/internal/printable"
 	"github.com/cordon-sandbox/cordon/internal/service"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -96,14 +95,14 @@ func remarks(r run.Result, value json.RawMessage, request run.Request, i service
 	limits := request.Limits.Fill(i.Limits, i.Maxima)
 	var lines []string
 	if len(value) > 0 {
-		lines = append(lines, "result = "+shortened(printable.JSON(value)))
+		lines = append(lines, "result = "+shortened(text.JSON(value)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Variables)) {
-		lines = append(lines, printable.Line(name)+" = "+shortened(printable.JSON(r.Variables[name])))
+		lines = append(lines, text.Line(name)+" = "+shortened(text.JSON(r.Variables[name])))
 	}
 	for _, name := range request.Variables {
 		if _, set := r.Variables[name]; !set && r.OK() {
-			lines = append(lines, printable.Line(name)+" is not set")
+			lines = append(lines, text.Line(name)+" is not set")
 		}
 	}
 	if r.StdoutTruncated || r.StderrTruncated {
@@ -171,20 +170,16 @@ func shortened(s string) string {
 	if len(s) <= longest {
 		return s
 	}
-	cut := longest
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + fmt.Sprintf(" … (%d bytes in all)", len(s))
+	return text.Cut(s, longest) + fmt.Sprintf(" … (%d bytes in all)", len(s))
 }
 
 func raised(r run.Result) string {
 	if r.Exception == nil {
 		return "It failed: " + r.Error
 	}
-	words := printable.Line(r.Exception.Type)
+	words := text.Line(r.Exception.Type)
 	if r.Exception.Message != "" {
-		words += ": " + shortened(printable.Line(r.Exception.Message))
+		words += ": " + shortened(text.Line(r.Exception.Message))
 	}
 	return "It failed with " + words + atLine(r) + "."
 }
@@ -213,7 +208,7 @@ func blocked(v run.Violation) string {
 	if v.Hint != "" {
 		words += ": " + v.Hint
 	}
-	return printable.Line(words)
+	return text.Line(words)
 }
 
 // classWords begin the answer for what never ran, by the class of our error: what a

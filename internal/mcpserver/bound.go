@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -50,7 +51,7 @@ func bounded(r run.Result) (cut run.Result, notes []string) {
 	}{{"stdout", &r.Stdout, &r.StdoutTruncated}, {"stderr", &r.Stderr, &r.StderrTruncated}} {
 		if len(*s.text) > mostStream {
 			notes = append(notes, note(s.name, len(*s.text), mostStream))
-			*s.text, *s.truncated = start(*s.text, mostStream), true
+			*s.text, *s.truncated = text.Cut(*s.text, mostStream), true
 		}
 	}
 	return r, notes
@@ -62,13 +63,5 @@ func note(what string, size, most int) string {
 
 func cutOf(value json.RawMessage) json.RawMessage {
 	// The conversion copies what is kept, and no more.
-	return structured(cutValue{start(string(value[:keptStart+utf8.UTFMax]), keptStart), len(value)})
-}
-
-// start is the beginning of a text, up to a whole character.
-func start(s string, most int) string {
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
+	return structured(cutValue{text.Cut(string(value[:keptStart+utf8.UTFMax]), keptStart), len(value)})
 }

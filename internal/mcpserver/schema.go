@@ -30,7 +30,9 @@ func (s schema) raw() json.RawMessage {
 	return text
 }
 
-func text(description string) schema    { return schema{Type: "string", Description: description} }
+func describedText(description string) schema {
+	return schema{Type: "string", Description: description}
+}
 func integer(description string) schema { return schema{Type: "integer", Description: description} }
 func flag(description string) schema    { return schema{Type: "boolean", Description: description} }
 

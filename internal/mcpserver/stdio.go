@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
-	"github.com/cordon-sandbox/cordon/internal/lines"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/internal/token"
 )
 
@@ -97,7 +97,7 @@ func (s *stdio) listen() {
 	defer close(s.heard)
 	in := bufio.NewReaderSize(s.in, 64<<10)
 	for {
-		line, tooLong, err := lines.Read(in, maxMessage)
+		line, tooLong, err := text.ReadLine(in, maxMessage)
 		if tooLong {
 			err = errors.Join(s.answer(wrong(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, "the message is longer than %d bytes", maxMessage)), err)
 		} else if line = bytes.TrimSpace(line); len(line) > 0 {

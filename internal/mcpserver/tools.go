@@ -44,7 +44,7 @@ func toolsOf(d *frontend) []tool {
 			title:       "Check Python without running it",
 			description: "Find syntax errors, and what the language rules of restricted scripts refuse. Nothing is run." + restrictedWords(i),
 			input: arguing(map[string]schema{
-				"code": text("the Python source to check"),
+				"code": describedText("the Python source to check"),
 			}, "code"),
 			output: checkOutput(),
 			hints:  hints{readOnly: true, idempotent: true},
@@ -67,7 +67,7 @@ func toolsOf(d *frontend) []tool {
 			description: "Run a program with its arguments in a sandbox and get what it printed. No shell reads the arguments." + workspaceWords(d.server.Workspace) + " " + hostWords(i),
 			input: arguing(map[string]schema{
 				"command": {Type: "array", Items: &schema{Type: "string"}, MinItems: 1, Description: `the program and its arguments, such as ["ls", "-l"]`},
-				"stdin":   text("what the program reads from standard input"),
+				"stdin":   describedText("what the program reads from standard input"),
 				"timeout": timeoutOf(i),
 			}, "command"),
 			output: runOutput(),
@@ -87,8 +87,8 @@ func arguing(properties map[string]schema, required ...string) schema {
 
 func pythonInput(i service.Info) schema {
 	return arguing(map[string]schema{
-		"code":      text("the Python source to run"),
-		"stdin":     text("what the script reads from standard input"),
+		"code":      describedText("the Python source to run"),
+		"stdin":     describedText("what the script reads from standard input"),
 		"variables": listOf(schema{Type: "string"}, "names of global variables to show after the run"),
 		"timeout":   timeoutOf(i),
 		"memory": within(schema{Type: "integer", unit: "MiB", Description: "memory limit in MiB"},
@@ -129,30 +129,30 @@ func (d *frontend) addTools() {
 // runOutput is the shape of an answer of run_python and run_command.
 func runOutput() schema {
 	return object(map[string]schema{
-		"status":      text("ok, or error if the code failed"),
-		"outcome":     text("how it ended, such as succeeded, raised, timed_out or out_of_memory"),
-		"stdout":      text("what it printed"),
-		"stderr":      text("what it wrote to standard error"),
+		"status":      describedText("ok, or error if the code failed"),
+		"outcome":     describedText("how it ended, such as succeeded, raised, timed_out or out_of_memory"),
+		"stdout":      describedText("what it printed"),
+		"stderr":      describedText("what it wrote to standard error"),
 		"return_code": integer("its exit code; -1 if it was ended or never began"),
 		"result":      {Description: "the value that the script assigned to `result`, if it did"},
 		"variables":   {Type: "object", Description: "the values of the variables asked for"},
-		"error":       text("what went wrong; empty if nothing did"),
-		"error_type":  text("what kind of failure it was; empty if none"),
+		"error":       describedText("what went wrong; empty if nothing did"),
+		"error_type":  describedText("what kind of failure it was; empty if none"),
 		"exception": object(map[string]schema{
-			"type": text("its class"), "message": text("its text"), "traceback": text("where it came from"), "line": integer("the line of the script"),
+			"type": describedText("its class"), "message": describedText("its text"), "traceback": describedText("where it came from"), "line": integer("the line of the script"),
 		}),
-		"signal":           text("the signal that ended it"),
+		"signal":           describedText("the signal that ended it"),
 		"stdout_truncated": flag("stdout was cut at the limit"),
 		"stderr_truncated": flag("stderr was cut at the limit"),
 		"violations": listOf(object(map[string]schema{
-			"wall": text("what stopped it"), "op": text("what was tried"), "detail": text("its arguments"), "line": integer("the line of the script"),
-			"column": integer("the column, if known"), "count": integer("how often"), "hint": text("what to do instead"),
+			"wall": describedText("what stopped it"), "op": describedText("what was tried"), "detail": describedText("its arguments"), "line": integer("the line of the script"),
+			"column": integer("the column, if known"), "count": integer("how often"), "hint": describedText("what to do instead"),
 			"allowed": listOf(schema{Type: "string"}, "what is allowed there"),
 		}), "attempts that the sandbox blocked"),
 		"usage": object(map[string]schema{
-			"wall_time": text("time on the clock"), "cpu_time": text("CPU time"), "memory": text("memory at its peak"), "output": text("bytes written"),
+			"wall_time": describedText("time on the clock"), "cpu_time": describedText("CPU time"), "memory": describedText("memory at its peak"), "output": describedText("bytes written"),
 		}),
-		"tier": text("the kind of isolation that it ran in"),
+		"tier": describedText("the kind of isolation that it ran in"),
 	}, "status", "outcome", "stdout", "stderr", "return_code", "variables", "error", "violations")
 }
 
@@ -160,8 +160,8 @@ func checkOutput() schema {
 	return object(map[string]schema{
 		"ok": flag("nothing was found"),
 		"findings": listOf(object(map[string]schema{
-			"rule": text("the rule that refuses it; syntax for what is no Python"), "line": integer("counted from 1"), "column": integer("counted from 1"),
-			"reason": text("why"), "hint": text("what to do instead"), "allowed": listOf(schema{Type: "string"}, "what is allowed there"),
+			"rule": describedText("the rule that refuses it; syntax for what is no Python"), "line": integer("counted from 1"), "column": integer("counted from 1"),
+			"reason": describedText("why"), "hint": describedText("what to do instead"), "allowed": listOf(schema{Type: "string"}, "what is allowed there"),
 		}, "rule", "line", "column", "reason"), "what was found, in the order of the source"),
 	}, "ok", "findings")
 }
@@ -179,11 +179,11 @@ func infoOutput() schema {
 		"modules":    listOf(schema{Type: "string"}, "what a restricted script may import"),
 		"hosts":      listOf(schema{Type: "string"}, "where code may connect to"),
 		"commands":   flag("run_command is there"),
-		"tier":       text("the kind of isolation"),
+		"tier":       describedText("the kind of isolation"),
 		"walls":      {Type: "object", Description: "what stands between the code and the host, each with its state"},
-		"version":    text("of cordon"),
+		"version":    describedText("of cordon"),
 		"tiers":      listOf(schema{Type: "string"}, "the tiers that work here"),
-		"python":     text("the version that scripts run with"),
+		"python":     describedText("the version that scripts run with"),
 		"packages":   listOf(schema{Type: "string"}, "what is installed beside it, with versions"),
 	}, "limits", "maxima", "restricted", "modules", "hosts", "commands", "tier", "version")
 }

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -247,13 +248,7 @@ func fieldNamed(v reflect.Value, name string) (field reflect.Value, names []stri
 }
 
 // shorten keeps messages readable when a value is a whole file.
-func shorten(s string) string {
-	const most = 60
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
+func shorten(s string) string { return text.Shorten(s, 60) }
 
 func kindOf(node *yaml.Node) string {
 	switch node.Kind {
@@ -272,5 +267,5 @@ func kindOf(node *yaml.Node) string {
 	case "!!int", "!!float":
 		return "the number " + shorten(node.Value)
 	}
-	return "the text " + strconv.Quote(shorten(node.Value))
+	return "the text " + text.Quote(node.Value)
 }

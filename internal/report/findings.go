@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -36,12 +36,12 @@ func finding(item wire.Raw) (f run.Finding, err error) {
 	if len(fields) != findingFields {
 		return f, fmt.Errorf("a finding has %d fields", len(fields))
 	}
-	for i, text := range map[int]*string{0: &f.Rule, 3: &f.Reason, 4: &f.Hint} {
+	for i, field := range map[int]*string{0: &f.Rule, 3: &f.Reason, 4: &f.Hint} {
 		said, err := fields[i].Text()
 		if err != nil {
 			return f, err
 		}
-		*text = printable.Line(said) // it quotes the script
+		*field = text.Line(said) // it quotes the script
 	}
 	for i, number := range map[int]*int{1: &f.Line, 2: &f.Column} {
 		n, err := fields[i].Int()

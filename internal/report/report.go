@@ -26,7 +26,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cordon-sandbox/cordon/internal/printable"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -117,7 +117,7 @@ func read(r *run.Result, report wire.Dict, of Run) (OSError, error) {
 		TooLarge(r, of.Limits)
 	case "invalid":
 		message, err := report.Get("message").Text()
-		end(r, run.InvalidOutput, printable.Line(message))
+		end(r, run.InvalidOutput, text.Line(message))
 		return OSError{}, err
 	case "exit":
 		end(r, run.Exited, fmt.Sprintf("the script left with exit code %d", exitCode))
@@ -195,7 +195,7 @@ func raised(r *run.Result, report wire.Dict, ending string, of Run) (OSError, er
 	x.Line = int(line)
 	r.Exception = x
 	kind, _ := fields.Get("kind").Text() // there for those kinds alone
-	text := printable.Line(strings.TrimSuffix(x.Type+": "+x.Message, ": "))
+	text := text.Line(strings.TrimSuffix(x.Type+": "+x.Message, ": "))
 	if x.Line > 0 && ending != "syntax" { // which names its line already
 		text += fmt.Sprintf(" (line %d)", x.Line)
 	}

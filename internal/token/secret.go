@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
 // prefix is the same for all secrets, so that who scans for leaked ones can find them.
@@ -43,10 +45,5 @@ func parseDigest(text string) (d digest, err error) {
 	return d, nil
 }
 
-func shorten(text string) string {
-	const most = 80
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
+// shorten keeps messages readable when a value is a whole file.
+func shorten(s string) string { return text.Shorten(s, 80) }

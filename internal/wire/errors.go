@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
 // The classes of errors, for errors.Is.
@@ -110,22 +110,9 @@ func hostStep(key string) string {
 
 // guestStep spells a str key as the guest would write it: ['name'].
 func guestStep(key string) string {
-	var b strings.Builder
-	b.WriteString("['")
-	for _, r := range shorten(key) {
-		switch {
-		case r == '\'':
-			b.WriteString(`\'`)
-		case r == '"' || unicode.IsPrint(r) && r != '\\':
-			b.WriteRune(r)
-		default:
-			// Escape what could redraw the terminal of who reads the error.
-			q := strconv.QuoteRune(r)
-			b.WriteString(q[1 : len(q)-1])
-		}
-	}
-	b.WriteString("']")
-	return b.String()
+	// Line escapes what could redraw the terminal of whoever reads the error.
+	shown := text.Line(strings.ReplaceAll(shorten(key), `\`, `\\`))
+	return "['" + strings.ReplaceAll(shown, "'", `\'`) + "']"
 }
 
 func isName(s string) bool {
@@ -145,13 +132,4 @@ func isName(s string) bool {
 // maxKey bounds how much of a key an error repeats.
 const maxKey = 48
 
-func shorten(s string) string {
-	if len(s) <= maxKey {
-		return s
-	}
-	cut := maxKey
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func shorten(s string) string { return text.Shorten(s, maxKey) }

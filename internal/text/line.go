@@ -1,7 +1,4 @@
-// Package printable shows text that a guest may have chosen: on one line, and without
-// characters that change what a terminal or a reader sees. What it cannot show it
-// escapes, so that no guest writes a line that looks like cordon's own.
-package printable
+package text
 
 import (
 	"strconv"
@@ -10,8 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Line shows s on one line. What is not a printable character is written as in Go
-// source: \n for a new line, \x1b for an escape, \u202e for a change of direction.
+// Line shows s on one line, without characters that change what a terminal or a reader
+// sees: no guest can write a line that looks like one of cordon's. Characters that are not
+// printable are escaped as in Go source: \n for a new line, \x1b for an escape, \u202e for
+// a change of direction.
 func Line(s string) string {
 	if isPlain(s) {
 		return s
@@ -31,24 +30,15 @@ func Line(s string) string {
 
 // Clip is Line, cut to at most so many bytes.
 func Clip(s string, most int) string {
-	text, whole := s, true
-	if len(text) > most {
-		end := most
-		for end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text, whole = text[:end], false
+	line := Line(Cut(s, most))
+	if len(s) <= most && len(line) <= most {
+		return line
 	}
-	text = Line(text)
-	if whole && len(text) <= most {
-		return text
-	}
-	const more = "…"
-	return strings.ToValidUTF8(text[:min(len(text), most-len(more))], "") + more
+	return Cut(line, most-len(ellipsis)) + ellipsis
 }
 
-// JSON is Line for a line of JSON, which stays the same value: outside of ASCII there
-// is nothing but text in it, and text can be escaped.
+// JSON is Line for a line of JSON, which keeps its value: only strings have characters
+// outside of ASCII, and strings can be escaped.
 func JSON(line []byte) string {
 	if isPlain(string(line)) {
 		return string(line)
@@ -68,6 +58,27 @@ func JSON(line []byte) string {
 		i += size
 	}
 	return b.String()
+}
+
+// Word shows s as a word of a sentence, cut to at most so many bytes. It is quoted if a
+// reader could not tell where it begins and ends, or what is in it.
+func Word(s string, most int) string { return quotedUnless(s, most, isWordRune) }
+
+// Phrase is Word for text in which spaces need no quotation marks.
+func Phrase(s string, most int) string {
+	return quotedUnless(s, most, func(r rune) bool { return r == ' ' || isWordRune(r) })
+}
+
+func quotedUnless(s string, most int, plain func(rune) bool) string {
+	s = Shorten(s, most)
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+func isWordRune(r rune) bool {
+	return unicode.IsPrint(r) && r != ' ' && r != '"' && r != utf8.RuneError
 }
 
 func isPlain(s string) bool {

@@ -1,4 +1,4 @@
-package lines
+package text
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestRead(t *testing.T) {
+func TestReadLine(t *testing.T) {
 	const most = 100
 	short, longest, longer := "a\n", strings.Repeat("b", most)+"\n", strings.Repeat("c", most+1)+"\n"
 	r := bufio.NewReaderSize(strings.NewReader(short+longest+longer+strings.Repeat("d", 50*most)+"\n"+short+"rest"), 16)
@@ -18,14 +18,14 @@ func TestRead(t *testing.T) {
 		long bool
 		err  error
 	}{{short, false, nil}, {longest, false, nil}, {longer, true, nil}, {strings.Repeat("d", 112), true, nil}, {short, false, nil}, {"rest", false, io.EOF}, {"", false, io.EOF}} {
-		text, long, err := Read(r, most)
-		if string(text) != want.text || long != want.long || !errors.Is(err, want.err) {
-			t.Errorf("%q, %v, %v; want %+v", text, long, err, want)
+		line, long, err := ReadLine(r, most)
+		if string(line) != want.text || long != want.long || !errors.Is(err, want.err) {
+			t.Errorf("%q, %v, %v; want %+v", line, long, err, want)
 		}
 	}
 }
 
-// endless is a line without an end, for as long as it is read.
+// endless is a line that ends only after left bytes.
 type endless struct{ left int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -39,14 +39,14 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A line that is too long takes no memory.
-func TestLongLinesAreNotKept(t *testing.T) {
+// ReadLine does not allocate for a line that is too long.
+func TestReadLineKeepsNoLongLine(t *testing.T) {
 	r := bufio.NewReader(&endless{left: 256 << 20})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	text, long, err := Read(r, 1<<20)
+	line, long, err := ReadLine(r, 1<<20)
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; !long || len(text) > 256 || err != nil || took > 16<<20 {
-		t.Errorf("%d kept, %v, %v, %d bytes", len(text), long, err, took)
+	if took := after.TotalAlloc - before.TotalAlloc; !long || len(line) > 256 || err != nil || took > 16<<20 {
+		t.Errorf("%d kept, %v, %v, %d bytes", len(line), long, err, took)
 	}
 }
