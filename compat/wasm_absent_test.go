@@ -38,7 +38,7 @@ asyncio.run(asyncio.open_connection("example.com", 443))
 import asyncio
 asyncio.run(asyncio.start_server(print, "127.0.0.1", 0))
 `},
-	{name: "an event loop with nothing to wait for", exception: "RuntimeError", error: []string{"every coroutine waits"}, source: `
+	{name: "an event loop with nothing to wait for", exception: "RuntimeError", error: []string{"all coroutines wait"}, source: `
 import asyncio
 asyncio.run(asyncio.Event().wait())
 `},
@@ -77,7 +77,7 @@ asyncio.run(asyncio.create_subprocess_shell("ls"))
 	{name: "a shared library", exception: "ModuleNotFoundError", error: []string{"No module named 'ctypes'", "loads no shared libraries"}, source: `
 import ctypes
 `},
-	{name: "a library that is compiled", exception: "ModuleNotFoundError", error: []string{"No module named 'numpy'", "standard library alone"}, source: `
+	{name: "a library that is compiled", exception: "ModuleNotFoundError", error: []string{"No module named 'numpy'", "only has the standard library"}, source: `
 import numpy as np
 `},
 	{name: "a database", exception: "ModuleNotFoundError", error: []string{"No module named 'sqlite3'", "not built"}, source: `

@@ -50,7 +50,7 @@ var wasmAbsences = []absence{
 		"signals/interrupts itself", "known differences/signals with their default action are dropped",
 	}},
 	{"signals, for asyncio", "NotImplementedError", "the wasm tier has no signals", nil, []string{"asyncio/signal handler in the loop"}},
-	{"pipes and copies of descriptors", "AttributeError", "the wasm tier has no pipes, and each file once", nil, []string{
+	{"pipes and copies of descriptors", "AttributeError", "the wasm tier has no pipes and cannot duplicate descriptors", nil, []string{
 		"files/descriptors", "waiting/select, poll, epoll over a pipe", "output/both to one place keep their order",
 	}},
 	{"shared libraries", "ModuleNotFoundError", "No module named 'ctypes': the wasm tier loads no shared libraries", nil, []string{
@@ -63,14 +63,14 @@ var wasmAbsences = []absence{
 	{"Unix", "ModuleNotFoundError", "the wasm tier has no Unix below it", nil, []string{
 		"files/mmap", "files/locks on files", "files are refused/flock", "processes are refused/pty", "surroundings/resource",
 	}},
-	{"processors", "AttributeError", "the wasm tier does not know what it runs on", nil, []string{"surroundings/processors"}},
-	{"SQLite and OpenSSL", "ModuleNotFoundError", "it is not built for the wasm tier", nil, []string{
+	{"processors", "AttributeError", "the wasm tier does not know its machine", nil, []string{"surroundings/processors"}},
+	{"SQLite and OpenSSL", "ModuleNotFoundError", "the module is not built for the wasm tier", nil, []string{
 		"databases/sqlite3 in memory", "databases/sqlite3 file in WAL mode", "databases/sqlite3 file with a rollback journal",
 		"databases/sqlite3 functions, backup, full text", "hashes and secrets/ssl",
 		"hashes and secrets/a TLS handshake in memory fails as it should",
 	}},
-	{"OpenSSL's scrypt", "AttributeError", "it is not built for the wasm tier", nil, []string{"hashes and secrets/hashlib and hmac"}},
-	{"bzip2", "ModuleNotFoundError", "No module named '_bz2': it is not built for the wasm tier", nil, []string{"archives/in memory"}},
+	{"OpenSSL's scrypt", "AttributeError", "the module is not built for the wasm tier", nil, []string{"hashes and secrets/hashlib and hmac"}},
+	{"bzip2", "ModuleNotFoundError", "No module named '_bz2': the module is not built for the wasm tier", nil, []string{"archives/in memory"}},
 	{"xz", "CompressionError", "lzma module is not available", nil, []string{"archives/zip and tar"}},
 	{"the C library's time zones", "AttributeError", "the wasm tier keeps time in UTC", nil, []string{"time/tzset"}},
 	{"a thread's time", "AttributeError", "the wasm tier has one thread", nil, []string{"time/clocks"}},

@@ -10,7 +10,7 @@ import (
 )
 
 // The runtime's own preparations for a fork, as package syscall makes them. Their
-// signatures are kept for such use, see go.dev/issue/67401.
+// signatures are kept stable for such use, see go.dev/issue/67401.
 
 //go:linkname beforeFork syscall.runtime_BeforeFork
 func beforeFork()
@@ -21,11 +21,10 @@ func afterFork()
 //go:linkname afterForkInChild syscall.runtime_AfterForkInChild
 func afterForkInChild()
 
-// fork clones this process into its namespaces, and gives the child's pid. The
-// child makes the calls of its program, of which the last is execve, and
-// nothing else: it is a copy of one thread out of many, so that nothing in it
-// may allocate, lock, or grow a stack. Every variable is declared before it is
-// there.
+// fork clones this process into its namespaces and returns the child's pid. The child
+// makes the system calls of its program, the last of which is execve, and nothing else.
+// It is a copy of one thread out of many, so nothing in it may allocate, lock, or grow a
+// stack. Every variable is declared before the clone.
 //
 //go:noinline
 //go:norace
@@ -55,7 +54,7 @@ func fork(namespaces uintptr, p *program) (pid uintptr, errno syscall.Errno) {
 		result, _, errno = syscall.RawSyscall6(c.number, c.args[0], c.args[1], c.args[2], c.args[3], c.args[4], c.args[5])
 		c.result = result
 		if errno == unix.EINTR {
-			i-- // again
+			i-- // retry
 		} else if errno != 0 && errno != c.accepts[0] && errno != c.accepts[1] {
 			break
 		} else if errno == 0 && result == 0 && c.positive {

@@ -9,13 +9,13 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/landlock"
 )
 
-// addCommand takes what the child inherits for its command.
+// addCommand adds the descriptors that the child inherits for its command.
 func (have *belongings) addCommand(c *Command, closing *descriptorSet) (err error) {
 	if c == nil {
 		return nil
 	}
 	if len(c.Kept) > maxKept {
-		return fmt.Errorf("%d descriptors are to be kept, of which there may be %d", len(c.Kept), maxKept)
+		return fmt.Errorf("%d descriptors to keep, at most %d are possible", len(c.Kept), maxKept)
 	}
 	for i, fd := range c.Streams {
 		if have.streams[i], err = closing.addCopy(fd); err != nil {
@@ -41,8 +41,8 @@ func (s *descriptorSet) addCopy(fd int) (int, error) {
 	return s.add(unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, firstInherited))
 }
 
-// commandDescriptors leaves the standard streams, and what is needed until the
-// command is executed; all of that is closed then.
+// commandDescriptors leaves the standard streams open, and what is needed until the
+// command is executed; the rest is closed then.
 func (p *program) commandDescriptors(plan Plan, have belongings) {
 	p.call(unix.SYS_DUP3, uintptr(have.control), ControlFD, unix.O_CLOEXEC)
 	p.call(unix.SYS_DUP3, uintptr(have.init), initFD, unix.O_CLOEXEC)
@@ -54,7 +54,7 @@ func (p *program) commandDescriptors(plan Plan, have belongings) {
 	}
 }
 
-// command writes down the rest of the line, from the finished root on.
+// command adds the calls that follow the finished root.
 func (p *program) command(spec Spec, have belongings) {
 	c := spec.Command
 	var gifts gifts
@@ -73,7 +73,7 @@ func (p *program) command(spec Spec, have belongings) {
 		p.step("new terminal", true)
 		p.newTerminal(gifts.add())
 	}
-	// The namespace that hides the groups is made in the command's own.
+	// The cgroup namespace that hides the groups is created inside them.
 	p.step("cgroup", false)
 	for _, fd := range have.groups {
 		p.call(unix.SYS_WRITE, uintptr(fd), p.text("0"), 1)
@@ -81,7 +81,7 @@ func (p *program) command(spec Spec, have belongings) {
 	if c.CgroupNamespace {
 		p.call(unix.SYS_UNSHARE, CloneNewCgroup)
 	}
-	// While we are still somebody who may go there.
+	// Before the user changes: this one may enter the directory.
 	p.step("enter "+c.Dir, false)
 	p.call(unix.SYS_CHDIR, p.text(c.Dir))
 
@@ -97,7 +97,7 @@ func (p *program) command(spec Spec, have belongings) {
 	// We are a copy of the host's memory, and the command will have our user.
 	p.step("hide", false)
 	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
-	// After the last change of the user, which takes it back.
+	// After the last change of the user, which clears it.
 	p.step("die with the Runner", false)
 	p.call(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
 	if c.Terminal {
@@ -106,11 +106,11 @@ func (p *program) command(spec Spec, have belongings) {
 	}
 	p.step("seccomp", false)
 	p.seccomp(spec.Plan.Seccomp, c.Filter, &gifts)
-	// This fails when the Runner died before it could be noticed.
+	// This fails if the Runner died before the death signal was set.
 	p.step("hand over", false)
 	p.send(gifts)
-	// The init has them too, and the command inherits them from it. Not before:
-	// the gifts had numbers above what a command may have.
+	// The init gets these limits too, and the command inherits them. Not before: the
+	// gifts have numbers above what a command may use.
 	p.step("limits", false)
 	for _, l := range c.Limits {
 		p.limit(uintptr(l.Resource), atMost(l))
@@ -126,16 +126,16 @@ func (p *program) command(spec Spec, have belongings) {
 	p.call(unix.SYS_EXECVEAT, initFD, p.text(""), p.texts([]string{"cordon-init"}), p.texts(nil), unix.AT_EMPTY_PATH)
 }
 
-// atMost is a limit that may be set: nobody can raise what the Runner has.
+// atMost lowers a limit to what may be set: the Runner's own limits cannot be exceeded.
 func atMost(l Limit) uint64 {
 	var have unix.Rlimit
 	if unix.Getrlimit(l.Resource, &have) != nil {
-		return l.Value // the child will say what is wrong
+		return l.Value // the child reports the error
 	}
 	return min(l.Value, have.Max)
 }
 
-// gifts are descriptors that go to the Runner, in this order.
+// gifts are descriptors that are sent to the Runner, in this order.
 type gifts int
 
 func (g *gifts) add() (fd uintptr) {
@@ -149,7 +149,7 @@ func (p *program) give(name string, fd uintptr) {
 	p.move(p.last(), fd)
 }
 
-// move gives the descriptor that a call made a number that is known before.
+// move gives the result of an earlier call a fixed descriptor number.
 func (p *program) move(lender int, fd uintptr) {
 	p.call(unix.SYS_DUP3, 0, fd, unix.O_CLOEXEC).borrow(lender, 0)
 	p.call(unix.SYS_CLOSE, 0).borrow(lender, 0)
@@ -176,7 +176,7 @@ type interfaceRequest struct {
 	_     [22]byte
 }
 
-// newTerminal makes one among the command's own, and gives the Runner its end.
+// newTerminal makes a terminal inside the sandbox, and gives the Runner its end.
 func (p *program) newTerminal(fd uintptr) {
 	p.open("/dev/pts/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
 	ours := p.last()
@@ -199,23 +199,22 @@ func (p *program) bringUpLoopback() {
 	p.call(unix.SYS_CLOSE, 0).borrow(socket, 0)
 }
 
-// listen makes the socket on which the guest finds the Runner's proxy. The
-// Runner accepts on it from outside: a socket stays in the network namespace in
-// which it was made.
+// listen makes the socket on which the guest reaches the Runner's proxy. The Runner
+// accepts on it from outside: a socket stays in the network namespace in which it was
+// made.
 func (p *program) listen(port int, fd uintptr) {
 	address := &unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port&0xff<<8), Addr: [4]byte{127, 0, 0, 1}}
 	p.call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	socket := p.last()
-	// A host's default may pace what it sends, for a network that a loopback is
-	// not: BBR costs a quarter of the throughput. Every kernel has Reno.
+	// The host's default congestion control may pace what it sends, which makes no sense
+	// on a loopback: BBR costs a quarter of the throughput. Every kernel has Reno.
 	p.call(unix.SYS_SETSOCKOPT, 0, unix.IPPROTO_TCP, unix.TCP_CONGESTION, p.text("reno"), uintptr(len("reno"))).borrow(socket, 0)
 	p.call(unix.SYS_BIND, 0, keep(p, address), unix.SizeofSockaddrInet4).borrow(socket, 0)
 	p.call(unix.SYS_LISTEN, 0, 1024).borrow(socket, 0)
 	p.move(socket, fd)
 }
 
-// pathBeneath is struct landlock_path_beneath_attr; the kernel reads no more than
-// the two fields.
+// pathBeneath is struct landlock_path_beneath_attr; the kernel reads only the two fields.
 type pathBeneath struct {
 	access landlock.Access
 	parent int32

@@ -16,7 +16,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/landlock"
 )
 
-// system is a host's system as most have it.
+// system is the system of a typical host.
 func system(t testing.TB) []Mount {
 	t.Helper()
 	mounts := []Mount{{Path: "/usr", Kind: BindDir}}
@@ -32,7 +32,7 @@ func system(t testing.TB) []Mount {
 	return mounts
 }
 
-// ready puts up a place behind all walls, and gives what will be written in it.
+// ready builds a sandbox with all walls, and returns its output pipe.
 func ready(t testing.TB, change func(*Spec)) (*Process, *os.File) {
 	t.Helper()
 	init, err := OpenInit()
@@ -77,15 +77,15 @@ func ready(t testing.TB, change func(*Spec)) (*Process, *os.File) {
 		p.Wait()
 		unix.Close(p.Control)
 	})
-	place, err := p.Ready(spec.Command, spec.Plan.Seccomp)
+	handles, err := p.Ready(spec.Command, spec.Plan.Seccomp)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(place.Close)
+	t.Cleanup(handles.Close)
 	return p, reading
 }
 
-// shell runs a command there, and gives what it wrote and its end.
+// shell runs a command there, and returns its output and its end.
 func shell(t testing.TB, change func(*Spec), argv ...string) (string, CommandEnd) {
 	t.Helper()
 	p, reading := ready(t, change)
@@ -104,7 +104,7 @@ func shell(t testing.TB, change func(*Spec), argv ...string) (string, CommandEnd
 	return string(text), end
 }
 
-// What fails after the walls stand is told too: here the init is no program.
+// Failures after the walls stand are reported too: here the init is not a program.
 func TestLateFailure(t *testing.T) {
 	none, err := os.Open("/etc/hostname")
 	if err != nil {
@@ -129,7 +129,7 @@ func TestCommand(t *testing.T) {
 		{"the second process", "echo $$ $PPID", "2 1\n"},
 		{"an init that tells nothing", "cat /proc/1/environ /proc/1/maps /proc/1/mem 2>&1 | grep -c denied; ls /proc/1/fd 2>&1 | grep -c denied", "3\n1\n"},
 		{"a root that nobody can add to", "touch /x 2>&1 | grep -c Read-only", "1\n"},
-		{"a place to write", "cd /tmp; echo yes >x; cat x", "yes\n"},
+		{"a directory to write to", "cd /tmp; echo yes >x; cat x", "yes\n"},
 		{"a loopback", "cat /proc/net/dev | grep -c lo:; cat /proc/net/route | wc -l", "1\n1\n"},
 		{"orphans are collected", "for i in 1 2 3; do (sleep 0.01 &) ; done; sleep 0.1; ps -o stat= ax | grep -c Z", "0\n"},
 	} {
@@ -152,7 +152,7 @@ func TestCommandEnds(t *testing.T) {
 		{"kill -TERM $$", unix.WaitStatus(unix.SIGTERM)},
 		{"kill -KILL $$", unix.WaitStatus(unix.SIGKILL)},
 		{"kill -KILL 1; exit 4", 4 << 8},
-		{"setsid sleep 1000 & exit 5", 5 << 8}, // which would keep the pipe open
+		{"setsid sleep 1000 & exit 5", 5 << 8}, // it would keep the pipe open
 	} {
 		if _, end := shell(t, nil, "/bin/sh", "-c", test.script); end.Status == nil || *end.Status != test.want {
 			t.Errorf("%s: %+v, want %#x", test.script, end, test.want)
@@ -169,7 +169,7 @@ func TestCommandThatCannotBeExecuted(t *testing.T) {
 	}
 }
 
-// An order comes in parts, each smaller than what a socket holds.
+// A long command line is sent in parts, each smaller than a socket's buffer.
 func TestLongCommandLine(t *testing.T) {
 	argv := []string{"/bin/echo"}
 	for range 15 {
@@ -184,8 +184,8 @@ func TestLongCommandLine(t *testing.T) {
 	}
 }
 
-// A guest that is another user than the directory's owner has its rights there, and
-// leaves files that are the owner's.
+// A guest with another user than the directory's owner has the owner's rights there, and
+// the files that it creates belong to the owner.
 func TestOwnerMaps(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("an ordinary user's guests are that user")

@@ -9,8 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// A command may start others and has sockets: what other walls give a script
-// instead of namespaces is not enough for it.
+// A command may start processes and use sockets, so the walls that replace namespaces for
+// a script are not enough for it.
 func TestMakeForCommands(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -58,9 +58,8 @@ func TestMakeForCommands(t *testing.T) {
 	}
 }
 
-// What the host's network needs is there only with it: the names of the host's
-// servers are nobody else's business.
-func TestNamesOfServers(t *testing.T) {
+// The names of the host's name servers are visible only with the host's network.
+func TestNameServersOnlyWithHostNetwork(t *testing.T) {
 	for egress, want := range map[policy.Egress]bool{policy.EgressStrict: false, policy.EgressPreflight: true, policy.EgressNone: true} {
 		p, err := Make(Inputs{Policy: policy.Policy{Egress: egress}, Features: full(), Command: true})
 		if err != nil {
@@ -72,8 +71,8 @@ func TestNamesOfServers(t *testing.T) {
 	}
 }
 
-// What is hidden is covered after there is something to cover.
-func TestHiddenFiles(t *testing.T) {
+// Files are masked after the file system with them is mounted.
+func TestMasksFollowTheirMounts(t *testing.T) {
 	p, err := Make(Inputs{Features: full(), Command: true, Masks: []Mount{{Path: "/proc/keys", Kind: MaskedFile}}})
 	if err != nil {
 		t.Fatal(err)

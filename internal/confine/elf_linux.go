@@ -1,7 +1,7 @@
 package confine
 
-// What the init's program needs of <elf.h>. The types of debug/elf are the same,
-// and bring a debugger's libraries into every start of cordon.
+// The parts of <elf.h> that the init's program needs. debug/elf has the same types, but
+// would link a debugger's libraries into cordon.
 
 type elfHeader struct {
 	Ident                               [16]byte

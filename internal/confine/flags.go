@@ -1,7 +1,7 @@
 package confine
 
-// The clone(2) flags of the namespaces, spelled here so that plans can be
-// made and tested on any system.
+// The clone(2) flags of the namespaces, defined here so that plans can be made and tested
+// on any system.
 const (
 	CloneNewNS     uintptr = 0x00020000
 	CloneNewCgroup uintptr = 0x02000000

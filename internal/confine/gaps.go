@@ -10,8 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Exposure decides what the second filter of a script has to deny: what its user may do
-// to files and processes that no namespace hides, and this Landlock does not cover.
+// Exposure says what the second filter of a script must deny: actions on files and
+// processes that no namespace hides and that this Landlock does not cover.
 func (p Plan) Exposure() seccomp.Exposure {
 	shared := p.Root == nil
 	return seccomp.Exposure{
@@ -21,7 +21,7 @@ func (p Plan) Exposure() seccomp.Exposure {
 	}
 }
 
-// closes names the wall that does what an older Landlock leaves out, or "".
+// closes names the wall that covers a gap of an older Landlock, or "".
 func (p Plan) closes(gap landlock.Gap, command bool) policy.Wall {
 	first := func(walls ...policy.Wall) policy.Wall {
 		for _, w := range walls {
@@ -42,15 +42,15 @@ func (p Plan) closes(gap landlock.Gap, command bool) policy.Wall {
 	case landlock.GapSignals:
 		return first(policy.WallPID, policy.WallSeccomp)
 	}
-	// A command has sockets: its filter does not replace a network of its own.
+	// A command may use sockets, so its filter does not replace a network namespace.
 	if command {
 		return first(policy.WallNet)
 	}
 	return first(policy.WallNet, policy.WallSeccomp)
 }
 
-// weighLandlock puts what this Landlock lacks into the report, and takes the wall out of
-// it where files could be emptied in spite of it.
+// weighLandlock reports what this Landlock lacks. It removes the wall from the report if
+// files could still be truncated.
 func (p *Plan) weighLandlock(command bool) {
 	if p.Landlock == 0 {
 		return
@@ -62,7 +62,7 @@ func (p *Plan) weighLandlock(command bool) {
 		case closer != "":
 			gaps = append(gaps, fmt.Sprintf("%s (%s does)", gap, closer))
 		case gap == landlock.GapTruncate:
-			s := hostfeature.No(fmt.Sprintf("ABI %d does not keep files from being emptied, and no other wall does", p.Landlock),
+			s := hostfeature.No(fmt.Sprintf("ABI %d does not protect files from truncation, and no other wall does", p.Landlock),
 				"use Linux 6.2 or newer, or allow namespaces or seccomp filters")
 			p.Landlock, p.Missing[policy.WallLandlock], p.Walls[policy.WallLandlock] = 0, s, "missing: "+s.Reason
 			return

@@ -20,8 +20,8 @@ func withLandlock(abi int, change func(*hostfeature.Features)) hostfeature.Featu
 func noNamespaces(f *hostfeature.Features) { f.UserNS = no }
 func nothingLess(*hostfeature.Features)    {}
 
-// What an older Landlock leaves open is closed by another wall, by the second filter, or
-// the host is refused.
+// What an older Landlock leaves open is closed by another wall or by the second filter;
+// otherwise the host is refused.
 func TestExposure(t *testing.T) {
 	type exposure = seccomp.Exposure
 	for _, test := range []struct {
@@ -52,7 +52,7 @@ func TestExposure(t *testing.T) {
 	}
 }
 
-func TestLandlockSaysWhatItLacks(t *testing.T) {
+func TestWallReportsLandlockGaps(t *testing.T) {
 	doesWithout := policy.Policy{Prefer: []policy.Wall{policy.WallSeccomp}}
 	for name, test := range map[string]struct {
 		in   Inputs
@@ -91,11 +91,11 @@ func TestLandlockSaysWhatItLacks(t *testing.T) {
 		}
 	}
 
-	// Nothing keeps files from being emptied: no wall keeps files.
+	// Nothing protects files from truncation, so no wall protects files.
 	_, err := Make(Inputs{Policy: doesWithout, Features: withLandlock(2, func(f *hostfeature.Features) {
 		f.UserNS, f.Seccomp, f.SeccompNotify = no, no, no
 	})})
-	if err == nil || !strings.Contains(err.Error(), "filesystem (mount: not here; get another host, landlock: ABI 2 does not keep files from being emptied") {
+	if err == nil || !strings.Contains(err.Error(), "filesystem (mount: not here; get another host, landlock: ABI 2 does not protect files from truncation") {
 		t.Errorf("files that can be emptied: %v", err)
 	}
 }

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Runner that is root starts its guests as nobody, who could not change what is in
-// a workspace of root's. The kernel can translate the owners of a mount: what is
-// an id inside of a user namespace is taken for the one that it has outside.
+// A Runner that is root starts its guests as nobody, who cannot change files in a
+// workspace that belongs to root. The kernel can translate the owners of a mount: an id
+// inside a user namespace is taken for its id outside.
 
-// translation is by the namespace of the guest itself. While the place is built, the
-// guest is called there as the owner of its first directory is; then it gets another
-// namespace inside of that, in which it has its own name.
+// translation uses the user namespace of the guest itself. While the sandbox is built,
+// the guest has the id of the owner of its first directory there. Then it enters another
+// user namespace inside, in which it has its own id.
 type translation struct {
 	owner  *ids
 	trees  []int
 	mounts []Mount
 }
 
-// add takes a directory. One of another owner needs another namespace.
+// add adds a directory. A directory with another owner needs another namespace.
 func (t *translation) add(tree int, m Mount, spec Spec) error {
 	var stat unix.Stat_t
 	if err := unix.Fstat(tree, &stat); err != nil {
@@ -33,8 +33,8 @@ func (t *translation) add(tree int, m Mount, spec Spec) error {
 	switch {
 	case owner.uid == spec.Plan.UID:
 		return nil
-	// A test that leaves a guest its capabilities wants them in the namespace that
-	// the others belong to.
+	// A test that lets a guest keep its capabilities needs them in the namespace that
+	// owns the others.
 	case t.owner == nil && spec.Plan.Capabilities:
 		t.owner = &owner
 	case t.owner == nil || *t.owner != owner:
@@ -44,7 +44,7 @@ func (t *translation) add(tree int, m Mount, spec Spec) error {
 	return nil
 }
 
-// apply is for the time when the namespace is there, and nobody has used the trees.
+// apply runs when the namespace exists and before the trees are used.
 func (t *translation) apply(p *Process, plan Plan) error {
 	if t.owner == nil {
 		return nil
@@ -62,9 +62,9 @@ func (t *translation) apply(p *Process, plan Plan) error {
 	return nil
 }
 
-// translate maps the owners of a mount. A file system that cannot (tmpfs before Linux
-// 6.3, ramfs, most network file systems) is taken as it is, if a guest that owns nothing
-// there can still do what it is to do: read, or write where everybody may.
+// translate maps the owners of a mount. A file system that cannot do that (tmpfs before
+// Linux 6.3, ramfs, most network file systems) is mounted unchanged if a guest that owns
+// nothing there can still do what it needs: read, or write where everybody may.
 func translate(tree, namespace int, m Mount) error {
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP, Userns_fd: uint64(namespace)}
 	err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &attr)
@@ -90,12 +90,12 @@ func translate(tree, namespace int, m Mount) error {
 	return err
 }
 
-// enterOwnUserNamespace gives the child its own name. It comes with all
-// capabilities in there, and a full bounding set.
+// enterOwnUserNamespace gives the child its own id. In the new namespace it has all
+// capabilities and a full bounding set.
 func (p *program) enterOwnUserNamespace(plan Plan) {
 	p.call(unix.SYS_UNSHARE, CloneNewUser)
-	// Its files in /proc are its own only as long as it may be dumped. Nobody has
-	// rights in its namespaces who could make use of that.
+	// The child owns its files in /proc only while it is dumpable. No process has rights
+	// in its namespaces that could exploit this.
 	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)
 	for _, file := range []struct{ name, text string }{
 		{"/proc/self/setgroups", "deny"},
@@ -112,8 +112,8 @@ func (p *program) enterOwnUserNamespace(plan Plan) {
 	}
 }
 
-// OwnerMaps are for directories of yet another owner, of which there is one namespace
-// for each pair of users. The zero value is ready for use.
+// OwnerMaps serve directories of further owners. They keep one namespace for each pair of
+// users. The zero value is ready for use.
 type OwnerMaps struct {
 	mu     sync.Mutex
 	fds    map[ownerMap]int
@@ -122,7 +122,7 @@ type OwnerMaps struct {
 
 type ownerMap struct{ uid, gid, toUID, toGID int }
 
-// apply makes what belongs to the owner of the mounted directory or file the guest's.
+// apply makes the files of the mounted directory's owner belong to the guest.
 func (o *OwnerMaps) apply(tree int, m Mount, owner ids, p Plan) error {
 	fd, err := o.namespace(ownerMap{uid: owner.uid, gid: owner.gid, toUID: p.UID, toGID: p.GID})
 	if err == nil {
@@ -134,7 +134,7 @@ func (o *OwnerMaps) apply(tree int, m Mount, owner ids, p Plan) error {
 	return nil
 }
 
-// OwnerError says that a guest could not be made the owner of a directory.
+// OwnerError says that the guest could not become the owner of a directory.
 type OwnerError struct {
 	Path     string
 	UID, GID int // the owner's
@@ -143,15 +143,15 @@ type OwnerError struct {
 }
 
 func (e *OwnerError) Error() string {
-	return fmt.Sprintf("%s belongs to uid %d, and cannot be given to the guest's uid %d: %v", e.Path, e.UID, e.GuestUID, e.Cause)
+	return fmt.Sprintf("%s belongs to uid %d, which cannot be translated to the guest's uid %d: %v", e.Path, e.UID, e.GuestUID, e.Cause)
 }
 
 func (e *OwnerError) Unwrap() error { return e.Cause }
 
-// AsOwner gives a plan whose guest is the owner of a directory that cannot be given to
-// another user, if that is an ordinary one. Such a guest has no more than the owner
-// would have by running cordon himself. Root's id is never a guest's: it opens files of
-// the kernel without any capability.
+// AsOwner returns a plan whose guest runs as the owner of a directory whose owner cannot
+// be translated, if that is an ordinary user. Such a guest has no more rights than the
+// owner running cordon. A guest never gets root's id, which opens files of the kernel
+// without any capability.
 func (e *OwnerError) AsOwner(p Plan) (Plan, bool) {
 	if e.UID == 0 || e.GID == 0 || !errors.Is(e.Cause, unix.EINVAL) {
 		return p, false
@@ -160,7 +160,7 @@ func (e *OwnerError) AsOwner(p Plan) (Plan, bool) {
 	return p, true
 }
 
-// namespace gives the user namespace of a map, which stays open until Close.
+// namespace returns the user namespace of a map, which stays open until Close.
 func (o *OwnerMaps) namespace(m ownerMap) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -181,7 +181,7 @@ func (o *OwnerMaps) namespace(m ownerMap) (int, error) {
 	return fd, nil
 }
 
-// Close lets go of the namespaces.
+// Close closes the namespaces.
 func (o *OwnerMaps) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -191,7 +191,7 @@ func (o *OwnerMaps) Close() {
 	o.fds, o.closed = nil, true
 }
 
-// newOwnerMap starts a process in a new user namespace, opens that, and ends the
+// newOwnerMap starts a process in a new user namespace, opens the namespace, and ends the
 // process: a namespace lives as long as it is open.
 func newOwnerMap(m ownerMap) (int, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
@@ -215,7 +215,7 @@ func newOwnerMap(m ownerMap) (int, error) {
 		return -1, err
 	}
 	defer process.Wait()
-	defer unix.Close(pair[0]) // it ends
+	defer unix.Close(pair[0]) // ends the process
 	directory := "/proc/" + strconv.Itoa(process.Pid)
 	err = errors.Join(
 		os.WriteFile(directory+"/uid_map", fmt.Appendf(nil, "%d %d 1\n", m.uid, m.toUID), 0),

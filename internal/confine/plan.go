@@ -11,16 +11,16 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Plan says, step by step, how one place is confined. It is a plain value:
-// made from a policy and the host's features, and compared with what the
-// kernel says of each worker.
+// Plan says, step by step, how one sandbox is confined. It is a plain value, made from a
+// policy and the host's features, and compared with what the kernel reports of each
+// worker.
 type Plan struct {
-	// Namespaces are the clone(2) flags of the namespaces around the place.
+	// Namespaces are the clone(2) flags of the namespaces around the sandbox.
 	Namespaces uintptr
-	// UID and GID are the ids that the host's kernel sees, Inside is what both
-	// are called in the user namespace.
+	// UID and GID are the ids on the host. Inside is the value of both in the user
+	// namespace.
 	UID, GID, Inside int
-	// first is what UID and GID are called while the place is built; nil means
+	// first are the ids in the user namespace while the sandbox is built; nil means
 	// Inside. See translation.
 	first *ids
 	// SwitchID says that the child must change to UID and GID itself.
@@ -29,33 +29,33 @@ type Plan struct {
 	DropGroups bool
 	// Root is what the private root contains; nil means no private root.
 	Root []Mount
-	// Stage, if it is not empty, is where the mounts of Root are put instead, for
-	// somebody else who builds a root from them.
+	// Stage, if not empty, is where the mounts of Root are put instead, for another
+	// program that builds a root from them.
 	Stage string
-	// Readable are the host paths that stay readable; Landlock enforces them
-	// where there is no private root, and repeats them where there is one.
+	// Readable are the host paths that stay readable. Without a private root Landlock
+	// enforces them; with one it repeats them.
 	Readable []string
 	// Landlock is the ABI to use, 0 for none.
 	Landlock int
-	// LandlockGaps says what that ABI lacks, and what does it instead.
+	// LandlockGaps says what that ABI lacks, and which wall covers it.
 	LandlockGaps string
-	// Seccomp tells how denials are answered.
+	// Seccomp says how denials are answered.
 	Seccomp SeccompMode
-	// NoNewPrivs, Capabilities, Rlimits and Environment are on except in
-	// tests that take one wall away.
+	// NoNewPrivs, Capabilities, Rlimits and Environment are on except in tests that
+	// remove one wall.
 	NoNewPrivs, Capabilities, Rlimits, Environment bool
 	// Cgroup says that each worker gets a memory cgroup.
 	Cgroup bool
 	// Walls reports every wall of the tier: "enforced…" or "missing: why".
 	Walls map[policy.Wall]string
-	// Missing has the reason and the remedy for each wall that does not stand.
+	// Missing has the reason and the remedy for each missing wall.
 	Missing map[policy.Wall]hostfeature.Support
 }
 
-// ids are of a user and a group.
+// ids are a user and a group.
 type ids struct{ uid, gid int }
 
-// building gives the ids that the child has while it builds.
+// building returns the ids of the child while it builds the sandbox.
 func (p Plan) building() ids {
 	if p.first != nil {
 		return *p.first
@@ -66,8 +66,8 @@ func (p Plan) building() ids {
 // SeccompMode says who answers a denied system call.
 type SeccompMode string
 
-// The modes. With SeccompNotify the Runner answers and keeps count; with
-// SeccompErrno the kernel answers EPERM by itself and nobody is told.
+// With SeccompNotify the Runner answers and counts; with SeccompErrno the kernel answers
+// EPERM, and nobody is notified.
 const (
 	SeccompOff    SeccompMode = ""
 	SeccompNotify SeccompMode = "notify"
@@ -80,48 +80,47 @@ type Mount struct {
 	Source string // of a bind; empty means the same path
 	Kind   MountKind
 	Target string // of a symlink, the text of a file, or the options of a file system
-	// Exact says that the source is to be opened without following any symlink:
-	// its path is canonical, and guests may change directories on the way.
+	// Exact opens the source without following symlinks: its path is canonical, and
+	// guests may change directories on the path.
 	Exact bool
-	// MapOwner makes the files of the directory's owner the guest's, where the guest
-	// is another user than the Runner.
+	// MapOwner makes the files of the directory's owner belong to the guest, if the
+	// guest has another user than the Runner.
 	MapOwner bool
 }
 
-// MountKind tells how an entry comes to be.
+// MountKind says how an entry is made.
 type MountKind string
 
-// The kinds of entries.
 const (
 	BindDir    MountKind = "dir"     // the host's directory, read-only
 	BindFile   MountKind = "file"    // the host's file, read-only
 	BindDevice MountKind = "device"  // a harmless device node
-	Symlink    MountKind = "symlink" // made anew
-	TextFile   MountKind = "text"    // made anew
+	Symlink    MountKind = "symlink" // a new symlink
+	TextFile   MountKind = "text"    // a new file
 	EmptyDir   MountKind = "empty"   // a mount point
 
-	// A command has these, too.
-	WritableDir  MountKind = "writable dir"  // the host's directory, to be changed
-	WritableFile MountKind = "writable file" // the host's file, to be changed
-	Tmpfs        MountKind = "tmpfs"         // made anew
-	Proc         MountKind = "proc"          // of its own processes
-	DevPTS       MountKind = "devpts"        // terminals of its own
-	MaskedFile   MountKind = "masked file"   // there, and not to be opened
-	MaskedDir    MountKind = "masked dir"    // there, and empty
-	ReadOnlyDir  MountKind = "read-only dir" // of a new file system, not to be changed
-	ScratchView  MountKind = "scratch view"  // the scratch space by another name
-	ParentDir    MountKind = "parent dir"    // made anew for mounts in it, read-only
+	// Only commands have these.
+	WritableDir  MountKind = "writable dir"  // the host's directory, writable
+	WritableFile MountKind = "writable file" // the host's file, writable
+	Tmpfs        MountKind = "tmpfs"         // a new, empty file system
+	Proc         MountKind = "proc"          // of its own pid namespace
+	DevPTS       MountKind = "devpts"        // its own terminals
+	MaskedFile   MountKind = "masked file"   // exists, cannot be opened
+	MaskedDir    MountKind = "masked dir"    // exists, is empty
+	ReadOnlyDir  MountKind = "read-only dir" // of a new file system, read-only
+	ScratchView  MountKind = "scratch view"  // the scratch space at another path
+	ParentDir    MountKind = "parent dir"    // a new read-only directory for mounts in it
 )
 
 // SharedMemory is where the C library keeps semaphores and shared memory.
 const SharedMemory = "/dev/shm"
 
-// Devices that a guest gets: sources and sinks without state.
+// Devices are those that a guest gets: sources and sinks without state.
 var Devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-// Nobody is the id that a script has inside, and every guest has outside when
-// cordon runs as root. CommandID is the one that a command has inside: not
-// Nobody, as whom the kernel shows all owners that do not exist there.
+// Nobody is the id of a script inside the sandbox, and of every guest outside if cordon
+// runs as root. CommandID is the id of a command inside. It differs from Nobody, because
+// the kernel shows all unmapped owners as Nobody.
 const (
 	Nobody    = 65534
 	CommandID = 1000
@@ -131,20 +130,19 @@ const (
 type Inputs struct {
 	Policy   policy.Policy
 	Features hostfeature.Features
-	// Files lists what a guest needs of the host: an interpreter's files, or
-	// the system's.
+	// Files lists the files of the host that a guest needs: those of an interpreter, or
+	// of the system.
 	Files []Mount
 	// Command says that the guest is a command, which may start others.
 	Command bool
-	// Masks cover what a command's /proc tells about the host.
+	// Masks hide what /proc of a command reveals about the host.
 	Masks []Mount
-	// Without takes walls away. Tests use it to show that each one matters.
+	// Without removes walls. Tests use it to show that each wall matters.
 	Without []policy.Wall
 }
 
-// Make decides which walls stand. It touches nothing. A wall that the policy
-// requires and the host cannot give is an error that names the wall, why it
-// is missing and what would help.
+// Make decides which walls stand. It is a pure function. A wall that the policy requires
+// and the host cannot provide is an error that names the wall, the reason and the remedy.
 func Make(in Inputs) (Plan, error) {
 	f := in.Features
 	without := func(w policy.Wall) bool { return slices.Contains(in.Without, w) }
@@ -156,7 +154,7 @@ func Make(in Inputs) (Plan, error) {
 	}
 	wall := func(w policy.Wall, s hostfeature.Support, apply func()) {
 		if without(w) {
-			s = hostfeature.Support{Reason: "taken away by a test"}
+			s = hostfeature.Support{Reason: "removed by a test"}
 		}
 		if !s.OK {
 			p.Missing[w] = s
@@ -214,7 +212,7 @@ func Make(in Inputs) (Plan, error) {
 			p.Seccomp = SeccompNotify
 		}
 	})
-	// A script's threads are counted by the Runner, which must be asked for that.
+	// The Runner counts the threads of a script, which needs notifications.
 	if p.Seccomp != SeccompNotify && p.Rlimits && !in.Command {
 		p.Walls[policy.WallRlimit] = "enforced (threads are not limited: " + f.SeccompNotify.Reason + ")"
 	}
@@ -222,12 +220,12 @@ func Make(in Inputs) (Plan, error) {
 	wall(policy.WallCgroup, f.Cgroup, func() { p.Cgroup = true })
 
 	if len(in.Without) > 0 {
-		return p, nil // a test took walls away on purpose
+		return p, nil // a test removed walls on purpose
 	}
 	return p, refuse(in.required(), p.Missing)
 }
 
-// hostNetwork says that the policy gives commands the network of the host.
+// hostNetwork reports whether the policy gives commands the host's network.
 func (in Inputs) hostNetwork() bool {
 	return in.Command && in.Policy.Egress != "" && in.Policy.Egress != policy.EgressStrict
 }
@@ -242,8 +240,8 @@ func networkDetail(in Inputs) string {
 	return "nothing but a loopback of its own, and a proxy to " + strings.Join(in.Policy.AllowNet, ", ")
 }
 
-// required lists the walls that must stand. A command may start others and use
-// sockets: seccomp and Landlock are no substitute for its namespaces.
+// required lists the walls that must stand. A command may start processes and use
+// sockets, so seccomp and Landlock do not replace its namespaces.
 func (in Inputs) required() []policy.Wall {
 	if !in.Command {
 		return in.Policy.Required()
@@ -254,8 +252,8 @@ func (in Inputs) required() []policy.Wall {
 			required[i] = policy.WallNet
 		}
 	}
-	// Who leaves commands the host's network has answered the need of a network
-	// wall; the wall itself may still be asked for.
+	// A policy that gives commands the host's network needs no network wall, unless it
+	// asks for one.
 	if in.hostNetwork() && !slices.Contains(in.Policy.Require, policy.WallNet) {
 		required = slices.DeleteFunc(required, func(w policy.Wall) bool { return w == policy.WallNet })
 	}
@@ -263,7 +261,7 @@ func (in Inputs) required() []policy.Wall {
 	return slices.Compact(required)
 }
 
-// planID decides how the guest comes to be an unprivileged user.
+// planID decides how the guest becomes an unprivileged user.
 func (p *Plan) planID(f hostfeature.Features, keepRoot bool) hostfeature.Support {
 	switch {
 	case keepRoot:
@@ -277,10 +275,10 @@ func (p *Plan) planID(f hostfeature.Features, keepRoot bool) hostfeature.Support
 	return hostfeature.Yes(fmt.Sprintf("uid %d", Nobody))
 }
 
-// refuse is the fail-closed step.
+// refuse returns an error if a required wall is missing.
 func refuse(required []policy.Wall, missing map[policy.Wall]hostfeature.Support) error {
 	var lines []string
-	said := map[hostfeature.Support]policy.Wall{} // one cause often takes many walls
+	said := map[hostfeature.Support]policy.Wall{} // one cause is often behind several walls
 	for _, need := range required {
 		held := slices.ContainsFunc(need.Alternatives(), func(w policy.Wall) bool {
 			_, gone := missing[w]
@@ -307,8 +305,8 @@ func refuse(required []policy.Wall, missing map[policy.Wall]hostfeature.Support)
 	return run.Errorf(run.Unsupported, "this host cannot give a wall that the policy requires: %s", strings.Join(lines, "; "))
 }
 
-// rootOf lists what the private root contains: what the guest needs of the host,
-// what the policy grants, and the few things that programs expect.
+// rootOf lists the contents of the private root: the files of the host that the guest
+// needs, what the policy grants, and the few files that programs expect.
 func rootOf(in Inputs, id int) []Mount {
 	root := throughPrivate(in.Files, Scratch, SharedMemory)
 	for _, path := range in.Policy.Read {
@@ -318,11 +316,11 @@ func rootOf(in Inputs, id int) []Mount {
 		root = append(root, Mount{Path: dev, Kind: BindDevice})
 	}
 	root = append(root,
-		// The C library's semaphores live here; multiprocessing wants one
-		// before it can be told that it may not fork.
+		// The C library keeps semaphores here. multiprocessing creates one before it
+		// tries to fork, which fails with a clear error.
 		Mount{Path: SharedMemory, Kind: Symlink, Target: Scratch},
-		// The host's user list is nobody's business, but getpass.getuser and
-		// os.path.expanduser should find somebody.
+		// The guest must not see the host's user list, but getpass.getuser and
+		// os.path.expanduser need an entry.
 		Mount{Path: "/etc/passwd", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:%d::%s:%s\n", id, id, Scratch, loginShell(in))},
 		Mount{Path: "/etc/group", Kind: TextFile, Target: fmt.Sprintf("guest:x:%d:\n", id)},
 	)
@@ -335,7 +333,7 @@ func rootOf(in Inputs, id int) []Mount {
 	return append(root, commandMounts(in)...)
 }
 
-// loginShell is what programs start that want a shell: a script may have none.
+// loginShell is the shell for programs that start one. A script may have none.
 func loginShell(in Inputs) string {
 	if in.Command {
 		return "/bin/sh"
@@ -343,8 +341,8 @@ func loginShell(in Inputs) string {
 	return "/bin/false"
 }
 
-// commandMounts is what commands expect beside files: processes of their own,
-// terminals, and a network that is only their own.
+// commandMounts lists what commands expect besides files: their own processes, terminals
+// and network.
 func commandMounts(in Inputs) []Mount {
 	mounts := []Mount{
 		{Path: "/proc", Kind: Proc},
@@ -365,7 +363,7 @@ func commandMounts(in Inputs) []Mount {
 		}
 		return mounts
 	}
-	// No name server: names are the proxy's business.
+	// No name server: the proxy resolves names.
 	return append(mounts,
 		Mount{Path: "/etc/hosts", Kind: TextFile, Target: "127.0.0.1 localhost cordon\n::1 localhost\n"},
 		Mount{Path: "/etc/host.conf", Kind: TextFile, Target: "multi on\n"}, // both addresses of localhost

@@ -16,7 +16,7 @@ var (
 	no  = hostfeature.No("not here", "get another host")
 )
 
-// full is a host that has everything, and an ordinary user on it.
+// full is a host that has everything, with an ordinary user.
 func full() hostfeature.Features {
 	return hostfeature.Features{
 		UID: 1000, GID: 1000, SetUID: no, UserNS: yes, Landlock: hostfeature.Yes("ABI 7"), LandlockABI: 7,
@@ -32,8 +32,8 @@ func with(change func(*hostfeature.Features)) hostfeature.Features {
 
 const allNamespaces = CloneNewUser | CloneNewNS | CloneNewPID | CloneNewNet | CloneNewIPC | CloneNewUTS | CloneNewCgroup
 
-// A host without namespaces lacks many walls for one reason, which is said once.
-func TestRefusalSaysACauseOnce(t *testing.T) {
+// A host without namespaces lacks many walls for one reason, which is reported once.
+func TestRefusalNamesEachCauseOnce(t *testing.T) {
 	_, err := Make(Inputs{Command: true, Features: with(func(f *hostfeature.Features) { f.UserNS = no })})
 	if err == nil || strings.Count(err.Error(), "get another host") != 1 || !strings.Contains(err.Error(), "pid (pid: for the same reason as mount)") {
 		t.Errorf("%v", err)
@@ -135,7 +135,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// A private root has what the plan names, and nothing of the host beside it.
+// A private root contains what the plan names, and nothing else of the host.
 func TestRoot(t *testing.T) {
 	python := []Mount{{Path: "/usr/bin/python3", Kind: BindFile}, {Path: "/usr/lib/python3", Kind: BindDir}, {Path: "/lib", Kind: Symlink, Target: "usr/lib"}}
 	p, err := Make(Inputs{Policy: policy.Policy{Read: []string{"/data", "/data/sub", "/models.bin"}}, Files: python,

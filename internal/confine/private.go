@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// A guest has a /tmp of its own, and other names for it, where the host has
-// directories of the same names. What the guest is given of those is mounted into
-// its own, at the host's path. Nothing else of them is visible: their files belong
-// to everybody, and their names are the easiest to guess.
+// A guest has its own /tmp, which also has other names, where the host has directories of
+// the same names. Files of the host below these that a guest is granted are mounted into
+// its own directory, at the host's path. Nothing else of them is visible: they belong to
+// everybody, and their names are the easiest to guess.
 
-// Scratch is where the guest may write.
+// Scratch is the directory that the guest may write to.
 const Scratch = "/tmp"
 
-// Arrange completes the list of a root's mounts and puts it in order. A symlink
-// gives way to what is mounted at its path or below. Between the scratch space and
-// what is mounted deep inside of it come directories that the guest cannot change,
-// or it could rename one, and put its own files where others expect the host's.
+// Arrange completes the list of a root's mounts and sorts it. A symlink is replaced by
+// what is mounted at its path or below. Directories between the scratch space and a mount
+// deep inside it are read-only. Otherwise the guest could rename one, and put its own
+// files where others expect the host's.
 func Arrange(root []Mount) []Mount {
 	var arranged []Mount
 	for _, m := range root {
@@ -38,7 +38,7 @@ func Arrange(root []Mount) []Mount {
 	return arranged
 }
 
-// yield gives what becomes of a symlink among other mounts.
+// yield returns what replaces a symlink among other mounts.
 func yield(link Mount, root []Mount) (Mount, bool) {
 	there, below := false, false
 	for _, m := range root {
@@ -70,8 +70,8 @@ func parentsIn(scratch string, root []Mount) (parents []Mount) {
 	return parents
 }
 
-// topIn gives the entry of a directory that has the path in it, and says whether
-// the path is yet below it. The entry is empty for a path that lies elsewhere.
+// topIn returns the entry of a directory that contains the path, and reports whether the
+// path is below the entry. The entry is empty for a path outside the directory.
 func topIn(dir, name string) (top string, deeper bool) {
 	rest, inside := strings.CutPrefix(name, dir+"/")
 	if !inside {
@@ -81,7 +81,7 @@ func topIn(dir, name string) (top string, deeper bool) {
 	return dir + "/" + first, deeper
 }
 
-// sortMounts puts what lies below another mount behind it, and the scratch space
+// sortMounts puts each mount after the mount that contains it, and the scratch space
 // before its other names.
 func sortMounts(root []Mount) {
 	slices.SortStableFunc(root, func(a, b Mount) int {
@@ -97,15 +97,15 @@ func sortMounts(root []Mount) {
 
 func isBelow(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }
 
-// PrivateDir is a directory that each worker of a fork server gets anew, with the
-// entries that a mount of its own would hide.
+// PrivateDir is a directory that each worker of a fork server gets new, with the entries
+// that its mount would hide.
 type PrivateDir struct {
 	Path    string
-	Entries []Mount // of which the paths are names
+	Entries []Mount // their paths are names
 }
 
-// PrivateDirs lists those that have entries: the fork server mounts them into the
-// new one. What is deeper inside comes with them.
+// PrivateDirs lists the private directories with entries, which the fork server mounts
+// into the new ones, including everything below them.
 func (p Plan) PrivateDirs() (dirs []PrivateDir) {
 	for _, private := range p.Root {
 		if private.Kind != EmptyDir {
@@ -133,9 +133,9 @@ func (p Plan) PrivateDirs() (dirs []PrivateDir) {
 	return dirs
 }
 
-// throughPrivate takes a host's symlinks away that lie where the guest has a
-// directory of its own, such as /tmp, which some hosts have elsewhere. What they
-// lead to is mounted by both names.
+// throughPrivate resolves symlinks of the host at paths where the guest has its own
+// directory, such as /tmp, which is a symlink on some hosts. The target is mounted at
+// both paths.
 func throughPrivate(files []Mount, private ...string) []Mount {
 	var kept []Mount
 	for _, m := range files {
@@ -161,11 +161,11 @@ func throughPrivate(files []Mount, private ...string) []Mount {
 	return kept
 }
 
-// follow gives the path to which a symlink leads, through the others of the list.
+// follow returns the path that a symlink leads to, through other symlinks of the list.
 func follow(files []Mount, link Mount) string {
 	target := absolute(link)
-	const most = 40 // as the kernel
-	for range most {
+	const maxLinks = 40 // as in the kernel
+	for range maxLinks {
 		next := slices.IndexFunc(files, func(m Mount) bool {
 			return m.Kind == Symlink && (m.Path == target || isBelow(target, m.Path))
 		})

@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// listed gives mounts as text: "kind path" of each, in their order.
+// listed formats mounts as text: "kind path" of each, in order.
 func listed(root []Mount) []string {
 	var lines []string
 	for _, m := range root {
@@ -47,8 +47,8 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// The root of a script has what lies below the private directories, and the fork
-// server is told to mount it again in each worker's.
+// The root of a script contains what is granted below the private directories, and the
+// fork server mounts it again in each worker's.
 func TestPrivateDirs(t *testing.T) {
 	files := []Mount{
 		{Path: "/tmp/clone/venv/lib", Kind: BindDir}, {Path: "/tmp/clone/python", Kind: BindFile},
@@ -73,8 +73,8 @@ func TestPrivateDirs(t *testing.T) {
 	}
 }
 
-// A host's /tmp may be a link. The guest's is not, and has by that name what was
-// found through the link.
+// The host's /tmp may be a symlink. The guest's is not, and contains at that path what
+// the link leads to.
 func TestLinkedTmp(t *testing.T) {
 	for name, test := range map[string]struct{ files, want []Mount }{
 		"elsewhere": {

@@ -9,20 +9,20 @@ import (
 // Process is a program behind its walls, with its control socket.
 type Process struct {
 	Pid int
-	// Control is our end of a SOCK_SEQPACKET pair; the program has the other
-	// as ControlFD.
+	// Control is our end of a SOCK_SEQPACKET pair; the program has the other end as
+	// ControlFD.
 	Control int
 
 	program *program
 
-	mu     sync.Mutex // guards against a signal to a pid that was reaped
+	mu     sync.Mutex // prevents a signal to a reaped pid
 	reaped bool
 	ended  chan struct{}
 	status unix.WaitStatus
 	usage  unix.Rusage
 }
 
-// Kill ends the process at once, if it is still there.
+// Kill ends the process, if it still exists.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,11 +31,11 @@ func (p *Process) Kill() {
 	}
 }
 
-// Failure reads the first message on Control, if it is the report of a wall
-// that could not be put up.
+// Failure parses the first message on Control if it reports a wall that could not be set
+// up.
 func (p *Process) Failure(message []byte) (*SetupError, bool) { return p.program.failure(message) }
 
-// Wait returns when the process is gone.
+// Wait returns when the process has ended.
 func (p *Process) Wait() (unix.WaitStatus, unix.Rusage) {
 	<-p.ended
 	return p.status, p.usage

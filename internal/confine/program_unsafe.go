@@ -11,42 +11,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// program is the whole life of a child before execve: a list of system calls.
+// program is all that a child does before execve: a list of system calls.
 type program struct {
 	calls   []call
 	steps   []step
 	control uintptr // where the child reports a failure
 	report  *report
-	kept    []any // what the arguments point to
+	kept    []any // keeps alive what the arguments point to
 }
 
 // step is a named part of the program.
 type step struct {
 	name string
-	ns   bool // a refusal means that namespaces do not work here
+	ns   bool // a failure means that namespaces do not work here
 }
 
-// call is one system call. An argument that is an address is that of something
-// the program keeps.
+// call is one system call. Address arguments point to values that the program keeps.
 type call struct {
 	number uintptr
 	args   [6]uintptr
 	step   int
 	result uintptr
-	// The argument borrower is the result of the earlier call lender, if that
-	// is not negative. There may be a second pair.
+	// The argument borrower is the result of the earlier call lender, if that is not
+	// negative. There may be a second pair.
 	lender, borrower   int
 	lender2, borrower2 int
-	// These errors do not matter.
+	// These errors are ignored.
 	accepts [2]syscall.Errno
-	// positive says that 0 is a failure: nobody is there any more.
+	// positive says that a result of 0 is a failure: the other end is closed.
 	positive bool
-	// store, if there is one, is where the result goes, inside of something that
-	// a later call points to.
+	// store, if not nil, is where the result goes, inside a value that a later call
+	// points to.
 	store *int32
 }
 
-// report is the child's only message, if a call failed.
+// report is the child's only message, sent if a call failed.
 type report struct {
 	mark        byte
 	call, errno uint16
@@ -70,10 +69,10 @@ func (p *program) call(number uintptr, args ...uintptr) *call {
 	return &p.calls[len(p.calls)-1]
 }
 
-// last is the index of the last call, for one that borrows its result.
+// last is the index of the last call, for a call that borrows its result.
 func (p *program) last() int { return len(p.calls) - 1 }
 
-// borrow has the call take an earlier one's result as one of its arguments.
+// borrow makes the call take an earlier result as one of its arguments.
 func (c *call) borrow(lender, argument int) *call {
 	c.lender, c.borrower = lender, argument
 	return c
@@ -88,21 +87,21 @@ func (c *call) accept(errnos ...syscall.Errno) *call {
 	return c
 }
 
-// keep gives the address of a value that lives as long as the program. Values
-// on Go's heap do not move.
+// keep returns the address of a value that lives as long as the program. Values on Go's
+// heap do not move.
 func keep[T any](p *program, value *T) uintptr {
 	p.kept = append(p.kept, value)
 	return uintptr(unsafe.Pointer(value))
 }
 
-// text gives the address of a string for C. One with a NUL inside never gets
-// here: paths and arguments are checked where they come in.
+// text returns the address of a C string. It contains no NUL: paths and arguments are
+// checked where they come in.
 func (p *program) text(s string) uintptr {
 	data := append([]byte(s), 0)
 	return keep(p, &data[0])
 }
 
-// texts gives the address of an array of strings for C.
+// texts returns the address of an array of C strings.
 func (p *program) texts(list []string) uintptr {
 	array := make([]uintptr, len(list)+1)
 	for i, s := range list {
@@ -111,7 +110,7 @@ func (p *program) texts(list []string) uintptr {
 	return keep(p, &array[0])
 }
 
-// failure reads the child's report.
+// failure parses the child's report.
 func (p *program) failure(message []byte) (*SetupError, bool) {
 	if len(message) != int(unsafe.Sizeof(report{})) || message[0] != reportMark {
 		return nil, false

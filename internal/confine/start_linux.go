@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Start has a child build its walls and execute spec.Argv. That goes on after
-// Start returns: the first message on Control is either the report of a failure
+// Start starts a child that builds its walls and executes spec.Argv. The child continues
+// after Start returns: the first message on Control is either the report of a failure
 // (see Process.Failure) or the program's own.
 func Start(spec Spec) (*Process, error) {
 	if spec.Command != nil {
@@ -67,13 +67,13 @@ func Start(spec Spec) (*Process, error) {
 	return process, nil
 }
 
-// cloneAndWatch starts the child on a thread that lives as long as the child:
-// a death signal that the program asks for is sent when the thread that
-// started it ends, and Go may end any other.
+// cloneAndWatch starts the child on a thread that lives as long as the child: the parent
+// death signal is sent when the thread that started the child ends, and Go may end any
+// other thread.
 //
-// Nobody else may fork until the child has none of our descriptors: it has copies of all
-// of them, and no file can be executed that somebody may write to. So a program that was
-// written before can be executed by whoever has the lock after us.
+// No other fork may happen until the child has closed its copies of our descriptors: a
+// file cannot be executed while any process has it open for writing. After the lock is
+// released, programs that were written before can be executed.
 func cloneAndWatch(namespaces uintptr, p *program, parting *parting) (*Process, error) {
 	type started struct {
 		process *Process
@@ -81,7 +81,7 @@ func cloneAndWatch(namespaces uintptr, p *program, parting *parting) (*Process, 
 	}
 	result := make(chan started)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends here
+		runtime.LockOSThread() // never unlocked: the thread ends with this function
 		syscall.ForkLock.Lock()
 		pid, errno := fork(namespaces, p)
 		parting.await()
@@ -98,11 +98,11 @@ func cloneAndWatch(namespaces uintptr, p *program, parting *parting) (*Process, 
 	return r.process, r.err
 }
 
-// parting is a pipe that only a child can write to. When the child has closed its end,
-// which is the last that it closes, it has nothing of ours but what it was given.
+// parting is a pipe that only a child can write to. The child closes its end last. Then
+// it has none of our descriptors except those it was given.
 type parting struct {
 	ours, theirs int
-	closing      descriptorSet // theirs, and copies of it
+	closing      descriptorSet // the child's end, and copies of it
 }
 
 func newParting() (*parting, error) {
@@ -120,7 +120,7 @@ func newParting() (*parting, error) {
 	return p, nil
 }
 
-// await returns when the child has closed its end, or there is no child.
+// await returns when the child has closed its end, or if there is no child.
 func (p *parting) await() {
 	p.closing.close()
 	for {
@@ -131,8 +131,8 @@ func (p *parting) await() {
 	unix.Close(p.ours)
 }
 
-// release gives the child its ids, tells it to go on, and queues behind that
-// what the program will read.
+// release maps the child's ids, lets it continue, and queues the messages that the
+// program will read.
 func (p *Process) release(spec Spec, translated translation) error {
 	if spec.Command != nil && spec.Command.Join != nil {
 		if err := spec.Command.Join(p.Pid); err != nil {
@@ -159,7 +159,7 @@ func (p *Process) mapIDs(plan Plan) error {
 		return nil
 	}
 	inside := plan.building()
-	setgroups := "deny" // or no map may be written by who is not root
+	setgroups := "deny" // otherwise only root may write the map
 	if plan.DropGroups {
 		setgroups = "allow"
 	}
@@ -181,9 +181,9 @@ func (p *Process) mapIDs(plan Plan) error {
 	return nil
 }
 
-// openTrees opens the binds of the private root while we are still root: the
-// child will be nobody, and the interpreter may live below a directory that
-// nobody can enter. Other users have the same rights in the child as here.
+// openTrees opens the binds of the private root while we are still root: the child will
+// be nobody, and the interpreter may be below a directory that nobody cannot enter. Other
+// users have the same rights in the child as here.
 func (have *belongings) openTrees(spec Spec, closing *descriptorSet) (t translation, err error) {
 	p := spec.Plan
 	if !p.SwitchID || p.Namespaces&CloneNewNS == 0 {
@@ -221,8 +221,8 @@ func openTree(m Mount) (int, error) {
 	return unix.OpenTree(fd, "", treeFlags|unix.AT_EMPTY_PATH)
 }
 
-// treeFlags make a detached copy of a mount. The copy is recursive because the
-// kernel refuses to uncover what a submount hides.
+// treeFlags make a detached copy of a mount. The copy is recursive because the kernel
+// refuses to uncover what a submount hides.
 const treeFlags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
 
 func (m Mount) source() string { return cmp.Or(m.Source, m.Path) }
@@ -235,12 +235,11 @@ func (m Mount) bind() bool {
 	return false
 }
 
-// descriptorSet holds what is inherited by the child, and not needed here
+// descriptorSet holds descriptors that the child inherits and that are not needed here
 // afterwards.
 type descriptorSet []int
 
-// add takes a new descriptor. It is given another number where the child will
-// have its own descriptors.
+// add adds a new descriptor. It gets another number if the child will use its number.
 func (s *descriptorSet) add(fd int, err error) (int, error) {
 	if err != nil {
 		return -1, err

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The tests' own binary is the program, when it has this in its environment.
+// With this in its environment, the test binary is the program.
 const programVariable = "CORDON_JAIL_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -36,11 +36,11 @@ func TestMain(m *testing.M) {
 
 func answer(words ...any) {
 	if _, err := unix.Write(ControlFD, fmt.Append(nil, words...)); err != nil {
-		os.Exit(1) // the test hears nothing, and fails
+		os.Exit(1) // the test gets no message and fails
 	}
 }
 
-// bare is a program without walls: what is tested here is the way to it.
+// bare is a program without walls: these tests are about how it is started.
 func bare(argv ...string) Spec {
 	return Spec{Plan: Plan{Environment: true}, Argv: argv}
 }
@@ -89,8 +89,8 @@ func TestStartExecutes(t *testing.T) {
 	}
 }
 
-// The program has the control socket, the standard streams, and nothing that
-// the host left open, whatever its number is.
+// The program has the control socket, the standard streams, and no other descriptor that
+// the host left open, whatever its number.
 func TestStartInheritsNothing(t *testing.T) {
 	for _, at := range []int{50, ControlFD, MountNSFD, PIDNSFD, 2000} {
 		fd, err := unix.FcntlInt(0, unix.F_DUPFD, at) // without FD_CLOEXEC
@@ -105,7 +105,7 @@ func TestStartInheritsNothing(t *testing.T) {
 	}
 }
 
-func TestStartNamesTheStepThatFails(t *testing.T) {
+func TestStartNamesFailedStep(t *testing.T) {
 	p := started(t, bare("/no/such/program"))
 	failure, ok := p.Failure(said(t, p))
 	want := &SetupError{Step: "execute /no/such/program", Cause: "ENOENT (no such file or directory)", Errno: unix.ENOENT}
@@ -119,9 +119,9 @@ func TestStartNamesTheStepThatFails(t *testing.T) {
 	}
 }
 
-// A Runner that dies in the middle of a start leaves no child behind, also when
-// several had started: each of them inherits the sockets of the others.
-func TestChildrenEndWithoutTheirRunner(t *testing.T) {
+// A Runner that dies during a start leaves no child behind, even if several were
+// starting: each of them inherits the sockets of the others.
+func TestChildrenEndWithRunner(t *testing.T) {
 	var ours []int
 	var children []*Process
 	for range 3 {
@@ -155,9 +155,9 @@ func TestChildrenEndWithoutTheirRunner(t *testing.T) {
 	}
 }
 
-// Whoever forks after us, and whoever has a command executed, finds no child that could
-// still write to what was open meanwhile, however late that child came to run.
-func TestForksArePartedFromWhatWasOpen(t *testing.T) {
+// A later fork, or a later execution, finds no child that could still write to files that
+// were open during the fork, however late that child ran.
+func TestForkWaitsUntilChildClosedDescriptors(t *testing.T) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestForksArePartedFromWhatWasOpen(t *testing.T) {
 		}
 	}
 
-	syscall.ForkLock.Lock() // as if somebody forked
+	syscall.ForkLock.Lock() // as during a fork
 	executed := make(chan error)
 	go func() { executed <- (&Process{Control: -1}).Execute("/bin/true", nil, nil) }()
 	select {
@@ -206,7 +206,7 @@ func TestForksArePartedFromWhatWasOpen(t *testing.T) {
 	}
 }
 
-// A host may have closed its standard streams, or have a thousand descriptors.
+// A host may have closed its standard streams, or have a thousand descriptors open.
 func TestDescriptorsMoveApart(t *testing.T) {
 	stdin, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {

@@ -7,10 +7,10 @@ import "runtime"
 // Process is a program behind its walls.
 type Process struct{}
 
-// OwnerMaps are Linux's.
+// OwnerMaps exist on Linux only.
 type OwnerMaps struct{}
 
-// Start refuses: these walls are Linux's.
+// Start fails: these walls exist on Linux only.
 func Start(Spec) (*Process, error) {
 	return nil, &SetupError{Step: "clone", Cause: "there are no namespaces on " + runtime.GOOS}
 }

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setupCapabilities are held, inside the new user namespace only, while the
-// walls go up; keptCapabilities are what the fork server needs to give each
-// worker a mount and a pid namespace of its own.
+// setupCapabilities are held, only inside the new user namespace, while the walls are set
+// up. keptCapabilities are what the fork server needs to give each worker its own mount
+// and pid namespace.
 var (
 	setupCapabilities = []uintptr{
 		unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT, unix.CAP_SETPCAP, unix.CAP_SETUID, unix.CAP_SETGID,
 		unix.CAP_NET_ADMIN, // to bring up a loopback
-		unix.CAP_SETFCAP,   // to have root's name mapped in a namespace inside of ours
+		unix.CAP_SETFCAP,   // to map root's id in a namespace inside ours
 	}
 	keptCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
 )
@@ -28,36 +28,35 @@ type belongings struct {
 	trees   []int  // a mount tree for each bind of the private root, or none
 	streams [3]int // of a command
 	init    int    // the program of a command's init
-	kept    []int  // what a command gets beside its streams
-	groups  []int  // files of cgroups, into which a process writes itself
-	parting int    // to be closed when all others are
+	kept    []int  // what a command gets besides its streams
+	groups  []int  // cgroup files to which a process writes itself
+	parting int    // closed after all others
 }
 
-// compile writes down the line from the first instruction after clone to
-// execve. The order of the steps is the argument; each says what would go wrong
-// elsewhere.
+// compile lists the calls from the first instruction after clone to execve. The order of
+// the steps matters; each step says what would go wrong elsewhere.
 func compile(spec Spec, have belongings) *program {
 	plan := spec.Plan
 	p := newProgram(have.control)
 	p.step("session", false)
 	p.call(unix.SYS_SETSID)
 
-	// Before anything is waited for: whoever holds a copy of another child's
-	// control socket would keep that child from noticing our end.
+	// Before any wait: a process that holds a copy of another child's control socket
+	// would keep that child from noticing our end.
 	p.step("descriptors", false)
 	if spec.Command != nil {
 		p.commandDescriptors(plan, have)
 	} else {
 		p.descriptors(plan, have)
 	}
-	p.call(unix.SYS_CLOSE, uintptr(have.parting)).accept(unix.EBADF) // with all others, but for some tests
+	p.call(unix.SYS_CLOSE, uintptr(have.parting)).accept(unix.EBADF) // closed with all others, except in some tests
 
-	// The Runner gives us ids that exist in our user namespace, and says so.
+	// The Runner maps ids in our user namespace, and sends a message.
 	p.step("wait for ids", true)
 	p.call(unix.SYS_RECVFROM, ControlFD, keep(p, new(byte)), 1).positive = true
 
 	if spec.Command == nil {
-		// While /proc is still there: the root that follows has none.
+		// While /proc is still visible: the root that follows has none.
 		p.step("keep namespaces", true)
 		p.keepNamespaces(plan)
 	}
@@ -66,13 +65,13 @@ func compile(spec Spec, have belongings) *program {
 	p.step("bounding set", false)
 	p.dropBoundingSet(spec)
 
-	// Before the first mount: files in the new root must belong to an id that
-	// exists inside. Root becomes nobody here and never comes back.
+	// Before the first mount: files in the new root must belong to an id that exists
+	// inside. Root becomes nobody here, for good.
 	p.step("switch user", false)
 	p.switchUser(plan)
 
 	if plan.Namespaces&CloneNewNS != 0 {
-		// Without it a mount below a shared one would appear outside.
+		// Otherwise a mount below a shared one would appear outside.
 		p.step("private mounts", true)
 		p.call(unix.SYS_MOUNT, 0, p.text("/"), 0, unix.MS_REC|unix.MS_PRIVATE)
 	}
@@ -109,16 +108,17 @@ func (p *program) execute(spec Spec) {
 	p.call(unix.SYS_EXECVE, p.text(spec.Argv[0]), p.texts(spec.Argv), p.texts(spec.Env))
 }
 
-// descriptors leaves the standard streams (all /dev/null) and the control
-// socket, and closes everything else at once but for what is still needed:
-// whoever leaked it, the program does not get it.
+// descriptors leaves the standard streams (all /dev/null) and the control socket, and
+// closes everything else except for what is still needed. The program does not get a
+// descriptor that anybody leaked.
 func (p *program) descriptors(plan Plan, have belongings) {
 	null, control := uintptr(have.null), uintptr(have.control)
 	p.call(unix.SYS_DUP3, control, ControlFD, 0)
 	for fd := range uintptr(3) {
 		p.call(unix.SYS_DUP3, null, fd, 0)
 	}
-	// Nothing that is opened from here on gets the numbers of the namespaces.
+	// Descriptors that are opened from here on must not get the numbers of the
+	// namespaces.
 	p.call(unix.SYS_DUP3, null, MountNSFD, unix.O_CLOEXEC)
 	p.call(unix.SYS_DUP3, null, PIDNSFD, unix.O_CLOEXEC)
 	if !plan.Environment {
@@ -127,7 +127,7 @@ func (p *program) descriptors(plan Plan, have belongings) {
 	p.closeAllBut(3, append([]int{ControlFD, MountNSFD, PIDNSFD, have.control}, have.trees...)...)
 }
 
-// closeAllBut closes every descriptor from the first number on.
+// closeAllBut closes all other descriptors from the first number on.
 func (p *program) closeAllBut(first int, stay ...int) {
 	slices.Sort(stay)
 	next := first
@@ -163,13 +163,12 @@ func (p *program) open(name string, flags, mode uintptr) {
 // atCWD is AT_FDCWD as an argument.
 const atCWD = ^uintptr(99)
 
-// dropBoundingSet sees to it that nothing executed later can gain any
-// capability. It goes on without the right to drop: a process that lacks it
-// holds no others either, and no-new-privs keeps it so. The numbers go past the
-// last one that the kernel knows.
+// dropBoundingSet ensures that nothing executed later can gain a capability. It continues
+// without the right to drop: a process that lacks it holds no other capabilities either,
+// and no-new-privs keeps it so. The numbers go past the last one that the kernel knows.
 func (p *program) dropBoundingSet(spec Spec) {
 	if spec.Plan.Namespaces != 0 {
-		// What execve is to leave must be marked while the set still has it.
+		// Capabilities that survive execve must be marked while the set still has them.
 		p.setCapabilities(setupCapabilities, kept(spec))
 	}
 	if spec.Plan.Capabilities {
@@ -187,8 +186,8 @@ func (p *program) switchUser(plan Plan) {
 	if !plan.SwitchID {
 		return
 	}
-	// Until execve we are a copy of the host's memory, which other processes of
-	// that user must not look into.
+	// Until execve we are a copy of the host's memory, which other processes of that
+	// user must not read.
 	p.call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
 	uid, gid := uintptr(plan.UID), uintptr(plan.GID)
 	if plan.Namespaces != 0 {
@@ -201,8 +200,8 @@ func (p *program) switchUser(plan Plan) {
 	p.call(unix.SYS_SETRESUID, uid, uid, uid)
 }
 
-// staging is any directory that every host has; it is covered by the new root
-// only after all binds have been opened.
+// staging is any directory that every host has. The new root is mounted over it after all
+// binds are opened.
 const staging = "/dev"
 
 func (p *program) buildRoot(plan Plan, passed []int) {
@@ -217,19 +216,20 @@ func (p *program) buildRoot(plan Plan, passed []int) {
 		p.step("mount "+m.Path, true)
 		switch below := isBelowBind(m, plan.Root[:i]); {
 		case !below:
-			p.place(m, base, tree, made)
+			p.mountEntry(m, base, tree, made)
 		case m.bind():
-			p.placeInBind(m, base, tree)
+			p.mountInBind(m, base, tree)
 		default:
-			// In a directory that is granted, nothing is made: it is the host's.
+			// Nothing is created in a granted directory: it belongs to the host.
 		}
 	}
 	if plan.Stage != "" {
-		// Of the new processes: who builds a root will look for itself in it.
+		// This /proc shows the new pid namespace: a program that builds a root looks
+		// for itself in it.
 		p.newFileSystem(Mount{Kind: Proc}, p.text("/proc"))
 		return
 	}
-	// The root itself is read-only: nobody, not even we, adds to it later.
+	// The root itself is read-only: nobody can add to it later, not even we.
 	p.step("read-only root", true)
 	const readOnly = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 	p.setAttributes(staging, 0, readOnly)
@@ -238,9 +238,9 @@ func (p *program) buildRoot(plan Plan, passed []int) {
 			p.setAttributes(path.Join(staging, m.Path), 0, readOnly)
 		}
 	}
-	// pivot_root onto itself stacks the old root on top of the new one, where
-	// it can be detached without a directory to put it in. chroot would leave
-	// the old root reachable through any open directory.
+	// pivot_root onto itself stacks the old root on top of the new one, where it can be
+	// detached without a directory for it. chroot would leave the old root reachable
+	// through any open directory.
 	p.step("change root", true)
 	here := p.text(".")
 	p.call(unix.SYS_CHDIR, p.text(staging))
@@ -249,8 +249,8 @@ func (p *program) buildRoot(plan Plan, passed []int) {
 	p.call(unix.SYS_CHDIR, p.text("/"))
 }
 
-// openTrees opens a mount tree for each bind that the Runner has not opened,
-// and gives for each path the call that takes its tree as first argument.
+// openTrees opens a mount tree for each bind that the Runner has not opened. It returns a
+// function that makes a call take the tree of a path as its first argument.
 func (p *program) openTrees(plan Plan, passed []int) func(path string, c *call) {
 	given, opened := map[string]uintptr{}, map[string]int{}
 	for _, m := range plan.Root {
@@ -279,7 +279,7 @@ func (p *program) openTrees(plan Plan, passed []int) func(path string, c *call) 
 	}
 }
 
-func (p *program) place(m Mount, base string, tree func(string, *call), made map[string]bool) {
+func (p *program) mountEntry(m Mount, base string, tree func(string, *call), made map[string]bool) {
 	target := path.Join(base, m.Path)
 	p.makeDirectory(path.Dir(target), made)
 	name := p.text(target)
@@ -294,7 +294,7 @@ func (p *program) place(m Mount, base string, tree func(string, *call), made map
 		p.call(unix.SYS_CLOSE).borrow(opened, 0)
 		return
 	case MaskedFile:
-		// A device on a mount without devices: nobody can open it.
+		// A device on a mount without devices cannot be opened.
 		p.cover(path.Join(base, nullDevice), target)
 		return
 	case MaskedDir:
@@ -307,7 +307,7 @@ func (p *program) place(m Mount, base string, tree func(string, *call), made map
 	case EmptyDir, BindDir, WritableDir, Tmpfs, Proc, DevPTS, ScratchView, ParentDir:
 		p.makeDirectory(target, made)
 	case BindFile, BindDevice, WritableFile:
-		// One that is there already came with a directory around it.
+		// It exists already if it came with a directory around it.
 		p.call(unix.SYS_MKNODAT, atCWD, name, unix.S_IFREG|0o444).accept(unix.EEXIST)
 	}
 	switch m.Kind {
@@ -324,23 +324,23 @@ func (p *program) place(m Mount, base string, tree func(string, *call), made map
 	p.setAttributes(target, unix.AT_RECURSIVE, m.attributes())
 }
 
-// nullDevice is in every root, before what it covers.
+// nullDevice is in every root, mounted before what it covers.
 const nullDevice = "/dev/null"
 
-// cover puts one thing of the new root over another, or over itself, read-only.
+// cover mounts one part of the new root over another, or over itself, read-only.
 func (p *program) cover(source, target string) {
 	p.call(unix.SYS_MOUNT, p.text(source), p.text(target), 0, unix.MS_BIND)
 	p.setAttributes(target, 0, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
 }
 
-// isBelowBind says that the mount point lies in a directory of the host's.
+// isBelowBind reports whether the mount point is in a directory of the host.
 func isBelowBind(m Mount, earlier []Mount) bool {
 	return slices.ContainsFunc(earlier, func(other Mount) bool { return other.bind() && strings.HasPrefix(m.Path, other.Path+"/") })
 }
 
-// placeInBind mounts onto something that is there already, in a directory of the
-// host's that guests may have changed: nothing is made, and no symlink followed.
-func (p *program) placeInBind(m Mount, base string, tree func(string, *call)) {
+// mountInBind mounts onto an existing file or directory below a directory of the host
+// that guests may have changed: it creates nothing and follows no symlink.
+func (p *program) mountInBind(m Mount, base string, tree func(string, *call)) {
 	attr := &unix.MountAttr{Attr_set: m.attributes()}
 	tree(m.Path, p.call(unix.SYS_MOUNT_SETATTR, 0, p.text(""), unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, keep(p, attr), unix.MOUNT_ATTR_SIZE_VER0))
 	p.openExactly(atCWD, path.Join(base, m.Path))
@@ -356,7 +356,7 @@ func (p *program) openExactly(at uintptr, name string) {
 	p.call(unix.SYS_OPENAT2, at, p.text(name), keep(p, how), unix.SizeofOpenHow)
 }
 
-// attributes are those of a bind.
+// attributes are the mount attributes of a bind.
 func (m Mount) attributes() uint64 {
 	attributes := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
 	switch m.Kind {
@@ -368,7 +368,7 @@ func (m Mount) attributes() uint64 {
 	return attributes
 }
 
-// newFileSystem mounts one that the host has no part in.
+// newFileSystem mounts a new file system that has nothing of the host.
 func (p *program) newFileSystem(m Mount, target uintptr) {
 	flags, name := uintptr(unix.MS_NOSUID|unix.MS_NODEV), m.Kind
 	switch m.Kind {
@@ -382,8 +382,8 @@ func (p *program) newFileSystem(m Mount, target uintptr) {
 	p.call(unix.SYS_MOUNT, p.text("cordon"), target, p.text(string(name)), flags, p.text(m.Target))
 }
 
-// makeDirectory makes a directory with all of its parents. What came with a mount
-// above it is there already.
+// makeDirectory makes a directory with all its parents. Directories that came with a
+// mount above already exist.
 func (p *program) makeDirectory(name string, made map[string]bool) {
 	if made[name] {
 		return
@@ -398,9 +398,9 @@ func (p *program) setAttributes(target string, flags uintptr, attributes uint64)
 	p.call(unix.SYS_MOUNT_SETATTR, atCWD, p.text(target), flags, keep(p, attr), unix.MOUNT_ATTR_SIZE_VER0)
 }
 
-// limits sets those that are the same for every run; the Runner narrows the
-// rest from outside, for each worker. The fork server needs more descriptors
-// than a guest: its own are numbered above what a guest may have.
+// limits sets the limits that are the same for every run; the Runner sets the others for
+// each worker. The fork server needs more descriptors than a guest: its own are numbered
+// above what a guest may have.
 func (p *program) limits(plan Plan) {
 	p.limit(unix.RLIMIT_NOFILE, descriptorLimit)
 	if !plan.Rlimits {
@@ -418,8 +418,7 @@ func (p *program) limit(resource uintptr, value uint64) {
 	p.call(unix.SYS_PRLIMIT64, 0, resource, keep(p, &unix.Rlimit{Cur: value, Max: value}), 0)
 }
 
-// capabilities leaves the fork server those that it needs, and nobody any
-// others.
+// capabilities leaves the fork server the capabilities that it needs, and no others.
 func (p *program) capabilities(spec Spec) {
 	if spec.Plan.Namespaces == 0 && !spec.Plan.Capabilities {
 		return
@@ -431,8 +430,7 @@ func (p *program) capabilities(spec Spec) {
 	}
 }
 
-// kept are the capabilities of the executed program, all of them in its own
-// user namespace.
+// kept are the capabilities of the executed program, all in its own user namespace.
 func kept(spec Spec) []uintptr {
 	switch {
 	case spec.Plan.Namespaces == 0:

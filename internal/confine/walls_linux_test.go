@@ -44,7 +44,7 @@ func TestOrderOfSteps(t *testing.T) {
 	if last := p.calls[len(p.calls)-1]; last.number != unix.SYS_EXECVE {
 		t.Errorf("the last call is %d", last.number)
 	}
-	// A copy of the host's memory is closed to others before it is another's.
+	// The copy of the host's memory is made undumpable before it gets another user.
 	hidden := slices.IndexFunc(p.calls, func(c call) bool { return c.number == unix.SYS_PRCTL && c.args[0] == unix.PR_SET_DUMPABLE })
 	another := slices.IndexFunc(p.calls, func(c call) bool { return c.number == unix.SYS_SETRESGID })
 	if hidden < 0 || hidden > another || p.calls[hidden].args[1] != 0 {
@@ -57,9 +57,9 @@ func TestOrderOfSteps(t *testing.T) {
 	}
 }
 
-// Trees that the Runner has not opened are opened before the new root covers
-// anything, and each is placed by the call that borrows it.
-func TestTreesOfAnOrdinaryUser(t *testing.T) {
+// Trees that the Runner has not opened are opened before the new root is mounted over
+// anything, and each is mounted by the call that borrows it.
+func TestOrdinaryUserOpensTreesFirst(t *testing.T) {
 	plan := walled()
 	plan.SwitchID = false
 	p := compile(Spec{Plan: plan, Argv: []string{"/usr/bin/python3"}}, belongings{null: 5, control: 6})
@@ -79,7 +79,7 @@ func TestTreesOfAnOrdinaryUser(t *testing.T) {
 	}
 }
 
-func TestDescriptorsThatAreClosed(t *testing.T) {
+func TestProgramClosesOtherDescriptors(t *testing.T) {
 	tests := []struct {
 		name string
 		have belongings
@@ -105,7 +105,7 @@ func TestDescriptorsThatAreClosed(t *testing.T) {
 	}
 }
 
-// The order of a command's steps is the argument, as it is for a script.
+// The order of a command's steps matters, as for a script.
 func TestOrderOfCommandSteps(t *testing.T) {
 	plan := walled()
 	plan.Landlock, plan.Seccomp = 7, SeccompNotify
@@ -125,7 +125,7 @@ func TestOrderOfCommandSteps(t *testing.T) {
 	if last := p.calls[len(p.calls)-1]; last.number != unix.SYS_EXECVEAT {
 		t.Errorf("the last call is %d", last.number)
 	}
-	// A step without a call is a wall that is only talked about.
+	// A step without a call would be a wall that is only claimed.
 	made := map[int]int{}
 	for i, c := range p.calls {
 		made[c.step]++

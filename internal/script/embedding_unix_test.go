@@ -25,18 +25,18 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// lifetime ends an interpreter that nobody hears of any more.
+// lifetime bounds an interpreter that sends nothing any more.
 const lifetime = 2 * time.Minute
 
 // image is how an interpreter is started.
 type image struct {
-	preload  []string
-	language *policy.Language
-	bare     bool // without what WASI lacks, as on WASI
-	told     bool // with threads, sockets and programs, and told to do without
+	preload     []string
+	language    *policy.Language
+	bare        bool // without what WASI lacks, as on WASI
+	withoutWASI bool // has threads, sockets and programs, and is configured not to use them
 }
 
-// standard are the rules of restricted scripts.
+// standard returns the rules of restricted scripts.
 func standard() *policy.Language {
 	allowed := policy.Policy{}.Resolved().Allowed(policy.LanguageStandard)
 	return &allowed
@@ -48,14 +48,14 @@ func (i image) config(t *testing.T) []byte {
 	if i.language != nil {
 		rules = map[string]any{"modules": i.language.Modules, "builtins": i.language.Builtins, "source": language.Source()}
 	}
-	config, err := wire.AppendValue(nil, map[string]any{"preload": i.preload, "language": rules, "wasi": i.told})
+	config, err := wire.AppendValue(nil, map[string]any{"preload": i.preload, "language": rules, "wasi": i.withoutWASI})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return config
 }
 
-// call is one frame. The zero values are what most scripts want.
+// call is one frame. The zero values fit most scripts.
 type call struct {
 	kind, script, name string
 	context            any
@@ -95,12 +95,12 @@ func (c call) frame(t *testing.T, first bool) []byte {
 	return frame
 }
 
-// answer is what came of a call.
+// answer is the outcome of a call.
 type answer struct {
 	run.Result
 	report    wire.Dict
 	questions []string
-	problem   string // of a handle that raised
+	problem   string // set if handle raised
 }
 
 // embedding is an interpreter that plays CPython on WebAssembly; see
@@ -113,7 +113,7 @@ type embedding struct {
 	config    []byte
 }
 
-// embed starts an interpreter. The problem is why it would not.
+// embed starts an interpreter. problem says why it failed.
 func embed(t *testing.T, i image) (e *embedding, problem string) {
 	t.Helper()
 	python, err := interpreter.Find(interpreter.Search{})
@@ -142,21 +142,21 @@ func embed(t *testing.T, i image) (e *embedding, problem string) {
 	theirs.r.Close()
 	ours.w.Close()
 	t.Cleanup(func() {
-		theirs.w.Close() // which ends it
+		theirs.w.Close() // ends the interpreter
 		if err := cmd.Wait(); err != nil && problem == "" {
 			t.Error(err)
 		}
 		cancel()
 	})
 	e.to, e.from = theirs.w, bufio.NewReader(ours.r)
-	kind, payload := e.hear(nil)
+	kind, payload := e.receive(nil)
 	if kind == 'X' {
 		return e, string(payload)
 	}
 	return e, ""
 }
 
-// open is embed for those who expect no problem.
+// open is embed for tests that expect no problem.
 func open(t *testing.T, i image) *embedding {
 	t.Helper()
 	e, problem := embed(t, i)
@@ -178,18 +178,18 @@ func pipe(t *testing.T) ends {
 	return ends{r, w}
 }
 
-func (e *embedding) say(payload []byte) {
+func (e *embedding) send(payload []byte) {
 	if _, err := e.to.Write(wire.AppendFrame(nil, 'A', payload)); err != nil {
 		e.t.Fatal(err)
 	}
 }
 
-// hear gives what the interpreter says, but for questions, which it answers.
-func (e *embedding) hear(questions *[]string) (kind byte, payload []byte) {
+// receive returns the interpreter's next message. Questions are answered and recorded.
+func (e *embedding) receive(questions *[]string) (kind byte, payload []byte) {
 	for {
 		header := make([]byte, 5)
 		if _, err := io.ReadFull(e.from, header); err != nil {
-			e.t.Fatalf("the interpreter is gone: %v", err)
+			e.t.Fatalf("the interpreter has ended: %v", err)
 		}
 		payload = make([]byte, binary.LittleEndian.Uint32(header[1:]))
 		if _, err := io.ReadFull(e.from, payload); err != nil {
@@ -199,23 +199,23 @@ func (e *embedding) hear(questions *[]string) (kind byte, payload []byte) {
 			return header[0], payload
 		}
 		if questions == nil && string(payload) == "boot" {
-			e.say(e.config)
+			e.send(e.config)
 			continue
 		}
 		*questions = append(*questions, string(payload))
-		e.say(answerTool(payload))
+		e.send(answerTool(payload))
 	}
 }
 
-// run gives one guest the calls, one after another.
+// run sends the calls to one guest, one after another.
 func (e *embedding) run(t *testing.T, calls ...call) []answer {
 	t.Helper()
-	e.say([]byte(strconv.Itoa(len(calls))))
+	e.send([]byte(strconv.Itoa(len(calls))))
 	var answers []answer
 	for i, c := range calls {
 		var a answer
-		e.say(c.frame(t, i == 0))
-		kind, payload := e.hear(&a.questions)
+		e.send(c.frame(t, i == 0))
+		kind, payload := e.receive(&a.questions)
 		if kind == 'X' {
 			a.problem = string(payload)
 		} else {
@@ -242,7 +242,7 @@ func (e *embedding) printed(t *testing.T, name string) string {
 	return string(text)
 }
 
-// answerTool is the host's side of the tools of these tests.
+// answerTool is the host's side of the tools in these tests.
 func answerTool(question []byte) []byte {
 	var asked struct {
 		Tool   string
@@ -250,7 +250,7 @@ func answerTool(question []byte) []byte {
 		Kwargs map[string]json.RawMessage
 	}
 	if err := json.Unmarshal(question, &asked); err != nil {
-		return nil // a code, which is not answered
+		return nil // "code" is not answered
 	}
 	said := map[string]any{"ok": map[string]any{"args": asked.Args, "kwargs": asked.Kwargs}}
 	switch asked.Tool {
@@ -279,5 +279,5 @@ func failure(kind, message string) map[string]any {
 	return map[string]any{"error": map[string]string{"type": kind, "message": message}}
 }
 
-// names are the tools that most tests give.
+// names are the tools that most tests offer.
 var names = slices.Sorted(slices.Values([]string{"add", "echo", "fail"}))

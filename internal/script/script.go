@@ -1,8 +1,9 @@
-// Package script runs one script inside of a CPython, and reports its end.
+// Package script runs one script inside a CPython and reports how it ended.
 //
-// It is written in Python, for the interpreter that runs the script. Whoever has
-// one, in a process or as WebAssembly, loads it there; this package knows nothing
-// of walls, channels and processes. Its reports are read by internal/report.
+// It is written in Python, for the interpreter that runs the script. A tier that has
+// such an interpreter, in a process or as WebAssembly, loads the program there. This
+// package knows nothing of walls, channels and processes. internal/report reads its
+// reports.
 package script
 
 import _ "embed"
@@ -24,57 +25,56 @@ var (
 	wasmPart string
 )
 
-// Source is what every program has in common that runs scripts, and becomes a
-// part of it. Among others it defines
+// Source is the part that all programs share that run scripts. Among others it defines
 //
-//	prepare(preload)                        the interpreter as scripts expect it
-//	load_language(code, source)             the rules of internal/language,
-//	learn_language(modules, names, ahead)   and those of one policy
-//	stage(builtins)                         the globals of a script
+//	prepare(preload)                        sets up the interpreter as scripts expect it
+//	load_language(code, source)             loads the rules of internal/language
+//	learn_language(modules, names, ahead)   sets the rules of one policy
+//	stage(builtins)                         makes the globals of a script
 //	run(script, name, context, wanted, code, space, compiled, last)
-//	                                        runs it, and gives the report
-//	sharing(compiled, give)                 compiles, and gives the code away
-//	flush(), pack(report, most)             what to do with a report
-//	Randomness().renew()                    seeds anew what copies of it have in common
+//	                                        runs it and returns the report
+//	sharing(compiled, give)                 compiles a script and passes the code to give
+//	flush(), pack(report, max_size)         writes output, encodes a report
+//	Randomness().renew()                    seeds again what copies of an interpreter share
 func Source() string { return failuresPart + scriptPart + randomnessPart }
 
-// WasmSource is the whole program for CPython on WebAssembly. It needs a module
-// _cordon with two functions, both of which have bytes on both sides:
+// WasmSource is the whole program for CPython on WebAssembly. It needs a module _cordon
+// with two functions, which take and return bytes:
 //
 //	ask(question) → answer    asks the host
-//	serve(handle)             says what the host is to call: handle(frame) → report
+//	serve(handle)             registers what the host calls: handle(frame) → report
 //
 // The first question is "boot". Its answer is a marshalled dict:
 //
 //	preload     names of modules to import
-//	language    None, or a dict: what policy.Allowed gives as modules and builtins;
-//	            internal/language as source; its magic number and bytecode as code,
+//	language    None, or a dict: modules and builtins are those of policy.Allowed;
+//	            source is internal/language; code is its magic number and bytecode,
 //	            if there is one
-//	wasi        True to do without threads and sockets elsewhere than on WASI
+//	wasi        True to do without threads and sockets on other systems than WASI
 //
-// An exception means that the host wants what there is not, such as a module. Then
-// the program calls serve, and the host may copy its memory. A frame is a marshalled
-// list:
+// An exception means that something which the host wants is missing, such as a module.
+// Otherwise the program calls serve, and the host may copy its memory. A frame is a
+// marshalled list:
 //
 //	kind        "run" or "check"
 //	script      its text
 //	name        its name in tracebacks
 //	context     any JSON value
 //	variables   names of globals to report
-//	restricted  whether by the language rules; must be what the image is for
+//	restricted  whether the language rules apply; must match the image
 //	tools       names of the host's functions that the script may call
-//	session     whether another frame will come, to find the same globals
-//	fresh       whether this is the first frame of this copy of a memory
-//	code        what an earlier guest gave as the script's code, or None
-//	ask         whether to give the code
-//	most        bytes that the report may take
+//	session     whether another frame follows, which finds the same globals
+//	fresh       whether this is the first frame of this copy of the memory
+//	code        the code of this script from an earlier guest, or None
+//	ask         whether to send the code
+//	max_answer  the largest report in bytes
 //
-// Further questions begin with "code", followed by the marshalled code or nothing,
-// once, before anything of the guest's runs, if the frame asks for it; or are a call
-// of a tool, as JSON text:
+// If the frame asks for the code, the next question is "code" followed by the marshalled
+// code, or by nothing. It is sent once, before any guest code runs. All other questions
+// are calls of tools, as JSON text:
 //
 //	{"tool": name, "args": […], "kwargs": {…}}
 //
-// to be answered with {"ok": value} or {"error": {"type": "…", "message": "…"}}.
-// A handle that raises, or gives what is no report, was broken by its guest.
+// The answer is {"ok": value} or {"error": {"type": "…", "message": "…"}}. If handle
+// raises, or returns something that is not a report, the guest broke it.
 func WasmSource() string { return Source() + toolsPart + absentPart + loopPart + wasmPart }

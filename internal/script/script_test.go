@@ -9,12 +9,12 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/script"
 )
 
-// What is the same wherever CPython runs must not know where it does; and what it
-// imports is paid by every start.
-func TestSourceKnowsNoPlace(t *testing.T) {
+// The part that all systems share must not depend on where it runs, and each of its
+// imports costs every start.
+func TestSourceIsIndependentOfSystem(t *testing.T) {
 	for _, word := range []string{"posix", "CHANNEL", "_cordon", "send("} {
 		if strings.Contains(script.Source(), word) {
-			t.Errorf("it knows %s", word)
+			t.Errorf("it names %s", word)
 		}
 	}
 	var imported []string

@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// toolScripts work by the language rules and without.
+// toolScripts work with and without the language rules.
 var toolScripts = []expectation{
 	{"a value", "result = tools.add(1, 2, 3) + 1", run.Succeeded, "7"},
 	{"no arguments", "result = tools.echo()", run.Succeeded, `{"args":[],"kwargs":{}}`},
@@ -29,7 +29,7 @@ var toolScripts = []expectation{
 	{"a bad argument", "tools.echo(1, {'x': [0, {1}]})", run.Raised, "TypeError: tools.echo: args[1]['x'][1] is a set object, which is not a JSON value"},
 	{"a bad keyword argument", "tools.echo(x=object())", run.Raised, "TypeError: tools.echo: kwargs['x'] is a object object"},
 	{"a bad key", "tools.echo({(): 1})", run.Raised, "TypeError: tools.echo: args[0] has a key that is a tuple object; JSON keys are strings"},
-	{"no number", "tools.echo(1, [float('nan')])", run.Raised, "ValueError: tools.echo: args holds a number that is not finite"},
+	{"no number", "tools.echo(1, [float('nan')])", run.Raised, "ValueError: tools.echo: args contains a number that is not finite"},
 	{"an argument that holds itself", "x = []\nx.append(x)\ntools.echo(x)", run.Raised, "is nested deeper than 400 levels, or contains itself"},
 	{"a tool as a value", "result = list(map(tools.add, [1, 2], [3, 4]))", run.Succeeded, "[4,6]"},
 	{"words", "result = [str(tools), tools.add.__name__]", run.Succeeded, `["<tools: add, echo, fail>","add"]`},
@@ -50,10 +50,10 @@ func TestTools(t *testing.T) {
 	})
 }
 
-func TestToolsByTheRules(t *testing.T) {
+func TestToolsUnderLanguageRules(t *testing.T) {
 	e := open(t, image{language: standard(), bare: true})
 	expect(t, e, call{tools: names, restricted: true}, toolScripts)
-	// Names that the guards keep to the library, and those that they look at twice.
+	// Names that the guards reserve for the library, or check twice.
 	tools := []string{"register", "evaluate", "obj", "mro", "format", "metadata", "registry", "groupindex", "print"}
 	for _, name := range tools {
 		expect(t, e, call{tools: tools, restricted: true}, []expectation{
@@ -69,7 +69,7 @@ func TestToolsByTheRules(t *testing.T) {
 	})
 }
 
-func TestNamesOfTools(t *testing.T) {
+func TestInvalidToolNames(t *testing.T) {
 	e := open(t, image{bare: true})
 	for _, name := range []string{"", "a b", "_x", "__init__", "if", "Error"} {
 		if a := e.run(t, call{script: "1", tools: []string{name}})[0]; a.problem == "" {

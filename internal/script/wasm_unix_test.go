@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// expectation is a script, and what its report says.
+// expectation is a script and what its report must say.
 type expectation struct {
 	name    string
 	script  string
@@ -19,7 +19,7 @@ type expectation struct {
 	want    string // the value as JSON; a part of the error, if there is one
 }
 
-// expect runs each script as a guest of its own.
+// expect runs each script as a separate guest.
 func expect(t *testing.T, e *embedding, like call, expectations []expectation) {
 	t.Helper()
 	for _, x := range expectations {
@@ -64,8 +64,8 @@ func TestReports(t *testing.T) {
 	})
 }
 
-// What a guest has printed is there when its report is, and so are the lines of its
-// script.
+// The output of a guest, and the lines of its script, are complete when its report
+// arrives.
 func TestOutput(t *testing.T) {
 	e := open(t, image{bare: true})
 	a := e.run(t, call{script: "print('out', end='')\nimport missing_module", variables: []string{"x", "__name__"}})[0]
@@ -77,7 +77,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// Nothing of one guest is there for the next, and neither is its chance.
+// A guest finds nothing of an earlier one, and different random numbers.
 func TestFreshCopies(t *testing.T) {
 	e := open(t, image{preload: []string{"random", "tempfile", "logging", "uuid"}, bare: true})
 	script := "import random, tempfile, uuid\n" +
@@ -119,7 +119,7 @@ func TestSession(t *testing.T) {
 				t.Errorf("restricted %t, call %d: %s %q %s", restricted, i, a.Value, a.Error, a.problem)
 			}
 		}
-		// One who does not say that he comes again finds nothing if he does.
+		// Without session, a second call finds no globals of the first.
 		answers = e.run(t, call{script: "x = 1", restricted: restricted}, call{script: "x", restricted: restricted})
 		if a := answers[1]; a.Outcome != run.Raised {
 			t.Errorf("%s %s", a.Outcome, a.Value)
@@ -140,7 +140,7 @@ func TestCode(t *testing.T) {
 		if !found || code == "" || string(first.Value) != "[1,2]" {
 			t.Fatalf("%q, %s %s", first.questions, first.Value, first.Error)
 		}
-		// The script is another one, to see that nobody reads it.
+		// The script differs, to show that it is not read.
 		c = call{script: "result = 0", context: 3, restricted: restricted, code: []byte(code)}
 		if second := e.run(t, c)[0]; string(second.Value) != "[3,2]" || len(second.questions) != 0 {
 			t.Errorf("%s, %q", second.Value, second.questions)
@@ -183,7 +183,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// An image has rules or it has none: the guards change the library.
+// An image either has the rules or not: the guards change the library.
 func TestWrongImage(t *testing.T) {
 	plain, ruled := open(t, image{bare: true}), open(t, image{language: standard(), bare: true})
 	for name, a := range map[string]answer{

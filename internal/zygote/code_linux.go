@@ -31,7 +31,7 @@ func (z *Zygote) describeCode() error {
 	if err != nil {
 		return err
 	}
-	return say(z.control.number(), answer)
+	return sendMessage(z.control.number(), answer)
 }
 
 // largePages says whether code can be moved into large pages, and whether

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptor is an open file without a poller behind it. Its zero value is
-// closed. A timer may use it while its owner closes it: a number that was
-// closed could belong to somebody else by then.
+// descriptor is an open file that Go's poller does not use. Its zero value is closed. A
+// timer may use it while its owner closes it; the lock keeps the timer from using a
+// number that belongs to another file by then.
 type descriptor struct {
 	mu   sync.Mutex
 	fd   int
@@ -31,7 +31,7 @@ func (d *descriptor) use(f func(fd int)) {
 	}
 }
 
-// number is -1 when it is closed. Only its owner may ask.
+// number is -1 if the descriptor is closed. Only its owner may call it.
 func (d *descriptor) number() int {
 	if !d.open {
 		return -1
@@ -39,7 +39,7 @@ func (d *descriptor) number() int {
 	return d.fd
 }
 
-// file hands the descriptor over to Go's poller, and is closed itself.
+// file hands the descriptor over to Go's poller and closes d.
 func (d *descriptor) file(name string) *os.File {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dying says that a process is on its way out, and that nothing it does can change
-// that: each of its threads is exiting, or has a SIGKILL to take. One that is gone is
-// dying, too: its end is about to be reported.
+// dying reports whether a process is ending and cannot change that: each of its threads
+// is exiting or has a pending SIGKILL. A process that does not exist counts as dying,
+// because its end is about to be reported.
 func dying(pid int) bool {
 	tasks := filepath.Join("/proc", strconv.Itoa(pid), "task")
 	entries, err := os.ReadDir(tasks)
@@ -31,7 +31,7 @@ func threadDying(dir string) bool {
 	if err != nil {
 		return true // gone
 	}
-	// The name is in parentheses, and may have anything in it.
+	// The name is in parentheses and may contain any byte.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	const exiting, flagsField = 0x4, 9 - 3 // PF_EXITING of <linux/sched.h>
 	if len(fields) > flagsField {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childOf starts a program that is killed and waited for in the end.
+// childOf starts a program that is killed and waited for at the end of the test.
 func childOf(t *testing.T, argv ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -23,8 +23,8 @@ func childOf(t *testing.T, argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// ended waits until a child has ended, and leaves it to be waited for: it is like a
-// process that takes long to end.
+// ended waits until a child has ended without reaping it, so that it looks like a process
+// that takes long to end.
 func ended(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
@@ -32,7 +32,7 @@ func ended(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// awaitFor lets a worker wait for its death for 10 seconds, and then die.
+// awaitFor lets a worker wait for its death for 10 seconds.
 func awaitFor(t *testing.T, pid int) (why Reason) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
@@ -51,8 +51,8 @@ func awaitFor(t *testing.T, pid int) (why Reason) {
 }
 
 // A process that is ending is not killed for having no channel, however long it takes:
-// what ended it would be lost.
-func TestSlowDeath(t *testing.T) {
+// the kill would hide its real exit.
+func TestEndingWorkerIsNotKilled(t *testing.T) {
 	child := childOf(t, "/bin/true")
 	ended(t, child)
 	if why := awaitFor(t, child.Process.Pid); why != "" {
@@ -60,8 +60,8 @@ func TestSlowDeath(t *testing.T) {
 	}
 }
 
-// One that lives on is killed.
-func TestLifeWithoutAChannel(t *testing.T) {
+// A process that lives on is killed.
+func TestWorkerWithoutChannelIsKilled(t *testing.T) {
 	if why := awaitFor(t, childOf(t, "/bin/sleep", "600").Process.Pid); why != KilledChannel {
 		t.Errorf("the reason is %q", why)
 	}

@@ -13,21 +13,21 @@ import (
 // Guest is what one worker runs.
 type Guest struct {
 	Script, Name string
-	// Codes remembers what scripts are compiled to, or is nil.
+	// Codes caches the compiled scripts; nil means no cache.
 	Codes     *Codes
 	Context   any
 	Stdin     string
 	Variables []string
 	Streams   run.Streams
-	// Network is there for a guest whose policy grants it hosts.
+	// Network is set if the policy grants the guest hosts.
 	Network *Network
 	// Limits are complete, and no wider than the worker's own.
 	Limits        policy.Limits
 	OnOutputLimit policy.OutputAction
-	// Patience is how long to look for the report without sleeping: a
-	// processor that sleeps takes longer to wake than a short guest to run.
+	// Patience is how long to poll for the report before sleeping: waking up takes
+	// longer than a short guest runs.
 	Patience time.Duration
-	// OnWait, if there is one, is called when the guest takes longer.
+	// OnWait, if not nil, is called when the guest takes longer than Patience.
 	OnWait func()
 
 	again bool // the frame is a call to a hook, not a worker's first
@@ -35,18 +35,18 @@ type Guest struct {
 
 // Ending is the evidence of how a guest ended. It draws no conclusions.
 type Ending struct {
-	// Report is the guest's own word, nil when it gave none. It may lie about
-	// its value, and about nothing else that we rely on.
+	// Report is what the guest reported, nil if nothing. It may lie about its value, but
+	// nothing else that we rely on is taken from it.
 	Report wire.Dict
-	// Last says that it came from a worker that can serve no other call.
+	// Last says that the worker can serve no other call.
 	Last bool
-	// Malformed says what was wrong with the bytes on its channel.
+	// Malformed says what is wrong with the bytes on the channel.
 	Malformed error
-	// Killed is why we killed it; empty when we did not.
+	// Killed is why we killed the worker; empty if we did not.
 	Killed Reason
-	// Exit is how its process ended, nil when the report came first.
+	// Exit is how its process ended, nil if the report came first.
 	Exit *Exit
-	// Orphaned says that the fork server died under it.
+	// Orphaned says that the fork server died before the worker.
 	Orphaned bool
 
 	Stdout, Stderr output.Capture
@@ -56,12 +56,11 @@ type Ending struct {
 	Violations     []run.Violation
 }
 
-// Reason is why we killed a worker.
+// Reason says why we killed a worker.
 type Reason string
 
-// The reasons.
 const (
-	KilledDone      Reason = "done" // it had served its purpose
+	KilledDone      Reason = "done" // not needed any more
 	KilledWall      Reason = "wall time"
 	KilledCPU       Reason = "cpu time"
 	KilledOutput    Reason = "output"
@@ -70,11 +69,11 @@ const (
 	KilledChannel   Reason = "closed its channel"
 )
 
-// ErrNotStarted: the worker was gone before its guest was handed over, so
-// that the guest can be given to another one.
+// ErrNotStarted says that the worker died before it received its guest, so the guest can
+// be given to another worker.
 var ErrNotStarted = errors.New("the guest was not started")
 
-// startFields are the start frame, in the order in which worker.py takes them.
+// startFields is the start frame, in the order in which worker.py reads it.
 func startFields(g Guest, limits []any, code []byte, ask bool) []wire.Field {
 	variables := g.Variables
 	if variables == nil {
@@ -88,6 +87,6 @@ func startFields(g Guest, limits []any, code []byte, ask bool) []wire.Field {
 		{Name: "limits", Value: limits},
 		{Name: "code", Value: code},
 		{Name: "ask", Value: ask},
-		{Name: "most", Value: wire.MaxReport(g.Limits)},
+		{Name: "max_answer", Value: wire.MaxReport(g.Limits)},
 	}
 }

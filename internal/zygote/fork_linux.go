@@ -23,13 +23,13 @@ import (
 // forkTimeout bounds the wait for one worker; a fork takes about 1 ms.
 const forkTimeout = 30 * time.Second
 
-// autopsyTimeout bounds the wait for the end of a worker that hangs before it is
-// ready: it cannot be killed by its number. One that is dead is reported as soon as
-// its fork server has a processor.
+// autopsyTimeout bounds the wait for the end of a worker that hangs before it is ready.
+// Such a worker cannot be killed: its pid is not known. The end of a dead worker is
+// reported as soon as the fork server gets CPU time.
 const autopsyTimeout = time.Second
 
-// errDied says that a worker is dead, and not just late.
-var errDied = errors.New("the worker died while its walls went up")
+// errDied says that a worker is dead, not just late.
+var errDied = errors.New("the worker died while it set up its walls")
 
 // Worker is one confined CPython that waits for its only guest.
 type Worker struct {
@@ -39,18 +39,18 @@ type Worker struct {
 	Limits policy.Limits
 
 	zygote  *Zygote
-	ordered bool // the zygote will report its end, or die
-	warm    bool // it has gone the way of a guest once
-	limited bool // it has its limits from the beginning
-	// Our ends. None of them blocks, and Go's poller does not know them.
+	ordered bool // the zygote reports its end, unless it dies itself
+	warm    bool // it has run a sample guest, see warm_up in worker.py
+	limited bool // it set its limits when it was forked
+	// Our ends. They do not block, and Go's poller does not use them.
 	channel, stdin, stdout, stderr descriptor
 	pidfd, status                  descriptor
-	cpu                            time.Duration // used before its guest came, or was called
-	peak                           policy.Bytes  // of its memory, as we last saw it
+	cpu                            time.Duration // used before the guest or the call began
+	peak                           policy.Bytes  // of its memory, at the last reading
 	reader                         *bufio.Reader // of the channel
-	question, answer               []byte        // room for the frames of the next call
+	question, answer               []byte        // buffers, kept for the next call
 
-	exited   chan struct{} // closed when the zygote has buried it
+	exited   chan struct{} // closed when the zygote has reaped it
 	onEnd    func()
 	exit     Exit
 	orphaned bool // it died with its zygote
@@ -64,18 +64,17 @@ type Worker struct {
 	killed  bool // guarded by pidfd
 }
 
-// Fork gives a worker that is walled in, warmed up and checked. The worker
-// joins a cgroup through the descriptor join, unless that is negative.
-// onEnd is called when the worker is dead and its parent has collected it, or
-// was never there; nobody's lock is held then.
-// One that is wanted at once is better not warmed up before.
+// Fork returns a worker that has its walls, is warmed up if warm is set, and is checked.
+// The worker joins a cgroup through the descriptor join, unless that is negative. When
+// the worker has been reaped, or was never started, onEnd is called without any lock
+// held. A worker that is needed at once is better not warmed up first.
 func (z *Zygote) Fork(ctx context.Context, limits policy.Limits, warm bool, join int, onEnd func()) (*Worker, error) {
 	w := z.newWorker(limits, onEnd)
 	w.warm, w.limited = warm, true
-	if err := w.order(z.rlimits(limits), join); err != nil {
+	if err := w.requestFork(z.rlimits(limits), join); err != nil {
 		if w.ordered {
-			// The zygote is dead, and we are the first to notice. Its last
-			// words, which may tell more, are heard before it is done.
+			// The zygote is dead, and we noticed first. Its last message may say more;
+			// reap reads it before it closes done.
 			z.process.Kill()
 			<-z.done
 			err = fmt.Errorf("%w (%w)", z.err, err)
@@ -98,11 +97,11 @@ func (z *Zygote) newWorker(limits policy.Limits, onEnd func()) *Worker {
 	return w
 }
 
-// order asks the zygote for the worker, under a number by which it will report
+// requestFork asks the zygote to fork the worker, under a number by which it will report
 // the worker's end.
-func (w *Worker) order(limits []any, join int) error {
+func (w *Worker) requestFork(limits []any, join int) error {
 	theirs, err := w.openStreams()
-	// While we hold the worker's end of its channel, its death goes unnoticed.
+	// While we hold the worker's end of its channel, we do not notice its death.
 	defer func() {
 		for _, fd := range theirs {
 			unix.Close(fd)
@@ -129,8 +128,8 @@ func (w *Worker) order(limits []any, join int) error {
 	if join >= 0 {
 		sent = append(slices.Clip(theirs), join)
 	}
-	err = unix.EBADF // unless it is open
-	w.zygote.control.use(func(fd int) { err = say(fd, wanted, sent...) })
+	err = unix.EBADF // if the descriptor is closed
+	w.zygote.control.use(func(fd int) { err = sendMessage(fd, wanted, sent...) })
 	return err
 }
 
@@ -146,7 +145,7 @@ func (z *Zygote) register(w *Worker) (number int, err error) {
 	return number, nil
 }
 
-// openStreams makes the worker's four descriptors and ours.
+// openStreams makes the worker's four descriptors and our ends.
 func (w *Worker) openStreams() (theirs []int, err error) {
 	channel, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -179,22 +178,22 @@ func (w *Worker) openStreams() (theirs []int, err error) {
 	return theirs, nil
 }
 
-// nonblocking changes our end alone; the guest's must wait. The descriptor is
-// new, so that its other flags need not be asked for.
+// nonblocking changes our end only; the guest's end must block. The descriptor is new, so
+// it has no other flags to preserve.
 func nonblocking(fd int) error {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, unix.O_NONBLOCK)
 	return err
 }
 
-// awaitReady waits for the worker's own word that its walls stand, learns its
-// pid from the kernel, and checks from outside what can be checked.
+// awaitReady waits for the worker's report that its walls stand, gets its pid from the
+// kernel, and verifies from outside what can be verified.
 func (w *Worker) awaitReady(ctx context.Context, patience time.Duration) error {
-	// Our own end of the stream wakes us.
+	// Shutting down our end of the channel wakes the wait.
 	stop := context.AfterFunc(ctx, func() {
 		w.channel.use(func(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) }) // ENOTCONN: the worker was first
 	})
 	defer stop()
-	m, err := hear(w.channel.number(), time.Now().Add(forkTimeout), patience)
+	m, err := awaitMessage(w.channel.number(), time.Now().Add(forkTimeout), patience)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -206,7 +205,7 @@ func (w *Worker) awaitReady(ctx context.Context, patience time.Duration) error {
 	w.PID = m.pid
 	kind, report, err := wire.ReadFrame(bytes.NewReader(m.data), nil, len(m.data))
 	if err != nil || kind != wire.KindReady {
-		return fmt.Errorf("the worker's report is not one (%w)", err)
+		return fmt.Errorf("the worker's report is malformed (%w)", err)
 	}
 	if len(report) > 0 {
 		return setupFailure(report)
@@ -220,13 +219,13 @@ func (w *Worker) awaitReady(ctx context.Context, patience time.Duration) error {
 		return err
 	}
 	if w.cpu, err = cpuTime(w.PID); err != nil {
-		return fmt.Errorf("processor clock: %w", err)
+		return fmt.Errorf("CPU clock: %w", err)
 	}
 	return w.zygote.seal(w)
 }
 
-// autopsy waits for the burial of a worker that never was ready. Then it is
-// known whether its fork server still lives, and could make another.
+// autopsy waits until a worker that never became ready has been reaped. Then it is known
+// whether the fork server still lives and could fork another.
 func (w *Worker) autopsy(ctx context.Context, err error) error {
 	patience := autopsyTimeout
 	if errors.Is(err, errDied) {
@@ -244,8 +243,8 @@ func (w *Worker) autopsy(ctx context.Context, err error) error {
 	return err
 }
 
-// seal puts the worker under the rules for guests. From here on the kernel's
-// questions about it are answered with no.
+// seal applies the rules for guests to the worker. From here on its denied system calls
+// are refused.
 func (z *Zygote) seal(w *Worker) error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -256,10 +255,10 @@ func (z *Zygote) seal(w *Worker) error {
 	return nil
 }
 
-// Buried says whether the worker is dead and its parent has collected it.
-func (w *Worker) Buried() bool { return closed(w.exited) && !w.orphaned }
+// Reaped reports whether the worker is dead and its parent has reaped it.
+func (w *Worker) Reaped() bool { return closed(w.exited) && !w.orphaned }
 
-// end is called once.
+// end records how the worker ended. It is called once.
 func (w *Worker) end(exit Exit) {
 	w.exit = exit
 	close(w.exited)
@@ -271,7 +270,7 @@ func (w *Worker) end(exit Exit) {
 // Kill ends the worker at once. The first reason given is the one that counts.
 func (w *Worker) Kill(why Reason) {
 	w.kill.because(why)
-	w.pidfd.use(func(fd int) { // not there before it is ready: then it ends when its channel closes
+	w.pidfd.use(func(fd int) { // before the worker is ready there is no pidfd: it ends when its channel closes
 		if !w.killed {
 			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: dead already
 			w.killed = true
@@ -279,8 +278,8 @@ func (w *Worker) Kill(why Reason) {
 	})
 }
 
-// Close kills the worker and lets go of its descriptors. It does not wait for
-// its burial.
+// Close kills the worker and closes our descriptors. It does not wait until the worker is
+// reaped.
 func (w *Worker) Close() {
 	w.Kill(KilledDone)
 	w.closeStreams()
@@ -314,19 +313,19 @@ func (k *killOnce) reason() Reason {
 	return k.why
 }
 
-// setupFailure reads a worker's word that a wall could not be put up.
+// setupFailure parses a worker's report that a wall could not be set up.
 func setupFailure(report []byte) error {
 	fields, err := wire.DecodeDict(report)
 	if err != nil {
-		return fmt.Errorf("the worker's report is not one: %w", err)
+		return fmt.Errorf("the worker's report is malformed: %w", err)
 	}
 	step, err := fields.Get("step").Text()
 	if err != nil {
-		return fmt.Errorf("the worker's report is not one: %w", err)
+		return fmt.Errorf("the worker's report is malformed: %w", err)
 	}
 	cause, err := fields.Get("error").Text()
 	if err != nil {
-		return fmt.Errorf("the worker's report is not one: %w", err)
+		return fmt.Errorf("the worker's report is malformed: %w", err)
 	}
 	return &confine.SetupError{Step: "worker: " + step, Cause: cause}
 }

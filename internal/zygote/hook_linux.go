@@ -9,28 +9,27 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Call is one call of a hook: of a function by its name, or of the script as a
-// whole when the name is empty.
+// Call is one call of a hook. It names a function, or runs the whole script if the name
+// is empty.
 type Call struct {
 	Function  string
 	Arguments []wire.Field
 }
 
-// What a worker keeps room for: the answers of most calls; and questions, up to
-// some size.
+// A worker keeps a buffer that fits the answers of most calls, and one for questions up
+// to some size.
 const (
 	smallFrame = 512
 	largeFrame = 64 << 10
 )
 
-// Open has the worker compile a hook, and keep it. A report that is not "ok"
-// says why it did not; the worker is of no use then.
+// Open makes the worker compile a hook and keep it. A report other than "ok" says why
+// that failed; the worker is then useless.
 func (w *Worker) Open(ctx context.Context, g Guest) (Ending, error) {
 	return w.start(ctx, wire.KindHook, g)
 }
 
-// Call calls the hook. The guest that it was opened with says which limits hold
-// for the call.
+// Call calls the hook. The guest that it was opened with has the limits of the call.
 func (w *Worker) Call(ctx context.Context, g Guest, call Call) (Ending, error) {
 	number := rand.Int64()
 	var function any
@@ -47,17 +46,18 @@ func (w *Worker) Call(ctx context.Context, g Guest, call Call) (Ending, error) {
 		w.answer = make([]byte, smallFrame)
 	}
 	if w.question = frame; cap(frame) > largeFrame {
-		w.question = nil // not to be kept for ever
+		w.question = nil // too large to keep
 	}
 	g.again = true
 	e, err := w.exchange(ctx, frame, g, false)
 	if err != nil || e.Report == nil {
 		return e, err
 	}
-	// The worker answers each call once. What has another number was written by
-	// a guest, perhaps during an earlier call, which could not know this one's.
+	// The worker answers each call once. An answer with another number was written by a
+	// guest, perhaps during an earlier call, which could not know the number of this
+	// one.
 	if answered, err := e.Report.Get("number").Int(); err != nil || answered != number {
-		e.Report, e.Malformed = nil, errors.New("an answer to no call")
+		e.Report, e.Malformed = nil, errors.New("an answer with the number of another call")
 	}
 	return e, nil
 }

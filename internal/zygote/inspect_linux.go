@@ -13,20 +13,20 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// verify looks at the worker from outside, in the kernel's own words. A
-// worker that says it is walled in and is not gets no guest.
+// verify reads from the kernel whether the worker has its walls. A worker that claims to
+// have them and does not gets no guest.
 func (w *Worker) verify() error {
 	fd, err := openStatus(w.PID)
 	if err != nil {
 		return fmt.Errorf("the worker cannot be inspected: %w", err)
 	}
-	w.status.set(fd) // read again at the end of the run
+	w.status.set(fd) // it is read again at the end of the run
 	status, err := readStatus(fd)
 	if err != nil {
 		return fmt.Errorf("the worker cannot be inspected: %w", err)
 	}
 	if !w.limited {
-		// The interpreter as its only guest will find it.
+		// Measured here, this is the interpreter as its only guest finds it.
 		if w.zygote.Baseline, err = baselineIn(status); err != nil {
 			return err
 		}
@@ -34,15 +34,15 @@ func (w *Worker) verify() error {
 	return w.zygote.expects(status)
 }
 
-// expects compares what the kernel says of a worker with the plan.
+// expects compares the kernel's status of a worker with the plan.
 func (z *Zygote) expects(status status) error {
 	for _, want := range z.expect {
 		if !bytes.Contains(status, want) {
-			return fmt.Errorf("the worker's walls do not match the plan: /proc says nothing like %q", want)
+			return fmt.Errorf("the worker's walls do not match the plan: /proc/PID/status has no line %q", want)
 		}
 	}
-	// "NSpid: 4711 12 1": its pid in each namespace from ours inward. A zygote
-	// that became a worker has one less.
+	// "NSpid: 4711 12 1" is its pid in each namespace, from ours inward. A zygote that
+	// became a worker has one less.
 	if z.config.Plan.Namespaces&confine.CloneNewPID != 0 {
 		levels := 3
 		if z.config.OneShot {
@@ -55,8 +55,8 @@ func (z *Zygote) expects(status status) error {
 	return nil
 }
 
-// expectations are the lines that /proc/PID/status must have for a worker
-// that is walled in as planned.
+// expectations are the lines that /proc/PID/status must have for a worker with all
+// planned walls.
 func expectations(p confine.Plan) [][]byte {
 	ids := func(id int) string { return strings.Repeat("\t"+strconv.Itoa(id), 4) }
 	lines := []string{"Uid:" + ids(p.UID), "Gid:" + ids(p.GID)}
@@ -77,8 +77,8 @@ func expectations(p confine.Plan) [][]byte {
 	return expect
 }
 
-// status is the text of /proc/PID/status. It is read for every worker and
-// again for every run, so it is searched and not parsed.
+// status is the text of /proc/PID/status. It is read for every worker and again for every
+// run, so it is searched, not parsed.
 type status []byte
 
 func openStatus(pid int) (int, error) {
@@ -109,7 +109,7 @@ func (s status) field(name string) string {
 	return string(bytes.TrimSpace(line))
 }
 
-// Baseline is what an interpreter takes before any guest.
+// Baseline is the memory that an interpreter takes before any guest.
 type Baseline struct {
 	AddressSpace, Data policy.Bytes
 }
@@ -134,13 +134,13 @@ func baselineIn(status status) (Baseline, error) {
 func kib(field string) (policy.Bytes, error) {
 	n, err := strconv.ParseInt(strings.TrimSuffix(field, " kB"), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("/proc says %q where a size should be", field)
+		return 0, fmt.Errorf("/proc/PID/status: %q is not a size", field)
 	}
 	return policy.Bytes(n) * policy.KiB, nil
 }
 
-// cpuTime reads the processor clock of another process: one system call, in
-// nanoseconds, and nothing that the process could falsify.
+// cpuTime reads the CPU clock of another process. It takes one system call, counts
+// nanoseconds, and the process cannot falsify it.
 func cpuTime(pid int) (time.Duration, error) {
 	const processClock = 2 // CPUCLOCK_SCHED of a whole process, <linux/posix-timers.h>
 	var ts unix.Timespec
@@ -150,7 +150,7 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// peakMemory is the most that the worker ever had resident; 0 when it is gone.
+// peakMemory is the peak of the worker's resident memory; 0 if the worker is dead.
 func (w *Worker) peakMemory() (peak policy.Bytes) {
 	w.status.use(func(fd int) {
 		if status, err := readStatus(fd); err == nil {
@@ -160,7 +160,7 @@ func (w *Worker) peakMemory() (peak policy.Bytes) {
 	return peak
 }
 
-// threadCount is the number of live threads: a directory for each.
+// threadCount counts the live threads, which have one directory each.
 func threadCount(pid int) (int, error) {
 	var st unix.Stat_t
 	if err := unix.Stat("/proc/"+strconv.Itoa(pid)+"/task", &st); err != nil {
@@ -169,7 +169,7 @@ func threadCount(pid int) (int, error) {
 	return int(st.Nlink) - 2, nil
 }
 
-// rlimits are those of a worker, as the pairs that it sets by itself.
+// rlimits are the pairs of resource and value that a worker sets itself.
 func (z *Zygote) rlimits(l policy.Limits) []any {
 	p := z.config.Plan
 	if !p.Rlimits {
@@ -177,18 +177,18 @@ func (z *Zygote) rlimits(l policy.Limits) []any {
 	}
 	seconds := int64((l.CPUTime.Std() + time.Second - 1) / time.Second)
 	limits := []any{
-		// The Runner's clock is exact and comes first; this one holds should
-		// the Runner be stopped.
+		// The Runner's clock is exact and acts first. This limit works if the Runner is
+		// stopped.
 		pair(unix.RLIMIT_CPU, seconds+2),
 		pair(unix.RLIMIT_NOFILE, int64(l.OpenFiles)),
 		pair(unix.RLIMIT_FSIZE, int64(l.Scratch)),
-		// What can be written to: the measure that counts, whoever reserves
-		// address space without using it.
+		// RLIMIT_DATA counts writable private memory. Reserved address space that is
+		// not used does not count.
 		pair(unix.RLIMIT_DATA, int64(z.Baseline.Data+l.Memory)),
 	}
 	if !p.Cgroup {
-		// Shared mappings are not data. Where no cgroup counts them, the
-		// address space must.
+		// Shared mappings do not count as data. Where no cgroup counts them, the
+		// address space must be limited.
 		limits = append(limits, pair(unix.RLIMIT_AS, int64(z.Baseline.AddressSpace+l.Memory)))
 	}
 	return limits

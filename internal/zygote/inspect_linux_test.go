@@ -8,17 +8,17 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
-// walled is what /proc says of a worker that has all of its walls.
+// walled is /proc/PID/status of a worker with all its walls.
 const walled = "Name:\tpython3\nUid:\t65534\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\n" +
 	"NSpid:\t4711\t12\t1\nCapInh:\t0000000000000000\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n" +
 	"CapBnd:\t0000000000000000\nCapAmb:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"
 
-// A worker that lacks one wall, whatever it says of itself.
-func TestAWorkerWithoutWallsIsRefused(t *testing.T) {
+// A worker that lacks one wall is refused, whatever it reports.
+func TestVerifyRefusesWorkerWithoutWalls(t *testing.T) {
 	plan := confine.Plan{UID: 65534, GID: 65534, Namespaces: confine.CloneNewPID, Capabilities: true, NoNewPrivs: true, Seccomp: confine.SeccompNotify}
 	z := &Zygote{config: Config{Plan: plan}, expect: expectations(plan)}
 	if err := z.expects(status(walled)); err != nil {
-		t.Errorf("one that has them all: %v", err)
+		t.Errorf("a worker with all walls: %v", err)
 	}
 	for name, change := range map[string][2]string{
 		"real uid":                 {"Uid:\t65534", "Uid:\t0"},
@@ -41,12 +41,12 @@ func TestAWorkerWithoutWallsIsRefused(t *testing.T) {
 			t.Fatalf("%s: nothing was changed", name)
 		}
 		if err := z.expects(status(text)); err == nil {
-			t.Errorf("%s: it is accepted", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 }
 
-// And it is the kernel that is asked: this process is no worker.
+// verify asks the kernel: this process is not a worker.
 func TestVerifyAsksTheKernel(t *testing.T) {
 	own := confine.Plan{UID: os.Getuid(), GID: os.Getgid()}
 	other := confine.Plan{UID: own.UID + 1, GID: own.GID}

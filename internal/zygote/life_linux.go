@@ -13,13 +13,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// attend hears what the zygote says, and answers the kernel's questions about
-// it and its workers, until it is gone. It has a thread of its own: a question
-// stops the one who asks until it is answered.
+// attend reads the zygote's messages, and answers the kernel's questions about it and its
+// workers, until it is dead. It has its own thread, because a question blocks the asking
+// process until it is answered.
 func (z *Zygote) attend() {
 	control := unix.PollFd{Fd: int32(z.control.number()), Events: unix.POLLIN}
 	if z.config.OneShot {
-		control.Fd = -1 // a worker closes its control socket and says nothing
+		control.Fd = -1 // a worker closes its control socket and sends nothing
 	}
 	fds := []unix.PollFd{control, {Fd: int32(z.listener.number()), Events: unix.POLLIN}}
 	allowed := numbers(zygoteMay)
@@ -29,7 +29,7 @@ func (z *Zygote) attend() {
 			continue
 		}
 		if err != nil {
-			z.fail(fmt.Errorf("the fork server cannot be attended to: %w", err))
+			z.fail(fmt.Errorf("waiting for the fork server's messages: %w", err))
 			return
 		}
 		if fds[1].Revents != 0 && !z.answer(fds[1], allowed) {
@@ -41,32 +41,32 @@ func (z *Zygote) attend() {
 	}
 }
 
-// listen hears one message, and says whether more may come.
+// listen reads one message, and reports whether more may come.
 func (z *Zygote) listen(control int) bool {
 	m, err := receive(control)
 	if err == unix.EAGAIN {
 		return true
 	}
 	if err != nil {
-		z.fail(errors.New("the fork server is gone"))
+		z.fail(errors.New("the fork server has ended"))
 		return false
 	}
 	var numbers [4]int
 	if m.data[0] != 'D' || parseInts(string(m.data[1:]), numbers[:]) != nil {
-		z.fail(fmt.Errorf("the fork server fails: %s", m.data))
+		z.fail(fmt.Errorf("the fork server failed: %s", m.data))
 		return false
 	}
-	z.buried(numbers[0], exitOf(unix.WaitStatus(numbers[1]), numbers[2], numbers[3]))
+	z.workerEnded(numbers[0], exitOf(unix.WaitStatus(numbers[1]), numbers[2], numbers[3]))
 	return true
 }
 
-// parseInts reads as many numbers as there is room for, and no others.
+// parseInts parses exactly as many numbers as the slice has room for.
 func parseInts(text string, numbers []int) (err error) {
-	words := strings.Fields(text)
-	if len(words) != len(numbers) {
-		return fmt.Errorf("%d numbers instead of %d", len(words), len(numbers))
+	fields := strings.Fields(text)
+	if len(fields) != len(numbers) {
+		return fmt.Errorf("%d numbers, want %d", len(fields), len(numbers))
 	}
-	for i, word := range words {
+	for i, word := range fields {
 		if numbers[i], err = strconv.Atoi(word); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func exitOf(status unix.WaitStatus, micros, kib int) Exit {
 	return exit
 }
 
-func (z *Zygote) buried(number int, exit Exit) {
+func (z *Zygote) workerEnded(number int, exit Exit) {
 	if w := z.forget(number); w != nil {
 		w.end(exit)
 	}
@@ -100,7 +100,7 @@ func (z *Zygote) forget(number int) *Worker {
 	return w
 }
 
-// Retire lets the zygote end when its last worker has.
+// Retire ends the zygote when its last worker has ended.
 func (z *Zygote) Retire() {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -114,7 +114,7 @@ func (z *Zygote) endIfUnused() {
 	}
 }
 
-// fail ends the zygote and tells everybody who waits for a worker of its.
+// fail ends the zygote and reports the error to all callers that wait for its workers.
 func (z *Zygote) fail(err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -129,22 +129,22 @@ func (z *Zygote) failLocked(err error) {
 	z.process.Kill()
 }
 
-// reap waits for the zygote's death, after which none of its workers lives:
-// they die with it, by their pid namespace or by their death signal.
+// reap waits for the zygote to die. Its workers die with it, by their pid namespace or by
+// their parent death signal.
 func (z *Zygote) reap() {
 	status, usage := z.process.Wait()
 	z.control.use(func(fd int) {
-		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // wakes attend, whoever else still holds the other end
+		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // wakes attend, even if another process holds the other end
 	})
-	z.wait.Wait() // for its last words
-	z.fail(errors.New("the fork server is gone"))
+	z.wait.Wait() // until attend has read the last message
+	z.fail(errors.New("the fork server has ended"))
 	z.mu.Lock()
 	orphans := z.workers
 	z.workers, z.sealed = map[int]*Worker{}, map[int]*Worker{}
 	z.mu.Unlock()
 	for _, w := range orphans {
 		if z.config.OneShot {
-			// It was the worker itself.
+			// The zygote was the worker itself.
 			micros := (usage.Utime.Nano() + usage.Stime.Nano()) / 1000
 			w.end(exitOf(status, int(micros), int(usage.Maxrss)))
 			continue
@@ -157,13 +157,13 @@ func (z *Zygote) reap() {
 	close(z.done)
 }
 
-// Done is closed when the zygote and all of its workers are gone.
+// Done is closed when the zygote and all its workers are dead.
 func (z *Zygote) Done() <-chan struct{} { return z.done }
 
-// Gone says whether the zygote and all of its workers are.
+// Gone reports whether the zygote and all its workers are dead.
 func (z *Zygote) Gone() bool { return closed(z.done) }
 
-// closed says whether a channel that carries nothing is closed.
+// closed reports whether a channel that carries no values is closed.
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -173,22 +173,21 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// Alive says whether the zygote can still be asked for workers.
+// Alive reports whether the zygote can still fork workers.
 func (z *Zygote) Alive() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return !z.closed
 }
 
-// Forks counts the workers so far.
+// Forks returns the number of workers forked so far.
 func (z *Zygote) Forks() int {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return z.forks
 }
 
-// Close kills the zygote and all of its workers, and returns when they are
-// gone.
+// Close kills the zygote and all its workers, and returns when they are dead.
 func (z *Zygote) Close() {
 	z.fail(errors.New("closed"))
 	<-z.done

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An end without a signal's name is one with an exit code: every signal has one.
+// Every signal has a name, so an exit without one has an exit code.
 func TestExitOf(t *testing.T) {
 	for _, test := range []struct {
 		status unix.WaitStatus

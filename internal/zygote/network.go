@@ -5,14 +5,14 @@ import (
 	"net/netip"
 )
 
-// Network is how a guest reaches what its policy grants. It has no sockets: the
-// kernel asks us about each, and what it gets instead is one end of a pair, whose
-// other end a proxy serves. Wherever it says that it connects to, its bytes go to
-// the proxy and nowhere else.
+// Network connects a guest to the hosts that its policy grants. The guest has no sockets
+// of its own: the kernel asks us about each one, and the guest gets one end of a socket
+// pair whose other end a proxy serves. Whatever address the guest connects to, its bytes
+// go only to the proxy.
 type Network struct {
 	// Proxy is the address that the guest's environment names.
 	Proxy netip.AddrPort
-	// Serve takes the other end. It must not wait: the thread that calls it
-	// answers all guests of the fork server.
+	// Serve takes the other end. It must not block: the thread that calls it answers all
+	// guests of the fork server.
 	Serve func(net.Conn)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// decideNetwork answers what a guest with a Network asks about sockets, and says
-// whether it did.
+// decideNetwork answers the system calls on sockets of a guest with a Network, and
+// reports whether it did.
 func (w *Worker) decideNetwork(fd int, q notify.Question) bool {
 	n := w.network.Load()
 	if n == nil {
@@ -29,17 +29,17 @@ func (w *Worker) decideNetwork(fd int, q notify.Question) bool {
 		}
 		err := giveSocket(fd, q, n)
 		if isShortage(err) {
-			w.miss()
-			q.Refuse(fd, unix.EMFILE) // ours or the guest's own; in neither case a violation
+			w.countMissed()
+			q.Refuse(fd, unix.EMFILE) // our limit or the guest's; neither is a violation
 		} else if isAnswered(err) {
-			w.miss()
+			w.countMissed()
 		}
 		return err == nil || isShortage(err) || isAnswered(err)
 	case "connect":
 		w.decideConnect(fd, q, n)
 		return true
 	case "setsockopt":
-		// Of a pair these mean nothing, and clients insist on them.
+		// These options mean nothing for a socket pair, but clients insist on them.
 		if level := int(int32(q.Args[1])); level == unix.IPPROTO_TCP || level == unix.SOL_SOCKET && q.Args[2] == unix.SO_KEEPALIVE {
 			q.Succeed(fd)
 			return true
@@ -58,7 +58,8 @@ func isShortage(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.ENOBUFS)
 }
 
-// isAnswered is for a guest that waits no more: a signal has come, to it or to us.
+// isAnswered recognizes a guest that does not wait any more: a signal has reached it or
+// us.
 func isAnswered(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINPROGRESS)
 }
@@ -70,7 +71,7 @@ func giveSocket(fd int, q notify.Question, n *Network) error {
 	}
 	defer unix.Close(pair[0])
 	ours := os.NewFile(uintptr(pair[1]), "socket")
-	defer ours.Close() // FileConn has a copy
+	defer ours.Close() // FileConn has a duplicate
 	conn, err := net.FileConn(ours)
 	if err != nil {
 		return err
@@ -89,21 +90,21 @@ func giveSocket(fd int, q notify.Question, n *Network) error {
 	return nil
 }
 
-// decideConnect reads the address out of the guest's memory. The guest may change
-// it at any time; it does not matter, because nobody connects to it.
+// decideConnect reads the address from the guest's memory. The guest may change it at any
+// time, which does not matter, because nobody connects to it.
 func (w *Worker) decideConnect(fd int, q notify.Question, n *Network) {
 	address, ok := addressOf(q.PID, q.Args[1], q.Args[2])
 	if ok && address == n.Proxy {
 		q.Succeed(fd)
 		return
 	}
-	detail := "an address that is none"
+	detail := "an invalid address"
 	if ok {
 		detail = address.String()
 	}
 	w.deny(fd, q, unix.ENETUNREACH, run.Violation{
 		Wall: policy.WallEgress, Op: "connect", Detail: detail + ": not through the proxy",
-		Hint: "only the proxy can be connected to: use a client that goes by HTTPS_PROXY (urllib, requests), and leave names to it",
+		Hint: "guests can only connect to the proxy: use a client that obeys HTTPS_PROXY (urllib, requests), and let the proxy resolve names",
 	})
 }
 
@@ -131,14 +132,14 @@ func addressOf(pid int, at, size uint64) (netip.AddrPort, bool) {
 	return netip.AddrPort{}, false
 }
 
-// miss counts a call that came to nothing.
-func (w *Worker) miss() {
+// countMissed counts a call whose caller died or was interrupted.
+func (w *Worker) countMissed() {
 	if w.denials.Miss() == notify.Hammering {
 		w.Kill(KilledHammering)
 	}
 }
 
-// Report adds an attempt that somebody else has stopped.
+// Report records a violation that another wall stopped.
 func (w *Worker) Report(v run.Violation) {
 	if w.denials.Add(v) == notify.Hammering {
 		w.Kill(KilledHammering)

@@ -15,19 +15,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The zygote and all of its workers share one filter, installed once: a
-// filter costs 0.4 ms to install and nothing to inherit. What only the zygote
-// may do is decided here, by who asks: the kernel stops the caller and tells
-// us its pid, which it cannot choose.
+// The zygote and all its workers share one filter, installed once: installing a filter
+// takes 0.4 ms, inheriting one takes nothing. What only the zygote may do is decided here
+// by the caller's pid. The kernel stops the caller and reports its pid, which it cannot
+// choose.
 var zygoteMay = []string{"clone", "fork", "vfork", "unshare", "mount"}
 
-// answer answers one question of the kernel, and says whether more may come.
+// answer answers one question of the kernel, and reports whether more may come.
 func (z *Zygote) answer(ready unix.PollFd, allowed []int) bool {
 	if ready.Revents&unix.POLLIN == 0 {
-		return false // no process has the filter any more
+		return false // no process with the filter is left
 	}
 	fd := int(ready.Fd)
-	if q, err := notify.Next(fd); err == nil { // or the caller died while it waited
+	if q, err := notify.Next(fd); err == nil { // an error means that the caller died
 		z.decide(fd, q, allowed)
 	}
 	return true
@@ -49,11 +49,11 @@ func (z *Zygote) decide(fd int, q notify.Question, allowed []int) {
 		q.Continue(fd)
 		return
 	}
-	// The pid was looked up after the question came: it must still be the
-	// same process that waits for the answer.
+	// The pid was looked up after the question arrived. The process that waits for the
+	// answer must still be the same.
 	if !q.Waits(fd) {
 		if w != nil {
-			w.miss() // a signal has interrupted it, or it has died
+			w.countMissed() // a signal interrupted it, or it died
 		}
 		return
 	}
@@ -70,16 +70,16 @@ func (z *Zygote) decide(fd int, q notify.Question, allowed []int) {
 	}
 }
 
-// addsOwnFilter says that a worker which is not sealed yet installs the filter that knows
-// its pid. The kernel adds filters and never takes one away, so that the program itself,
-// which is in memory, does not matter; a listener (flags) nobody may have.
+// addsOwnFilter reports whether an unsealed worker installs the filter that contains its
+// pid. The kernel only adds filters and never removes one, so the program, which is in
+// the worker's memory, does not matter. No worker may get a listener (flags).
 func (z *Zygote) addsOwnFilter(q notify.Question) bool {
 	return q.NR == unix.SYS_SECCOMP && z.config.Plan.Exposure().Signals &&
 		q.Args[0] == unix.SECCOMP_SET_MODE_FILTER && q.Args[1] == 0
 }
 
-// decideThread counts live threads. The flags are in a register and cannot
-// change while we think.
+// decideThread counts live threads. The flags are in a register, so they cannot change
+// before the answer.
 func (w *Worker) decideThread(fd int, q notify.Question) {
 	live, err := threadCount(w.PID)
 	if err == nil && w.clones.allow(q.PID, live, w.threadLimit(), time.Now()) {
@@ -97,24 +97,23 @@ func (w *Worker) deny(fd int, q notify.Question, errno unix.Errno, v run.Violati
 		v.Op, v.Detail = seccomp.Describe(q.NR, q.Args)
 		v.Hint = seccomp.Hint(seccomp.Script, v.Op)
 	}
-	w.Report(v) // first: with its answer the guest may end
+	w.Report(v) // before the answer, which may let the guest end
 	q.Refuse(fd, errno)
 }
 
-// reservations are threads that were allowed and may not exist yet. A thread
-// makes one other at a time: what it was granted before is there when it asks
-// again.
+// reservations are threads that were allowed and may not exist yet. A thread creates one
+// other at a time: when it asks again, the thread it was granted before exists.
 type reservations struct {
 	mu      sync.Mutex
 	granted map[int]time.Time // by the thread that asked
 }
 
-// grantLasts is far longer than a clone takes, so that a reservation is given
-// up only after the new thread has long been counted.
+// grantLasts is far longer than a clone takes. A reservation expires only after the new
+// thread is counted.
 const grantLasts = 50 * time.Millisecond
 
-// allow decides whether a thread may make another beside the live ones, and
-// reserves its place.
+// allow decides whether a thread may create another besides the live ones, and makes a
+// reservation for it.
 func (r *reservations) allow(tid, live, limit int, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +132,7 @@ func (r *reservations) allow(tid, live, limit int, now time.Time) bool {
 	return true
 }
 
-// guestOf finds the worker to which a thread belongs.
+// guestOf finds the worker that a thread belongs to.
 func (z *Zygote) guestOf(tid int) *Worker {
 	z.mu.Lock()
 	w := z.sealed[tid]

@@ -12,11 +12,11 @@ import (
 type collector struct {
 	output.Stream
 	pipe *descriptor
-	over bool     // the guest has closed its end
+	over bool     // the guest closed its end
 	file *os.File // of a live stream
 }
 
-// start begins to read a live stream: whoever takes it may block.
+// start begins to read a live stream. The caller's writer may block.
 func (c *collector) start() {
 	if c.Live == nil {
 		return
@@ -26,7 +26,7 @@ func (c *collector) start() {
 	}
 }
 
-// wants is the descriptor to wait for, -1 for none.
+// wants is the descriptor to poll, or -1.
 func (c *collector) wants() int32 {
 	if c.over || c.file != nil || c.pipe == nil {
 		return -1
@@ -34,7 +34,7 @@ func (c *collector) wants() int32 {
 	return int32(c.pipe.number())
 }
 
-// read takes what the pipe has now.
+// read reads what is in the pipe now.
 func (c *collector) read() {
 	c.pipe.use(func(fd int) {
 		n, err := c.Once(func(b []byte) (int, error) { return unix.Read(fd, b) })
@@ -42,8 +42,8 @@ func (c *collector) read() {
 	})
 }
 
-// finish takes what is left in the pipe, and closes it. All that the guest
-// wrote before its report is there by now; nobody waits for what comes after.
+// finish reads the rest of the pipe and closes it. All that the guest wrote before its
+// report is there by now; later output is dropped.
 func (c *collector) finish() output.Capture {
 	if c.file != nil {
 		defer c.file.Close()

@@ -16,13 +16,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// channelGrace is how long a worker may live without its channel, in case that it is
-// about to end. One that is ending already takes as long as it takes: to free 4 GiB
-// of shared memory is a second's work, which comes after the channel is closed.
+// channelGrace is how long a worker may live after its channel closed, in case it is
+// about to end. A worker that is already ending gets as long as it takes: freeing 4 GiB
+// of shared memory takes a second, and happens after the channel is closed.
 const channelGrace = 200 * time.Millisecond
 
-// Run hands the guest over and collects the evidence of its end. The worker
-// is dead, or about to be, when it returns.
+// Run hands the guest over and collects the evidence of its end. When it returns, the
+// worker is dead or about to be.
 func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	defer w.Kill(KilledDone)
 	e, err := w.start(ctx, wire.KindStart, g)
@@ -32,14 +32,14 @@ func (w *Worker) Run(ctx context.Context, g Guest) (Ending, error) {
 	return e, err
 }
 
-// Check has the language rules judge the guest, which is not run. The worker is
-// dead, or about to be, when it returns.
+// Check applies the language rules to the guest without running it. When it returns, the
+// worker is dead or about to be.
 func (w *Worker) Check(ctx context.Context, g Guest) (Ending, error) {
 	defer w.Kill(KilledDone)
 	return w.start(ctx, wire.KindCheck, g)
 }
 
-// start sends the worker its first frame, and collects what it answers.
+// start sends the worker its first frame and collects its answer.
 func (w *Worker) start(ctx context.Context, kind byte, g Guest) (Ending, error) {
 	code, ask := g.Codes.find(source{g.Script, g.Name})
 	frame, err := wire.AppendListFrame(make([]byte, 0, len(g.Script)+len(code)+512), kind,
@@ -52,11 +52,11 @@ func (w *Worker) start(ctx context.Context, kind byte, g Guest) (Ending, error) 
 	return w.exchange(ctx, frame, g, ask)
 }
 
-// exchange sends a frame, and collects the evidence of what came of it.
+// exchange sends a frame and collects the evidence of what came of it.
 func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) (Ending, error) {
 	c := w.converse(g)
 	defer c.end()
-	frame, err := c.send(frame) // wakes the guest; all else can be done while it does
+	frame, err := c.send(frame) // wakes the guest; the rest happens meanwhile
 	uncanceled := w.killWhenCanceled(ctx)
 	for err == nil && len(frame) > 0 {
 		c.wait(unix.POLLOUT)
@@ -66,16 +66,16 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 		uncanceled()
 		return Ending{}, fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
-	// Not before the guest has all it needs to start: a caller's input that was
-	// read for one that never does would be lost to the next.
+	// Not before the guest has all it needs to start: if it never starts, input that was
+	// already read from the caller would be lost for the next worker.
 	c.open(g)
 
 	var e Ending
-	reader, most := w.reading(c), wire.MaxReport(g.Limits)
+	reader, most := w.channelReader(c), wire.MaxReport(g.Limits)
 	kind, payload, err := wire.ReadFrame(reader, w.answer, most)
 	if ask && err == nil && kind == wire.KindCode {
-		// The worker answers before it runs anything of the guest's, and always:
-		// the first frame is its own.
+		// The worker sends this frame before it runs any guest code, so the first one
+		// is genuine.
 		g.Codes.keep(source{g.Script, g.Name}, bytes.Clone(payload))
 		kind, payload, err = wire.ReadFrame(reader, nil, most)
 	}
@@ -84,21 +84,21 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 		e.Report, e.Malformed = wire.DecodeDict(payload)
 		e.Last = kind == wire.KindLast
 	case err == nil:
-		e.Malformed = fmt.Errorf("a frame of kind %q", kind)
+		e.Malformed = fmt.Errorf("a frame of unknown kind %q", kind)
 	case errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET):
 		w.awaitDeath(channelGrace)
-		e.Exit, e.Orphaned = w.burial()
+		e.Exit, e.Orphaned = w.exitStatus()
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		// It may have been killed in the middle of its report.
+		// It may have been killed while it sent its report.
 		e.Malformed = err
 		w.awaitDeath(channelGrace)
-		e.Exit, e.Orphaned = w.burial()
+		e.Exit, e.Orphaned = w.exitStatus()
 	default:
 		e.Malformed = err
 	}
 	e.WallTime = time.Since(c.started)
 	if e.Exit == nil {
-		// Still there: it waits to be killed, or to be called again.
+		// It is still alive: it waits to be killed or called again.
 		if used, err := cpuTime(w.PID); err == nil {
 			e.CPUTime, w.cpu = used-w.cpu, used
 		}
@@ -114,15 +114,14 @@ func (w *Worker) exchange(ctx context.Context, frame []byte, g Guest, ask bool) 
 		e.Stdout, e.Stderr = c.stdout.finish(), c.stderr.finish()
 	}
 	if why := w.kill.reason(); why == KilledOutput {
-		e.Killed = why // found by the last look into the pipes
+		e.Killed = why // by the last read from the pipes
 	}
 	e.Violations = w.denials.Take()
 	return e, nil
 }
 
-// killWhenCanceled kills the worker when ctx is over, until it is told that the guest is
-// done. A kill that has begun by then is waited for: it belongs to this call, and must not
-// meet the next one.
+// killWhenCanceled kills the worker when ctx ends, until done is called. If a kill has
+// begun by then, done waits for it, so that it does not hit the next call.
 func (w *Worker) killWhenCanceled(ctx context.Context) (done func()) {
 	if ctx.Done() == nil {
 		return func() {}
@@ -139,8 +138,8 @@ func (w *Worker) killWhenCanceled(ctx context.Context) (done func()) {
 	}
 }
 
-// reading gives a reader of the channel; that of the last call, if there was one.
-func (w *Worker) reading(c *conversation) *bufio.Reader {
+// channelReader returns a reader of the channel, reusing that of the last call.
+func (w *Worker) channelReader(c *conversation) *bufio.Reader {
 	if w.reader == nil {
 		w.reader = bufio.NewReaderSize(c, 512)
 	} else {
@@ -149,7 +148,7 @@ func (w *Worker) reading(c *conversation) *bufio.Reader {
 	return w.reader
 }
 
-// narrow gives the limits of this run that are below the worker's own.
+// narrow returns the limits of this run that are below the worker's own.
 func (w *Worker) narrow(l policy.Limits) []any {
 	if w.limited && l == w.Limits {
 		return []any{}
@@ -159,9 +158,9 @@ func (w *Worker) narrow(l policy.Limits) []any {
 
 func (w *Worker) threadLimit() int { return w.limits.Load().Threads }
 
-// awaitDeath returns when the worker is dead, after its channel was closed: by its
-// death, or by a guest that wants to be clever. One that lives on without a channel has
-// no way to give a result, and is killed.
+// awaitDeath returns when the worker is dead, after its channel was closed by its death
+// or by the guest on purpose. A worker that lives on without a channel cannot report a
+// result, and is killed.
 func (w *Worker) awaitDeath(grace time.Duration) {
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
@@ -178,8 +177,8 @@ func (w *Worker) awaitDeath(grace time.Duration) {
 	}
 }
 
-// burial gives the exit, and whether the fork server died too.
-func (w *Worker) burial() (*Exit, bool) {
+// exitStatus returns the exit, and whether the fork server died too.
+func (w *Worker) exitStatus() (*Exit, bool) {
 	exit := w.exit
 	return &exit, w.orphaned
 }

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A cancel that comes while its call ends is not the next call's: when the call is done,
-// the worker is either dead or left alone.
-func TestCancelIsOver(t *testing.T) {
+// A cancellation that arrives while its call ends must not hit the next call: when the
+// call is done, the worker is either dead or left alone.
+func TestCancelDoesNotHitNextCall(t *testing.T) {
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := &Worker{}
@@ -15,7 +15,7 @@ func TestCancelIsOver(t *testing.T) {
 		cancel()
 		done()
 		if why := w.kill.reason(); why != KilledCanceled {
-			t.Fatalf("the kill of a cancel is still under way: %q", why)
+			t.Fatalf("the kill is still running: %q", why)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -23,6 +23,6 @@ func TestCancelIsOver(t *testing.T) {
 	w.killWhenCanceled(ctx)()
 	cancel()
 	if why := w.kill.reason(); why != "" {
-		t.Errorf("a cancel behind the call killed the worker: %q", why)
+		t.Errorf("a cancellation after the call killed the worker: %q", why)
 	}
 }

@@ -8,25 +8,25 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// singlePatience is about as long as a single worker puts up its walls.
+// singlePatience is about as long as a single worker takes to set up its walls.
 const singlePatience = 2 * time.Millisecond
 
-// Become has a zygote that was launched with OneShot turn into its only worker.
-// The order is on the socket before the interpreter is there to read it, so
-// that nobody waits for anybody before the walls stand.
+// Become turns a zygote that was launched with OneShot into its only worker. The request
+// is on the socket before the interpreter reads it, so that neither side waits for the
+// other before the walls stand.
 func (z *Zygote) Become(ctx context.Context, limits policy.Limits, join int, onEnd func()) (*Worker, error) {
 	w := z.newWorker(limits, onEnd)
-	// Its limits follow with the guest, when it is known how much the
-	// interpreter itself takes.
-	ordering := w.order([]any{}, join)
-	if ordering != nil {
-		z.process.Kill() // if it is not dead already: its greeting says why
+	// Its limits follow with the guest, when the memory of the interpreter itself is
+	// known.
+	requested := w.requestFork([]any{}, join)
+	if requested != nil {
+		z.process.Kill() // its greeting says what is wrong
 	}
-	if err := z.meet(ctx); err != nil {
+	if err := z.handshake(ctx); err != nil {
 		w.closeStreams()
 		w.end(Exit{})
-		if ordering != nil {
-			err = fmt.Errorf("%w (%w)", err, ordering)
+		if requested != nil {
+			err = fmt.Errorf("%w (%w)", err, requested)
 		}
 		return nil, err
 	}

@@ -8,19 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// message is one packet or chunk with what the kernel says of it.
+// message is one packet or chunk, with what the kernel reports about it.
 type message struct {
 	data []byte
 	fds  []int
-	// pid of the sender in our own namespace, where the socket asks for it.
-	// The kernel fills it in: it cannot be forged.
+	// pid is the sender's pid in our namespace, if the socket asks for it. The kernel
+	// fills it in, so it cannot be forged.
 	pid int
 }
 
-// hear waits for one message on a socket that does not block. Who has patience
-// looks for it for so long without sleeping: to be woken takes longer than what
-// is waited for.
-func hear(fd int, deadline time.Time, patience time.Duration) (message, error) {
+// awaitMessage waits for one message on a nonblocking socket. It polls for the time of
+// patience before it sleeps, because waking up takes longer than most waits.
+func awaitMessage(fd int, deadline time.Time, patience time.Duration) (message, error) {
 	for until := time.Now().Add(patience); patience > 0 && time.Now().Before(until); {
 		if m, err := receive(fd); err != unix.EAGAIN {
 			return m, err
@@ -43,8 +42,8 @@ func hear(fd int, deadline time.Time, patience time.Duration) (message, error) {
 	}
 }
 
-// say sends one message on a socket that does not block.
-func say(fd int, data []byte, descriptors ...int) error {
+// sendMessage sends one message on a nonblocking socket.
+func sendMessage(fd int, data []byte, descriptors ...int) error {
 	for {
 		err := unix.Sendmsg(fd, data, unix.UnixRights(descriptors...), nil, unix.MSG_NOSIGNAL)
 		if err != unix.EAGAIN && err != unix.EINTR {
@@ -56,14 +55,14 @@ func say(fd int, data []byte, descriptors ...int) error {
 	}
 }
 
-// receive takes what has arrived; EAGAIN says that nothing has.
+// receive reads what has arrived; EAGAIN means nothing.
 func receive(fd int) (message, error) {
 	data := make([]byte, 4096)
 	ancillary := make([]byte, unix.CmsgSpace(4*4)+unix.CmsgSpace(unix.SizeofUcred))
 	n, size, _, _, err := unix.Recvmsg(fd, data, ancillary, unix.MSG_CMSG_CLOEXEC)
 	if err == unix.ECONNRESET {
-		// Said once, and before the last words of a peer that died with
-		// messages unread.
+		// The kernel reports ECONNRESET once, before the last messages of a peer that
+		// died with messages unread.
 		n, size, _, _, err = unix.Recvmsg(fd, data, ancillary, unix.MSG_CMSG_CLOEXEC)
 	}
 	switch {

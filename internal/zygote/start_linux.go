@@ -22,8 +22,8 @@ import (
 // The filter knows these descriptors by number.
 var _ = [1]struct{}{}[confine.ControlFD-seccomp.ControlFD|confine.MountNSFD-seccomp.MountNSFD|confine.PIDNSFD-seccomp.PIDNSFD]
 
-// startTimeout is generous: an interpreter with large preloads on a busy
-// machine may take seconds, one that takes longer never comes.
+// startTimeout is generous: an interpreter with large preloads may take seconds on a busy
+// machine. One that takes longer never starts.
 const startTimeout = 60 * time.Second
 
 // Zygote is one fork server.
@@ -31,30 +31,30 @@ type Zygote struct {
 	config   Config
 	process  *confine.Process
 	control  descriptor
-	listener descriptor // closed where denials are not reported
+	listener descriptor // closed if denials are not reported
 
-	// Baseline is the memory that the interpreter itself has.
+	// Baseline is the memory of the interpreter itself.
 	Baseline Baseline
-	expect   [][]byte // what /proc must say of each worker
+	expect   [][]byte // lines of /proc/PID/status that each worker must have
 
 	mu      sync.Mutex
-	workers map[int]*Worker // by number, from the order to the burial
+	workers map[int]*Worker // by number, from the request until it is reaped
 	sealed  map[int]*Worker // by pid
 	forks   int
 	closed  bool
 	retired bool // ends with its last worker
 
-	done chan struct{} // closed when the zygote is gone and reaped
-	err  error         // why it went, set before done is closed
+	done chan struct{} // closed when the zygote is reaped
+	err  error         // why it ended, set before done is closed
 	wait sync.WaitGroup
 }
 
-// Start gives a zygote that is ready to fork. A *confine.SetupError says which
-// wall could not be put up.
+// Start returns a zygote that is ready to fork. A *confine.SetupError names the wall that
+// could not be set up.
 func Start(ctx context.Context, config Config) (*Zygote, error) {
 	z, err := Launch(config)
 	if err == nil {
-		err = z.meet(ctx)
+		err = z.handshake(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -66,7 +66,8 @@ func Start(ctx context.Context, config Config) (*Zygote, error) {
 	return z, nil
 }
 
-// Launch gives a zygote on its way. What comes of it is known when it is met.
+// Launch starts a zygote without waiting for it. Errors of the start are returned by
+// handshake.
 func Launch(config Config) (*Zygote, error) {
 	settings, err := configure(config)
 	if err != nil {
@@ -99,9 +100,9 @@ func Launch(config Config) (*Zygote, error) {
 	return z, nil
 }
 
-// meet waits for the zygote's greeting and attends to it from then on. One that
-// does not greet is ended.
-func (z *Zygote) meet(ctx context.Context) error {
+// handshake waits for the zygote's greeting and then starts to serve it. It ends a zygote
+// that does not greet.
+func (z *Zygote) handshake(ctx context.Context) error {
 	if err := z.greet(ctx); err != nil {
 		z.Abandon()
 		return err
@@ -111,7 +112,7 @@ func (z *Zygote) meet(ctx context.Context) error {
 	return nil
 }
 
-// Abandon ends a zygote that nobody has met.
+// Abandon ends a zygote before its handshake.
 func (z *Zygote) Abandon() {
 	z.process.Kill()
 	z.process.Wait()
@@ -119,7 +120,7 @@ func (z *Zygote) Abandon() {
 	z.listener.close()
 }
 
-// configure packs everything that the Python side needs to know.
+// configure encodes everything that the Python side needs to know.
 func configure(c Config) ([]byte, error) {
 	p := c.Plan
 	var notify, filter []byte
@@ -181,7 +182,7 @@ func configure(c Config) ([]byte, error) {
 	})
 }
 
-// privateFields says what is mounted into the private directories of each worker.
+// privateFields lists what is mounted into the private directories of each worker.
 func privateFields(p confine.Plan) any {
 	dirs := []any{}
 	for _, d := range p.PrivateDirs() {
@@ -209,8 +210,8 @@ func languageFields(l *Language) any {
 	return []any{append([]string{}, l.Modules...), append([]string{}, l.Builtins...)}
 }
 
-// landlockFields are the rules of the plan. In a private root everything that
-// is there may be read; elsewhere each path is named.
+// landlockFields are the Landlock rules of the plan. In a private root all files may be
+// read; elsewhere each readable path is named.
 func landlockFields(p confine.Plan) any {
 	if p.Landlock == 0 {
 		return nil
@@ -226,7 +227,7 @@ func landlockFields(p confine.Plan) any {
 		for _, path := range p.Readable {
 			info, err := os.Stat(path)
 			if err != nil {
-				continue // a file that is gone needs no right
+				continue // a deleted file needs no rule
 			}
 			rule := landlock.Rule{Path: path, Access: landlock.Read, File: !info.IsDir()}
 			if slices.Contains(confine.Devices, path) {
@@ -246,7 +247,7 @@ func landlockFields(p confine.Plan) any {
 	return map[string]any{"handled": handled, "rules": opened}
 }
 
-// greet waits until the zygote is ready, or says why it never will be.
+// greet waits until the zygote is ready or reports why it cannot be.
 func (z *Zygote) greet(ctx context.Context) error {
 	if err := unix.SetNonblock(z.process.Control, true); err != nil {
 		return err
@@ -259,10 +260,10 @@ func (z *Zygote) greet(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, z.process.Kill)
 	defer stop()
 
-	m, err := hear(control, deadline, 0)
+	m, err := awaitMessage(control, deadline, 0)
 	if err == nil && string(m.data) == "M" {
 		if err = z.describeCode(); err == nil {
-			m, err = hear(control, deadline, 0)
+			m, err = awaitMessage(control, deadline, 0)
 		}
 	}
 	switch {
@@ -281,7 +282,7 @@ func (z *Zygote) greet(ctx context.Context) error {
 		return &confine.SetupError{Step: step, Cause: cause}
 	}
 	if string(m.data) != "Z" {
-		return fmt.Errorf("the fork server greets with %q", m.data)
+		return fmt.Errorf("the fork server sent %q instead of its greeting", m.data)
 	}
 	if len(m.fds) == 1 {
 		z.listener.set(m.fds[0])

@@ -1,7 +1,6 @@
-// Package zygote is the host side of the fork server: it starts a CPython
-// behind the walls of a jail, has it fork workers ahead of demand, answers
-// for them when the kernel asks about a system call, and runs one guest in
-// each.
+// Package zygote is the host side of the fork server. It starts a CPython behind the
+// walls of internal/confine, lets it fork workers ahead of demand, answers the kernel's
+// questions about their system calls, and runs one guest in each worker.
 //
 //	Runner ── control socket ──> zygote      "fork number N", with descriptors
 //	       <── "N ended with STATUS …" ──
@@ -22,8 +21,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// The Python side is one program in five parts, which need each other and are
-// compiled as one. What it does with a script is not its own: internal/script.
+// The Python side is one program in five parts, which depend on each other and are
+// compiled together. The second part, which runs a script, is in internal/script.
 var (
 	//go:embed python/system.py
 	systemPart string
@@ -35,38 +34,36 @@ var (
 	serverPart string
 )
 
-// Config is what a zygote is started with.
+// Config configures a zygote.
 type Config struct {
 	Plan        confine.Plan
 	Interpreter interpreter.Interpreter
 	Preload     []string
-	// Language has scripts go by the language rules; nil means that they may say
-	// what they like.
+	// Language applies the language rules to scripts; nil means no rules.
 	Language *Language
 	// Env is added to the environment of all guests.
 	Env []string
-	// OneShot says that there will be one guest. The zygote becomes its worker
-	// then: a fork, and warming up, would take longer than they save.
+	// OneShot says that there is only one guest. The zygote then becomes its worker:
+	// forking and warming up would take longer than they save.
 	OneShot bool
 }
 
-// Language is what the rules allow, complete.
+// Language lists what the rules allow; nothing else is allowed.
 type Language struct{ Modules, Builtins []string }
 
-// Exit is how a worker ended, as its parent saw it.
+// Exit is how a worker ended, as reported by its parent.
 type Exit struct {
 	// Code is the exit code, or -1 for a signal.
 	Code int
-	// Signal is its name ("SIGSEGV"), empty when there was none.
+	// Signal is its name ("SIGSEGV"), empty if there was none.
 	Signal  string
 	CPUTime time.Duration
 	Memory  policy.Bytes
 }
 
-// Environment is what a guest finds in os.environ, and all of it. Libraries
-// that start a thread for each core would meet the thread limit: they get one.
-// So does malloc get one arena: each thread's own would reserve 64 MiB of the
-// address space.
+// Environment is the complete os.environ of a guest. Libraries that start a thread for
+// each core would hit the thread limit, so they get one thread. Malloc gets one arena,
+// because each thread's own would reserve 64 MiB of address space.
 func Environment() []string {
 	return []string{
 		"HOME=" + confine.Scratch, "TMPDIR=" + confine.Scratch, "LANG=C.UTF-8", "PATH=",

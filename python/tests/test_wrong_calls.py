@@ -15,7 +15,7 @@ from cordon import _cli
         ({1, 2}, "context['day'] is a set, which is not JSON: give sorted(value) or list(value)"),
         ([1, {"x": decimal.Decimal(1)}], "context['day'][1]['x'] is a Decimal, which is not JSON: give str(value) or float(value)"),
         (object(), "context['day'] is an object, which is not JSON: convert it to str, int, float, bool, None, list or dict"),
-        (float("nan"), "context['day'] is nan, for which JSON has no word: give None, or text"),
+        (float("nan"), "context['day'] is nan, which JSON cannot express: give None or text"),
         ({(1, 2): 3}, "context['day'] has a key that is a tuple: JSON keys are text"),
     ],
 )

@@ -97,7 +97,7 @@ func (m *member) letGo() {
 	}
 	switch {
 	case m.group == nil:
-	case m.Worker != nil && m.Buried():
+	case m.Worker != nil && m.Reaped():
 		m.group.ReturnEmpty()
 	default:
 		m.group.Return()

@@ -1,10 +1,9 @@
-"""What comes to a script's special methods, and attributes whose names show only
-while a script runs.
+"""Arguments of a script's special methods, and attribute names that are only known at run
+time.
 
-The interpreter and the library call special methods by themselves: a comparison or
-a lookup in a table hands the one side to the other. What should never come to a
-script is refused where it arrives, in the first lines of the method (rewrite.py),
-whoever sent it.
+The interpreter and the library call special methods on their own: a comparison or a lookup
+in a table passes one object to the other. An object that must never reach a script is
+refused in the first lines of the method (rewrite.py), whoever passed it.
 """
 
 HIDDEN_KINDS = frozenset((
@@ -15,8 +14,8 @@ HOME_OF = REAL_TYPE.__dict__["__module__"].__get__
 
 class Arrivals:
     def is_shown_class(self, kind):
-        """Whether scripts may come to see a class: one of a module that they see, or
-        of the interpreter itself."""
+        """Whether scripts may see a class: one of a module that they see, or of the
+        interpreter itself."""
         home = HOME_OF(kind)
         if kind in HIDDEN_KINDS or REAL_TYPE(home) is not str:
             return False
@@ -34,14 +33,14 @@ class Arrivals:
         else:
             allowed = is_script_class(kind) or self.is_shown_class(kind)
         if not allowed:
-            refuse("shared-object", "what the library keeps for itself came to a special method")
+            refuse("shared-object", "a special method received an internal object of the library")
 
     def all_arrived(self, things):
         for thing in things:
             self.arrived(thing)
 
     def learn_arrivals(self):
-        """Notes which containers and functions the library has."""
+        """Records the containers and functions of the library."""
         self.arriving.update(self.kinds, (dict, list, set))
         self.inner = inner = {id(sys.modules)}
         for real in list(sys.modules.values()):
@@ -51,7 +50,7 @@ class Arrivals:
                 inner.update(id(value) for value in space.values() if REAL_TYPE(value) in (dict, list, set))
         self.given = {id(value) for facade in self.facades.values() for value in vars(facade).values()}
 
-    # ---- attributes by their names
+    # ---- attributes by name
 
     def checked_name(self, name, allowed):
         if REAL_TYPE(name) is not str:
@@ -91,7 +90,7 @@ class Arrivals:
     # ---- text as code
 
     def evaluate(self, source, globals=None, locals=None, /):
-        """eval of an expression, by the rules that the script itself goes by."""
+        """Evaluates an expression under the rules of the script."""
         text = exact_text(source, "what eval() evaluates").strip()
         tree = compile(text, "<eval>", "eval", PARSE_ONLY, True)
         findings = self.rules.findings(tree) or Rewriter(tree, self.watched, self.rules.reflects).rewrite()
@@ -101,7 +100,7 @@ class Arrivals:
         names = {}
         if globals is not None:
             names.update(globals)
-        elif caller.f_globals.get("__builtins__") is self.builtins:  # and not the library, which was given eval to call
+        elif caller.f_globals.get("__builtins__") is self.builtins:  # not the library, to which a script passed eval
             names.update(caller.f_globals)
             names.update(caller.f_locals)
         if locals is not None:

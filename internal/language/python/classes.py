@@ -1,19 +1,18 @@
 """Every class of a script is made here.
 
-The interpreter and its library ask objects for special attributes, and believe
-the answers. Which of them a script may give is fixed in this file, and looked at
-once, when a class is made:
+The interpreter and its library ask objects for special attributes and trust the answers.
+This file decides which of them a script may define. It checks once, when a class is made:
 
-  - a base is a class, known by its real type. Nobody is asked for __mro_entries__.
-  - a class of the library is final, unless it is listed as open (shown.py).
-  - a private method of the library is not overridden.
-  - a special method is a function. So nothing lies behind it that could be called
-    with more than a function is.
-  - __getattr__ and __getattribute__ are never asked for special names: an object
-    cannot say what its class, its bases, its annotations or its __dict__ are.
+  - A base is a class, recognized by its real type. __mro_entries__ is never called.
+  - A class of the library is final, unless it is listed as open (shown.py).
+  - A private method of the library is not overridden.
+  - A special method is a function, so that nothing else can be called through it with more
+    than a function gets.
+  - __getattr__ and __getattribute__ are never asked for special names: an object cannot
+    lie about its class, its bases, its annotations or its __dict__.
 """
 
-# What the compiler itself puts into the namespace of a class.
+# Names that the compiler itself puts into the namespace of a class.
 BY_COMPILER = words("""
     __module__ __qualname__ __annotations__ __classcell__ __classdictcell__ __firstlineno__
     __static_attributes__ __type_params__ __annotate__ __annotate_func__ __conditional_annotations__
@@ -22,18 +21,18 @@ BY_COMPILER = words("""
 
 CLASS_METHODS = words("__init_subclass__ __class_getitem__ __subclasshook__")
 
-# Methods of the library may stand for special methods: __hash__ = object.__hash__.
+# Methods of the library may serve as special methods: __hash__ = object.__hash__.
 LIBRARY_METHODS = frozenset((
     types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinFunctionType,
 ))
 
-# Builtin classes that a script may inherit from; and all exceptions.
+# Builtin classes that a script may inherit from, besides all exceptions.
 OPEN_BUILTINS = frozenset((object, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset))
 
 
 class Mark:
-    """The first thing in the namespace of each class: it is told of the class before
-    anything of the script is."""
+    """The first entry in the namespace of each class: it learns of the new class before any
+    code of the script does."""
 
     def __init__(self, tell):
         self.tell = tell
@@ -75,13 +74,13 @@ class Builder:
     # ---- bases
 
     def real_bases(self, given):
-        """The classes that stand behind what a class statement names."""
+        """Returns the classes behind the bases that a class statement names."""
         bases = []
         for base in given:
             base = self.real_base(base)
             if base not in bases:
                 bases.append(base)
-        for general in GENERIC_BASES:  # which typing leaves out, too
+        for general in GENERIC_BASES:  # typing leaves them out too
             if general in bases and any(general in MRO_OF(base)[1:] for base in bases):
                 bases.remove(general)
         self.check_patterns(dict.fromkeys(kind for base in bases for kind in MRO_OF(base)))
@@ -93,7 +92,7 @@ class Builder:
                 return self.real_base(ORIGIN_OF_ALIAS(base))
             base = base_of_form(base)
             if base is None:
-                refuse("base-class", "what stands for a base must be a class")
+                refuse("base-class", "a base must resolve to a class")
         if base is REAL_TYPE or base is ANY_TYPE or REAL_TYPE in MRO_OF(base):
             refuse("metaclass", "a metaclass is not allowed")
         if not self.is_open(base):
@@ -120,11 +119,11 @@ class Builder:
             if found in MRO_OF(kind):
                 found = kind
             elif kind not in MRO_OF(found):
-                raise TypeError("the bases of a class have metaclasses that do not go together")
+                raise TypeError("the bases of a class have conflicting metaclasses")
         return found
 
     def own_class(self, made):
-        """Remembers a class of the script that inherits what is private to the
+        """Remembers a class of the script that inherits private attributes of the
         library."""
         if any(base in self.private_bases for base in MRO_OF(made)[1:]):
             self.kinds.add(made)
@@ -133,7 +132,7 @@ class Builder:
     # ---- the namespace
 
     def checked_space(self, bases, space):
-        """The namespace of a class, with what may stand in it."""
+        """Returns the namespace of a class with the entries that are allowed."""
         known = [DICT_OF(kind) for base in bases for kind in MRO_OF(base) if not is_script_class(kind)]
         checked = {MARK: Mark(self.own_class)}
         for name, value in space.items():
@@ -160,7 +159,7 @@ class Builder:
         return self.special_method(name, value, bases)
 
     def slots(self, value):
-        """__slots__ makes attributes of strings."""
+        """Checks __slots__, which turns strings into attributes."""
         if is_a(value, str):
             value = [value]
         elif is_a(value, dict):
@@ -196,8 +195,8 @@ class Builder:
     def special_function(self, name, function, bases):
         if self.is_library_function(function):
             return function
-        if name in ARRIVALS and function.__code__.co_name not in ARRIVALS:  # those were compiled with a look
-            function = looking(self.arrived, function)
+        if name in ARRIVALS and function.__code__.co_name not in ARRIVALS:  # those check their arguments already
+            function = checking(self.arrived, function)
         if name == "__getattr__":
             return answering(function)
         if name == "__getattribute__":
@@ -209,15 +208,15 @@ class Builder:
 
 
 def new_class(metaclass, name, bases, space, keywords):
-    """Makes a class with any keywords: before 3.11, ABCMeta has parameters of its own
-    that are called name and bases."""
+    """Makes a class with any keywords: before 3.11, ABCMeta has its own parameters called
+    name and bases."""
     made = REAL_TYPE.__new__(metaclass, name, bases, space, **keywords)
     if ABCMeta in MRO_OF(metaclass):
         _abc._abc_init(made)
     return made
 
 
-def looking(arrived, function):
+def checking(arrived, function):
     def method(*args, **kwargs):
         for arg in args[1:]:
             arrived(arg)
@@ -245,8 +244,8 @@ def answering_all(function):
 
 
 def judging(function, is_shown, inherits):
-    """The answer of a class to whether another is its subclass. The library asks,
-    too, about classes of its own, and keeps the answers for everybody."""
+    """Wraps __subclasshook__. The library also asks a class about its own classes, and
+    caches the answers for everybody."""
     def __subclasshook__(cls, other, /):
         if not is_script_class(other) and (inherits or not is_shown(other)):
             return NotImplemented
@@ -256,7 +255,7 @@ def judging(function, is_shown, inherits):
 
 
 def bound_by_call(value, arrived):
-    """A special method for what is no function and can be bound like one."""
+    """Makes a special method from an object that is not a function but binds like one."""
     bind = lookup(REAL_TYPE(value), "__get__")
 
     def method(self, /, *args, **kwargs):

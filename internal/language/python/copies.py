@@ -1,5 +1,5 @@
-"""Copy and pprint. Both go by the real type of what they are given; an
-object is made anew by its class and its attributes, and by nothing that it says."""
+"""copy and pprint. Both use the real type of their argument. A copy is made from its class
+and its attributes; methods of the object are not called."""
 
 # Never changed, or shared on purpose.
 ATOMIC = frozenset((
@@ -53,7 +53,7 @@ def deepcopy(x, memo=None):
     kind = REAL_TYPE(x)
     if kind in (tuple, frozenset):
         made = kind([deepcopy(part, memo) for part in x])
-        made = memo.get(id(x), made)  # a cycle leads through it
+        made = memo.get(id(x), made)  # a cycle may have made it
         if all(a is b for a, b in zip(made, x)) and kind is tuple:
             made = x
     elif kind is types.MethodType:
@@ -68,7 +68,7 @@ def deepcopy(x, memo=None):
         fill(made, x, kind, lambda value: deepcopy(value, memo))
     if made is not x:
         memo[id(x)] = made
-        memo.setdefault(id(memo), []).append(x)  # keeps the number of x from being used again
+        memo.setdefault(id(memo), []).append(x)  # keeps x alive, so that its id is not reused
     return made
 
 
@@ -80,7 +80,7 @@ def bound_copy(method, memo):
 
 
 def empty_like(x, kind):
-    """A new object of a class, without asking it how."""
+    """Makes a new object of a class without calling its methods."""
     for base, make in (
         (_collections.defaultdict, lambda: _collections.defaultdict.__new__(kind)), (dict, lambda: dict.__new__(kind)),
         (list, lambda: list.__new__(kind)), (set, lambda: set.__new__(kind)), (frozenset, lambda: frozenset.__new__(kind, x)),
@@ -101,11 +101,11 @@ def empty_like(x, kind):
 
 
 ARGS_OF_ERROR = BaseException.__dict__["args"].__get__
-REBUILT = {}  # by class: library objects with contents of their own
+REBUILT = {}  # by class: library objects with contents
 
 
 def fill(made, x, kind, each):
-    """Gives the new object what the old one has."""
+    """Copies the contents of the old object to the new one."""
     bases = MRO_OF(kind)
     if _collections.defaultdict in bases:
         made.default_factory = x.default_factory

@@ -1,11 +1,10 @@
-"""Enumerations. The library's own asks each value what it is, and keeps
-tables that its classes hand out; this one goes by real types, and keeps its tables
-under names that no script can write."""
+"""Enumerations. The library's own classes ask each value what it is, and hand out their
+tables. These use real types, and keep their tables under names that no script can write."""
 
 MEMBERS, VALUES, DATA, BOUNDARY = "@members", "@values", "@data", "@boundary"
-NEW_TEXT = sys.version_info >= (3, 11)  # str() of an IntEnum is that of its number
+NEW_TEXT = sys.version_info >= (3, 11)  # str() of an IntEnum is that of the number
 NEW_FORMAT = sys.version_info >= (3, 12)
-NO_NESTED = sys.version_info >= (3, 13)  # a class in an enumeration is no member
+NO_NESTED = sys.version_info >= (3, 13)  # a nested class is not a member
 HOOKS = words("_missing_ _generate_next_value_ _ignore_ _order_ __order__")
 
 
@@ -46,8 +45,8 @@ def is_descriptor(value):
 
 
 class EnumSpace(dict):
-    """The namespace of an enumeration while its body runs: values are found, and
-    those of auto() made, as they come."""
+    """The namespace of an enumeration while its body runs. It collects the members, and
+    makes the values of auto()."""
 
     @classmethod
     def prepare(cls, name, bases, /, **keywords):
@@ -109,7 +108,7 @@ def next_value_of(bases):
 
 
 class EnumType(REAL_TYPE):
-    """Of every enumeration. A script never gets hold of it."""
+    """The metaclass of every enumeration. Scripts cannot reach it."""
 
     def __call__(cls, value, names=None, *, module=None, qualname=None, type=None, start=1, boundary=None):
         if names is None:
@@ -161,7 +160,7 @@ def table_of(cls, name):
 
 
 def canonical(cls):
-    """The members without aliases; of flags, those with one bit."""
+    """Returns the members without aliases; of flags, those with one bit."""
     members = []
     for name, found in table_of(cls, MEMBERS).items():
         if found._name_ == name and not any(found is other for other in members):
@@ -175,10 +174,10 @@ def is_single(value):
 
 
 def known_member(cls, value):
-    """The member with a value. Values are compared with each other alone."""
+    """Returns the member with a value. Values are only compared with each other."""
     try:
         return table_of(cls, VALUES).get(value)
-    except TypeError:  # it cannot be hashed
+    except TypeError:  # the value cannot be hashed
         for found in table_of(cls, MEMBERS).values():
             if found._value_ == value:
                 return found
@@ -230,7 +229,7 @@ ENUM_BUILDER = []  # filled by the guards: makes an enumeration by the rules of 
 
 
 def data_type(bases):
-    """The class that makes the values: int in (int, Enum)."""
+    """Returns the class that makes the values: int in (int, Enum)."""
     for base in bases:
         if REAL_TYPE(base) is EnumType:
             if DICT_OF(base).get(DATA, object) is not object:
@@ -243,7 +242,7 @@ def data_type(bases):
 
 
 def make_enumeration(name, bases, space, keywords):
-    """Makes the class, and then its members. The namespace has been checked."""
+    """Makes the class and its members. The namespace has been checked."""
     members, boundary = space.pop("@raw"), keywords.pop("boundary", None)
     for base in bases:
         if table_of(base, MEMBERS):
@@ -259,7 +258,7 @@ def make_enumeration(name, bases, space, keywords):
 
 
 def with_methods(cls):
-    """Where a method of the data type comes first, Enum's own is meant."""
+    """Adds Enum's own methods where one of the data type would come first."""
     data = DICT_OF(cls)[DATA]
     if data is not object:
         first = [base for base in MRO_OF(cls)[1:] if REAL_TYPE(base) is EnumType][0]
@@ -308,7 +307,7 @@ def new_member(cls, value):
     if new is not None:
         made = new(cls, *args)
         if REAL_TYPE(made) is not cls:
-            raise TypeError("__new__ of an enumeration must give a member")
+            raise TypeError("__new__ of an enumeration must return a member")
     else:
         made = object.__new__(cls) if data is object else data.__new__(cls, *args)
     space = attributes_of(made)
@@ -318,7 +317,7 @@ def new_member(cls, value):
 
 
 def own_new(cls):
-    """__new__ of a script, of the class or of what is mixed in."""
+    """Returns the script's __new__, of the class or of a mixin."""
     for base in MRO_OF(cls):
         if "__new__" in DICT_OF(base):
             new = DICT_OF(base)["__new__"]
@@ -328,7 +327,7 @@ def own_new(cls):
 
 
 class EnumProperty(property):
-    """An attribute of members, with a name that a member may have, too."""
+    """An attribute of members whose name a member may also have."""
 
     def __set_name__(self, owner, name):
         self.name = name

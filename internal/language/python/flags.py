@@ -1,4 +1,4 @@
-"""Enumerations whose members combine, and what is said about members."""
+"""Enumerations whose members combine, and their verification."""
 
 STRICT, CONFORM, EJECT, KEEP = "strict", "conform", "eject", "keep"
 
@@ -12,7 +12,7 @@ def all_bits(cls):
 
 
 def combined(cls, value):
-    """A member for several bits."""
+    """Returns the member for several bits."""
     boundary, known = lookup(cls, BOUNDARY), all_bits(cls)
     if value < 0:
         value += 1 << max(known.bit_length(), value.bit_length() if boundary == KEEP else 0)
@@ -37,7 +37,7 @@ def combined(cls, value):
 
 
 def bits_of(cls, value):
-    """The members with one bit each that are in a value."""
+    """Returns the members with one bit that are in a value."""
     return [known for known in table_of(cls, MEMBERS).values() if is_single(known._value_) and known._value_ & value]
 
 
@@ -53,7 +53,7 @@ def names_of_bits(cls, value):
 
 
 def operand(self, other):
-    """The number of the other side, if the two go together."""
+    """Returns the number of the other operand, if the two can be combined."""
     if REAL_TYPE(other) is REAL_TYPE(self):
         return other._value_
     if int in MRO_OF(REAL_TYPE(self)) and is_a(other, int):
@@ -141,7 +141,7 @@ def verify(*checks):
 
 
 def library_flags(name, home, members, base=None):
-    """An enumeration of ours in place of one of the library's: the same names and
+    """Makes an enumeration that replaces one of the library, with the same names and
     numbers."""
     base = base or IntFlag
     space = EnumSpace.prepare(name, (base,))

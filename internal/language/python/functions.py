@@ -1,10 +1,10 @@
-"""What scripts see of functools, operator, abc and contextlib, where the
-library's own asks functions and objects for more than their type."""
+"""Replacements for parts of functools, operator, abc and contextlib, where the library asks
+functions and objects for more than their type."""
 
 WRAPPED_NAMES = "__module__", "__name__", "__qualname__", "__doc__"
 
-# What follows from one comparison: for each other one, whether its answer is the
-# opposite, and what is asked beside it.
+# What follows from one comparison. For each other one: whether its answer is the opposite, and
+# what else is asked.
 AND_UNEQUAL, OR_EQUAL, ALONE = 1, 2, 3
 COMPARISONS = {
     "__lt__": {"__gt__": (True, AND_UNEQUAL), "__le__": (False, OR_EQUAL), "__ge__": (True, ALONE)},
@@ -15,7 +15,7 @@ COMPARISONS = {
 
 
 class Functions:
-    """Functions that scripts get in place of the library's."""
+    """Functions that replace those of the library."""
 
     def update_wrapper(self, wrapper, wrapped, assigned=None, updated=None):
         for given in assigned, updated:
@@ -35,7 +35,7 @@ class Functions:
         return wrapper
 
     def copy_attributes(self, wrapper, wrapped):
-        """Of a function or object of the script's."""
+        """Copies the attributes of a function or object of the script."""
         kind = REAL_TYPE(wrapped)
         if self.is_library_function(wrapped) if kind is FUNCTION else not is_script_class(kind):
             return
@@ -83,7 +83,7 @@ class Functions:
         return self.dispatcher(function, 0)
 
     def dispatcher(self, function, position):
-        """A function that chooses another by the class of an argument."""
+        """Makes a function that calls another by the class of an argument."""
         registry, found = {object: function}, {}
 
         def dispatch(cls):
@@ -131,11 +131,11 @@ class Functions:
 
 
 COPIED_BY_WRAPS = frozenset(WRAPPED_NAMES) | {"__annotations__", "__dict__", "__type_params__"}
-CACHE_INFO = None  # functools' own, once it is there
+CACHE_INFO = None  # functools' own, once it is imported
 
 
 def described(thing, name):
-    """A word about an object, or None if it has none."""
+    """Returns a text attribute of an object, or None."""
     value = getattr(thing, name, None)
     return str.__getitem__(value, slice(None)) if is_a(value, str) else None
 
@@ -154,8 +154,8 @@ def ordering(root, opposite, beside):
 
 
 def closest(cls, registry):
-    """The registered class that is next in line: bases before abstract classes that
-    take the class for one of theirs."""
+    """Returns the registered class that fits best: bases before abstract classes that
+    accept the class as a subclass."""
     bases = MRO_OF(cls)
     abstract = [kind for kind in registry if kind not in bases and ABCMeta in MRO_OF(REAL_TYPE(kind))]
     for i, base in enumerate(bases):
@@ -175,8 +175,8 @@ def is_union(thing):
 
 
 def annotated(function, names, is_library):
-    """The class that the first parameter of a function is annotated with; as a
-    string it may be a plain name."""
+    """Returns the class that annotates the first parameter of a function. A string
+    annotation may be a plain name."""
     if REAL_TYPE(function) is FUNCTION and not is_library(function):
         for name, kind in function.__annotations__.items():
             if name != "return":
@@ -189,13 +189,13 @@ def annotated(function, names, is_library):
 
 
 def binding(function, thing, owner):
-    """A function as a method, the way the interpreter binds it."""
+    """Binds a function as a method, as the interpreter does."""
     bind = lookup(REAL_TYPE(function), "__get__")
     return function if bind is None else bind(function, thing, owner)
 
 
 def library_classes(rules):
-    """The classes of functools that scripts get in place of the library's."""
+    """Makes the classes that replace those of functools."""
     @in_module("functools")
     class singledispatchmethod:
         def __init__(self, func):
@@ -261,11 +261,11 @@ def library_classes(rules):
     return {"singledispatchmethod": singledispatchmethod, "cached_property": cached_property, "partialmethod": partialmethod}
 
 
-BINDERS = {LRU_CACHE}  # and the classes above: what binds like a function
+BINDERS = {LRU_CACHE}  # and the classes above: they bind like functions
 
 
 class _GeneratorManager:
-    """What a function with @contextmanager gives."""
+    """The result of a function with @contextmanager."""
 
     def __init__(self, function, args, kwargs):
         self._function, self._args, self._kwargs = function, args, kwargs

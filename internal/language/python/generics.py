@@ -1,17 +1,17 @@
-"""What scripts see of typing. Annotations are read by people and type
-checkers, and hardly ever by a program: forms and their aliases are inert here. They
-remember their arguments, ask them nothing, and share nothing."""
+"""Replacement for typing. Annotations are read by people and type checkers, and hardly ever
+by a program, so forms and their aliases are inert here. They remember their arguments, call
+nothing on them, and share nothing."""
 import _abc
 import _collections_abc
 
 from abc import ABC as ABC_BASE
 from abc import ABCMeta
 
-ABC_META = object()  # stands for the metaclass, which no script gets
+ABC_META = object()  # represents the metaclass, which scripts cannot get
 
 
 class Form:
-    """List, Optional, Any and their like; with arguments, an alias."""
+    """List, Optional, Any and others; with arguments, an alias."""
 
     __slots__ = ("_form", "_origin", "_args")
 
@@ -99,7 +99,7 @@ def shown_type(thing):
 
 
 def union(parts):
-    """The union of types, each once; they are told apart by what they are."""
+    """Returns the union of types, each once, compared by identity."""
     found = []
     for part in parts:
         if part is None:
@@ -114,7 +114,7 @@ def union(parts):
 
 
 class _Variable:
-    """A type variable. The interpreter knows one by these names."""
+    """A type variable. The interpreter recognizes it by these names."""
 
     __slots__ = ("__name__", "__dict__")
     _sign = "~"
@@ -168,7 +168,7 @@ class TypeVarTuple(_Variable):
 
 @in_module("typing")
 class NewType:
-    """A name for a type; calling it gives the argument back."""
+    """A name for a type; calling it returns the argument."""
 
     def __init__(self, name, tp):
         self.__name__ = self.__qualname__ = exact_text(name, "the name of a type")
@@ -196,7 +196,7 @@ class Generic:
     __class_getitem__ = classmethod(alias_of_class)
 
 
-# Not read as members of a protocol.
+# These do not count as members of a protocol.
 NO_MEMBERS = words("""
     __module__ __qualname__ __doc__ __annotations__ __dict__ __weakref__ __slots__ __init__ __new__ __hash__
     __subclasshook__ __abstractmethods__ __classcell__ __firstlineno__ __static_attributes__ __type_params__
@@ -206,7 +206,7 @@ PROTOCOL_MARK, RUNTIME = "@protocol", "@runtime"
 
 
 class ProtocolType(ABCMeta):
-    """Of protocols and of the classes that inherit from them."""
+    """The metaclass of protocols and of classes that inherit from them."""
 
     def __call__(cls, *args, **kwargs):
         if PROTOCOL_MARK in DICT_OF(cls):
@@ -260,18 +260,18 @@ def runtime_checkable(cls):
 
 
 class NAMED_TUPLE:
-    """Stands for NamedTuple among the bases of a class."""
+    """Represents NamedTuple among the bases of a class."""
 
 
 class TYPED_DICT(dict):
-    """The base of each TypedDict: calling one gives a plain dict."""
+    """The base of each TypedDict: calling one returns a plain dict."""
 
     def __new__(cls, /, *args, **kwargs):
         return dict(*args, **kwargs)
 
 
 class _Marker(Form):
-    """NamedTuple and TypedDict, which can be called, too."""
+    """NamedTuple and TypedDict, which can also be called."""
 
     __slots__ = ("_make",)
 
@@ -284,7 +284,7 @@ class _Marker(Form):
 
 
 def base_of_form(thing):
-    """The class that stands behind a form among the bases of a class, or None."""
+    """Returns the class for a form among the bases of a class, or None."""
     kind = REAL_TYPE(thing)
     if kind is Form or kind is _Marker:
         return object if thing._form == "Any" else thing._origin

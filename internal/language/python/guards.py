@@ -1,8 +1,8 @@
-"""What stands around a script while it runs.
+"""The guards around a running script.
 
-A script shares the interpreter's library with whoever comes after it, and with
-the code that serves it. Before it changes an object, or asks one for something
-private, a guard looks whose it is.
+A script shares the interpreter's library with later scripts and with the code that serves
+it. Before a script changes an object, or reads a private attribute of one, a guard checks
+whose object it is.
 """
 class Language(Library, Arrivals):
     """The rules and guards of one interpreter."""
@@ -18,17 +18,17 @@ class Language(Library, Arrivals):
         self.rules = Rules(self.modules - {"__future__"}, allowed)
         self.open = set()     # classes of the library that scripts may inherit from
         self.traceless = self.modules <= TRACELESS and allowed <= BUILTINS
-        self.facades = {}     # by the name of the module
-        self.library = {}     # classes that were there before any script
+        self.facades = {}     # by module name
+        self.library = {}     # classes that existed before any script
         self.watched = frozenset()
-        self.kinds = set()    # types of what a script shares with others
-        self.arriving = set() # those, and containers, on their way to a special method
+        self.kinds = set()    # types of objects that scripts share
+        self.arriving = set() # those, and containers, that a special method may receive
         self.inner = self.given = frozenset()
-        self.added = []       # to kinds, by the script that runs
-        self.formats = set()  # that may be used
-        self.known = 0        # how many modules there were when we last looked
+        self.added = []       # added to kinds by the running script
+        self.formats = set()  # formats that may be used
+        self.known = 0        # number of modules at the last scan
         self.reseed = False
-        self.late = False     # the last script could do something when its objects die
+        self.late = False     # the last script may run code when its objects die
         self.builtins = self.make_builtins(allowed)
         ENUM_BUILDER[:] = [self.make_enum]
         self.learn()
@@ -36,7 +36,7 @@ class Language(Library, Arrivals):
     # ---- compiling
 
     def parsed(self, script, name):
-        """The script as a tree that no rule refuses."""
+        """Parses the script, and raises Refused if a rule refuses it."""
         tree = compile(script, name, "exec", PARSE_ONLY, True)
         findings = self.rules.findings(tree)
         if findings:
@@ -53,7 +53,7 @@ class Language(Library, Arrivals):
         return compile(tree, name, "exec", 0, True)
 
     def check(self, script, name):
-        """All findings, as lists."""
+        """Returns all findings, as lists."""
         try:
             self.compiled(script, name)
         except (Refused, SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
@@ -61,9 +61,9 @@ class Language(Library, Arrivals):
         return []
 
     def finished(self):
-        """Forgets the script that has run. Gives whether it can run again here: not
-        if a module may have kept something of it, nor if it could still do something
-        with classes that the guards would no longer know."""
+        """Forgets the script that has run. Returns whether another can run here: not if a
+        module may have kept something of it, nor if it could still use classes that the
+        guards would no longer recognize."""
         if not self.late:
             self.kinds.difference_update(self.added)
             self.added.clear()
@@ -97,7 +97,7 @@ class Language(Library, Arrivals):
         return given
 
     def importer(self, name, globals=None, locals=None, fromlist=(), level=0):
-        """Import statements come here, with names that the rules have seen."""
+        """Implements import statements. The rules have checked the names."""
         if level == 0 and name in self.modules:
             if name not in self.facades:
                 self.load([name])
@@ -108,15 +108,15 @@ class Language(Library, Arrivals):
         raise ImportError("import of module '%s' is not allowed" % name)
 
     def load(self, names):
-        """Imports modules, and learns what came with them."""
+        """Imports modules and scans the classes that came with them."""
         for name in names:
             self.facade(name)
         if len(sys.modules) != self.known:
             self.learn()
 
     def learn(self):
-        """Looks at all classes that there are by now: but for those of a script
-        that runs already, they are the library's."""
+        """Scans all classes that exist by now. Except for those of a running script, they
+        belong to the library."""
         self.known = len(sys.modules)
         classes, stack = {object: None}, [object]
         while stack:
@@ -144,7 +144,7 @@ class Language(Library, Arrivals):
     # ---- patterns
 
     def check_patterns(self, bases):
-        """A class pattern reads the attributes that __match_args__ names."""
+        """Checks __match_args__: a class pattern reads the attributes that it names."""
         for base in bases:
             names = DICT_OF(base).get("__match_args__", ())
             if REAL_TYPE(names) is not tuple:
@@ -153,8 +153,8 @@ class Language(Library, Arrivals):
                 self.check_pattern(bases, name)
 
     def check_pattern(self, bases, name):
-        """A class that takes others for its own, by register() or by their shape,
-        has theirs read."""
+        """Checks a matched attribute: a class that accepts others as its own, by register()
+        or by their shape, would read theirs."""
         guarded = any(REAL_TYPE(base) is not REAL_TYPE or base in MATCH_GUARDED for base in bases)
         if REAL_TYPE(name) is not str or not matchable(name) or guarded and (name in self.watched or name in FORMATTERS | SHARED_VIEWS):
             refuse("match-args", "the attribute %.100r cannot be matched" % (name,))
@@ -165,7 +165,7 @@ class Language(Library, Arrivals):
         return GLOBALS_OF(function).get("__builtins__") is not self.builtins
 
     def own(self, thing):
-        """Gives back a thing that the script may change."""
+        """Returns the object if the script may change it."""
         kind = REAL_TYPE(thing)
         if kind is FUNCTION:
             if self.is_library_function(thing):
@@ -178,7 +178,7 @@ class Language(Library, Arrivals):
         return thing
 
     def private(self, thing, name):
-        """Gives back a thing whose attribute of that name is not the library's."""
+        """Returns the object if its attribute of that name is not private to the library."""
         kind = REAL_TYPE(thing)
         if kind not in self.kinds:
             return thing
@@ -188,7 +188,7 @@ class Language(Library, Arrivals):
             allowed = self.defined(MRO_OF(thing) + MRO_OF(kind), name)
             if name == "register":
                 allowed = thing not in self.library
-        elif name == "register":  # singledispatchmethod's own, and not passed on to another
+        elif name == "register":  # of singledispatchmethod itself, not passed on
             allowed = any(name in DICT_OF(base) for base in MRO_OF(kind))
         else:
             allowed = kind not in self.library and self.defined(MRO_OF(kind), name)
@@ -197,14 +197,14 @@ class Language(Library, Arrivals):
         return thing
 
     def defined(self, bases, name):
-        """Whether an attribute is none of the library's."""
+        """Whether an attribute does not belong to the library."""
         for base in bases:
             if name in DICT_OF(base):
                 return base not in self.library
         return True
 
     def special(self, thing, name):
-        """The value of an attribute that leads to others by their names."""
+        """Returns the value of an attribute that looks up others by name."""
         value = getattr(thing, name)
         if name == "__init__" and REAL_TYPE(value) is not FUNCTION:
             return value
@@ -220,7 +220,7 @@ class Language(Library, Arrivals):
         return copied(value)
 
     def initializer(self, value):
-        """One of the library's sets attributes of whatever it is called with."""
+        """Some functions of the library set attributes of their arguments."""
         if REAL_TYPE(value) is not FUNCTION or not self.is_library_function(value) or GLOBALS_OF(value) is GENERATED:
             return value
 
@@ -232,8 +232,8 @@ class Language(Library, Arrivals):
         return guarded
 
     def formatting(self, thing, name):
-        """Gives something to ask for the method: a text that walks nowhere, or
-        what asks for a thing."""
+        """Returns an object to take the method from: a text without attribute lookups, or a
+        wrapper that checks them."""
         if REAL_TYPE(thing) is str:
             if thing not in self.formats:
                 check_format(thing)
@@ -248,10 +248,10 @@ class Language(Library, Arrivals):
         return types.SimpleNamespace(**{name: value})
 
     def by_string(self, value, method):
-        """object.__setattr__ and its like, for names that the script could have
-        written out."""
+        """Wraps object.__setattr__ and similar methods: only names that the script could
+        have written out are allowed."""
         changes = method != "__getattribute__"
-        needed = 2 if method == "__setattr__" else 1  # arguments, the object not counted
+        needed = 2 if method == "__setattr__" else 1  # arguments without the object
 
         def guarded(*args):
             if len(args) >= needed:
@@ -265,7 +265,7 @@ class Language(Library, Arrivals):
                     self.private(thing, name)
                 if changes:
                     self.own(thing)
-                elif issubclass(REAL_TYPE(thing), REAL_TYPE):  # it would give what the class keeps, as it is
+                elif issubclass(REAL_TYPE(thing), REAL_TYPE):  # it would return the raw value from the class
                     refuse("attribute-by-string", "the attribute '%s' of a class cannot be named by a string" % name)
                 elif is_dunder(name) or name in COPIED:
                     return self.shown(value(*args), name)
@@ -273,7 +273,7 @@ class Language(Library, Arrivals):
 
         return guarded
 
-# Types of whose objects no attribute can be set, and which have none to hide.
+# Types whose objects have no attributes to set or to hide.
 PLAIN = frozenset((
     int, float, complex, bool, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice, object,
     REAL_TYPE(None), REAL_TYPE(...), REAL_TYPE(NotImplemented), memoryview,
@@ -283,7 +283,7 @@ MATCH_GUARDED = frozenset((str, AttributeError))
 
 
 def quickly(kinds, guard):
-    """The guard, for those who are not of these kinds."""
+    """Calls the guard for objects of other types."""
     def look(thing):
         return guard(thing) if REAL_TYPE(thing) in kinds else thing
 
@@ -309,8 +309,8 @@ class _TypeOfTypes(REAL_TYPE):
         return "<class 'type'>"
 
 
-# Stands for `type` where a script uses it as a value: asks for the type of one
-# thing, and makes no classes.
+# Replaces `type` where a script uses it as a value: it returns the type of an object and makes
+# no classes.
 ANY_TYPE = _TypeOfTypes("type", (), {})
 
 
@@ -323,7 +323,7 @@ def typeof(thing):
 
 
 def imports(tree):
-    """The modules that a script names."""
+    """Returns the modules that a script names."""
     for node in every(tree):
         if isinstance(node, _ast.Import):
             for alias in node.names:
@@ -341,7 +341,7 @@ def has_attribute(thing, name):
 
 
 def check_names(names):
-    """Looks at a dotted name that the library will follow."""
+    """Checks a dotted name that the library will follow."""
     if REAL_TYPE(names) is not str:
         raise TypeError("attribute name must be a string")
     for name in names.split("."):

@@ -1,8 +1,7 @@
 """The modules, as scripts see them.
 
-A module is handed out as a facade with the names that shown.py lists. What is
-replaced there comes from the parts before, or from the methods of Library here,
-one for each module.
+A module is handed out as a facade with the names that shown.py lists. Replacements come
+from the parts before, or from the methods of Library here, one for each module.
 """
 
 
@@ -10,7 +9,7 @@ class Library(Builder, Functions, Records):
     """Makes the facades."""
 
     def facade(self, name):
-        """What a script sees of a module."""
+        """Returns the facade of a module."""
         if name in self.facades:
             return self.facades[name]
         facade = self.facades[name] = module()
@@ -48,7 +47,7 @@ class Library(Builder, Functions, Records):
         return shown
 
     def unlisted(self, real):
-        """Of a module that a policy has added: its public names, and no module."""
+        """Returns the facade of a module that a policy added: its public names, but no modules."""
         names = set(getattr(real, "__all__", ())) or set(vars(real))
         for n in names:
             if n.startswith("_") or n in PROGRAMS or n not in vars(real):
@@ -61,7 +60,7 @@ class Library(Builder, Functions, Records):
                 self.open.add(value)
             yield n, fixed(value)
 
-    # ---- what takes the place of a module's own
+    # ---- replacements
 
     def replace_enum(self, real):
         self.open.update(value for value in ENUM.values() if REAL_TYPE(value) is EnumType)
@@ -91,8 +90,8 @@ class Library(Builder, Functions, Records):
         return {name: value for name, value in PPRINT.items() if hasattr(real, name)}
 
     def replace_typing(self, real):
-        """The interpreter itself uses typing for class X[T]: what it asks there of a
-        script's object is answered here."""
+        """The interpreter itself uses typing for class X[T]. This answers what it asks a
+        script's object there."""
         import collections
         import contextlib
         import re
@@ -139,8 +138,8 @@ class Library(Builder, Functions, Records):
         return {"namedtuple": self.namedtuple}
 
     def replace_datetime(self, real):
-        """Formats of dates are remembered for all: none may be a text that lies about
-        which one it is."""
+        """Date formats are cached for all scripts, so no format may be a text that lies
+        about which one it is."""
         import _strptime
 
         parse = _strptime._strptime
@@ -178,7 +177,7 @@ class Library(Builder, Functions, Records):
                 check_names(name)
             get = real.attrgetter(*names)
             if len(names) == 1:
-                return lambda thing: copied(get(thing))  # whose type makes no other
+                return lambda thing: copied(get(thing))  # the type of the copy cannot be called
             return lambda thing: tuple(map(copied, get(thing)))
 
         def methodcaller(name, /, *args, **kwargs):
@@ -200,8 +199,8 @@ class Library(Builder, Functions, Records):
         return {"seed": seed, "setstate": setstate}
 
     def replace_re(self, real):
-        """Patterns and flags are remembered for all, and texts are asked to translate
-        themselves: all are made exact first."""
+        """Patterns and flags are cached for all scripts, and texts are asked to translate
+        themselves, so all are replaced by exact values first."""
         flags = {}
         for name in "NOFLAG ASCII A IGNORECASE I LOCALE L UNICODE U MULTILINE M DOTALL S VERBOSE X DEBUG".split():
             if hasattr(real, name):
@@ -212,7 +211,7 @@ class Library(Builder, Functions, Records):
             return given if REAL_TYPE(given) is real.Pattern else exact(given)
 
         def bits(flags):
-            if not is_a(flags, int):  # re would compare it with flags of its own
+            if not is_a(flags, int):  # re would compare it with its own flags
                 raise TypeError("flags must be an int, not %s" % NAME_OF(REAL_TYPE(flags)))
             return exact(flags)
 
@@ -241,7 +240,7 @@ class Library(Builder, Functions, Records):
 
             return checked
 
-        for name in "_compile_template", "_subx":  # since 3.12, and before: what Pattern.sub asks for
+        for name in "_compile_template", "_subx":  # since 3.12, and before: used by Pattern.sub
             if hasattr(real, name) and getattr(real, name).__name__ != "checked":
                 setattr(real, name, of_template(getattr(real, name)))
         shown = {name: simple(getattr(real, name)) for name in ("findall", "finditer", "fullmatch", "match", "search")}
@@ -253,7 +252,7 @@ class Library(Builder, Functions, Records):
         row = real.formatstring
         if row.__name__ != "checked":
             def checked(cols, colwidth, spacing):
-                if not is_a(spacing, int):  # its product with a blank would be asked to join the columns
+                if not is_a(spacing, int):  # otherwise str.join of (spacing * " ") would be called on it
                     raise TypeError("the space between columns must be an int, not %s" % NAME_OF(REAL_TYPE(spacing)))
                 return row(cols, colwidth, exact(spacing))
 
@@ -265,7 +264,7 @@ class Library(Builder, Functions, Records):
             numbers = {name: n for n, name in enumerate(names, first)}
             if hasattr(real, kind):
                 made = library_flags(kind, "calendar", numbers, IntEnum)
-                setattr(real, kind, made)  # for calendar's own functions, which give members of it to scripts
+                setattr(real, kind, made)  # calendar's own functions hand out its members
                 shown[kind] = made
                 numbers = table_of(made, MEMBERS)
                 for name, value in numbers.items():
@@ -280,7 +279,7 @@ class Library(Builder, Functions, Records):
         return {"new": new}
 
     def replace_struct(self, real):
-        """Formats are remembered for all."""
+        """Formats are cached for all scripts."""
         def exact_first(function):
             def wrapped(format, /, *args, **kwargs):
                 return function(exact(format), *args, **kwargs)
@@ -325,36 +324,35 @@ class Library(Builder, Functions, Records):
 
 PROGRAMS = words("main test")
 
-# The interpreter imports these by itself, in the name of the script that it
-# runs: datetime.strptime, int("9" * 5000), a warning. What it gets is its own
-# business; a script that came here would get nothing.
+# The interpreter imports these on its own while a script runs: datetime.strptime, int("9" *
+# 5000), a warning. It gets the real modules; a script that gets here gets nothing.
 INTERNAL = words("_strptime time warnings _pylong _pydecimal _pydatetime unicodedata collections.abc io traceback copyreg")
 
-# Instances of these classes of the library are their maker's own.
+# Scripts may change instances of these library classes that they make.
 CHANGEABLE = (
     ("calendar", "Calendar TextCalendar HTMLCalendar"), ("collections", "UserDict UserList UserString Counter OrderedDict defaultdict deque"),
     ("decimal", "Context"), ("difflib", "SequenceMatcher Differ"), ("functools", "partial _lru_cache_wrapper"),
     ("json", "JSONEncoder JSONDecoder"), ("random", "Random SystemRandom"), ("textwrap", "TextWrapper"),
 )
 
-# Private by their spelling alone: what namedtuple and Enum offer to everybody.
+# Private only by their spelling: namedtuple and Enum offer them to everybody.
 OFFERED = words("""
     _fields _field_defaults _replace _asdict _make
     _value_ _name_ _missing_ _ignore_ _order_ _generate_next_value_
 """)
 
-# Modules of which we know that a script can leave nothing behind in them.
+# Modules in which a script cannot leave anything behind.
 TRACELESS = words("math random json re collections collections.abc datetime itertools functools __future__")
 
 
 def copied(value):
-    """A view of the library's is not given away: it shows what it is a view of to
-    whatever it is compared with."""
+    """Copies a mapping proxy of the library: the original would pass its mapping to any
+    object that it is compared with."""
     return types.MappingProxyType(dict(value)) if REAL_TYPE(value) is types.MappingProxyType else value
 
 
 def used_names(kind):
-    """The names in the methods of a class: among them are the attributes of its
+    """Returns the names in the methods of a class. They include the attributes of its
     objects."""
     for value in DICT_OF(kind).values():
         if REAL_TYPE(value) is FUNCTION:
@@ -363,15 +361,14 @@ def used_names(kind):
 
 
 def fixed(value):
-    """A container of the library that a script could change is shown as one that
-    it cannot."""
+    """Returns an immutable copy of a container of the library."""
     kind = REAL_TYPE(value)
     return tuple(value) if kind is list else frozenset(value) if kind is set else table(value) if kind is dict else value
 
 
 def table(entries):
-    """A dict to look things up in. No more than that: a view of a dict shows it
-    to whatever it is compared with."""
+    """A dict that only looks up. A mapping proxy would pass its mapping to any object that
+    it is compared with."""
     class Table:
         def __getitem__(self, key):
             return entries[key]
@@ -389,8 +386,8 @@ def table(entries):
 
 
 def fix_class(shown):
-    """The same for what a class of the library has; and its methods that set
-    attributes do so for its own objects alone."""
+    """Does the same for the attributes of a library class, and restricts its methods that
+    set attributes to its own objects."""
     for base in MRO_OF(shown):
         for name, value in tuple(DICT_OF(base).items()):
             if not name.startswith("_") and fixed(value) is not value:
@@ -408,11 +405,11 @@ def is_ours(kind):
 
 
 def sets_attributes(method, owner):
-    """Whether a method changes its object, or makes another of its class: which for a
-    class as the object would be a metaclass."""
+    """Whether a method changes its object or makes another of its class. Called on a class,
+    such a method would act as one of a metaclass."""
     if REAL_TYPE(method) is not FUNCTION or method.__name__ == "__new__":
         return False
-    if method.__qualname__ != "%s.%s" % (owner.__qualname__, method.__name__):  # it belongs to another
+    if method.__qualname__ != "%s.%s" % (owner.__qualname__, method.__name__):  # it belongs to another class
         return False
     import opcode
 

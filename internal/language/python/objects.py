@@ -1,9 +1,8 @@
-"""What an object really is.
+"""The real types of objects.
 
-A script's object may say anything about itself. Everything here goes by the type
-that the interpreter knows, through descriptors that were taken before any script
-came, and by exact values: what a script gives is copied once, and the copy is
-what is checked and used.
+A script's object may claim anything about itself. Everything here uses the type that the
+interpreter knows, through descriptors that were taken before any script ran, and exact
+values: what a script passes is copied once, and the copy is what is checked and used.
 """
 import types
 
@@ -22,18 +21,18 @@ UNION = getattr(types, "UnionType", None)  # since 3.10
 ARGS_OF_UNION = UNION and UNION.__dict__["__args__"].__get__
 LRU_CACHE = __import__("_functools")._lru_cache_wrapper
 
-# A key in the namespace of each class that a script has made. No script can write
-# it, and so none can ask for it.
+# A key in the namespace of each class that a script made. No script can write this name, so
+# none can look for it.
 MARK = "@script"
 MAIN = "__main__"
 
 
 class RuleViolation(Exception):
-    """The rules refuse what a script tried while it ran."""
+    """Raised when the rules refuse an action at run time."""
 
 
-# In the namespace of each exception that the rules have raised; a script can make
-# others of the same class, with words of its own.
+# Marks exceptions that the rules raised. A script can make others of the same class, with its
+# own text.
 FOUND = "@found"
 
 
@@ -44,9 +43,8 @@ def refuse(rule, reason):
 
 
 class module:
-    """A facade. Its class has no method that could change it, and it does not
-    know its name: by that the interpreter would find the submodules of the
-    module behind it."""
+    """A facade. Its class has no method that could change it, and it has no name: by its
+    name the interpreter would find the submodules of the real module."""
 
     def __setattr__(self, name, value):
         refuse("shared-object", "a module cannot be changed")
@@ -63,18 +61,18 @@ def is_class(thing):
 
 
 def is_script_class(kind):
-    """Whether a class is a script's own; tools are given to it as such."""
+    """Whether a class belongs to the script. The classes of tools count as such."""
     space = DICT_OF(kind)
     return MARK in space or space.get("__module__") == MAIN
 
 
 def is_a(thing, kind):
-    """isinstance, by the real type."""
+    """Like isinstance, by the real type."""
     return kind in MRO_OF(REAL_TYPE(thing))
 
 
 def exact(value):
-    """A text or number without what a class of the script's makes of it."""
+    """Returns a plain text or number from an instance of a script's subclass."""
     kind = REAL_TYPE(value)
     if kind in (str, bytes, int, bool):
         return value
@@ -88,14 +86,14 @@ def exact(value):
 
 
 def exact_text(value, what):
-    """A string as a plain one."""
+    """Returns a plain copy of a string."""
     if not is_a(value, str):
         raise TypeError("%s must be a string, not %s" % (what, NAME_OF(REAL_TYPE(value))))
     return str.__getitem__(value, slice(None))
 
 
 def exact_items(value, what):
-    """A list or tuple of a script, as a tuple."""
+    """Returns a list or tuple of a script as a plain tuple."""
     for kind in list, tuple:
         if is_a(value, kind):
             return tuple(kind.__iter__(value))
@@ -103,12 +101,12 @@ def exact_items(value, what):
 
 
 def exact_names(keywords):
-    """Whether no name of an argument can be taken for another, later."""
+    """Whether all argument names are plain strings, which cannot change later."""
     return all(REAL_TYPE(name) is str for name in keywords)
 
 
 def attributes_of(thing):
-    """The real namespace of an object, or None if it has none."""
+    """Returns the real namespace of an object, or None."""
     try:
         space = object.__getattribute__(thing, "__dict__")
     except AttributeError:
@@ -117,7 +115,7 @@ def attributes_of(thing):
 
 
 def lookup(kind, name):
-    """What a class has under a name, as it is kept there."""
+    """Returns the raw value of a class attribute."""
     for base in MRO_OF(kind):
         if name in DICT_OF(base):
             return DICT_OF(base)[name]
@@ -125,8 +123,8 @@ def lookup(kind, name):
 
 
 def attribute_name(name, what):
-    """The name of an attribute that the library will make: one that a script could
-    have written out, and that leads nowhere."""
+    """Checks the name of an attribute that the library will make. A script could have
+    written it out, and it gives access to nothing else."""
     name = exact_text(name, what)
     if not name.isidentifier() or not matchable(name) or name in KEYWORDS:
         refuse("attribute-by-string", "%s cannot be %.100r" % (what, name))
@@ -137,7 +135,7 @@ KEYWORDS = frozenset(__import__("keyword").kwlist)
 
 
 def in_module(name):
-    """For a class of ours that stands for one of a module."""
+    """Decorates a class of ours that replaces one of a module."""
     def decorate(kind):
         kind.__module__ = name
         return kind

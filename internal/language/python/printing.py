@@ -1,5 +1,5 @@
-"""Pprint. The library's own hands its streams and tables to methods of
-the objects that it prints; this one goes by real types, and writes text."""
+"""pprint. The library's own passes its streams and tables to methods of the objects that it
+prints; this one uses real types and writes text."""
 
 
 class Sortable:
@@ -51,7 +51,7 @@ class PrettyPrinter:
     # ---- on one line
 
     def _repr(self, thing, context, level):
-        """Its text, whether that can be read back, and whether it contains itself."""
+        """Returns its text, whether it can be read back, and whether it contains itself."""
         kind = REAL_TYPE(thing)
         shown = lookup(kind, "__repr__")
         if kind is str:
@@ -209,7 +209,7 @@ class PrettyPrinter:
         return None
 
     def _called(self, thing, write, indent, allowance, context, level):
-        """OrderedDict, Counter, defaultdict, deque: their name, and what is in them."""
+        """OrderedDict, Counter, defaultdict, deque: their name and contents."""
         kind = REAL_TYPE(thing)
         opening = NAME_OF(kind) + "("
         write(opening)
@@ -246,7 +246,7 @@ class PrettyPrinter:
 
 
 def spaced_parts(line):
-    """Words, each with the space behind it."""
+    """Splits text into words, each with the space after it."""
     parts, start, i = [], 0, 0
     while i < len(line):
         while i < len(line) and not line[i].isspace():

@@ -1,11 +1,11 @@
-"""Data classes and named tuples. They make source text of names; here of
-exact strings alone, each of which a script could have written as an attribute."""
+"""Data classes and named tuples. They generate source text from names, here only from exact
+strings, each of which a script could have written as an attribute."""
 import _collections
 
 FIELDS, FROZEN = "@fields", "@frozen"
 PLAIN_FIELD, CLASS_VARIABLE, INIT_VARIABLE, KEYWORDS_FOLLOW = "field", "class variable", "init variable", "keywords follow"
 ANNOTATIONS_OF_CLASS = REAL_TYPE.__dict__.get("__annotations__")  # since 3.10
-GENERATED = {"__builtins__": {}, "__name__": MAIN}  # the globals of functions that are made here
+GENERATED = {"__builtins__": {}, "__name__": MAIN}  # the globals of generated functions
 
 
 class _Missing:
@@ -54,7 +54,7 @@ def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, has
 
 
 def annotations_of(cls):
-    """The annotations that a class itself has."""
+    """Returns the annotations of the class itself."""
     if ANNOTATIONS_OF_CLASS is not None:
         found = ANNOTATIONS_OF_CLASS.__get__(cls)
     else:
@@ -63,7 +63,7 @@ def annotations_of(cls):
 
 
 def annotations_in(space):
-    """The same for a class that is being made."""
+    """Does the same for a class that is being made."""
     found = space.get("__annotations__")
     if found is None:
         annotate = space.get("__annotate_func__", space.get("__annotate__"))  # since 3.14
@@ -83,7 +83,7 @@ def kind_of_field(annotation):
 
 
 def generated(text, **names):
-    """A function from source text, with what it needs besides its arguments."""
+    """Makes a function from source text, with the names that it needs."""
     space = {}
     exec(compile("def make(%s):\n def %s\n return made" % (", ".join(names), text.replace("\n", "\n ")), "<dataclass>", "exec"), GENERATED, space)
     return space["make"](**names)
@@ -151,7 +151,7 @@ class Records:
         return self.with_slots(cls, real, weakref_slot) if slots else cls
 
     def own_fields(self, cls, kw_only):
-        """The fields that a class itself names, by its annotations."""
+        """Returns the fields that the class itself declares by annotations."""
         found, keywords = {}, kw_only
         for name, annotation in annotations_of(cls).items():
             name = attribute_name(name, "a field")
@@ -181,7 +181,7 @@ class Records:
         return found
 
     def initializer_of(self, cls, fields, frozen, slots):
-        own = "c_"  # before the names that are ours, which no field has
+        own = "c_"  # prefix of our own names, which no field has
         while any(f.name.startswith(own) for f in fields):
             own += "_"
         this = own + "self" if any(f.name == "self" for f in fields) else "self"
@@ -225,7 +225,7 @@ class Records:
         return made
 
     def with_slots(self, cls, fields, weakref_slot):
-        """The class anew: an existing one cannot be given slots."""
+        """Makes the class again: slots cannot be added to an existing one."""
         if "__slots__" in DICT_OF(cls):
             raise TypeError("%s already specifies __slots__" % NAME_OF(cls))
         inherited = {name for base in MRO_OF(cls)[1:] for name in DICT_OF(base).get("__slots__", ())}
@@ -390,7 +390,7 @@ def freeze(cls, names):
 
 
 def fields_of(thing):
-    """The fields of a data class or of an object of one, or None."""
+    """Returns the fields of a data class or of its instance, or None."""
     kind = thing if is_class(thing) else REAL_TYPE(thing)
     for base in MRO_OF(kind):
         if FIELDS in DICT_OF(base):

@@ -1,6 +1,6 @@
-"""Where the rules need to see an object, the script calls a guard.
+"""Inserts calls of the guards where the rules must check an object.
 
-Most code is compiled as it was written. Rewritten are
+Most code is compiled as written. The rewritten forms are
 
     x.y = …           as  (x if type(x) not in KINDS else own(x)).y = …
     x._private        as  (x if type(x) not in KINDS else private(x, "_private"))._private
@@ -10,20 +10,20 @@ Most code is compiled as it was written. Rewritten are
     x.__class__       as  typeof(x), where attributes may be named by strings
     def __eq__(self, other): …   begins with   if type(other) in ARRIVING: arrived(other)
 
-The second alone where a class of the library has a private attribute of that
-name. KINDS holds the types of objects that a script shares with others: its own
-are passed by at the price of one look.
+The second form is used only if a class of the library has a private attribute of that name.
+KINDS holds the types of objects that a script shares with others: for its own objects the
+check costs one set lookup.
 
-The guards have names that no script can write, so that none can bind them.
+The guards have names that no script can write, so that no script can rebind them.
 """
 
 KINDS, TYPE, ISINSTANCE = "@kinds", "@type", "@isinstance"
 TYPEOF, OWN, PRIVATE, SPECIAL, FORMATTING = "@typeof", "@own", "@private", "@special", "@formatting"
 ARRIVING, ARRIVED, ALL_ARRIVED = "@arriving", "@arrived", "@all_arrived"
-THING = "@thing"  # a variable: what is looked at
+THING = "@thing"  # a variable with the object to check
 
-# Special methods that look at their arguments: what the interpreter and the library
-# call with objects that the script did not give.
+# Special methods that check their arguments: the interpreter and the library call them with
+# objects that the script did not pass.
 ARRIVALS = words("""
     __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __get__ __set__ __delete__ __set_name__
     __radd__ __rsub__ __rmul__ __rmatmul__ __rtruediv__ __rfloordiv__ __rmod__ __rdivmod__ __rpow__
@@ -37,7 +37,7 @@ MATCH_CLASS = getattr(_ast, "MatchClass", ())
 
 
 def placed(new, old):
-    """Gives a node that was made the place of the one it stands for."""
+    """Gives a new node the position of the node that it replaces."""
     new.lineno, new.col_offset = old.lineno, old.col_offset
     new.end_lineno, new.end_col_offset = old.end_lineno, old.end_col_offset
     return new
@@ -58,20 +58,20 @@ def text(value, old):
 
 
 def passed_by(guard, node, *args, local=False):
-    """The object of node, after the guard has seen it. One that is in a variable,
-    or may be put into a local one, is looked at in place."""
-    looked_at = thing = node
+    """Returns an expression for the object of node after the guard checked it. An object in
+    a variable, or one that may be put into a local variable, is checked inline."""
+    checked = thing = node
     if not isinstance(node, _ast.Name):
         if not local:
             return called(guard, node, node, *args)
         thing = named(THING, node)
-        looked_at = placed(_ast.NamedExpr(placed(_ast.Name(THING, _ast.Store()), node), node), node)
-    own = placed(_ast.Compare(called(TYPE, node, looked_at), [_ast.NotIn()], [named(KINDS, node)]), node)
+        checked = placed(_ast.NamedExpr(placed(_ast.Name(THING, _ast.Store()), node), node), node)
+    own = placed(_ast.Compare(called(TYPE, node, checked), [_ast.NotIn()], [named(KINDS, node)]), node)
     return placed(_ast.IfExp(own, thing, called(guard, node, thing, *args)), node)
 
 
 def mangled(name, owner):
-    """What the compiler makes of self.__name inside of a class."""
+    """Returns the mangled name of self.__name inside a class."""
     if owner is None or not name.startswith("__") or name.endswith("__") or "." in name:
         return name
     owner = owner.lstrip("_")
@@ -84,8 +84,8 @@ BLOCKS = "body", "orelse", "handlers", "finalbody", "cases"
 
 
 class Settled:
-    """Finds the stores that need no guard: to a local variable whose object a
-    guard has seen by then, in a statement before that is always executed."""
+    """Finds the stores that need no guard: to a local variable whose object a guard has
+    already checked, in an earlier statement that is always executed."""
 
     def __init__(self, tree):
         self.stores = set()
@@ -95,9 +95,9 @@ class Settled:
                 self.block(node.body, frozenset())
 
     def local_names(self, function):
-        """The variables that nobody but the function itself can bind."""
+        """Returns the variables that only the function itself can bind."""
         names, outer = set(), set()
-        arguments = function.args  # without their defaults, which are evaluated outside
+        arguments = function.args  # not their defaults, which are evaluated outside
         for arg in arguments.posonlyargs + arguments.args + arguments.kwonlyargs + [arguments.vararg, arguments.kwarg]:
             names.update(bound_by(arg))
         stack = list(function.body)
@@ -129,7 +129,7 @@ class Settled:
             seen = fresh
 
     def targets(self, statement):
-        """The attributes of variables that a statement stores to, in order."""
+        """Returns the attributes of variables that a statement stores to, in order."""
         stack = []
         if isinstance(statement, _ast.Assign):
             stack = statement.targets[::-1]
@@ -140,7 +140,7 @@ class Settled:
             if isinstance(target, (_ast.Tuple, _ast.List)):
                 stack.extend(target.elts[::-1])
             elif isinstance(target, _ast.Attribute) and isinstance(target.value, _ast.Name):
-                if not target.value.id.startswith("__"):  # which has a second spelling in a class
+                if not target.value.id.startswith("__"):  # it is mangled in a class
                     yield target
 
 
@@ -153,8 +153,8 @@ class Rewriter:
         self.own_type = any("type" in bound_by(node) for node in every(tree))
 
     def rewrite(self):
-        # With the name of the class that a node is in, for its private names, and
-        # whether it is a part of a function's own statements.
+        # Each node comes with the name of its class, for private names, and with
+        # whether it is part of a function's own statements.
         stack = [(self.tree, None, False)]
         while stack:
             node, owner, local = stack.pop()
@@ -162,7 +162,7 @@ class Rewriter:
             self.local = local = isinstance(node, FUNCTIONS) or local and not isinstance(node, SCOPES)
             for field in node._fields:
                 value = getattr(node, field, None)
-                if isinstance(node, _ast.ClassDef):  # what stands in its first lines is outside, if it has no parameters
+                if isinstance(node, _ast.ClassDef):  # its decorators and bases are outside, if it has no type parameters
                     inside = node.name if field == "body" or getattr(node, "type_params", None) else owner
                 if isinstance(value, _ast.AST):
                     value = self.guarded(value, node, inside)
@@ -185,7 +185,7 @@ class Rewriter:
         return self.findings
 
     def look_at_arguments(self, function):
-        """Puts the look at what arrives in front of a special method."""
+        """Inserts the check of its arguments at the beginning of a special method."""
         arguments, looks = function.args, []
         for arg in (arguments.posonlyargs + arguments.args)[1:] + arguments.kwonlyargs:
             thing = named(arg.arg, arg)
@@ -207,14 +207,14 @@ class Rewriter:
     def attribute(self, node, parent, name):
         if isinstance(parent, MATCH_VALUE):
             self.pattern(node, name)
-            return node  # nothing but plain attributes may stand there
+            return node  # only plain attributes are allowed there
         if not isinstance(node.ctx, _ast.Load):
             if node not in self.settled:
                 node.value = passed_by(OWN, node.value, local=self.local)
-            if isinstance(parent, _ast.AugAssign) and name in self.watched:  # it is read, too
+            if isinstance(parent, _ast.AugAssign) and name in self.watched:  # it is also read
                 node.value = passed_by(PRIVATE, node.value, text(name, node))
         elif name in FORMATTERS:
-            if not isinstance(node.value, _ast.Constant):  # which the rules have seen
+            if not isinstance(node.value, _ast.Constant):  # the rules have checked constants
                 node.value = called(FORMATTING, node, node.value, text(name, node))
         elif name == "__class__" and self.reflects:
             return called(TYPEOF, node, node.value)
@@ -229,14 +229,14 @@ class Rewriter:
             self.findings.append(Finding("match-attribute", node, "the attribute '%s' cannot be matched" % name))
 
     def type_call(self, node, parent):
-        """type(x) is a metaclass for a class alone."""
+        """type(x) is a metaclass only if x is a class."""
         callee = node.func
         if not (isinstance(callee, _ast.Name) and callee.id == "type" and len(node.args) == 1 and not node.keywords):
             return node
         if isinstance(node.args[0], _ast.Starred):
             return node
         if isinstance(parent, _ast.Attribute) and parent.attr in ("__name__", "__qualname__"):
-            callee.id = TYPE  # nobody gets hold of it
+            callee.id = TYPE  # no other code can reach it
             return node
         callee.id = TYPEOF
         if not isinstance(node.args[0], _ast.Name):

@@ -1,24 +1,23 @@
-"""The language rules: what a script may say. This and the other files here are one
-program, put together in the order of language.go.
+"""The language rules: what a script may contain. This and the other files here form one
+program, concatenated in the order of language.go.
 
-A script is parsed once, by the interpreter's own parser, and what is judged is
-what is compiled: there is no second grammar that could disagree. All attribute
-names of Python are written out in its source. So nearly everything is decided
-here, at no cost to the run; the few ways by which a string becomes an attribute
-are guarded while it runs (guards.py).
+A script is parsed once, by the interpreter's own parser, and what is checked is what is
+compiled: there is no second grammar that could disagree. In Python, attribute names are
+written out in the source. So nearly everything is decided here, at no cost to the run; the
+few ways in which a string becomes an attribute name are guarded at run time (guards.py).
 
-Nothing here depends on how the interpreter is walled in.
+Nothing here depends on the walls around the interpreter.
 """
 import _ast
 import builtins
 import sys
 
 PARSE_ONLY = 0x400  # PyCF_ONLY_AST
-MOST_FINDINGS = 200
+MAX_FINDINGS = 200
 
 
 class Refused(Exception):
-    """The findings are all there are, in the order of the script."""
+    """Contains all findings, in the order of the script."""
 
     def __init__(self, findings):
         super().__init__("the language rules refuse the script")
@@ -29,8 +28,8 @@ def words(text):
     return frozenset(text.split())
 
 
-# What the data model calls by itself. A class may define them, and may be asked
-# for its own: super().__init__(), Base.__eq__(self, other).
+# Methods that the data model calls. A class may define them, and a script may call them:
+# super().__init__(), Base.__eq__(self, other).
 PROTOCOL = words("""
     __new__ __init__ __post_init__ __init_subclass__ __set_name__ __class_getitem__
     __str__ __repr__ __bytes__ __format__ __hash__ __bool__ __len__ __length_hint__
@@ -47,38 +46,38 @@ PROTOCOL = words("""
     __round__ __trunc__ __floor__ __ceil__ __copy__ __deepcopy__ __replace__ __fspath__
 """)
 
-# A class may define these too, and nobody may ask for them: they lead from one
-# object to another, or take the name of an attribute as a string.
+# A class may also define these, but a script may not read them: they lead from one object to
+# another, or take an attribute name as a string.
 DEFINED_ONLY = words("""
     __del__ __get__ __set__ __delete__ __getattr__ __dir__ __getstate__ __setstate__
     __subclasshook__ __slots__ __match_args__
 """)
 
-# These take the name of an attribute as a string, and look at it (guards.py).
+# These take an attribute name as a string, which is checked (guards.py).
 BY_STRING = words("__getattribute__ __setattr__ __delattr__")
 
-# Words about an object, and the chain of exceptions.
+# Descriptions of an object, and the chain of exceptions.
 DESCRIPTIVE = words("""
     __name__ __qualname__ __doc__ __module__
     __cause__ __context__ __suppress_context__ __notes__
 """)
 ASSIGNABLE = words("__name__ __qualname__ __doc__ __cause__ __context__ __suppress_context__")
 
-# Answered with a copy. Who changed the real __annotations__ could change the
-# code that @dataclass makes of them; and the read-only views of the library hand
-# what they show to whoever is compared with them.
+# Read as a copy. A script that changed the real __annotations__ could change the code that
+# @dataclass generates from them. The library's mapping proxies pass their mapping to any object
+# that they are compared with.
 COPIED = words("__annotations__ __members__ groupindex registry metadata _field_defaults")
-SHARED_VIEWS = words("groupindex _field_defaults")  # of what the library keeps for all
+SHARED_VIEWS = words("groupindex _field_defaults")  # of data that the library shares
 
 MODULE_NAMES = words("__name__ __file__ __doc__ __debug__ __all__ __version__ __author__ __license__ __date__")
 
 READABLE = PROTOCOL | DESCRIPTIVE | BY_STRING | words("__annotations__ __members__")
 NAMEABLE = PROTOCOL | DEFINED_ONLY | BY_STRING | MODULE_NAMES
 
-# str.format walks along attributes that no rule has seen.
+# str.format looks up attributes that no rule has checked.
 FORMATTERS = words("format format_map")
 
-# A library object that has one of these hands out more than its own.
+# A library object with one of these hands out more than its own data.
 WATCHED = words("obj register mro evaluate")
 
 BUILTINS = words("""
@@ -88,15 +87,15 @@ BUILTINS = words("""
     staticmethod str sum super tuple type zip aiter anext Ellipsis NotImplemented
 """) | frozenset(
     name for name, value in vars(builtins).items()
-    # Groups of exceptions are left out: their split() is believed by the
-    # interpreter itself, which a lying one crashes.
+    # Exception groups are left out: the interpreter itself trusts their split(), and a
+    # lying one crashes it.
     if isinstance(value, type) and issubclass(value, BaseException) and not name.endswith("Group")
 )
 
 
 def inner_attributes():
-    """The attributes of frames, tracebacks, code, generators and their like, as
-    this interpreter has them: one that a later version adds is known too."""
+    """Returns the attributes of frames, tracebacks, code, generators and similar objects of
+    this interpreter, so that those of a later version are included."""
     def generator():
         yield
 
@@ -124,7 +123,7 @@ def is_dunder(name):
     return name.startswith("__") and name.endswith("__") and len(name) > 4
 
 
-# What to do instead, for what is tried most.
+# Alternatives for what is tried most.
 INSTEAD = {
     "getattr": "write object.name, or keep the values in a dict",
     "setattr": "write object.name = value, or keep the values in a dict",
@@ -137,7 +136,7 @@ INSTEAD = {
     "exec": "define functions and call them",
     "compile": "define functions and call them",
     "open": "files are out of reach: take the data from the input, and give it back in the result",
-    "input": "nobody is there to answer: a hook takes its data from its arguments",
+    "input": "there is no input here: a hook takes its data from its arguments",
     "breakpoint": "print what you want to see",
     "exit": "raise SystemExit, or let the script come to its end",
     "quit": "raise SystemExit, or let the script come to its end",
@@ -167,7 +166,7 @@ INSTEAD = {
 
 
 class Finding:
-    """What is wrong, where, why, and what would be right."""
+    """What is wrong, where and why, and what to do instead."""
 
     def __init__(self, rule, node, reason, hint="", allowed=()):
         self.rule, self.reason, self.hint, self.allowed = rule, reason, hint, list(allowed)
@@ -179,7 +178,7 @@ class Finding:
 
 
 def children(node):
-    """The nodes directly below, in the order of the source."""
+    """Yields the child nodes in the order of the source."""
     for field in node._fields:
         value = getattr(node, field, None)
         if isinstance(value, _ast.AST):
@@ -191,7 +190,7 @@ def children(node):
 
 
 def every(tree):
-    """All nodes, without recursion: a script nests as deep as it likes."""
+    """Yields all nodes without recursion: a script may nest arbitrarily deep."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -199,8 +198,7 @@ def every(tree):
         stack.extend(children(node))
 
 
-# Where nodes hold names that they bind. Statements that do not exist in this
-# version are not there.
+# The fields of nodes with names that they bind, as far as this version has these nodes.
 BINDING_FIELDS = {
     getattr(_ast, kind): field
     for kind, field in (
@@ -214,7 +212,7 @@ BINDING_FIELDS = {
 
 
 def bound_by(node):
-    """The names that one node binds."""
+    """Yields the names that one node binds."""
     if isinstance(node, _ast.Name):
         return () if isinstance(node.ctx, _ast.Load) else (node.id,)
     if isinstance(node, _ast.alias):
@@ -224,14 +222,14 @@ def bound_by(node):
 
 
 def leaves_work(tree):
-    """Whether a script could do something when its objects die: in a finalizer, or
-    at the end of a function that was left half done."""
+    """Whether a script may run code when its objects die: in a finalizer, or at the end of a
+    suspended function."""
     halves = _ast.Yield, _ast.YieldFrom, _ast.AsyncFunctionDef
     return any(isinstance(node, halves) or "__del__" in bound_by(node) for node in every(tree))
 
 
 def match_tables_of(class_node):
-    """The values of __match_args__ in a class body, and where they are bound."""
+    """Yields the values of __match_args__ in a class body, and where they are bound."""
     for statement in class_node.body:
         if isinstance(statement, _ast.Assign):
             targets = statement.targets
@@ -251,14 +249,14 @@ def match_tables(tree):
 
 
 class Rules:
-    """What one set of allowed modules and builtins refuses."""
+    """Checks scripts against one set of allowed modules and builtins."""
 
     def __init__(self, modules, names):
         self.modules, self.builtins = modules, names
-        self.reflects = "getattr" in names  # then x.__class__ may be read, too
+        self.reflects = "getattr" in names  # then x.__class__ may also be read
 
     def findings(self, tree):
-        """Every finding of a parsed script."""
+        """Returns all findings of a parsed script."""
         found, bound = [], set()
         for node in every(tree):
             bound.update(bound_by(node))
@@ -272,9 +270,9 @@ class Rules:
             if judge is not None:
                 found.extend(judge(self, node, bound))
         found.sort(key=lambda f: (f.line, f.column))
-        if len(found) > MOST_FINDINGS:
-            rest = Finding("more-findings", None, "%d more findings are not shown" % (len(found) - MOST_FINDINGS))
-            found = found[:MOST_FINDINGS] + [rest]
+        if len(found) > MAX_FINDINGS:
+            rest = Finding("more-findings", None, "%d more findings are not shown" % (len(found) - MAX_FINDINGS))
+            found = found[:MAX_FINDINGS] + [rest]
         return found
 
     def binding(self, node, name):
@@ -350,7 +348,7 @@ class Rules:
 
     def class_statement(self, node, bound):
         for keyword in node.keywords:
-            if keyword.arg == "metaclass" and "abc" not in self.modules:  # else the builder looks whether it is ABCMeta
+            if keyword.arg == "metaclass" and "abc" not in self.modules:  # otherwise the builder checks that it is ABCMeta
                 yield Finding("metaclass", node, "a metaclass is not allowed",
                               "use a class decorator, or __init_subclass__ in a base class")
         for base in node.bases:
@@ -375,8 +373,8 @@ class Rules:
                 yield Finding("match-attribute", node, "the attribute '%s' cannot be matched" % name)
 
     def except_star(self, node, bound):
-        yield Finding("except-star", node, "except* is not allowed: it believes what a group of exceptions says of itself",
-                      "write except, and look at the exceptions one by one")
+        yield Finding("except-star", node, "except* is not allowed: it trusts what an exception group reports about itself",
+                      "write except, and handle the exceptions one by one")
 
     JUDGES = {
         _ast.Name: name, _ast.Attribute: attribute, _ast.Call: call, _ast.ClassDef: class_statement,
@@ -389,24 +387,24 @@ class Rules:
 
 
 def readable_by_string(name):
-    """Whether an attribute may be named by a string: no private ones, and none
-    that must be guarded."""
+    """Whether an attribute may be named by a string: not if it is private or must be
+    guarded."""
     return not name.startswith("_") and name not in INNER | FORMATTERS | WATCHED
 
 
 def askable(name):
-    """Whether hasattr may be asked for it: it gives a yes or a no."""
+    """Whether hasattr may ask for it, which only answers yes or no."""
     return name not in INNER and (name in READABLE or not is_dunder(name))
 
 
 def matchable(name):
-    """Whether a class pattern may read it, of a class that has no attribute to
-    be guarded."""
+    """Whether a class pattern may read it, for a class without attributes that must be
+    guarded."""
     return name not in INNER and not is_dunder(name)
 
 
 def walked_by_format(text):
-    """The attributes that str.format looks up for a format, nested ones too."""
+    """Yields the attributes that str.format looks up for a format, including nested ones."""
     import _string
 
     try:
@@ -418,11 +416,11 @@ def walked_by_format(text):
             if spec and "{" in spec:
                 yield from walked_by_format(spec)
     except ValueError:
-        return  # str.format will say what is wrong with it
+        return  # str.format raises the error
 
 
 def findings_of(error):
-    """What kept a script from being compiled, as lists."""
+    """Returns why a script was not compiled, as lists."""
     if isinstance(error, Refused):
         return [finding.fields() for finding in error.findings]
     finding = Finding("syntax", None, str(getattr(error, "msg", None) or error or type(error).__name__))

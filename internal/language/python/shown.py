@@ -1,11 +1,11 @@
-"""Which names of which modules scripts see. A name that is not here is
-not shown; a new one of a later Python has to be judged first. The classes of names:
+"""The names of each module that scripts see. A name that is not listed is not visible; a
+new name of a later Python must be reviewed first. The kinds of names:
 
-    functions   take values and give values: they call back nothing but the functions
-                and methods that the script gives them, with arguments of the script's
-    final       classes that cannot be inherited from
-    open        classes that can: what their methods hand to a script's override is the
-                script's own
+    functions   take and return values: they only call functions and methods that the script
+                passes, with arguments that belong to the script
+    final       classes that scripts cannot inherit from
+    open        classes that they can: what their methods pass to a script's override
+                belongs to the script
     values      numbers, strings, and tables as tuples
     replaced    ours, from the parts before this one or from library.py
 """

@@ -8,7 +8,7 @@ def string_classes(rules, real):
     absent = object()
 
     def pattern_of(template):
-        """Made of what the class says, taken once and exactly."""
+        """Made from the attributes of the class, read once as exact values."""
         kind = REAL_TYPE(template)
         given = lookup(kind, "pattern")
         flags = exact(lookup(kind, "flags"))
@@ -146,7 +146,7 @@ def stream(name):
 
 
 def read_line(prompt="", /):
-    """input(): a line of the request's stdin."""
+    """input(): returns a line of the request's stdin."""
     if prompt is not None and not (REAL_TYPE(prompt) is str and not prompt):
         stream("stdout").write(exact(str(prompt)))
         stream("stdout").flush()
@@ -156,7 +156,7 @@ def read_line(prompt="", /):
     return line[:-1] if line.endswith("\n") else line
 
 
-DEEPEST = 10000  # calls in each other: more would overflow the interpreter's own stack
+MAX_RECURSION = 10000  # nested calls: more would overflow the interpreter's own stack
 
 
 def system_module(real):
@@ -164,7 +164,7 @@ def system_module(real):
         raise SystemExit(status)
 
     def setrecursionlimit(limit, /):
-        real.setrecursionlimit(min(exact(limit), DEEPEST))
+        real.setrecursionlimit(min(exact(limit), MAX_RECURSION))
 
     return {
         "argv": ("script",), "exit": leave, "setrecursionlimit": setrecursionlimit, "getrecursionlimit": real.getrecursionlimit,

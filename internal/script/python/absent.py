@@ -1,9 +1,8 @@
 """What WebAssembly does not have: threads, a network, other programs.
 
-Modules that are about them can be imported all the same: many a library does that
-and never uses them. What cannot work says so, and what to do instead, with the
-exceptions that scripts expect. Modules are mended when they are imported, so that
-nobody pays for those that are not.
+Modules for these can still be imported: many libraries import them and never use them.
+What cannot work raises the exception that scripts expect, and says what to do instead.
+Modules are patched when they are imported, so that unused ones cost nothing.
 """
 import errno
 import sys
@@ -12,18 +11,18 @@ NO_THREADS = "can't start new thread: the wasm tier has no threads (do one thing
 NO_NETWORK = "the wasm tier has no network (pass the data in as input, or ask a tool for it)"
 NO_PROGRAMS = "the wasm tier starts no other programs (do it in Python, or ask a tool for it)"
 NO_SIGNALS = "the wasm tier has no signals (the limits of a run end it in time; within it, asyncio.timeout does)"
-NO_DESCRIPTORS = "the wasm tier has no pipes, and each file once (keep data in io.BytesIO, redirect output with contextlib)"
+NO_DESCRIPTORS = "the wasm tier has no pipes and cannot duplicate descriptors (keep data in io.BytesIO, redirect output with contextlib)"
 NO_USERS = "the wasm tier has no users"
-NO_MACHINE = "the wasm tier does not know what it runs on, and uses one processor of it"
+NO_MACHINE = "the wasm tier does not know its machine, and uses one CPU of it"
 NO_LIBRARIES = "the wasm tier loads no shared libraries (the tier process does)"
 NO_UNIX = "the wasm tier has no Unix below it (the tier process has)"
-NOT_BUILT = "it is not built for the wasm tier (the tier process has it)"
-NOT_BUILT_ZLIB = "it is not built for the wasm tier (zlib, gzip and zipfile are; the tier process has it)"
-ONLY_STANDARD = "the wasm tier has the standard library alone (the tier process has what its virtual environment has)"
+NOT_BUILT = "the module is not built for the wasm tier (the tier process has it)"
+NOT_BUILT_ZLIB = "the module is not built for the wasm tier (zlib, gzip and zipfile are; the tier process has it)"
+ONLY_STANDARD = "the wasm tier only has the standard library (the tier process has the packages of its virtual environment)"
 NO_TIME_ZONE = "the wasm tier keeps time in UTC (for others, use zoneinfo.ZoneInfo)"
 ONE_THREAD = "the wasm tier has one thread (use time.process_time)"
 
-# The modules that scripts ask for most, of those that are not there.
+# The missing modules that scripts import most.
 ABSENT_MODULES = {
     NO_PROGRAMS: "_posixsubprocess",
     NO_LIBRARIES: "ctypes _ctypes",
@@ -34,7 +33,7 @@ ABSENT_MODULES = {
     ONLY_STANDARD: "PIL matplotlib numpy pandas requests scipy sklearn yaml",
 }
 
-# What modules of the standard library have elsewhere.
+# Names that modules of the standard library have on other systems.
 ABSENT_NAMES = {
     "os": {
         NO_PROGRAMS: "execl execle execlp execlpe execv execve execvp execvpe fork forkpty posix_spawn posix_spawnp"
@@ -58,7 +57,7 @@ def by_name(table):
 
 
 def refuses(make):
-    """A function that takes anything, and raises what make gives."""
+    """Returns a function that takes any arguments and raises what make returns."""
     def refuse(*args, **kwargs):
         raise make()
 
@@ -74,8 +73,8 @@ def no_network():
 
 
 def explain_names(module):
-    """Has a module say why a name is not there. To hasattr, which many ask first, it
-    is not there in any case."""
+    """Makes a module say why a name is missing. hasattr, which many programs call first,
+    still returns False."""
     reasons = by_name(ABSENT_NAMES[module.__name__])
 
     def __getattr__(name):
@@ -86,59 +85,57 @@ def explain_names(module):
 
 
 class Absence:
-    """The last to be asked for a module. Of some it can say why nobody has them."""
+    """The last finder of modules. It says why some modules do not exist."""
 
     reasons = by_name(ABSENT_MODULES)
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
         why = cls.reasons.get(name)
-        # Who only looks whether it is there, as importlib.util.find_spec does, is told
-        # no as ever.
+        # importlib.util.find_spec, which only asks whether a module exists, gets None
+        # as usual.
         if why is None or sys._getframe(2).f_code.co_name != "_find_and_load_unlocked":
             return None
         raise ModuleNotFoundError("No module named %r: %s" % (name, why), name=name)
 
 
-class Mender:
-    """Finds modules as others do, and has some of them mended once they are
-    loaded."""
+class PatchingFinder:
+    """Finds modules as the other finders do, and patches some of them once they are loaded."""
 
-    def __init__(self, menders):
-        self.menders = menders  # by the name of the module
+    def __init__(self, patches):
+        self.patches = patches  # by the name of the module
 
     def find_spec(self, name, path=None, target=None):
-        mend = self.menders.get(name)
-        if mend is None:
+        patch = self.patches.get(name)
+        if patch is None:
             return None
         for finder in sys.meta_path:
             spec = finder.find_spec(name, path, target) if finder is not self else None
             if spec is not None:
-                spec.loader = Mending(spec.loader, mend)
+                spec.loader = PatchingLoader(spec.loader, patch)
                 return spec
         return None
 
 
-class Mending:
-    """The loader of a module that is to be mended."""
+class PatchingLoader:
+    """The loader of a module that is patched."""
 
-    def __init__(self, loader, mend):
-        self.loader, self.mend = loader, mend
+    def __init__(self, loader, patch):
+        self.loader, self.patch = loader, patch
 
     def create_module(self, spec):
         return self.loader.create_module(spec)
 
     def exec_module(self, module):
-        # From here on nothing shows that we have been there: others ask the loader
-        # for the source.
+        # Restore the real loader, which other code asks for the source.
         module.__loader__ = module.__spec__.loader = self.loader
         self.loader.exec_module(module)
-        self.mend(module)
+        self.patch(module)
 
 
 def install_absences():
-    """Puts words in the place of what is not there. Before anything else is
-    imported, that would bind what is replaced."""
+    """Replaces what is missing by functions that say so. This must run before any other
+    import, which would bind the originals."""
     import _thread
     import os
 
@@ -156,33 +153,33 @@ def install_absences():
         select = sys.modules["select"] = type(sys)("select")
         select.error, select.select = OSError, refuses(no_network)
     sys.modules["_multiprocessing"] = make_multiprocessing_module()
-    menders = {
-        "asyncio": mend_asyncio, "http.client": mend_http, "multiprocessing.connection": mend_pipes,
-        "multiprocessing.process": mend_processes, "subprocess": mend_subprocess,
+    patches = {
+        "asyncio": patch_asyncio, "http.client": patch_http, "multiprocessing.connection": patch_pipes,
+        "multiprocessing.process": patch_processes, "subprocess": patch_subprocess,
     }
-    menders.update(dict.fromkeys(ABSENT_NAMES, explain_names))
-    sys.meta_path.insert(0, Mender(menders))
+    patches.update(dict.fromkeys(ABSENT_NAMES, explain_names))
+    sys.meta_path.insert(0, PatchingFinder(patches))
     sys.meta_path.append(Absence)
-    for name in menders:
+    for name in patches:
         if name in sys.modules:
-            menders[name](sys.modules[name])
+            patches[name](sys.modules[name])
 
 
-def mend_subprocess(subprocess):
+def patch_subprocess(subprocess):
     subprocess.Popen.__init__ = refuses(no_programs)
 
 
-def mend_processes(process):
+def patch_processes(process):
     process.BaseProcess.start = refuses(no_programs)
 
 
-def mend_pipes(connection):
+def patch_pipes(connection):
     connection.Pipe = refuses(no_programs)
 
 
-def mend_http(client):
-    """Without OpenSSL there is no HTTPS, and urllib would call it an unknown kind of
-    URL. What is to be told is that there is no network."""
+def patch_http(client):
+    """Without OpenSSL there is no HTTPS, and urllib would report an unknown URL type. The
+    right message is that there is no network."""
     if hasattr(client, "HTTPSConnection"):
         return
 
@@ -197,7 +194,7 @@ def mend_http(client):
 
 
 def make_multiprocessing_module():
-    """The module beneath multiprocessing, whose parts can then be imported. They all
+    """Makes the C module of multiprocessing, so that its parts can be imported. They all
     begin with a lock."""
     class SemLock:
         SEM_VALUE_MAX = 2**31 - 1
@@ -209,7 +206,7 @@ def make_multiprocessing_module():
     return made
 
 
-# The numbers are Linux's: scripts have them in tables, and nobody sends them.
+# Linux's numbers. Scripts have them in tables; they are never sent.
 SOCKET_CONSTANTS = dict(
     AF_UNSPEC=0, AF_INET=2, AF_INET6=10, SOCK_STREAM=1, SOCK_DGRAM=2, SOCK_RAW=3, SOCK_NONBLOCK=2048, SOCK_CLOEXEC=524288,
     SOL_SOCKET=1, SOL_TCP=6, SOL_UDP=17, SOMAXCONN=4096, SHUT_RD=0, SHUT_WR=1, SHUT_RDWR=2,
@@ -225,16 +222,16 @@ SOCKET_CONSTANTS = dict(
 
 
 def make_socket_module():
-    """The module beneath socket, of which the standard library makes the rest."""
+    """Makes the C module of socket. The standard library adds the rest."""
     class socket:
         __slots__ = ()
         __init__ = refuses(no_network)
 
     class herror(OSError):
-        """There is no host by that name, or by any."""
+        """No host can be found."""
 
     class gaierror(OSError):
-        """There is no address for that name, or for any."""
+        """No address can be found."""
 
     for kind in herror, gaierror:
         kind.__module__, kind.__qualname__ = "socket", kind.__name__

@@ -1,14 +1,13 @@
 """What an uncaught exception looks like to the author of a script.
 
-A guest's exception can say anything about itself, and name any file. Nothing here
-believes it: tracebacks, causes and notes are read from where the interpreter itself
-keeps them, frames and code are known by their real types, and lines are shown of
-the script alone, from its text. The one thing that is asked is str(), for the
-message.
+A guest's exception can claim anything about itself and name any file. Nothing here trusts
+it: tracebacks, causes and notes are read from where the interpreter keeps them, frames and
+code are recognized by their real types, and only lines of the script are shown, from its
+text. The only method that is called is str(), for the message.
 """
 import sys
 
-FRAMES_AT_MOST, ERRORS_AT_MOST, TRACEBACK_AT_MOST = 60, 12, 20000
+MAX_FRAMES, ERRORS_AT_MOST, MAX_TRACEBACK = 60, 12, 20000
 
 _TRACEBACK, _CAUSE, _CONTEXT, _QUIET, _SPACE = (
     BaseException.__dict__[name].__get__
@@ -32,7 +31,7 @@ def is_kind(value, kind):
 
 
 def text_of(value):
-    """A string as a plain one; nothing for all else."""
+    """Returns a plain copy of a string, and "" for anything else."""
     return str.__getitem__(value, slice(None)) if is_kind(value, str) else ""
 
 
@@ -41,13 +40,13 @@ def number_of(value):
 
 
 def field_of(error, kind, name):
-    """What the interpreter keeps in an exception of that kind, or None."""
+    """Returns a field of an exception of that kind from the interpreter's own slot, or None."""
     return _FIELDS[kind, name](error) if is_kind(error, kind) else None
 
 
 def steps_of(error):
-    """The frames of a traceback as file, line, name of the function and columns,
-    without our own: those that a script was called from, and the guards."""
+    """Returns the frames of a traceback as file, line, function and columns, without our
+    own: the callers of the script, and the guards."""
     at, steps = _TRACEBACK(error), []
     while at is not None:
         frame = at.tb_frame
@@ -59,7 +58,7 @@ def steps_of(error):
 
 
 def columns_of(code, instruction):
-    """From where to where the failing expression goes, if that is one line; since 3.11."""
+    """Returns the columns of the failing expression, if it is on one line; since 3.11."""
     if instruction < 0 or not hasattr(code, "co_positions"):
         return None
     for i, (line, last, start, end) in enumerate(code.co_positions()):
@@ -69,10 +68,10 @@ def columns_of(code, instruction):
 
 
 def shown_steps(steps, name, lines):
-    """The text of a traceback's frames, of a long one its beginning and its end."""
-    if len(steps) > FRAMES_AT_MOST:
-        left_out = len(steps) - FRAMES_AT_MOST
-        first, rest = steps[:FRAMES_AT_MOST // 2], steps[-FRAMES_AT_MOST // 2:]
+    """Formats the frames of a traceback; of a long one only the first and the last."""
+    if len(steps) > MAX_FRAMES:
+        left_out = len(steps) - MAX_FRAMES
+        first, rest = steps[:MAX_FRAMES // 2], steps[-MAX_FRAMES // 2:]
         return shown_steps(first, name, lines) + "  [%d more frames]\n" % left_out + shown_steps(rest, name, lines)
     text = ""
     for file, line, function, columns in steps:
@@ -96,7 +95,7 @@ def shown_line(line, columns):
 
 
 def last_line(error, name, lines):
-    """The kind of the exception and its message; of a syntax error, where it is."""
+    """Formats the class of the exception and its message; of a syntax error also where it is."""
     kind = type(error)
     home, words = text_of(_HOME(kind)), text_of(_QUALIFIED(kind))
     if home not in ("__main__", "builtins", ""):
@@ -120,7 +119,7 @@ def last_line(error, name, lines):
 
 
 def shown_error(error, name, lines, seen):
-    """An exception with what it came from, the oldest first."""
+    """Formats an exception with its causes, the oldest first."""
     seen.append(error)
     text = ""
     for other, words in (
@@ -143,7 +142,7 @@ def shown_error(error, name, lines, seen):
 
 
 def describe(error, name, script):
-    """The report of an uncaught exception."""
+    """Returns the report of an uncaught exception."""
     line = 0
     for file, at, _, _ in steps_of(error):
         if file == name:
@@ -151,8 +150,8 @@ def describe(error, name, script):
     if is_kind(error, SyntaxError) and text_of(field_of(error, SyntaxError, "filename")) == name:
         line = number_of(field_of(error, SyntaxError, "lineno"))
     report = {"type": text_of(_NAME(type(error))), "message": bounded(str, error, 4000), "line": line, "traceback": ""}
-    # By the class, since a guest gives its own any name, and with the words of the
-    # rules, since it can make exceptions of that class.
+    # Check the class, because a guest can give its own class any name, and the message of
+    # the rules, because it can raise that class itself.
     space = _SPACE(error)
     if type(error) is LANGUAGE.get("RuleViolation") and type(space) is dict and LANGUAGE["FOUND"] in space:
         report["kind"], report["message"] = "rule", "%s: %s" % space[LANGUAGE["FOUND"]]
@@ -163,7 +162,7 @@ def describe(error, name, script):
         report["filename"] = text_of(field_of(error, OSError, "filename"))
     try:
         text = shown_error(error, name, script.splitlines(), [])
-        report["traceback"] = text if len(text) <= TRACEBACK_AT_MOST else text[:TRACEBACK_AT_MOST // 2] + "\n…\n" + text[-TRACEBACK_AT_MOST // 2:]
+        report["traceback"] = text if len(text) <= MAX_TRACEBACK else text[:MAX_TRACEBACK // 2] + "\n…\n" + text[-MAX_TRACEBACK // 2:]
     except BaseException:
         report["traceback"] = "%s: %s\n" % (report["type"], report["message"])
     try:

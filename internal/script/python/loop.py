@@ -1,39 +1,39 @@
-"""An event loop that waits for time alone: on WebAssembly no file and no socket can
-be waited for, and no thread comes back with a result."""
+"""An event loop that only waits for time: on WebAssembly there is no socket or thread to
+wait for."""
 import time
 
 STUCK = (
-    "every coroutine waits, and nothing is left that could wake one: "
-    "on the wasm tier there is no network and no thread to wait for"
+    "all coroutines wait, and nothing can wake one: "
+    "the wasm tier has no network and no threads to wait for"
 )
 
 
 class Sleeper:
-    """Stands where event loops have a selector."""
+    """Replaces the selector of an event loop."""
 
     def select(self, timeout=None):
         if timeout is None:
-            raise RuntimeError(STUCK)  # rather than to wait until time is up
+            raise RuntimeError(STUCK)  # instead of waiting for the time limit
         if timeout > 0:
             time.sleep(timeout)
         return ()
 
 
-def mend_asyncio(asyncio):
+def patch_asyncio(asyncio):
     class SleepingEventLoop(asyncio.BaseEventLoop):
         def __init__(self):
             super().__init__()
             self._selector = Sleeper()
 
         def _process_events(self, events):
-            """There are none."""
+            """Does nothing: there are no events."""
 
         def _write_to_self(self):
-            """Nobody is elsewhere who would have to wake us."""
+            """Does nothing: there is no other thread that could wake the loop."""
 
         def run_in_executor(self, executor, function, *args):
-            """Without an executor, which would start threads: calls the function when
-            the coroutines that are ready have had their turn."""
+            """Calls the function when the coroutines that are ready have had their turn. An
+            executor is refused, because it would start threads."""
             if executor is not None:
                 return super().run_in_executor(executor, function, *args)
             self._check_closed()
@@ -55,7 +55,7 @@ def mend_asyncio(asyncio):
         async def create_connection(self, *args, **kwargs):
             raise no_network()
 
-        # A server without a socket would wait for ever, and say nothing.
+        # A server without a socket would wait forever.
         create_server = create_datagram_endpoint = create_unix_connection = create_unix_server = create_connection
 
         async def subprocess_exec(self, *args, **kwargs):
@@ -63,7 +63,7 @@ def mend_asyncio(asyncio):
 
         subprocess_shell = subprocess_exec
 
-        # The kind of error is that of other platforms which cannot do it.
+        # Other platforms that cannot do this raise the same exception.
         add_signal_handler = remove_signal_handler = refuses(lambda: NotImplementedError(NO_SIGNALS))
         add_reader = add_writer = refuses(lambda: NotImplementedError(NO_NETWORK))
 

@@ -1,24 +1,24 @@
-"""Second half of the script part: what copies of an interpreter must not have in common.
+"""Second half of the script part: the random state that copies of an interpreter must not share.
 
-Guests are copies of one interpreter: forks of a process, or of the memory of a
-WebAssembly instance. A generator of random numbers that a module seeded while it was
-imported would give all of them the same numbers, and who knows its own could tell the
-others'. So each copy seeds all of them anew before its guest comes.
+Guests are copies of one interpreter: forks of a process, or copies of the memory of a
+WebAssembly instance. A random generator that a module seeded while it was imported would
+give all of them the same numbers, so one guest could predict those of another. Therefore
+each copy seeds all generators again before its guest arrives.
 
-Some of it cannot be made anew. The secret of hash() is the interpreter's own, because
-every dict depends on it; fork servers and images are replaced instead. What a module
-drew and kept as plain data, or inside a library in C that is not named here, is not
-found.
+Some state cannot be renewed. The secret of hash() belongs to the interpreter, because
+every dict depends on it; fork servers and images are replaced regularly instead. Random
+data that a module keeps as plain values, or inside a C library that is not listed here, is
+not found.
 """
 import sys
 
 
 class Randomness:
-    """What seeds the generators of this interpreter anew. It is made after the last
-    import, and before gc.freeze(), which hides objects from the search.
+    """Seeds the generators of this interpreter again. It is created after the last import
+    and before gc.freeze(), which hides objects from the search.
 
-    A session may import more before it is copied. Of that the generators are known that
-    a module has for everybody; those that scripts make themselves are theirs."""
+    A session may import more before it is copied. Then the shared generators of those
+    modules are renewed; generators that scripts create are their own business."""
 
     def __init__(self):
         self.known, self.renewals = set(), []
@@ -30,7 +30,7 @@ class Randomness:
             renewal()
 
     def learn(self, search):
-        """Learns of modules that came since, and with search of all that is hidden."""
+        """Finds the generators of new modules and, with search, all hidden ones."""
         objects = None
         for name, renewals_of in SOURCES:
             module = sys.modules.get(name)
@@ -42,7 +42,7 @@ class Randomness:
 
 
 def all_objects():
-    """All objects that the garbage collector tracks, and those that they refer to."""
+    """Returns all objects that the garbage collector tracks, and those that they refer to."""
     import gc
 
     objects = gc.get_objects()
@@ -50,8 +50,8 @@ def all_objects():
 
 
 def instances(objects, kind):
-    """Those of a kind. An object is not asked for its class: a proxy would import what
-    it stands for."""
+    """Returns the instances of a class. It does not ask an object for its __class__: a lazy
+    proxy would import its module."""
     wanted = {found for found in set(map(type, objects)) if issubclass(found, kind)}
     return {id(value): value for value in objects if type(value) in wanted}.values() if wanted else ()
 
@@ -62,15 +62,16 @@ def entropy(size):
     return int.from_bytes(os.urandom(size), "little")
 
 
-def of_random(random, objects):
-    base = random.Random.__mro__[1]  # _random.Random, whose state it is
+def renewals_of_random(random, objects):
+    base = random.Random.__mro__[1]  # _random.Random has the state
 
     def renewal(value):
         def renew():
             if not issubclass(type(value), random.SystemRandom):
-                # As hard to guess as what seed() takes, which reads eighty times as many bytes.
+                # As hard to guess as the seed of seed(), which reads eighty
+                # times as many bytes.
                 base.seed(value, entropy(32))
-            # gauss() draws two numbers, and keeps one for the next call.
+            # gauss() draws two numbers and keeps one for the next call.
             if getattr(value, "gauss_next", None) is not None:
                 value.gauss_next = None
 
@@ -79,7 +80,7 @@ def of_random(random, objects):
     return [renewal(value) for value in instances(objects + [random._inst], base)]
 
 
-def of_numpy(random, objects):
+def renewals_of_numpy(random, objects):
     shared = random.mtrand._rand
     objects = objects + [shared, shared._bit_generator]
 
@@ -97,7 +98,7 @@ def of_numpy(random, objects):
 
         return forget_gauss
 
-    # What a RandomState draws from is renewed before what it has drawn is forgotten.
+    # Renew the bit generator of a RandomState before its cached number is dropped.
     return [
         renewal(value)
         for kind, renewal in ((random.SeedSequence, sequence), (random.BitGenerator, generator), (random.RandomState, legacy))
@@ -105,21 +106,22 @@ def of_numpy(random, objects):
     ]
 
 
-def of_tempfile(tempfile, _):
+def renewals_of_tempfile(tempfile, _):
     def renew():
-        tempfile._name_sequence = None  # it compares process ids, which are all 1
+        tempfile._name_sequence = None  # it detects forks by the process id, which is always 1
 
     return [renew]
 
 
-# Since 3.14 there are more of them.
+# 3.14 added some of these.
 UUID_STATE = (("_last_timestamp", None), ("_last_timestamp_v6", None), ("_last_timestamp_v7", None), ("_last_counter_v7", 0))
 
 
-def of_uuid(uuid, _):
+def renewals_of_uuid(uuid, _):
     def renew():
         if getattr(uuid, "_node", None) is not None:
-            # To find it again would start programs. Random ones have the multicast bit.
+            # Finding the real node again would start programs. Random nodes have
+            # the multicast bit.
             uuid._node = entropy(6) | 1 << 40
         for name, value in UUID_STATE:
             if hasattr(uuid, name):
@@ -128,24 +130,24 @@ def of_uuid(uuid, _):
     return [renew]
 
 
-def of_openssl(_ssl, _):
-    # It compares process ids, too, to notice a fork.
+def renewals_of_openssl(_ssl, _):
+    # It also detects forks by the process id.
     return [lambda: _ssl.RAND_add(entropy(32).to_bytes(32, "little"), 32.0)]
 
 
-def of_processes(process, _):
+def renewals_of_processes(process, _):
     def renew():
         process.current_process().authkey = entropy(32).to_bytes(32, "little")
 
     return [renew]
 
 
-# Modules with random state of their own. secrets, os.urandom() and uuid4() have none.
+# Modules with their own random state. secrets, os.urandom() and uuid4() have none.
 SOURCES = (
-    ("random", of_random),
-    ("numpy.random", of_numpy),
-    ("tempfile", of_tempfile),
-    ("uuid", of_uuid),
-    ("_ssl", of_openssl),
-    ("multiprocessing.process", of_processes),
+    ("random", renewals_of_random),
+    ("numpy.random", renewals_of_numpy),
+    ("tempfile", renewals_of_tempfile),
+    ("uuid", renewals_of_uuid),
+    ("_ssl", renewals_of_openssl),
+    ("multiprocessing.process", renewals_of_processes),
 )

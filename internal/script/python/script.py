@@ -1,21 +1,19 @@
 """One script, from its text to the report of its end.
 
-This is the same wherever CPython runs: in a process behind walls (internal/zygote),
-or as WebAssembly. It knows nothing of how a script comes here, nor of where its
-report goes; what differs is given to it. It becomes a part of a larger program, and
-shares its names.
+This is the same wherever CPython runs: in a process behind walls (internal/zygote) or as
+WebAssembly. It does not know where a script comes from or where its report goes; whatever
+differs is passed in. It becomes part of a larger program and shares its names.
 
-Everything it uses is built into the interpreter: an import here is paid by every
-start.
+Everything it uses is built into the interpreter: each import costs every start.
 """
 import marshal
 import sys
 
-CODE_AT_MOST = 64 << 10  # see internal/zygote/codes.go
+MAX_CODE = 64 << 10  # see internal/zygote/codes.go
 
 
 def prepare(preload):
-    """Makes the interpreter look as a script expects, and imports what the
+    """Sets up the interpreter as a script expects it, and imports the modules that the
     policy names. site is not run: it would execute .pth files."""
     import builtins
 
@@ -32,22 +30,22 @@ def prepare(preload):
             missing.append("%s (%s)" % (name, error))
     if missing:
         raise ImportError("cannot import " + ", ".join(missing))
-    # A line at a time: what a guest printed before it was killed is there.
+    # Line by line, so that the output of a guest that is killed is not lost.
     sys.stdout.reconfigure(line_buffering=True)
 
 
 def bounded(make, value, limit):
-    """str() or repr() of something hostile: short, and never an exception."""
+    """Returns str() or repr() of a hostile object: short, and without raising."""
     try:
-        text = text_of(make(value))  # which may be of a class of the guest's
+        text = text_of(make(value))  # the result may be of a guest's class
         return text if len(text) <= limit else text[:limit] + "…"
     except BaseException:
         return "<%s that cannot be shown>" % text_of(_NAME(type(value)))
 
 
 def plain(value, where, depth=0):
-    """Rebuilds subclasses of JSON's types as those types, or says where the
-    first thing is that is none."""
+    """Rebuilds subclasses of JSON's types as those types, or raises an error that says
+    where the first other object is."""
     if value is None or value is True or value is False:
         return value
     if depth > 400:
@@ -100,8 +98,8 @@ def contains_nan(value):
 
 
 def finish_threads(last):
-    """What the interpreter does at its own end: threads that are not daemons
-    are waited for, exit handlers run, and what was printed is written."""
+    """Does what the interpreter does at its end: waits for non-daemon threads, runs exit
+    handlers and writes buffered output."""
     threading = sys.modules.get("threading")
     if threading is not None and last:
         threading._shutdown()
@@ -110,25 +108,25 @@ def finish_threads(last):
         try:
             atexit._run_exitfuncs()
         except BaseException:
-            pass  # reported by then, and too late to matter; 3.9 raises it again
+            pass  # already reported; 3.9 raises it again
 
 
 def flush():
     out, err = sys.stdout, sys.stderr
     streams = STREAMS
     if out is not streams[0] or err is not streams[1]:
-        streams += out, err  # the guest put its own in their place
+        streams += out, err  # the guest replaced them
     for stream in streams:
         try:
             stream.flush()
         except BaseException:
-            pass  # closed by the guest: nothing is left to save
+            pass  # closed by the guest
 
 
 STREAMS = (sys.stdout, sys.stderr)
 
 
-# Modules that show a script its own lines, and find them in linecache alone.
+# Modules that show a script its own lines, which they find only in linecache.
 SHOWS_LINES = ("traceback", "inspect", "warnings", "logging", "doctest", "unittest", "linecache")
 
 
@@ -138,22 +136,22 @@ def show_lines(name, script):
     linecache.cache[name] = (len(script), None, [line + "\n" for line in script.splitlines()], name)
 
 
-# The names of internal/language, where its rules are used.
+# The names of internal/language, if its rules are loaded.
 LANGUAGE = {}
 RULES_REFUSE = ()
 
 
 def load_language(code, source):
-    """Loads the language rules: their code if it was made by this version of
-    Python, which its first bytes tell, else their source."""
+    """Loads the language rules: the bytecode if its first bytes show that this version of
+    Python made it, else the source."""
     magic = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
     LANGUAGE["__name__"] = "cordon"
     exec(marshal.loads(code[4:]) if code[:4] == magic else compile(source, "<cordon>", "exec"), LANGUAGE)
 
 
 def learn_language(modules, names, ahead):
-    """Gives the rules that scripts go by. What was imported by now is the library;
-    ahead of the first script, so is what scripts may import."""
+    """Returns the rules of a policy. All modules that are imported by now belong to the
+    library; with ahead, also those that scripts may import."""
     global RULES_REFUSE
     RULES_REFUSE = (LANGUAGE["Refused"],)
     rules = LANGUAGE["Language"](modules, names)
@@ -167,7 +165,7 @@ def compiled(script, name):
 
 
 class Listener:
-    """Stands in for a stream, and notices whether it is written to."""
+    """Wraps a stream and records whether it is written to."""
 
     def __init__(self, stream):
         self.stream, self.heard = stream, False
@@ -181,9 +179,10 @@ class Listener:
 
 
 def sharing(compiled, give):
-    """Gives what compiles a script, and gives its code away, for those who run the
-    script again. In any case something is given, before the guest runs: what
-    comes first is ours. A compiler that warns shall do so every time."""
+    """Returns a function that compiles a script and passes its code to give, for later runs
+    of the same script. give is always called once, before the guest runs, so that the first
+    message is ours. Code that compiles with a warning is not passed on: the warning must
+    appear every time."""
     def compile_and_give(script, name):
         data = b""
         sys.stderr = listener = Listener(sys.stderr)
@@ -202,13 +201,13 @@ def sharing(compiled, give):
 def marshalled(code):
     try:
         data = marshal.dumps(code)
-        return data if len(data) <= CODE_AT_MOST else b""
+        return data if len(data) <= MAX_CODE else b""
     except ValueError:  # nested too deeply
         return b""
 
 
 def stage(names=sys.modules["builtins"]):
-    """A fresh __main__; made before the guest comes, who then need not wait."""
+    """Makes a new __main__ before the guest arrives."""
     module = sys.modules["__main__"] = type(sys)("__main__")
     space = module.__dict__
     space["__builtins__"] = names
@@ -217,7 +216,7 @@ def stage(names=sys.modules["builtins"]):
 
 
 def compile_report(error, name, script):
-    """The report on a script that was not started."""
+    """Returns the report of a script that was not started."""
     if isinstance(error, RULES_REFUSE):
         return {"end": "refused", "code": 1, "findings": LANGUAGE["findings_of"](error)}
     end = "raised" if isinstance(error, MemoryError) else "syntax"
@@ -225,7 +224,7 @@ def compile_report(error, name, script):
 
 
 def exit_status(leaving):
-    """The exit code of a SystemExit; words go to standard error, as ever."""
+    """Returns the exit code of a SystemExit. A message goes to standard error, as usual."""
     status = field_of(leaving, SystemExit, "code")
     if status is None or status is False:
         return 0
@@ -236,9 +235,8 @@ def exit_status(leaving):
 
 
 def run(script, name, context, wanted, code, space, compiled, last=True):
-    """Runs one guest and gives the report of its end. Its code is there if it is
-    known from an earlier time. A warm-up is not the last thing to run: threads
-    and exit handlers must survive it."""
+    """Runs one guest and returns the report of its end. code is the compiled script if it is
+    known. With last=False, for a warm-up, threads and exit handlers are left alone."""
     space["context"] = context
     space["__file__"] = name
     sys.argv = [name]
@@ -264,37 +262,37 @@ def run(script, name, context, wanted, code, space, compiled, last=True):
     report = {"end": "ok", "code": 0}
     if wanted:
         report["variables"] = variables(wanted, space)
-    # Last: a value that the Runner cannot skip hides nothing behind it.
+    # Last, so that a value which the Runner cannot skip hides nothing after it.
     report["result"] = space.get("result")
     return report
 
 
-def pack(report, most):
-    """Values that marshal takes go out as they are; the Runner judges them.
-    What it does not take is rebuilt, or named. Of a report above most bytes,
-    which the Runner would not read, the rest is sent (wire.MaxReport)."""
-    # marshal takes whatever has a buffer for bytes, numpy's numbers too.
+def pack(report, max_size):
+    """Encodes a report. Values that marshal accepts are sent as they are; the Runner judges
+    them. Others are rebuilt or named. If the report exceeds max_size, which the Runner would
+    not read, it is sent without its result (wire.MaxReport)."""
+    # marshal encodes anything with a buffer as bytes, numpy's numbers too.
     words = None if "numpy" in sys.modules or "array" in sys.modules else packed(report)
     problem = ""
     if words is None:
         problem = rebuild(report)
         words = packed(report)
         if words is None:
-            raise MemoryError  # for which marshal has no word of its own
+            raise MemoryError  # which marshal does not raise itself
     if problem:
         report.update(result=None, end="invalid", message=problem)
         words = marshal.dumps(report, 2)
-    if len(words) > most:
+    if len(words) > max_size:
         report.update(result=None, end="large")
         words = marshal.dumps(report, 2)
-    if len(words) > most:
+    if len(words) > max_size:
         report["variables"] = {}
         words = marshal.dumps(report, 2)
     return words
 
 
 def packed(report):
-    """The report as marshal, or None."""
+    """Returns the marshalled report, or None."""
     try:
         return marshal.dumps(report, 2)
     except ValueError:
@@ -302,7 +300,7 @@ def packed(report):
 
 
 def rebuild(report):
-    """Makes the result of JSON's own types, or leaves none and says why."""
+    """Rebuilds the result from JSON's types, or removes it and returns the reason."""
     result = report.pop("result", None)
     try:
         report["result"] = plain(result, "result")
@@ -314,12 +312,12 @@ def rebuild(report):
     except TypeError as error:
         return bounded(str, error, 1000)
     except BaseException as error:
-        # A guest's own objects may raise anything when they are looked at.
+        # Objects of the guest may raise anything when they are inspected.
         return "result cannot be read: %s" % bounded(str, error, 900)
 
 
 def raised(kind, message="", **more):
-    """The report of an exception that is our own word for what happened."""
+    """Returns the report of an exception that did not come from the guest."""
     exception = {"type": kind, "message": message, "line": 0, "traceback": ""}
     if kind == "MemoryError":
         exception["kind"] = "memory"

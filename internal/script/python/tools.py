@@ -2,19 +2,18 @@
 
     tools.search("rain", limit=3)
 
-A call goes to the host as JSON text, through a function that this is given, and the
-answer comes back as text: {"ok": value}, or {"error": {"type": …, "message": …}}.
+A call goes to the host as JSON text, through the function ask, and the answer comes back
+as text: {"ok": value} or {"error": {"type": …, "message": …}}.
 """
 import json.encoder
 import keyword
 
 
 class ToolError(Exception):
-    """A tool has failed. The text says which, and why; type is the host's word for
-    the kind of failure."""
+    """A tool failed. The text says which one and why; type is the host's name for the kind
+    of failure."""
 
-    # A class of the script's own, as far as the language rules and a traceback
-    # can tell.
+    # For the language rules and tracebacks, this is a class of the script.
     __module__ = "__main__"
 
     def __init__(self, message="", tool="", type=""):
@@ -23,8 +22,8 @@ class ToolError(Exception):
 
 
 def json_text():
-    """Gives what writes JSON and what reads it. A script may put what it likes into
-    the module json: the parts that are written in C do not look there again."""
+    """Returns functions that write and read JSON. A script may replace anything in the json
+    module, but the C functions do not look there again."""
     if json.encoder.c_make_encoder is None:
         write = json.encoder.JSONEncoder(allow_nan=False).encode
     else:
@@ -46,11 +45,11 @@ WRITE_JSON, READ_JSON = json_text()
 
 
 def json_value(value, where):
-    """The value if JSON has words for it, or an exception that says where it has
-    none."""
+    """Returns the value if JSON can express it, or raises an exception that says where it
+    cannot."""
     value = plain(value, where)
     if contains_nan(value):
-        raise ValueError("%s holds a number that is not finite, for which JSON has no word" % where)
+        raise ValueError("%s contains a number that is not finite, which JSON cannot express" % where)
     return value
 
 
@@ -72,14 +71,14 @@ def tool(name, ask):
 
 
 def make_tools(names, ask):
-    """The object that a script knows as tools."""
+    """Makes the object that a script knows as tools."""
     for name in names:
         if not name.isidentifier() or name.startswith("_") or keyword.iskeyword(name) or name == "Error":
             raise ValueError("%r cannot be the name of a tool" % name)
 
     class tools:
-        # The guards keep some public names of the library's objects from scripts
-        # (register, evaluate): this is none of them.
+        # The guards reserve some public names of library objects (register, evaluate).
+        # Tools may have these names.
         __module__ = "__main__"
         Error = ToolError
 

@@ -1,8 +1,8 @@
 """Last part: the guest side of CPython on WebAssembly.
 
-The host runs this program once. It reads what the host wants with the question
-"boot", imports what scripts use most, warms up, and says what is to be called. The
-host then keeps the memory as it is, and gives a copy of it to each guest:
+The host runs this program once. It asks the host for its configuration with the question
+"boot", imports what scripts use most, warms up, and registers the function to call. Then
+the host keeps the memory and gives a copy of it to each guest:
 
     host                              here
     ────                              ────
@@ -10,7 +10,7 @@ host then keeps the memory as it is, and gives a copy of it to each guest:
                             ◀──       ask(b"boot")
     marshal of a dict       ──▶       preload: names of modules
                                       language: None, or modules, builtins, code, source
-                                      wasi: True to have no threads, though there are some
+                                      wasi: True to disable threads that exist
                             ◀──       serve(handle)
     ═══ the memory is copied ═══
     handle(frame)           ──▶       marshal of a list: see Image.handle
@@ -18,8 +18,8 @@ host then keeps the memory as it is, and gives a copy of it to each guest:
                             ◀──       ask(JSON text), for each call of a tool
                             ◀──       marshal of the report: see internal/report
 
-Up to "boot" and from "serve" to the guest's first line, all that the host hears is
-ours. After that all of it may be the guest's.
+Up to "boot", and from "serve" to the guest's first line, all messages are ours. After that
+any message may be the guest's.
 """
 import gc
 import marshal
@@ -27,7 +27,7 @@ import sys
 
 import _cordon
 
-# Made before memory can run out.
+# Made in advance, while there is memory.
 OUT_OF_MEMORY = raised("MemoryError")
 
 
@@ -38,13 +38,13 @@ def boot():
     if sys.platform == "wasi":
         import posix
 
-        posix.chdir("/tmp")  # where scripts begin on every tier
+        posix.chdir("/tmp")  # the working directory of scripts on every tier
     prepare(config["preload"])
     image = Image(config["language"])
     image.warm_up()
     image.randomness = Randomness()
-    # What there is by now is no garbage, and would be looked through, and copied,
-    # in the first collection of every guest.
+    # Nothing here is garbage. Without this, the first collection of every guest would scan
+    # and copy it.
     gc.collect()
     gc.freeze()
     flush()
@@ -52,7 +52,7 @@ def boot():
 
 
 def refresh(randomness):
-    """Makes anew what all copies of an image would have in common, and must not."""
+    """Renews the state that copies of an image must not share."""
     randomness.renew()
     logging = sys.modules.get("logging")
     if logging is not None:
@@ -63,16 +63,16 @@ def refresh(randomness):
 
 
 def give_code(data):
-    """Tells the host what a script is compiled to; nothing if it is of no use."""
+    """Sends the host the bytecode of a script, or nothing if it cannot be cached."""
     _cordon.ask(b"code" + data)
 
 
 class Image:
-    """An interpreter that is ready for a guest. It serves scripts by the rules, or
-    without any: the guards change the library."""
+    """An interpreter that is ready for a guest. It either applies the language rules or not:
+    the guards change the library."""
 
     def __init__(self, language):
-        import linecache  # for the first script that fails
+        import linecache  # needed by the first script that fails
         import traceback
 
         self.rules, self.builtins, self.compiled = None, sys.modules["builtins"], compiled
@@ -82,18 +82,18 @@ class Image:
             self.builtins, self.compiled = self.rules.builtins, self.rules.compiled
 
     def warm_up(self):
-        """Goes the way of a guest, with one of ours: caches are filled, and what is
-        imported at the first use is there."""
+        """Runs a sample guest: it fills caches, and imports what is imported on first
+        use."""
         script = "result = context['a'] + 1"
         pack(run(script, "<script>", {"a": 41}, [], None, stage(self.builtins), self.compiled, last=False), 4096)
         self.space, self.kept = stage(self.builtins), True
 
     def handle(self, frame):
-        """Runs or checks a script, and gives the report. A copy of the image serves
-        one guest; a session is one that comes again, and finds its globals."""
-        kind, script, name, context, shown, restricted, tools, session, fresh, code, ask, most = marshal.loads(frame)
+        """Runs or checks a script and returns the report. A copy of the image serves one
+        guest. A session is a guest that is called again and finds its globals."""
+        kind, script, name, context, shown, restricted, tools, session, fresh, code, ask, max_size = marshal.loads(frame)
         if (restricted or kind == "check") != (self.rules is not None):
-            raise RuntimeError("this image is for scripts %s rules" % ("by the" if self.rules else "without"))
+            raise RuntimeError("this image is for scripts %s the language rules" % ("under" if self.rules else "without"))
         if fresh:
             refresh(self.randomness)
         try:
@@ -102,7 +102,7 @@ class Image:
             else:
                 report = self.run(script, name, context, shown, tools, session, code, ask)
             flush()
-            return pack(report, most)
+            return pack(report, max_size)
         except MemoryError:
             flush()
             return OUT_OF_MEMORY

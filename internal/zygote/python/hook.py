@@ -1,9 +1,8 @@
 """Fourth part: a worker that serves one hook, call after call.
 
-Each call runs in new globals. What it could leave behind in the library is
-refused by the language rules (internal/language); what it left to the garbage
-collector is collected before it is answered, so that no finalizer of one call
-runs during the next.
+Each call runs in new globals. The language rules (internal/language) refuse whatever
+would leave something behind in the library. Garbage of a call is collected before the
+answer is sent, so that no finalizer of one call runs during the next.
 """
 import gc
 import marshal
@@ -11,14 +10,14 @@ import sys
 
 
 class Collector:
-    """Collects what a call has left. All of that is young, unless the collector
-    came by itself meanwhile; to look at the young alone takes a tenth of the
-    time, and leaves the interpreter its free lists."""
+    """Collects the garbage of a call. All of it is young, unless the collector ran on its
+    own meanwhile. Collecting only the young generation takes a tenth of the time and keeps
+    the interpreter's free lists."""
 
-    # Of the oldest generation: what it has seen when we look at it, and when it
-    # is looked at without us.
+    # Thresholds of the oldest generation: when we collect it, and when the interpreter
+    # does.
     OURS, ITS_OWN = 64, 100
-    # How often finalizers may leave something again.
+    # How often finalizers may create new garbage.
     ROUNDS = 100
 
     def __init__(self, builtins):
@@ -27,12 +26,12 @@ class Collector:
         gc.freeze()
         gc.set_threshold(700, 10, self.ITS_OWN)
         self.expected = 0
-        # 3.14 counts otherwise.
+        # 3.14 counts differently.
         self.generations = sys.version_info < (3, 14)
 
     def collect(self, space):
-        """Empties the globals of a call, and collects. Gives whether that came to
-        an end: finalizers can make others, and leave them there or as garbage."""
+        """Empties the globals of a call and collects. Returns False if that did not end:
+        finalizers can create other objects with finalizers, as globals or as garbage."""
         self.empty(space)
         if self.generations and gc.get_count()[2] == self.expected < self.OURS:
             gc.collect(1)
@@ -41,8 +40,8 @@ class Collector:
             gc.collect()
             self.expected = 0
         for _ in range(self.ROUNDS):
-            # Whatever has a finalizer is the collector's. What finalizers made is
-            # the youngest there is, and theirs do not run again.
+            # Objects with finalizers are left to the collector. What finalizers
+            # create is in the youngest generation, and a finalizer runs only once.
             if len(space) == 1 and not gc.get_objects(0):
                 return True
             self.empty(space)
@@ -52,11 +51,11 @@ class Collector:
 
     def empty(self, space):
         space.clear()
-        space["__builtins__"] = self.builtins  # 3.9 looks there, for finalizers too
+        space["__builtins__"] = self.builtins  # 3.9 looks there, also for finalizers
 
 
 def names_in(code):
-    """All names that a script uses, those of its functions and classes included."""
+    """Returns all names that a script uses, including its functions and classes."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, type(code)):
@@ -64,9 +63,9 @@ def names_in(code):
     return names
 
 
-def serve_hook(rules, script, name, most, randomness):
-    """Compiles the hook, and runs it as often as the Runner calls. Most is how
-    many bytes an answer may take."""
+def serve_hook(rules, script, name, max_answer, randomness):
+    """Compiles the hook and runs it whenever the Runner calls. max_answer is the largest
+    answer in bytes."""
     try:
         code = rules.compiled(script, name)
     except BaseException as error:
@@ -76,7 +75,7 @@ def serve_hook(rules, script, name, most, randomness):
     names = names_in(code)
     given = {module: rules.facade(module) for module in ("math", "random") if module in names and module in rules.modules}
     given["__file__"] = name
-    # A script that does not name the module has no way to what a call before it drew, and
+    # A script that does not name the module cannot reach what an earlier call drew, and
     # need not wait for new seeds.
     renew = (randomness or Randomness()).renew if "random" in names else None
     garbage = Collector(rules.builtins)
@@ -88,14 +87,14 @@ def serve_hook(rules, script, name, most, randomness):
             report = {"end": "raised", "code": 1, "exception": describe(error, name, script)}
             error = None
         report["number"] = number
-        words = pack(report, most)
+        words = pack(report, max_answer)
         report = None
         arguments.clear()
-        # Finalizers run now, by the rules; only then can the script be forgotten.
-        settled = garbage.collect(space)
-        if not settled:
-            words = raised("RuntimeError", "the finalizers of the call do not come to an end", number=number)
-        again = rules.finished() and settled
+        # Finalizers run now, under the rules; only then can the script be forgotten.
+        collected = garbage.collect(space)
+        if not collected:
+            words = raised("RuntimeError", "the finalizers of the call do not end", number=number)
+        again = rules.finished() and collected
         flush()
         return frame(b"D" if again else b"L", words)
 
@@ -108,18 +107,18 @@ def serve_hook(rules, script, name, most, randomness):
         try:
             words = answer(space, number, function, arguments)
         except MemoryError:
-            pass  # which keeps alive, until it is left, what did not fit
+            pass  # until it is left, it keeps alive what did not fit
         if words is None:
             space.clear()
             words = frame(b"D", raised("MemoryError", number=number))
         send(words)
         if renew is not None:
-            renew()  # off the caller's clock: a state that a call has seen tells what comes next
+            renew()  # after the answer, which does not wait: a call that saw the state could predict the next numbers
 
 
 def call_hook(code, space, function, arguments):
-    """Calls a function of the script; or the script as a whole, which leaves
-    its answer in result["output"]."""
+    """Calls a function of the script, or runs the whole script, which leaves its answer in
+    result["output"]."""
     try:
         if function is not None:
             exec(code, space)

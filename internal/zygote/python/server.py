@@ -1,9 +1,8 @@
 """Fifth part: the fork server. See docs/architecture.md.
 
-A loader of a few lines (bytecode.go) starts this as __main__, behind the walls
-of the jail, with one descriptor: the control socket. It imports what scripts
-use most, then forks a worker for each request that the Runner will have, ahead
-of time. It never runs guest code.
+A short loader (bytecode.go) starts this as __main__ behind the walls of internal/confine,
+with one descriptor: the control socket. It imports what scripts use most, then forks
+workers ahead of demand. It never runs guest code.
 """
 import gc
 import marshal
@@ -36,12 +35,12 @@ def main():
             gc.collect()
         gc.disable()
         step = "randomness"
-        config["randomness"] = None  # a single guest shares it with nobody
+        config["randomness"] = None  # there is only one guest
         if not config["oneshot"]:
             config["randomness"] = Randomness()
-            config["randomness"].renew()  # what cannot be seeded is known before anything is forked
+            config["randomness"].renew()  # errors show before anything is forked
         if config["oneshot"]:
-            # Nobody is there yet to let us mount once the filter stands.
+            # Nobody can permit a mount yet once the filter is installed.
             step = "scratch"
             fds, wanted = next_order(receive_order)
             mount_scratch(syscall, config, wanted)
@@ -58,8 +57,8 @@ def main():
         posix.write(CONTROL, ("E%s\0%s" % (step, bounded(str, error, 1000))).encode("utf-8", "replace"))
         posix._exit(1)
 
-    # With a pid namespace a worker dies with us. Without one, or when we are
-    # the worker ourselves, it must ask for that.
+    # With a pid namespace a worker dies with us. Without one, or if we are the worker, it
+    # must ask for a parent death signal.
     config["parent"] = None
     if config["oneshot"] and not config["language"]:
         config["compiled"] = quick_compiler()
@@ -68,13 +67,14 @@ def main():
     if config["landlock"]:
         prepare_rules(config["landlock"], config["home"])
     if config["language"] and not config["oneshot"]:
-        # What was imported since the rules were learnt, and what serve() needs, is the
-        # library, too. Else each worker would look through all classes anew.
+        # What was imported since the rules were learned, and what serve() needs,
+        # belongs to the library too. Otherwise each worker would scan all classes
+        # again.
         import select
 
         rules.load(())
-    # What there is by now is no garbage, and would be looked through in the
-    # first collection of every guest.
+    # Nothing here is garbage. Frozen objects are not scanned by the first collection of
+    # every guest.
     gc.freeze()
     if config["oneshot"]:
         config["parent"] = posix.getppid()
@@ -91,7 +91,7 @@ PACKET = 128 << 10  # packetSize in bytecode.go
 
 
 def read_program():
-    """Reads packets up to the first short one."""
+    """Reads packets up to and including the first short one."""
     data = packet = posix.read(CONTROL, PACKET)
     while len(packet) == PACKET:
         packet = posix.read(CONTROL, PACKET)
@@ -100,12 +100,12 @@ def read_program():
 
 
 def mount_scratch(syscall, config, wanted):
-    """Mounts the guest's /tmp, and into it what the guest was given of the host's."""
+    """Mounts the guest's /tmp, and in it the granted files of the host."""
     if not config["mount"]:
         return
     private = config["private"]
     if private:
-        posix.chdir("/tmp")  # from where the names in it are found once it is covered
+        posix.chdir("/tmp")  # its files stay reachable by relative paths after it is mounted over
     options = b"mode=0700,nr_inodes=4096,size=%d\0" % wanted["scratch"]
     syscall("mount", b"cordon\0", b"/tmp\0", b"tmpfs\0", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
     for directory, entries in private:
@@ -117,7 +117,7 @@ def mount_scratch(syscall, config, wanted):
 
 
 def mount_entry(syscall, path, name, kind, target):
-    """Mounts what the current directory, which is covered, has by that name."""
+    """Mounts an entry of the current directory, which is mounted over."""
     try:
         if kind == "symlink":
             posix.symlink(target, path)
@@ -126,7 +126,7 @@ def mount_entry(syscall, path, name, kind, target):
         else:
             posix.close(posix.open(path, posix.O_CREAT | posix.O_EXCL | posix.O_WRONLY, 0o444))
     except FileExistsError:
-        pass  # /dev/shm is the same directory as /tmp, and both may have one
+        pass  # /dev/shm and /tmp are the same directory, and both may have this entry
     if kind != "symlink":
         bind(syscall, name, path, MS_BIND | MS_REC)
 
@@ -136,7 +136,7 @@ def bind(syscall, source, path, flags):
 
 
 def serve(syscall, config, receive_order):
-    """Forks when told to, and tells when a worker is dead."""
+    """Forks on request, and reports the end of each worker."""
     import _signal
     import select
 
@@ -148,7 +148,7 @@ def serve(syscall, config, receive_order):
     poll = select.poll()
     poll.register(CONTROL, select.POLLIN)
     poll.register(children, select.POLLIN)
-    numbers = {}  # of the workers, by pid
+    numbers = {}  # pid → number of a worker
     while True:
         for fd, _ in poll.poll():
             if fd == children:
@@ -163,18 +163,18 @@ def serve(syscall, config, receive_order):
 def next_order(receive_order):
     message, fds = receive_order()
     if not message:
-        posix._exit(0)  # the Runner is gone: everything ends with us
+        posix._exit(0)  # the Runner has ended: the workers end with us
     return fds, marshal.loads(message)
 
 
 def fork(syscall, config, fds, wanted):
-    """Forks one worker into namespaces of its own. The mount is made here and
-    not in the worker, so that the Runner lets one process mount, and only it."""
+    """Forks one worker into its own namespaces. The mount is made here and not in the
+    worker, so that the Runner allows mounts to one process only."""
     import _signal
 
     pid, fresh = -1, config["fresh"]
-    # A system call that waits for the Runner's answer would be interrupted by
-    # the death of another worker.
+    # A system call that waits for the Runner's answer would be interrupted by the death of
+    # another worker.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGCHLD])
     try:
         if fresh:
@@ -194,7 +194,7 @@ def fork(syscall, config, fds, wanted):
         if pid == 0:
             posix._exit(1)
         posix.write(CONTROL, b"X" + bounded(str, error, 500).encode("utf-8", "replace"))
-        posix._exit(1)  # half-way through namespaces: a new fork server is safer
+        posix._exit(1)  # between two namespaces: a new fork server is safer
     for fd in fds:
         posix.close(fd)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGCHLD])
@@ -202,7 +202,7 @@ def fork(syscall, config, fds, wanted):
 
 
 def reap(numbers):
-    """Tells the Runner how each worker ended; it alone draws conclusions."""
+    """Reports to the Runner how each worker ended. Only the Runner draws conclusions."""
     while True:
         try:
             pid, status, usage = posix.wait4(-1, posix.WNOHANG)

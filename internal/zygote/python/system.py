@@ -1,9 +1,9 @@
 """The guest side of the fork server, first part: the kernel. system.py, script.py
-(of internal/script, the second part), worker.py, hook.py and server.py are one
-program, put together in this order (zygote.go).
+(the second part, in internal/script), worker.py, hook.py and server.py are one program,
+concatenated in this order (zygote.go).
 
-Everything it uses is built into the interpreter: an import here is paid by
-every start, a page touched here by every fork.
+Everything it uses is built into the interpreter: each import costs every start, and each
+touched page costs every fork.
 """
 import posix
 import sys
@@ -30,12 +30,12 @@ CONTROL, CHANNEL = 1020, 3
 
 
 class SetupFailure(Exception):
-    """A step that did not work; nothing of the guest's has run."""
+    """A step that failed. No guest code has run."""
 
 
 class LibC:
-    """libc's syscall() and memmove(). Bound with _ctypes alone: ctypes itself
-    would add a third to the start of the interpreter."""
+    """libc's syscall() and memmove(). Bound with _ctypes only: importing ctypes would add a
+    third to the start of the interpreter."""
 
     def __init__(self, numbers):
         import _ctypes
@@ -54,8 +54,8 @@ class LibC:
         function = Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))
 
         def syscall(name, *args):
-            # Integers go as C ints, which libffi extends to whole registers, and
-            # bytes as their address.
+            # Integers are passed as C ints, which libffi extends to whole
+            # registers, and bytes as their address.
             out = function(numbers[name], *args)
             if out < 0:
                 errno = _ctypes.get_errno()
@@ -63,7 +63,7 @@ class LibC:
             return out
 
         def buffer(size):
-            """Memory that the kernel may write to: where it is, and a view of it."""
+            """Returns the address and a view of memory that the kernel may write to."""
             memory = (Byte * size)()
             return _ctypes.addressof(memory), memoryview(memory).cast("B")
 
@@ -71,8 +71,8 @@ class LibC:
 
 
 def quick_compiler():
-    """Gives what compile() is made of. compile() itself first makes the hundred
-    classes of the ast module, which takes longer than all else of a single run."""
+    """Returns the C function behind compile(). compile() first creates the hundred classes
+    of the ast module, which takes longer than the rest of a single run."""
     import _ctypes
 
     class Object(_ctypes._SimpleCData):
@@ -90,16 +90,16 @@ def quick_compiler():
 
     def quickly_compiled(script, name):
         if "\0" in script:
-            return compiled(script, name)  # which says what is wrong with it
+            return compiled(script, name)  # which raises the error
         return function(script.encode(), Object(name), FILE_INPUT, flags, -1)
 
     return quickly_compiled
 
 
 def enlarge(libc, ranges):
-    """Moves the interpreter's code into large pages, each of which a fork
-    copies with one entry of a table. Otherwise every worker finds the code
-    again page by page, at a tenth of its costs, and forgets it at its end."""
+    """Moves the interpreter's code into large pages, for each of which a fork copies one
+    table entry. Otherwise every worker maps the code again page by page, which is a tenth
+    of its cost."""
     syscall, memmove, Word = libc.syscall, libc.memmove, libc.Word
     for start, end in ranges:
         size = Word(end - start)
@@ -114,9 +114,9 @@ def enlarge(libc, ranges):
                 # In one step: there is no moment without code to run.
                 syscall("mremap", made, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, Word(start))
             finally:
-                syscall("munmap", Word(room), whole)  # what is left of it
+                syscall("munmap", Word(room), whole)  # the unused rest
         except SetupFailure:
-            return  # as slow as before, and as right
+            return  # slower, but correct
 
 
 def u16(n):
@@ -128,7 +128,7 @@ def u64(n):
 
 
 def address(data):
-    """Where a bytes object keeps its bytes; CPython's layout since 3.3."""
+    """Returns the address of the data of a bytes object; CPython's layout since 3.3."""
     return id(data) + bytes.__basicsize__ - 1
 
 
@@ -139,22 +139,22 @@ def message_header(data, data_size, rights, rights_size):
 
 
 def send_descriptor(syscall, data, fd):
-    """Sends a message with a descriptor. Without the module _socket, which some
-    interpreters have to look for in a directory."""
+    """Sends a message with a descriptor. It does without _socket, which some interpreters
+    must search for in a directory."""
     rights = u64(20) + (SOL_SOCKET | SCM_RIGHTS << 32).to_bytes(8, sys.byteorder) + u64(fd)
     vector, header = message_header(address(data), len(data), address(rights), len(rights))
     syscall("sendmsg", CONTROL, header, 0)
 
 
 def receiver(libc):
-    """Gives a function that receives a message with descriptors."""
+    """Returns a function that receives a message with descriptors."""
     data_at, data = libc.buffer(4096)
     rights_at, rights = libc.buffer(256)
     header_at, header = libc.buffer(56)
     vector, fresh = message_header(data_at, len(data), rights_at, len(rights))
     header_at = libc.Word(header_at)
 
-    # It keeps the vector, of which the header has the address alone.
+    # The default argument keeps the vector alive: the header only has its address.
     def receive(syscall=libc.syscall, vector=vector):
         header[:] = fresh
         size = syscall("recvmsg", CONTROL, header_at, 0)
@@ -168,16 +168,16 @@ def receiver(libc):
 
 
 def install_filter(syscall, program, flags):
-    """Installs a compiled seccomp program and gives what the kernel answers:
-    the listener, when flags ask for one."""
+    """Installs a compiled seccomp program and returns the kernel's answer: the listener, if
+    flags ask for one."""
     header = u16(len(program) // 8) + bytes(6) + u64(address(program))
     return syscall("seccomp", SECCOMP_SET_MODE_FILTER, flags, header)
 
 
 def limiter(syscall, oneshot):
-    """Gives the function that lowers limits for good: without capabilities
-    none can be raised again. The module is quicker to call, and takes longer
-    to load than one run saves by it."""
+    """Returns the function that lowers limits for good: without capabilities none can be
+    raised again. The resource module is faster to call, but loading it takes longer than it
+    saves in one run."""
     if oneshot:
         def setrlimit(which, pair):
             syscall("prlimit64", 0, which, u64(pair[0]) + u64(pair[1]), 0)
@@ -192,14 +192,14 @@ def limiter(syscall, oneshot):
 
 
 def rule_for(path, access):
-    """A struct landlock_path_beneath_attr, which is packed, with its open
-    descriptor in it."""
+    """Returns a struct landlock_path_beneath_attr, which is packed, with its open
+    descriptor."""
     return u64(access) + posix.open(path, O_PATH | O_CLOEXEC).to_bytes(4, sys.byteorder)
 
 
 def prepare_rules(plan, home):
-    """What is the same for all workers is opened once, and not where a worker
-    will have its channel."""
+    """Opens once what all workers share, at numbers above those that a worker uses for its
+    channel."""
     while posix.open("/", O_PATH | O_CLOEXEC) < CHANNEL:
         pass
     plan["attr"] = b"".join(u64(n) for n in plan["handled"])
@@ -208,8 +208,8 @@ def prepare_rules(plan, home):
 
 
 def restrict_paths(syscall, plan):
-    """Landlock: what the plan grants, and nothing else, for good. The
-    descriptors are left open."""
+    """Landlock: allows what the plan grants and nothing else, for good. The descriptors stay
+    open."""
     ruleset = syscall("landlock_create_ruleset", plan["attr"], len(plan["attr"]), 0)
     for rule in plan["common"]:
         syscall("landlock_add_rule", ruleset, LANDLOCK_RULE_PATH_BENEATH, rule, 0)

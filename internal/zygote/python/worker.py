@@ -1,4 +1,4 @@
-"""Third part: the worker, which is walled in, runs exactly one guest and dies."""
+"""Third part: the worker, which gets its walls, runs exactly one guest and dies."""
 import gc
 import marshal
 import posix
@@ -8,7 +8,7 @@ READ_AT_ONCE = 4096
 
 
 def frame(kind, payload):
-    """Kind, length, payload. See internal/wire."""
+    """Returns kind, length, payload. See internal/wire."""
     return kind + len(payload).to_bytes(4, "little") + payload
 
 
@@ -20,62 +20,62 @@ def send(data):
 
 
 def receive():
-    """Reads a frame: its kind, and what is in it. An end of file means that
-    nobody needs us."""
+    """Reads a frame and returns its kind and payload. An end of file means that the Runner
+    does not need this worker."""
     data = posix.read(CHANNEL, READ_AT_ONCE)
-    while missing(data):
-        more = posix.read(CHANNEL, min(missing(data), 1 << 20))
+    while missing_bytes(data):
+        more = posix.read(CHANNEL, min(missing_bytes(data), 1 << 20))
         if not more:
             posix._exit(0)
         data += more
-    return data[:1], opened(data)
+    return data[:1], decode_start(data)
 
 
-def missing(data):
-    """How much of a frame is not there yet."""
+def missing_bytes(data):
+    """Returns how many bytes of a frame have not arrived."""
     have = len(data)
     return 5 - have if have < 5 else 5 + int.from_bytes(data[1:5], "little") - have
 
 
-def opened(data):
-    """For a start: script, name, context, variables, limits, code, ask, most. See
-    startFields in ending.go."""
+def decode_start(data):
+    """Decodes a start frame: script, name, context, variables, limits, code, ask,
+    max_answer. See startFields in ending.go."""
     return marshal.loads(data[5:] if len(data) <= READ_AT_ONCE else memoryview(data)[5:])
 
 
 def give_code(data):
-    """Tells the Runner what a script is compiled to; nothing if it is of no use."""
+    """Sends the Runner the bytecode of a script, or nothing if it cannot be cached."""
     send(frame(b"C", data))
 
 
 def warm_up(start, names, compiled):
-    """Goes the way of a guest, with one of ours, but for what can be done
+    """Runs a sample guest through all steps of a real one, except those that can be done
     only once."""
-    if not missing(start):
-        script, name, context, shown, _, code, _, most = opened(start)
+    if not missing_bytes(start):
+        script, name, context, shown, _, code, _, max_answer = decode_start(start)
         report = run(script, name, context, shown, code, stage(names), compiled, last=False)
         flush()
-        frame(b"D", pack(report, most))
+        frame(b"D", pack(report, max_answer))
 
 
-OUT_OF_MEMORY = frame(b"D", raised("MemoryError"))  # made before memory can run out
+OUT_OF_MEMORY = frame(b"D", raised("MemoryError"))  # made in advance, while there is memory
 
 
 def worker(syscall, config, fds, wanted):
-    """The straight line from fork to the one guest. Each wall is put up by
-    its own name, in an order that the next one does not undo."""
+    """The straight line from fork to the guest. Each wall is a named step, in an order in
+    which no step undoes another."""
     step = "streams"
     try:
         channel, stdin, stdout, stderr = fds[:4]
-        # First of all, so that every page we touch is counted.
+        # First of all, so that every page we touch counts for the cgroup.
         for join in fds[4:]:
             posix.write(join, b"0")
-        # The received descriptors are above the standard ones, so no dup2
-        # can overwrite one that is still needed.
+        # The received descriptors are above the standard ones, so no dup2 overwrites
+        # one that is still needed.
         for fd, target in ((stdin, 0), (stdout, 1), (stderr, 2), (channel, CHANNEL)):
             if fd != target:
                 posix.dup2(fd, target)
-        if not config["oneshot"]:  # which leads its session already
+        if not config["oneshot"]:  # a single worker already leads its session
             posix.setsid()
         posix.chdir(config["home"])
         step = "limits"
@@ -91,8 +91,8 @@ def worker(syscall, config, fds, wanted):
         step = "capabilities"
         if config["drop"]:
             syscall("capset", b"\x22\x05\x08\x20" + bytes(4), bytes(24))
-        # After the last change of credentials, which would clear the wish, and
-        # with a look at whether it comes too late.
+        # After the last change of credentials, which would clear the setting. Then
+        # check that the parent has not died before it.
         step = "parent death signal"
         if config["parent"] is not None:
             syscall("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
@@ -108,14 +108,14 @@ def worker(syscall, config, fds, wanted):
         if config["randomness"]:
             config["randomness"].renew()
         step = "warm up"
-        # Everything that the guest will make us touch is touched once before
-        # it arrives: pages are copied and caches filled off the clock.
+        # Touch everything that the guest will need before it arrives: pages are copied
+        # and caches filled ahead of time.
         if wanted["warm"]:
             warm_up(config["warmup"], config["builtins"], config["compiled"])
             send(bytes(READ_AT_ONCE)[:0])
         space = stage(config["builtins"])
-        # What guests could have written is for guests alone: the fork server
-        # must not import it.
+        # Only guests may import what guests could have written. The fork server must
+        # not.
         if config["guest_path"]:
             sys.path[:] = config["guest_path"]
         gc.enable()
@@ -131,22 +131,22 @@ def worker(syscall, config, fds, wanted):
             posix._exit(1)
     try:
         if kind == b"S":
-            script, name, context, shown, _, code, ask, most = start
+            script, name, context, shown, _, code, ask, max_answer = start
             how = sharing(config["compiled"], give_code) if ask else config["compiled"]
             report = run(script, name, context, shown, code, space, how)
         elif kind == b"V":
             report = {"end": "checked", "code": 0, "findings": config["rules"].check(start[0], start[1])}
-            most = start[7]
+            max_answer = start[7]
         else:
             serve_hook(config["rules"], start[0], start[1], start[7], config["randomness"])
             posix._exit(0)
         flush()
-        last_words = frame(b"D", pack(report, most))
+        report_frame = frame(b"D", pack(report, max_answer))
     except MemoryError:
-        last_words = OUT_OF_MEMORY
+        report_frame = OUT_OF_MEMORY
         flush()
-    send(last_words)
-    # The Runner looks at what we used, and kills us. Whoever comes past this
-    # has replaced its channel: its result went nowhere.
+    send(report_frame)
+    # The Runner measures what we used and kills us. Only a guest that replaced its channel
+    # gets past this line; its result went nowhere.
     posix.read(CHANNEL, 1)
     posix._exit(1)

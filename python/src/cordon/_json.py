@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 from ._errors import CordonError, InvalidRequest, NotJSON, Unreadable
 
-# ASCII, so that bytes are characters; and no NaN, for which JSON has no word. To remember
+# ASCII, so that bytes are characters; and no NaN, which JSON cannot express. To remember
 # what a value is in, so as to know when it comes again, takes a fifth of the time.
 _careful = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _quick = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
@@ -55,7 +55,7 @@ def _unwritable(request: Any) -> Optional[str]:
         elif isinstance(value, (list, tuple)):
             waiting += [(f"{where}[{i}]", part) for i, part in reversed(list(enumerate(value)))]
         elif isinstance(value, float) and value - value != 0:
-            return f"{where} is {value!r}, for which JSON has no word: give None, or text"
+            return f"{where} is {value!r}, which JSON cannot express: give None or text"
         elif not isinstance(value, (str, int, float, type(None))):
             instead = _INSTEAD.get(type(value).__name__, "convert it to str, int, float, bool, None, list or dict")
             return f"{where or 'the request'} is {_a(value)}, which is not JSON: {instead}"
