@@ -9,8 +9,8 @@ import (
 // Process is a program behind its walls, with its control socket.
 type Process struct {
 	Pid int
-	// Control is our end of a SOCK_SEQPACKET pair; the program has the other end as
-	// ControlFD.
+	// Control is our end of a SOCK_SEQPACKET pair; the program uses the other
+	// end as ControlFD.
 	Control int
 
 	program *program

@@ -72,7 +72,7 @@ func Start(spec Spec) (*Process, error) {
 // other thread.
 //
 // No other fork may happen until the child has closed its copies of our descriptors: a
-// file cannot be executed while any process has it open for writing. After the lock is
+// file cannot be executed while it is open for writing anywhere. After the lock is
 // released, programs that were written before can be executed.
 func cloneAndWatch(namespaces uintptr, p *program, parting *parting) (*Process, error) {
 	type started struct {

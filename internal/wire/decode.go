@@ -6,19 +6,19 @@ import (
 	"strconv"
 )
 
-// maxItems bounds what Dict and List split: a few bytes of a message would
-// otherwise become many bytes of headers on our heap. The guest's own values
-// are not split, they become JSON.
+// maxItems bounds what Dict and List split: otherwise a few bytes of a message would
+// become many bytes of headers on our heap. The guest's own values are not split; they
+// become JSON.
 const maxItems = 4096
 
-// maxSkip is how deep CPython's marshal nests at most. Splitting a message
-// goes that far, so that a value too deep for JSON does not hide the fields
-// beside it; beyond, no honest worker wrote it.
+// maxSkip is the maximum nesting of CPython's marshal. Splitting a message goes that
+// deep, so that a value too deep for JSON does not hide the fields next to it. An honest
+// worker writes nothing deeper.
 const maxSkip = 2000
 
-// Raw is one marshalled value, a part of the payload that it was split from
-// and valid as long. Its structure has been checked, its strings and ints are
-// checked when read. The zero Raw is a field that is not there.
+// Raw is one marshalled value. It is a part of the payload that it was split from, and
+// valid as long. Its structure has been checked; its strings and ints are checked when
+// read. The zero Raw is a missing field.
 type Raw []byte
 
 // Entry is one field of a Dict.
@@ -30,8 +30,7 @@ type Entry struct {
 // Dict is a dict with str keys, split into its fields, in order.
 type Dict []Entry
 
-// Get finds a field; one that is missing gives the zero Raw, whose readers
-// all answer with an error.
+// Get finds a field. A missing one is the zero Raw, whose readers all return an error.
 func (d Dict) Get(name string) Raw {
 	for i := range d {
 		if d[i].Name == name {
@@ -43,9 +42,9 @@ func (d Dict) Get(name string) Raw {
 
 // DecodeDict splits a payload into its fields without decoding their values.
 //
-// A value whose end cannot be found because it holds a code object is a
-// *TypeError; the fields before it are returned beside the error. A worker
-// that sends the guest's value last therefore keeps its own fields readable.
+// A value that contains a code object has no end that can be found, and is a *TypeError;
+// the fields before it are returned with the error. A worker that sends the guest's value
+// last therefore keeps its own fields readable.
 func DecodeDict(payload []byte) (Dict, error) {
 	c := cursor{in: payload}
 	if t, ok := c.tag(); !ok || t != typeDict {
@@ -61,8 +60,8 @@ func DecodeDict(payload []byte) (Dict, error) {
 	return d, nil
 }
 
-// cursor reads marshal. It never reads beyond in, and takes no memory by a
-// number that it reads there.
+// cursor reads marshal. It never reads beyond in, and allocates no memory by a number
+// that it reads there.
 type cursor struct {
 	in   []byte
 	pos  int
@@ -93,8 +92,8 @@ func (c *cursor) take(n int) ([]byte, error) {
 	return c.in[c.pos-n : c.pos], nil
 }
 
-// size reads a size or a count. Whatever is counted takes at least a byte
-// each, so more than what is left is a lie.
+// size reads a size or a count. Each counted item takes at least a byte, so a count above
+// the rest is a lie.
 func (c *cursor) size() (int, error) {
 	b, err := c.take(4)
 	if err != nil {
@@ -115,7 +114,7 @@ func (c *cursor) sized() ([]byte, error) {
 	return c.take(n)
 }
 
-// long takes the body of a long: its count and its digits.
+// long reads the body of a long: its count and its digits.
 func (c *cursor) long() ([]byte, error) {
 	start := c.pos
 	b, err := c.take(4)
@@ -133,7 +132,7 @@ func (c *cursor) long() ([]byte, error) {
 	return c.in[start:c.pos], nil
 }
 
-// skip passes over one value.
+// skip skips one value.
 func (c *cursor) skip(depth int) (err error) {
 	t, ok := c.tag()
 	if !ok {
@@ -165,7 +164,7 @@ func (c *cursor) skip(depth int) (err error) {
 	return err
 }
 
-// unexpected is the error for a type that cannot be passed over or shown.
+// unexpected is the error for a type that cannot be skipped or shown.
 func unexpected(t byte) error {
 	if t == typeEnd {
 		return malformed("is an end of a dict where a value is expected")
@@ -205,7 +204,7 @@ func (c *cursor) skipDict(depth int) error {
 	}
 }
 
-// end passes over the end of a dict, if it is next.
+// end skips the end of a dict, if it is next.
 func (c *cursor) end() bool {
 	if c.pos < len(c.in) && c.in[c.pos] == typeEnd {
 		c.pos++
@@ -214,7 +213,7 @@ func (c *cursor) end() bool {
 	return false
 }
 
-// asKey says of a type error that it is about a key.
+// asKey marks a type error as one about a key.
 func asKey(err error) error {
 	if e, ok := err.(*TypeError); ok {
 		e.Key = true
@@ -261,14 +260,14 @@ func (c *cursor) dict() (Dict, error) {
 			seen[name] = true
 		}
 		if known {
-			return fail(nil, fieldName(name), malformed("is there twice"))
+			return fail(nil, fieldName(name), malformed("appears twice"))
 		}
 		d = append(d, Entry{name, Raw(c.in[start:c.pos:c.pos])})
 	}
 	return d, nil
 }
 
-// fieldName spells a name that a stranger chose for the start of a path.
+// fieldName formats a name from an untrusted worker for the start of a path.
 func fieldName(name string) string {
 	if isName(name) {
 		return name
@@ -276,7 +275,7 @@ func fieldName(name string) string {
 	return strconv.Quote(shorten(name))
 }
 
-// keyStep spells a key for a path.
+// keyStep formats a key for a path.
 func keyStep(key Raw) string {
 	if s, err := key.Text(); err == nil {
 		return guestStep(s)

@@ -15,7 +15,7 @@ import (
 
 const testMax = 1 << 20
 
-// Our JSON is, byte for byte, what json.dumps writes for the same value.
+// Our JSON equals, byte for byte, what json.dumps writes for the same value.
 func TestAppendJSONAsPython(t *testing.T) {
 	exprs := []string{
 		"None", "True", "False", "0", "1", "-1", "2**31-1", "2**31", "-2**31", "-2**31-1",
@@ -41,7 +41,7 @@ func TestAppendJSONAsPython(t *testing.T) {
 	})
 }
 
-// What Python can hold and JSON text cannot is named as Python names it.
+// Values that Python has and JSON does not are named as in Python.
 func TestAppendJSONRefuses(t *testing.T) {
 	const advice = ", which is not a JSON value (convert it: str, int, float, bool, None, list, tuple, dict)"
 	const keyAdvice = ", which is not a JSON value (use keys of these types: str, int, float, bool, None)"
@@ -171,8 +171,8 @@ func TestDecodeDictAndReaders(t *testing.T) {
 	})
 }
 
-// A code object cannot be passed over; what came before it is still there,
-// and a value too deep for JSON does not hide what comes after.
+// A code object cannot be skipped, but the fields before it are kept; and a value too
+// deep for JSON does not hide the fields after it.
 func TestDecodeDictKeepsFields(t *testing.T) {
 	eachPython(t, func(t *testing.T, p *python) {
 		data, _ := p.dump(t, "{'ok': 1, 'result': {'f': [compile('1', 'f', 'eval')]}, 'after': 2}")

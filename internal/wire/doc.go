@@ -1,5 +1,5 @@
-// Package wire is what the host and a worker say to each other: frames on a
-// stream socket, and the values inside them.
+// Package wire is the protocol between the host and a worker: frames on a stream socket,
+// and the values inside them.
 //
 //	host (Go, trusted)                        worker (CPython, walled in)
 //	        │                                        │
@@ -10,15 +10,15 @@
 //	        │  ◀── 'D' done: result, error … ─────── │
 //	        │                                        │  the worker dies
 //
-// With 'V' in place of 'S', the script is judged and does not run. With 'H' it is
+// With 'V' instead of 'S', the script is checked and does not run. With 'H' it is
 // compiled and kept:
 //
 //	│  ─── 'H' hook: script … ─────────────▶ │
 //	│  ◀── 'D' done: it can be called ────── │
 //	│  ─── 'K' call: number, arguments … ──▶ │
 //	│                                        │  the guest runs
-//	│  ◀── 'D' done: number, result … ────── │  and so on, up to an 'L' in
-//	│                                        │  place of a 'D'
+//	│  ◀── 'D' done: number, result … ────── │  and so on, until 'L' is sent
+//	│                                        │  instead of 'D'
 //
 // # Tasks
 //
@@ -32,23 +32,21 @@
 //
 // Values travel as CPython's marshal, format version 2. The module is built
 // into the interpreter and written in C, while importing json costs each run
-// milliseconds. Version 2 and no other: later ones share objects by reference,
-// and what they write depends on reference counts. A reference lets a few
-// bytes stand for a huge value; without references the size of a message
-// bounds the value that it holds.
+// milliseconds. Only version 2: later ones share objects by reference, and what they
+// write depends on reference counts. A reference lets a few bytes represent a huge value;
+// without references the size of a message bounds the value in it.
 //
-// Only the host's side of marshal is safe to use on a stranger's bytes. CPython
-// documents marshal.loads as unsafe on untrusted data; here it reads nothing
-// but what the host wrote.
+// The host's reader of marshal is safe on untrusted bytes. CPython's is not: it documents
+// marshal.loads as unsafe on untrusted data. Here it only reads what the host wrote.
 //
-// # Who is trusted
+// # Trust
 //
-// The host is; what it encodes is checked so that its caller gets an error
-// that names the place (context.a[3].b). The worker is not: it may send
-// anything, at any length and in any pieces. Frames have a maximum that is
-// checked before memory is taken, counts are checked against the bytes that
-// are really there, nesting is bounded, and so is the JSON that comes out.
-// No input makes this package panic; FuzzDecode and FuzzFrame look for one.
+// The host is trusted; what it encodes is checked so that its caller gets an error with a
+// path (context.a[3].b). The worker is not trusted: it may send anything, at any length
+// and in any pieces. Frames have a maximum that is checked before memory is allocated,
+// counts are checked against the bytes that arrived, and nesting and the resulting JSON
+// are bounded. No input makes this package panic; FuzzDecode and FuzzFrame search for
+// one.
 //
 // # Errors
 //
@@ -56,12 +54,12 @@
 //	ErrTooLarge    above a maximum of bytes, digits or items
 //	ErrTooDeep     nested more than run.MaxDepth deep
 //	ErrValue       well-formed, but not a JSON value (also *TypeError)
-//	io.EOF         the other side went away between two frames
+//	io.EOF         the other side closed the stream between two frames
 //	io.ErrUnexpectedEOF  … or within one: it was killed or crashed
 //
 // # What this does not stop
 //
-// A worker that lies. What a frame says after the start is what the guest
-// wants it to say; only a report that came before the start can be believed.
-// Time is not bounded here either: set a deadline on the socket.
+// A worker that lies. After the start, a frame says what the guest wants it to say; only
+// a report from before the start can be trusted. Time is not bounded here either: set a
+// deadline on the socket.
 package wire

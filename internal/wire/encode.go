@@ -24,8 +24,8 @@ type Field struct {
 	Value any
 }
 
-// AppendDict appends a dict with the fields in the given order. An error names
-// the place, beginning with the field: context.a[3].b.
+// AppendDict appends a dict with the fields in the given order. An error has a path that
+// begins with the field: context.a[3].b.
 func AppendDict(dst []byte, fields ...Field) ([]byte, error) {
 	e := encoder{buf: append(dst, typeDict)}
 	if err := e.fields(fields, true); err != nil {
@@ -107,8 +107,8 @@ func (e *encoder) tooLarge() error {
 	return &Error{Problem: fmt.Sprintf("exceeds the maximum of %d bytes", MaxValue), Class: ErrTooLarge}
 }
 
-// value appends v. A size that is passed by a few bytes is found at the next
-// value or at the end; only what can be large is checked beforehand.
+// value appends v. A limit that is exceeded by a few bytes is noticed at the next value
+// or at the end; only what can be large is checked beforehand.
 func (e *encoder) value(v any, depth int) error {
 	if len(e.buf) > e.limit {
 		return e.tooLarge()
@@ -139,7 +139,7 @@ func (e *encoder) value(v any, depth int) error {
 	case []byte:
 		return e.sized(typeBytes, v)
 	case json.RawMessage:
-		if v == nil { // what json.Marshal makes of it
+		if v == nil { // as json.Marshal does
 			e.buf = append(e.buf, typeNone)
 			return nil
 		}
@@ -152,7 +152,7 @@ func (e *encoder) value(v any, depth int) error {
 	return nil
 }
 
-// other holds what is rare, so that value stays small.
+// other handles rare types, so that value stays small.
 func (e *encoder) other(v any, depth int) error {
 	switch v := v.(type) {
 	case int8:
@@ -174,7 +174,7 @@ func (e *encoder) other(v any, depth int) error {
 	case uintptr:
 		e.buf = appendUint(e.buf, uint64(v))
 	case float32:
-		// By way of its shortest text, as JSON would carry it: 0.1, and not
+		// Through its shortest text, as JSON would carry it: 0.1, not
 		// 0.10000000149011612.
 		f, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 		if err != nil {
@@ -237,8 +237,7 @@ func (e *encoder) sized(t byte, b []byte) error {
 	return nil
 }
 
-// open begins a container; it is where nesting is bounded. A map that holds
-// itself ends here too.
+// open begins a container, and bounds nesting. A map that contains itself ends here too.
 func (e *encoder) open(t byte, depth int) error {
 	if depth >= run.MaxDepth {
 		return &Error{Problem: fmt.Sprintf("is nested more than %d deep", run.MaxDepth), Class: ErrTooDeep}
@@ -289,7 +288,7 @@ func encodeMap[T any](e *encoder, m map[string]T, depth int) error {
 	return nil
 }
 
-// encodeItem spares strings the trip through an interface, which allocates.
+// encodeItem avoids converting strings to an interface, which allocates.
 func encodeItem[T any](e *encoder, v *T, depth int) error {
 	if s, ok := any(v).(*string); ok {
 		return e.str(*s)

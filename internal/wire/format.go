@@ -1,7 +1,7 @@
 package wire
 
-// marshal version 2, as far as we write it and read it. Sizes are signed
-// 32-bit, little-endian; "value" is any row again.
+// The part of marshal version 2 that we write and read. Sizes are signed 32-bit,
+// little-endian; "value" is any row again.
 //
 //	N F T       None, False, True
 //	i           int: 4 bytes
@@ -13,12 +13,12 @@ package wire
 //	{           dict: key value key value … 0
 //	y           complex: 16 bytes
 //	. S         Ellipsis, StopIteration
-//	c           code: a layout of its own in each Python
+//	c           code: its layout depends on the Python version
 //
-// The rest is left out on purpose, though some of it would be easy to read.
-// It belongs to other versions, which the worker does not use: whether
-// version 4 marks an object as shared (bit 0x80) depends on how many
-// references it happens to have, so a half-reader would work now and then.
+// The rest is left out on purpose, though some of it would be easy to read. It belongs to
+// other versions, which the worker does not use: whether version 4 marks an object as
+// shared (bit 0x80) depends on its reference count, so a partial reader would work only
+// sometimes.
 const (
 	typeNone      = 'N'
 	typeFalse     = 'F'
@@ -40,8 +40,8 @@ const (
 	typeCode      = 'c'
 )
 
-// pythonType is what Python calls a type, or "" for a byte that no version 2
-// value begins with.
+// pythonType is the Python name of a type, or "" for a byte that no version 2 value
+// begins with.
 func pythonType(t byte) string {
 	switch t {
 	case typeNone:

@@ -19,17 +19,17 @@ import (
 //	│      │ uint32            │ one marshal value     │
 //	└──────┴───────────────────┴───────────────────────┘
 //
-// A stream socket keeps no message boundaries, so the length comes first and
-// may be a lie.
+// A stream socket keeps no message boundaries, so the length comes first. It may be a
+// lie.
 const (
 	KindStart byte = 'S' // host → guest: what to run
-	KindCheck byte = 'V' // host → guest: what to judge by the language rules
+	KindCheck byte = 'V' // host → guest: what to check against the language rules
 	KindHook  byte = 'H' // host → guest: what to compile, and to run with each call
 	KindCall  byte = 'K' // host → guest: a call of the hook
 	KindReady byte = 'R' // guest → host: which walls stand, before any guest code
 	KindCode  byte = 'C' // guest → host: the compiled script, before it runs
-	KindDone  byte = 'D' // guest → host: the report on what was asked
-	KindLast  byte = 'L' // guest → host: the same, of a hook's worker that can serve no other call
+	KindDone  byte = 'D' // guest → host: the report
+	KindLast  byte = 'L' // guest → host: the report of a hook's worker that can serve no other call
 
 	// For a guest that has no fork server (internal/backend/portable):
 	KindProgram byte = 'P' // host → guest: the program that reads the rest, as source
@@ -42,20 +42,20 @@ const (
 // run accepts fits: script, stdin and context each have their own maximum.
 const MaxFrame = 3 * run.MaxPayload
 
-// reportPerJSON is how many bytes of a report one byte of JSON takes at most: a small int
-// takes 5 bytes in a marshalled list, and 2 with its comma as JSON. The rest of a report,
-// an exception or findings, has the slack.
+// reportPerJSON is the most bytes of a report that one byte of JSON takes: a small int
+// takes 5 bytes in a marshalled list, and 2 bytes with its comma as JSON. reportSlack is
+// for the rest of a report, such as an exception or findings.
 const (
 	reportPerJSON = 3
 	reportSlack   = 1 << 20
 )
 
-// MaxReport bounds the report of a guest with these limits. One above it has a result above
-// its limit, or is a forgery, and is not read.
+// MaxReport bounds the report of a guest with these limits. A larger one has a result
+// above its limit, or is forged, and is not read.
 func MaxReport(l policy.Limits) int { return reportPerJSON*int(l.Result) + reportSlack }
 
-// readStep is how much memory a header alone can make ReadFrame take. Beyond
-// it, memory at most doubles what has really arrived.
+// readStep is how much memory ReadFrame allocates for a header alone. Beyond it, memory
+// at most doubles what has arrived.
 const readStep = 64 << 10
 
 // AppendFrame appends one frame. A payload that the header cannot express is
@@ -83,12 +83,12 @@ func AppendListFrame(dst []byte, kind byte, fields ...Field) ([]byte, error) {
 	return dst, nil
 }
 
-// ReadFrame reads one frame. The payload lies in buf if buf's capacity is
-// enough, and is valid until buf is used again. A payload above max is
-// ErrAboveMax and nothing of it is read; an unknown kind is ErrMalformed. An
-// end before the first byte is io.EOF, a later one io.ErrUnexpectedEOF.
+// ReadFrame reads one frame. The payload is in buf if its capacity is enough, and is
+// valid until buf is used again. A payload above max is ErrAboveMax, and none of it is
+// read; an unknown kind is ErrMalformed. An end before the first byte is io.EOF, a later
+// one io.ErrUnexpectedEOF.
 //
-// The header is read by itself; give a bufio.Reader to save the system call.
+// The header is read separately; pass a bufio.Reader to save the system call.
 func ReadFrame(r io.Reader, buf []byte, max int) (kind byte, payload []byte, err error) {
 	if cap(buf) < headerSize {
 		buf = make([]byte, 512)
@@ -117,8 +117,8 @@ func ReadFrame(r io.Reader, buf []byte, max int) (kind byte, payload []byte, err
 	return kind, payload, nil
 }
 
-// readPayload takes memory as bytes arrive and not as the header promises:
-// a worker that announces 60 MB and sends 3 bytes costs one step.
+// readPayload allocates memory as bytes arrive, not as the header promises: a worker that
+// announces 60 MB and sends 3 bytes costs one step.
 func readPayload(r io.Reader, buf []byte, size int) ([]byte, error) {
 	buf = buf[:cap(buf)]
 	have := 0

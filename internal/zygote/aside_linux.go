@@ -2,13 +2,13 @@ package zygote
 
 import "golang.org/x/sys/unix"
 
-// stepAside has a worker that is done die on the processor that its Runner is about to
-// leave, and not before. Its death takes longer than most runs: memory and namespaces go
-// with it. It would die where it ran, and that is often where whoever waits for the answer
-// is woken next, and then waits for all of that.
+// stepAside moves a worker that is done to the CPU that its Runner is about to leave, so
+// that it dies there. Freeing its memory and namespaces takes longer than most runs.
+// Otherwise it would die on the CPU where it ran, and that is often where the caller is
+// woken next, who would then wait for all of that.
 //
-// It gets the share of any other process, so that it dies under load, too. One that cannot
-// be told dies where it likes.
+// The worker keeps its normal share of CPU time, so that it also dies under load. If it
+// cannot be moved, it dies where it is.
 func stepAside(pid int) {
 	cpu, err := currentCPU()
 	if err != nil || setBatch(pid) != nil {

@@ -284,10 +284,10 @@ MATCH_GUARDED = frozenset((str, AttributeError))
 
 def quickly(kinds, guard):
     """Calls the guard for objects of other types."""
-    def look(thing):
+    def check(thing):
         return guard(thing) if REAL_TYPE(thing) in kinds else thing
 
-    return look
+    return check
 
 
 class _TypeOfTypes(REAL_TYPE):

@@ -83,7 +83,7 @@ SCOPES = FUNCTIONS + (_ast.Lambda, _ast.ClassDef, _ast.ListComp, _ast.SetComp, _
 BLOCKS = "body", "orelse", "handlers", "finalbody", "cases"
 
 
-class Settled:
+class CheckedStores:
     """Finds the stores that need no guard: to a local variable whose object a guard has
     already checked, in an earlier statement that is always executed."""
 
@@ -149,7 +149,7 @@ class Rewriter:
 
     def __init__(self, tree, watched, reflects):
         self.tree, self.watched, self.reflects, self.findings = tree, watched, reflects, []
-        self.settled = Settled(tree).stores
+        self.checked_stores = CheckedStores(tree).stores
         self.own_type = any("type" in bound_by(node) for node in every(tree))
 
     def rewrite(self):
@@ -209,7 +209,7 @@ class Rewriter:
             self.pattern(node, name)
             return node  # only plain attributes are allowed there
         if not isinstance(node.ctx, _ast.Load):
-            if node not in self.settled:
+            if node not in self.checked_stores:
                 node.value = passed_by(OWN, node.value, local=self.local)
             if isinstance(parent, _ast.AugAssign) and name in self.watched:  # it is also read
                 node.value = passed_by(PRIVATE, node.value, text(name, node))
