@@ -19,10 +19,10 @@ func TestDeadlineIsNotCancellation(t *testing.T) {
 	hook := openHook(t, r, run.HookSpec{Script: "while True: pass"})
 	for name, call := range map[string]func(context.Context) (run.Result, error){
 		"script": func(ctx context.Context) (run.Result, error) {
-			return r.Run(ctx, run.Request{Script: "while True: pass"})
+			return r.Run(ctx, run.Request{Script: run.Script{Source: "while True: pass"}})
 		},
 		"command": func(ctx context.Context) (run.Result, error) {
-			return r.Run(ctx, run.Request{Command: []string{"sleep", "60"}})
+			return r.Run(ctx, run.Request{Command: run.Command{Args: []string{"sleep", "60"}}})
 		},
 		"hook": func(ctx context.Context) (run.Result, error) { return hook.Call(ctx, nil, nil) },
 	} {
@@ -49,12 +49,12 @@ func TestDeadlineIsNotCancellation(t *testing.T) {
 func TestThirdPartyScripts(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	for _, tier := range []policy.Tier{"", policy.TierJail} {
-		_, err := r.Run(t.Context(), run.Request{Script: "1", Trust: policy.TrustThirdParty, Tier: tier})
+		_, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "1"}, Trust: policy.TrustThirdParty, Tier: tier})
 		if !errors.Is(err, run.ErrUnsupported) || !strings.Contains(err.Error(), "runs commands") || strings.Contains(err.Error(), "not available") {
 			t.Errorf("%q: %v", tier, err)
 		}
 	}
-	if _, err := r.Run(t.Context(), run.Request{Command: []string{"true"}, Trust: policy.TrustThirdParty}); err != nil {
+	if _, err := r.Run(t.Context(), run.Request{Command: run.Command{Args: []string{"true"}}, Trust: policy.TrustThirdParty}); err != nil {
 		t.Errorf("a command: %v", err)
 	}
 }

@@ -20,12 +20,14 @@ func everyKind(t *testing.T, r *cordon.Runner) map[string]func(context.Context) 
 	shared := openHook(t, r, run.HookSpec{Script: "result['output'] = 1", Trust: policy.TrustPlatform})
 	module := openModule(t, r, scorer(t))
 	return map[string]func(context.Context) (run.Result, error){
-		"script": func(ctx context.Context) (run.Result, error) { return r.Run(ctx, run.Request{Script: "result = 1"}) },
+		"script": func(ctx context.Context) (run.Result, error) {
+			return r.Run(ctx, run.Request{Script: run.Script{Source: "result = 1"}})
+		},
 		"restricted": func(ctx context.Context) (run.Result, error) {
-			return r.Run(ctx, run.Request{Script: "result = 1", Restricted: true})
+			return r.Run(ctx, run.Request{Script: run.Script{Source: "result = 1", Restricted: true}})
 		},
 		"command": func(ctx context.Context) (run.Result, error) {
-			return r.Run(ctx, run.Request{Command: []string{"true"}})
+			return r.Run(ctx, run.Request{Command: run.Command{Args: []string{"true"}}})
 		},
 		"hook": func(ctx context.Context) (run.Result, error) { return hook.Call(ctx, nil, nil) },
 		"shared hook": func(ctx context.Context) (run.Result, error) {
@@ -50,7 +52,7 @@ func TestConcurrentBoundsEveryKind(t *testing.T) {
 	in, out := io.Pipe()
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := r.Run(t.Context(), run.Request{Script: "print('x', flush=True)\ninput()", Streams: run.Streams{In: in, Out: told(begun)}})
+		_, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "print('x', flush=True)\ninput()"}, Streams: run.Streams{In: in, Out: told(begun)}})
 		ended <- err
 	}()
 	<-begun

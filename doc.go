@@ -9,7 +9,7 @@
 //
 //	r, err := cordon.NewRunner(cordon.Options{})
 //	defer r.Close()
-//	res, err := r.Run(ctx, run.Request{Script: src, Context: map[string]any{"a": 41}})
+//	res, err := r.Run(ctx, run.Request{Script: run.Script{Source: src, Context: map[string]any{"a": 41}}})
 //
 // The script finds its input in the global context, and what it leaves in the
 // global result comes back in [run.Result].Value, as JSON.
@@ -19,7 +19,7 @@
 //
 //	r, err := cordon.NewRunner(cordon.Options{Tier: policy.TierJail})
 //	defer r.Close()
-//	res, err := r.Run(ctx, run.Request{Command: []string{"make", "test"}, Workspace: dir})
+//	res, err := r.Run(ctx, run.Request{Command: run.Command{Args: []string{"make", "test"}, Workspace: dir}})
 //
 // It sees the system's programs, its workspace and a private /tmp. A command that
 // names files or hosts which it cannot reach, or that is a shell or another
@@ -33,7 +33,7 @@
 //
 //	m, err := r.OpenModule(ctx, binary)
 //	defer m.Close()
-//	res, err := r.Run(ctx, run.Request{Module: m, Args: args, Limits: policy.Limits{Fuel: 50e6}})
+//	res, err := r.Run(ctx, run.Request{Module: run.ModuleRun{Module: m, Args: args}, Limits: policy.Limits{Fuel: 50e6}})
 //	res, err = m.Call(ctx, "score", input)
 //
 // It has no system calls, and finds what the policy grants and what

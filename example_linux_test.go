@@ -22,8 +22,7 @@ func Example() {
 	defer r.Close()
 
 	res, err := r.Run(context.Background(), run.Request{
-		Script:  `result = {"sum": context["a"] + 1}`,
-		Context: map[string]any{"a": 41},
+		Script: run.Script{Source: `result = {"sum": context["a"] + 1}`, Context: map[string]any{"a": 41}},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -48,12 +47,12 @@ func ExampleRunner_Run_failures() {
 	defer r.Close()
 
 	for _, req := range []run.Request{
-		{Script: "x = 1\nraise ValueError('no')"},
-		{Script: "x ="},
-		{Script: "while True: pass", Limits: policy.Limits{WallTime: policy.Duration(100 * time.Millisecond)}},
-		{Script: "x = bytearray(10**9)"},
-		{Script: "import sys; sys.exit(7)"},
-		{Script: "result = {'a': [1, {2}]}"},
+		{Script: run.Script{Source: "x = 1\nraise ValueError('no')"}},
+		{Script: run.Script{Source: "x ="}},
+		{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{WallTime: policy.Duration(100 * time.Millisecond)}},
+		{Script: run.Script{Source: "x = bytearray(10**9)"}},
+		{Script: run.Script{Source: "import sys; sys.exit(7)"}},
+		{Script: run.Script{Source: "result = {'a': [1, {2}]}"}},
 	} {
 		res, err := r.Run(context.Background(), req)
 		fmt.Println(res.Outcome, res.ErrorType, err)
@@ -76,7 +75,7 @@ func ExampleRunner_Run_violations() {
 	}
 	defer r.Close()
 
-	res, err := r.Run(context.Background(), run.Request{Script: "import socket\nsocket.socket()"})
+	res, err := r.Run(context.Background(), run.Request{Script: run.Script{Source: "import socket\nsocket.socket()"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -103,7 +102,7 @@ func ExampleRunner_Run_limits() {
 	defer r.Close()
 
 	_, err = r.Run(context.Background(), run.Request{
-		Script: "pass",
+		Script: run.Script{Source: "pass"},
 		Limits: policy.Limits{Memory: 1 * policy.GiB},
 	})
 	fmt.Println(errors.Is(err, run.ErrInvalid))
@@ -123,7 +122,7 @@ func ExampleRunner_Run_streams() {
 	defer r.Close()
 
 	res, err := r.Run(context.Background(), run.Request{
-		Script:  "print('hello', input())",
+		Script:  run.Script{Source: "print('hello', input())"},
 		Stdin:   "world\n",
 		Streams: run.Streams{Out: os.Stdout},
 	})
@@ -144,8 +143,7 @@ func ExampleRunner_Run_variables() {
 	defer r.Close()
 
 	res, err := r.Run(context.Background(), run.Request{
-		Script:    "x = [1, 2]\ny = {3}",
-		Variables: []string{"x", "y"},
+		Script: run.Script{Source: "x = [1, 2]\ny = {3}", Variables: []string{"x", "y"}},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -173,7 +171,7 @@ func ExampleRunner_Run_command() {
 	defer os.RemoveAll(workspace)
 
 	for _, command := range [][]string{{"touch", "made"}, {"ls"}, {"sh", "-c", "ls"}} {
-		res, err := r.Run(context.Background(), run.Request{Command: command, Workspace: workspace})
+		res, err := r.Run(context.Background(), run.Request{Command: run.Command{Args: command, Workspace: workspace}})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -596,7 +596,7 @@ func TestCheck(t *testing.T) {
 func TestRestricted(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	for range 4 { // the third time its code is known
-		res, err := r.Run(t.Context(), run.Request{Script: "import os\nx = ().__class__", Restricted: true})
+		res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "import os\nx = ().__class__", Restricted: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -606,21 +606,21 @@ func TestRestricted(t *testing.T) {
 		if v := res.Violations[1]; v.Wall != policy.WallLanguage || v.Op != "dunder-attribute" || v.Line != 2 || v.Column != 5 || v.Hint == "" {
 			t.Errorf("%+v", v)
 		}
-		res, err = r.Run(t.Context(), run.Request{Script: "import math\nf = '{0.__class__}'\nresult = f.format(math)", Restricted: true})
+		res, err = r.Run(t.Context(), run.Request{Script: run.Script{Source: "import math\nf = '{0.__class__}'\nresult = f.format(math)", Restricted: true}})
 		if err != nil || res.Outcome != run.Raised || res.Exception.Line != 3 {
 			t.Errorf("%s %q %v", res.Outcome, res.Error, err)
 		}
 		// The same text without the rules is another script.
-		res, err = r.Run(t.Context(), run.Request{Script: "import math\nf = '{0.__class__}'\nresult = f.format(math)"})
+		res, err = r.Run(t.Context(), run.Request{Script: run.Script{Source: "import math\nf = '{0.__class__}'\nresult = f.format(math)"}})
 		if err != nil || string(res.Value) != `"<class 'module'>"` {
 			t.Errorf("%s %q %v", res.Outcome, res.Error, err)
 		}
 	}
 	r = newRunner(t, cordon.Options{Policy: policy.Policy{Require: []policy.Wall{policy.WallLanguage}}})
-	if res, err := r.Run(t.Context(), run.Request{Script: "import os"}); err != nil || res.Outcome != run.Refused {
+	if res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "import os"}}); err != nil || res.Outcome != run.Refused {
 		t.Errorf("where the policy requires it: %s %v", res.Outcome, err)
 	}
-	if _, err := r.Run(t.Context(), run.Request{Script: "x", Tier: policy.TierHook}); !errors.Is(err, run.ErrInvalid) || !strings.Contains(err.Error(), "OpenHook") {
+	if _, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "x"}, Tier: policy.TierHook}); !errors.Is(err, run.ErrInvalid) || !strings.Contains(err.Error(), "OpenHook") {
 		t.Errorf("%v", err)
 	}
 }
@@ -632,7 +632,7 @@ func TestUnknownLanguageOfAPolicy(t *testing.T) {
 		"nosuchbuiltin": {Builtins: []string{"nosuchbuiltin"}},
 	} {
 		r := newRunner(t, cordon.Options{Policy: policy.Policy{Language: language}})
-		if _, err := r.Run(t.Context(), run.Request{Script: "x", Restricted: true}); err == nil || !strings.Contains(err.Error(), words) {
+		if _, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "x", Restricted: true}}); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v", words, err)
 		}
 	}

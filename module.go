@@ -49,7 +49,7 @@ func (m *Module) CallWith(ctx context.Context, req run.Request, function string,
 	if len(text) > run.MaxPayload {
 		return run.Result{}, run.Errorf(run.Invalid, "the argument takes %d bytes, and may take %d", len(text), run.MaxPayload)
 	}
-	req.Module = m
+	req.Module.Module = m
 	_, job, err := m.runner.admit(req)
 	if err != nil {
 		return run.Result{}, err

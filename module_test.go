@@ -92,11 +92,11 @@ func (b beginning) Write(data []byte) (int, error) { b(); return len(data), nil 
 func TestModule(t *testing.T) {
 	r := moduleRunner(t, policy.Policy{})
 	m := openProgram(t, r)
-	res, err := r.Run(t.Context(), run.Request{ID: "7", Module: m, Name: "me", Args: []string{"hello", "you"}})
+	res, err := r.Run(t.Context(), run.Request{ID: "7", Module: run.ModuleRun{Module: m, Name: "me", Args: []string{"hello", "you"}}})
 	if err != nil || !res.OK() || res.Stdout != "me hello you\n" || res.ID != "7" || res.Enforcement.Tier != policy.TierWasm || res.Usage.Fuel == 0 {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if res, err = r.Run(t.Context(), run.Request{Module: m, Args: []string{"exit", "3"}}); err != nil || res.Outcome != run.Exited || *res.ExitCode != 3 {
+	if res, err = r.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: m, Args: []string{"exit", "3"}}}); err != nil || res.Outcome != run.Exited || *res.ExitCode != 3 {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if r.Enforcement().Tier != policy.TierWasm || r.Enforcement().Walls[policy.WallWasm] == "" {
@@ -156,7 +156,7 @@ func TestHammerModule(t *testing.T) {
 		})
 		if i%4 == 0 {
 			wait.Go(func() {
-				res, err := r.Run(t.Context(), run.Request{Module: program, Args: []string{"hello", fmt.Sprint(i)}})
+				res, err := r.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: program, Args: []string{"hello", fmt.Sprint(i)}}})
 				if want := fmt.Sprintf("module hello %d\n", i); err != nil || res.Stdout != want {
 					t.Errorf("run %d: %q %s, %v", i, res.Stdout, res.Error, err)
 				}
@@ -169,16 +169,16 @@ func TestHammerModule(t *testing.T) {
 func TestModuleOfAnotherRunner(t *testing.T) {
 	one, two := moduleRunner(t, policy.Policy{}), moduleRunner(t, policy.Policy{})
 	m := openProgram(t, one)
-	if _, err := two.Run(t.Context(), run.Request{Module: m, Args: []string{"hello"}}); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "another Runner") {
+	if _, err := two.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: m, Args: []string{"hello"}}}); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "another Runner") {
 		t.Errorf("%v", err)
 	}
 	if err := one.Close(); err != nil {
 		t.Error(err)
 	}
-	if res, err := two.Run(t.Context(), run.Request{Module: openProgram(t, two), Args: []string{"hello"}}); err != nil || !res.OK() {
+	if res, err := two.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: openProgram(t, two), Args: []string{"hello"}}}); err != nil || !res.OK() {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if _, err := two.Run(t.Context(), run.Request{Module: stranger{}}); run.ClassOf(err) != run.Invalid {
+	if _, err := two.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: stranger{}}}); run.ClassOf(err) != run.Invalid {
 		t.Errorf("a module that nobody has opened: %v", err)
 	}
 }
@@ -220,7 +220,7 @@ func TestCloseWhileModulesRun(t *testing.T) {
 		go func() {
 			streams := endless(began)
 			streams.In = silent
-			res, err := r.Run(t.Context(), run.Request{Module: m, Args: args, Streams: streams})
+			res, err := r.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: m, Args: args}, Streams: streams})
 			ends <- end{res, err}
 		}()
 		<-began
@@ -269,18 +269,18 @@ func TestModuleRequests(t *testing.T) {
 		class run.Class
 		words string
 	}{
-		{"a module with a script", run.Request{Module: m, Script: "pass"}, run.Invalid, "script is for scripts, and this request is for modules"},
-		{"a module with a command", run.Request{Module: m, Command: []string{"true"}}, run.Invalid, "module is for modules"},
-		{"a module with a context", run.Request{Module: m, Context: 1}, run.Invalid, "context is for scripts"},
-		{"a module by the rules", run.Request{Module: m, Restricted: true}, run.Invalid, "restricted is for scripts"},
-		{"a script with fuel", run.Request{Script: "pass", Limits: policy.Limits{Fuel: 5}}, run.Invalid, "limits.fuel is for modules"},
-		{"a script with arguments", run.Request{Script: "pass", Args: []string{"a"}}, run.Invalid, "args is for modules"},
-		{"a NUL", run.Request{Module: m, Args: []string{"\x00"}}, run.Invalid, "args[0] has a NUL byte"},
-		{"a library", run.Request{Module: m}, run.Invalid, "exports no _start"},
-		{"another tier", run.Request{Module: m, Tier: policy.TierJail}, run.Invalid, `tier "jail" does not run modules`},
-		{"third-party code", run.Request{Module: m, Trust: policy.TrustThirdParty}, run.Unsupported, "third-party code cannot be a module"},
-		{"tools on another tier", run.Request{Script: "pass", Tools: tools}, run.Unsupported, `deterministic and tools are for tier "wasm", and this is "process"`},
-		{"determinism on another tier", run.Request{Script: "pass", Deterministic: true}, run.Unsupported, `are for tier "wasm"`},
+		{"a module with a script", run.Request{Module: run.ModuleRun{Module: m}, Script: run.Script{Source: "pass"}}, run.Invalid, "script is for scripts, and this request is for modules"},
+		{"a module with a command", run.Request{Module: run.ModuleRun{Module: m}, Command: run.Command{Args: []string{"true"}}}, run.Invalid, "module is for modules"},
+		{"a module with a context", run.Request{Module: run.ModuleRun{Module: m}, Script: run.Script{Context: 1}}, run.Invalid, "context is for scripts"},
+		{"a module by the rules", run.Request{Module: run.ModuleRun{Module: m}, Script: run.Script{Restricted: true}}, run.Invalid, "restricted is for scripts"},
+		{"a script with fuel", run.Request{Script: run.Script{Source: "pass"}, Limits: policy.Limits{Fuel: 5}}, run.Invalid, "limits.fuel is for modules"},
+		{"a script with arguments", run.Request{Script: run.Script{Source: "pass"}, Module: run.ModuleRun{Args: []string{"a"}}}, run.Invalid, "args is for modules"},
+		{"a NUL", run.Request{Module: run.ModuleRun{Module: m, Args: []string{"\x00"}}}, run.Invalid, "args[0] has a NUL byte"},
+		{"a library", run.Request{Module: run.ModuleRun{Module: m}}, run.Invalid, "exports no _start"},
+		{"another tier", run.Request{Module: run.ModuleRun{Module: m}, Tier: policy.TierJail}, run.Invalid, `tier "jail" does not run modules`},
+		{"third-party code", run.Request{Module: run.ModuleRun{Module: m}, Trust: policy.TrustThirdParty}, run.Unsupported, "third-party code cannot be a module"},
+		{"tools on another tier", run.Request{Script: run.Script{Source: "pass", Tools: tools}}, run.Unsupported, `deterministic and tools are for tier "wasm", and this is "process"`},
+		{"determinism on another tier", run.Request{Script: run.Script{Source: "pass", Deterministic: true}}, run.Unsupported, `are for tier "wasm"`},
 	} {
 		if _, err := r.Run(t.Context(), test.req); run.ClassOf(err) != test.class || !strings.Contains(fmt.Sprint(err), test.words) {
 			t.Errorf("%s: %v", test.name, err)
@@ -307,10 +307,8 @@ func TestScriptWithTools(t *testing.T) {
 	r := moduleRunner(t, policy.Policy{PythonWasm: hosttest.NeedsExtra(t, hosttest.PythonWasm)})
 	prices := map[string]int{"apple": 3}
 	res, err := r.Run(t.Context(), run.Request{
-		Tier:    policy.TierWasm,
-		Script:  "result = [tools.price('apple') * context, tools.price(name='pear')]",
-		Context: 14,
-		Tools: map[string]run.Tool{"price": {Call: func(_ context.Context, c run.ToolCall) (any, error) {
+		Tier: policy.TierWasm,
+		Script: run.Script{Source: "result = [tools.price('apple') * context, tools.price(name='pear')]", Context: 14, Tools: map[string]run.Tool{"price": {Call: func(_ context.Context, c run.ToolCall) (any, error) {
 			argument := c.Kwargs["name"]
 			if len(c.Args) > 0 {
 				argument = c.Args[0]
@@ -320,7 +318,7 @@ func TestScriptWithTools(t *testing.T) {
 				return nil, err
 			}
 			return prices[name], nil
-		}}},
+		}}}},
 	})
 	if err != nil || string(bytes.ReplaceAll(res.Value, []byte(" "), nil)) != "[42,0]" {
 		t.Errorf("%s %s, %v", res.Value, res.Error, err)

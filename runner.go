@@ -182,7 +182,7 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if err != nil {
 		return "", backend.Job{}, err
 	}
-	if tier != policy.TierWasm && (req.Deterministic || len(req.Tools) > 0) {
+	if tier != policy.TierWasm && req.Kind() == run.KindScript && (req.Script.Deterministic || len(req.Script.Tools) > 0) {
 		return "", backend.Job{}, run.Errorf(run.Unsupported, "deterministic and tools are for tier %q, and this is %q", policy.TierWasm, tier)
 	}
 	limits := r.policy.Limits
@@ -193,14 +193,14 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	}
 	job := backend.Job{Request: req, Limits: limits}
 	job.OnOutputLimit = cmp.Or(req.OnOutputLimit, r.policy.OnOutputLimit)
-	if job.OnOutputLimit == "" && len(req.Command) > 0 {
+	if job.OnOutputLimit == "" && req.Kind() == run.KindCommand {
 		job.OnOutputLimit = policy.OutputKill
 	}
 	return tier, job, nil
 }
 
 func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
-	command, module := len(req.Command) > 0, req.Module != nil
+	command, module := req.Kind() == run.KindCommand, req.Kind() == run.KindModule
 	if err := backend.RefuseStrangers(runtime.GOOS, r.policy, req.Trust); err != nil {
 		return "", err
 	}
@@ -212,7 +212,7 @@ func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
 	case module:
 		return backend.SelectModule(r.policy, req.Tier, req.Trust, moduleTiers)
 	}
-	req.Restricted = req.Restricted || r.policy.Restricts()
+	req.Script.Restricted = req.Script.Restricted || r.policy.Restricts()
 	if strange := req.Trust == policy.TrustThirdParty || r.policy.Trust == policy.TrustThirdParty; strange && slices.Contains([]policy.Tier{"", policy.TierJail}, req.Tier) {
 		return "", run.Errorf(run.Unsupported, "third-party code cannot be a script: it needs a jail, which runs commands. "+
 			"Run it as a command, with Python as the program (cordon exec --allow-interpreters -- python3 FILE), or trust it as a user's, if it is")

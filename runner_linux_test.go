@@ -62,7 +62,7 @@ func TestHammerConcurrentRuns(t *testing.T) {
 	for i := range 200 {
 		wait.Go(func() {
 			res, err := r.Run(t.Context(), run.Request{
-				ID: strconv.Itoa(i), Script: "print('out', context)\nresult = [context, context * 2]", Context: i,
+				ID: strconv.Itoa(i), Script: run.Script{Source: "print('out', context)\nresult = [context, context * 2]", Context: i},
 			})
 			if err != nil {
 				t.Error(err)
@@ -90,7 +90,7 @@ func TestLargeResults(t *testing.T) {
 		"result = 'a' * (140 << 20)":                                   {run.OutOfMemory, "256MiB"},
 		"class L(list): pass\nresult = L([n] for n in range(1500000))": {run.OutOfMemory, "256MiB"},
 	} {
-		res := mustRun(t, r, run.Request{Script: script})
+		res := mustRun(t, r, run.Request{Script: run.Script{Source: script}})
 		if res.Outcome != want.outcome || !strings.Contains(res.Error, want.words) {
 			t.Errorf("%s: %s, %s; want %s, %s", script, res.Outcome, res.Error, want.outcome, want.words)
 		}
@@ -99,16 +99,16 @@ func TestLargeResults(t *testing.T) {
 
 func TestTwoRunnersInOneProcess(t *testing.T) {
 	a, b := newRunner(t, cordon.Options{Idle: 1}), newRunner(t, cordon.Options{Idle: 1})
-	if got := mustRun(t, a, run.Request{Script: "result = 1"}); string(got.Value) != "1" {
+	if got := mustRun(t, a, run.Request{Script: run.Script{Source: "result = 1"}}); string(got.Value) != "1" {
 		t.Errorf("first: %s", got.Value)
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustRun(t, b, run.Request{Script: "result = 2"}); string(got.Value) != "2" {
+	if got := mustRun(t, b, run.Request{Script: run.Script{Source: "result = 2"}}); string(got.Value) != "2" {
 		t.Errorf("second: %s", got.Value)
 	}
-	if _, err := a.Run(t.Context(), run.Request{Script: "result = 1"}); !errors.Is(err, run.ErrClosed) {
+	if _, err := a.Run(t.Context(), run.Request{Script: run.Script{Source: "result = 1"}}); !errors.Is(err, run.ErrClosed) {
 		t.Errorf("a closed Runner answers %v", err)
 	}
 }
@@ -120,17 +120,17 @@ func TestCancelEndsTheGuest(t *testing.T) {
 	started := make(chan struct{})
 	var once sync.Once
 	res, err := r.Run(ctx, run.Request{
-		Script:  "print('started', flush=True)\nwhile True: pass",
+		Script:  run.Script{Source: "print('started', flush=True)\nwhile True: pass"},
 		Streams: run.Streams{Out: writer(func([]byte) { once.Do(func() { close(started); cancel() }) })},
 	})
 	<-started
 	if err != nil || res.Outcome != run.Canceled || res.ErrorType != "canceled" {
 		t.Errorf("%v %v %v", err, res.Outcome, res.Error)
 	}
-	if _, err := r.Run(ctx, run.Request{Script: "result = 1"}); !errors.Is(err, context.Canceled) {
+	if _, err := r.Run(ctx, run.Request{Script: run.Script{Source: "result = 1"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that is over from the start: %v", err)
 	}
-	if got := mustRun(t, r, run.Request{Script: "result = 3"}); string(got.Value) != "3" {
+	if got := mustRun(t, r, run.Request{Script: run.Script{Source: "result = 3"}}); string(got.Value) != "3" {
 		t.Errorf("afterwards: %s", got.Value)
 	}
 }
@@ -165,10 +165,10 @@ func descendants(pid int) []int {
 // ours; the ones that follow do not notice, once its workers are dead.
 func TestKilledZygoteIsReplaced(t *testing.T) {
 	r := newRunner(t, cordon.Options{Idle: 2})
-	mustRun(t, r, run.Request{Script: "result = 1"})
+	mustRun(t, r, run.Request{Script: run.Script{Source: "result = 1"}})
 	var once sync.Once
 	_, err := r.Run(t.Context(), run.Request{
-		Script: "print('started', flush=True)\nimport time; time.sleep(60)",
+		Script: run.Script{Source: "print('started', flush=True)\nimport time; time.sleep(60)"},
 		Streams: run.Streams{Out: writer(func([]byte) {
 			once.Do(func() {
 				killZygotes(t)
@@ -179,7 +179,7 @@ func TestKilledZygoteIsReplaced(t *testing.T) {
 		t.Errorf("the run under way: %v", err)
 	}
 	for i := range 20 {
-		if got := mustRun(t, r, run.Request{Script: "result = context", Context: i}); string(got.Value) != strconv.Itoa(i) {
+		if got := mustRun(t, r, run.Request{Script: run.Script{Source: "result = context", Context: i}}); string(got.Value) != strconv.Itoa(i) {
 			t.Errorf("afterwards: %s %s", got.Value, got.Error)
 		}
 	}
@@ -226,7 +226,7 @@ func victim() {
 			os.Exit(1)
 		}
 		_, err = r.Run(context.Background(), run.Request{
-			Script: "print('ready', flush=True)\nwhile True: pass", Streams: run.Streams{Out: os.Stdout},
+			Script: run.Script{Source: "print('ready', flush=True)\nwhile True: pass"}, Streams: run.Streams{Out: os.Stdout},
 		})
 		fmt.Println("not reached:", err)
 		os.Exit(1)
@@ -239,13 +239,13 @@ func victim() {
 	for range 3 {
 		go func() {
 			for {
-				_, _ = r.Run(context.Background(), run.Request{Script: "while True: pass", Limits: policy.Limits{WallTime: policy.Duration(time.Minute)}})
+				_, _ = r.Run(context.Background(), run.Request{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{WallTime: policy.Duration(time.Minute)}})
 			}
 		}()
 	}
 	go func() {
 		for {
-			_, _ = r.Run(context.Background(), run.Request{Script: "open('/tmp/x', 'w').write('x' * 1000000)"})
+			_, _ = r.Run(context.Background(), run.Request{Script: run.Script{Source: "open('/tmp/x', 'w').write('x' * 1000000)"}})
 		}
 	}()
 	fmt.Println("ready")
@@ -322,16 +322,16 @@ func mounts(t *testing.T) string {
 // A short soak: every way to end, many times, and nothing left of it.
 func TestNothingIsLeftBehind(t *testing.T) {
 	requests := []run.Request{
-		{Script: "result = context['a'] + 1", Context: map[string]any{"a": 41}},
-		{Script: "1/0"},
-		{Script: "import ctypes; ctypes.string_at(0)"},
-		{Script: "while True: pass", Limits: policy.Limits{WallTime: policy.Duration(30 * time.Millisecond)}},
-		{Script: "x = bytearray(1 << 30)"},
-		{Script: "print('x' * 1000000)"},
-		{Script: "import os; os._exit(3)"},
-		{Script: "import os; os.close(3)"},
-		{Script: "open('/tmp/f', 'w').write('x' * 100000)"},
-		{Script: "result = 1", Limits: policy.Limits{Memory: 512 * policy.MiB}}, // forked for the purpose
+		{Script: run.Script{Source: "result = context['a'] + 1", Context: map[string]any{"a": 41}}},
+		{Script: run.Script{Source: "1/0"}},
+		{Script: run.Script{Source: "import ctypes; ctypes.string_at(0)"}},
+		{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{WallTime: policy.Duration(30 * time.Millisecond)}},
+		{Script: run.Script{Source: "x = bytearray(1 << 30)"}},
+		{Script: run.Script{Source: "print('x' * 1000000)"}},
+		{Script: run.Script{Source: "import os; os._exit(3)"}},
+		{Script: run.Script{Source: "import os; os.close(3)"}},
+		{Script: run.Script{Source: "open('/tmp/f', 'w').write('x' * 100000)"}},
+		{Script: run.Script{Source: "result = 1"}, Limits: policy.Limits{Memory: 512 * policy.MiB}}, // forked for the purpose
 	}
 	before := mounts(t)
 	files := len(descriptors(t))
@@ -350,7 +350,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				}
 				_, err := r.Run(ctx, req)
 				if err != nil && ctx.Err() == nil {
-					t.Errorf("%s: %v", req.Script, err)
+					t.Errorf("%s: %v", req.Script.Source, err)
 				}
 				cancel()
 			}
@@ -401,7 +401,7 @@ func TestDeadZygoteIsNotTheCallersProblem(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := mustRun(t, r, run.Request{Script: "result = context", Context: i, Limits: wider}); string(got.Value) != strconv.Itoa(i) {
+		if got := mustRun(t, r, run.Request{Script: run.Script{Source: "result = context", Context: i}, Limits: wider}); string(got.Value) != strconv.Itoa(i) {
 			t.Errorf("run %d: %s %s", i, got.Value, got.Error)
 		}
 	}

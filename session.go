@@ -62,7 +62,7 @@ func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, err
 
 // sessionTier is where sessions are.
 func (r *Runner) sessionTier(ctx context.Context, trust policy.Trust) (*wasm.Backend, error) {
-	if _, err := r.selectTier(&run.Request{Script: "pass", Tier: policy.TierWasm, Trust: trust}); err != nil {
+	if _, err := r.selectTier(&run.Request{Script: run.Script{Source: "pass"}, Tier: policy.TierWasm, Trust: trust}); err != nil {
 		return nil, err
 	}
 	return r.wasm.Get(ctx)
@@ -71,13 +71,13 @@ func (r *Runner) sessionTier(ctx context.Context, trust policy.Trust) (*wasm.Bac
 // Run runs a script in the session, with limits of its own. Scripts of one session wait
 // for each other, as Fork and Save wait for a script.
 func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) {
-	if len(req.Command) > 0 || req.Module != nil {
+	if req.Kind() != run.KindScript {
 		return run.Result{}, run.Errorf(run.Invalid, "a session runs scripts")
 	}
 	if req.Tier != "" && req.Tier != policy.TierWasm {
 		return run.Result{}, run.Errorf(run.Invalid, "a session is on tier %q: leave the tier out", policy.TierWasm)
 	}
-	req.Tier, req.Restricted = policy.TierWasm, s.restricted
+	req.Tier, req.Script.Restricted = policy.TierWasm, s.restricted
 	_, job, err := s.runner.admit(req)
 	if err != nil {
 		return run.Result{}, err

@@ -28,7 +28,7 @@ func TestSessions(t *testing.T) {
 	}
 	gives := func(script, want string) {
 		t.Helper()
-		res, err := s.Run(t.Context(), run.Request{ID: "mine", Script: script})
+		res, err := s.Run(t.Context(), run.Request{ID: "mine", Script: run.Script{Source: script}})
 		if err != nil || string(res.Value) != want || res.ID != "mine" {
 			t.Errorf("%s: %s %s %v, want %s", script, res.Value, res.Error, err, want)
 		}
@@ -48,10 +48,10 @@ func TestSessions(t *testing.T) {
 	}
 	gives("result = x", "20")
 	for name, req := range map[string]run.Request{
-		"a command":    {Command: []string{"ls"}},
+		"a command":    {Command: run.Command{Args: []string{"ls"}}},
 		"nothing":      {},
-		"another tier": {Script: "pass", Tier: policy.TierProcess},
-		"fuel":         {Script: "pass", Limits: policy.Limits{Fuel: 1}},
+		"another tier": {Script: run.Script{Source: "pass"}, Tier: policy.TierProcess},
+		"fuel":         {Script: run.Script{Source: "pass"}, Limits: policy.Limits{Fuel: 1}},
 	} {
 		if _, err := s.Run(t.Context(), req); run.ClassOf(err) != run.Invalid {
 			t.Errorf("%s: %v", name, err)
@@ -78,7 +78,7 @@ func TestSessionsByTheRules(t *testing.T) {
 	if s, err = ruled.OpenSession(t.Context(), run.SessionOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := s.Run(t.Context(), run.Request{Script: "import os"}); err != nil || res.Outcome != run.Refused {
+	if res, err := s.Run(t.Context(), run.Request{Script: run.Script{Source: "import os"}}); err != nil || res.Outcome != run.Refused {
 		t.Errorf("%v %s", err, res.Outcome)
 	}
 	if _, err := ruled.LoadSession(t.Context(), &saved); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "made without") {

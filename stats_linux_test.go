@@ -20,7 +20,7 @@ func TestStatsCountWhatARunnerKeepsReady(t *testing.T) {
 	if _, there := r.Stats()[policy.TierJail]; there {
 		t.Error("there are figures of the jail tier, which nobody has asked for")
 	}
-	mustRun(t, r, run.Request{Script: "result = 1"})
+	mustRun(t, r, run.Request{Script: run.Script{Source: "result = 1"}})
 	s := r.Stats()[policy.TierProcess]
 	if s.Forks.Count == 0 || s.Forks.Sum <= 0 {
 		t.Errorf("a worker was forked, and %+v says nothing of it", s)
@@ -28,7 +28,7 @@ func TestStatsCountWhatARunnerKeepsReady(t *testing.T) {
 	if s.Busy != 0 || s.Idle > 4 {
 		t.Errorf("%d workers have a guest and %d wait, when nothing is under way", s.Busy, s.Idle)
 	}
-	mustRun(t, r, run.Request{Command: []string{"/bin/true"}})
+	mustRun(t, r, run.Request{Command: run.Command{Args: []string{"/bin/true"}}})
 	if s := r.Stats()[policy.TierJail]; s.Setups.Count == 0 {
 		t.Errorf("a jail was built, and %+v says nothing of it", s)
 	}
@@ -40,7 +40,7 @@ func TestStatsSeeARunUnderWay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		_, err := r.Run(ctx, run.Request{Script: "print('here', flush=True)\nimport time\ntime.sleep(60)", Streams: run.Streams{
+		_, err := r.Run(ctx, run.Request{Script: run.Script{Source: "print('here', flush=True)\nimport time\ntime.sleep(60)"}, Streams: run.Streams{
 			Out: writerFunc(func(p []byte) (int, error) { close(started); return len(p), nil }),
 		}})
 		if err != nil {
@@ -75,7 +75,7 @@ func TestStagesAreToldOfRunsAndCalls(t *testing.T) {
 	}()
 	for name, do := range map[string]func(context.Context) error{
 		"a run": func(ctx context.Context) error {
-			_, err := r.Run(ctx, run.Request{Script: "result = 1"})
+			_, err := r.Run(ctx, run.Request{Script: run.Script{Source: "result = 1"}})
 			return err
 		},
 		"a call": func(ctx context.Context) error {
@@ -103,7 +103,7 @@ func (s *stages) Begin(ctx context.Context, stage observe.Stage) (context.Contex
 
 func TestStatsCountCopiesOfAnInterpreter(t *testing.T) {
 	r := newRunner(t, cordon.Options{Policy: bundled(t, policy.Policy{}), Tier: policy.TierWasm})
-	mustRun(t, r, run.Request{Script: "result = 1", Tier: policy.TierWasm})
+	mustRun(t, r, run.Request{Script: run.Script{Source: "result = 1"}, Tier: policy.TierWasm})
 	s := r.Stats()[policy.TierWasm]
 	if s.Setups.Count == 0 || s.Forks.Count == 0 || s.Busy != 0 {
 		t.Errorf("an interpreter was started and copied, and the figures are %+v", s)

@@ -35,7 +35,7 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	command := func(ctx context.Context) (time.Duration, error) {
 		begin := time.Now()
-		result, err := runner.Run(ctx, run.Request{Command: []string{"/bin/true"}, Workspace: workspace})
+		result, err := runner.Run(ctx, run.Request{Command: run.Command{Args: []string{"/bin/true"}, Workspace: workspace}})
 		d := time.Since(begin)
 		if err == nil && !result.OK() {
 			err = fmt.Errorf("/bin/true: %s: %s", result.Outcome, result.Error)

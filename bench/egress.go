@@ -60,7 +60,7 @@ func (b *bench) egress(ctx context.Context, t *table) (err error) {
 			return err
 		}
 		direct += rate / float64(rounds)
-		result, err := runner.Run(ctx, run.Request{Command: line})
+		result, err := runner.Run(ctx, run.Request{Command: run.Command{Args: line}})
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ const (
 	mcpCall  = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_python","arguments":{"code":"result = 41 + 1"}}}` + "\n"
 )
 
-var mcpRequest = run.Request{Script: "result = 41 + 1"}
+var mcpRequest = run.Request{Script: run.Script{Source: "result = 41 + 1"}}
 
 // frontendMCP measures run_python as an agent has it, which starts `cordon mcp` and speaks
 // with it over pipes: in turns with a Runner of its own and with plain starts.

@@ -138,7 +138,7 @@ func (b *bench) openHook(ctx context.Context, trust policy.Trust) (*cordon.Hook,
 // restrictedRun has the script of the hook run as any other by the language rules.
 func (b *bench) restrictedRun(ctx context.Context) (time.Duration, error) {
 	begin := time.Now()
-	result, err := b.runner.Run(ctx, run.Request{Script: hookRequest, Context: hookContext, Restricted: true})
+	result, err := b.runner.Run(ctx, run.Request{Script: run.Script{Source: hookRequest, Context: hookContext, Restricted: true}})
 	d := time.Since(begin)
 	return d, errors.Join(err, wants(result, score))
 }

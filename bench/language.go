@@ -85,7 +85,7 @@ func (b *bench) language(ctx context.Context, t *table) error {
 // look at the script before it runs: that is in the time, too.
 func (b *bench) walled(restricted bool) side {
 	return func(ctx context.Context, source string) (times, string, error) {
-		result, err := b.long(ctx, run.Request{Script: source + "result = work()", Restricted: restricted})
+		result, err := b.long(ctx, run.Request{Script: run.Script{Source: source + "result = work()", Restricted: restricted}})
 		if err != nil {
 			return times{}, "", err
 		}

@@ -143,7 +143,7 @@ func (b *bench) outside(ctx context.Context, source string) (times, string, erro
 }
 
 func (b *bench) inside(ctx context.Context, source string) (times, string, error) {
-	result, err := b.long(ctx, run.Request{Script: source + clock + "result = [wall, cpu, str(value)]"})
+	result, err := b.long(ctx, run.Request{Script: run.Script{Source: source + clock + "result = [wall, cpu, str(value)]"}})
 	if err != nil {
 		return times{}, "", err
 	}

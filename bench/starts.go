@@ -30,7 +30,7 @@ exec(script, scope)
 json.dump({"result": scope["result"]}, sys.stdout)`
 
 var (
-	warmRequest = run.Request{Script: `result = context["a"] + 1`, Context: map[string]any{"a": 41}}
+	warmRequest = run.Request{Script: run.Script{Source: `result = context["a"] + 1`, Context: map[string]any{"a": 41}}}
 	wantWarm    = "42"
 )
 
@@ -219,14 +219,14 @@ func (b *bench) warm(ctx context.Context) (time.Duration, error) { return b.time
 func (b *bench) another(ctx context.Context) (time.Duration, error) {
 	b.scripts++
 	req := warmRequest
-	req.Script += fmt.Sprintf(" # %d", b.scripts)
+	req.Script.Source += fmt.Sprintf(" # %d", b.scripts)
 	return b.timed(ctx, req)
 }
 
 // ruled is warm by the language rules, on top of all the walls.
 func (b *bench) ruled(ctx context.Context) (time.Duration, error) {
 	req := warmRequest
-	req.Restricted = true
+	req.Script.Restricted = true
 	return b.timed(ctx, req)
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	insideRequest = run.Request{Script: "result = 1 + 1", Tier: policy.TierWasm}
+	insideRequest = run.Request{Script: run.Script{Source: "result = 1 + 1"}, Tier: policy.TierWasm}
 	wantInside    = "2"
 )
 
@@ -212,7 +212,7 @@ func (b *bench) wasmModules(ctx context.Context, t *table, ahead *cordon.Runner,
 		var took samples
 		for range b.few(2000, 50) {
 			begin := time.Now()
-			result, err := ahead.Run(ctx, run.Request{Module: module, Args: m.args})
+			result, err := ahead.Run(ctx, run.Request{Module: run.ModuleRun{Module: module, Args: m.args}})
 			took = append(took, time.Since(begin))
 			if err != nil || !result.OK() {
 				return errors.Join(err, fmt.Errorf("%s: %s", measure, result.Error))
@@ -263,7 +263,7 @@ def work():
 func (b *bench) wasmSpeed(ctx context.Context, t *table, ahead *cordon.Runner, _ policy.Policy) error {
 	inside := func(ctx context.Context, source string) (times, string, error) {
 		result, err := ahead.Run(ctx, run.Request{
-			Script: source + clock + "result = [wall, cpu, str(value)]", Tier: policy.TierWasm,
+			Script: run.Script{Source: source + clock + "result = [wall, cpu, str(value)]"}, Tier: policy.TierWasm,
 			Limits: policy.Limits{CPUTime: policy.Duration(2 * time.Minute), WallTime: policy.Duration(5 * time.Minute)},
 		})
 		if err == nil && !result.OK() {
@@ -326,7 +326,7 @@ func (b *bench) wasmCounting(ctx context.Context, t *table, _ *cordon.Runner, p 
 
 // workOn gives the time that a script takes, as it says.
 func workOn(ctx context.Context, tier *wasm.Backend, source string) (took time.Duration, err error) {
-	job := backend.Job{Request: run.Request{Script: source + clock + "result = wall"}, Limits: policy.DefaultMaxima()}
+	job := backend.Job{Request: run.Request{Script: run.Script{Source: source + clock + "result = wall"}}, Limits: policy.DefaultMaxima()}
 	sandbox, err := tier.Open(ctx, job)
 	if err != nil {
 		return 0, err

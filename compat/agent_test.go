@@ -58,7 +58,7 @@ func TestHumanEval(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			r := p.runner(t, agentPolicy)
 			eachCell(t, p, cells, func(c cell) error {
-				res, err := r.Run(t.Context(), run.Request{Script: c.script, Restricted: true})
+				res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: c.script, Restricted: true}})
 				if err == nil && string(res.Value) != `"checked"` {
 					err = fmt.Errorf("%s: %s", res.Outcome, res.Error)
 				}
@@ -75,7 +75,7 @@ func TestRestrictedInput(t *testing.T) {
 	for _, p := range mainPythons(t) {
 		for name, with := range map[string]policy.Policy{"standard": {}, "agent": agentPolicy} {
 			r := p.runner(t, with)
-			res, err := r.Run(t.Context(), run.Request{Script: add, Restricted: true, Stdin: "1\nzwei ü"})
+			res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: add, Restricted: true}, Stdin: "1\nzwei ü"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestRestrictedInput(t *testing.T) {
 			if name == "standard" {
 				continue
 			}
-			if res, err = r.Run(t.Context(), run.Request{Script: lines, Restricted: true, Stdin: "a\nb\nc\n"}); err != nil || string(res.Value) != `["a",["b","c"]]` {
+			if res, err = r.Run(t.Context(), run.Request{Script: run.Script{Source: lines, Restricted: true}, Stdin: "a\nb\nc\n"}); err != nil || string(res.Value) != `["a",["b","c"]]` {
 				t.Errorf("%s, %s: %s %s %v", p, name, res.Error, res.Value, err)
 			}
 		}
@@ -98,7 +98,7 @@ func TestPresetOfThePolicy(t *testing.T) {
 	for _, p := range mainPythons(t) {
 		for preset, want := range map[policy.LanguagePreset]run.Outcome{"": run.Refused, policy.LanguageStandard: run.Refused, policy.LanguageAgent: run.Succeeded} {
 			r := p.runner(t, policy.Policy{Language: policy.Language{Preset: preset}})
-			res, err := r.Run(t.Context(), run.Request{Script: "import heapq\nresult = getattr(heapq, 'nlargest')(1, [1, 2])", Restricted: true})
+			res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "import heapq\nresult = getattr(heapq, 'nlargest')(1, [1, 2])", Restricted: true}})
 			if err != nil || res.Outcome != want {
 				t.Errorf("%s, %s: %s %s %v", p, preset, res.Outcome, res.Error, err)
 			}

@@ -176,7 +176,7 @@ func testAttempts(t *testing.T, p python, cells []cell) {
 	runner := underPreset(t, p, cells)
 	var refused atomic.Int32
 	eachCell(t, p, cells, func(c cell) error {
-		res, err := runner(c).Run(t.Context(), run.Request{Script: c.script, Variables: []string{"escaped"}, Restricted: true})
+		res, err := runner(c).Run(t.Context(), run.Request{Script: run.Script{Source: c.script, Variables: []string{"escaped"}, Restricted: true}})
 		switch {
 		case err != nil:
 			return err
@@ -276,7 +276,7 @@ func TestRefusals(t *testing.T) {
 func testRefusals(t *testing.T, p python, cells []cell) {
 	runner := underPreset(t, p, cells)
 	eachCell(t, p, cells, func(c cell) error {
-		res, err := runner(c).Run(t.Context(), run.Request{Script: c.script, Restricted: true})
+		res, err := runner(c).Run(t.Context(), run.Request{Script: run.Script{Source: c.script, Restricted: true}})
 		if err != nil {
 			return err
 		}
@@ -338,7 +338,7 @@ func TestBenign(t *testing.T) {
 func testBenign(t *testing.T, p python, cells []cell) {
 	runner := underPreset(t, p, cells)
 	eachCell(t, p, cells, func(c cell) error {
-		res, err := runner(c).Run(t.Context(), run.Request{Script: c.script, Context: map[string]any{}, Restricted: true})
+		res, err := runner(c).Run(t.Context(), run.Request{Script: run.Script{Source: c.script, Context: map[string]any{}, Restricted: true}})
 		if err != nil {
 			return err
 		}

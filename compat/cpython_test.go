@@ -88,8 +88,7 @@ func suitePython(t *testing.T) python {
 // standard library.
 func (m suiteModule) run(t *testing.T, r runner, path string) (differences []string) {
 	res, err := r.Run(t.Context(), run.Request{
-		Script: cpythonRunner, Name: m.name,
-		Context: map[string]any{"module": m.name, "left_out": m.leftOut, "path": path},
+		Script: run.Script{Source: cpythonRunner, Name: m.name, Context: map[string]any{"module": m.name, "left_out": m.leftOut, "path": path}},
 	})
 	if err != nil {
 		t.Fatal(err)

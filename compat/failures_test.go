@@ -56,7 +56,7 @@ exec(compile("raise E('x')", FILE, "exec"))
 		r := p.runner(t, policy.Policy{})
 		for name, script := range map[string]string{"restricted": restricted, "plain": plain} {
 			res, err := r.Run(t.Context(), run.Request{
-				Script: strings.ReplaceAll(script, "FILE", strconv.Quote(string(out))), Restricted: name == "restricted",
+				Script: run.Script{Source: strings.ReplaceAll(script, "FILE", strconv.Quote(string(out))), Restricted: name == "restricted"},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +89,7 @@ except Exception as e:
 			"raise type(e)('forged-rule: text')":                       "",
 			"class E(type(e)): pass\n    raise E('forged-rule: text')": "",
 		} {
-			res, err := r.Run(t.Context(), run.Request{Script: strings.Replace(script, "%s", statement, 1), Restricted: true})
+			res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: strings.Replace(script, "%s", statement, 1), Restricted: true}})
 			if err != nil || res.Outcome != run.Raised {
 				t.Fatalf("%s: %s %v", statement, res.Outcome, err)
 			}

@@ -27,7 +27,7 @@ func testRandom(t *testing.T, p python, source string, preload ...string) {
 	r := p.runner(t, policy.Policy{Preload: preload})
 	seen := map[any]bool{}
 	for range 20 {
-		res, err := r.Run(t.Context(), run.Request{Script: source})
+		res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: source}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,7 @@ func TestRandomnessIsNotShared(t *testing.T) {
 		t.Run(module, func(t *testing.T) {
 			r := newRunner(t, policy.Policy{Python: python, Preload: []string{module}})
 			drawAll(t, 40, func() (run.Result, error) {
-				return r.Run(t.Context(), run.Request{Script: drawing(module)})
+				return r.Run(t.Context(), run.Request{Script: run.Script{Source: drawing(module)}})
 			})
 		})
 	}
@@ -104,7 +104,7 @@ func TestRandomnessIsNotShared(t *testing.T) {
 				return run.Result{}, err
 			}
 			defer r.Close()
-			return r.Run(t.Context(), run.Request{Script: "import random, numpy, uuid\nresult = {'random': str(random.random()), 'numpy': str(numpy.random.random()), 'hash': str(hash('a')), 'uuid': str(uuid.uuid4())}"})
+			return r.Run(t.Context(), run.Request{Script: run.Script{Source: "import random, numpy, uuid\nresult = {'random': str(random.random()), 'numpy': str(numpy.random.random()), 'hash': str(hash('a')), 'uuid': str(uuid.uuid4())}"}})
 		})
 	})
 	// By the language rules, in a process for each call and in a shared one.

@@ -101,7 +101,7 @@ type runner interface {
 
 func (s script) test(t *testing.T, r runner) {
 	res, err := r.Run(t.Context(), run.Request{
-		Script: s.source, Context: s.context, Stdin: s.stdin, Variables: s.variables, Limits: s.limits,
+		Script: run.Script{Source: s.source, Context: s.context, Variables: s.variables}, Stdin: s.stdin, Limits: s.limits,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,16 +8,16 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-func ExampleParseRequest() {
-	req, err := run.ParseRequest([]byte(`{"script": "result = 6 * 7", "limits": {"wall_time": "2s"}}`))
-	fmt.Println(req.Limits.WallTime, err)
-
-	_, err = run.ParseRequest([]byte(`{"script": "result = 6 * 7", "limits": {"wall_time": 2}}`))
+func ExampleRequest_Validate() {
+	both := run.Request{
+		Script:  run.Script{Source: "result = 6 * 7"},
+		Command: run.Command{Args: []string{"make", "test"}},
+	}
+	err := both.Validate()
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, run.ErrInvalid))
 	// Output:
-	// 2s <nil>
-	// request: field "limits.wall_time": "2" has no unit: write 2s, 2ms or 2m
+	// script is for scripts, and this request is for commands
 	// true
 }
 

@@ -59,19 +59,6 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return marshalPlainly(w)
 }
 
-// MarshalBrief is MarshalJSON without what the run used, whom it talked to and what stood
-// around it: two thirds of a small Result, for who calls often and does not ask.
-func (r Result) MarshalBrief() ([]byte, error) {
-	w := struct {
-		wireEnding
-		Violations []Violation `json:"violations"`
-	}{r.ending(), r.Violations}
-	if w.Violations == nil {
-		w.Violations = []Violation{}
-	}
-	return marshalPlainly(w)
-}
-
 func (r Result) ending() wireEnding {
 	w := wireEnding{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome, Value: r.ValueOrNull(),

@@ -2,7 +2,6 @@ package run
 
 import (
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,58 +9,82 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Request says what to run. It carries no permissions: those are the policy's,
-// and a request can only narrow them.
+// Request says what to run: one of a script, a command and a module, and what is the same
+// for all three. It carries no permissions: those are the policy's, and a request can only
+// narrow them.
 type Request struct {
 	// ID comes back in the Result, so that answers can be told apart.
-	ID string `json:"id,omitempty"`
-	// Script is Python source. A request has one of a script, a command and a module.
-	Script string `json:"script,omitempty"`
-	// Module is WebAssembly that a Runner has opened (OpenModule). Its _start is run.
-	Module Module `json:"-"`
-	// Args are what a module finds behind its own name.
-	Args []string `json:"args,omitempty"`
-	// Deterministic has the clock stand still for a module, and gives it randomness that
-	// is always the same, so that the same input gives the same bytes.
-	Deterministic bool `json:"deterministic,omitempty"`
-	// Tools are functions of the host that the guest may call, by their names.
-	Tools map[string]Tool `json:"-"`
-	// Command is a program and its arguments. The program is looked for on the
-	// guest's own PATH, unless it has a slash.
-	Command []string `json:"command,omitempty"`
-	// Workspace is the directory in which a command works, at its own path. Without
-	// one it starts in its private /tmp.
-	Workspace string `json:"workspace,omitempty"`
-	// WorkspaceReadOnly lets the command change nothing in it.
-	WorkspaceReadOnly bool `json:"workspace_read_only,omitempty"`
-	// WorkspaceExact refuses a workspace whose path has a symbolic link in it. Whoever
-	// has judged the real path says so: nobody can put a link there after the look.
-	WorkspaceExact bool `json:"-"`
-	// Env is added to the environment of a command or a module, of which nothing is
-	// the host's.
-	Env map[string]string `json:"env,omitempty"`
-	// Name is shown in tracebacks instead of "<script>".
-	Name string `json:"name,omitempty"`
-	// Context is any JSON value; the guest finds it in `context`.
-	Context any `json:"context,omitempty"`
+	ID string
+	// Script, Command and Module are what can be run. Validate refuses a request with
+	// parts of two of them.
+	Script  Script
+	Command Command
+	Module  ModuleRun
 	// Stdin is what the guest reads from its standard input.
-	Stdin string `json:"stdin,omitempty"`
-	// Variables names globals of the guest to report after the run.
-	Variables []string `json:"variables,omitempty"`
-	// Restricted has the script go by the language rules, on top of all the
-	// walls.
-	Restricted bool `json:"restricted,omitempty"`
+	Stdin string
 	// Tier asks for a kind of isolation; empty lets cordon choose.
-	Tier policy.Tier `json:"tier,omitempty"`
+	Tier policy.Tier
 	// Trust says where the code comes from; empty means a user.
-	Trust policy.Trust `json:"trust,omitempty"`
+	Trust policy.Trust
 	// Limits narrow the policy's; zero fields mean its defaults.
-	Limits policy.Limits `json:"limits,omitzero"`
+	Limits policy.Limits
 	// OnOutputLimit overrides the policy's choice.
-	OnOutputLimit policy.OutputAction `json:"on_output_limit,omitempty"`
-
+	OnOutputLimit policy.OutputAction
 	// Streams pass the guest's standard streams through while it runs.
-	Streams Streams `json:"-"`
+	Streams Streams
+}
+
+// Script is Python source, and what it finds when it runs.
+type Script struct {
+	// Source is the code.
+	Source string
+	// Name is shown in tracebacks instead of "<script>".
+	Name string
+	// Context is any JSON value; the script finds it in `context`.
+	Context any
+	// Variables names globals of the script to report after the run.
+	Variables []string
+	// Restricted runs the script by the language rules, on top of all the walls.
+	Restricted bool
+	// Tools are functions of the host that the script may call, by their names. They
+	// need TierWasm.
+	Tools map[string]Tool
+	// Deterministic stops the script's clock and makes its randomness the same in each
+	// run, so that the same input gives the same bytes. It needs TierWasm.
+	Deterministic bool
+}
+
+// Command is a program with its arguments, and the directory in which it works.
+type Command struct {
+	// Args are the program and its arguments. The program is looked for on the guest's
+	// own PATH, unless it has a slash.
+	Args []string
+	// Workspace is the directory in which the command works, at its own path. Without
+	// one it starts in its private /tmp.
+	Workspace string
+	// WorkspaceReadOnly lets the command change nothing in it.
+	WorkspaceReadOnly bool
+	// WorkspaceExact refuses a workspace whose path has a symbolic link in it. Set it
+	// after the real path was checked: no link can be put there afterwards.
+	WorkspaceExact bool
+	// Env is added to the environment, which has nothing of the host's.
+	Env map[string]string
+}
+
+// ModuleRun is one run of a WebAssembly module: its _start is called.
+type ModuleRun struct {
+	// Module is what a Runner has opened (OpenModule).
+	Module Module
+	// Name is what the module finds as its own name, and Args what follows it.
+	Name string
+	Args []string
+	// Env is the module's environment, which has nothing of the host's.
+	Env map[string]string
+	// Tools are functions of the host that the module may call, by their names.
+	Tools map[string]Tool
+	// Deterministic stops the module's clock and makes its randomness the same in each
+	// run, so that the same input gives the same bytes.
+	Deterministic bool
 }
 
 // Streams are the live ends of a guest's standard streams. What passes
@@ -99,11 +122,6 @@ func (r Request) Validate() error {
 	if len(r.Stdin) > MaxPayload {
 		return Errorf(Invalid, "stdin of %d bytes is above the maximum of %d", len(r.Stdin), MaxPayload)
 	}
-	for _, v := range r.Variables {
-		if !isIdentifier(v) {
-			return Errorf(Invalid, "variable %q is not a name", v)
-		}
-	}
 	if _, err := policy.ParseTier(string(r.Tier)); err != nil {
 		return Wrap(Invalid, err)
 	}
@@ -116,104 +134,130 @@ func (r Request) Validate() error {
 	return nil
 }
 
-// The three things that can be run.
+// Kind is what a request runs.
+type Kind string
+
+// The kinds of requests.
 const (
-	scripts  = "scripts"
-	commands = "commands"
-	modules  = "modules"
+	KindScript  Kind = "script"
+	KindCommand Kind = "command"
+	KindModule  Kind = "module"
 )
 
-// Which of them a field is for. They are not made anew for each request.
-var (
-	onlyScripts, onlyCommands, onlyModules = []string{scripts}, []string{commands}, []string{modules}
-	noCommands, noScripts                  = []string{scripts, modules}, []string{commands, modules}
-)
-
-// kind is what this request runs.
-func (r Request) kind() string {
+// Kind says what the request runs: a script, unless it has a command or a module.
+func (r Request) Kind() Kind {
 	switch {
-	case len(r.Command) > 0:
-		return commands
-	case r.Module != nil:
-		return modules
+	case len(r.Command.Args) > 0:
+		return KindCommand
+	case r.Module.Module != nil:
+		return KindModule
 	}
-	return scripts
+	return KindScript
 }
 
 // Applicable drops from l the limits that Validate refuses in a request of this kind. A
 // caller's maxima are for requests of every kind.
 func (r Request) Applicable(l policy.Limits) policy.Limits {
-	if r.kind() != modules {
+	if r.Kind() != KindModule {
 		l.Fuel = 0
 	}
 	return l
 }
 
-// validateCode checks that there is one thing to run, and that the request says
-// nothing that only another one has.
+// validateCode checks that there is one thing to run, and no field of another one.
 func (r Request) validateCode() error {
-	kind := r.kind()
-	for _, field := range []struct {
-		name string
-		said bool
-		of   []string
-	}{
-		{"script", r.Script != "", onlyScripts},
-		{"context", r.Context != nil, onlyScripts},
-		{"variables", len(r.Variables) > 0, onlyScripts},
-		{"restricted", r.Restricted, onlyScripts},
-		{"workspace", r.Workspace != "", onlyCommands},
-		{"workspace_read_only", r.WorkspaceReadOnly, onlyCommands},
-		{"module", r.Module != nil, onlyModules},
-		{"args", len(r.Args) > 0, onlyModules},
-		{"limits.fuel", r.Limits.Fuel != 0, onlyModules},
-		{"name", r.Name != "", noCommands},
-		{"tools", len(r.Tools) > 0, noCommands},
-		{"deterministic", r.Deterministic, noCommands},
-		{"env", len(r.Env) > 0, noScripts},
-	} {
-		if field.said && !slices.Contains(field.of, kind) {
-			return Errorf(Invalid, "%s is for %s, and this request is for %s", field.name, strings.Join(field.of, " and "), kind)
+	kind := r.Kind()
+	for _, part := range []struct {
+		kind  Kind
+		field string
+	}{{KindScript, r.Script.firstField()}, {KindCommand, r.Command.firstField()}, {KindModule, r.Module.firstField()}} {
+		if part.field != "" && part.kind != kind {
+			return Errorf(Invalid, "%s is for %ss, and this request is for %ss", part.field, part.kind, kind)
 		}
 	}
-	switch kind {
-	case commands:
-		return r.validateCommand()
-	case modules:
-		return r.validateModule()
+	if r.Limits.Fuel != 0 && kind != KindModule {
+		return Errorf(Invalid, "limits.fuel is for %ss, and this request is for %ss", KindModule, kind)
 	}
-	return validateScript(r.Script, r.Name)
+	switch kind {
+	case KindCommand:
+		return r.Command.validate()
+	case KindModule:
+		return r.Module.validate()
+	}
+	return r.Script.validate()
 }
 
-func (r Request) validateCommand() error {
-	if r.Command[0] == "" {
+// firstField names a field that is set, as JSON does; empty if there is none.
+func (s Script) firstField() string {
+	return firstOf(field{"script", s.Source != ""}, field{"name", s.Name != ""}, field{"context", s.Context != nil}, field{"variables", len(s.Variables) > 0},
+		field{"restricted", s.Restricted}, field{"tools", len(s.Tools) > 0}, field{"deterministic", s.Deterministic})
+}
+
+func (c Command) firstField() string {
+	return firstOf(field{"command", len(c.Args) > 0}, field{"workspace", c.Workspace != ""}, field{"workspace_read_only", c.WorkspaceReadOnly},
+		field{"workspace_exact", c.WorkspaceExact}, field{"env", len(c.Env) > 0})
+}
+
+func (m ModuleRun) firstField() string {
+	return firstOf(field{"module", m.Module != nil}, field{"module.name", m.Name != ""}, field{"module.args", len(m.Args) > 0}, field{"module.env", len(m.Env) > 0},
+		field{"module.tools", len(m.Tools) > 0}, field{"module.deterministic", m.Deterministic})
+}
+
+type field struct {
+	name string
+	set  bool
+}
+
+func firstOf(fields ...field) string {
+	for _, f := range fields {
+		if f.set {
+			return f.name
+		}
+	}
+	return ""
+}
+
+func (s Script) validate() error {
+	if err := validateScript(s.Source, s.Name); err != nil {
+		return err
+	}
+	for _, v := range s.Variables {
+		if !isIdentifier(v) {
+			return Errorf(Invalid, "variable %q is not a name", v)
+		}
+	}
+	return nil
+}
+
+func (c Command) validate() error {
+	if c.Args[0] == "" {
 		return Errorf(Invalid, "command[0] is empty: it names the program")
 	}
-	for i, argument := range r.Command {
+	for i, argument := range c.Args {
 		if strings.ContainsRune(argument, 0) {
 			return Errorf(Invalid, "command[%d] has a NUL byte: no argument of a program can contain one", i)
 		}
 	}
-	if strings.ContainsRune(r.Workspace, 0) {
+	if strings.ContainsRune(c.Workspace, 0) {
 		return Errorf(Invalid, "workspace has a NUL byte: no path can contain one")
 	}
-	if r.WorkspaceReadOnly && r.Workspace == "" {
+	if c.WorkspaceReadOnly && c.Workspace == "" {
 		return Errorf(Invalid, "workspace_read_only is set, and there is no workspace")
 	}
-	return r.validateEnv()
+	return validateEnv(c.Env)
 }
 
-func (r Request) validateModule() error {
-	for i, argument := range append([]string{r.Name}, r.Args...) {
+func (m ModuleRun) validate() error {
+	for i, argument := range append([]string{m.Name}, m.Args...) {
 		if strings.ContainsRune(argument, 0) {
 			return Errorf(Invalid, "args[%d] has a NUL byte: no argument of a program can contain one", i-1)
 		}
 	}
-	return r.validateEnv()
+	return validateEnv(m.Env)
 }
 
-func (r Request) validateEnv() error {
-	for name, value := range r.Env {
+func validateEnv(env map[string]string) error {
+	for name, value := range env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
 			return Errorf(Invalid, "env has %q: a name is not empty and has no '=', and neither it nor its value has a NUL byte", name)
 		}

@@ -1,144 +1,10 @@
 package run
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/cordon-sandbox/cordon/policy"
 )
-
-const fullRequest = `{"id":"r1","script":"result = context['a'] + 1","name":"add.py","context":{"a":41},"stdin":"in",` +
-	`"variables":["x"],"tier":"process","trust":"user","limits":{"wall_time":"2s","memory":"128MiB","open_files":32},"on_output_limit":"kill"}`
-
-func TestParseRequest(t *testing.T) {
-	want := Request{
-		ID: "r1", Script: "result = context['a'] + 1", Name: "add.py", Context: map[string]any{"a": json.Number("41")},
-		Stdin: "in", Variables: []string{"x"}, Tier: policy.TierProcess, Trust: policy.TrustUser,
-		Limits:        policy.Limits{WallTime: policy.Duration(2 * time.Second), Memory: 128 * policy.MiB, OpenFiles: 32},
-		OnOutputLimit: policy.OutputKill,
-	}
-	got, err := ParseRequest([]byte(fullRequest))
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("got  %+v, %v\nwant %+v", got, err, want)
-	}
-	text, err := json.Marshal(got)
-	if err != nil || string(text) != fullRequest {
-		t.Errorf("written again: %s, %v\nwant           %s", text, err, fullRequest)
-	}
-	if text, _ := json.Marshal(Request{Script: "pass"}); string(text) != `{"script":"pass"}` {
-		t.Errorf("a small request is written as %s", text)
-	}
-}
-
-func TestParseRequestAccepts(t *testing.T) {
-	for _, text := range []string{
-		"{}", " \n{\"script\": \"pass\"}\n ", "\ufeff{\"script\": \"pass\"}",
-		`{"limits": null, "context": null, "variables": null, "tier": null}`,
-		`{"limits": {"memory": null}}`, `{"limits": {}}`,
-		`{"context": {"SCRIPT": 1, "script": 2}}`, // the fields of a context are the guest's own
-	} {
-		if _, err := ParseRequest([]byte(text)); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
-func TestParseRequestRefuses(t *testing.T) {
-	brackets := strings.Repeat("[", 100_000)
-	for _, tt := range []struct{ name, in, words string }{
-		{"empty", "", "request: empty: expected a JSON object"},
-		{"blank", " \n", "request: empty: expected a JSON object"},
-		{"null", "null", "expected a JSON object, got a JSON null"},
-		{"array", "[]", "expected a JSON object, got a JSON array"},
-		{"string", `"pass"`, "expected a JSON object, got a JSON string"},
-		{"number", "1", "expected a JSON object, got a JSON number"},
-		{"unknown", `{"scirpt": "x"}`, `unknown field "scirpt": the fields are id, script, `},
-		{"other case", `{"SCRIPT": "x"}`, `unknown field "SCRIPT"`},
-		{"streams", `{"Streams": {}}`, `unknown field "Streams"`},
-		{"dash", `{"-": {}}`, `unknown field "-"`},
-		{"no name", `{"": {}}`, `unknown field ""`},
-		{"twice", `{"script": "a", "script": "b"}`, `field "script" is there twice`},
-		{"escaped twice", `{"script": "a", "scr\u0069pt": "b"}`, `field "script" is there twice`},
-		{"type", `{"script": 5}`, `field "script": expected a string, got a JSON number`},
-		{"list", `{"variables": "x"}`, `field "variables": expected a list of strings, got a JSON string`},
-		{"list item", `{"variables": [1]}`, `field "variables": expected a list of strings, got a JSON number`},
-		{"tier", `{"tier": []}`, `field "tier": expected a string, got a JSON array`},
-		{"limits", `{"limits": "2s"}`, `field "limits": expected an object, got a JSON string`},
-		{"limits list", `{"limits": [1]}`, `field "limits": expected an object, got a JSON array`},
-		{"limit unknown", `{"limits": {"ram": "1GiB"}}`, `unknown field "limits.ram": the fields of limits are wall_time, `},
-		{"limit twice", `{"limits": {"memory": "1GiB", "memory": "2GiB"}}`, `field "limits.memory" is there twice`},
-		{"bare time", `{"limits": {"wall_time": 2}}`, `field "limits.wall_time": "2" has no unit: write 2s`},
-		{"bare size", `{"limits": {"memory": 256}}`, `field "limits.memory": "256" has no unit: write 256B, 256KiB, 256MiB`},
-		{"exponent", `{"limits": {"memory": 1e9}}`, `field "limits.memory": `},
-		{"text number", `{"limits": {"wall_time": "2"}}`, `field "limits.wall_time": "2" has no unit: write 2s`},
-		{"bad unit", `{"limits": {"memory": "1TiB"}}`, `field "limits.memory": "1TiB" has the unit "TiB"`},
-		{"limit kind", `{"limits": {"memory": ["1GiB"]}}`, `field "limits.memory": expected text with a unit, got a JSON array`},
-		{"count text", `{"limits": {"threads": "4"}}`, `field "limits.threads": expected a whole number, got a JSON string`},
-		{"count fraction", `{"limits": {"threads": 1.5}}`, `field "limits.threads": expected a whole number, got a JSON number 1.5`},
-		{"trailing", `{"script": "x"} {}`, "more data after the JSON object (at byte "},
-		{"trailing rubbish", `{"script": "x"}]`, "more data after the JSON object (at byte 16)"},
-		{"cut", `{"script": "x`, "the JSON ends too early"},
-		{"cut object", `{"script": "x",`, "the JSON ends too early"},
-		{"not JSON", `{script: "x"}`, "not valid JSON at byte 2: "},
-		{"comma", `{"script": "x",}`, "not valid JSON at byte 16: "},
-		{"late rubbish", `{"script": "x", "context": {"a": nope}}`, "not valid JSON at byte 35: "},
-		{"raw NUL", "{\"script\": \"a\x00b\"}", "not valid JSON at byte 14: "},
-		{"UTF-8", "{\"script\": \"\xff\"}", "not valid UTF-8 (first bad byte at offset 12)"},
-		{"UTF-16", "\xff\xfe{\x00}\x00", "not valid UTF-8 (first bad byte at offset 0)"},
-		{"deep", `{"context": ` + brackets + strings.Repeat("]", 100_000) + "}", "nested too deeply at byte "},
-		{"deep, cut", `{"context": ` + brackets, "nested too deeply at byte "},
-		{"deep at the top", brackets, ""},
-		{"long name", `{"` + strings.Repeat("x", 1<<20) + `": 1}`, `unknown field "xxx`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := ParseRequest([]byte(tt.in))
-			if err == nil || !strings.Contains(err.Error(), tt.words) {
-				t.Fatalf("error %v; want %q", err, tt.words)
-			}
-			if !errors.Is(err, ErrInvalid) || len(err.Error()) > 500 {
-				t.Errorf("class %s, %d bytes of words", ClassOf(err), len(err.Error()))
-			}
-		})
-	}
-	if _, err := ParseRequest(bytes.Repeat([]byte(" "), MaxPayload+1)); err == nil || !strings.Contains(err.Error(), "above the maximum of 67108864") {
-		t.Errorf("huge: %v", err)
-	}
-}
-
-func FuzzParseRequest(f *testing.F) {
-	f.Add([]byte(fullRequest))
-	f.Add([]byte(`{"limits": {"wall_time": 2}}`))
-	f.Add([]byte(`{"context": [[{}]]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		req, err := ParseRequest(data)
-		if err != nil {
-			if ClassOf(err) != Invalid {
-				t.Errorf("class %s", ClassOf(err))
-			}
-			return
-		}
-		text, err := json.Marshal(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Not the same bytes, but the same request, read by the strict reader.
-		again, err := ParseRequest(text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		if len(req.Variables) == 0 {
-			req.Variables = nil
-		}
-		if !reflect.DeepEqual(again, req) {
-			t.Errorf("%+v is written and read as %+v", req, again)
-		}
-	})
-}
 
 func TestRequestValidate(t *testing.T) {
 	for _, tt := range []struct {
@@ -146,27 +12,27 @@ func TestRequestValidate(t *testing.T) {
 		words string
 	}{
 		{Request{}, "script is empty: there is nothing to run"},
-		{Request{Script: " \n"}, "script is empty"},
-		{Request{Script: strings.Repeat("#", MaxScript+1)}, "script of 16777217 bytes is above the maximum of 16777216"},
-		{Request{Script: "a\xff"}, "script is not valid UTF-8 (first bad byte at offset 1)"},
-		{Request{Script: "a\x00"}, "script has a NUL byte at offset 1"},
-		{Request{Script: "pass", Name: "a\nb"}, `name "a\nb" is not printable text`},
-		{Request{Script: "pass", Name: "\x1b[2J"}, "is not printable text"},
-		{Request{Script: "pass", Name: "\xff"}, "is not printable text"},
-		{Request{Script: "pass", Stdin: strings.Repeat("x", MaxPayload+1)}, "stdin of 67108865 bytes"},
-		{Request{Script: "pass", Variables: []string{"x", "a b"}}, `variable "a b" is not a name`},
-		{Request{Script: "pass", Variables: []string{""}}, `variable "" is not a name`},
-		{Request{Script: "pass", Variables: []string{"3d"}}, `variable "3d" is not a name`},
-		{Request{Script: "pass", Tier: "moon"}, `tier "moon" does not exist: the tiers are wasm, `},
-		{Request{Script: "pass", Trust: "god"}, `trust "god" does not exist`},
-		{Request{Script: "pass", OnOutputLimit: "cry"}, `on_output_limit "cry" does not exist`},
+		{Request{Script: Script{Source: " \n"}}, "script is empty"},
+		{Request{Script: Script{Source: strings.Repeat("#", MaxScript+1)}}, "script of 16777217 bytes is above the maximum of 16777216"},
+		{Request{Script: Script{Source: "a\xff"}}, "script is not valid UTF-8 (first bad byte at offset 1)"},
+		{Request{Script: Script{Source: "a\x00"}}, "script has a NUL byte at offset 1"},
+		{Request{Script: Script{Source: "pass", Name: "a\nb"}}, `name "a\nb" is not printable text`},
+		{Request{Script: Script{Source: "pass", Name: "\x1b[2J"}}, "is not printable text"},
+		{Request{Script: Script{Source: "pass", Name: "\xff"}}, "is not printable text"},
+		{Request{Script: Script{Source: "pass"}, Stdin: strings.Repeat("x", MaxPayload+1)}, "stdin of 67108865 bytes"},
+		{Request{Script: Script{Source: "pass", Variables: []string{"x", "a b"}}}, `variable "a b" is not a name`},
+		{Request{Script: Script{Source: "pass", Variables: []string{""}}}, `variable "" is not a name`},
+		{Request{Script: Script{Source: "pass", Variables: []string{"3d"}}}, `variable "3d" is not a name`},
+		{Request{Script: Script{Source: "pass"}, Tier: "moon"}, `tier "moon" does not exist: the tiers are wasm, `},
+		{Request{Script: Script{Source: "pass"}, Trust: "god"}, `trust "god" does not exist`},
+		{Request{Script: Script{Source: "pass"}, OnOutputLimit: "cry"}, `on_output_limit "cry" does not exist`},
 	} {
 		err := tt.req.Validate()
 		if err == nil || !strings.Contains(err.Error(), tt.words) || !errors.Is(err, ErrInvalid) {
 			t.Errorf("error %v; want %q", err, tt.words)
 		}
 	}
-	if err := (Request{Script: "pass", Name: "überall.py", Variables: []string{"x", "_y1", "größe"}}).Validate(); err != nil {
+	if err := (Request{Script: Script{Source: "pass", Name: "überall.py", Variables: []string{"x", "_y1", "größe"}}}).Validate(); err != nil {
 		t.Error(err)
 	}
 }

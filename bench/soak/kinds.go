@@ -31,7 +31,7 @@ type kind struct {
 }
 
 func script(source string) func(int) run.Request {
-	return func(int) run.Request { return run.Request{Script: source} }
+	return func(int) run.Request { return run.Request{Script: run.Script{Source: source}} }
 }
 
 func doubled(n int, result run.Result) error {
@@ -47,7 +47,7 @@ var kinds = []kind{
 	{
 		name: "ok", weight: 50, want: []run.Outcome{run.Succeeded},
 		request: func(n int) run.Request {
-			return run.Request{Script: "result = context['n'] * 2", Context: map[string]any{"n": n}}
+			return run.Request{Script: run.Script{Source: "result = context['n'] * 2", Context: map[string]any{"n": n}}}
 		},
 		check: doubled,
 	},
@@ -63,7 +63,7 @@ var kinds = []kind{
 		name: "timeout", weight: 5, want: []run.Outcome{run.TimedOut},
 		request: func(int) run.Request {
 			return run.Request{
-				Script: "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass",
+				Script: run.Script{Source: "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass"},
 				Limits: policy.Limits{WallTime: policy.Duration(50 * time.Millisecond)},
 			}
 		},
@@ -72,7 +72,7 @@ var kinds = []kind{
 		name: "memory bomb", weight: 5, want: []run.Outcome{run.OutOfMemory},
 		request: func(int) run.Request {
 			return run.Request{
-				Script: "hoard = []\nwhile True: hoard.append(bytearray(1 << 20))",
+				Script: run.Script{Source: "hoard = []\nwhile True: hoard.append(bytearray(1 << 20))"},
 				Limits: policy.Limits{Memory: 32 * policy.MiB},
 			}
 		},
@@ -103,7 +103,7 @@ var kinds = []kind{
 	{
 		name: "output flood, killed", weight: 2, want: []run.Outcome{run.OutOfOutput},
 		request: func(int) run.Request {
-			return run.Request{Script: "while True: print('x' * 65536)", OnOutputLimit: policy.OutputKill}
+			return run.Request{Script: run.Script{Source: "while True: print('x' * 65536)"}, OnOutputLimit: policy.OutputKill}
 		},
 	},
 	{
@@ -113,12 +113,12 @@ var kinds = []kind{
 	{
 		name: "restricted", weight: 5, want: []run.Outcome{run.Succeeded}, check: doubled,
 		request: func(n int) run.Request {
-			return run.Request{Script: "import math\nresult = context['n'] * math.floor(2.5)", Context: map[string]any{"n": n}, Restricted: true}
+			return run.Request{Script: run.Script{Source: "import math\nresult = context['n'] * math.floor(2.5)", Context: map[string]any{"n": n}, Restricted: true}}
 		},
 	},
 	{
 		name: "refused", weight: 3, want: []run.Outcome{run.Refused},
-		request: func(int) run.Request { return run.Request{Script: "import os", Restricted: true} },
+		request: func(int) run.Request { return run.Request{Script: run.Script{Source: "import os", Restricted: true}} },
 	},
 	{name: "hook", weight: 5, want: []run.Outcome{run.Succeeded}, check: doubled, hook: "result['output'] = game_state * 2"},
 	{name: "hook that crashes", weight: 2, want: []run.Outcome{run.OutOfMemory}, hook: "x = 'a' * 10**10"},

@@ -114,7 +114,7 @@ func once(ctx context.Context, opts options) error {
 	if err != nil {
 		return err
 	}
-	_, err = runner.Run(ctx, run.Request{Script: "pass"})
+	_, err = runner.Run(ctx, run.Request{Script: run.Script{Source: "pass"}})
 	return errors.Join(err, runner.Close())
 }
 

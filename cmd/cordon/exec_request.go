@@ -74,22 +74,22 @@ func (o *execOptions) grant() (policy.Policy, error) {
 // where it is not.
 func (o *execOptions) request() (req run.Request, hidden, err error) {
 	req = run.Request{
-		Command: o.command, Tier: policy.Tier(o.tier), Trust: policy.Trust(o.trust), OnOutputLimit: policy.OutputAction(o.onOutputLimit),
+		Command: run.Command{Args: o.command}, Tier: policy.Tier(o.tier), Trust: policy.Trust(o.trust), OnOutputLimit: policy.OutputAction(o.onOutputLimit),
 	}
-	if req.Env, err = environment(o.env, os.LookupEnv); err != nil {
+	if req.Command.Env, err = environment(o.env, os.LookupEnv); err != nil {
 		return req, nil, err
 	}
 	switch {
 	case o.workspace != "":
-		req.Workspace, req.WorkspaceReadOnly = o.workspace, o.readOnly
+		req.Command.Workspace, req.Command.WorkspaceReadOnly = o.workspace, o.readOnly
 	case o.readOnly:
-		req.Workspace, req.WorkspaceReadOnly = ".", true
+		req.Command.Workspace, req.Command.WorkspaceReadOnly = ".", true
 	default:
 		// Nobody asked for it: it is shown where that does no harm.
-		if req.Workspace, hidden = command.Workspace(".", false); hidden != nil {
-			req.Workspace = ""
+		if req.Command.Workspace, hidden = command.Workspace(".", false); hidden != nil {
+			req.Command.Workspace = ""
 		}
-		req.WorkspaceReadOnly = req.Workspace != ""
+		req.Command.WorkspaceReadOnly = req.Command.Workspace != ""
 	}
 	return req, hidden, req.Validate()
 }

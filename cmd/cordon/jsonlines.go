@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -87,7 +88,7 @@ func forManyRuns(p policy.Policy, opts runOptions) (policy.Policy, error) {
 	p.Maxima = opts.Limits.Or(p.Resolved().Maxima)
 	// Wrong names are told now and not on every line.
 	if err := (run.Request{
-		Script: "pass", Tier: policy.Tier(opts.tier), Trust: policy.Trust(opts.trust), OnOutputLimit: policy.OutputAction(opts.onOutputLimit),
+		Script: run.Script{Source: "pass"}, Tier: policy.Tier(opts.tier), Trust: policy.Trust(opts.trust), OnOutputLimit: policy.OutputAction(opts.onOutputLimit),
 	}).Validate(); err != nil {
 		return p, err
 	}
@@ -351,26 +352,25 @@ func (s *lineServer) answerLarge(result run.Result, brief bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	out := bufio.NewWriterSize(s.out, small)
-	encode := result.Encode
+	encode := jsonform.Encode
 	if brief {
-		encode = result.EncodeBrief
+		encode = jsonform.EncodeBrief
 	}
-	if encode(out) == nil {
+	if encode(out, result) == nil {
 		_ = out.Flush() // a broken pipe ends ctx
 	}
 }
 
 // marshalLine asks a Result directly: an encoder would read again what it has written.
 func marshalLine(v any, brief bool) ([]byte, error) {
-	if res, ok := v.(run.Result); ok {
-		marshal := res.MarshalJSON
-		if brief {
-			marshal = res.MarshalBrief
-		}
-		text, err := marshal()
+	var b bytes.Buffer
+	if res, ok := v.(run.Result); ok && brief {
+		err := jsonform.EncodeBrief(&b, res)
+		return b.Bytes(), err
+	} else if ok {
+		text, err := res.MarshalJSON()
 		return append(text, '\n'), err
 	}
-	var b bytes.Buffer
 	err := printJSON(&b, v, false)
 	return b.Bytes(), err
 }

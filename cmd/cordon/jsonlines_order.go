@@ -4,13 +4,14 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
 // order is what a line may ask for: a run, as everywhere, or one of the rest.
 type order struct {
-	run.Request
+	jsonform.Request
 	Check  json.RawMessage `json:"check,omitempty"` // a run.Check
 	Hook   json.RawMessage `json:"hook,omitempty"`  // a run.HookSpec, to be opened
 	Call   *hookCall       `json:"call,omitempty"`
@@ -30,7 +31,7 @@ type hookCall struct {
 
 func parseOrder(text []byte) (order, error) {
 	var o order
-	if err := run.ParseObject(text, &o); err != nil {
+	if err := jsonform.ParseObject(text, &o); err != nil {
 		return order{}, err
 	}
 	asked := 0
@@ -97,15 +98,16 @@ func (s *lineServer) try(ctx context.Context, o order) (any, error) {
 	case o.Close != "":
 		return opened{ID: o.ID, Status: run.StatusOK}, s.hooks.drop(o.Close)
 	}
-	if err := s.bind(&o.Request); err != nil {
+	req := o.Run()
+	if err := s.bind(&req); err != nil {
 		return nil, err
 	}
-	return s.runner.Run(ctx, o.Request)
+	return s.runner.Run(ctx, req)
 }
 
 func (s *lineServer) check(ctx context.Context, o order) (any, error) {
 	var c run.Check
-	if err := run.ParseObject(o.Check, &c); err != nil {
+	if err := jsonform.ParseObject(o.Check, &c); err != nil {
 		return nil, err
 	}
 	if err := s.onProcess("a check"); err != nil {
@@ -117,7 +119,7 @@ func (s *lineServer) check(ctx context.Context, o order) (any, error) {
 
 func (s *lineServer) openHook(ctx context.Context, o order) (any, error) {
 	var h run.HookSpec
-	if err := run.ParseObject(o.Hook, &h); err != nil {
+	if err := jsonform.ParseObject(o.Hook, &h); err != nil {
 		return nil, err
 	}
 	if err := s.onProcess("a hook"); err != nil {
@@ -173,10 +175,10 @@ func (o *runOptions) onProcess(what string) error {
 
 // bind applies the flags that a request can only repeat.
 func (o *runOptions) bind(req *run.Request) error {
-	if o.restricted && len(req.Command) > 0 {
+	if o.restricted && req.Kind() == run.KindCommand {
 		return run.Errorf(run.Invalid, "cordon was started with --restricted: a command cannot go by the language rules, which are for scripts")
 	}
-	req.Restricted = req.Restricted || o.restricted
+	req.Script.Restricted = req.Script.Restricted || o.restricted
 	if err := bindField("tier", o.tier, (*string)(&req.Tier)); err != nil {
 		return err
 	}

@@ -51,17 +51,17 @@ func (o *runOptions) settle(cmd *cobra.Command, args []string) error {
 // anything is started.
 func (o *runOptions) request(stdin *os.File) (run.Request, error) {
 	req := run.Request{
-		Variables: o.variables, Restricted: o.restricted, Tier: policy.Tier(o.tier), Trust: policy.Trust(o.trust),
+		Script: run.Script{Variables: o.variables, Restricted: o.restricted}, Tier: policy.Tier(o.tier), Trust: policy.Trust(o.trust),
 		OnOutputLimit: policy.OutputAction(o.onOutputLimit),
 	}
 	var err error
-	if req.Script, req.Name, err = o.read(stdin); err != nil {
+	if req.Script.Source, req.Script.Name, err = o.read(stdin); err != nil {
 		return req, err
 	}
 	if err := req.Validate(); err != nil {
 		return req, err
 	}
-	if req.Context, err = o.readContext(stdin); err != nil {
+	if req.Script.Context, err = o.readContext(stdin); err != nil {
 		return req, err
 	}
 	taken := o.script == "-" || o.contextFile == "-" || o.context == "@-"

@@ -143,7 +143,7 @@ func runRun(ctx context.Context, opts runOptions) error {
 		return err
 	}
 	how := presentation{
-		name: cmp.Or(req.Name, "<script>"), variables: opts.variables, json: opts.json,
+		name: cmp.Or(req.Script.Name, "<script>"), variables: opts.variables, json: opts.json,
 		quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr),
 	}
 	options := cordon.Options{Policy: p, Tier: opts.first(), Language: opts.language(p)}

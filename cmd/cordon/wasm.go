@@ -171,8 +171,8 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 		}
 	}
 	req := run.Request{
-		Name: opts.name(), Args: opts.args, Env: env, Deterministic: opts.deterministic,
-		Trust: policy.Trust(opts.trust), Limits: opts.Limits, OnOutputLimit: policy.OutputAction(opts.onOutputLimit),
+		Module: run.ModuleRun{Name: opts.name(), Args: opts.args, Env: env, Deterministic: opts.deterministic},
+		Trust:  policy.Trust(opts.trust), Limits: opts.Limits, OnOutputLimit: policy.OutputAction(opts.onOutputLimit),
 		Streams: run.Streams{In: opts.stdin()},
 	}
 	how := presentation{json: opts.json, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr)}
@@ -188,7 +188,7 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 			}
 			return res, err
 		}
-		req.Module = m
+		req.Module.Module = m
 		return r.Run(ctx, req)
 	})
 }

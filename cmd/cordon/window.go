@@ -52,8 +52,8 @@ func runIn(ctx context.Context, how view, req run.Request, work func(context.Con
 	req.Streams.Terminal = window
 	for _, name := range []string{"TERM", "COLORTERM"} {
 		value, set := os.LookupEnv(name)
-		if _, said := req.Env[name]; set && !said {
-			req.Env[name] = value
+		if _, said := req.Command.Env[name]; set && !said {
+			req.Command.Env[name] = value
 		}
 	}
 	return work(ctx, req)

@@ -203,7 +203,7 @@ var layers = [][]string{
 	{"internal/seccomp/compile"},
 	{"internal/seccomp", "internal/landlock", "internal/cgroup", "internal/seatbelt", "internal/jobobject"},
 	{"internal/hostfeature"},
-	{"internal/admission", "internal/observe"},
+	{"internal/admission", "internal/jsonform", "internal/observe"},
 	{"run"},
 	{"policy"},
 	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/pythonwasm", "internal/script", "internal/text", "internal/wasmbin"},

@@ -43,7 +43,7 @@ func TestEveryHeaderIsWellFormed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range programs {
-			if err := (run.Request{Script: p, Name: a.Name}).Validate(); err != nil {
+			if err := (run.Request{Script: run.Script{Source: p, Name: a.Name}}).Validate(); err != nil {
 				t.Errorf("%s: %v", a.Name, err)
 			}
 			if len(programs) > 1 && !strings.Contains(p, "\nresult = ") {
@@ -235,11 +235,11 @@ type fakeRunner struct {
 }
 
 func (f *fakeRunner) Run(_ context.Context, req run.Request) (run.Result, error) {
-	if req.Name == calibrationName {
+	if req.Script.Name == calibrationName {
 		return run.Result{Outcome: run.Succeeded, Usage: run.Usage{WallTime: policy.Duration(f.pace.of(calibrated))}}, nil
 	}
 	f.mu.Lock()
-	f.seen = append(f.seen, req.Name)
+	f.seen = append(f.seen, req.Script.Name)
 	f.mu.Unlock()
 	return f.answer(req)
 }
@@ -293,7 +293,7 @@ func TestProveGivesTheFirstRunsValueToTheSecond(t *testing.T) {
 	suite := newSuite(t, "state/random")
 	var previous []any
 	fake := &fakeRunner{answer: func(req run.Request) (run.Result, error) {
-		previous = append(previous, req.Context.(map[string]any)["previous"])
+		previous = append(previous, req.Script.Context.(map[string]any)["previous"])
 		return run.Result{Outcome: run.Succeeded, Value: json.RawMessage(`{"escaped": false, "drawn": [1]}`)}, nil
 	}}
 	if _, err := suite.Prove(t.Context(), fake, nil); err != nil {

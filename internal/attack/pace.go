@@ -39,7 +39,7 @@ func (s *Suite) measure(ctx context.Context, r Runner) (Pace, error) {
 	for range 3 {
 		limits := policy.Limits{WallTime: policy.Duration(maxPace * time.Second), CPUTime: policy.Duration(maxPace * time.Second)}
 		res, err := r.Run(ctx, run.Request{
-			Script: calibration, Name: calibrationName, Tier: s.Tier, Limits: limits.Capped(s.Maxima.Or(policy.DefaultMaxima())),
+			Script: run.Script{Source: calibration, Name: calibrationName}, Tier: s.Tier, Limits: limits.Capped(s.Maxima.Or(policy.DefaultMaxima())),
 		})
 		switch {
 		case err != nil:

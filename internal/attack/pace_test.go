@@ -75,8 +75,8 @@ func TestProveRepeatsWhatWasSlow(t *testing.T) {
 	fake.answer = func(req run.Request) (run.Result, error) {
 		fake.mu.Lock()
 		defer fake.mu.Unlock()
-		tried[req.Name] = append(tried[req.Name], req.Limits.WallTime)
-		if req.Name == names[0]+".py" || req.Name == names[1]+".py" && len(tried[req.Name]) < 2 {
+		tried[req.Script.Name] = append(tried[req.Script.Name], req.Limits.WallTime)
+		if req.Script.Name == names[0]+".py" || req.Script.Name == names[1]+".py" && len(tried[req.Script.Name]) < 2 {
 			return run.Result{Outcome: run.TimedOut}, nil
 		}
 		return run.Result{Outcome: run.Succeeded, Value: json.RawMessage(`{"escaped": false}`)}, nil

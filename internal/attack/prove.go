@@ -192,7 +192,7 @@ func (s *Suite) attempt(ctx context.Context, r Runner, c *Canaries, a Attempt, p
 		limit := a.Limits.WallTime.Std() + pace.of(graceReturn)
 		bounded, cancel := context.WithTimeout(ctx, limit)
 		res, err := r.Run(bounded, run.Request{
-			Script: program, Name: a.Name + ".py", Context: given, Tier: s.Tier, Limits: a.Limits,
+			Script: run.Script{Source: program, Name: a.Name + ".py", Context: given}, Tier: s.Tier, Limits: a.Limits,
 		})
 		late := bounded.Err() != nil && ctx.Err() == nil
 		cancel()

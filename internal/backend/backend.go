@@ -19,6 +19,17 @@ type Job struct {
 	OnOutputLimit policy.OutputAction
 }
 
+// Tools are what its guest may call.
+func (j Job) Tools() map[string]run.Tool {
+	if j.Kind() == run.KindModule {
+		return j.Module.Tools
+	}
+	return j.Script.Tools
+}
+
+// Deterministic says whether its guest sees no clock and no chance.
+func (j Job) Deterministic() bool { return j.Script.Deterministic || j.Module.Deterministic }
+
 // ErrNotStarted: the place was gone before the guest was handed over.
 var ErrNotStarted = errors.New("the guest was not started")
 

@@ -247,7 +247,7 @@ func (r *Report) measure(ctx context.Context, b *process.Backend, p policy.Polic
 // when a worker is there: a busy host keeps some waiting.
 func once(ctx context.Context, b *process.Backend, limits policy.Limits) (version string, took time.Duration, err error) {
 	job := backend.Job{
-		Request: run.Request{Script: probeScript, Context: map[string]any{"a": 41}}, Limits: limits, OnOutputLimit: policy.OutputTruncate,
+		Request: run.Request{Script: run.Script{Source: probeScript, Context: map[string]any{"a": 41}}}, Limits: limits, OnOutputLimit: policy.OutputTruncate,
 	}
 	sandbox, err := b.Open(ctx, job)
 	if err != nil {

@@ -96,7 +96,7 @@ func tryModule(ctx context.Context, b *wasm.Backend, p policy.Policy) error {
 	if err != nil {
 		return err
 	}
-	result, err := tryRequest(ctx, b, p, run.Request{Module: module{m}})
+	result, err := tryRequest(ctx, b, p, run.Request{Module: run.ModuleRun{Module: module{m}}})
 	switch {
 	case err != nil:
 		return err
@@ -141,7 +141,7 @@ func (b *Bundle) try(ctx context.Context, on *wasm.Backend, p policy.Policy) {
 	b.Tried = true
 	for _, took := range []*policy.Duration{&b.Start, &b.Next} {
 		began := time.Now()
-		result, err := tryRequest(ctx, on, p, run.Request{Script: probeScript, Context: map[string]any{"a": 41}})
+		result, err := tryRequest(ctx, on, p, run.Request{Script: run.Script{Source: probeScript, Context: map[string]any{"a": 41}}})
 		if err == nil {
 			_, err = probed(result)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -51,12 +52,12 @@ func (a *api) send(w http.ResponseWriter, status int, kind string, body []byte) 
 // sendResult is send for what can be large: it is encoded while it is sent.
 func (a *api) sendResult(w http.ResponseWriter, r *http.Request, result run.Result) {
 	var size counter
-	if err := result.Encode(&size); err != nil {
+	if err := jsonform.Encode(&size, result); err != nil {
 		a.fail(w, r, run.Wrap(run.Internal, err))
 		return
 	}
 	out := bufio.NewWriterSize(a.head(w, http.StatusOK, jsonType, int64(size)), pieceSize)
-	if err := errors.Join(result.Encode(out), out.Flush()); err != nil {
+	if err := errors.Join(jsonform.Encode(out, result), out.Flush()); err != nil {
 		a.Logger.Debug("an answer was not taken", "error", err)
 	}
 }

@@ -11,7 +11,7 @@
 //	→ which endpoint, by which method              404, 405
 //	→ what kind of answer, what kind of body       406, 415
 //	→ the body, within size and time               413, 408
-//	→ run.ParseObject                              400
+//	→ jsonform.ParseObject                            400
 //	→ the service: ceiling, turn, guest            400, 403, 429, 503
 //
 // The turn comes last: who sends slowly holds a connection and nothing else.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -65,7 +66,7 @@ var endpoints = []endpoint{
 			"With Accept: text/event-stream, the answer is a stream of events while it runs: started, stdout, stderr, progress (each second), and result or error as the last one. " +
 			"A client that goes away ends its run.",
 		serve: func(a *api) handler { return a.run },
-		body:  reflect.TypeFor[run.Request](), answer: reflect.TypeFor[run.Result](), status: http.StatusOK,
+		body:  reflect.TypeFor[jsonform.Request](), answer: reflect.TypeFor[run.Result](), status: http.StatusOK,
 		keys: true, events: true, wrong: slices.Concat(wrongTurns, wrongBodies),
 	},
 	{

@@ -55,7 +55,7 @@ func canceled() run.Result {
 
 // echo gives the script back as its value.
 func echo(_ context.Context, req run.Request) (run.Result, error) {
-	text, err := json.Marshal(req.Script)
+	text, err := json.Marshal(req.Script.Source)
 	result := good(string(text))
 	result.ID = req.ID
 	return result, err

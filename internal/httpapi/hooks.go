@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
@@ -43,7 +44,7 @@ func (a *api) callHook(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer done()
 	var call service.HookCall
-	if err := run.ParseObject(body, &call); err != nil {
+	if err := jsonform.ParseObject(body, &call); err != nil {
 		return err
 	}
 	switch {

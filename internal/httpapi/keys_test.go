@@ -21,7 +21,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	var runs atomic.Int32
 	d := open(t, &fake{run: func(ctx context.Context, req run.Request) (run.Result, error) {
 		n := runs.Add(1)
-		switch req.Script {
+		switch req.Script.Source {
 		case "canceled":
 			return canceled(), nil
 		case "error":
@@ -66,7 +66,7 @@ func TestKeysHammer(t *testing.T) {
 			return run.Result{}, errors.New("no")
 		}
 		runs.Add(1)
-		return good(`"` + req.Script + `"`), nil
+		return good(`"` + req.Script.Source + `"`), nil
 	}}, nil)
 	const keys, each = 20, 15
 	var all sync.WaitGroup

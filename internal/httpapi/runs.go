@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"net/http"
 
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
@@ -24,7 +25,7 @@ func (a *api) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer done()
-	req, err := run.ParseRequest(body)
+	req, err := jsonform.ParseRequest(body)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (a *api) parsed(r *http.Request, into any) error {
 		return err
 	}
 	defer done()
-	return run.ParseObject(body, into)
+	return jsonform.ParseObject(body, into)
 }
 
 // check answers POST /v1/checks.

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -153,7 +154,7 @@ func (s *stream) sendResult(result run.Result) {
 	s.w.end = time.Now().Add(patience(s.timeout, result.Size()))
 	out := bufio.NewWriterSize(s.w, pieceSize)
 	_, err := out.WriteString("event: " + eventResult + "\ndata: ")
-	err = errors.Join(err, result.Encode(out), out.WriteByte('\n'), out.Flush())
+	err = errors.Join(err, jsonform.Encode(out, result), out.WriteByte('\n'), out.Flush())
 	s.sent(err)
 }
 

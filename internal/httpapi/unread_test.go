@@ -47,7 +47,7 @@ func TestUnreadAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, &fake{run: func(ctx context.Context, req run.Request) (run.Result, error) {
-				if req.Script == "small" {
+				if req.Script.Source == "small" {
 					return good("1"), nil
 				}
 				return largeAnswers(ctx, req)

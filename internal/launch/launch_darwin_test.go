@@ -83,9 +83,9 @@ func TestSeatbeltHolds(t *testing.T) {
 		script := "import ctypes, os, shutil, socket, subprocess\n" +
 			"def load_written():\n  import _socket\n  shutil.copy(_socket.__file__, 'evil.so')\n  ctypes.CDLL('./evil.so')\n" +
 			"try:\n  " + act + "\n  result = 'done'\nexcept (OSError, subprocess.SubprocessError, AttributeError) as e:\n  result = 'denied'\n"
-		req := run.Request{Script: script, Context: map[string]any{
+		req := run.Request{Script: run.Script{Source: script, Context: map[string]any{
 			"canary": canary.Name(), "home": home, "port": listener.Addr().(*net.TCPAddr).Port,
-		}}
+		}}}
 		job := backend.Job{Request: req, Limits: policy.DefaultLimits()}
 		s, err := b.Open(t.Context(), job)
 		if err != nil {
@@ -126,7 +126,7 @@ func TestCommandsBehindSeatbelt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := backend.Job{Request: run.Request{Command: []string{"sh", "-c", script}, Env: map[string]string{"THEIRS": home}, Workspace: work}, Limits: policy.DefaultLimits()}
+	job := backend.Job{Request: run.Request{Command: run.Command{Args: []string{"sh", "-c", script}, Env: map[string]string{"THEIRS": home}, Workspace: work}}, Limits: policy.DefaultLimits()}
 	s, err := b.Open(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ func TestAScriptByMacOSsCommandLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := runOn(t, b, run.Request{Script: "import os\nresult = [context, input(), os.getcwd()]", Context: "in", Stdin: "typed"})
+	result := runOn(t, b, run.Request{Script: run.Script{Source: "import os\nresult = [context, input(), os.getcwd()]", Context: "in"}, Stdin: "typed"})
 	profile, err := os.ReadFile(filepath.Join(directory, "profile"))
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestACommandByMacOSsCommandLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := runOn(t, b, run.Request{Command: []string{"echo", "a  b", "$HOME", "'"}, Workspace: work})
+	result := runOn(t, b, run.Request{Command: run.Command{Args: []string{"echo", "a  b", "$HOME", "'"}, Workspace: work}})
 	if result.Stdout != "a  b $HOME '\n" {
 		t.Errorf("%+v", result)
 	}

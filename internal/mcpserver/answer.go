@@ -100,7 +100,7 @@ func remarks(r run.Result, value json.RawMessage, request run.Request, i service
 	for _, name := range slices.Sorted(maps.Keys(r.Variables)) {
 		lines = append(lines, text.Line(name)+" = "+shortened(text.JSON(r.Variables[name])))
 	}
-	for _, name := range request.Variables {
+	for _, name := range request.Script.Variables {
 		if _, set := r.Variables[name]; !set && r.OK() {
 			lines = append(lines, text.Line(name)+" is not set")
 		}

@@ -261,7 +261,7 @@ func TestARefusedCommandIsNotBlamedOnTheRules(t *testing.T) {
 
 func TestVariablesThatAreNotSetAreNamed(t *testing.T) {
 	r := run.Result{Outcome: run.Succeeded, Status: run.StatusOK, Variables: map[string]json.RawMessage{"x": json.RawMessage("1")}}
-	words := remarks(r, nil, run.Request{Variables: []string{"x", "y"}}, testInfo())
+	words := remarks(r, nil, run.Request{Script: run.Script{Variables: []string{"x", "y"}}}, testInfo())
 	if !strings.Contains(words, "x = 1") || !strings.Contains(words, "y is not set") {
 		t.Error(words)
 	}

@@ -18,7 +18,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	s := fakeServer(b, nil)
 	b.Run("no frontend", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Service.Run(b.Context(), token.Local, observe.MCP, run.Request{Script: "print"}); err != nil {
+			if _, err := s.Service.Run(b.Context(), token.Local, observe.MCP, run.Request{Script: run.Script{Source: "print"}}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -43,13 +43,13 @@ func (d *frontend) handler(t tool) mcp.ToolHandler {
 
 func (d *frontend) runPython(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
 	return d.run(ctx, c, run.Request{
-		Script: a.texts["code"], Stdin: a.texts["stdin"], Variables: a.lists["variables"], Limits: a.limits(),
+		Script: run.Script{Source: a.texts["code"], Variables: a.lists["variables"]}, Stdin: a.texts["stdin"], Limits: a.limits(),
 	})
 }
 
 func (d *frontend) runCommand(ctx context.Context, c call, a arguments) *mcp.CallToolResult {
 	return d.run(ctx, c, run.Request{
-		Command: a.lists["command"], Stdin: a.texts["stdin"], Workspace: d.server.Workspace, Limits: a.limits(),
+		Command: run.Command{Args: a.lists["command"], Workspace: d.server.Workspace}, Stdin: a.texts["stdin"], Limits: a.limits(),
 	})
 }
 

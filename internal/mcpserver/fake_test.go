@@ -27,10 +27,10 @@ func (fakeRunner) Run(ctx context.Context, r run.Request) (run.Result, error) {
 		result.Outcome, result.Status, result.ErrorType, result.Error = o, o.Status(), o.ErrorType(), message
 		result.Stdout, result.ExitCode = "", nil
 	}
-	word, _, _ := strings.Cut(strings.TrimSpace(r.Script), " ")
-	if len(r.Command) > 0 {
+	word, _, _ := strings.Cut(strings.TrimSpace(r.Script.Source), " ")
+	if len(r.Command.Args) > 0 {
 		word = "command"
-		result.Stdout, result.Enforcement.Tier = strings.Join(r.Command, " ")+"\n", policy.TierJail
+		result.Stdout, result.Enforcement.Tier = strings.Join(r.Command.Args, " ")+"\n", policy.TierJail
 	}
 	switch word {
 	case "result":

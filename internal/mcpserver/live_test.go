@@ -34,7 +34,7 @@ func (r talker) Run(ctx context.Context, request run.Request) (run.Result, error
 			return run.Result{}, ctx.Err()
 		}
 	}
-	return r.fakeRunner.Run(ctx, run.Request{Script: "print"})
+	return r.fakeRunner.Run(ctx, run.Request{Script: run.Script{Source: "print"}})
 }
 
 // told is what a client hears before its answer.

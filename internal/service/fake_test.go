@@ -121,4 +121,4 @@ func newService(t *testing.T, o Options) *Service {
 	return s
 }
 
-var script = run.Request{ID: "r1", Script: "result = 1"}
+var script = run.Request{ID: "r1", Script: run.Script{Source: "result = 1"}}

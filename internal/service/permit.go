@@ -16,17 +16,17 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 	if err := req.Validate(); err != nil {
 		return req, err
 	}
-	if len(req.Command) > 0 {
+	if len(req.Command.Args) > 0 {
 		if !s.mayCommand(who) {
 			return req, run.Errorf(run.Forbidden, "commands are not allowed here: send a script")
 		}
-		if req.Workspace, err = s.permitWorkspace(req.Workspace); err != nil {
+		if req.Command.Workspace, err = s.permitWorkspace(req.Command.Workspace); err != nil {
 			return req, err
 		}
 		// It may wait for its turn, and commands can put links into their workspaces.
-		req.WorkspaceExact = req.Workspace != ""
+		req.Command.WorkspaceExact = req.Command.Workspace != ""
 	} else {
-		req.Restricted = req.Restricted || who.Ceiling.Restricted
+		req.Script.Restricted = req.Script.Restricted || who.Ceiling.Restricted
 	}
 	if req.Tier, err = permitTier(who, req); err != nil {
 		return req, err
@@ -58,9 +58,9 @@ func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 	}
 	what, able := "scripts", forScripts
 	switch {
-	case len(req.Command) > 0:
+	case req.Kind() == run.KindCommand:
 		what, able = "commands", forCommands
-	case req.Module != nil:
+	case req.Kind() == run.KindModule:
 		what, able = "modules", forModules
 	}
 	if req.Tier != "" {

@@ -29,7 +29,7 @@ func TestPermit(t *testing.T) {
 	asked := lowered
 	asked.WallTime, asked.Threads = 2*second, 8
 
-	command := run.Request{Command: []string{"ls"}}
+	command := run.Request{Command: run.Command{Args: []string{"ls"}}}
 	for _, tt := range []struct {
 		name     string
 		ceiling  token.Ceiling
@@ -42,22 +42,22 @@ func TestPermit(t *testing.T) {
 	}{
 		{name: "no ceiling changes nothing", req: script, want: script},
 		{name: "what is no request", req: run.Request{}, class: run.Invalid},
-		{name: "the defaults come down to the ceiling", ceiling: low, req: run.Request{Script: "1"}, want: run.Request{Script: "1", Limits: lowered}},
-		{name: "what is asked for stays, below the ceiling", ceiling: low, req: run.Request{Script: "1", Limits: policy.Limits{WallTime: 2 * second, Threads: 8}},
-			want: run.Request{Script: "1", Limits: asked}},
-		{name: "above the ceiling", ceiling: low, req: run.Request{Script: "1", Limits: policy.Limits{WallTime: 6 * second}},
+		{name: "the defaults come down to the ceiling", ceiling: low, req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Limits: lowered}},
+		{name: "what is asked for stays, below the ceiling", ceiling: low, req: run.Request{Script: run.Script{Source: "1"}, Limits: policy.Limits{WallTime: 2 * second, Threads: 8}},
+			want: run.Request{Script: run.Script{Source: "1"}, Limits: asked}},
+		{name: "above the ceiling", ceiling: low, req: run.Request{Script: run.Script{Source: "1"}, Limits: policy.Limits{WallTime: 6 * second}},
 			class: run.Invalid, words: "limits.wall_time is 6s, above the maximum of 5s for alice"},
-		{name: "above the policy, in what the ceiling does not say", ceiling: low, req: run.Request{Script: "1", Limits: policy.Limits{Threads: 17}},
+		{name: "above the policy, in what the ceiling does not say", ceiling: low, req: run.Request{Script: run.Script{Source: "1"}, Limits: policy.Limits{Threads: 17}},
 			class: run.Invalid, words: "limits.threads is 17, above the maximum of 16 for alice"},
-		{name: "a ceiling above the policy's allows no more", ceiling: high, req: run.Request{Script: "1", Limits: policy.Limits{Memory: 2 * policy.GiB}},
+		{name: "a ceiling above the policy's allows no more", ceiling: high, req: run.Request{Script: run.Script{Source: "1"}, Limits: policy.Limits{Memory: 2 * policy.GiB}},
 			class: run.Invalid, words: "limits.memory is 2GiB, above the maximum of 1GiB"},
 
-		{name: "an allowed tier", ceiling: tiers(policy.TierProcess, policy.TierWasm), req: run.Request{Script: "1", Tier: policy.TierWasm}, want: run.Request{Script: "1", Tier: policy.TierWasm}},
-		{name: "another tier", ceiling: tiers(policy.TierWasm), req: run.Request{Script: "1", Tier: policy.TierProcess},
+		{name: "an allowed tier", ceiling: tiers(policy.TierProcess, policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}},
+		{name: "another tier", ceiling: tiers(policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierProcess},
 			class: run.Forbidden, words: `tier "process" is not allowed for alice: say one of wasm`},
-		{name: "no tier said: process first", ceiling: tiers(policy.TierWasm, policy.TierProcess), req: run.Request{Script: "1"}, want: run.Request{Script: "1", Tier: policy.TierProcess}},
-		{name: "no tier said: the first that runs scripts", ceiling: tiers(policy.TierJail, policy.TierHook, policy.TierWasm), req: run.Request{Script: "1"}, want: run.Request{Script: "1", Tier: policy.TierWasm}},
-		{name: "no tier for scripts", ceiling: tiers(policy.TierJail), req: run.Request{Script: "1"}, class: run.Forbidden, words: "alice is allowed no tier that runs scripts"},
+		{name: "no tier said: process first", ceiling: tiers(policy.TierWasm, policy.TierProcess), req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierProcess}},
+		{name: "no tier said: the first that runs scripts", ceiling: tiers(policy.TierJail, policy.TierHook, policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}},
+		{name: "no tier for scripts", ceiling: tiers(policy.TierJail), req: run.Request{Script: run.Script{Source: "1"}}, class: run.Forbidden, words: "alice is allowed no tier that runs scripts"},
 
 		{name: "commands are off", req: command, class: run.Forbidden, words: "commands are not allowed here: send a script"},
 		{name: "commands are on", commands: true, req: command, want: command},
@@ -65,10 +65,10 @@ func TestPermit(t *testing.T) {
 		{name: "not for who is restricted", commands: true, ceiling: token.Ceiling{Restricted: true}, req: command, class: run.Forbidden, words: "send a script"},
 		{name: "not under the language rules", commands: true, policy: policy.Policy{Require: []policy.Wall{policy.WallLanguage}}, req: command, class: run.Forbidden},
 		{name: "no tier for commands", commands: true, ceiling: tiers(policy.TierProcess), req: command, class: run.Forbidden, words: "alice is allowed no tier that runs commands"},
-		{name: "a tier for commands", commands: true, ceiling: tiers(policy.TierProcess, policy.TierJail), req: command, want: run.Request{Command: []string{"ls"}, Tier: policy.TierJail}},
+		{name: "a tier for commands", commands: true, ceiling: tiers(policy.TierProcess, policy.TierJail), req: command, want: run.Request{Command: run.Command{Args: []string{"ls"}}, Tier: policy.TierJail}},
 
-		{name: "restricted by the ceiling", ceiling: token.Ceiling{Restricted: true}, req: run.Request{Script: "1"}, want: run.Request{Script: "1", Restricted: true}},
-		{name: "restricted by itself", req: run.Request{Script: "1", Restricted: true}, want: run.Request{Script: "1", Restricted: true}},
+		{name: "restricted by the ceiling", ceiling: token.Ceiling{Restricted: true}, req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1", Restricted: true}}},
+		{name: "restricted by itself", req: run.Request{Script: run.Script{Source: "1", Restricted: true}}, want: run.Request{Script: run.Script{Source: "1", Restricted: true}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newService(t, Options{Policy: tt.policy, Commands: tt.commands})
@@ -98,7 +98,7 @@ func TestEveryMaximumGoesWithEveryRequest(t *testing.T) {
 		var most policy.Limits
 		reflect.ValueOf(&most).Elem().Field(i).SetInt(reflect.ValueOf(policy.DefaultLimits()).Field(i).Int())
 		who := token.Caller{Name: "alice", Ceiling: token.Ceiling{Maxima: most}}
-		for _, req := range []run.Request{{Script: "1"}, {Command: []string{"ls"}}, {Module: anyModule{}}} {
+		for _, req := range []run.Request{{Script: run.Script{Source: "1"}}, {Command: run.Command{Args: []string{"ls"}}}, {Module: run.ModuleRun{Module: anyModule{}}}} {
 			got, err := s.permit(who, req)
 			if err != nil {
 				t.Errorf("maxima.%s, %+v: %v", fields.Field(i).Name, req, err)
@@ -195,17 +195,17 @@ func TestWorkspaces(t *testing.T) {
 		{"not there", offered + "/none", "refused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			req, err := s.permit(alice, run.Request{Command: []string{"ls"}, Workspace: tt.directory})
+			req, err := s.permit(alice, run.Request{Command: run.Command{Args: []string{"ls"}, Workspace: tt.directory}})
 			if tt.want == "refused" {
 				if run.ClassOf(err) != run.Forbidden || !strings.Contains(err.Error(), "is not one that the operator offers") {
-					t.Errorf("%q: error %v", req.Workspace, err)
+					t.Errorf("%q: error %v", req.Command.Workspace, err)
 				}
-			} else if err != nil || req.Workspace != tt.want || req.WorkspaceExact != (tt.want != "") {
-				t.Errorf("%q: error %v", req.Workspace, err)
+			} else if err != nil || req.Command.Workspace != tt.want || req.Command.WorkspaceExact != (tt.want != "") {
+				t.Errorf("%q: error %v", req.Command.Workspace, err)
 			}
 		})
 	}
-	if _, err := newService(t, Options{Commands: true}).permit(alice, run.Request{Command: []string{"ls"}, Workspace: dir}); run.ClassOf(err) != run.Forbidden {
+	if _, err := newService(t, Options{Commands: true}).permit(alice, run.Request{Command: run.Command{Args: []string{"ls"}, Workspace: dir}}); run.ClassOf(err) != run.Forbidden {
 		t.Errorf("a directory, and none is offered: %v", err)
 	}
 }
@@ -234,7 +234,7 @@ func TestInfoSaysWhatIsPermitted(t *testing.T) {
 	s := newService(t, Options{Commands: true})
 	for _, ceiling := range []token.Ceiling{{}, tiers(policy.TierProcess), tiers(policy.TierJail), {ScriptsOnly: true}, {Restricted: true}} {
 		who := token.Caller{Name: "alice", Ceiling: ceiling}
-		_, err := s.permit(who, run.Request{Command: []string{"ls"}})
+		_, err := s.permit(who, run.Request{Command: run.Command{Args: []string{"ls"}}})
 		if s.Info(who).Commands != (err == nil) {
 			t.Errorf("%+v: %v", ceiling, errors.Unwrap(err))
 		}

@@ -102,9 +102,9 @@ func (s *Service) Ready() error {
 
 // Run runs a script or a command for somebody.
 func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Frontend, req run.Request) (Answer, error) {
-	kind, code := observe.Script, req.Script
-	if len(req.Command) > 0 {
-		kind, code = observe.Command, strings.Join(req.Command, "\x00")
+	kind, code := observe.Script, req.Script.Source
+	if req.Kind() == run.KindCommand {
+		kind, code = observe.Command, strings.Join(req.Command.Args, "\x00")
 	}
 	seen := observe.Run{Frontend: frontend, Kind: kind, Code: code}
 	return s.observed(ctx, who, seen, func(ctx context.Context, v *visit) (run.Result, error) {

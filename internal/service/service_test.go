@@ -37,9 +37,9 @@ func TestObservers(t *testing.T) {
 		started bool
 	}{
 		{name: "a script", req: script, kind: observe.Script, code: "result = 1", started: true},
-		{name: "a command", o: Options{Commands: true}, req: run.Request{Command: []string{"ls", "-l"}}, kind: observe.Command, code: "ls\x00-l", started: true},
-		{name: "not allowed", req: run.Request{Command: []string{"ls"}}, kind: observe.Command, code: "ls", err: &run.Error{Class: run.Forbidden}},
-		{name: "wrong", req: run.Request{Script: "1", Tier: "moon"}, kind: observe.Script, code: "1", err: run.ErrInvalid},
+		{name: "a command", o: Options{Commands: true}, req: run.Request{Command: run.Command{Args: []string{"ls", "-l"}}}, kind: observe.Command, code: "ls\x00-l", started: true},
+		{name: "not allowed", req: run.Request{Command: run.Command{Args: []string{"ls"}}}, kind: observe.Command, code: "ls", err: &run.Error{Class: run.Forbidden}},
+		{name: "wrong", req: run.Request{Script: run.Script{Source: "1"}, Tier: "moon"}, kind: observe.Script, code: "1", err: run.ErrInvalid},
 		{name: "busy", o: Options{Line: busy}, req: script, kind: observe.Script, code: "result = 1", err: run.ErrBusy},
 		{name: "nobody waits for it", ctx: canceled, req: script, kind: observe.Script, code: "result = 1", err: context.Canceled},
 		{name: "refused for now", o: Options{Refuse: func() error { return broken }}, req: script, kind: observe.Script, code: "result = 1", err: broken},
@@ -255,7 +255,7 @@ func TestWasmWithoutItsBundle(t *testing.T) {
 	s := newService(t, Options{Runner: &fake{guest: func(context.Context, run.Request) (run.Result, error) {
 		return run.Result{}, run.Errorf(run.NotFound, "no bundle in /secret/place")
 	}}})
-	_, err := s.Run(t.Context(), alice, observe.HTTP, run.Request{Script: "1", Tier: policy.TierWasm})
+	_, err := s.Run(t.Context(), alice, observe.HTTP, run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm})
 	if status := run.HTTPStatus(run.ClassOf(err)); status != 400 || strings.Contains(err.Error(), "/secret") || !strings.Contains(err.Error(), `tier "wasm"`) {
 		t.Errorf("%d, %v", status, err)
 	}

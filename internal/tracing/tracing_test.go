@@ -157,7 +157,7 @@ func TestARequestIsATraceOfItsStages(t *testing.T) {
 	tracer := start(t)
 	s := serve(runner{result: run.Result{Outcome: run.TimedOut, Enforcement: run.Enforcement{Tier: policy.TierProcess}}}, tracer)
 	ctx := tracing.FromHeader(t.Context(), http.Header{"Traceparent": {parent}})
-	if _, err := s.Run(ctx, token.Caller{Name: "ci"}, observe.HTTP, run.Request{Script: "secret = 1"}); err != nil {
+	if _, err := s.Run(ctx, token.Caller{Name: "ci"}, observe.HTTP, run.Request{Script: run.Script{Source: "secret = 1"}}); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, tracer)
@@ -207,7 +207,7 @@ func TestAFailureIsToldByItsClassAlone(t *testing.T) {
 	f := newFake(t)
 	tracer := start(t)
 	s := serve(runner{err: run.Errorf(run.Unsupported, "what a guest said")}, tracer)
-	if _, err := s.Run(t.Context(), token.Local, "made up", run.Request{Script: "result = 1"}); err == nil {
+	if _, err := s.Run(t.Context(), token.Local, "made up", run.Request{Script: run.Script{Source: "result = 1"}}); err == nil {
 		t.Fatal("no error")
 	}
 	flush(t, tracer)
@@ -286,7 +286,7 @@ func TestADeadCollectorCostsARunNothing(t *testing.T) {
 	s := serve(runner{result: run.Result{Outcome: run.Succeeded}}, tracer)
 	began := time.Now()
 	for range 2000 { // more spans than may wait
-		if _, err := s.Run(t.Context(), token.Local, observe.HTTP, run.Request{Script: "result = 1"}); err != nil {
+		if _, err := s.Run(t.Context(), token.Local, observe.HTTP, run.Request{Script: run.Script{Source: "result = 1"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -325,7 +325,7 @@ func TestAFailingCollectorIsToldOfOnce(t *testing.T) {
 	}
 	s := serve(runner{result: run.Result{Outcome: run.Succeeded}}, tracer)
 	for range 1000 {
-		if _, err := s.Run(t.Context(), token.Local, observe.HTTP, run.Request{Script: "result = 1"}); err != nil {
+		if _, err := s.Run(t.Context(), token.Local, observe.HTTP, run.Request{Script: run.Script{Source: "result = 1"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

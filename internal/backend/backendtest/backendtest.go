@@ -60,25 +60,25 @@ func Contract(t *testing.T, open Open, p policy.Policy) {
 		stdout  string
 		message string // part of Error
 	}{
-		{"value", run.Request{Script: "result = context['a'] + 1", Context: map[string]any{"a": 41}}, run.Succeeded, "42", "", ""},
-		{"no value", run.Request{Script: "pass"}, run.Succeeded, "", "", ""},
-		{"output", run.Request{Script: "print('hello')"}, run.Succeeded, "", "hello\n", ""},
-		{"stdin", run.Request{Script: "result = input()", Stdin: "typed\n"}, run.Succeeded, `"typed"`, "", ""},
-		{"exception", run.Request{Script: "x = 1\nraise ValueError('no')"}, run.Raised, "", "", "ValueError: no (line 2)"},
-		{"syntax", run.Request{Script: "x ="}, run.Malformed, "", "", "line 1"},
-		{"exit", run.Request{Script: "raise SystemExit(7)"}, run.Exited, "", "", "exit code 7"},
-		{"wall time", run.Request{Script: "print('before')\nimport time; time.sleep(60)", Limits: policy.Limits{WallTime: second / 5}}, run.TimedOut, "", "before\n", "200ms"},
-		{"cpu time", run.Request{Script: "while True: pass", Limits: policy.Limits{CPUTime: second / 5}}, run.OutOfCPU, "", "", "200ms"},
-		{"memory", run.Request{Script: "x = bytearray(10**9)"}, run.OutOfMemory, "", "", "256MiB"},
-		{"output limit", run.Request{Script: "print('x' * 100000)", OnOutputLimit: policy.OutputKill}, run.OutOfOutput, "", strings.Repeat("x", 65536), "64KiB"},
-		{"result limit", run.Request{Script: "result = 'x' * 1022", Limits: policy.Limits{Result: policy.KiB}}, run.Succeeded, `"` + strings.Repeat("x", 1022) + `"`, "", ""},
-		{"a result above its limit", run.Request{Script: "result = 'x' * 1023", Limits: policy.Limits{Result: policy.KiB}}, run.OutOfResult, "", "", "result limit of 1KiB"},
-		{"a result far above its limit", run.Request{Script: "result = 'x' * (20 << 20)"}, run.OutOfResult, "", "", "result limit of 8MiB"},
-		{"a result that is longer as JSON", run.Request{Script: `result = '\x00' * (8 << 20)`}, run.OutOfResult, "", "", "result limit of 8MiB"},
-		{"variables above the limit", run.Request{Script: "x, result = 'x' * 600, 'x' * 600", Variables: []string{"x"}, Limits: policy.Limits{Result: policy.KiB}}, run.OutOfResult, "", "", "result limit of 1KiB"},
-		{"variables far above the limit", run.Request{Script: "x = ['x' * (20 << 20)]", Variables: []string{"x"}}, run.OutOfResult, "", "", "result limit of 8MiB"},
-		{"crash", run.Request{Script: crash}, crashed, "", "", words},
-		{"no JSON", run.Request{Script: "result = {'a': [1, {2}]}"}, run.InvalidOutput, "", "", "result['a'][1]"},
+		{"value", run.Request{Script: run.Script{Source: "result = context['a'] + 1", Context: map[string]any{"a": 41}}}, run.Succeeded, "42", "", ""},
+		{"no value", run.Request{Script: run.Script{Source: "pass"}}, run.Succeeded, "", "", ""},
+		{"output", run.Request{Script: run.Script{Source: "print('hello')"}}, run.Succeeded, "", "hello\n", ""},
+		{"stdin", run.Request{Script: run.Script{Source: "result = input()"}, Stdin: "typed\n"}, run.Succeeded, `"typed"`, "", ""},
+		{"exception", run.Request{Script: run.Script{Source: "x = 1\nraise ValueError('no')"}}, run.Raised, "", "", "ValueError: no (line 2)"},
+		{"syntax", run.Request{Script: run.Script{Source: "x ="}}, run.Malformed, "", "", "line 1"},
+		{"exit", run.Request{Script: run.Script{Source: "raise SystemExit(7)"}}, run.Exited, "", "", "exit code 7"},
+		{"wall time", run.Request{Script: run.Script{Source: "print('before')\nimport time; time.sleep(60)"}, Limits: policy.Limits{WallTime: second / 5}}, run.TimedOut, "", "before\n", "200ms"},
+		{"cpu time", run.Request{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{CPUTime: second / 5}}, run.OutOfCPU, "", "", "200ms"},
+		{"memory", run.Request{Script: run.Script{Source: "x = bytearray(10**9)"}}, run.OutOfMemory, "", "", "256MiB"},
+		{"output limit", run.Request{Script: run.Script{Source: "print('x' * 100000)"}, OnOutputLimit: policy.OutputKill}, run.OutOfOutput, "", strings.Repeat("x", 65536), "64KiB"},
+		{"result limit", run.Request{Script: run.Script{Source: "result = 'x' * 1022"}, Limits: policy.Limits{Result: policy.KiB}}, run.Succeeded, `"` + strings.Repeat("x", 1022) + `"`, "", ""},
+		{"a result above its limit", run.Request{Script: run.Script{Source: "result = 'x' * 1023"}, Limits: policy.Limits{Result: policy.KiB}}, run.OutOfResult, "", "", "result limit of 1KiB"},
+		{"a result far above its limit", run.Request{Script: run.Script{Source: "result = 'x' * (20 << 20)"}}, run.OutOfResult, "", "", "result limit of 8MiB"},
+		{"a result that is longer as JSON", run.Request{Script: run.Script{Source: `result = '\x00' * (8 << 20)`}}, run.OutOfResult, "", "", "result limit of 8MiB"},
+		{"variables above the limit", run.Request{Script: run.Script{Source: "x, result = 'x' * 600, 'x' * 600", Variables: []string{"x"}}, Limits: policy.Limits{Result: policy.KiB}}, run.OutOfResult, "", "", "result limit of 1KiB"},
+		{"variables far above the limit", run.Request{Script: run.Script{Source: "x = ['x' * (20 << 20)]", Variables: []string{"x"}}}, run.OutOfResult, "", "", "result limit of 8MiB"},
+		{"crash", run.Request{Script: run.Script{Source: crash}}, crashed, "", "", words},
+		{"no JSON", run.Request{Script: run.Script{Source: "result = {'a': [1, {2}]}"}}, run.InvalidOutput, "", "", "result['a'][1]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			res, err := r.Run(t.Context(), test.request)
@@ -100,7 +100,7 @@ func Contract(t *testing.T, open Open, p policy.Policy) {
 	t.Run("canceled before the start", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := r.Run(ctx, run.Request{Script: "pass"}); !errors.Is(err, context.Canceled) {
+		if _, err := r.Run(ctx, run.Request{Script: run.Script{Source: "pass"}}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
 	})

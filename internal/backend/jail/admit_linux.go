@@ -17,14 +17,14 @@ import (
 
 // recipe describes the sandbox that a command needs.
 func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
-	r = recipe{readOnly: job.WorkspaceReadOnly, limits: job.Limits}
-	if job.Workspace != "" {
-		if r.workspace, err = findDirectory(job.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
+	r = recipe{readOnly: job.Command.WorkspaceReadOnly, limits: job.Limits}
+	if job.Command.Workspace != "" {
+		if r.workspace, err = findDirectory(job.Command.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
 			return r, err
 		}
 		// From here on no link is followed: the mount is Exact.
-		if job.WorkspaceExact && r.workspace.path != job.Workspace {
-			return r, run.Errorf(run.Forbidden, "the workspace %s has a symbolic link in its path: name the directory itself", job.Workspace)
+		if job.Command.WorkspaceExact && r.workspace.path != job.Command.Workspace {
+			return r, run.Errorf(run.Forbidden, "the workspace %s has a symbolic link in its path: name the directory itself", job.Command.Workspace)
 		}
 	}
 	r.grants, err = b.grantedNow()
@@ -34,7 +34,7 @@ func (b *Backend) recipe(job backend.Job) (r recipe, err error) {
 // check examines a command line before it is executed. Refusals come from the policy;
 // an error means that the request makes no sense on this host.
 func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []run.Violation, err error) {
-	verdict, err := command.Check(job.Command, command.Scope{
+	verdict, err := command.Check(job.Command.Args, command.Scope{
 		Workspace: r.workspace.path, Dir: r.dir(),
 		Read: b.options.Policy.Read, Write: b.options.Policy.Write, System: b.system(),
 		Scratch: confine.Scratch, Path: searchDirectories(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
@@ -45,9 +45,9 @@ func (b *Backend) check(job backend.Job, r recipe) (program string, refusals []r
 	refusals = verdict.Refusals
 	switch b.options.Policy.Egress {
 	case policy.EgressStrict:
-		refusals = append(refusals, egress.Preflight(slices.Concat(b.grants, ownLoopback()), job.Command[1:])...)
+		refusals = append(refusals, egress.Preflight(slices.Concat(b.grants, ownLoopback()), job.Command.Args[1:])...)
 	case policy.EgressPreflight:
-		refusals = append(refusals, egress.Preflight(b.grants, job.Command[1:])...)
+		refusals = append(refusals, egress.Preflight(b.grants, job.Command.Args[1:])...)
 	}
 	return verdict.Path, refusals, nil
 }

@@ -85,7 +85,7 @@ func TestPlacesBuiltAhead(t *testing.T) {
 	if err := os.Mkdir(directory, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	list := run.Request{Command: []string{"sh", "-c", "ls; touch made"}, Workspace: directory}
+	list := run.Request{Command: run.Command{Args: []string{"sh", "-c", "ls; touch made"}, Workspace: directory}}
 	if r := runs(t, b, list); !r.OK() || r.Stdout != "" {
 		t.Fatalf("%+v", r)
 	}
@@ -103,11 +103,11 @@ func TestPlacesBuiltAhead(t *testing.T) {
 	if r := runs(t, b, list); !r.OK() || r.Stdout != "" {
 		t.Errorf("another directory has taken the path: %q %s", r.Stdout, r.Error)
 	}
-	list.WorkspaceReadOnly = true
+	list.Command.WorkspaceReadOnly = true
 	if r := runs(t, b, list); r.OK() || r.Stdout != "made\n" {
 		t.Errorf("read-only: %q %s", r.Stdout, r.Error)
 	}
-	if r := runs(t, b, run.Request{Command: []string{"pwd"}}); r.Stdout != "/tmp\n" {
+	if r := runs(t, b, run.Request{Command: run.Command{Args: []string{"pwd"}}}); r.Stdout != "/tmp\n" {
 		t.Errorf("without a workspace: %q", r.Stdout)
 	}
 }
@@ -135,7 +135,7 @@ func TestGrantsAreLookedAtAgain(t *testing.T) {
 	b := opened(t, policy.Policy{Read: []string{file}})
 	for i, text := range []string{"old", "new"} {
 		write(text)
-		if r := runs(t, b, run.Request{Command: []string{"cat", file}}); r.Stdout != text {
+		if r := runs(t, b, run.Request{Command: run.Command{Args: []string{"cat", file}}}); r.Stdout != text {
 			t.Errorf("%q, want %q", r.Stdout, text)
 		}
 		b.ahead.mustWait(t, i+1) // the first waits for a file that is no more
@@ -154,7 +154,7 @@ func TestPlacesAheadAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range maxAheadPerRecipe + 1 {
-			if r := runs(t, b, run.Request{Command: []string{"true"}, Workspace: directory}); !r.OK() {
+			if r := runs(t, b, run.Request{Command: run.Command{Args: []string{"true"}, Workspace: directory}}); !r.OK() {
 				t.Fatalf("%+v", r)
 			}
 		}
@@ -182,7 +182,7 @@ func TestPlacesAheadAreBounded(t *testing.T) {
 // Whose time is up at the moment at which somebody takes it, is not lost.
 func TestPlaceTakenAtItsEnd(t *testing.T) {
 	b := opened(t, policy.Policy{})
-	runs(t, b, run.Request{Command: []string{"true"}, Workspace: t.TempDir()})
+	runs(t, b, run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}})
 	if n := b.ahead.waits(); n != 1 {
 		t.Fatalf("%d places wait", n)
 	}
@@ -206,7 +206,7 @@ func TestPlaceTakenAtItsEnd(t *testing.T) {
 // A place that was killed while it waited is not the caller's problem.
 func TestPlaceThatWasKilled(t *testing.T) {
 	b := opened(t, policy.Policy{})
-	req := run.Request{Command: []string{"true"}, Workspace: t.TempDir()}
+	req := run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}}
 	runs(t, b, req)
 	b.ahead.mustWait(t, 1)
 	for _, list := range b.ahead.idle {

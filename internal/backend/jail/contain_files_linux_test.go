@@ -51,12 +51,12 @@ must_fail sh -c 'env | grep -q "$env_name="'
 for file in /proc/[0-9]*/environ; do must_fail sh -c 'tr "\0" "\n" < "$1" 2>&- | grep -q "^$env_name="' - "$file"; done; held`, proof: naked},
 		{name: "only its own environment", act: "environment", proof: naked},
 		{name: "working directory of the host", act: "read", told: map[string]any{"path": "contain_canary"}, plant: plantInCWD,
-			proof: proof{relaxed: func(s *scene) { s.request.Workspace = s.told["cwd"].(string) }}},
+			proof: proof{relaxed: func(s *scene) { s.request.Command.Workspace = s.told["cwd"].(string) }}},
 		{name: "symlinked workspace leads to its target alone", act: "read", told: map[string]any{"key": "canary_file"}, plant: plantLinkedWorkspace, proof: naked},
 		{name: "no workspace", act: "read", told: map[string]any{"path": "secret"},
 			plant: func(t *testing.T, s *scene) {
 				s.write(t, filepath.Join(s.workspace, "secret"), s.secret, 0o644)
-				s.request.Workspace = ""
+				s.request.Command.Workspace = ""
 			}, proof: naked},
 		{name: "socket outside of what is granted", act: "dial", told: map[string]any{"network": "unix", "key": "unix_path"}, proof: naked},
 	}
@@ -152,7 +152,7 @@ func plantLinkedWorkspace(t *testing.T, s *scene) {
 	if err := os.Symlink(s.workspace, link); err != nil {
 		t.Fatal(err)
 	}
-	s.request.Workspace = link
+	s.request.Command.Workspace = link
 }
 
 var fileActs = map[string]act{

@@ -38,8 +38,8 @@ func (s *scene) lingering(t *testing.T) (run.Request, string) {
 	marker := "cdn-" + filepath.Base(s.suite.directory) + "-" + filepath.Base(s.directory)
 	s.told["marker"] = marker
 	req := s.request
-	req.Command, req.Env = s.command(attempt{act: "linger with daemon"})
-	req.Command = append(req.Command, marker)
+	req.Command.Args, req.Command.Env = s.command(attempt{act: "linger with daemon"})
+	req.Command.Args = append(req.Command.Args, marker)
 	return req, marker
 }
 
@@ -73,8 +73,7 @@ func runnerAct(t told) error {
 	for range 3 {
 		all.Go(func() {
 			_, err := runIn(context.Background(), b, p, run.Request{
-				Command: []string{t.text("program"), t.text("marker")}, Workspace: t.text("workspace"),
-				Env: map[string]string{actVariable: "linger with daemon", toldVariable: encode(t)},
+				Command: run.Command{Args: []string{t.text("program"), t.text("marker")}, Workspace: t.text("workspace"), Env: map[string]string{actVariable: "linger with daemon", toldVariable: encode(t)}},
 			})
 			fmt.Println("ended", err)
 		})
@@ -226,7 +225,7 @@ func TestContainCloseWhileRunning(t *testing.T) {
 				t.Errorf("%v\n%s", e.err, show(e.result))
 			}
 		}
-		if _, err := runIn(t.Context(), b, suite.policy, run.Request{Command: []string{"true"}}); run.ClassOf(err) != run.Closed {
+		if _, err := runIn(t.Context(), b, suite.policy, run.Request{Command: run.Command{Args: []string{"true"}}}); run.ClassOf(err) != run.Closed {
 			t.Errorf("a closed backend says %v", err)
 		}
 	})
@@ -352,7 +351,7 @@ func TestContainTwoRunners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := runIn(t.Context(), other, suite.policy, run.Request{Command: []string{"true"}}); err != nil || !r.OK() {
+		if r, err := runIn(t.Context(), other, suite.policy, run.Request{Command: run.Command{Args: []string{"true"}}}); err != nil || !r.OK() {
 			t.Errorf("%v\n%s", err, show(r))
 		}
 		if err := other.Close(); err != nil {

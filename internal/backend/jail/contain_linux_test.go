@@ -194,7 +194,7 @@ func (s *suite) scene(t *testing.T, a attempt, canaries *attack.Canaries) *scene
 	c.secret = "cordon-secret-" + rand.Text()
 	maps.Copy(c.told, a.told)
 	c.told["directory"], c.told["workspace"], c.told["temporary"] = c.directory, c.workspace, os.TempDir()
-	c.request = run.Request{Workspace: c.workspace, Limits: policy.Limits{WallTime: policy.Duration(attemptTime)}}
+	c.request = run.Request{Command: run.Command{Workspace: c.workspace}, Limits: policy.Limits{WallTime: policy.Duration(attemptTime)}}
 	return c
 }
 
@@ -222,7 +222,7 @@ func (s *scene) try(t *testing.T, a attempt) (run.Result, error) {
 		b = s.suite.open(t, s.policy, s.without)
 	}
 	req := s.request
-	req.Command, req.Env = s.command(a)
+	req.Command.Args, req.Command.Env = s.command(a)
 	return runIn(t.Context(), b, s.policy, req)
 }
 
@@ -230,7 +230,7 @@ func (s *scene) try(t *testing.T, a attempt) (run.Result, error) {
 // path in an argument would be refused before the walls are tried.
 func (s *scene) command(a attempt) ([]string, map[string]string) {
 	env := map[string]string{toldVariable: encode(s.told)}
-	maps.Copy(env, s.request.Env)
+	maps.Copy(env, s.request.Command.Env)
 	if a.sh != "" {
 		env["attempt"] = shellPrelude + a.sh
 		for key, value := range s.told {

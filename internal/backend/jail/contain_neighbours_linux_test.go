@@ -90,9 +90,9 @@ func TestContainNeighbours(t *testing.T) {
 		meetingPlaces(a, b)
 		request := func(s *scene, act string) run.Request {
 			req := s.request
-			req.Command, req.Env = s.command(attempt{act: act})
+			req.Command.Args, req.Command.Env = s.command(attempt{act: act})
 			if act == "neighbour" {
-				req.Command = append(req.Command, s.told["marker"].(string)+"-first")
+				req.Command.Args = append(req.Command.Args, s.told["marker"].(string)+"-first")
 			}
 			return req
 		}

@@ -135,7 +135,7 @@ func plantProcess(t *testing.T, s *scene) {
 
 // setPid tells it to shells too.
 func (s *scene) setPid(pid int) {
-	s.request.Env = map[string]string{"pid": itoa(pid)}
+	s.request.Command.Env = map[string]string{"pid": itoa(pid)}
 	s.told["pid"] = pid
 }
 

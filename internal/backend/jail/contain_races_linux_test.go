@@ -56,7 +56,7 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 		// What is right is to refuse, or to use the directory that was looked at.
 		for deadline := time.Now().Add(raceTime()); time.Now().Before(deadline); {
 			r, err := runIn(t.Context(), suite.backend, suite.policy, run.Request{
-				Command: []string{"/bin/sh", "-c", "pwd; cat secret; echo owned > owned"}, Workspace: workspace,
+				Command: run.Command{Args: []string{"/bin/sh", "-c", "pwd; cat secret; echo owned > owned"}, Workspace: workspace},
 			})
 			if err != nil {
 				refused++
@@ -113,8 +113,8 @@ func redirectGrant(t *testing.T, suite *suite, kind, redirect string, without []
 	name := "cdn-" + rand.Text()
 	request := func(script string) run.Request {
 		req := s.request
-		req.Command = []string{"/bin/sh", "-c", script}
-		req.Env = map[string]string{"target": filepath.Dir(secret), "granted": granted, "name": name}
+		req.Command.Args = []string{"/bin/sh", "-c", script}
+		req.Command.Env = map[string]string{"target": filepath.Dir(secret), "granted": granted, "name": name}
 		return req
 	}
 	if r, err := runIn(t.Context(), b, p, request("mv a c && "+redirect)); err != nil || !r.OK() {
@@ -184,7 +184,7 @@ func TestContainWorkspaceBelowLinks(t *testing.T) {
 		defer removeAll(t, workspace)
 		wrong := filepath.Join(os.TempDir(), name)
 		defer os.RemoveAll(wrong)
-		r, err := runIn(t.Context(), suite.backend, suite.policy, run.Request{Command: []string{"/bin/sh", "-c", "pwd; echo text > file"}, Workspace: workspace})
+		r, err := runIn(t.Context(), suite.backend, suite.policy, run.Request{Command: run.Command{Args: []string{"/bin/sh", "-c", "pwd; echo text > file"}, Workspace: workspace}})
 		if err != nil || !r.OK() {
 			t.Errorf("a workspace in /var/tmp: %v\n%s", err, show(r))
 		}

@@ -101,10 +101,10 @@ func readOnlyAttempts() (all []attempt) {
 			attempt{
 				wall: "read-only workspace", name: name, act: "change", told: at, touched: targetTouched,
 				plant: func(t *testing.T, s *scene) {
-					s.request.WorkspaceReadOnly = true
+					s.request.Command.WorkspaceReadOnly = true
 					plantTarget(t, s, s.workspace)
 				},
-				proof: proof{relaxed: func(s *scene) { s.request.WorkspaceReadOnly = false }},
+				proof: proof{relaxed: func(s *scene) { s.request.Command.WorkspaceReadOnly = false }},
 			},
 			attempt{
 				wall: "read grant", name: name, act: "change", told: at, touched: targetTouched,

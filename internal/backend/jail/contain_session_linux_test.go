@@ -80,8 +80,7 @@ func runnerAtTerminal(t told) error {
 	}
 	defer b.Close()
 	r, err := runIn(context.Background(), b, p, run.Request{
-		Command: []string{"/bin/sh", "-c", `eval "$attempt"`}, Env: map[string]string{"attempt": shellPrelude + toTheTerminal},
-		Workspace: t.text("workspace"),
+		Command: run.Command{Args: []string{"/bin/sh", "-c", `eval "$attempt"`}, Env: map[string]string{"attempt": shellPrelude + toTheTerminal}, Workspace: t.text("workspace")},
 	})
 	if err != nil {
 		return broken("%v", err)

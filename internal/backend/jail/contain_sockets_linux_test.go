@@ -77,7 +77,7 @@ func networkAttempts() []attempt {
 		{name: "name server", sh: `test -e /etc/resolv.conf && escaped; held`, proof: proof{naked: true, maybe: "this host has no name server"}},
 		{name: "connections of the host", sh: `p=$(printf ':%04X ' "$port_number"); grep -q "$p" /proc/net/tcp && escaped; held`,
 			plant: func(_ *testing.T, s *scene) {
-				s.request.Env = map[string]string{"port_number": fmt.Sprint(s.told["tcp4_port"])}
+				s.request.Command.Env = map[string]string{"port_number": fmt.Sprint(s.told["tcp4_port"])}
 			}, proof: naked},
 		{name: "change its own interface", sh: `must_fail ip link set lo down; must_fail ip addr add 10.1.2.3/8 dev lo; must_fail ip link add type dummy; held`,
 			proof: withoutWalls(setupWalls...)},

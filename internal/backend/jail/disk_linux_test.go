@@ -281,7 +281,7 @@ func TestFilesOfAShortCommand(t *testing.T) {
 		for i := range 40 {
 			command = append(command, fmt.Sprint("f", i))
 		}
-		r, err := attemptOnce(t.Context(), b, backend.Job{Request: run.Request{Command: command, Workspace: workspace}, Limits: limits})
+		r, err := attemptOnce(t.Context(), b, backend.Job{Request: run.Request{Command: run.Command{Args: command, Workspace: workspace}}, Limits: limits})
 		if err != nil || r.Outcome != run.OutOfDisk {
 			t.Fatalf("%s %q, %v", r.Outcome, r.Error, err)
 		}

@@ -41,7 +41,7 @@ func TestInsideDegradedHost(t *testing.T) {
 	if b, err = New(Options{OneShot: true}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = attemptOnce(t.Context(), b, backend.Job{Request: run.Request{Command: []string{"true"}}, Limits: b.options.Policy.Limits})
+	_, err = attemptOnce(t.Context(), b, backend.Job{Request: run.Request{Command: run.Command{Args: []string{"true"}}}, Limits: b.options.Policy.Limits})
 	refused(err)
 	if err := b.Close(); err != nil {
 		t.Error(err)

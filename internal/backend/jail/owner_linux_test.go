@@ -43,7 +43,7 @@ func TestOwnersThatCannotBeTranslated(t *testing.T) {
 				if err := os.Chmod(s.workspace, test.mode); err != nil {
 					t.Fatal(err)
 				}
-				s.request.WorkspaceReadOnly = test.readOnly
+				s.request.Command.WorkspaceReadOnly = test.readOnly
 				r, err := s.try(t, attempt{sh: test.sh})
 				if test.want != "" {
 					if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), test.want) {

@@ -92,7 +92,7 @@ func TestMountsBelowPrivateDirectories(t *testing.T) {
 				b := openJail(t, policy.Policy{Jail: kind, Read: []string{read}})
 				r := runs(t, b, run.Request{
 					// Not as arguments, which are looked at before anything runs.
-					Command: []string{"sh", "-c", attackMounts}, Workspace: ws, Env: map[string]string{"WS": ws, "TOP": top, "READ": read},
+					Command: run.Command{Args: []string{"sh", "-c", attackMounts}, Workspace: ws, Env: map[string]string{"WS": ws, "TOP": top, "READ": read}},
 				})
 				if want := "deep ws granted\nscratch\n"; r.Stdout != want {
 					t.Errorf("got  %q\nwant %q\n%s %s", r.Stdout, want, r.Error, r.Stderr)
@@ -158,7 +158,7 @@ func testPrivateDirectory(t *testing.T, kind policy.JailBackend, dir string) {
 			return
 		}
 		b := openJail(t, p)
-		req.Command = []string{"sh", "-c", `ls -a "$1"`, "sh", path}
+		req.Command.Args = []string{"sh", "-c", `ls -a "$1"`, "sh", path}
 		r, err := attemptOnce(t.Context(), b, backend.Job{Request: req, Limits: b.options.Policy.Limits})
 		switch {
 		case run.ClassOf(err) == run.Invalid && path != marker:
@@ -172,7 +172,7 @@ func testPrivateDirectory(t *testing.T, kind policy.JailBackend, dir string) {
 		list(t, policy.Policy{Read: []string{dir}}, run.Request{}, dir, filepath.Base(marker))
 	})
 	t.Run("workspace", func(t *testing.T) {
-		list(t, policy.Policy{}, run.Request{Workspace: dir, WorkspaceReadOnly: true}, dir, filepath.Base(marker))
+		list(t, policy.Policy{}, run.Request{Command: run.Command{Workspace: dir, WorkspaceReadOnly: true}}, dir, filepath.Base(marker))
 	})
 	if marker == "" {
 		return
@@ -184,6 +184,6 @@ func testPrivateDirectory(t *testing.T, kind policy.JailBackend, dir string) {
 		list(t, policy.Policy{Read: []string{marker}}, run.Request{}, marker, "inside")
 	})
 	t.Run("workspace below", func(t *testing.T) {
-		list(t, policy.Policy{}, run.Request{Workspace: marker}, marker, "inside")
+		list(t, policy.Policy{}, run.Request{Command: run.Command{Workspace: marker}}, marker, "inside")
 	})
 }

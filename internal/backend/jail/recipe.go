@@ -88,7 +88,7 @@ var searchPath = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/us
 // relative directory starts at the working directory, and an empty PATH is one empty
 // directory.
 func searchDirectories(job backend.Job) []string {
-	if value, ok := job.Env["PATH"]; ok {
+	if value, ok := job.Command.Env["PATH"]; ok {
 		return strings.Split(value, ":")
 	}
 	return searchPath
@@ -104,7 +104,7 @@ func (r recipe) environment(job backend.Job, proxy []string) []string {
 		name, value, _ := strings.Cut(setting, "=")
 		env[name] = value
 	}
-	maps.Copy(env, job.Env)
+	maps.Copy(env, job.Command.Env)
 	env["PATH"] = strings.Join(searchDirectories(job), ":")
 	settings := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {

@@ -23,7 +23,7 @@ func TestSearchPathIsTheGuests(t *testing.T) {
 		{map[string]string{"PATH": ":/usr/bin:bin"}, []string{"", "/usr/bin", "bin"}},
 	} {
 		var job backend.Job
-		job.Env = test.env
+		job.Command.Env = test.env
 		if got := searchDirectories(job); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q; want %q", test.env, got, test.want)
 		}
@@ -64,7 +64,7 @@ func TestInterpreterOnAPathOfTheRequest(t *testing.T) {
 		{bin + ":/usr/bin", []string{"env", "ls"}, false},
 	} {
 		var job backend.Job
-		job.Command, job.Env = test.argv, map[string]string{"PATH": test.path}
+		job.Command.Args, job.Command.Env = test.argv, map[string]string{"PATH": test.path}
 		_, refusals, err := b.check(job, r)
 		if err != nil {
 			t.Fatal(err)

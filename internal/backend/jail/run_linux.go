@@ -53,7 +53,7 @@ func (b *Backend) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if b.proxied() {
 		proxy = egress.Environment(egress.GuestAddress.String())
 	}
-	executed, argv := b.builder.execute(r, program, job.Command)
+	executed, argv := b.builder.execute(r, program, job.Command.Args)
 	disk := newDiskWatch(r.writable(b.options.Policy), job.Limits, p.Proc, p.Scratch)
 	if err := p.process.Execute(executed, argv, r.environment(job, proxy)); err != nil {
 		return run.Result{}, b.executionError(p, err)

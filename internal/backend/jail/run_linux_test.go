@@ -50,7 +50,7 @@ func TestOutputHeldByAnother(t *testing.T) {
 		err error
 	}
 	begin := func(req run.Request) <-chan answer {
-		req.Workspace = workspace
+		req.Command.Workspace = workspace
 		ended := make(chan answer, 1)
 		go func() {
 			r, err := attemptOnce(t.Context(), b, backend.Job{Request: req, Limits: b.options.Policy.Limits})
@@ -59,12 +59,12 @@ func TestOutputHeldByAnother(t *testing.T) {
 		return ended
 	}
 	heard := make(lineWriter, 16)
-	neighbour := begin(run.Request{Command: python(holder), Streams: run.Streams{In: keys, Out: heard}})
+	neighbour := begin(run.Request{Command: run.Command{Args: python(holder)}, Streams: run.Streams{In: keys, Out: heard}})
 	if got := <-heard; got != "listening" {
 		t.Fatalf("the neighbour says %q", got)
 	}
 	select {
-	case a := <-begin(run.Request{Command: python(giver)}):
+	case a := <-begin(run.Request{Command: run.Command{Args: python(giver)}}):
 		if a.err != nil || !a.OK() || a.Stdout != "all of it\n" {
 			t.Errorf("%+v", a)
 		}
@@ -104,7 +104,7 @@ func TestLittleMemoryWithoutCgroup(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	limits, request := b.options.Policy.Limits, run.Request{Command: []string{"true"}}
+	limits, request := b.options.Policy.Limits, run.Request{Command: run.Command{Args: []string{"true"}}}
 	for _, memory := range []policy.Bytes{4 << 20, 8 << 20, 16 << 20} {
 		limits.Memory = memory
 		if r, err := attemptOnce(t.Context(), b, backend.Job{Request: request, Limits: limits}); err != nil || !r.OK() {

@@ -52,11 +52,11 @@ func BenchmarkToolsDownload(b *testing.B) {
 		p.AllowNet = []string{address}
 		p.AllowInterpreters = true
 		b.Run(string(jail)+"/curl", func(b *testing.B) {
-			inJail(b, p, size, run.Request{Command: []string{"curl", "-sS", "-o", "/dev/null", "--noproxy", "", url}})
+			inJail(b, p, size, run.Request{Command: run.Command{Args: []string{"curl", "-sS", "-o", "/dev/null", "--noproxy", "", url}}})
 		})
 		// In a tunnel the bytes go from socket to socket inside of the kernel.
 		b.Run(string(jail)+"/curl-tunnel", func(b *testing.B) {
-			inJail(b, p, size, run.Request{Command: []string{"curl", "-sS", "-o", "/dev/null", "--noproxy", "", "--proxytunnel", url}})
+			inJail(b, p, size, run.Request{Command: run.Command{Args: []string{"curl", "-sS", "-o", "/dev/null", "--noproxy", "", "--proxytunnel", url}}})
 		})
 		b.Run(string(jail)+"/go", func(b *testing.B) {
 			// Go leaves 127.0.0.1 out, whatever no_proxy says.
@@ -64,7 +64,7 @@ func BenchmarkToolsDownload(b *testing.B) {
 			for name, value := range goEnv {
 				env[name] = value
 			}
-			inJail(b, p, size, run.Request{Command: []string{"./client"}, Env: env})
+			inJail(b, p, size, run.Request{Command: run.Command{Args: []string{"./client"}, Env: env}})
 		})
 	}
 }
@@ -91,7 +91,7 @@ func inJail(b *testing.B, p policy.Policy, size int64, req run.Request) {
 	b.SetBytes(size)
 	for b.Loop() {
 		r := w.request(req)
-		mustSucceed(b, strings.Join(req.Command, " "), r)
+		mustSucceed(b, strings.Join(req.Command.Args, " "), r)
 		if len(r.Traffic) != 1 || int64(r.Traffic[0].Received) < size {
 			b.Fatalf("the traffic is %+v", r.Traffic)
 		}

@@ -208,7 +208,7 @@ func testDirectBypasses(t *testing.T, n *internet, p policy.Policy) {
 		})
 	}
 	t.Run("no variables", func(t *testing.T) {
-		r := w.request(run.Request{Command: []string{"sh"}, Stdin: `
+		r := w.request(run.Request{Command: run.Command{Args: []string{"sh"}}, Stdin: `
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY
 ! curl -sS https://allowed.test.example/
 ! curl -sS http://93.184.216.34/

@@ -87,7 +87,7 @@ for scheme in ("http", "https"):
 		}},
 		{"perl", func(t *testing.T, w *workshop) {
 			hosttest.Needs(t, "perl")
-			r := w.request(run.Request{Command: []string{"perl"}, Stdin: `use HTTP::Tiny; my $r = HTTP::Tiny->new->get("http://allowed.test.example/"); print $r->{content};`})
+			r := w.request(run.Request{Command: run.Command{Args: []string{"perl"}}, Stdin: `use HTTP::Tiny; my $r = HTTP::Tiny->new->get("http://allowed.test.example/"); print $r->{content};`})
 			reaches(t, r, "hello from")
 		}},
 	} {
@@ -107,7 +107,7 @@ func testNodeClient(t *testing.T, w *workshop) {
 	if _, err := fmt.Sscanf(w.ok("node", "--version"), "v%d.%d", &major, &minor); err != nil {
 		t.Fatal(err)
 	}
-	r := w.request(run.Request{Command: []string{"node", "-"}, Stdin: `
+	r := w.request(run.Request{Command: run.Command{Args: []string{"node", "-"}}, Stdin: `
 const proxy = new URL(process.env.https_proxy);
 require('http').request({host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: 'allowed.test.example:443'})
   .on('connect', (answer, socket) => {
@@ -120,7 +120,7 @@ require('http').request({host: proxy.hostname, port: proxy.port, method: 'CONNEC
 		t.Logf("fetch of Node.js %d.%d knows no proxy: not tried", major, minor)
 		return
 	}
-	r = w.request(run.Request{Command: []string{"node", "-"}, Stdin: `
+	r = w.request(run.Request{Command: run.Command{Args: []string{"node", "-"}}, Stdin: `
 (async () => console.log(await (await fetch('https://allowed.test.example/')).text()))();
 `})
 	reaches(t, r, "hello from")

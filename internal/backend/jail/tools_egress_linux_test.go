@@ -80,13 +80,13 @@ func online(t *testing.T, n *internet, p policy.Policy) *workshop {
 // looked at before it starts.
 func (w *workshop) curl(options string) run.Result {
 	w.t.Helper()
-	return w.request(run.Request{Command: []string{"curl", "-sS", "--max-time", "20", "-K", "-"}, Stdin: options})
+	return w.request(run.Request{Command: run.Command{Args: []string{"curl", "-sS", "--max-time", "20", "-K", "-"}}, Stdin: options})
 }
 
 // python runs a script, by its input for the same reason.
 func (w *workshop) python(script string) run.Result {
 	w.t.Helper()
-	return w.request(run.Request{Command: []string{"python3", "-"}, Stdin: script})
+	return w.request(run.Request{Command: run.Command{Args: []string{"python3", "-"}}, Stdin: script})
 }
 
 // reaches wants an answer from an allowed server.

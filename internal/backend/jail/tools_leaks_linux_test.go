@@ -66,8 +66,8 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 					}
 					// Not so fast that the disk limit comes first.
 					result, err := runner.Run(ctx, run.Request{
-						Command: []string{"sh"}, Stdin: "curl -sSN --limit-rate 20M -o file " + url + " & " + after, Workspace: w.dir,
-						Env: map[string]string{"CURL_CA_BUNDLE": w.path("ca.pem")}, Limits: way.limits,
+						Command: run.Command{Args: []string{"sh"}, Workspace: w.dir, Env: map[string]string{"CURL_CA_BUNDLE": w.path("ca.pem")}}, Stdin: "curl -sSN --limit-rate 20M -o file " + url + " & " + after,
+						Limits: way.limits,
 					})
 					answers <- answer{result, err}
 				}()

@@ -91,20 +91,20 @@ func scripts(t testing.TB, p policy.Policy) *workshop {
 
 func (w *workshop) request(req run.Request) run.Result {
 	w.t.Helper()
-	req.Workspace = w.dir
-	if req.Env == nil {
-		req.Env = w.env
+	req.Command.Workspace = w.dir
+	if req.Command.Env == nil {
+		req.Command.Env = w.env
 	}
 	result, err := w.runner.Run(w.t.Context(), req)
 	if err != nil {
-		w.t.Fatalf("%q: %v", req.Command, err)
+		w.t.Fatalf("%q: %v", req.Command.Args, err)
 	}
 	return result
 }
 
 func (w *workshop) run(command ...string) run.Result {
 	w.t.Helper()
-	return w.request(run.Request{Command: command})
+	return w.request(run.Request{Command: run.Command{Args: command}})
 }
 
 // ok wants success and peace, and gives what was written.
@@ -119,7 +119,7 @@ func (w *workshop) ok(command ...string) string {
 // as an argument.
 func (w *workshop) shell(script string) string {
 	w.t.Helper()
-	result := w.request(run.Request{Command: []string{"sh", "-eu"}, Stdin: script})
+	result := w.request(run.Request{Command: run.Command{Args: []string{"sh", "-eu"}}, Stdin: script})
 	mustSucceed(w.t, script, result)
 	return result.Stdout
 }

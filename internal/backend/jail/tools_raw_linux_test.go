@@ -166,7 +166,7 @@ func testTLSBypasses(t *testing.T, n *internet, p policy.Policy) {
 			"-noservername":                         "TLS ClientHello for allowed.test.example:443 names no server",
 			"-servername ALLOWED.test.example":      "",
 		} {
-			r := w.request(run.Request{Command: []string{"sh"}, Stdin: "printf 'GET / HTTP/1.0\\r\\nHost: x\\r\\n\\r\\n' | timeout 20 openssl s_client -quiet -ign_eof -proxy 127.0.0.1:3128 -connect allowed.test.example:443 -CAfile ca.pem " + options + " 2>&1"})
+			r := w.request(run.Request{Command: run.Command{Args: []string{"sh"}}, Stdin: "printf 'GET / HTTP/1.0\\r\\nHost: x\\r\\n\\r\\n' | timeout 20 openssl s_client -quiet -ign_eof -proxy 127.0.0.1:3128 -connect allowed.test.example:443 -CAfile ca.pem " + options + " 2>&1"})
 			if refused != "" {
 				refusedBy(t, r, refused)
 			} else {

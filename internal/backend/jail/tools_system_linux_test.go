@@ -25,7 +25,7 @@ func TestToolsTerminal(t *testing.T) {
 		}
 		terminal := func(command ...string) string {
 			t.Helper()
-			result := w.request(run.Request{Command: command, Streams: run.Streams{
+			result := w.request(run.Request{Command: run.Command{Args: command}, Streams: run.Streams{
 				In: strings.NewReader(""), Terminal: &run.Terminal{Size: run.WindowSize{Rows: 40, Columns: 100}},
 			}})
 			mustSucceed(t, command, result)
@@ -35,7 +35,7 @@ func TestToolsTerminal(t *testing.T) {
 			t.Errorf("the size is %q", got)
 		}
 		// tmux, gpg and others want its name, and open that.
-		named := w.request(run.Request{Command: []string{"tty"}, Streams: run.Streams{In: strings.NewReader(""), Terminal: &run.Terminal{}}})
+		named := w.request(run.Request{Command: run.Command{Args: []string{"tty"}}, Streams: run.Streams{In: strings.NewReader(""), Terminal: &run.Terminal{}}})
 		if !regexp.MustCompile(`^/dev/(pts/\d+|tty|console)\s*$`).MatchString(named.Stdout) {
 			t.Errorf("tty says %q", named.Stdout)
 		}
@@ -44,7 +44,7 @@ func TestToolsTerminal(t *testing.T) {
 		}
 		// What is typed before it asks is thrown away, so it has to be answered.
 		in, typist := io.Pipe()
-		asked := w.request(run.Request{Command: []string{"python3", "-c", "import getpass; print(len(getpass.getpass()))"}, Streams: run.Streams{
+		asked := w.request(run.Request{Command: run.Command{Args: []string{"python3", "-c", "import getpass; print(len(getpass.getpass()))"}}, Streams: run.Streams{
 			In: in, Out: &typing{when: "Password:", text: "geheim\n", to: typist}, Terminal: &run.Terminal{},
 		}})
 		typist.Close()
@@ -230,12 +230,12 @@ func TestToolsStreams(t *testing.T) {
 		w := openWorkshop(t, p)
 		input := strings.Repeat("0123456789abcde\n", 512<<10) // 8 MiB
 		var live bytes.Buffer
-		r := w.request(run.Request{Command: []string{"cat"}, Streams: run.Streams{In: strings.NewReader(input), Out: &live}})
+		r := w.request(run.Request{Command: run.Command{Args: []string{"cat"}}, Streams: run.Streams{In: strings.NewReader(input), Out: &live}})
 		mustSucceed(t, "cat", r)
 		if r.Stdout != input || live.String() != input {
 			t.Errorf("of %d bytes %d came back, and %d live", len(input), len(r.Stdout), live.Len())
 		}
-		sum := w.request(run.Request{Command: []string{"sha256sum"}, Stdin: "abc"})
+		sum := w.request(run.Request{Command: run.Command{Args: []string{"sha256sum"}}, Stdin: "abc"})
 		if !strings.HasPrefix(sum.Stdout, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad") {
 			t.Errorf("sha256sum says %q", sum.Stdout)
 		}

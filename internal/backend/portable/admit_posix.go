@@ -11,7 +11,7 @@ import (
 // admit looks at a command before it is executed. The refusals are the policy's; an
 // error is a request that makes no sense on this host.
 func (b *Commands) admit(job backend.Job, p place) (program string, refusals []run.Violation, err error) {
-	verdict, err := command.Check(job.Command, command.Scope{
+	verdict, err := command.Check(job.Command.Args, command.Scope{
 		Workspace: p.workspace, Dir: p.start(), Read: b.read, Write: b.write, System: b.options.Launcher.System().Directories,
 		Scratch: p.dir, Path: b.searchDirectories(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
 	})

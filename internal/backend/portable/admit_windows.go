@@ -19,7 +19,7 @@ var interpreters = strings.Fields("cmd powershell pwsh wscript cscript mshta run
 
 // admit finds the program, and looks at its name.
 func (b *Commands) admit(job backend.Job, p place) (program string, refusals []run.Violation, err error) {
-	if program, err = findProgram(job.Command[0], p.start(), b.searchDirectories(job)); err != nil {
+	if program, err = findProgram(job.Command.Args[0], p.start(), b.searchDirectories(job)); err != nil {
 		return "", nil, err
 	}
 	name := strings.ToLower(strings.TrimSuffix(filepath.Base(program), filepath.Ext(program)))

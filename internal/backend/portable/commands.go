@@ -133,9 +133,9 @@ func (b *Commands) changeable(p place) []string {
 }
 
 func (b *Commands) run(ctx context.Context, job backend.Job) (result run.Result, err error) {
-	p := place{readOnly: job.WorkspaceReadOnly}
-	if job.Workspace != "" {
-		if p.workspace, err = command.Workspace(job.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
+	p := place{readOnly: job.Command.WorkspaceReadOnly}
+	if job.Command.Workspace != "" {
+		if p.workspace, err = command.Workspace(job.Command.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
 			return result, err
 		}
 	}
@@ -161,7 +161,7 @@ func (b *Commands) preflight(job backend.Job) []run.Violation {
 	if b.network.mode == policy.EgressNone {
 		return nil
 	}
-	return egress.Preflight(b.network.grants, job.Command[1:])
+	return egress.Preflight(b.network.grants, job.Command.Args[1:])
 }
 
 func (b *Commands) execute(ctx context.Context, job backend.Job, p place, program string) (result run.Result, err error) {
@@ -173,7 +173,7 @@ func (b *Commands) execute(ctx context.Context, job backend.Job, p place, progra
 	w := watch{scratch: p.scratch, directories: b.changeable(p), closed: b.gate.Closed()}
 	w.before = measure(w.directories)
 	running, err := start(b.options.Launcher, launch.Order{
-		Program: program, Args: job.Command, Dir: p.start(), Env: b.environment(job, p, proxy.environment()),
+		Program: program, Args: job.Command.Args, Dir: p.start(), Env: b.environment(job, p, proxy.environment()),
 		Access: b.access(p, proxy.port()), Limits: job.Limits,
 	}, job, false)
 	if err != nil {
@@ -213,7 +213,7 @@ func (b *Commands) environment(job backend.Job, p place, proxy []string) []strin
 		name, value, _ := strings.Cut(setting, "=")
 		env[name] = value
 	}
-	maps.Copy(env, job.Env)
+	maps.Copy(env, job.Command.Env)
 	env["PATH"] = strings.Join(b.searchDirectories(job), string(os.PathListSeparator))
 	settings := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
@@ -225,7 +225,7 @@ func (b *Commands) environment(job backend.Job, p place, proxy []string) []strin
 // searchDirectories is the PATH that a command will have. What is looked at before the start
 // and what the command finds must not differ, so both take it from here.
 func (b *Commands) searchDirectories(job backend.Job) []string {
-	if value, ok := job.Env["PATH"]; ok {
+	if value, ok := job.Command.Env["PATH"]; ok {
 		return strings.Split(value, string(os.PathListSeparator))
 	}
 	return b.options.Launcher.System().Path

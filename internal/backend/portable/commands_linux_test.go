@@ -42,17 +42,17 @@ func TestCommands(t *testing.T) {
 		stdout  string
 		message string
 	}{
-		{"output", run.Request{Command: []string{"echo", "hello"}}, run.Succeeded, "hello\n", ""},
-		{"input", run.Request{Command: []string{"cat"}, Stdin: "typed"}, run.Succeeded, "typed", ""},
-		{"exit code", run.Request{Command: shell("exit 7")}, run.Exited, "", "exit code 7"},
-		{"signal", run.Request{Command: shell("kill -SEGV $$")}, run.Signaled, "", "SIGSEGV"},
-		{"environment", run.Request{Command: shell("echo $USER $X"), Env: map[string]string{"X": "given"}}, run.Succeeded, "guest given\n", ""},
-		{"wall time", run.Request{Command: []string{"sleep", "60"}, Limits: policy.Limits{WallTime: policy.Duration(200 * time.Millisecond)}}, run.TimedOut, "", "200ms"},
-		{"output limit", run.Request{Command: []string{"yes"}}, run.OutOfOutput, strings.Repeat("y\n", 32<<10), "64KiB"},
-		{"processes", run.Request{Command: shell("for i in 1 2 3 4 5 6; do sleep 60 & done; wait"), Limits: policy.Limits{Processes: 4}}, run.OutOfProcs, "", "limit of 4 processes"},
-		{"disk", run.Request{Command: shell("head -c 20000000 /dev/zero > x"), Workspace: t.TempDir(), Limits: policy.Limits{Disk: policy.MiB}}, run.OutOfDisk, "", "disk limit of 1MiB"},
-		{"files", run.Request{Command: shell("mkdir d; ln -s d l; for i in 1 2 3 4; do : > $i; done"), Workspace: t.TempDir(), Limits: policy.Limits{Files: 5}}, run.OutOfDisk, "", "limit of 5 new files"},
-		{"scratch", run.Request{Command: shell("head -c 20000000 /dev/zero > $TMPDIR/x")}, run.OutOfDisk, "", "scratch limit"},
+		{"output", run.Request{Command: run.Command{Args: []string{"echo", "hello"}}}, run.Succeeded, "hello\n", ""},
+		{"input", run.Request{Command: run.Command{Args: []string{"cat"}}, Stdin: "typed"}, run.Succeeded, "typed", ""},
+		{"exit code", run.Request{Command: run.Command{Args: shell("exit 7")}}, run.Exited, "", "exit code 7"},
+		{"signal", run.Request{Command: run.Command{Args: shell("kill -SEGV $$")}}, run.Signaled, "", "SIGSEGV"},
+		{"environment", run.Request{Command: run.Command{Args: shell("echo $USER $X"), Env: map[string]string{"X": "given"}}}, run.Succeeded, "guest given\n", ""},
+		{"wall time", run.Request{Command: run.Command{Args: []string{"sleep", "60"}}, Limits: policy.Limits{WallTime: policy.Duration(200 * time.Millisecond)}}, run.TimedOut, "", "200ms"},
+		{"output limit", run.Request{Command: run.Command{Args: []string{"yes"}}}, run.OutOfOutput, strings.Repeat("y\n", 32<<10), "64KiB"},
+		{"processes", run.Request{Command: run.Command{Args: shell("for i in 1 2 3 4 5 6; do sleep 60 & done; wait")}, Limits: policy.Limits{Processes: 4}}, run.OutOfProcs, "", "limit of 4 processes"},
+		{"disk", run.Request{Command: run.Command{Args: shell("head -c 20000000 /dev/zero > x"), Workspace: t.TempDir()}, Limits: policy.Limits{Disk: policy.MiB}}, run.OutOfDisk, "", "disk limit of 1MiB"},
+		{"files", run.Request{Command: run.Command{Args: shell("mkdir d; ln -s d l; for i in 1 2 3 4; do : > $i; done"), Workspace: t.TempDir()}, Limits: policy.Limits{Files: 5}}, run.OutOfDisk, "", "limit of 5 new files"},
+		{"scratch", run.Request{Command: run.Command{Args: shell("head -c 20000000 /dev/zero > $TMPDIR/x")}}, run.OutOfDisk, "", "scratch limit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			result, err := runCommand(t, newNaked(), policy.Policy{AllowInterpreters: true}, tt.request)
@@ -72,7 +72,7 @@ func TestCommands(t *testing.T) {
 func TestCommandIsRefusedBeforeItStarts(t *testing.T) {
 	for _, command := range [][]string{{"sh", "-c", "true"}, {"cat", "/etc/shadow"}, {"curl", "https://example.com/"}} {
 		l := newNaked()
-		result, err := runCommand(t, l, policy.Policy{}, run.Request{Command: command})
+		result, err := runCommand(t, l, policy.Policy{}, run.Request{Command: run.Command{Args: command}})
 		if run.ClassOf(err) == run.NotFound && command[0] == "curl" {
 			continue
 		}
@@ -99,7 +99,7 @@ func TestAccessOfACommand(t *testing.T) {
 	}
 	l := newNaked()
 	p := policy.Policy{Read: []string{filepath.Join(dir, "link")}, Write: []string{filepath.Join(dir, "out")}}
-	result, err := runCommand(t, l, p, run.Request{Command: []string{"pwd"}, Workspace: filepath.Join(dir, "work"), WorkspaceReadOnly: true})
+	result, err := runCommand(t, l, p, run.Request{Command: run.Command{Args: []string{"pwd"}, Workspace: filepath.Join(dir, "work"), WorkspaceReadOnly: true}})
 	if err != nil || !result.OK() {
 		t.Fatalf("%+v, %v", result, err)
 	}

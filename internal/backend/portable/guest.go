@@ -149,7 +149,7 @@ func (g *guest) run(ctx context.Context, opening []byte, w watch) (evidence, err
 		return evidence{}, g.notReady(exit)
 	}
 	e := evidence{
-		Command: g.job.Command, Report: g.report, Malformed: g.malformed, Killed: g.reason(), Exit: exit, Limits: g.job.Limits, Restricted: g.job.Restricted,
+		Command: g.job.Command.Args, Report: g.report, Malformed: g.malformed, Killed: g.reason(), Exit: exit, Limits: g.job.Limits, Restricted: g.job.Script.Restricted,
 		Stdout: g.out.Capture, Stderr: g.err.Capture, WallTime: wallTime,
 		CPUTime: max(seen.CPUTime, exit.Usage.CPUTime), Memory: max(seen.Memory, exit.Usage.Memory),
 	}

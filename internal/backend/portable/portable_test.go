@@ -70,7 +70,7 @@ func TestRequiredWalls(t *testing.T) {
 }
 
 func TestTerminalIsRefused(t *testing.T) {
-	job := backend.Job{Request: run.Request{Command: []string{"vi"}, Streams: run.Streams{Terminal: &run.Terminal{}}}}
+	job := backend.Job{Request: run.Request{Command: run.Command{Args: []string{"vi"}}, Streams: run.Streams{Terminal: &run.Terminal{}}}}
 	if err := refuseJob(job); run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "--no-terminal") {
 		t.Errorf("%v", err)
 	}

@@ -143,8 +143,8 @@ func (b *Scripts) Close() error {
 }
 
 func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) {
-	g := guestScript{script: job.Script, name: cmp.Or(job.Name, "<script>"), context: job.Context, variables: job.Variables}
-	if job.Restricted {
+	g := guestScript{script: job.Script.Source, name: cmp.Or(job.Script.Name, "<script>"), context: job.Script.Context, variables: job.Script.Variables}
+	if job.Script.Restricted {
 		g.rules = b.options.Policy.ScriptRules()
 	}
 	result, cause, _, err := b.start(ctx, job, wire.KindStart, g)
@@ -153,7 +153,7 @@ func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	}
 	b.explain(&result, cause)
 	result.Enforcement = b.Enforcement()
-	if job.Restricted {
+	if job.Script.Restricted {
 		result.Enforcement.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", g.rules)
 	}
 	return result, nil
@@ -171,7 +171,7 @@ func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	}
 	defer b.gate.Leave()
 	job := backend.Job{Limits: b.options.Policy.Limits}
-	job.Restricted = true
+	job.Script.Restricted = true
 	result, _, words, err := b.start(ctx, job, wire.KindCheck, guestScript{script: c.Script, name: cmp.Or(c.Name, "<script>"), rules: preset})
 	if err != nil {
 		return nil, err

@@ -57,8 +57,8 @@ func TestContract(t *testing.T) {
 // A script has what every script has elsewhere: context, variables, its streams.
 func TestScripts(t *testing.T) {
 	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{
-		Script: "x = context['n'] * 2\nimport sys\nprint(input(), __name__, sys.argv, __file__)\nprint('and', file=sys.stderr)\nresult = x",
-		Name:   "mine.py", Context: map[string]any{"n": 21}, Stdin: "typed", Variables: []string{"x"},
+		Script: run.Script{Source: "x = context['n'] * 2\nimport sys\nprint(input(), __name__, sys.argv, __file__)\nprint('and', file=sys.stderr)\nresult = x", Name: "mine.py", Context: map[string]any{"n": 21}, Variables: []string{"x"}},
+		Stdin:  "typed",
 	})
 	if err != nil || !result.OK() || string(result.Value) != "42" || string(result.Variables["x"]) != "42" {
 		t.Fatalf("%+v, %v", result, err)
@@ -80,7 +80,7 @@ func TestAccessOfAScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	result, err := runScript(t, l, policy.Policy{Read: []string{granted}, Write: []string{granted}}, run.Request{
-		Script: "import os\nopen(os.environ['TMPDIR'] + '/a', 'w').write('a')\nresult = [os.getcwd(), os.environ['HOME'], 'CORDON_SECRET' in os.environ, os.listdir('.')]",
+		Script: run.Script{Source: "import os\nopen(os.environ['TMPDIR'] + '/a', 'w').write('a')\nresult = [os.getcwd(), os.environ['HOME'], 'CORDON_SECRET' in os.environ, os.listdir('.')]"},
 	})
 	if err != nil || !result.OK() {
 		t.Fatalf("%+v, %v", result, err)
@@ -107,7 +107,7 @@ func TestAccessOfAScript(t *testing.T) {
 func TestProxyIsTheOnlyNetwork(t *testing.T) {
 	l := newNaked()
 	result, err := runScript(t, l, policy.Policy{AllowNet: []string{"allowed.example:80"}}, run.Request{
-		Script: "import urllib.request, urllib.error\ntry:\n  urllib.request.urlopen('http://denied.example/')\nexcept urllib.error.HTTPError as e:\n  result = e.code",
+		Script: run.Script{Source: "import urllib.request, urllib.error\ntry:\n  urllib.request.urlopen('http://denied.example/')\nexcept urllib.error.HTTPError as e:\n  result = e.code"},
 	})
 	if err != nil || string(result.Value) != "403" || len(result.Violations) != 1 || result.Violations[0].Wall != policy.WallEgress {
 		t.Fatalf("%+v, %v", result, err)
@@ -119,11 +119,11 @@ func TestProxyIsTheOnlyNetwork(t *testing.T) {
 }
 
 func TestRestrictedScripts(t *testing.T) {
-	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{Script: "import os", Restricted: true})
+	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{Script: run.Script{Source: "import os", Restricted: true}})
 	if err != nil || result.Outcome != run.Refused || len(result.Violations) == 0 {
 		t.Fatalf("%+v, %v", result, err)
 	}
-	result, err = runScript(t, newNaked(), policy.Policy{}, run.Request{Script: "import math\nresult = math.floor(2.5)", Restricted: true})
+	result, err = runScript(t, newNaked(), policy.Policy{}, run.Request{Script: run.Script{Source: "import math\nresult = math.floor(2.5)", Restricted: true}})
 	if err != nil || string(result.Value) != "2" || result.Enforcement.Walls[policy.WallLanguage] != "enforced (standard)" {
 		t.Fatalf("%+v, %v", result, err)
 	}
@@ -139,13 +139,13 @@ func TestRestrictedScripts(t *testing.T) {
 
 // What goes wrong before the guest's first line is our error, not a Result.
 func TestSetUpThatFails(t *testing.T) {
-	_, err := runScript(t, newNaked(), policy.Policy{Preload: []string{"no_such_module"}}, run.Request{Script: "pass"})
+	_, err := runScript(t, newNaked(), policy.Policy{Preload: []string{"no_such_module"}}, run.Request{Script: run.Script{Source: "pass"}})
 	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "preload: cannot import no_such_module") {
 		t.Errorf("%v", err)
 	}
 	l := newNaked()
 	l.failing = run.Errorf(run.Unsupported, "no walls today")
-	if _, err := runScript(t, l, policy.Policy{}, run.Request{Script: "pass"}); err == nil || !strings.Contains(err.Error(), "no walls today") {
+	if _, err := runScript(t, l, policy.Policy{}, run.Request{Script: run.Script{Source: "pass"}}); err == nil || !strings.Contains(err.Error(), "no walls today") {
 		t.Errorf("%v", err)
 	}
 }
@@ -162,7 +162,7 @@ func TestHostileReports(t *testing.T) {
 		"import os; os.kill(os.getpid(), 9)":                              run.Signaled,
 		"import os, time\nif os.fork() == 0: time.sleep(600)\nresult = 1": run.Succeeded,
 	} {
-		result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{Script: script})
+		result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{Script: run.Script{Source: script}})
 		if err != nil || result.Outcome != outcome {
 			t.Errorf("%q: %s (%s), %v", script, result.Outcome, result.Error, err)
 		}
@@ -172,8 +172,8 @@ func TestHostileReports(t *testing.T) {
 // Who has given a report is not waited for.
 func TestGuestThatLingers(t *testing.T) {
 	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{
-		Script: "import marshal, os, time\nwords = marshal.dumps({'end': 'ok', 'code': 0, 'result': 7}, 2)\n" +
-			"os.write(3, b'D' + len(words).to_bytes(4, 'little') + words)\ntime.sleep(600)",
+		Script: run.Script{Source: "import marshal, os, time\nwords = marshal.dumps({'end': 'ok', 'code': 0, 'result': 7}, 2)\n" +
+			"os.write(3, b'D' + len(words).to_bytes(4, 'little') + words)\ntime.sleep(600)"},
 	})
 	if err != nil || string(result.Value) != "7" || result.Usage.WallTime.Std() > 10*time.Second {
 		t.Errorf("%+v, %v", result, err)
@@ -183,7 +183,7 @@ func TestGuestThatLingers(t *testing.T) {
 func TestScratchIsLimitedAndRemoved(t *testing.T) {
 	l := newNaked()
 	script := "import os\nos.makedirs('a/b')\nopen('a/b/c', 'wb').write(bytes(20 << 20))\nos.chmod('a/b', 0)\nos.chmod('a', 0)"
-	result, err := runScript(t, l, policy.Policy{}, run.Request{Script: script})
+	result, err := runScript(t, l, policy.Policy{}, run.Request{Script: run.Script{Source: script}})
 	if err != nil || result.Outcome != run.OutOfDisk {
 		t.Fatalf("%+v, %v", result, err)
 	}
@@ -202,7 +202,7 @@ func TestLinksInScratchLeadNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := "import os\nos.symlink(context, 'link')\nos.mkdir('closed')\nos.symlink(context, 'closed/link')\nos.chmod('closed', 0)"
-	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{Script: script, Context: outside})
+	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{Script: run.Script{Source: script, Context: outside}})
 	if err != nil || !result.OK() {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -221,7 +221,7 @@ func TestLinksInScratchLeadNowhere(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	b := openScripts(t, newNaked(), policy.Policy{})
 	ctx, cancel := context.WithCancel(t.Context())
-	job := backend.Job{Request: run.Request{Script: "import time\nprint('x')\ntime.sleep(600)"}, Limits: policy.DefaultLimits()}
+	job := backend.Job{Request: run.Request{Script: run.Script{Source: "import time\nprint('x')\ntime.sleep(600)"}}, Limits: policy.DefaultLimits()}
 	job.Streams.Out = writerFunc(func([]byte) { cancel() })
 	s, err := b.Open(ctx, job)
 	if err != nil {
@@ -241,7 +241,7 @@ func TestCloseEndsGuests(t *testing.T) {
 		t.Fatal(err)
 	}
 	running := make(chan struct{})
-	job := backend.Job{Request: run.Request{Script: "import time\nprint('x')\ntime.sleep(600)"}, Limits: policy.DefaultLimits()}
+	job := backend.Job{Request: run.Request{Script: run.Script{Source: "import time\nprint('x')\ntime.sleep(600)"}}, Limits: policy.DefaultLimits()}
 	job.Streams.Out = writerFunc(func([]byte) { close(running) })
 	s, err := b.Open(t.Context(), job)
 	if err != nil {

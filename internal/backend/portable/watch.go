@@ -93,7 +93,7 @@ func (g *guest) hold(now launch.Usage) {
 		g.kill(killedCPU)
 	case now.Memory > limits.Memory+bareInterpreter:
 		g.kill(killedMemory)
-	case len(g.job.Command) > 0 && now.Processes > limits.Processes:
+	case len(g.job.Command.Args) > 0 && now.Processes > limits.Processes:
 		g.kill(killedProcs)
 	}
 }

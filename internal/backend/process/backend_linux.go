@@ -113,8 +113,8 @@ func (b *Backend) open(ctx context.Context) error {
 // poolFor chooses by a word: a script without it imports nothing, or does so
 // by a path on which a few milliseconds do not matter.
 func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error) {
-	plain := !job.Restricted && !b.options.OneShot
-	if plain && len(b.options.Policy.Preload) > 0 && !strings.Contains(job.Script, "import") {
+	plain := !job.Script.Restricted && !b.options.OneShot
+	if plain && len(b.options.Policy.Preload) > 0 && !strings.Contains(job.Script.Source, "import") {
 		if p := b.bare.Load(); p != nil {
 			return p, nil
 		}
@@ -333,13 +333,13 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	codes := s.backend.kinds[s.backend.rulesOf(job)].codes
 	connection := s.backend.connect(m.Worker)
 	ending, err := m.Run(ctx, zygote.Guest{
-		Script: job.Script, Name: cmp.Or(job.Name, "<script>"), Codes: codes, Context: job.Context, Stdin: job.Stdin, Variables: job.Variables,
+		Script: job.Script.Source, Name: cmp.Or(job.Script.Name, "<script>"), Codes: codes, Context: job.Script.Context, Stdin: job.Stdin, Variables: job.Script.Variables,
 		Streams: job.Streams, Network: connection.network(), Limits: job.Limits, OnOutputLimit: job.OnOutputLimit, Patience: s.backend.gate.Patience(), OnWait: m.replace,
 	})
 	traffic, closing := connection.end()
-	result, err := s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Restricted}, ending, errors.Join(err, closing))
+	result, err := s.backend.conclude(m, report.Run{Limits: job.Limits, Restricted: job.Script.Restricted}, ending, errors.Join(err, closing))
 	result.Enforcement, result.Traffic = s.backend.Enforcement(), traffic
-	if job.Restricted {
+	if job.Script.Restricted {
 		result.Enforcement.Walls[policy.WallLanguage] = enforcedRules(s.backend.rulesOf(job))
 	}
 	return result, err

@@ -31,7 +31,7 @@ func open(t testing.TB, o Options) *Backend {
 func jobOf(b *Backend, script string, context any) backend.Job {
 	p := b.options.Policy
 	return backend.Job{
-		Request: run.Request{Script: script, Context: context}, Limits: p.Limits, OnOutputLimit: p.OnOutputLimit,
+		Request: run.Request{Script: run.Script{Source: script, Context: context}}, Limits: p.Limits, OnOutputLimit: p.OnOutputLimit,
 	}
 }
 

@@ -20,7 +20,7 @@ const noRules policy.LanguagePreset = ""
 
 // rulesOf gives the preset that a job goes by.
 func (b *Backend) rulesOf(job backend.Job) policy.LanguagePreset {
-	if job.Restricted {
+	if job.Script.Restricted {
 		return b.options.Policy.ScriptRules()
 	}
 	return noRules

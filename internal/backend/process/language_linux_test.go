@@ -31,7 +31,7 @@ func TestRestrictedWorkersHaveTheWalls(t *testing.T) {
 	}
 	for _, act := range forbidden {
 		job := jobOf(b, script(act)+"result = held", nil)
-		job.Restricted = true
+		job.Script.Restricted = true
 		if res := runJob(t, b, job); string(res.Value) != "true" || res.Enforcement.Walls[policy.WallLanguage] == "" {
 			t.Errorf("restricted: %s: %s %s", act, res.Outcome, res.Error)
 		}
@@ -149,7 +149,7 @@ func TestLanguageOfOneShots(t *testing.T) {
 	for _, language := range []policy.LanguagePreset{"", policy.LanguageStandard, policy.LanguageHook} {
 		b := open(t, Options{OneShot: true, Language: language, Policy: policy.Policy{Preload: []string{}}})
 		job := jobOf(b, "import os", nil)
-		job.Restricted = true
+		job.Script.Restricted = true
 		if res := runJob(t, b, job); res.Outcome != run.Refused {
 			t.Errorf("%q: %s %s", language, res.Outcome, res.Error)
 		}
@@ -179,7 +179,7 @@ func TestWorkersShareTheRules(t *testing.T) {
 	b := open(t, Options{Idle: 1})
 	touched := func(restricted bool) int {
 		job := jobOf(b, "x = 1", nil)
-		job.Restricted = restricted
+		job.Script.Restricted = restricted
 		workers, err := b.poolFor(t.Context(), job)
 		if err != nil {
 			t.Fatal(err)

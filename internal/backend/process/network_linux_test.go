@@ -56,7 +56,7 @@ func TestScriptsReachWhatIsGranted(t *testing.T) {
 		{"in threads", fmt.Sprintf("import urllib.request\nfrom concurrent.futures import ThreadPoolExecutor as E\nresult = len(set(E(8).map(lambda i: urllib.request.urlopen('http://%s/%%d' %% i).read(), range(40))))", granted), "40", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			res, err := r.Run(t.Context(), run.Request{Script: test.script})
+			res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: test.script}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestHooksReachNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	script, err := r.Run(t.Context(), run.Request{Script: "result = 1"})
+	script, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "result = 1"}})
 	if err != nil || script.Enforcement.Walls[policy.WallEgress] != "enforced (by a proxy to 192.0.2.1:80)" {
 		t.Errorf("a script: %q, %v", script.Enforcement.Walls[policy.WallEgress], err)
 	}
@@ -107,7 +107,7 @@ func TestScriptsRunOutOfSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	res, err := r.Run(t.Context(), run.Request{Script: `
+	res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: `
 import errno, socket
 all = []
 try:
@@ -115,7 +115,7 @@ try:
         all.append(socket.socket())
 except OSError as e:
     result = errno.errorcode[e.errno]
-`})
+`}})
 	if err != nil || string(res.Value) != `"EMFILE"` || len(res.Violations) > 0 {
 		t.Errorf("%s %s %s, %+v, %v", res.Outcome, res.Value, res.Error, res.Violations, err)
 	}
@@ -128,7 +128,7 @@ func TestScriptsWithoutGrants(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	res, err := r.Run(t.Context(), run.Request{Script: "import os, socket\nresult = [k for k in os.environ if 'proxy' in k.lower()]\nsocket.socket()"})
+	res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "import os, socket\nresult = [k for k in os.environ if 'proxy' in k.lower()]\nsocket.socket()"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,7 +148,7 @@ except tools.Error as e:
 		if most == 0 {
 			want = run.DefaultToolCalls
 		}
-		r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: script, Tools: map[string]run.Tool{"count": tool(most)}}, Limits: policy.DefaultLimits()})
+		r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: script, Tools: map[string]run.Tool{"count": tool(most)}}}, Limits: policy.DefaultLimits()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestToolsAreBounded(t *testing.T) {
 	ask := func(wall policy.Duration, call func(context.Context, run.ToolCall) (any, error)) run.Result {
 		t.Helper()
 		limits := policy.Limits{WallTime: wall, Memory: policy.GiB}
-		r, err := m.Call(t.Context(), jobOf(m, run.Request{Tools: map[string]run.Tool{"it": {Call: call}}, Limits: limits}), "ask", []byte(`{"tool": "it"}`))
+		r, err := m.Call(t.Context(), jobOf(m, run.Request{Module: run.ModuleRun{Tools: map[string]run.Tool{"it": {Call: call}}}, Limits: limits}), "ask", []byte(`{"tool": "it"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,13 +203,13 @@ func TestCancelWhileWaiting(t *testing.T) {
 	library, program := b.open(plugin(t)), b.open(goGuest(t))
 	call := func(ctx context.Context, cancel func()) (run.Result, error) {
 		tool := run.Tool{Call: func(context.Context, run.ToolCall) (any, error) { cancel(); <-never; return nil, nil }}
-		return library.Call(ctx, jobOf(library, run.Request{Tools: map[string]run.Tool{"it": tool}}), "ask", []byte(`{"tool": "it"}`))
+		return library.Call(ctx, jobOf(library, run.Request{Module: run.ModuleRun{Tools: map[string]run.Tool{"it": tool}}}), "ask", []byte(`{"tool": "it"}`))
 	}
 	begin := func(how string) func(ctx context.Context, cancel func()) (run.Result, error) {
 		return func(ctx context.Context, cancel func()) (run.Result, error) {
 			out := begun{make(chan struct{}, 1)}
 			go func() { <-out.heard; cancel() }()
-			return program.run(ctx, jobOf(program, run.Request{Args: []string{"forever", how}, Streams: run.Streams{Out: out, In: blocked{never}}}))
+			return program.run(ctx, jobOf(program, run.Request{Module: run.ModuleRun{Args: []string{"forever", how}}, Streams: run.Streams{Out: out, In: blocked{never}}}))
 		}
 	}
 	for name, work := range map[string]func(ctx context.Context, cancel func()) (run.Result, error){
@@ -240,7 +240,7 @@ func TestRandomnessTakesTime(t *testing.T) {
 // A guest learns nothing of how long the host runs.
 func TestClocksBeginWithUs(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
-	seconds := valueOf[float64](t, b.script(run.Request{Script: "import time; result = time.monotonic()"}))
+	seconds := valueOf[float64](t, b.script(run.Request{Script: run.Script{Source: "import time; result = time.monotonic()"}}))
 	if most := time.Since(began).Seconds(); seconds < 0 || seconds > most {
 		t.Errorf("%v seconds, and we run for %v", seconds, most)
 	}
@@ -250,7 +250,7 @@ func TestClocksBeginWithUs(t *testing.T) {
 func TestReportsAreBounded(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	forge := func(size int) run.Result {
-		return b.script(run.Request{Limits: policy.Limits{Memory: policy.GiB}, Script: fmt.Sprintf(`
+		return b.script(run.Request{Limits: policy.Limits{Memory: policy.GiB}, Script: run.Script{Source: fmt.Sprintf(`
 import marshal, sys
 ours = sys._getframe()
 while "pack" not in ours.f_globals:
@@ -261,7 +261,7 @@ def pack(report, most):
     made["more"] = "x" * %d
     return marshal.dumps(made, 2)
 ours.f_globals["pack"] = pack
-result = 42`, size)})
+result = 42`, size)}})
 	}
 	if r := forge(1000); string(r.Value) != "42" {
 		t.Fatalf("a forged report is not taken: %s %s", r.Outcome, r.Error)
@@ -288,7 +288,7 @@ func TestModulesBelongToARunner(t *testing.T) {
 	defer cancel()
 	ended := make(chan run.Result, 1)
 	go func() {
-		ended <- b.runIn(ctx, m, run.Request{Args: []string{"forever"}, Streams: run.Streams{Out: out}})
+		ended <- b.runIn(ctx, m, run.Request{Module: run.ModuleRun{Args: []string{"forever"}}, Streams: run.Streams{Out: out}})
 	}()
 	<-out.heard
 	if err := m.Close(); err != nil {
@@ -373,7 +373,7 @@ func TestToolsKeepWhatTheyAreGiven(t *testing.T) {
 	ctx := context.WithValue(t.Context(), key{}, "the caller's")
 	for _, n := range []string{"1", "2", "3"} {
 		question := fmt.Sprintf(`{"tool": "keep", "args": ["argument %s"], "kwargs": {"by name": "value %s"}}`, n, n)
-		if r, err := m.Call(ctx, jobOf(m, run.Request{Tools: tools}), "ask", []byte(question)); err != nil || !r.OK() {
+		if r, err := m.Call(ctx, jobOf(m, run.Request{Module: run.ModuleRun{Tools: tools}}), "ask", []byte(question)); err != nil || !r.OK() {
 			t.Fatalf("%s %v", r.Error, err)
 		}
 	}

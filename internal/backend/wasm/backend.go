@@ -135,10 +135,10 @@ func (b *Backend) closeAll() error {
 type sandbox struct{ backend *Backend }
 
 func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
-	if job.Module == nil {
+	if job.Kind() != run.KindModule {
 		return s.backend.runScript(ctx, job)
 	}
-	m, ours := job.Module.(interface{ Opened() *Module })
+	m, ours := job.Module.Module.(interface{ Opened() *Module })
 	if !ours || m.Opened().backend != s.backend {
 		return run.Result{}, run.Errorf(run.Invalid, "the module was opened by another Runner")
 	}
@@ -147,7 +147,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 
 // runScript runs a script in an interpreter of its own.
 func (b *Backend) runScript(ctx context.Context, job backend.Job) (run.Result, error) {
-	p, err := b.kind(job.Restricted).Get(ctx)
+	p, err := b.kind(job.Script.Restricted).Get(ctx)
 	if err != nil {
 		return run.Result{}, err
 	}
@@ -170,13 +170,16 @@ func (b *Backend) kind(restricted bool) *backend.Lazy[*python] {
 
 // completed is a job with what the policy says of all.
 func (b *Backend) completed(job backend.Job) backend.Job {
-	job.Deterministic = job.Deterministic || b.options.Policy.Deterministic
+	if b.options.Policy.Deterministic {
+		job.Script.Deterministic = job.Kind() == run.KindScript
+		job.Module.Deterministic = job.Kind() == run.KindModule
+	}
 	return job
 }
 
 func (b *Backend) enforcementOf(job backend.Job) run.Enforcement {
 	e := b.Enforcement()
-	if job.Restricted {
+	if job.Script.Restricted {
 		e.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", b.options.Policy.ScriptRules())
 	}
 	return e

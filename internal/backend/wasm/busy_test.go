@@ -58,7 +58,7 @@ func TestBusyInC(t *testing.T) {
 			defer cancel()
 			out := begun{make(chan struct{}, 1)}
 			job := backend.Job{
-				Request: run.Request{Script: names + "while True:\n    " + expression, Streams: run.Streams{Out: out}},
+				Request: run.Request{Script: run.Script{Source: names + "while True:\n    " + expression}, Streams: run.Streams{Out: out}},
 				// It is canceled long before.
 				Limits: policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime}.Or(policy.DefaultLimits()),
 			}

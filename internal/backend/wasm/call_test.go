@@ -116,7 +116,7 @@ func TestTools(t *testing.T) {
 			{"hangs", `{"tool": "hangs"}`, run.TimedOut, ``},
 		} {
 			t.Run(test.name, func(t *testing.T) {
-				job := jobOf(m, run.Request{Tools: tools, Limits: policy.Limits{WallTime: short}})
+				job := jobOf(m, run.Request{Module: run.ModuleRun{Tools: tools}, Limits: policy.Limits{WallTime: short}})
 				r, err := m.Call(t.Context(), job, "ask", []byte(test.question))
 				if err != nil {
 					t.Fatal(err)

@@ -20,7 +20,7 @@ func TestCloseEndsModules(t *testing.T) {
 		m := bench{t, b}.open(goGuest(t))
 		out := begun{make(chan struct{}, 1)}
 		job := jobOf(m, run.Request{
-			Args: []string{"forever", how}, Streams: run.Streams{Out: out, In: blocked{never}},
+			Module: run.ModuleRun{Args: []string{"forever", how}}, Streams: run.Streams{Out: out, In: blocked{never}},
 			Limits: policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime},
 		})
 		place, err := b.Open(t.Context(), job)

@@ -13,7 +13,7 @@ func TestErrorsHaveTheirNames(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	r := b.script(run.Request{
 		Limits: policy.Limits{Scratch: policy.MiB, OpenFiles: 20},
-		Script: `
+		Script: run.Script{Source: `
 import errno, os
 def error(act):
     try:
@@ -27,7 +27,7 @@ kept = []
 def many():
     while True: kept.append(open("/lib/python311.zip", "rb"))
 result = [error(full), error(lambda: os.mkdir("/tmp/" + "x" * 300)), error(many), error(lambda: open("/tmp/one more", "w"))]
-del kept`,
+del kept`},
 	})
 	if want := `["ENOSPC","ENAMETOOLONG","EMFILE","EMFILE"]`; string(r.Value) != want {
 		t.Errorf("%s %s, want %s", r.Value, r.Error, want)
@@ -40,9 +40,9 @@ func TestModulesHearOfErrors(t *testing.T) {
 		options.Policy = policy.Policy{Write: []string{write}}
 		b := newBench(t, options)
 		m := b.open(goGuest(t))
-		r := b.run(m, run.Request{Args: []string{"fill", write + "/much", "64"}, Limits: policy.Limits{Disk: 4 * policy.MiB}})
+		r := b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"fill", write + "/much", "64"}}, Limits: policy.Limits{Disk: 4 * policy.MiB}})
 		expect(t, r, run.OutOfDisk, "No space left on device")
-		r = b.run(m, run.Request{Args: []string{"write", write + "/new", "x"}, Limits: policy.Limits{OpenFiles: standardStreams}})
+		r = b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"write", write + "/new", "x"}}, Limits: policy.Limits{OpenFiles: standardStreams}})
 		expect(t, r, run.Succeeded, "Too many open files")
 	})
 }

@@ -18,7 +18,7 @@ func TestOpenFilesOfModules(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache, Policy: policy.Policy{Read: []string{read}}})
 	m := b.open(goGuest(t))
 	for limit, want := range map[int]string{10: "7\n", 20: "17\n"} {
-		r := b.run(m, run.Request{Args: []string{"open", read + "/file", "1000"}, Limits: policy.Limits{OpenFiles: limit}})
+		r := b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"open", read + "/file", "1000"}}, Limits: policy.Limits{OpenFiles: limit}})
 		if r.Stdout != want {
 			t.Errorf("%d: %q %s", limit, r.Stdout, r.Error)
 		}
@@ -40,7 +40,7 @@ except OSError:
 result = len(kept)
 del kept`, read+"/file")
 	for limit, want := range map[int]string{16: "13", 100: "97"} {
-		if r := b.script(run.Request{Script: script, Limits: policy.Limits{OpenFiles: limit}}); string(r.Value) != want {
+		if r := b.script(run.Request{Script: run.Script{Source: script}, Limits: policy.Limits{OpenFiles: limit}}); string(r.Value) != want {
 			t.Errorf("of %d: %s %s", limit, r.Value, r.Error)
 		}
 	}
@@ -55,7 +55,7 @@ func TestScriptsDoNotWriteToGrants(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{read}, Write: []string{write}}})
 	for _, directory := range []string{read, write} {
 		for _, change := range []string{"open('%s/new', 'w').write('x')", "import os; os.mkdir('%s/new')", "open('%s/file', 'a').write('x')", "open('%s/file', 'w')", "import os; os.unlink('%s/file')"} {
-			r := b.script(run.Request{Script: fmt.Sprintf(change, directory)})
+			r := b.script(run.Request{Script: run.Script{Source: fmt.Sprintf(change, directory)}})
 			if r.Outcome != run.Raised {
 				t.Errorf(change+": %s %s", directory, r.Outcome, r.Error)
 			}

@@ -56,7 +56,7 @@ func TestGrants(t *testing.T) {
 			{[]string{"write", write + "/new", "words"}, "<nil>", ""},
 			{[]string{"read", write + "/new"}, "words <nil>", ""},
 		} {
-			r := b.run(m, run.Request{Args: test.args})
+			r := b.run(m, run.Request{Module: run.ModuleRun{Args: test.args}})
 			if strings.Contains(r.Stdout, "secret <nil>") || !strings.Contains(r.Stdout, test.words) {
 				t.Errorf("%v: %s%s", test.args, r.Stdout, r.Error)
 			}
@@ -71,7 +71,7 @@ func TestGrants(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(write, "new")); err != nil || string(text) != "words" {
 			t.Errorf("%q %v", text, err)
 		}
-		r := b.run(m, run.Request{Args: []string{"fill", write + "/much", "64"}, Limits: policy.Limits{Disk: 4 * policy.MiB}})
+		r := b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"fill", write + "/much", "64"}}, Limits: policy.Limits{Disk: 4 * policy.MiB}})
 		expect(t, r, run.OutOfDisk, "disk limit of 4MiB reached")
 		if info, err := os.Stat(filepath.Join(write, "much")); err != nil || info.Size() > 4<<20 {
 			t.Errorf("%v %v", info, err)
@@ -90,7 +90,7 @@ func TestRelativeGrants(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache, Policy: policy.Policy{Read: []string{filepath.Join(here, "c")}}})
 	m := b.open(goGuest(t))
 	for _, path := range []string{"testdata/c/hello.c", "/testdata/c/hello.c", filepath.Join(here, "c/hello.c")} {
-		expect(t, b.run(m, run.Request{Args: []string{"read", path}}), run.Succeeded, "hello from C")
+		expect(t, b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"read", path}}}), run.Succeeded, "hello from C")
 	}
 }
 

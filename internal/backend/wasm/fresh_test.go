@@ -42,7 +42,7 @@ result = [str(v) for v in (
 			b := pythonBench(t, Options{Policy: policy.Policy{Preload: preload}, Idle: 1})
 			seen := map[string]int{}
 			for n := range 10 {
-				for _, v := range valueOf[[]string](t, b.script(run.Request{Script: script})) {
+				for _, v := range valueOf[[]string](t, b.script(run.Request{Script: run.Script{Source: script}})) {
 					if first, again := seen[v]; again {
 						t.Errorf("run %d has %s of run %d", n, v, first)
 					}
@@ -86,8 +86,8 @@ result = [name for name, there in dict(
 func TestNothingOfAGuestIsLeft(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for range 5 {
-		valueOf[float64](t, b.script(run.Request{Script: leaves}))
-		if left := valueOf[[]string](t, b.script(run.Request{Script: looks})); len(left) > 0 {
+		valueOf[float64](t, b.script(run.Request{Script: run.Script{Source: leaves}}))
+		if left := valueOf[[]string](t, b.script(run.Request{Script: run.Script{Source: looks}})); len(left) > 0 {
 			t.Errorf("another guest's are there: %q", left)
 		}
 	}
@@ -100,7 +100,7 @@ func TestImagesHaveTheirOwnSeeds(t *testing.T) {
 	for range 2 {
 		b := pythonBench(t, Options{Idle: 1})
 		for range 2 { // two guests of an image have the same
-			seen[valueOf[[]int64](t, b.script(run.Request{Script: hashes, Context: map[string]any{"n": 1}}))[0]] = true
+			seen[valueOf[[]int64](t, b.script(run.Request{Script: run.Script{Source: hashes, Context: map[string]any{"n": 1}}}))[0]] = true
 		}
 	}
 	if len(seen) != 2 {
@@ -121,7 +121,7 @@ func TestRotationHammer(t *testing.T) {
 	}
 	work := func(who int) error {
 		for n := who; !enough(); n += 10 {
-			r, err := b.one(run.Request{Script: hashes, Context: map[string]any{"n": n}})
+			r, err := b.one(run.Request{Script: run.Script{Source: hashes, Context: map[string]any{"n": n}}})
 			if err != nil || !r.OK() {
 				return fmt.Errorf("run %d: %s: %s: %w", n, r.Outcome, r.Error, err)
 			}

@@ -75,7 +75,7 @@ func (b *Backend) newGuest() *guest {
 
 // adopt makes it the guest of a job, with nothing left of an earlier one.
 func (g *guest) adopt(ctx context.Context, job backend.Job) {
-	g.turn = turn{ctx: ctx, limits: job.Limits, fuel: int64(job.Limits.Fuel), tools: job.Tools, random: rand.Reader}
+	g.turn = turn{ctx: ctx, limits: job.Limits, fuel: int64(job.Limits.Fuel), tools: job.Tools(), random: rand.Reader}
 	over := func() { g.overflowing = true }
 	sink := output.Sink{Limit: int64(job.Limits.Output), OnLimit: job.OnOutputLimit, Kill: over}
 	g.stdout, g.stderr = sink, sink
@@ -86,8 +86,8 @@ func (g *guest) adopt(ctx context.Context, job backend.Job) {
 	}
 	g.memory.refused = false
 	g.files.Allow(job.Limits.OpenFiles - standardStreams)
-	g.clock.fixed = job.Deterministic
-	if job.Deterministic {
+	g.clock.fixed = job.Deterministic()
+	if job.Deterministic() {
 		g.random = random.NewChaCha8([32]byte{})
 	}
 }

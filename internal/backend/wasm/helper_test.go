@@ -144,7 +144,7 @@ func (b bench) open(binary []byte) *Module {
 
 // job gives a module's job, with limits that are complete.
 func jobOf(m *Module, req run.Request) backend.Job {
-	req.Module = opened{m}
+	req.Module.Module = opened{m}
 	return backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits()), OnOutputLimit: req.OnOutputLimit}
 }
 

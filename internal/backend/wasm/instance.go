@@ -105,7 +105,7 @@ func (i *instance) run(ctx context.Context, job backend.Job, session bool) (run.
 	if g.abandoned() {
 		return run.Result{}, backend.ErrClosed()
 	}
-	e := evidence{Limits: job.Limits, restricted: job.Restricted}
+	e := evidence{Limits: job.Limits, restricted: job.Script.Restricted}
 	e.see(g, err)
 	e.Fuel = 0
 	e.Memory -= min(e.Memory, policy.Bytes(i.image.base))
@@ -114,25 +114,25 @@ func (i *instance) run(ctx context.Context, job backend.Job, session bool) (run.
 
 // frameOf is the question to a guest: see script.WasmSource.
 func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
-	name := job.Name
+	name := job.Script.Name
 	if name == "" {
 		name = "<script>"
 	}
-	variables := job.Variables
+	variables := job.Script.Variables
 	if variables == nil {
 		variables = []string{}
 	}
-	tools := slices.Sorted(maps.Keys(job.Tools))
+	tools := slices.Sorted(maps.Keys(job.Script.Tools))
 	if tools == nil {
 		tools = []string{}
 	}
-	return wire.AppendList(make([]byte, 0, len(job.Script)+512),
+	return wire.AppendList(make([]byte, 0, len(job.Script.Source)+512),
 		wire.Field{Name: "kind", Value: "run"},
-		wire.Field{Name: "script", Value: job.Script},
+		wire.Field{Name: "script", Value: job.Script.Source},
 		wire.Field{Name: "name", Value: name},
-		wire.Field{Name: "context", Value: job.Context},
+		wire.Field{Name: "context", Value: job.Script.Context},
 		wire.Field{Name: "variables", Value: variables},
-		wire.Field{Name: "restricted", Value: job.Restricted},
+		wire.Field{Name: "restricted", Value: job.Script.Restricted},
 		wire.Field{Name: "tools", Value: tools},
 		wire.Field{Name: "session", Value: session},
 		wire.Field{Name: "fresh", Value: fresh},

@@ -18,7 +18,7 @@ func TestKeptImages(t *testing.T) {
 	directory := t.TempDir()
 	seed := func() string {
 		b := pythonBench(t, Options{OneShot: true, Cache: directory})
-		return string(b.script(run.Request{Script: "result = hash('abc')"}).Value)
+		return string(b.script(run.Request{Script: run.Script{Source: "result = hash('abc')"}}).Value)
 	}
 	image := func() string {
 		found, err := filepath.Glob(filepath.Join(directory, "python-*.image"))
@@ -59,11 +59,11 @@ func TestKeptImagesAreOfOneKind(t *testing.T) {
 	one := func(restricted bool, preload ...string) (image string) {
 		t.Helper()
 		b := pythonBench(t, Options{OneShot: true, Cache: directory, Policy: policy.Policy{Preload: preload}})
-		r := b.script(run.Request{Script: "result = 1", Restricted: restricted})
+		r := b.script(run.Request{Script: run.Script{Source: "result = 1", Restricted: restricted}})
 		if string(r.Value) != "1" {
 			t.Errorf("%s %s", r.Outcome, r.Error)
 		}
-		if r = b.script(run.Request{Script: "import os", Restricted: restricted}); r.OK() == restricted {
+		if r = b.script(run.Request{Script: run.Script{Source: "import os", Restricted: restricted}}); r.OK() == restricted {
 			t.Errorf("restricted %v: %s %s", restricted, r.Outcome, r.Error)
 		}
 		p, err := b.kind(restricted).Get(t.Context())

@@ -16,7 +16,7 @@ func TestMemoryReturns(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(goGuest(t))
-	greedy := run.Request{Args: []string{"memory", "100"}, Limits: policy.Limits{Memory: policy.GiB}}
+	greedy := run.Request{Module: run.ModuleRun{Args: []string{"memory", "100"}}, Limits: policy.Limits{Memory: policy.GiB}}
 	deep := b.open(moduleOf(nil, 0x10, 0))
 	maps := func() int {
 		debug.FreeOSMemory()

@@ -23,15 +23,15 @@ func TestPrograms(t *testing.T) {
 			outcome run.Outcome
 			words   string
 		}{
-			{"arguments", g, run.Request{Name: "me", Args: []string{"hello", "a b", ""}}, run.Succeeded, "me hello a b \n"},
-			{"no name", g, run.Request{Args: []string{"hello"}}, run.Succeeded, "module hello\n"},
-			{"no environment", g, run.Request{Args: []string{"environment"}}, run.Succeeded, "[]\n"},
-			{"environment", g, run.Request{Args: []string{"environment"}, Env: map[string]string{"B": "2", "A": "1"}}, run.Succeeded, "[A=1 B=2]\n"},
-			{"stdin", g, run.Request{Args: []string{"upper"}, Stdin: "one\ntwo\n"}, run.Succeeded, "ONE\nTWO\n"},
-			{"no stdin", g, run.Request{Args: []string{"input"}}, run.Succeeded, "0 <nil>\n"},
-			{"exit code", g, run.Request{Args: []string{"exit", "7"}}, run.Exited, "exit code 7"},
-			{"panic", g, run.Request{Args: []string{"panic"}}, run.Exited, "as it was told"},
-			{"C", c, run.Request{Args: []string{"x", "y"}}, run.Succeeded, "hello from C, 2 arguments\n"},
+			{"arguments", g, run.Request{Module: run.ModuleRun{Name: "me", Args: []string{"hello", "a b", ""}}}, run.Succeeded, "me hello a b \n"},
+			{"no name", g, run.Request{Module: run.ModuleRun{Args: []string{"hello"}}}, run.Succeeded, "module hello\n"},
+			{"no environment", g, run.Request{Module: run.ModuleRun{Args: []string{"environment"}}}, run.Succeeded, "[]\n"},
+			{"environment", g, run.Request{Module: run.ModuleRun{Args: []string{"environment"}, Env: map[string]string{"B": "2", "A": "1"}}}, run.Succeeded, "[A=1 B=2]\n"},
+			{"stdin", g, run.Request{Module: run.ModuleRun{Args: []string{"upper"}}, Stdin: "one\ntwo\n"}, run.Succeeded, "ONE\nTWO\n"},
+			{"no stdin", g, run.Request{Module: run.ModuleRun{Args: []string{"input"}}}, run.Succeeded, "0 <nil>\n"},
+			{"exit code", g, run.Request{Module: run.ModuleRun{Args: []string{"exit", "7"}}}, run.Exited, "exit code 7"},
+			{"panic", g, run.Request{Module: run.ModuleRun{Args: []string{"panic"}}}, run.Exited, "as it was told"},
+			{"C", c, run.Request{Module: run.ModuleRun{Args: []string{"x", "y"}}}, run.Succeeded, "hello from C, 2 arguments\n"},
 		} {
 			t.Run(test.name, func(t *testing.T) { expect(t, b.run(test.module, test.req), test.outcome, test.words) })
 		}
@@ -43,7 +43,7 @@ func TestDenyByDefault(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(goGuest(t))
 	for _, path := range []string{"/", "/etc/passwd", "../../etc/passwd", ".", "testdata/c/hello.c"} {
-		if r := b.run(m, run.Request{Args: []string{"read", path}}); !r.OK() || !strings.Contains(r.Stdout, "open "+path+": Bad file number") && !strings.Contains(r.Stdout, "open "+path+": ") {
+		if r := b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"read", path}}}); !r.OK() || !strings.Contains(r.Stdout, "open "+path+": Bad file number") && !strings.Contains(r.Stdout, "open "+path+": ") {
 			t.Errorf("%s: %s %s", path, r.Stdout, r.Error)
 		}
 	}
@@ -53,7 +53,7 @@ func TestStreams(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(goGuest(t))
 	var out bytes.Buffer
-	r := b.run(m, run.Request{Args: []string{"upper"}, Streams: run.Streams{In: strings.NewReader("one\n"), Out: &out}})
+	r := b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"upper"}}, Streams: run.Streams{In: strings.NewReader("one\n"), Out: &out}})
 	expect(t, r, run.Succeeded, "ONE\n")
 	if out.String() != "ONE\n" {
 		t.Errorf("live: %q", out.String())
@@ -80,18 +80,18 @@ func TestLimits(t *testing.T) {
 			outcome run.Outcome
 			words   string
 		}{
-			{"endless loop", run.Request{Args: []string{"loop"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "timed out: wall time limit of 300ms reached"},
-			{"CPU time", run.Request{Args: []string{"loop"}, Limits: policy.Limits{CPUTime: short}}, run.OutOfCPU, "CPU time limit of 300ms reached"},
-			{"endless sleep", run.Request{Args: []string{"sleep", "1h"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
-			{"sleep is no work", run.Request{Args: []string{"sleep", "400ms"}, Limits: policy.Limits{CPUTime: short}}, run.Succeeded, "4"},
-			{"endless input", run.Request{Args: []string{"input"}, Streams: run.Streams{In: blocked{done}}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
-			{"endless host calls", run.Request{Args: []string{"randomly"}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
-			{"fuel", run.Request{Args: []string{"loop"}, Limits: policy.Limits{Fuel: 20e6}}, run.OutOfFuel, "limit of 20M instructions reached"},
-			{"memory", run.Request{Args: []string{"memory", "64"}, Limits: policy.Limits{Memory: 32 * policy.MiB}}, run.OutOfMemory, "memory limit of 32MiB reached"},
-			{"enough memory", run.Request{Args: []string{"memory", "64"}, Limits: policy.Limits{Memory: 256 * policy.MiB}}, run.Succeeded, "64\n"},
-			{"output is cut", run.Request{Args: []string{"flood", "100"}, Limits: policy.Limits{Output: 4 * policy.KiB}}, run.Succeeded, "x"},
-			{"output ends it", run.Request{Args: []string{"flood", "100000"}, Limits: policy.Limits{Output: 4 * policy.KiB}, OnOutputLimit: policy.OutputKill}, run.OutOfOutput, "output limit of 4KiB reached"},
-			{"recursion", run.Request{Args: []string{"recurse"}}, run.Trapped, "nested too deeply"},
+			{"endless loop", run.Request{Module: run.ModuleRun{Args: []string{"loop"}}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "timed out: wall time limit of 300ms reached"},
+			{"CPU time", run.Request{Module: run.ModuleRun{Args: []string{"loop"}}, Limits: policy.Limits{CPUTime: short}}, run.OutOfCPU, "CPU time limit of 300ms reached"},
+			{"endless sleep", run.Request{Module: run.ModuleRun{Args: []string{"sleep", "1h"}}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
+			{"sleep is no work", run.Request{Module: run.ModuleRun{Args: []string{"sleep", "400ms"}}, Limits: policy.Limits{CPUTime: short}}, run.Succeeded, "4"},
+			{"endless input", run.Request{Module: run.ModuleRun{Args: []string{"input"}}, Streams: run.Streams{In: blocked{done}}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
+			{"endless host calls", run.Request{Module: run.ModuleRun{Args: []string{"randomly"}}, Limits: policy.Limits{WallTime: short}}, run.TimedOut, "wall time limit"},
+			{"fuel", run.Request{Module: run.ModuleRun{Args: []string{"loop"}}, Limits: policy.Limits{Fuel: 20e6}}, run.OutOfFuel, "limit of 20M instructions reached"},
+			{"memory", run.Request{Module: run.ModuleRun{Args: []string{"memory", "64"}}, Limits: policy.Limits{Memory: 32 * policy.MiB}}, run.OutOfMemory, "memory limit of 32MiB reached"},
+			{"enough memory", run.Request{Module: run.ModuleRun{Args: []string{"memory", "64"}}, Limits: policy.Limits{Memory: 256 * policy.MiB}}, run.Succeeded, "64\n"},
+			{"output is cut", run.Request{Module: run.ModuleRun{Args: []string{"flood", "100"}}, Limits: policy.Limits{Output: 4 * policy.KiB}}, run.Succeeded, "x"},
+			{"output ends it", run.Request{Module: run.ModuleRun{Args: []string{"flood", "100000"}}, Limits: policy.Limits{Output: 4 * policy.KiB}, OnOutputLimit: policy.OutputKill}, run.OutOfOutput, "output limit of 4KiB reached"},
+			{"recursion", run.Request{Module: run.ModuleRun{Args: []string{"recurse"}}}, run.Trapped, "nested too deeply"},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				r := b.run(m, test.req)
@@ -104,7 +104,7 @@ func TestLimits(t *testing.T) {
 				}
 			})
 		}
-		expect(t, b.run(m, run.Request{Args: []string{"hello"}}), run.Succeeded, "hello")
+		expect(t, b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"hello"}}}), run.Succeeded, "hello")
 	})
 }
 
@@ -124,7 +124,7 @@ func TestCancel(t *testing.T) {
 	m := b.open(goGuest(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	expect(t, b.runIn(ctx, m, run.Request{Args: []string{"loop"}}), run.Canceled, "canceled")
+	expect(t, b.runIn(ctx, m, run.Request{Module: run.ModuleRun{Args: []string{"loop"}}}), run.Canceled, "canceled")
 }
 
 // The same module with the same input uses the same fuel, on both engines, and ends at
@@ -135,7 +135,7 @@ func TestFuelIsExact(t *testing.T) {
 		b := newBench(t, options)
 		m := b.open(cGuest(t, "hello.c"))
 		for range 3 {
-			r := b.run(m, run.Request{Deterministic: true})
+			r := b.run(m, run.Request{Module: run.ModuleRun{Deterministic: true}})
 			expect(t, r, run.Succeeded, "hello")
 			seen = append(seen, r.Usage.Fuel)
 		}
@@ -176,7 +176,7 @@ func TestDeterministic(t *testing.T) {
 	m := b.open(goGuest(t))
 	for _, args := range [][]string{{"clock"}, {"random", "16"}, {"sleep", "1h"}} {
 		same := func(deterministic bool) (string, string) {
-			req := run.Request{Args: args, Deterministic: deterministic, Limits: policy.Limits{WallTime: policy.Duration(10 * time.Second)}}
+			req := run.Request{Module: run.ModuleRun{Args: args, Deterministic: deterministic}, Limits: policy.Limits{WallTime: policy.Duration(10 * time.Second)}}
 			return b.run(m, req).Stdout, b.run(m, req).Stdout
 		}
 		if one, two := same(true); one != two || one == "" {
@@ -194,7 +194,7 @@ func TestDeterministic(t *testing.T) {
 func TestPolicyMaySayDeterministic(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache, Policy: policy.Policy{Deterministic: true}})
 	m := b.open(goGuest(t))
-	if one, two := b.run(m, run.Request{Args: []string{"clock"}}).Stdout, b.run(m, run.Request{Args: []string{"clock"}}).Stdout; one != two {
+	if one, two := b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"clock"}}}).Stdout, b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"clock"}}}).Stdout; one != two {
 		t.Errorf("%q and %q", one, two)
 	}
 }

@@ -14,7 +14,7 @@ func TestOpenFilesOfTheLibrary(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	r := b.script(run.Request{
 		Limits: policy.Limits{OpenFiles: limit},
-		Script: `
+		Script: run.Script{Source: `
 def all_there_are():
     kept = []
     try:
@@ -24,7 +24,7 @@ def all_there_are():
         return len(kept)
 
 result = [all_there_are(), all_there_are()]
-import colorsys`,
+import colorsys`},
 	})
 	expect(t, r, run.Succeeded, "")
 	// Besides the standard streams.

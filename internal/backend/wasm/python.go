@@ -101,7 +101,7 @@ func (p *python) probe(ctx context.Context, image *image) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, probe.close()) }()
-	job := backend.Job{Request: run.Request{Script: "result = 1 + 1", Restricted: p.rules != nil}, Limits: policy.DefaultLimits()}
+	job := backend.Job{Request: run.Request{Script: run.Script{Source: "result = 1 + 1", Restricted: p.rules != nil}}, Limits: policy.DefaultLimits()}
 	r, err := probe.run(ctx, job, false)
 	switch {
 	case ctx.Err() != nil:

@@ -230,7 +230,7 @@ func TestScriptsHaveTheirOwnScratch(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for name, script := range scratchScripts {
 		t.Run(name, func(t *testing.T) {
-			r := bench{t, b.Backend}.script(run.Request{Script: script})
+			r := bench{t, b.Backend}.script(run.Request{Script: run.Script{Source: script}})
 			if string(r.Value) != "true" || len(r.Violations) != 0 {
 				trace := ""
 				if r.Exception != nil {
@@ -251,7 +251,7 @@ result = os.listdir("/tmp")
 open("/tmp/left", "w").write("x")
 os.mkdir("/tmp/directory")`
 	for range 5 {
-		if r := b.script(run.Request{Script: leave}); string(r.Value) != "[]" {
+		if r := b.script(run.Request{Script: run.Script{Source: leave}}); string(r.Value) != "[]" {
 			t.Errorf("%s %s", r.Value, r.Error)
 		}
 	}
@@ -285,7 +285,7 @@ func TestScratchIsLimited(t *testing.T) {
 		"something is missing": {"open('/tmp/none')", 0, run.Raised, "FileNotFoundError"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := bench{t, b.Backend}.script(run.Request{Script: test.script, Limits: policy.Limits{Scratch: test.scratch}})
+			r := bench{t, b.Backend}.script(run.Request{Script: run.Script{Source: test.script}, Limits: policy.Limits{Scratch: test.scratch}})
 			expect(t, r, test.outcome, test.words)
 			if len(r.Violations) != 0 {
 				t.Errorf("violations %v", r.Violations)
@@ -294,7 +294,7 @@ func TestScratchIsLimited(t *testing.T) {
 	}
 	// A session is told each time, and can go on with less in it.
 	s := b.session(false)
-	job := backend.Job{Request: run.Request{Script: `open("/tmp/f", "wb").write(bytes(1 << 20))`}, Limits: policy.Limits{Scratch: small}.Or(policy.DefaultLimits())}
+	job := backend.Job{Request: run.Request{Script: run.Script{Source: `open("/tmp/f", "wb").write(bytes(1 << 20))`}}, Limits: policy.Limits{Scratch: small}.Or(policy.DefaultLimits())}
 	for range 2 {
 		r, err := s.Run(t.Context(), job)
 		if err != nil {
@@ -309,7 +309,7 @@ func TestScratchIsLimited(t *testing.T) {
 func TestScratchIsAllThatCanBeWritten(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for _, path := range []string{"/x", "/var/tmp/x", "/etc/passwd", "/tmpx"} {
-		r := b.script(run.Request{Script: "open(" + quote(path) + ", 'w')"})
+		r := b.script(run.Request{Script: run.Script{Source: "open(" + quote(path) + ", 'w')"}})
 		if r.Outcome != run.Raised || len(r.Violations) != 1 || !strings.Contains(r.Violations[0].Hint, "its own /tmp") {
 			t.Errorf("%s: %s %s %v", path, r.Outcome, r.Error, r.Violations)
 		}
@@ -327,12 +327,12 @@ fd, name = tempfile.mkstemp()
 os.write(fd, b"x")
 s = os.fstat(fd)
 result = [s.st_mtime_ns, s.st_ino, os.stat("/tmp").st_mtime_ns]`
-	first := b.script(run.Request{Script: script})
+	first := b.script(run.Request{Script: run.Script{Source: script}})
 	if len(first.Value) == 0 || !strings.HasPrefix(string(first.Value), "[9466") {
 		t.Errorf("%s %s: the clock begins in the year 2000", first.Value, first.Error)
 	}
 	for range 3 {
-		if again := b.script(run.Request{Script: script}); string(again.Value) != string(first.Value) {
+		if again := b.script(run.Request{Script: run.Script{Source: script}}); string(again.Value) != string(first.Value) {
 			t.Errorf("%s, and then %s", first.Value, again.Value)
 		}
 	}
@@ -342,7 +342,7 @@ result = [s.st_mtime_ns, s.st_ino, os.stat("/tmp").st_mtime_ns]`
 func TestModulesHaveNoScratch(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(goGuest(t))
-	if r := b.run(m, run.Request{Args: []string{"write", "/tmp/x", "words"}}); strings.Contains(r.Stdout, "<nil>") {
+	if r := b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"write", "/tmp/x", "words"}}}); strings.Contains(r.Stdout, "<nil>") {
 		t.Errorf("%s", r.Stdout)
 	}
 }
@@ -357,7 +357,7 @@ func TestScratchIsGivenBack(t *testing.T) {
 		runtime.ReadMemStats(&stats)
 		return int64(stats.HeapAlloc)
 	}
-	fill := run.Request{Script: "f = open('/tmp/f', 'wb')\nf.write(bytes(15 << 20))"}
+	fill := run.Request{Script: run.Script{Source: "f = open('/tmp/f', 'wb')\nf.write(bytes(15 << 20))"}}
 	expect(t, b.script(fill), run.Succeeded, "")
 	before := heap()
 	for range 10 {

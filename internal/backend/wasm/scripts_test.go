@@ -40,14 +40,14 @@ func TestScriptsWithoutASystem(t *testing.T) {
 		{"import os\nprint(dict(os.environ))", run.Succeeded, "{}"},
 		{"import asyncio\nasync def f():\n    await asyncio.sleep(0.01)\n    print('slept')\nasyncio.run(f())", run.Succeeded, "slept"},
 	} {
-		expect(t, b.script(run.Request{Script: test.script}), test.outcome, test.words)
+		expect(t, b.script(run.Request{Script: run.Script{Source: test.script}}), test.outcome, test.words)
 	}
 }
 
 func TestDeterministicScripts(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	req := run.Request{
-		Script: "import time, random\ntime.sleep(3600)\nprint(time.time(), random.random())", Deterministic: true,
+		Script: run.Script{Source: "import time, random\ntime.sleep(3600)\nprint(time.time(), random.random())", Deterministic: true},
 		Limits: policy.Limits{WallTime: policy.Duration(10 * time.Second)},
 	}
 	one, two := b.script(req), b.script(req)
@@ -82,7 +82,7 @@ func testDirectoriesAround(t *testing.T, parent string) {
 		}
 	}
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{granted, single}}})
-	r := b.script(run.Request{Script: fmt.Sprintf(`
+	r := b.script(run.Request{Script: run.Script{Source: fmt.Sprintf(`
 import os
 seen = {where: (directories, files) for where, directories, files in os.walk("/")}
 above, granted, single = %q, %q, %q
@@ -91,7 +91,7 @@ try:
 except OSError:
     pass
 result = [sorted(seen[os.path.dirname(above)][0]), seen[above], seen[granted], seen[os.path.dirname(single)],
-    open(granted + "/file").read() + open(single).read(), os.path.exists(above + "/secret")]`, above, granted, single, top)})
+    open(granted + "/file").read() + open(single).read(), os.path.exists(above + "/secret")]`, above, granted, single, top)}})
 	if want := `[["above","other"],[["granted"],[]],[[],["file"]],[[],["single"]],"texttext",false]`; string(r.Value) != want || len(r.Violations) > 0 {
 		t.Errorf("got  %s %s %v\nwant %s", r.Value, r.Error, r.Violations, want)
 	}
@@ -102,7 +102,7 @@ result = [sorted(seen[os.path.dirname(above)][0]), seen[above], seen[granted], s
 		fmt.Sprintf("open(%q, 'w')", above+"/new"):    1,
 		"open('/tmp/none')":                           0,
 	} {
-		if r := b.script(run.Request{Script: script}); r.Outcome != run.Raised || len(r.Violations) != violations {
+		if r := b.script(run.Request{Script: run.Script{Source: script}}); r.Outcome != run.Raised || len(r.Violations) != violations {
 			t.Errorf("%s: %s %s %v", script, r.Outcome, r.Error, r.Violations)
 		}
 	}

@@ -60,7 +60,7 @@ func (s *Session) Restricted() bool { return s.restricted }
 // Run runs a script in the session. They wait for each other, and come to the gate only
 // then: those who wait in one session take no turns from others.
 func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) {
-	if job.Restricted != s.restricted {
+	if job.Script.Restricted != s.restricted {
 		return run.Result{}, run.Errorf(run.Invalid, "a session is by the language rules from its beginning to its end, or not at all")
 	}
 	select {

@@ -41,7 +41,7 @@ func TestCopiesOfSessionsKeepTheirRules(t *testing.T) {
 			if copied.Restricted() != restricted {
 				t.Errorf("%s: restricted %v, want %v", name, copied.Restricted(), restricted)
 			}
-			_, err := copied.Run(t.Context(), backend.Job{Request: run.Request{Script: "import os", Restricted: !restricted}, Limits: policy.DefaultLimits()})
+			_, err := copied.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "import os", Restricted: !restricted}}, Limits: policy.DefaultLimits()})
 			if run.ClassOf(err) != run.Invalid {
 				t.Errorf("%s: a script by other rules: %v", name, err)
 			}

@@ -13,7 +13,7 @@ import (
 // in runs a script in a session.
 func in(t *testing.T, s *Session, script string) run.Result {
 	t.Helper()
-	r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: script, Restricted: s.restricted}, Limits: policy.DefaultLimits()})
+	r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: script, Restricted: s.restricted}}, Limits: policy.DefaultLimits()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func TestSessionEndsWithAStop(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for _, script := range []string{"while True: pass", "import os; os._exit(3)", "import os; os.abort()"} {
 		s := b.session(false)
-		r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: script}, Limits: policy.Limits{WallTime: short}.Or(policy.DefaultLimits())})
+		r, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: script}}, Limits: policy.Limits{WallTime: short}.Or(policy.DefaultLimits())})
 		if err != nil || r.OK() {
 			t.Errorf("%s: %v %s", script, err, r.Outcome)
 		}
-		_, err = s.Run(t.Context(), backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits()})
+		_, err = s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()})
 		if run.ClassOf(err) != run.Closed || !strings.Contains(err.Error(), "did not come to its end") {
 			t.Errorf("%s: %v", script, err)
 		}
@@ -218,7 +218,7 @@ func TestSessionsEndWithTheRunner(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits()}); run.ClassOf(err) != run.Closed {
+	if _, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()}); run.ClassOf(err) != run.Closed {
 		t.Error(err)
 	}
 	if _, err := s.Fork(); run.ClassOf(err) != run.Closed {

@@ -26,7 +26,7 @@ func busyIn(t *testing.T, s *Session) *long {
 	go func() {
 		defer close(l.ended)
 		l.Result, l.err = s.Run(t.Context(), backend.Job{
-			Request: run.Request{Script: "print('begun', flush=True)\nwhile True: pass", Streams: run.Streams{Out: out}},
+			Request: run.Request{Script: run.Script{Source: "print('begun', flush=True)\nwhile True: pass"}, Streams: run.Streams{Out: out}},
 			Limits:  policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime}.Or(policy.DefaultLimits()),
 		})
 	}()
@@ -56,7 +56,7 @@ func TestWaitingInASession(t *testing.T) {
 	first := busyIn(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	job := backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits()}
+	job := backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()}
 	var waiting sync.WaitGroup
 	for range 5 {
 		waiting.Go(func() {
@@ -98,10 +98,10 @@ func TestCloseInATool(t *testing.T) {
 	s := b.session(false)
 	closed := make(chan error, 1)
 	r, err := s.Run(t.Context(), backend.Job{
-		Request: run.Request{Script: "tools.close()", Tools: map[string]run.Tool{"close": {Call: func(context.Context, run.ToolCall) (any, error) {
+		Request: run.Request{Script: run.Script{Source: "tools.close()", Tools: map[string]run.Tool{"close": {Call: func(context.Context, run.ToolCall) (any, error) {
 			closed <- s.Close()
 			return nil, nil
-		}}}},
+		}}}}},
 		Limits: policy.DefaultLimits(),
 	})
 	if err != nil || r.Outcome != run.Canceled {
@@ -117,12 +117,12 @@ func TestCloseEndsRuns(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
 	for name, job := range map[string]backend.Job{
-		"a script that computes": {Request: run.Request{Script: "print(1, flush=True)\nwhile True: pass"}},
-		"a script that sleeps":   {Request: run.Request{Script: "print(1, flush=True)\nimport time\ntime.sleep(1000)"}},
-		"a script that reads":    {Request: run.Request{Script: "print(1, flush=True)\ninput()", Streams: run.Streams{In: blocked{never}}}},
-		"a script that waits for a tool": {Request: run.Request{Script: "print(1, flush=True)\ntools.wait()", Tools: map[string]run.Tool{
+		"a script that computes": {Request: run.Request{Script: run.Script{Source: "print(1, flush=True)\nwhile True: pass"}}},
+		"a script that sleeps":   {Request: run.Request{Script: run.Script{Source: "print(1, flush=True)\nimport time\ntime.sleep(1000)"}}},
+		"a script that reads":    {Request: run.Request{Script: run.Script{Source: "print(1, flush=True)\ninput()"}, Streams: run.Streams{In: blocked{never}}}},
+		"a script that waits for a tool": {Request: run.Request{Script: run.Script{Source: "print(1, flush=True)\ntools.wait()", Tools: map[string]run.Tool{
 			"wait": {Call: func(context.Context, run.ToolCall) (any, error) { <-never; return nil, nil }},
-		}}},
+		}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := New(Options{Idle: 1, Cache: testCache, Policy: policy.Policy{PythonWasm: bundle(t)}})
@@ -164,7 +164,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Concurrent: 1})
 	s, other := b.session(false), b.session(false)
 	first := busyIn(t, s)
-	job := backend.Job{Request: run.Request{Script: "pass"}, Limits: policy.DefaultLimits()}
+	job := backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()}
 	for name, try := range map[string]func(ctx context.Context) error{
 		"a run in another session": func(ctx context.Context) error { _, err := other.Run(ctx, job); return err },
 		"another session":          func(ctx context.Context) error { _, err := b.OpenSession(ctx, false); return err },
@@ -185,7 +185,7 @@ func TestSessionsAreBounded(t *testing.T) {
 func TestSessionsKeepTheirRules(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for _, restricted := range []bool{false, true} {
-		_, err := b.session(restricted).Run(t.Context(), backend.Job{Request: run.Request{Script: "pass", Restricted: !restricted}, Limits: policy.DefaultLimits()})
+		_, err := b.session(restricted).Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "pass", Restricted: !restricted}}, Limits: policy.DefaultLimits()})
 		if run.ClassOf(err) != run.Invalid {
 			t.Errorf("restricted %v: %v", restricted, err)
 		}

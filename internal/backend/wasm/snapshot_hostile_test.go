@@ -138,7 +138,7 @@ func TestASnapshotIsNoRoom(t *testing.T) {
 		t.Errorf("%v is the interpreter's own, which takes %v", policy.Bytes(base), policy.Bytes(i.image.base))
 	}
 	limits := policy.Limits{Memory: 64 * policy.MiB}.Or(policy.DefaultLimits())
-	r, err := loaded.Run(t.Context(), backend.Job{Request: run.Request{Script: "y = bytearray(100 << 20)\nresult = len(y)"}, Limits: limits})
+	r, err := loaded.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "y = bytearray(100 << 20)\nresult = len(y)"}}, Limits: limits})
 	if err != nil || r.Outcome != run.OutOfMemory {
 		t.Errorf("%s %s %s %v", r.Outcome, r.Value, r.Error, err)
 	}

@@ -32,16 +32,16 @@ func (g *guest) world() wazero.ModuleConfig {
 
 // program adds what a program finds at its start.
 func (g *guest) program(job backend.Job, files *rootfs.Set) wazero.ModuleConfig {
-	world := g.world().WithArgs(append([]string{cmp.Or(job.Name, defaultName)}, job.Args...)...)
-	for _, variable := range slices.Sorted(maps.Keys(job.Env)) {
-		world = world.WithEnv(variable, job.Env[variable])
+	world := g.world().WithArgs(append([]string{cmp.Or(job.Module.Name, defaultName)}, job.Module.Args...)...)
+	for _, variable := range slices.Sorted(maps.Keys(job.Module.Env)) {
+		world = world.WithEnv(variable, job.Module.Env[variable])
 	}
 	mounts := files.Mounts()
 	if len(mounts) == 0 {
 		return world
 	}
 	// Go's programs would begin in the first of them.
-	if _, said := job.Env["PWD"]; !said {
+	if _, said := job.Module.Env["PWD"]; !said {
 		world = world.WithEnv("PWD", "/")
 	}
 	fs := wazero.NewFSConfig()

@@ -1,4 +1,4 @@
-package run
+package jsonform
 
 import (
 	"bytes"
@@ -9,48 +9,35 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Size is what r holds in memory, about: its value, variables, output and exception.
-func (r Result) Size() int64 {
-	const fixed = 1 << 10
-	size := fixed + int64(r.ValueSize()) + int64(len(r.Stdout)+len(r.Stderr)+len(r.Error))
-	if r.Exception != nil {
-		size += int64(len(r.Exception.Message) + len(r.Exception.Traceback))
-	}
-	for _, v := range r.Violations {
-		size += int64(len(v.Detail) + len(v.Hint))
-	}
-	return size
-}
-
 // Encode writes what MarshalJSON gives, and a line break. It holds no second copy of what
-// can be large: the value goes out as it is, and texts in pieces.
-func (r Result) Encode(w io.Writer) error { return r.encode(w, false) }
+// can be large: the value is written as it is, and texts in pieces.
+func Encode(w io.Writer, r run.Result) error { return encode(w, r, false) }
 
-// EncodeBrief writes what MarshalBrief gives, and a line break.
-func (r Result) EncodeBrief(w io.Writer) error { return r.encode(w, true) }
+// EncodeBrief is Encode without usage, traffic and enforcement, which are two thirds of a
+// small Result. It is for callers that call often and do not ask for them.
+func EncodeBrief(w io.Writer, r run.Result) error { return encode(w, r, true) }
 
-func (r Result) encode(w io.Writer, brief bool) error {
+func encode(w io.Writer, r run.Result, brief bool) error {
 	e := encoder{to: w}
-	ending := r.ending()
-	variables := ending.Variables
 	e.text("{")
 	e.fields(struct {
-		ID      string  `json:"id,omitempty"`
-		Status  Status  `json:"status"`
-		Outcome Outcome `json:"outcome"`
+		ID      string      `json:"id,omitempty"`
+		Status  run.Status  `json:"status"`
+		Outcome run.Outcome `json:"outcome"`
 	}{r.ID, r.Status, r.Outcome})
 	e.text(`,"result":`)
-	e.value(ending.Value)
+	e.value(r.ValueOrNull())
 	e.text(",")
 	e.fields(struct {
-		Error     *string    `json:"error"`
-		ErrorType *ErrorType `json:"error_type"`
-		Exception *Exception `json:"exception"`
-		ExitCode  *int       `json:"exit_code"`
-		Signal    *string    `json:"signal"`
-	}{ending.Error, ending.ErrorType, ending.Exception, ending.ExitCode, ending.Signal})
+		Error     *string        `json:"error"`
+		ErrorType *run.ErrorType `json:"error_type"`
+		Exception *run.Exception `json:"exception"`
+		ExitCode  *int           `json:"exit_code"`
+		Signal    *string        `json:"signal"`
+	}{orNil(r.Error), orNil(r.ErrorType), r.Exception, r.ExitCode, orNil(r.Signal)})
 	e.text(`,"stdout":`)
 	e.quoted(r.Stdout)
 	e.text(`,"stderr":`)
@@ -63,26 +50,32 @@ func (r Result) encode(w io.Writer, brief bool) error {
 		StderrTruncated bool         `json:"stderr_truncated"`
 	}{r.StdoutSize, r.StderrSize, r.StdoutTruncated, r.StderrTruncated})
 	e.text(`,"variables":{`)
-	for i, name := range slices.Sorted(maps.Keys(variables)) {
+	for i, name := range slices.Sorted(maps.Keys(r.Variables)) {
 		if i > 0 {
 			e.text(",")
 		}
 		e.quoted(name)
 		e.text(":")
-		e.value(variables[name])
+		e.value(orNull(r.Variables[name]))
 	}
 	e.text("},")
-	if violations := orEmpty(r.Violations); brief {
+	if !brief {
+		// These have methods that write JSON. Called directly, they write it once: an
+		// encoder would read it again.
+		e.text(`"usage":`)
+		e.made(r.Usage.MarshalJSON())
+		e.text(",")
+	}
+	e.fields(struct {
+		Violations []run.Violation `json:"violations"`
+	}{orEmpty(r.Violations)})
+	if !brief {
+		e.text(",")
 		e.fields(struct {
-			Violations []Violation `json:"violations"`
-		}{violations})
-	} else {
-		e.fields(struct {
-			Usage       wireUsage       `json:"usage"`
-			Violations  []Violation     `json:"violations"`
-			Traffic     []Traffic       `json:"traffic"`
-			Enforcement wireEnforcement `json:"enforcement"`
-		}{r.Usage.wire(), violations, orEmpty(r.Traffic), r.Enforcement.wire()})
+			Traffic []run.Traffic `json:"traffic"`
+		}{orEmpty(r.Traffic)})
+		e.text(`,"enforcement":`)
+		e.made(r.Enforcement.MarshalJSON())
 	}
 	e.text("}\n")
 	return e.err
@@ -105,6 +98,15 @@ func (e *encoder) bytes(p []byte) {
 	if e.err == nil {
 		_, e.err = e.to.Write(p)
 	}
+}
+
+// made writes JSON that a method has made.
+func (e *encoder) made(text []byte, err error) {
+	if err != nil {
+		e.fail(err)
+		return
+	}
+	e.bytes(text)
 }
 
 func (e *encoder) text(s string) { e.bytes([]byte(s)) }
@@ -155,4 +157,29 @@ func (e *encoder) fail(err error) {
 	if e.err == nil {
 		e.err = err
 	}
+}
+
+// marshalPlainly leaves <, > and & as they are.
+func marshalPlainly(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+func orNil[T ~string](s T) *T {
+	if s == "" {
+		return nil
+	}
+	return &s
 }

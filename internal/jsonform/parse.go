@@ -1,4 +1,4 @@
-package run
+package jsonform
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // maxFieldName is how much of an unknown name an error repeats.
@@ -24,22 +25,22 @@ const maxFieldName = 60
 // It walks the object itself, because encoding/json takes "SCRIPT" for
 // "script" and the last of two equal fields: a gateway that checked the first
 // one would have let the second one pass.
-func ParseRequest(data []byte) (Request, error) {
+func ParseRequest(data []byte) (run.Request, error) {
 	var req Request
 	if err := ParseObject(data, &req); err != nil {
-		return Request{}, err
+		return run.Request{}, err
 	}
-	return req, nil
+	return req.Run(), nil
 }
 
 // ParseObject reads the struct that into points to, as strictly as ParseRequest. After
 // an error it is half filled.
 func ParseObject(data []byte, into any) error {
-	if len(data) > MaxPayload {
-		return Errorf(Invalid, "request of %d bytes is above the maximum of %d", len(data), MaxPayload)
+	if len(data) > run.MaxPayload {
+		return run.Errorf(run.Invalid, "request of %d bytes is above the maximum of %d", len(data), run.MaxPayload)
 	}
 	if !utf8.Valid(data) {
-		return Errorf(Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", firstInvalid(data))
+		return run.Errorf(run.Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", firstInvalid(data))
 	}
 	// Windows editors begin files with a byte order mark; RFC 8259 lets a
 	// reader ignore it.
@@ -53,7 +54,7 @@ func ParseObject(data []byte, into any) error {
 		}
 		err = fmt.Errorf("more data after the JSON object (at byte %d)", d.InputOffset())
 	}
-	return Errorf(Invalid, "request: %s", explainJSON(data, err))
+	return run.Errorf(run.Invalid, "request: %s", explainJSON(data, err))
 }
 
 // readObject fills a struct from the next JSON object, field by field.
@@ -242,4 +243,15 @@ func explainJSON(data []byte, err error) string {
 		return fmt.Sprintf("not valid JSON at byte %d: %s", syntax.Offset, words)
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+func firstInvalid(b []byte) int {
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+	return len(b)
 }

@@ -1,9 +1,10 @@
-package run
+package jsonform
 
 import (
 	"bytes"
 	"encoding/json"
-	"io"
+	"errors"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // Encode writes what MarshalJSON gives, whatever is in a Result.
@@ -20,31 +22,36 @@ func TestEncode(t *testing.T) {
 	}))
 	value := rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage("null"), json.RawMessage(`{"a":[1,"<x>"]}`), json.RawMessage("[1,\n 2]")})
 	rapid.Check(t, func(t *rapid.T) {
-		r := Result{
-			ID: text.Draw(t, "id"), Status: StatusOK, Outcome: Succeeded, Value: value.Draw(t, "value"), Error: text.Draw(t, "error"),
+		r := run.Result{
+			ID: text.Draw(t, "id"), Status: run.StatusOK, Outcome: run.Succeeded, Value: value.Draw(t, "value"), Error: text.Draw(t, "error"),
 			Stdout: text.Draw(t, "stdout"), Stderr: text.Draw(t, "stderr"),
 			Variables: map[string]json.RawMessage{"b": value.Draw(t, "b"), text.Draw(t, "name"): json.RawMessage("1")},
-			Usage:     Usage{Output: 5, Result: 7}, Enforcement: Enforcement{Tier: policy.TierProcess},
+			Usage:     run.Usage{Output: 5, Result: 7}, Enforcement: run.Enforcement{Tier: policy.TierProcess},
 		}
-		for name, form := range map[string]struct {
-			marshal func() ([]byte, error)
-			encode  func(io.Writer) error
-		}{"whole": {r.MarshalJSON, r.Encode}, "brief": {r.MarshalBrief, r.EncodeBrief}} {
-			want, err := form.marshal()
-			var got bytes.Buffer
-			if encodeErr := form.encode(&got); err != nil || encodeErr != nil || got.String() != string(want)+"\n" {
-				t.Fatalf("%s: %v, %v\n%s\n%s", name, err, encodeErr, got.Bytes(), want)
-			}
+		want, err := r.MarshalJSON()
+		var got, brief bytes.Buffer
+		if encodeErr := Encode(&got, r); err != nil || encodeErr != nil || got.String() != string(want)+"\n" {
+			t.Fatalf("%v, %v\n%s\n%s", err, encodeErr, got.Bytes(), want)
+		}
+		var whole, part map[string]json.RawMessage
+		if err := errors.Join(EncodeBrief(&brief, r), json.Unmarshal(want, &whole), json.Unmarshal(brief.Bytes(), &part)); err != nil {
+			t.Fatalf("%v: %s", err, brief.Bytes())
+		}
+		for _, name := range []string{"usage", "traffic", "enforcement"} {
+			delete(whole, name)
+		}
+		if !reflect.DeepEqual(part, whole) {
+			t.Fatalf("brief: %s, want %s", part, whole)
 		}
 	})
 }
 
 // A large answer is not copied to be sent.
 func TestEncodeHoldsNoCopy(t *testing.T) {
-	r := Result{Value: json.RawMessage(`"` + strings.Repeat("x", 32<<20) + `"`), Stdout: strings.Repeat("x", 1<<20)}
+	r := run.Result{Value: json.RawMessage(`"` + strings.Repeat("x", 32<<20) + `"`), Stdout: strings.Repeat("x", 1<<20)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := r.Encode(biggest{t}); err != nil {
+	if err := Encode(biggest{t}, r); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)

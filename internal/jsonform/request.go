@@ -1,0 +1,41 @@
+// Package jsonform has the JSON form of requests and results that HTTP and JSON lines share:
+// a strict reader, and a writer that copies nothing large.
+package jsonform
+
+import (
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Request is a run.Request as JSON has it: flat, and without what JSON cannot carry
+// (modules, tools, streams).
+type Request struct {
+	ID                string              `json:"id,omitempty"`
+	Script            string              `json:"script,omitempty"`
+	Deterministic     bool                `json:"deterministic,omitempty"`
+	Command           []string            `json:"command,omitempty"`
+	Workspace         string              `json:"workspace,omitempty"`
+	WorkspaceReadOnly bool                `json:"workspace_read_only,omitempty"`
+	Env               map[string]string   `json:"env,omitempty"`
+	Name              string              `json:"name,omitempty"`
+	Context           any                 `json:"context,omitempty"`
+	Stdin             string              `json:"stdin,omitempty"`
+	Variables         []string            `json:"variables,omitempty"`
+	Restricted        bool                `json:"restricted,omitempty"`
+	Tier              policy.Tier         `json:"tier,omitempty"`
+	Trust             policy.Trust        `json:"trust,omitempty"`
+	Limits            policy.Limits       `json:"limits,omitzero"`
+	OnOutputLimit     policy.OutputAction `json:"on_output_limit,omitempty"`
+}
+
+// Run gives the request to run. Its Validate refuses fields of a script beside a command.
+func (r Request) Run() run.Request {
+	return run.Request{
+		ID: r.ID,
+		Script: run.Script{
+			Source: r.Script, Name: r.Name, Context: r.Context, Variables: r.Variables, Restricted: r.Restricted, Deterministic: r.Deterministic,
+		},
+		Command: run.Command{Args: r.Command, Workspace: r.Workspace, WorkspaceReadOnly: r.WorkspaceReadOnly, Env: r.Env},
+		Stdin:   r.Stdin, Tier: r.Tier, Trust: r.Trust, Limits: r.Limits, OnOutputLimit: r.OnOutputLimit,
+	}
+}
