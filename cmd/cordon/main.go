@@ -30,6 +30,8 @@ func constructors() map[string]func() *cobra.Command {
 		"run": newRunCommand, "exec": newExecCommand, "wasm": newWasmCommand, "check": newCheckCommand, "hook": newHookCommand,
 		"doctor": newDoctorCommand, "policy": newPolicyCommand, "version": newVersionCommand,
 		"serve": newServeCommand, "mcp": newMCPCommand, "token": newTokenCommand, "audit": newAuditCommand,
+		"completion": func() *cobra.Command { return cli.NewCompletionCommand(newRootCommand) },
+		"man":        func() *cobra.Command { return cli.NewManCommand("cordon", newRootCommand) },
 	}
 }
 
@@ -47,7 +49,6 @@ func rootFor(args []string) *cobra.Command {
 		return newRootCommand()
 	}
 	root := newBareRoot()
-	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(construct())
 	return root
 }
@@ -89,6 +90,7 @@ CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
 			return cmd.Help()
 		},
 	}
+	root.CompletionOptions.DisableDefaultCmd = true // ours is internal/cli's
 	root.SetFlagErrorFunc(cli.ExplainFlagError)
 	return root
 }

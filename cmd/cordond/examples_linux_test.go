@@ -45,6 +45,7 @@ var prose = map[string]string{
 var elsewhere = map[string]string{
 	"make": "builds; CI runs it", "pip": "installs; TestPackage does so", "brew": "macOS", "limactl": "macOS",
 	"systemctl": "changes the host", "install": "changes the host", "groupadd": "changes the host", "chgrp": "changes the host", "chmod": "changes the host",
+	"source": "changes the shell; cmd/cordon: completion.txtar does so",
 }
 
 // flagsOnly are commands of which only the flags are checked: they need what the block does

@@ -44,7 +44,7 @@ CORDON_ALLOW_COMMANDS is --allow-commands. Flags win.`,
 	// cordon makes the scripts that complete command lines.
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(cli.ExplainFlagError)
-	root.AddCommand(newServeCommand(), newMCPCommand())
+	root.AddCommand(newServeCommand(), newMCPCommand(), cli.NewManCommand("cordond", newRootCommand))
 	return root
 }
 
