@@ -101,7 +101,7 @@ test-long: ## run all tests, and all of CPython's own on every CPython
 RACELESS_PACKAGES := bench|bench/proc|bench/soak|compat|policy|python|run|internal/(arch|doctor|elf|hostfeature|jobobject|landlock|policyfile|pythonwasm|report|script|seatbelt|seccomp|seccomp/compile|wasmbin|wine)
 RACELESS_TESTS := ^Test(Containment.*|EachWallMatters|AttemptsEscapeWithoutWalls|$\
   TheCountIsTrue|AMillionFiles|Guest|ADirectoryIsNotCutSilently|$\
-  HostileArgumentsAreBounded|WrappersWithoutEnd|ContentsOfEverythingOnThisHost|ScannerAgainstPlainSearch|ManyOrdinaryArgumentsAreLookedAt)$$
+  HostileCommandsAreBounded|ManyOrdinaryArgumentsAreJudged)$$
 
 # The race detector needs a C compiler, which cordon itself never does.
 race: ## run the short tests of what has threads under the race detector, where gcc is installed

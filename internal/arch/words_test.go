@@ -100,7 +100,6 @@ var wordsPending = []string{
 	"internal/backend/wasm",
 	"internal/cgroup",
 	"internal/cli",
-	"internal/command",
 	"internal/doctor",
 	"internal/egress",
 	"internal/hostpath",

@@ -1,12 +1,9 @@
 package command
 
 import (
-	"os"
 	"path"
-	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -38,18 +35,13 @@ func Check(argv []string, s Scope) (Verdict, error) {
 }
 
 func (v *view) check(argv []string) (Verdict, error) {
-	s := v.Scope
-	l := &look{view: v, twins: map[string]twin{}, stock: sync.OnceValue(func() *inventory { return takeInventory(v.systemDirectories(s.Path)) })}
-	f, err := v.find(v.dir, argv[0], absolute(s.Path))
+	f, err := v.find(v.dir, argv[0], absolute(v.Path))
 	if err != nil {
-		if named, detail := l.dangling(argv[0]); detail != "" && !s.AllowInterpreters {
-			return Verdict{named, []run.Violation{refuseInterpreter(detail)}}, nil
-		}
 		return Verdict{}, err
 	}
 	verdict := Verdict{Path: f.path}
-	if !s.AllowInterpreters {
-		if detail := l.program(f, argv, trail{subject: show(argv[0])}, setting{dir: v.dir, directories: s.Path}); detail != "" {
+	if !v.AllowInterpreters {
+		if detail := v.interpreter(f, argv, chain{subject: show(argv[0])}, 0); detail != "" {
 			verdict.Refusals = append(verdict.Refusals, refuseInterpreter(detail))
 		}
 	}
@@ -57,9 +49,6 @@ func (v *view) check(argv []string) (Verdict, error) {
 		return Verdict{}, err
 	}
 	verdict.Refusals = append(verdict.Refusals, v.arguments(argv[1:])...)
-	if v.over() {
-		verdict.Refusals = append(verdict.Refusals, refuseEffort())
-	}
 	return verdict, nil
 }
 
@@ -98,20 +87,20 @@ func absolute(directories []string) (all []string) {
 // runnable follows a script's interpreters to a program, as execve will.
 func (v *view) runnable(f file) error {
 	for range scriptsMost {
-		n := v.nature(f)
-		switch n.format {
-		case program, secret:
+		h := v.head(f)
+		switch h.format {
+		case program, unreadable:
 			return nil
 		case unknown:
 			return run.Errorf(run.NotExecutable, "%s is neither %s program nor a script that begins with #! and an interpreter", show(f.typed), kernelsFormat(runtime.GOOS))
 		}
-		next, err := v.executable(v.dir, n.script.interpreter)
+		next, err := v.executable(v.dir, h.script.interpreter)
 		if err != nil {
 			why := ""
-			if strings.HasSuffix(n.script.line(), "\r") {
+			if strings.HasSuffix(h.script.line(), "\r") {
 				why = " (the line ends with CR LF; LF alone would be right)"
 			}
-			return run.Errorf(run.ClassOf(err), "%s begins with %s%s: %w", show(f.typed), show(n.script.line()), why, err)
+			return run.Errorf(run.ClassOf(err), "%s begins with %s%s: %w", show(f.typed), show(h.script.line()), why, err)
 		}
 		f = next
 	}
@@ -123,33 +112,4 @@ func kernelsFormat(system string) string {
 		return "a Mach-O"
 	}
 	return "an ELF"
-}
-
-// dangling finds an interpreter whose link is visible inside but what it leads
-// to is not: /usr/bin/awk without /etc/alternatives. It is the better answer
-// than "not found", which would only invite to mount more.
-func (l *look) dangling(name string) (named, detail string) {
-	directories := absolute(l.Path)
-	if strings.Contains(name, "/") {
-		directories = []string{""}
-	}
-	for _, directory := range directories {
-		r := l.walk(l.dir, path.Join(directory, name))
-		if left, ok := r.left(); !ok || left.place != system || r.place != outside {
-			continue
-		}
-		real, err := filepath.EvalSymlinks(r.path)
-		if info, statErr := os.Stat(real); err != nil || statErr != nil || info.Mode()&0o111 == 0 {
-			continue
-		}
-		for _, file := range []string{path.Base(real), path.Base(r.met[0].at)} {
-			if n, ok := nameOf(file); ok {
-				if named = path.Join(directory, name); !path.IsAbs(named) {
-					named = path.Join(l.dir, name)
-				}
-				return named, trail{subject: show(name)}.then("is " + show(real)).isA(string(n.kind))
-			}
-		}
-	}
-	return "", ""
 }

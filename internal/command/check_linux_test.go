@@ -8,7 +8,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -130,15 +129,11 @@ func TestScripts(t *testing.T) {
 		{"#!/usr/bin/env python3\n", "begins with #!/usr/bin/env python3, which runs "}, {"#!/usr/bin/env python3\r\n", "a Python interpreter"}, {"#!/usr/bin/env -S python3 -u\n", "a Python interpreter"}, {"#!/usr/bin/env -S A=1 python3\n", "a Python interpreter"},
 		{"#!/usr/bin/env -iS python3\n", "a Python interpreter"}, {"#!/usr/bin/env   sh\n", "a shell"}, {"#!/usr/bin/nice sh\n", "a shell"}, {"#!/usr/bin/awk -f\n", "awk"}, {"#!./inner\n", "which begins with #!/bin/sh, a shell"}, {"#!./middle\n", "a shell"},
 		{"#!" + g.ws + "/inner\n", "a shell"}, {"#!/bin/../bin/sh\n", "a shell"}, {"#!/bin/sh" + far + "-e\n", "a shell"}, {"#!/usr/bin/env " + far + "sh\n", "a shell"}, {"#!/usr/bin/env -S sh" + far + "\n", "a shell"}, {"#!/bin/sh\x00x\n", "a shell"},
-		{"#!/usr/bin/find . -exec sh ;\n", ""}, {"#!/usr/bin/make -f\n", ""}, {"#!/bin/cat\n", ""}, {"#!/bin/cat -n\n/bin/sh\n", ""}, {"#!/usr/bin/env cat\n", ""}, {"#!/usr/bin/sed -f\n", ""}, {"#!/usr/bin/env -S sed -n -f\n", ""},
+		{"#!/usr/bin/make -f\n", ""}, {"#!/bin/cat\n", ""}, {"#!/bin/cat -n\n/bin/sh\n", ""}, {"#!/usr/bin/env cat\n", ""}, {"#!/usr/bin/sed -f\n", ""}, {"#!/usr/bin/env -S sed -n -f\n", ""},
 	} {
 		g.write("ws/s", test.text, 0o755)
-		// Their interpreters are named by where they are, so that no other will do.
-		if _, err := g.find(strings.Trim(strings.Fields(test.text[2:])[0], "\x00x\r")); err != nil {
-			if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
-				t.Error(err)
-			}
-			continue
+		if strings.Contains(test.text, "awk") {
+			need(t, "awk")
 		}
 		if test.detail == "" {
 			g.allowed("./s")
@@ -147,10 +142,6 @@ func TestScripts(t *testing.T) {
 		g.refused(ruleInterpreter, []string{"./s", "arg"}, test.detail)
 		g.refused(ruleInterpreter, []string{"timeout", "5", "./s"}, "runs ./s, which begins")
 	}
-	// What the kernel cuts off is not read by it.
-	cut := "#!/usr/bin/env " + strings.Repeat("/", 255-len("#!/usr/bin/env bin/sh")) + "bin/sh"
-	g.write("ws/cut", cut+"ort-list\n", 0o755)
-	g.refused(ruleInterpreter, []string{"./cut"}, "a shell")
 	// Named like a tool, in front of it in the PATH.
 	g.write("ws/bin/ls", "#!/bin/sh\n", 0o755)
 	g.scope.Path = append([]string{g.ws + "/bin"}, g.scope.Path...)
@@ -158,67 +149,6 @@ func TestScripts(t *testing.T) {
 	g.refused(ruleInterpreter, []string{"env", "ls"}, "begins with #!/bin/sh, a shell")
 	g.scope.Path = g.scope.Path[1:]
 	g.allowed("env", "ls")
-	g.refused(ruleInterpreter, []string{"env", "PATH=bin", "ls"}, "a shell")
-	g.refused(ruleInterpreter, []string{"env", "-C", "bin", "./ls"}, "a shell")
-	g.refused(ruleInterpreter, []string{"env", "--chdir", "bin", "./ls"}, "a shell")
-	g.refused(ruleInterpreter, []string{"env", "-Cbin", "./ls"}, "a shell")
-}
-
-// A changed file is looked at again, whatever its times say.
-func TestChangesAreSeen(t *testing.T) {
-	g := newGround(t)
-	sh, ls := must(t, need(t, "sh")), must(t, need(t, "ls"))
-	g.write("ws/tool", string(ls), 0o755)
-	old := must(t, g.ws+"/tool")
-	for range 50 {
-		g.allowed("./tool")
-		data := slices.Concat(sh, make([]byte, max(0, len(old)-len(sh))))
-		g.write("ws/tool", string(data), 0o755)
-		g.refused(ruleInterpreter, []string{"./tool"}, "a shell")
-		g.write("ws/tool", string(old), 0o755)
-	}
-}
-
-// A file that has just changed may change again within the same tick.
-func TestFreshFilesAreNotRemembered(t *testing.T) {
-	if (identity{ctime: time.Now().UnixNano()}).settled() || !(identity{ctime: time.Now().Add(-time.Minute).UnixNano()}).settled() {
-		t.Error("age is not looked at")
-	}
-	g := newGround(t)
-	g.copyOf(need(t, "ls"), "ws/tool")
-	g.allowed("./tool")
-	info, err := os.Stat(g.ws + "/tool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, _ := identify(info)
-	if _, ok := remembered.get(cacheKey{id, readMost}); ok {
-		t.Error("a fresh file is remembered")
-	}
-}
-
-func TestMemoryIsBounded(t *testing.T) {
-	m := memory{all: map[cacheKey]nature{}}
-	for i := range 10 * rememberMost {
-		m.put(cacheKey{most: int64(i)}, nature{format: program})
-	}
-	if len(m.all) > rememberMost {
-		t.Errorf("%d entries", len(m.all))
-	}
-	if n, ok := m.get(cacheKey{most: 10*rememberMost - 1}); !ok || n.format != program {
-		t.Error("the newest is forgotten")
-	}
-	g := newGround(t)
-	ls := need(t, "ls")
-	g.allowed("ls")
-	info, err := os.Stat(ls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, _ := identify(info)
-	if _, ok := remembered.get(cacheKey{id, readSystemMost}); !ok {
-		t.Error("ls is not remembered")
-	}
 }
 
 func TestHammer(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package command looks at a command line before it starts.
+// Package command judges a command line before it starts.
 //
 // # Tasks
 //
@@ -10,42 +10,28 @@
 //
 // # Two rules
 //
-// "interpreter" is a wall of its own: the command itself may not be a shell,
-// Python, awk or any other program that runs what its arguments say, unless
-// Scope.AllowInterpreters. It goes by the file and not by its spelling: links,
-// copies, hard links, versioned names, scripts by their #! line, and through
-// programs that start others (env, timeout, find -exec, ld.so, …). Only the
-// command itself is meant: make may start sh.
+// "interpreter": the command itself may not be a shell, Python, awk or another program that
+// runs what its arguments say, unless Scope.AllowInterpreters. The rule goes by the name of
+// the file. It follows symbolic links, #! lines and well-known wrappers (env, timeout,
+// find -exec, …). Only the command itself is meant: make may start sh.
 //
-// "path" is the clear error in front of the mounts: an argument that names a
-// file which will not be there inside. Arguments that only look a bit like
-// paths (regular expressions, sed scripts, URLs, revisions) are let through
-// when in doubt, since the mounts decide in the end.
-//
-// # Cost
-//
-// What a file is, is remembered by its identity (device, inode, size, times).
-// A second look at the same command takes some dozens of microseconds. The
-// first reads the file: once, in parts, and not more than readMost of it. Steps
-// and system calls are counted, and a command that needs more than effortMost
-// is refused.
+// "path": an argument names a file that does not exist inside. Arguments that only resemble
+// paths (regular expressions, sed scripts, URLs, revisions) pass.
 //
 // # What this does not stop
 //
-// The list of interpreters is a guard against shell injection and
-// carelessness. It does not confine: whatever runs, runs behind the jail's
-// walls, and those are what holds.
+// Nothing: it gives a clear error early, and guards against shell injection and
+// carelessness. Whatever runs, runs behind the walls of the jail, and no wall depends on
+// this package. Among what passes the check:
 //
-//   - Programs that are not interpreters but run what an argument says:
-//     git -c alias.x='!sh', make SHELL=… or --eval, tar --checkpoint-action,
-//     gcc -wrapper, sed's e command, sqlite3's .shell, ssh ProxyCommand,
-//     rsync -e, socat EXEC:, go run, ed and less with their "!".
-//   - A program that was compiled for the purpose, packed, or changed so that
-//     nothing known is left in it.
-//   - A wrapper of which not all options are known (bwrap, systemd-run) that
-//     goes into another directory or root first: of those, what is found from the
-//     command's own directory is looked at, and what is not passes.
-//   - A file that is exchanged between the look and the start.
-//   - Paths that a program reads from a file, from its input or its
-//     environment, and those glued to an option in an unusual way.
+//   - a copy of an interpreter under another name, and a program with one inside;
+//   - programs that are no interpreters and run what an argument says:
+//     git -c alias.x='!sh', make SHELL=…, tar --checkpoint-action, sed's e command,
+//     sqlite3's .shell, ssh ProxyCommand, go run, flock -c, sudo -s;
+//   - wrappers that are not in the list, and commands that a wrapper finds in another
+//     directory or root;
+//   - a file that is replaced between the check and the start;
+//   - paths in files, in the input, in the environment, and those glued to an option in an
+//     unusual way;
+//   - the rest of a command line whose paths cost too much to follow.
 package command

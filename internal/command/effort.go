@@ -1,10 +1,5 @@
 package command
 
-import (
-	"github.com/cordon-sandbox/cordon/policy"
-	"github.com/cordon-sandbox/cordon/run"
-)
-
 const (
 	// pathMost is the kernel's PATH_MAX: a text as long as that names no file.
 	pathMost = 4096
@@ -19,14 +14,12 @@ const (
 	// userEffort is what the user database costs: a file is read, or a server
 	// asked.
 	userEffort = 200
-	// directoryEffort is what the inventory of a directory costs.
-	directoryEffort = 200
 )
 
-// effort is the work that one Check has done so far.
+// effort is the work that one Check has done so far. When it is spent, the rest of the
+// command is not judged: the walls decide about it.
 type effort struct {
 	spent int
-	read  int64 // bytes of files
 }
 
 // spend reports whether there is enough left for more of it, of which the price
@@ -40,12 +33,3 @@ func (e *effort) spend(units int, text string) bool {
 }
 
 func (e *effort) over() bool { return e.spent > effortMost }
-
-// refuseEffort is about a command of which nobody knows the rest.
-func refuseEffort() run.Violation {
-	return run.Violation{
-		Wall: policy.WallCommand, Op: rulePath, Count: 1,
-		Detail: "the arguments name too many paths, or paths too long, to be looked at",
-		Hint:   "name fewer in one command, or use a file with a list of them",
-	}
-}

@@ -11,32 +11,24 @@ import (
 
 // file is a program as it was found inside.
 type file struct {
-	typed string // as somebody wrote it
-	path  string // as the guest will name it
-	real  string // with links followed
-	info  fs.FileInfo
-	place place
-	met   []link
+	typed      string // as somebody wrote it
+	path       string // as the guest will name it
+	real       string // with links followed
+	info       fs.FileInfo
+	visibility visibility
+	met        []link
 }
 
 // isSystem reports whether it lies where no guest writes. A workspace may
 // contain the system's directories, but not the other way round.
-func (f file) isSystem() bool { return f.place == system }
-
-// most is how much of it is read.
-func (f file) most() int64 {
-	if f.isSystem() {
-		return readSystemMost
-	}
-	return readMost
-}
+func (f file) isSystem() bool { return f.visibility == system }
 
 // names are those that tell something: the file's own, and those of the links
 // of the system that led to it (sh -> busybox).
 func (f file) names() []string {
 	all := []string{path.Base(f.real)}
 	for _, l := range f.met {
-		if l.place == system {
+		if l.visibility == system {
 			all = append(all, path.Base(l.at))
 		}
 	}
@@ -55,7 +47,7 @@ func (f file) called() string {
 // locate finds a regular file by its path.
 func (v *view) locate(dir, name string) (file, error) {
 	r := v.walk(dir, name)
-	f := file{typed: name, path: path.Clean(name), real: r.path, info: r.info, place: r.place, met: r.met}
+	f := file{typed: name, path: path.Clean(name), real: r.path, info: r.info, visibility: r.visibility, met: r.met}
 	if !path.IsAbs(name) {
 		f.path = path.Join(dir, name)
 	}
@@ -74,13 +66,13 @@ func (v *view) locate(dir, name string) (file, error) {
 	switch {
 	case len(name) >= pathMost:
 		return f, run.Errorf(run.NotFound, "%s has %d bytes, and no path has more than %d", show(name), len(name), pathMost-1)
-	case r.place == outside:
+	case r.visibility == outside:
 		return f, run.Errorf(run.NotFound, "%s is not visible inside%s; visible are %s", show(name), via, strings.Join(v.visible(), ", "))
-	case r.place == scratch:
+	case r.visibility == scratch:
 		return f, run.Errorf(run.NotFound, "%s does not exist inside: %s is private, and empty when a command starts", show(name), v.Scratch)
-	case r.place == skeleton:
+	case r.visibility == skeleton:
 		return f, run.Errorf(run.NotExecutable, "%s is a directory", show(name))
-	case r.place == device:
+	case r.visibility == device:
 		return f, run.Errorf(run.NotExecutable, "%s is not a program", show(name))
 	case r.info == nil:
 		return f, run.Errorf(run.NotFound, "%s does not exist%s", show(name), via)
@@ -113,18 +105,6 @@ func (v *view) directory(dir, name string) string {
 		v.directories[name] = real
 	}
 	return real
-}
-
-// systemDirectories leaves out those of the PATH that a guest may write to: a
-// project's own bin/watch is nobody's twin.
-func (v *view) systemDirectories(directories []string) (all []string) {
-	for _, f := range absolute(directories) {
-		real := v.directory("/", f)
-		if v.where(real) == system && !slices.Contains(all, real) && v.spend(directoryEffort, "") {
-			all = append(all, real)
-		}
-	}
-	return all
 }
 
 // find looks a command up as execvp does: by its path if it has a slash, else

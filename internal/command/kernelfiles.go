@@ -39,7 +39,7 @@ func isLeap(p string) bool {
 	return len(parts) > 3 && slices.Contains(leaps, parts[3]) && !slices.Contains(devices, p)
 }
 
-func (v *view) whereInKernel(p string) place {
+func (v *view) whereInKernel(p string) visibility {
 	if slices.Contains(devices, p) || slices.Contains(kernelTexts, p) {
 		return device
 	}

@@ -9,118 +9,77 @@ import (
 // kind says what an interpreter is, as the end of a sentence.
 type kind string
 
-// The kinds that more than one table names.
-const (
-	shell      kind = "a shell"
-	python     kind = "a Python interpreter"
-	javascript kind = "a JavaScript runtime"
-	perl       kind = "a Perl interpreter"
-	ruby       kind = "a Ruby interpreter"
-	php        kind = "a PHP interpreter"
-	lua        kind = "a Lua interpreter"
-	awk        kind = "an awk interpreter"
-	tcl        kind = "a Tcl interpreter"
-	lisp       kind = "a Lisp interpreter"
-	statistics kind = "an R interpreter"
-	editor     kind = "an editor that runs scripts"
-)
-
-// named is the denylist. Where told is true, the file itself tells what it is
-// (markers.go), and a name is believed only in the system's directories: a project
-// may well build a program called "node".
+// interpreters are the programs that run what their arguments say, by the names of their
+// files without version.
 //
-// Editors with a language of their own are in it (vim -c, emacs --script); ed,
-// less, man and nano are not: they have none, and start a shell only for
-// somebody who types "!". Compilers, m4, bc, dc, jq, sed, make, git and sqlite3
-// are tools that people come for.
-var named = []struct {
-	kind  kind
-	told  bool
-	names string
-}{
-	{shell, true, "sh bash rbash dash ash zsh rzsh ksh ksh93 rksh rksh93 mksh lksh posh fish csh tcsh bsd-csh yash static-sh"},
-	{shell, false, "rc pdksh oksh loksh sash hush nu nushell elvish xonsh oil osh ysh murex pwsh powershell"},
-	{python, true, "python pythonw pypy"},
-	{python, false, "ipython jython micropython circuitpython graalpy bpython ptpython"},
-	{javascript, true, "node nodejs"},
-	{javascript, false, "deno bun bunx qjs quickjs js mujs d8 jsc gjs cjs rhino jjs jrunscript hermes txiki tjs"},
-	{ruby, true, "ruby"},
-	{ruby, false, "irb jruby mruby mirb truffleruby erb"},
-	{perl, true, "perl"},
-	{perl, false, "raku rakudo moar perl6"},
-	{php, true, "php php-cgi php-cli phpdbg hhvm"},
-	{lua, true, "lua luajit texlua luatex wrk"},
-	{lua, false, "luau fennel"},
-	{awk, true, "awk gawk mawk nawk bwk original-awk igawk"},
-	{awk, false, "goawk frawk bioawk"},
-	{tcl, true, "tclsh wish tclkit"},
-	{tcl, false, "expect expectk jimsh"},
-	{lisp, true, "guile"},
-	{lisp, false, "scheme mit-scheme chibi-scheme racket gracket mzscheme chez petite csi gsi bigloo gosh sbcl clisp ecl ccl abcl clojure clj janet picolisp newlisp"},
-	{statistics, true, "R"},
-	{statistics, false, "Rscript littler"},
-	{"a Julia interpreter", false, "julia"},
-	{"an Octave interpreter", false, "octave octave-cli matlab"},
-	{"an Erlang runtime", false, "erl erlexec beam.smp escript elixir iex"},
-	{"a Java runtime", false, "java javaw jshell jdb groovy groovysh scala kotlin bsh ammonite amm jbang"},
-	{"a .NET runtime", false, "dotnet mono mono-sgen mono-boehm fsi csharp dotnet-script"},
-	{"a Swift interpreter", false, "swift swift-frontend"},
-	{"a Haskell interpreter", false, "ghci runghc runhaskell hugs"},
-	{"an OCaml interpreter", false, "ocaml ocamlrun utop"},
-	{"a Prolog interpreter", false, "swipl prolog gprolog"},
-	{"a Forth interpreter", false, "gforth pforth"},
-	{"an LLVM interpreter", false, "lli"},
-	{"an AppleScript interpreter", false, "osascript"},
-	{"a script host", false, "cscript wscript mshta"},
-	{"a debugger, which runs scripts and programs", false, "gdb gdbtui gdb-multiarch gdbserver lldb lldb-server cgdb"},
-	{editor, true, "vim vi ex rvim view rview vimdiff gvim gview nvim emacs"},
-	{editor, false, "emacsclient xemacs zile jed"},
+// Editors with a language of their own are among them (vim -c, emacs --script). Not among
+// them are ed, less, man and nano, which start a shell only when somebody types "!", and
+// compilers, m4, bc, dc, jq, sed, make, git and sqlite3: people come for these tools.
+var interpreters = map[kind]string{
+	"a shell":                                     "sh bash rbash dash ash zsh rzsh ksh ksh93 rksh rksh93 mksh lksh posh fish csh tcsh bsd-csh yash static-sh rc pdksh oksh loksh sash hush nu nushell elvish xonsh oil osh ysh murex pwsh powershell",
+	"a Python interpreter":                        "python pythonw pypy ipython jython micropython circuitpython graalpy bpython ptpython",
+	"a JavaScript runtime":                        "node nodejs deno bun bunx qjs quickjs js mujs d8 jsc gjs cjs rhino jjs jrunscript hermes txiki tjs",
+	"a Ruby interpreter":                          "ruby irb jruby mruby mirb truffleruby erb",
+	"a Perl interpreter":                          "perl raku rakudo moar perl6",
+	"a PHP interpreter":                           "php php-cgi php-cli phpdbg hhvm",
+	"a Lua interpreter":                           "lua luajit texlua luatex wrk luau fennel",
+	"an awk interpreter":                          "awk gawk mawk nawk bwk original-awk igawk goawk frawk bioawk",
+	"a Tcl interpreter":                           "tclsh wish tclkit expect expectk jimsh",
+	"a Lisp interpreter":                          "guile scheme mit-scheme chibi-scheme racket gracket mzscheme chez petite csi gsi bigloo gosh sbcl clisp ecl ccl abcl clojure clj janet picolisp newlisp",
+	"an R interpreter":                            "R Rscript littler",
+	"a Julia interpreter":                         "julia",
+	"an Octave interpreter":                       "octave octave-cli matlab",
+	"an Erlang runtime":                           "erl erlexec beam.smp escript elixir iex",
+	"a Java runtime":                              "java javaw jshell jdb groovy groovysh scala kotlin bsh ammonite amm jbang",
+	"a .NET runtime":                              "dotnet mono mono-sgen mono-boehm fsi csharp dotnet-script",
+	"a Swift interpreter":                         "swift swift-frontend",
+	"a Haskell interpreter":                       "ghci runghc runhaskell hugs",
+	"an OCaml interpreter":                        "ocaml ocamlrun utop",
+	"a Prolog interpreter":                        "swipl prolog gprolog",
+	"a Forth interpreter":                         "gforth pforth",
+	"an LLVM interpreter":                         "lli",
+	"an AppleScript interpreter":                  "osascript",
+	"a script host":                               "cscript wscript mshta",
+	"a debugger, which runs scripts and programs": "gdb gdbtui gdb-multiarch gdbserver lldb lldb-server cgdb",
+	"an editor that runs scripts":                 "vim vi ex rvim view rview vimdiff gvim gview nvim emacs emacsclient xemacs zile jed",
+	"a program that starts a shell":               "script scriptlive su sg newgrp login sulogin parallel tmux screen capsh xterm watch",
 }
 
-// A name is an entry of named.
-type name struct {
-	kind kind
-	told bool
-}
-
-var names = sync.OnceValue(func() map[string]name {
-	all := map[string]name{}
-	for _, n := range named {
-		for word := range strings.FieldsSeq(n.names) {
-			all[word] = name{n.kind, n.told}
+var kinds = sync.OnceValue(func() map[string]kind {
+	all := map[string]kind{}
+	for kind, names := range interpreters {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = kind
 		}
 	}
 	return all
 })
 
-// builds are words at the end of a name that say how or for what it was built.
-var builds = strings.Fields("dbg debug static bin real orig original min minimal dist c jit " +
-	"basic tiny nox nox11 gtk gtk2 gtk3 pgtk x x11 lucid athena motif huge small gnome mawk gawk byron " +
-	"gnu musl linux x86 i386 i686 amd64 arm64 aarch64 win32")
+// builds are words at the end of a name that say how a program was built.
+var builds = strings.Fields("dbg debug static real orig original minimal jit basic tiny nox gtk gtk3 x11 gnu musl")
 
-// nameOf looks a file's name up: as it is, and without the triplet in front of
-// it, without version and build words: x86_64-linux-gnu-python3.11-dbg.
-func nameOf(file string) (name, bool) {
+// kindOf looks up the name of a file, with version and build words, as in python3.11-dbg,
+// and without.
+func kindOf(file string) (kind, bool) {
 	file = strings.TrimSuffix(strings.TrimRight(file, "\r"), ".exe")
-	if n, ok := names()[file]; ok {
-		return n, true
+	if k, ok := kinds()[file]; ok {
+		return k, true
 	}
-	file = withoutTriplet(file)
 	for {
-		// "R", "vi" and "ex" are short enough for ex1 to be something else.
-		if n, ok := names()[file]; ok && len(file) > 2 {
-			return n, true
-		}
-		shorter := shorten(file)
+		shorter := withoutLastWord(file)
 		if shorter == file || shorter == "" {
-			return name{}, false
+			return "", false
 		}
 		file = shorter
+		// "R", "vi" and "ex" are too short: ex1 is something else.
+		if k, ok := kinds()[file]; ok && len(file) > 2 {
+			return k, true
+		}
 	}
 }
 
-// shorten takes one version or build word from the end of a name.
-func shorten(file string) string {
+// withoutLastWord takes one version or build word from the end of a name.
+func withoutLastWord(file string) string {
 	if i := strings.LastIndexAny(file, "-._+"); i > 0 {
 		word := file[i+1:]
 		if isVersion(word) || slices.Contains(builds, word) {
@@ -144,26 +103,3 @@ func isVersion(word string) bool {
 	}
 	return digits(strings.TrimRight(word, "dmut"))
 }
-
-// withoutTriplet takes the machine from the front: arm-none-eabi-gdb.
-func withoutTriplet(file string) string {
-	words := strings.Split(file, "-")
-	at := slices.IndexFunc(words, func(w string) bool { return slices.Contains(systems, w) })
-	if at < 1 || !slices.ContainsFunc(machines, func(m string) bool { return strings.HasPrefix(words[0], m) }) {
-		return file
-	}
-	rest := words[at+1:]
-	for len(rest) > 0 && slices.ContainsFunc(abis, func(a string) bool { return strings.HasPrefix(rest[0], a) }) {
-		rest = rest[1:]
-	}
-	if len(rest) == 0 {
-		return file // perl5.36-x86_64-linux-gnu
-	}
-	return strings.Join(rest, "-")
-}
-
-var (
-	machines = strings.Fields("x86_64 i386 i486 i586 i686 amd64 arm aarch64 riscv powerpc ppc s390x mips sparc loongarch m68k")
-	systems  = strings.Fields("linux none darwin apple w64 freebsd netbsd openbsd unknown pc")
-	abis     = strings.Fields("gnu musl eabi elf android mingw32 darwin linux uclibc")
-)

@@ -151,7 +151,7 @@ func (v *view) file(text string) (detail, hint string) {
 // so with "/": it is the private root, and more often the separator of tr, cut
 // or sort.
 func (v *view) ok(r resolved, absolute bool) bool {
-	switch r.place {
+	switch r.visibility {
 	case granted, system, device:
 		return true
 	case scratch:
@@ -162,7 +162,7 @@ func (v *view) ok(r resolved, absolute bool) bool {
 	// A link of the host's system that dangles inside: nothing is read through
 	// it, and it was not made by whoever made the workspace.
 	l, ok := r.left()
-	return ok && l.place == system
+	return ok && l.visibility == system
 }
 
 // okScratch judges a path in the private /tmp. Whoever writes /tmp/x means the
@@ -172,7 +172,7 @@ func (v *view) okScratch(r resolved, absolute bool) bool {
 	if r.path == v.Scratch {
 		return true
 	}
-	if l, linked := r.left(); linked && l.place == granted {
+	if l, linked := r.left(); linked && l.visibility == granted {
 		_, err := os.Lstat(r.path)
 		return err != nil
 	}

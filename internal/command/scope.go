@@ -23,16 +23,16 @@ type Scope struct {
 	AllowInterpreters bool
 }
 
-// place says what a path is to the guest.
-type place int
+// visibility says what a path is to the guest.
+type visibility int
 
 const (
-	outside  place = iota // not there
-	skeleton              // a directory that is there only because something below it is
-	scratch               // private
-	device                // harmless, or the guest's own
-	system                // the host's, read-only
-	granted               // workspace, read and write
+	outside  visibility = iota // not there
+	skeleton                   // a directory that is there only because something below it is
+	scratch                    // private
+	device                     // harmless, or the guest's own
+	system                     // the host's, read-only
+	granted                    // workspace, read and write
 )
 
 // view is a Scope that has been checked.
@@ -43,11 +43,11 @@ type view struct {
 
 	*effort
 	directories map[string]string // the real directories of the PATH, as they are asked for
-	natures     map[string]nature // of the files that were looked at
+	heads       map[string]head   // of the files that were read
 }
 
 func newView(s Scope) (*view, error) {
-	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), effort: &effort{}, directories: map[string]string{}, natures: map[string]nature{}}
+	v := &view{Scope: s, grants: slices.Concat(s.Read, s.Write), effort: &effort{}, directories: map[string]string{}, heads: map[string]head{}}
 	if s.Workspace != "" {
 		v.grants = append([]string{s.Workspace}, v.grants...)
 	}
@@ -61,17 +61,17 @@ func newView(s Scope) (*view, error) {
 	}
 	v.Dir = path.Clean(v.Dir)
 	r := v.walk("/", v.Dir)
-	if r.place == outside || r.place == device {
+	if r.visibility == outside || r.visibility == device {
 		return nil, run.Errorf(run.Invalid, "the working directory %s cannot be seen inside; visible are %s", show(v.Dir), strings.Join(v.visible(), ", "))
 	}
 	v.dir = r.path
 	return v, nil
 }
 
-// where finds the place of a clean absolute path. Of two that contain it the
+// where finds the visibility of a clean absolute path. Of two that contain it the
 // inner one counts, as with mounts: a workspace below /tmp is the workspace,
 // and /usr is the system's even where / is granted.
-func (v *view) where(p string) place {
+func (v *view) where(p string) visibility {
 	if ownedByKernel(p) {
 		return v.whereInKernel(p)
 	}
@@ -91,7 +91,7 @@ func (v *view) where(p string) place {
 	return outside
 }
 
-func (v *view) innermost(p string) place {
+func (v *view) innermost(p string) visibility {
 	longest, where := 0, outside
 	for _, q := range v.grants {
 		if len(q) > longest && hostpath.Under(p, q) {

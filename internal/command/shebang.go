@@ -20,7 +20,6 @@ const (
 // the line as one argument.
 type shebang struct {
 	interpreter, argument string
-	cut                   string // the argument as the kernel cuts it, if it does
 }
 
 // readShebang reads the line as load_script in the kernel does. It is not ok
@@ -41,7 +40,6 @@ func readShebang(head []byte) (shebang, bool) {
 	if name := strings.TrimLeft(string(seen[2:]), " \t"); !strings.ContainsAny(name, " \t\x00") {
 		return shebang{}, false
 	}
-	whole.cut = parseLine(seen[:kernelLine-1]).argument // the last byte is lost
 	return whole, true
 }
 
@@ -62,22 +60,4 @@ func (s shebang) line() string {
 		return "#!" + s.interpreter
 	}
 	return "#!" + s.interpreter + " " + s.argument
-}
-
-// commands are the command lines that the kernel makes of it: one, or two
-// where it depends on the kernel.
-func (s shebang) commands(file string, args []string) [][]string {
-	arguments := []string{s.argument}
-	if s.cut != "" && s.cut != s.argument {
-		arguments = append(arguments, s.cut)
-	}
-	var all [][]string
-	for _, a := range arguments {
-		argv := []string{s.interpreter}
-		if a != "" {
-			argv = append(argv, a)
-		}
-		all = append(all, append(append(argv, file), args...))
-	}
-	return all
 }

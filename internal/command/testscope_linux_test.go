@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -77,21 +78,6 @@ func (g *ground) copyOf(program, name string, more ...byte) {
 	g.write(name, string(append(data, more...)), 0o755)
 }
 
-// standIns makes programs of the system by the names that this host does not
-// have. The rule goes by their names, so that any program will do.
-func (g *ground) standIns(names ...string) {
-	g.t.Helper()
-	bin := filepath.Join(g.root, "bin")
-	for _, name := range names {
-		if _, err := g.find(name); err != nil && !strings.Contains(name, "/") {
-			g.copyOf(need(g.t, "true"), "bin/"+name)
-		}
-	}
-	if !slices.Contains(g.scope.System, bin) {
-		g.scope.System, g.scope.Path = append(g.scope.System, bin), append(g.scope.Path, bin)
-	}
-}
-
 // need finds a program of this host, with links followed. Where it is missing
 // the test is skipped, except where skips are forbidden.
 func need(t testing.TB, name string) string {
@@ -101,16 +87,8 @@ func need(t testing.TB, name string) string {
 			return real
 		}
 	}
-	missing(t, name)
+	hosttest.Lacks(t, "%s is missing on this host", name)
 	return ""
-}
-
-func missing(t testing.TB, what string) {
-	t.Helper()
-	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {
-		t.Fatalf("%s is missing on this host", what)
-	}
-	t.Skipf("%s is missing on this host", what)
 }
 
 // brief keeps a command of thousands of words out of the log.

@@ -10,19 +10,19 @@ import (
 // maxLinks is the kernel's own bound on the links in one path.
 const maxLinks = 40
 
-// link is a symbolic link and the place that it is in.
+// link is a symbolic link and the visibility of its path.
 type link struct {
-	at    string
-	place place
+	at         string
+	visibility visibility
 }
 
 // resolved is where a path leads inside.
 type resolved struct {
-	path  string
-	place place
-	info  fs.FileInfo // of what is there; nil when nothing is, or when it cannot be known
-	met   []link
-	exit  int // the link in met by which it left the host's visible files, counted from 1
+	path       string
+	visibility visibility
+	info       fs.FileInfo // of what is there; nil when nothing is, or when it cannot be known
+	met        []link
+	exit       int // the link in met by which it left the host's visible files, counted from 1
 }
 
 // left gives the link through which a path left what the guest sees. There is
@@ -39,7 +39,7 @@ func (r resolved) left() (link, bool) {
 // there is, and ".." takes one component away.
 func (v *view) walk(from, name string) resolved {
 	if len(name) >= pathMost || v.over() {
-		return resolved{path: from, place: outside}
+		return resolved{path: from, visibility: outside}
 	}
 	w := walker{view: v, resolved: resolved{path: from}, todo: strings.Split(name, "/")}
 	if path.IsAbs(name) {
@@ -48,7 +48,7 @@ func (v *view) walk(from, name string) resolved {
 	w.own = len(w.todo)
 	for len(w.todo) > 0 {
 		if !v.spend(1, w.path) {
-			return resolved{path: from, place: outside}
+			return resolved{path: from, visibility: outside}
 		}
 		part := w.todo[0]
 		own := len(w.todo) == w.own
@@ -57,9 +57,9 @@ func (v *view) walk(from, name string) resolved {
 		}
 		w.step(part, own)
 	}
-	w.place = v.where(w.path)
+	w.visibility = v.where(w.path)
 	// The last component may have been "..", or there was none.
-	if w.info == nil && !w.missing && w.hosts(w.place) {
+	if w.info == nil && !w.missing && w.hosts(w.visibility) {
 		if info, err := os.Lstat(w.path); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 			w.info = info
 		}
@@ -78,7 +78,7 @@ type walker struct {
 }
 
 // hosts reports whether the host's file at the path is the guest's.
-func (w *walker) hosts(p place) bool {
+func (w *walker) hosts(p visibility) bool {
 	return (p == granted || p == system) && !ownedByKernel(w.path)
 }
 
@@ -125,7 +125,7 @@ func (w *walker) step(part string, own bool) {
 }
 
 // leave notes how the path comes out of the host's files and back.
-func (w *walker) leave(where place, own bool) {
+func (w *walker) leave(where visibility, own bool) {
 	switch out := where != granted && where != system; {
 	case !out:
 		w.out, w.exit = false, 0

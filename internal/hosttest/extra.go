@@ -12,6 +12,7 @@ import (
 // have: `scripts/setup test-all` sets it up.
 type Extra string
 
+// The extras, each with what NeedsExtra returns for it.
 const (
 	PythonWasm      Extra = "CPython for WebAssembly"               // python-wasm.zip
 	PythonWasmTests Extra = "CPython's own tests for WebAssembly"   // python-wasm-tests.zip
