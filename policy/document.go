@@ -1,9 +1,6 @@
 package policy
 
 import (
-	"errors"
-	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -37,22 +34,6 @@ type Document struct {
 	PythonWasm    string `json:"python_wasm,omitempty" yaml:"python_wasm,omitempty"`
 	// Language adds to what restricted code may use.
 	Language DocumentLanguage `json:"language,omitzero" yaml:"language,omitempty"`
-}
-
-// DocumentLimits are Limits as text; the fields have the same names.
-type DocumentLimits struct {
-	WallTime  string `json:"wall_time,omitempty" yaml:"wall_time,omitempty"`
-	CPUTime   string `json:"cpu_time,omitempty" yaml:"cpu_time,omitempty"`
-	Memory    string `json:"memory,omitempty" yaml:"memory,omitempty"`
-	Output    string `json:"output,omitempty" yaml:"output,omitempty"`
-	Result    string `json:"result,omitempty" yaml:"result,omitempty"`
-	Scratch   string `json:"scratch,omitempty" yaml:"scratch,omitempty"`
-	OpenFiles *int   `json:"open_files,omitempty" yaml:"open_files,omitempty"`
-	Threads   *int   `json:"threads,omitempty" yaml:"threads,omitempty"`
-	Processes *int   `json:"processes,omitempty" yaml:"processes,omitempty"`
-	Disk      string `json:"disk,omitempty" yaml:"disk,omitempty"`
-	Files     *int   `json:"files,omitempty" yaml:"files,omitempty"`
-	Fuel      string `json:"fuel,omitempty" yaml:"fuel,omitempty"`
 }
 
 // DocumentLanguage names the preset of restricted scripts, and modules and builtins
@@ -181,50 +162,6 @@ func Echoes(field, cause string) bool {
 	return field == cause
 }
 
-// limits reads each field by the type that Limits has under the same name.
-func (d DocumentLimits) limits(group string, found *problems) Limits {
-	var l Limits
-	said, out := reflect.ValueOf(d), reflect.ValueOf(&l).Elem()
-	for i := range said.NumField() {
-		if said.Field(i).IsZero() {
-			continue
-		}
-		field := group + "." + jsonName(said.Type().Field(i))
-		var n int64
-		var err error
-		switch target := out.FieldByName(said.Type().Field(i).Name); target.Interface().(type) {
-		case Duration:
-			var v Duration
-			v, err = ParseDuration(said.Field(i).String())
-			n = int64(v)
-		case Bytes:
-			var v Bytes
-			v, err = ParseBytes(said.Field(i).String())
-			n = int64(v)
-		case Count:
-			var v Count
-			v, err = ParseCount(said.Field(i).String())
-			n = int64(v)
-		default:
-			n = said.Field(i).Elem().Int()
-		}
-		// Zero means "not said" in a Policy. Who writes it means something
-		// else, most likely "no limit", which there is none of.
-		switch {
-		case err == nil && n == 0:
-			err = errors.New("is zero: leave it out for the default, or give a positive one (there is no \"no limit\")")
-		case err == nil && n < 0:
-			err = fmt.Errorf("%d is negative: leave it out for the default, or give a positive one", n)
-		}
-		if err != nil {
-			found.add(field, err)
-			continue
-		}
-		out.FieldByName(said.Type().Field(i).Name).SetInt(n)
-	}
-	return l
-}
-
 // FromPolicy says p in full, every default filled in, so that what is printed
 // is what is used and means the same under a later cordon's defaults.
 func FromPolicy(p Policy) Document {
@@ -256,14 +193,6 @@ func trueOrNil(b bool) *bool {
 		return nil
 	}
 	return &b
-}
-
-func documentLimits(l Limits) DocumentLimits {
-	return DocumentLimits{
-		WallTime: l.WallTime.String(), CPUTime: l.CPUTime.String(),
-		Memory: l.Memory.String(), Output: l.Output.String(), Result: l.Result.String(), Scratch: l.Scratch.String(),
-		OpenFiles: &l.OpenFiles, Threads: &l.Threads, Processes: &l.Processes, Disk: l.Disk.String(), Files: &l.Files, Fuel: l.Fuel.String(),
-	}
 }
 
 func texts(walls []Wall) []string {

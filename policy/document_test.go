@@ -19,10 +19,10 @@ func TestDocumentPolicy(t *testing.T) {
 	d := Document{
 		Trust: "platform", Python: "/usr/bin/python3", Preload: &[]string{}, OnOutputLimit: "kill",
 		Limits: DocumentLimits{
-			WallTime: "2s", CPUTime: "1s", Memory: "64MiB", Output: "1KiB", Scratch: "2MiB",
-			OpenFiles: new(32), Threads: new(4),
+			"wall_time": "2s", "cpu_time": "1s", "memory": "64MiB", "output": "1KiB", "scratch": "2MiB",
+			"open_files": "32", "threads": "4",
 		},
-		Maxima: DocumentLimits{Memory: "2GiB"},
+		Maxima: DocumentLimits{"memory": "2GiB"},
 		Walls:  DocumentWalls{Require: []string{"userns"}, Prefer: []string{"cgroup"}},
 		Read:   []string{"/data"},
 	}
@@ -45,8 +45,8 @@ func TestDocumentPolicy(t *testing.T) {
 func TestDocumentOverPreset(t *testing.T) {
 	d := Document{
 		Preset: "data",
-		Maxima: DocumentLimits{Memory: "512MiB"}, // the preset's default of 1GiB follows
-		Limits: DocumentLimits{WallTime: "90s"},
+		Maxima: DocumentLimits{"memory": "512MiB"}, // the preset's default of 1GiB follows
+		Limits: DocumentLimits{"wall_time": "90s"},
 	}
 	p, err := d.Policy()
 	if err != nil {
@@ -66,7 +66,7 @@ func TestDocumentOverPreset(t *testing.T) {
 		}
 	}
 
-	_, err = Document{Preset: "strict", Limits: DocumentLimits{WallTime: "10s"}}.Policy()
+	_, err = Document{Preset: "strict", Limits: DocumentLimits{"wall_time": "10s"}}.Policy()
 	if err == nil || !strings.Contains(err.Error(), "limits.wall_time: the default of 10s is above the maximum of 5s") {
 		t.Errorf("error %v", err)
 	}
@@ -78,15 +78,15 @@ func TestDocumentRefuses(t *testing.T) {
 		words    []string
 	}{
 		{Document{Preset: "lax"}, []string{`preset: preset "lax" does not exist: the presets are default, strict, data`}},
-		{Document{Limits: DocumentLimits{Memory: "256", WallTime: "2"}, Trust: "root"}, []string{
+		{Document{Limits: DocumentLimits{"memory": "256", "wall_time": "2"}, Trust: "root"}, []string{
 			`limits.wall_time: "2" has no unit: write 2s`, `limits.memory: "256" has no unit`, "trust: "}},
-		{Document{Limits: DocumentLimits{Memory: "0B"}}, []string{"limits.memory: is zero: leave it out"}},
-		{Document{Limits: DocumentLimits{Threads: new(0)}}, []string{"limits.threads: is zero"}},
-		{Document{Maxima: DocumentLimits{Threads: new(-4)}}, []string{"maxima.threads: -4 is negative"}},
+		{Document{Limits: DocumentLimits{"memory": "0B"}}, []string{"limits.memory: is zero: leave it out"}},
+		{Document{Limits: DocumentLimits{"threads": "0"}}, []string{"limits.threads: is zero"}},
+		{Document{Maxima: DocumentLimits{"threads": "-4"}}, []string{"maxima.threads: -4 is negative"}},
 		// The limit is above the default maximum, but only because its own
 		// maximum could not be read: one problem, not two.
-		{Document{Limits: DocumentLimits{Memory: "2GiB"}, Maxima: DocumentLimits{Memory: "4"}}, []string{"maxima.memory: "}},
-		{Document{Limits: DocumentLimits{Memory: "2GiB"}, Maxima: DocumentLimits{Output: "4"}}, []string{"maxima.output: ", "limits.memory: "}},
+		{Document{Limits: DocumentLimits{"memory": "2GiB"}, Maxima: DocumentLimits{"memory": "4"}}, []string{"maxima.memory: "}},
+		{Document{Limits: DocumentLimits{"memory": "2GiB"}, Maxima: DocumentLimits{"output": "4"}}, []string{"maxima.output: ", "limits.memory: "}},
 	} {
 		_, err := tt.document.Policy()
 		if err == nil {
@@ -133,7 +133,7 @@ func TestPresets(t *testing.T) {
 }
 
 func TestDocumentJSON(t *testing.T) {
-	text, err := json.Marshal(Document{Preload: &[]string{}, Limits: DocumentLimits{Memory: "1GiB"}})
+	text, err := json.Marshal(Document{Preload: &[]string{}, Limits: DocumentLimits{"memory": "1GiB"}})
 	if want := `{"preload":[],"limits":{"memory":"1GiB"}}`; err != nil || string(text) != want {
 		t.Errorf("%s, %v; want %s", text, err, want)
 	}

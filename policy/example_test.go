@@ -25,7 +25,7 @@ func ExamplePolicy_Narrow() {
 func ExampleDocument_Policy() {
 	_, err := policy.Document{
 		Trust:  "root",
-		Limits: policy.DocumentLimits{Memory: "256"},
+		Limits: policy.DocumentLimits{"memory": "256"},
 	}.Policy()
 	fmt.Println(err)
 	// Output:

@@ -1,59 +1,6 @@
 package policy
 
-import (
-	"fmt"
-	"reflect"
-	"strings"
-	"time"
-)
-
-// Duration is a span of time whose text form carries its unit ("2s").
-type Duration time.Duration
-
-// ParseDuration reads a span with its unit.
-func ParseDuration(text string) (Duration, error) {
-	s := strings.TrimSpace(text)
-	if positive := strings.TrimPrefix(s, "-"); isDecimal(positive) {
-		return 0, fmt.Errorf("%s has no unit: write %ss, %[2]sms or %[2]sm", quote(text), positive)
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		return 0, fmt.Errorf("%s is not a duration: write a number and a unit, like 500ms, 2s or 1m30s", quote(text))
-	}
-	if d < 0 {
-		return 0, fmt.Errorf("%s is negative: a duration is zero or more", quote(text))
-	}
-	return Duration(d), nil
-}
-
-// Std is the standard library's view of it.
-func (d Duration) Std() time.Duration { return time.Duration(d) }
-
-// String is the form that ParseDuration reads, without the zeros that
-// time.Duration leaves at the end: "1m", not "1m0s".
-func (d Duration) String() string {
-	s := time.Duration(d).String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
-// MarshalText lets a span stand in JSON and YAML with its unit.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText refuses a span without a unit.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := ParseDuration(string(text))
-	if err != nil {
-		return err
-	}
-	*d = v
-	return nil
-}
+import "time"
 
 // Limits bound what one run may use. In a request, a zero field means "the
 // policy's default"; it never means "no limit".
@@ -85,41 +32,113 @@ type Limits struct {
 	Fuel Count `json:"fuel,omitempty" yaml:"fuel,omitempty"`
 }
 
-// DefaultLimits is what a run gets when nobody says otherwise.
-func DefaultLimits() Limits {
-	return Limits{
-		WallTime:  Duration(30 * time.Second),
-		CPUTime:   Duration(10 * time.Second),
-		Memory:    256 * MiB,
-		Output:    64 * KiB,
-		Result:    8 * MiB,
-		Scratch:   16 * MiB,
-		OpenFiles: 64,
-		Threads:   16,
-		Processes: 64,
-		Disk:      64 * MiB,
-		Files:     50_000,
-		Fuel:      1e12, // more than fits into the time
-	}
-}
-
-// DefaultMaxima is how far a request may go when the operator does not say.
-func DefaultMaxima() Limits {
-	return Limits{
-		WallTime:  Duration(60 * time.Second),
-		CPUTime:   Duration(60 * time.Second),
-		Memory:    1 * GiB,
-		Output:    256 * KiB,
-		Result:    32 * MiB,
-		Scratch:   64 * MiB,
-		OpenFiles: 64,
-		Threads:   16,
-		Processes: 256,
-		Disk:      1 * GiB,
-		Files:     500_000,
-		Fuel:      1e15,
-	}
-}
+// limitTable has one row for each field of Limits, in the same order. It is the only list
+// of limits: flags, environment variables, documents, requests, tokens, the OpenAPI
+// document, the schemas of tools, outcomes and messages are made from it.
+var limitTable = inOrder([]Limit{
+	{
+		Key: "wall_time", Name: "wall time", Flag: "timeout", Short: "t", Kind: KindDuration, Measured: true,
+		Help: "wall time limit, like 10s", About: "By the clock on the wall.",
+		Default: int64(30 * time.Second), Maximum: int64(60 * time.Second),
+		For:     []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
+		Agents:  []Guest{GuestScript, GuestCommand},
+		Outcome: "timed_out", ErrorType: "timeout", Heading: "timed out", ExitCode: 124,
+		Reached: "timed out: wall time limit of %v reached", Advice: "Do less at once",
+	},
+	{
+		Key: "cpu_time", Name: "CPU time", Flag: "cpu-time", Kind: KindDuration, Measured: true,
+		Help: "CPU time limit, like 5s", About: "CPU time of all threads together.",
+		Default: int64(10 * time.Second), Maximum: int64(60 * time.Second),
+		For:     []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
+		Outcome: "out_of_cpu", ErrorType: "cpu_limit", Heading: "killed", ExitCode: 137,
+		Reached: "CPU time limit of %v reached", Advice: "Compute less at once",
+	},
+	{
+		Key: "memory", Name: "memory", Flag: "memory", Short: "m", Kind: KindBytes, Measured: true,
+		Help: "memory limit, like 128MiB", About: "Above the bare interpreter.",
+		Default: int64(256 * MiB), Maximum: int64(1 * GiB),
+		// Below this a run would die with words that blame the script.
+		Least: int64(1 * MiB), TooLittle: "too little for any script",
+		For:    []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
+		Agents: []Guest{GuestScript}, AgentUnit: MiB,
+		Outcome: "out_of_memory", ErrorType: "memory_limit", Heading: "killed", ExitCode: 137,
+		Reached: "memory limit of %v reached", Advice: "Hold less at once",
+	},
+	{
+		Key: "output", Name: "output", Flag: "output-limit", Short: "o", Kind: KindBytes, Measured: true,
+		Help: "limit on stdout and on stderr, like 16KiB", About: "Of stdout and of stderr, each for itself.",
+		Default: int64(64 * KiB), Maximum: int64(256 * KiB),
+		For:     []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
+		Agents:  []Guest{GuestScript},
+		Outcome: "out_of_output", ErrorType: "output_limit", Heading: "killed", ExitCode: 137,
+		Reached: "output limit of %v reached", Advice: "Print less",
+	},
+	{
+		Key: "result", Name: "result", Flag: "result-limit", Kind: KindBytes, Measured: true,
+		Help: "limit on the result and variables as JSON, like 1MiB", About: "Of the result and the variables together, as JSON.",
+		Default: int64(8 * MiB), Maximum: int64(32 * MiB), Most: int64(MaxResult),
+		For:     []Guest{GuestScript, GuestCall, GuestModule},
+		Outcome: "out_of_result", ErrorType: "result_limit", Heading: "result too large", ExitCode: 1,
+		Reached: "result limit of %v reached: result and variables take more as JSON", Advice: "Leave less in `result` and variables, or print what matters",
+	},
+	{
+		Key: "scratch", Name: "scratch space", Flag: "scratch", Kind: KindBytes,
+		Help: "size of the private /tmp", About: "The size of the private /tmp.",
+		Default: int64(16 * MiB), Maximum: int64(64 * MiB),
+		For:     []Guest{GuestScript, GuestCommand},
+		Outcome: "out_of_disk", ErrorType: "disk_limit", Heading: "killed", ExitCode: 137,
+		Reached: "scratch limit of %v reached", Advice: "Write less",
+	},
+	{
+		Key: "open_files", Name: "open files", Flag: "open-files", Kind: KindNumber,
+		Help: "limit on open files", About: "Descriptors, the standard streams included.",
+		Default: 64, Maximum: 64, Most: MaxOpenFiles,
+		Least: 8, TooLittle: "too few for an interpreter",
+		For: []Guest{GuestScript, GuestCommand, GuestModule},
+		// A guest can go on without another file: its own end is the outcome.
+		Outcome: "exited", ErrorType: "exception",
+		Reached: "limit of %v open files reached", Advice: "Close what is no longer needed",
+	},
+	{
+		Key: "threads", Name: "threads", Flag: "threads", Kind: KindNumber,
+		Help: "limit on threads", About: "Threads, the main one included.",
+		Default: 16, Maximum: 16,
+		For: []Guest{GuestScript},
+	},
+	{
+		Key: "processes", Name: "processes", Flag: "processes", Kind: KindNumber,
+		Help: "limit on processes and their threads", About: "A command's processes, each of their threads counted.",
+		Default: 64, Maximum: 256,
+		For:     []Guest{GuestCommand},
+		Outcome: "out_of_processes", ErrorType: "process_limit", Heading: "killed", ExitCode: 137,
+		Reached: "limit of %v processes reached", Advice: "Start fewer at once",
+	},
+	{
+		Key: "disk", Name: "disk", Flag: "disk", Kind: KindBytes,
+		Help: "limit on what is added to the workspace and other directories, like 1GiB", About: "What a command adds to the directories that it may change.",
+		Default: int64(64 * MiB), Maximum: int64(1 * GiB),
+		For:     []Guest{GuestCommand, GuestModule},
+		Outcome: "out_of_disk", ErrorType: "disk_limit", Heading: "killed", ExitCode: 137,
+		Reached: "disk limit of %v reached", Advice: "Write less",
+	},
+	{
+		Key: "files", Name: "files", Flag: "files", Kind: KindNumber,
+		Help: "limit on files, directories and links that are added there", About: "How many files, directories and links a command adds there.",
+		Default: 50_000, Maximum: 500_000,
+		For:     []Guest{GuestCommand},
+		Outcome: "out_of_disk", ErrorType: "disk_limit", Heading: "killed", ExitCode: 137,
+		Reached: "limit of %v new files reached", Advice: "Write less",
+	},
+	{
+		Key: "fuel", Name: "instructions", Flag: "fuel", Kind: KindCount, Measured: true,
+		Help: "limit on instructions, like 50M", About: "Instructions of a WebAssembly module.",
+		Default: 1e12, // more than fits into the time
+		Maximum: 1e15,
+		For:     []Guest{GuestModule},
+		Outcome: "out_of_fuel", ErrorType: "fuel_limit", Heading: "killed", ExitCode: 137,
+		Reached: "limit of %v instructions reached", Advice: "Compute less",
+	},
+})
 
 // MaxOpenFiles is the highest open_files a policy may grant. Descriptors above
 // it belong to the host side of the fork server and must never be a guest's.
@@ -127,82 +146,3 @@ const MaxOpenFiles = 1000
 
 // MaxResult is the highest result a policy may grant: the host holds it in memory.
 const MaxResult = 64 * MiB
-
-// Or fills the zero fields of l from fallback.
-func (l Limits) Or(fallback Limits) Limits {
-	merged := reflect.ValueOf(&l).Elem()
-	other := reflect.ValueOf(fallback)
-	for i := range merged.NumField() {
-		if merged.Field(i).IsZero() {
-			merged.Field(i).Set(other.Field(i))
-		}
-	}
-	return l
-}
-
-// Fill gives the limits of a run: what its request asks for, and the defaults for the
-// rest. A wall time that is asked for is CPU time as well, up to the maximum, unless the
-// request says otherwise: code that may take a minute may compute for a minute.
-func (l Limits) Fill(defaults, maxima Limits) Limits {
-	if l.CPUTime == 0 {
-		l.CPUTime = max(defaults.CPUTime, min(l.WallTime, maxima.CPUTime))
-	}
-	return l.Or(defaults)
-}
-
-// Above names the first field of l that exceeds max, in its text form.
-func (l Limits) Above(max Limits) (field string, got, limit any, above bool) {
-	mine, theirs := reflect.ValueOf(l), reflect.ValueOf(max)
-	for i := range mine.NumField() {
-		if mine.Field(i).Int() > theirs.Field(i).Int() {
-			return jsonName(mine.Type().Field(i)), mine.Field(i).Interface(), theirs.Field(i).Interface(), true
-		}
-	}
-	return "", nil, nil, false
-}
-
-// Negative names the first field below zero.
-func (l Limits) Negative() (field string, negative bool) {
-	v := reflect.ValueOf(l)
-	for i := range v.NumField() {
-		if v.Field(i).Int() < 0 {
-			return jsonName(v.Type().Field(i)), true
-		}
-	}
-	return "", false
-}
-
-// Capped lowers each field of l to max, so that an operator who sets a low
-// maximum need not repeat it as the default.
-func (l Limits) Capped(max Limits) Limits {
-	mine, theirs := reflect.ValueOf(&l).Elem(), reflect.ValueOf(max)
-	for i := range mine.NumField() {
-		if mine.Field(i).Int() > theirs.Field(i).Int() {
-			mine.Field(i).Set(theirs.Field(i))
-		}
-	}
-	return l
-}
-
-// The least that an interpreter can start with. Below it a run would die with
-// words that blame the script.
-const (
-	minOpenFiles = 8
-	minMemory    = 1 * MiB
-)
-
-// belowFloor names the first field of l that no interpreter could live with.
-func (l Limits) belowFloor() (field string, err error) {
-	switch {
-	case l.OpenFiles < minOpenFiles:
-		return "open_files", fmt.Errorf("%d is too few for an interpreter: give at least %d", l.OpenFiles, minOpenFiles)
-	case l.Memory < minMemory:
-		return "memory", fmt.Errorf("%v is too little for any script: give at least %v", l.Memory, minMemory)
-	}
-	return "", nil
-}
-
-func jsonName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
-}

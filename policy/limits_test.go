@@ -44,38 +44,74 @@ func TestDurationRoundTrip(t *testing.T) {
 	})
 }
 
-// eachField runs f for every field of Limits, so that a new one is covered by
-// every test here from its first day.
-func eachField(t *testing.T, f func(t *testing.T, name string, set func(*Limits, int64))) {
-	typ := reflect.TypeFor[Limits]()
-	for i := range typ.NumField() {
-		name := jsonName(typ.Field(i))
-		t.Run(name, func(t *testing.T) {
-			f(t, name, func(l *Limits, n int64) { reflect.ValueOf(l).Elem().Field(i).SetInt(n) })
-		})
+// eachField runs f for every limit, so that a new one is covered by every test here from
+// its first day.
+func eachField(t *testing.T, f func(t *testing.T, row Limit)) {
+	for _, row := range LimitTable() {
+		t.Run(row.Key, func(t *testing.T) { f(t, row) })
 	}
 }
 
-func TestLimitsByField(t *testing.T) {
-	eachField(t, func(t *testing.T, name string, set func(*Limits, int64)) {
-		var one, two, negative Limits
-		set(&one, 1)
-		set(&two, 2)
-		set(&negative, -1)
-
-		if name == "" {
-			t.Error("has no JSON name")
+// Each row of the table is about the field at its place, and says all that others make
+// of it.
+func TestLimitTable(t *testing.T) {
+	fields := reflect.TypeFor[Limits]()
+	if len(limitTable) != fields.NumField() {
+		t.Fatalf("%d rows for %d fields", len(limitTable), fields.NumField())
+	}
+	kinds := map[reflect.Type]LimitKind{
+		reflect.TypeFor[Duration](): KindDuration, reflect.TypeFor[Bytes](): KindBytes, reflect.TypeFor[int](): KindNumber, reflect.TypeFor[Count](): KindCount,
+	}
+	eachField(t, func(t *testing.T, row Limit) {
+		field := fields.Field(row.index)
+		if name := jsonName(field); name != row.Key {
+			t.Errorf("the row is for the field %s", name)
 		}
+		if kinds[field.Type] != row.Kind {
+			t.Errorf("a %s for a %s", row.Kind, field.Type)
+		}
+		if row.Name == "" || row.Flag == "" || row.Help == "" || row.About == "" || len(row.For) == 0 {
+			t.Errorf("something is missing in %+v", row)
+		}
+		if row.Default <= 0 || row.Maximum < row.Default || row.Least > row.Default || row.Most > 0 && row.Most < row.Maximum {
+			t.Errorf("least %d, default %d, maximum %d, most %d", row.Least, row.Default, row.Maximum, row.Most)
+		}
+		ends := row.Outcome != ""
+		if ends != (row.ErrorType != "") || ends != strings.Contains(row.Reached, "%v") || ends != (row.Advice != "") {
+			t.Errorf("half an outcome: %+v", row)
+		}
+		if (row.Least > 0) != (row.TooLittle != "") {
+			t.Errorf("half of something: %+v", row)
+		}
+		if amount, err := row.Parse(row.Text(row.Default)); err != nil || amount != row.Default {
+			t.Errorf("%d → %q → %d, %v", row.Default, row.Text(row.Default), amount, err)
+		}
+		if named, ok := LimitNamed(row.Key); !ok || !reflect.DeepEqual(named, row) {
+			t.Errorf("LimitNamed gives %+v", named)
+		}
+		if document := FromPolicy(Policy{}); document.Limits[row.Key] == "" || document.Maxima[row.Key] == "" {
+			t.Error("a document does not say it")
+		}
+	})
+}
+
+func TestLimitsByField(t *testing.T) {
+	eachField(t, func(t *testing.T, row Limit) {
+		var one, two, negative Limits
+		row.Set(&one, 1)
+		row.Set(&two, 2)
+		row.Set(&negative, -1)
+
 		if one.Or(two) != one || (Limits{}).Or(two) != two {
 			t.Error("Or does not fill the zero field alone")
 		}
-		if field, _, _, above := two.Above(one); !above || field != name {
+		if field, _, _, above := two.Above(one); !above || field != row.Key {
 			t.Errorf("Above = %q, %v", field, above)
 		}
 		if field, _, _, above := one.Above(one); above {
 			t.Errorf("Above of equals = %q", field)
 		}
-		if field, is := negative.Negative(); !is || field != name {
+		if field, is := negative.Negative(); !is || field != row.Key {
 			t.Errorf("Negative = %q, %v", field, is)
 		}
 		if two.Capped(one) != one || one.Capped(two) != one {
@@ -86,39 +122,16 @@ func TestLimitsByField(t *testing.T) {
 		}
 
 		asked := DefaultMaxima()
-		set(&asked, reflect.ValueOf(DefaultMaxima()).FieldByIndex(indexOf(name)).Int()+1)
-		if _, err := (Policy{}).Narrow(asked); err == nil || !strings.Contains(err.Error(), "limits."+name) {
+		row.Set(&asked, row.Maximum+1)
+		if _, err := (Policy{}).Narrow(asked); err == nil || !strings.Contains(err.Error(), "limits."+row.Key) {
 			t.Errorf("Narrow above the maximum: %v", err)
 		}
-		if _, err := (Policy{}).Narrow(negative); err == nil || !strings.Contains(err.Error(), "limits."+name+" is negative") {
+		if _, err := (Policy{}).Narrow(negative); err == nil || !strings.Contains(err.Error(), "limits."+row.Key+" is negative") {
 			t.Errorf("Narrow of a negative: %v", err)
 		}
 	})
 	if field, is := DefaultLimits().Negative(); is {
 		t.Errorf("Negative = %q", field)
-	}
-}
-
-func indexOf(name string) []int {
-	typ := reflect.TypeFor[Limits]()
-	for i := range typ.NumField() {
-		if jsonName(typ.Field(i)) == name {
-			return []int{i}
-		}
-	}
-	return nil
-}
-
-// A Document's limits have the same names in the same order, in JSON and YAML.
-func TestDocumentLimitsMirrorLimits(t *testing.T) {
-	limits, document := reflect.TypeFor[Limits](), reflect.TypeFor[DocumentLimits]()
-	if limits.NumField() != document.NumField() {
-		t.Fatalf("%d fields against %d", limits.NumField(), document.NumField())
-	}
-	for i := range limits.NumField() {
-		if a, b := limits.Field(i), document.Field(i); a.Name != b.Name || a.Tag != b.Tag {
-			t.Errorf("%s `%s` against %s `%s`", a.Name, a.Tag, b.Name, b.Tag)
-		}
 	}
 }
 
@@ -157,7 +170,10 @@ func TestNarrowNeverWidens(t *testing.T) {
 			}
 			return l
 		}
-		floor := Limits{OpenFiles: minOpenFiles, Memory: minMemory}
+		floor := Limits{}
+		for _, row := range limitTable {
+			row.Set(&floor, row.Least)
+		}
 		p := Policy{Limits: draw("limits", floor, DefaultLimits()), Maxima: draw("maxima", floor, DefaultMaxima())}
 		if p.Validate() != nil {
 			t.Skip("a default above its maximum")
@@ -189,4 +205,9 @@ func TestFill(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
 		}
 	}
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }

@@ -79,11 +79,10 @@ var checks = []struct {
 	{"maxima", func(p Policy, found *problems) {
 		if field, negative := p.Maxima.Negative(); negative {
 			found.add("maxima."+field, errors.New("is negative"))
-		} else if p.Maxima.OpenFiles > MaxOpenFiles {
-			found.add("maxima.open_files", fmt.Errorf("%d is above %d, the most that can be granted", p.Maxima.OpenFiles, MaxOpenFiles))
-		} else if p.Maxima.Result > MaxResult {
-			found.add("maxima.result", fmt.Errorf("%v is above %v, the most that can be granted", p.Maxima.Result, MaxResult))
+			return
 		}
+		field, err := p.Maxima.aboveCeiling()
+		found.add("maxima."+field, err)
 	}},
 	{"floor", func(p Policy, found *problems) {
 		if _, negative := p.Limits.Negative(); negative {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -159,10 +160,17 @@ func (r Request) Kind() Kind {
 // caller's maxima are for requests of every kind.
 func (r Request) Applicable(l policy.Limits) policy.Limits {
 	if r.Kind() != KindModule {
-		l.Fuel = 0
+		for _, limit := range moduleLimits {
+			limit.Set(&l, 0)
+		}
 	}
 	return l
 }
+
+// moduleLimits are those that only modules have. Others are ignored where they mean nothing.
+var moduleLimits = slices.DeleteFunc(policy.LimitTable(), func(l policy.Limit) bool {
+	return !slices.Equal(l.For, []policy.Guest{policy.GuestModule})
+})
 
 // validateCode checks that there is one thing to run, and no field of another one.
 func (r Request) validateCode() error {
@@ -175,8 +183,10 @@ func (r Request) validateCode() error {
 			return Errorf(Invalid, "%s is for %ss, and this request is for %ss", part.field, part.kind, kind)
 		}
 	}
-	if r.Limits.Fuel != 0 && kind != KindModule {
-		return Errorf(Invalid, "limits.fuel is for %ss, and this request is for %ss", KindModule, kind)
+	for _, limit := range moduleLimits {
+		if kind != KindModule && limit.Of(r.Limits) != 0 {
+			return Errorf(Invalid, "limits.%s is for %ss, and this request is for %ss", limit.Key, KindModule, kind)
+		}
 	}
 	switch kind {
 	case KindCommand:

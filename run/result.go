@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -44,20 +45,13 @@ const (
 // ErrorType is the closed set of words for what went wrong.
 type ErrorType string
 
-// errorTypes of the outcomes; an outcome that is missing here did not fail.
+// errorTypes of the outcomes that are not of a limit, whose table has the word. An
+// outcome that is missing did not fail.
 var errorTypes = map[Outcome]ErrorType{
 	Exited:        "exception",
 	Raised:        "exception",
 	Malformed:     "syntax",
 	Refused:       "policy",
-	TimedOut:      "timeout",
-	OutOfCPU:      "cpu_limit",
-	OutOfMemory:   "memory_limit",
-	OutOfOutput:   "output_limit",
-	OutOfResult:   "result_limit",
-	OutOfDisk:     "disk_limit",
-	OutOfProcs:    "process_limit",
-	OutOfFuel:     "fuel_limit",
 	Trapped:       "crashed",
 	Signaled:      "crashed",
 	Denied:        "denied",
@@ -65,16 +59,43 @@ var errorTypes = map[Outcome]ErrorType{
 	Canceled:      "canceled",
 }
 
+// limits are those that end a run, by their outcomes.
+var limits = func() map[Outcome]policy.Limit {
+	found := map[Outcome]policy.Limit{}
+	for _, limit := range policy.LimitTable() {
+		o := Outcome(limit.Outcome)
+		_, failure := errorTypes[o] // which the guest itself ends with
+		if _, known := found[o]; o != "" && !known && !failure {
+			found[o] = limit
+		}
+	}
+	return found
+}()
+
+// Limit gives the limit whose end of a run this is: the first, where several have it.
+func (o Outcome) Limit() (limit policy.Limit, is bool) {
+	limit, is = limits[o]
+	return limit, is
+}
+
 // Outcomes lists every way a run can end.
 func Outcomes() []Outcome {
-	return []Outcome{
-		Succeeded, Exited, Raised, Malformed, Refused, TimedOut, OutOfCPU,
-		OutOfMemory, OutOfOutput, OutOfResult, OutOfDisk, OutOfProcs, OutOfFuel, Trapped, Signaled, Denied, InvalidOutput, Canceled,
+	all := []Outcome{Succeeded, Exited, Raised, Malformed, Refused}
+	for _, limit := range policy.LimitTable() {
+		if o := Outcome(limit.Outcome); o != "" && !slices.Contains(all, o) {
+			all = append(all, o)
+		}
 	}
+	return append(all, Trapped, Signaled, Denied, InvalidOutput, Canceled)
 }
 
 // ErrorType gives the word for an outcome, empty for success.
-func (o Outcome) ErrorType() ErrorType { return errorTypes[o] }
+func (o Outcome) ErrorType() ErrorType {
+	if limit, is := o.Limit(); is {
+		return ErrorType(limit.ErrorType)
+	}
+	return errorTypes[o]
+}
 
 // Status gives the summary of an outcome.
 func (o Outcome) Status() Status {
@@ -153,18 +174,6 @@ type Exception struct {
 	Traceback string `json:"traceback,omitempty"`
 	// Line is the guest's own line, 0 when it has none.
 	Line int `json:"line,omitempty"`
-}
-
-// Usage is what a run used; its fields are named like those of Limits.
-type Usage struct {
-	WallTime policy.Duration `json:"wall_time"`
-	CPUTime  policy.Duration `json:"cpu_time"`
-	Memory   policy.Bytes    `json:"memory"`
-	Output   policy.Bytes    `json:"output"`
-	// Result is the size of the value and the variables as JSON.
-	Result policy.Bytes `json:"result"`
-	// Fuel is there for modules alone.
-	Fuel policy.Count `json:"fuel,omitempty"`
 }
 
 // Violation is an attempt that a wall stopped.

@@ -65,11 +65,32 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestUsageIsNamedLikeLimits(t *testing.T) {
-	limits := reflect.TypeFor[policy.Limits]()
+	limits, measured := reflect.TypeFor[policy.Limits](), 0
 	for f := range reflect.TypeFor[Usage]().Fields() {
 		limit, ok := limits.FieldByName(f.Name)
 		if !ok || limit.Type != f.Type || jsonName(limit) != jsonName(f) {
 			t.Errorf("Usage.%s is not in Limits", f.Name)
+		}
+		if row, _ := policy.LimitNamed(jsonName(f)); row.Measured {
+			measured++
+		}
+	}
+	for _, row := range policy.LimitTable() {
+		if row.Measured {
+			measured--
+		}
+	}
+	if measured != 0 {
+		t.Errorf("the table of limits measures what Usage does not have, or the other way round")
+	}
+}
+
+// The outcome of a limit is one that callers can name.
+func TestLimitsEndInOutcomes(t *testing.T) {
+	named := []Outcome{TimedOut, OutOfCPU, OutOfMemory, OutOfOutput, OutOfResult, OutOfDisk, OutOfProcs, OutOfFuel, Exited}
+	for _, row := range policy.LimitTable() {
+		if o := Outcome(row.Outcome); o != "" && !slices.Contains(named, o) {
+			t.Errorf("%s ends a run as %s, for which there is no constant", row.Key, o)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -13,12 +13,8 @@ import (
 // which walls stood.
 func account(res run.Result, hidden error) []string {
 	var lines []string
-	if u := res.Usage; u != (run.Usage{}) {
-		lines = append(lines, fmt.Sprintf("used: %v of time, %v of CPU time, %s of memory, %s of output",
-			rounded(u.WallTime), rounded(u.CPUTime), u.Memory.Rounded(), u.Output.Rounded()))
-	}
-	if res.Usage.Fuel > 0 {
-		lines = append(lines, fmt.Sprintf("used: %d instructions", int64(res.Usage.Fuel)))
+	if used := res.Usage.Amounts(); len(used) > 0 {
+		lines = append(lines, "used: "+strings.Join(used, ", "))
 	}
 	if hidden != nil {
 		lines = append(lines, "workspace: none; "+oneLine(hidden.Error()))
@@ -33,10 +29,6 @@ func account(res run.Result, hidden error) []string {
 		}
 	}
 	return lines
-}
-
-func rounded(d policy.Duration) policy.Duration {
-	return policy.Duration(d.Std().Round(10 * time.Microsecond))
 }
 
 func countOf(n int, what string) string {

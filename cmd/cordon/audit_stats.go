@@ -113,3 +113,7 @@ func showStats(out *tap, stats audit.Stats) error {
 	}
 	return table.Flush()
 }
+
+func rounded(d policy.Duration) policy.Duration {
+	return policy.Duration(d.Std().Round(10 * time.Microsecond))
+}

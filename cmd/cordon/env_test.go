@@ -1,7 +1,9 @@
 package main
 
 import (
+	"flag"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/policy"
 )
 
 // Every flag of every command has an environment variable, and no two share one. The other program knows
@@ -32,8 +35,22 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 		}
 	}
 	visit(newRootCommand())
-	if have := slices.Sorted(maps.Keys(all)); !slices.Equal(have, cli.Variables("cordon")) {
-		t.Errorf("internal/cli must know %q", have)
+	sameVariables(t, "../../internal/cli/variables_cordon.txt", all)
+}
+
+var update = flag.Bool("update", false, "write the list of environment variables")
+
+// sameVariables compares the list that the other program knows with what there is.
+func sameVariables(t *testing.T, list string, all map[string]bool) {
+	t.Helper()
+	have := strings.Join(slices.Sorted(maps.Keys(all)), "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(list, []byte(have), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known, err := os.ReadFile(list); err != nil || string(known) != have {
+		t.Errorf("%s is not what the flags say (%v): run this test with -update", list, err)
 	}
 }
 
@@ -81,6 +98,24 @@ func TestReadEnvironment(t *testing.T) {
 			t.Errorf("%v %v: %v, %+v", tt.args, tt.environ, err, opts)
 		case tt.words != "" && (err == nil || !strings.Contains(err.Error(), tt.words)):
 			t.Errorf("%v: error %v; want %q", tt.environ, err, tt.words)
+		}
+	}
+}
+
+// Each limit is a flag of the commands that run what it bounds, and of no other.
+func TestEveryLimitIsAFlag(t *testing.T) {
+	for guest, name := range map[policy.Guest]string{
+		policy.GuestScript: "run", policy.GuestCall: "hook", policy.GuestCommand: "exec", policy.GuestModule: "wasm",
+	} {
+		flags := constructors()[name]().Flags()
+		for _, limit := range policy.LimitTable() {
+			flag := flags.Lookup(limit.Flag)
+			if (flag != nil) != slices.Contains(limit.For, guest) {
+				t.Errorf("cordon %s has --%s: %v", name, limit.Flag, flag != nil)
+			}
+			if flag != nil && flag.Shorthand != limit.Short {
+				t.Errorf("cordon %s: --%s is -%s", name, limit.Flag, flag.Shorthand)
+			}
 		}
 	}
 }

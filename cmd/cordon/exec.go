@@ -112,12 +112,7 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	f.Lookup("allow-interpreters").NoOptDefVal = "true"
 	f.Var(&choice{&o.dangerous}, "dangerous-workspace", "let --workspace be a home directory or a directory of the system: the command can then read and change keys, passwords and all else in it, and send it where --allow-net lets it")
 	f.Lookup("dangerous-workspace").NoOptDefVal = "true"
-	d := commandLimits()
-	o.addCallLimitsTo(f, d)
-	o.addSpaceLimitsTo(f, d)
-	f.Var(cli.Counted(&o.Processes), "processes", about("limit on processes and their threads", d.Processes))
-	f.Var(cli.Measured(&o.Disk, policy.ParseBytes), "disk", about("limit on what is added to the workspace and other directories, like 1GiB", d.Disk))
-	f.Var(cli.Counted(&o.Files), "files", about("limit on files, directories and links that are added there", d.Files))
+	o.limitOptions.addTo(f, policy.GuestCommand, commandLimits())
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a command that writes too much: `ACTION` is truncate or kill (kill)")
 	o.AddPolicyTo(cmd, commandPolicy)
 	f.StringVar(&o.backend, "backend", "", "what builds the place of the command: `BACKEND` is native or bwrap (native)")

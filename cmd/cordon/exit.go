@@ -32,14 +32,13 @@ const (
 )
 
 const (
-	codeTimeout     = 124
 	codeRefused     = 126
 	codeInterrupted = 130
 	codeTrapped     = 134 // as for SIGABRT, which is what a shell has nearest
 	codeKilled      = 137
 )
 
-// outcomeCodes has an entry for each run.Outcome; run.ExitCode has one for
+// outcomeCodes has an entry for each run.Outcome that is not of a limit, whose table has it; run.ExitCode has one for
 // each run.Class.
 var outcomeCodes = map[run.Outcome]int{
 	run.Succeeded:     0,
@@ -48,14 +47,6 @@ var outcomeCodes = map[run.Outcome]int{
 	run.Malformed:     guestsOwn,
 	run.Refused:       guestsOwn,
 	run.InvalidOutput: 1, // its own would be 0, and callers would read a result that is not there
-	run.TimedOut:      codeTimeout,
-	run.OutOfCPU:      codeKilled,
-	run.OutOfMemory:   codeKilled,
-	run.OutOfOutput:   codeKilled,
-	run.OutOfResult:   1, // its own would be 0, as above
-	run.OutOfDisk:     codeKilled,
-	run.OutOfProcs:    codeKilled,
-	run.OutOfFuel:     codeKilled,
 	run.Trapped:       codeTrapped,
 	run.Denied:        codeKilled,
 	run.Signaled:      bySignal,
@@ -67,6 +58,9 @@ var outcomeCodes = map[run.Outcome]int{
 func resultCode(ctx context.Context, res run.Result) int {
 	if res.Outcome == run.Canceled && ctx.Err() != nil {
 		return cli.CauseCode(ctx)
+	}
+	if limit, is := res.Outcome.Limit(); is {
+		return limit.ExitCode
 	}
 	switch code := outcomeCodes[res.Outcome]; code {
 	case guestsOwn:

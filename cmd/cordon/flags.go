@@ -15,42 +15,15 @@ import (
 // limitOptions are the limits of a run. Zero fields were not given.
 type limitOptions struct{ policy.Limits }
 
-// limitFlags names the flag of each limit, for messages.
-var limitFlags = map[string]string{
-	"wall_time": "--timeout", "cpu_time": "--cpu-time", "memory": "--memory", "output": "--output-limit", "result": "--result-limit",
-	"scratch": "--scratch", "open_files": "--open-files", "threads": "--threads",
-	"processes": "--processes", "disk": "--disk", "files": "--files", "fuel": "--fuel",
+// addTo adds the limits of a kind of guest; help texts show defaults.
+func (o *limitOptions) addTo(f *pflag.FlagSet, guest policy.Guest, defaults policy.Limits) {
+	for _, limit := range policy.LimitsFor(guest) {
+		f.VarP(cli.Limited(&o.Limits, limit), limit.Flag, limit.Short, about(limit.Help, limit.Text(limit.Of(defaults))))
+	}
 }
 
-func (o *limitOptions) addTo(f *pflag.FlagSet) {
-	d := policy.DefaultLimits()
-	o.addCallLimitsTo(f, d)
-	o.addResultLimitTo(f, d)
-	o.addSpaceLimitsTo(f, d)
-	f.Var(cli.Counted(&o.Threads), "threads", about("limit on threads", d.Threads))
-}
-
-// addSpaceLimitsTo adds those that scripts and commands have, and calls have not.
-func (o *limitOptions) addSpaceLimitsTo(f *pflag.FlagSet, d policy.Limits) {
-	f.Var(cli.Measured(&o.Scratch, policy.ParseBytes), "scratch", about("size of the private /tmp", d.Scratch))
-	f.Var(cli.Counted(&o.OpenFiles), "open-files", about("limit on open files", d.OpenFiles))
-}
-
-// addCallLimitsTo adds those that can differ between the calls of one worker.
-func (o *limitOptions) addCallLimitsTo(f *pflag.FlagSet, d policy.Limits) {
-	f.VarP(cli.Measured(&o.WallTime, policy.ParseDuration), "timeout", "t", about("wall time limit, like 10s", d.WallTime))
-	f.Var(cli.Measured(&o.CPUTime, policy.ParseDuration), "cpu-time", about("CPU time limit, like 5s", d.CPUTime))
-	f.VarP(cli.Measured(&o.Memory, policy.ParseBytes), "memory", "m", about("memory limit, like 128MiB", d.Memory))
-	f.VarP(cli.Measured(&o.Output, policy.ParseBytes), "output-limit", "o", about("limit on stdout and on stderr, like 16KiB", d.Output))
-}
-
-// addResultLimitTo adds the limit of what has a result, which a command has not.
-func (o *limitOptions) addResultLimitTo(f *pflag.FlagSet, d policy.Limits) {
-	f.Var(cli.Measured(&o.Result, policy.ParseBytes), "result-limit", about("limit on the result and variables as JSON, like 1MiB", d.Result))
-}
-
-func about(what string, normally any) string {
-	return fmt.Sprintf("%s (%v unless the policy says otherwise)", what, normally)
+func about(what, normally string) string {
+	return fmt.Sprintf("%s (%s unless the policy says otherwise)", what, normally)
 }
 
 // narrow gives the limits of a run under p, in the words of the command line.
@@ -58,9 +31,9 @@ func (o *limitOptions) narrow(p policy.Policy) (policy.Limits, error) {
 	limits, err := p.Narrow(o.Limits)
 	if err != nil {
 		words := err.Error()
-		for field, flag := range limitFlags {
-			words = strings.Replace(words, "limits."+field+" ", flag+" ", 1)
-			words = strings.Replace(words, "limits."+field+":", flag+":", 1)
+		for _, limit := range policy.LimitTable() {
+			words = strings.Replace(words, "limits."+limit.Key+" ", "--"+limit.Flag+" ", 1)
+			words = strings.Replace(words, "limits."+limit.Key+":", "--"+limit.Flag+":", 1)
 		}
 		return limits, &run.Error{Class: run.Invalid, Message: words, Err: err}
 	}

@@ -118,19 +118,11 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 var calm = []string{"result", "used", "workspace", "traffic", "wall"}
 
 // headings say in a word or two how a run ended. An exit code of its own is
-// the guest's business: the shell shows it.
+// the guest's business: the shell shows it. Limits have theirs in their table.
 var headings = map[run.Outcome]string{
 	run.Raised:        "exception",
 	run.Malformed:     "syntax error",
 	run.Refused:       "refused",
-	run.TimedOut:      "timed out",
-	run.OutOfCPU:      "killed",
-	run.OutOfMemory:   "killed",
-	run.OutOfOutput:   "killed",
-	run.OutOfResult:   "result too large",
-	run.OutOfDisk:     "killed",
-	run.OutOfProcs:    "killed",
-	run.OutOfFuel:     "killed",
 	run.Trapped:       "crashed",
 	run.Signaled:      "crashed",
 	run.Denied:        "killed",
@@ -184,6 +176,9 @@ func headingOf(res run.Result, how presentation) string {
 		case "SIGHUP", "SIGTERM", "SIGKILL":
 			return "killed"
 		}
+	}
+	if limit, is := res.Outcome.Limit(); is {
+		return limit.Heading
 	}
 	return headings[res.Outcome]
 }

@@ -88,7 +88,7 @@ func TestPresent(t *testing.T) {
 			},
 			presentation{command: true, verbose: true, colour: true, hidden: errors.New("/root is a home directory")}, false, "",
 			"cordon: \x1b[1;31mblocked\x1b[0m: mount, 2 times\n" +
-				"cordon: used: 1.23457s of time, 2ms of CPU time, 5MiB of memory, 12B of output\n" +
+				"cordon: used: 1.23457s of wall time, 2ms of CPU time, 5MiB of memory, 12B of output\n" +
 				"cordon: workspace: none; /root is a home directory\n" +
 				"cordon: traffic: a.example port 443, 2 connections, 1.5KiB sent, 3MiB received\n" +
 				"cordon: traffic: b\\x1b.example port 80, 1 connection, 0B sent, 0B received\n" +

@@ -111,7 +111,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.contextFile, "context-file", "", "read the context from `FILE` (- is standard input)")
 	f.StringVar(&o.stdin, "stdin", "", "the script's standard input: a `FILE`, or - to pass on cordon's own")
 	f.StringArrayVarP(&o.variables, "variable", "v", nil, "show the global variable `NAME` after the run (repeatable)")
-	o.limitOptions.addTo(f)
+	o.limitOptions.addTo(f, policy.GuestScript, policy.DefaultLimits())
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a script that writes too much: `ACTION` is truncate or kill")
 	o.PolicyOptions.AddTo(cmd)
 	o.AddWasmTo(cmd)

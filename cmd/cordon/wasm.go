@@ -91,14 +91,9 @@ type wasmOptions struct {
 func (o *wasmOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	d := policy.DefaultLimits()
-	f.Var(cli.Measured(&o.Fuel, policy.ParseCount), "fuel", about("limit on instructions, like 50M", d.Fuel))
-	o.addCallLimitsTo(f, d)
-	o.addResultLimitTo(f, d)
+	o.limitOptions.addTo(f, policy.GuestModule, policy.DefaultLimits())
 	f.StringArrayVar(&o.read, "read", nil, "a file or directory that the module may read: `PATH` (repeatable)")
 	f.StringArrayVar(&o.write, "write", nil, "a file or directory that the module may change: `PATH` (repeatable)")
-	f.Var(cli.Counted(&o.OpenFiles), "open-files", about("limit on open files", d.OpenFiles))
-	f.Var(cli.Measured(&o.Disk, policy.ParseBytes), "disk", about("limit on what is added to directories, like 1GiB", d.Disk))
 	f.Var(&o.env, "env", "a variable of the module's environment: `NAME=VALUE`, or NAME for the value that it has here (repeatable)")
 	f.BoolVar(&o.deterministic, "deterministic", false, "let the clock stand still and give the same randomness every time")
 	f.StringVar(&o.call, "call", "", "call the exported function `NAME`, with JSON in and JSON out")

@@ -70,7 +70,7 @@ func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	all := slices.Concat(Variables("cordon"), Variables("cordond"))
+	all := Variables()
 	for name := range given {
 		if likely := Nearest(name, all); likely != "" && likely != name {
 			return run.Errorf(run.Invalid, "%s means nothing: did you mean %s?", name, likely)

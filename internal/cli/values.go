@@ -12,15 +12,56 @@ import (
 var errZero = errors.New(`is zero: leave it out for the default (there is no "no limit")`)
 
 // Measured gives a flag whose value carries a unit.
-func Measured[T policy.Duration | policy.Bytes | policy.Count](value *T, parse func(string) (T, error)) pflag.Value {
+func Measured[T policy.Duration | policy.Bytes](value *T, parse func(string) (T, error)) pflag.Value {
 	return &measure[T]{value, parse}
 }
 
 // Counted gives a flag that is a plain number, above zero.
 func Counted(value *int) pflag.Value { return &count{value} }
 
+// Limited gives the flag of a limit, which sets it in limits.
+func Limited(limits *policy.Limits, limit policy.Limit) pflag.Value {
+	return &limitValue{limits, limit}
+}
+
+type limitValue struct {
+	limits *policy.Limits
+	limit  policy.Limit
+}
+
+func (v *limitValue) Set(text string) error {
+	amount, err := v.limit.Parse(text)
+	switch {
+	case err != nil:
+		return err
+	case amount == 0:
+		return errZero
+	case amount < 0:
+		return fmt.Errorf("%d is negative", amount)
+	}
+	v.limit.Set(v.limits, amount)
+	return nil
+}
+
+func (v *limitValue) String() string {
+	if v.limits == nil || v.limit.Of(*v.limits) == 0 {
+		return ""
+	}
+	return v.limit.Text(v.limit.Of(*v.limits))
+}
+
+func (v *limitValue) Type() string {
+	switch v.limit.Kind {
+	case policy.KindDuration:
+		return "TIME"
+	case policy.KindBytes:
+		return "SIZE"
+	}
+	return "N"
+}
+
 // measure is a flag whose value carries a unit.
-type measure[T policy.Duration | policy.Bytes | policy.Count] struct {
+type measure[T policy.Duration | policy.Bytes] struct {
 	value *T
 	parse func(string) (T, error)
 }
@@ -42,11 +83,8 @@ func (m *measure[T]) String() string {
 }
 
 func (m *measure[T]) Type() string {
-	switch any(*new(T)).(type) {
-	case policy.Bytes:
+	if _, size := any(*new(T)).(policy.Bytes); size {
 		return "SIZE"
-	case policy.Count:
-		return "N"
 	}
 	return "TIME"
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -147,5 +148,17 @@ func TestThePageInTheRepository(t *testing.T) {
 		if titles[class] == "" {
 			t.Errorf("%s has no title", class)
 		}
+	}
+}
+
+func TestDocumentHasEveryLimit(t *testing.T) {
+	limits := newDocument("test").Components.Schemas.Map()["Limits"].Properties
+	for _, limit := range policy.LimitTable() {
+		if field := limits[limit.Key]; field == nil || field.Description != limit.About {
+			t.Errorf("%s: %+v", limit.Key, field)
+		}
+	}
+	if len(limits) != len(policy.LimitTable()) {
+		t.Errorf("%d limits in the document, %d in the table", len(limits), len(policy.LimitTable()))
 	}
 }

@@ -69,6 +69,9 @@ func give(schemas huma.Registry) {
 			form(field, of.Field(i).Type)
 			path := name + "." + property
 			field.Description = words[path]
+			if limit, is := policy.LimitNamed(property); is && of == reflect.TypeFor[policy.Limits]() {
+				field.Description = limit.About
+			}
 			if slices.Contains(empty, path) {
 				schema.Properties[property] = orNull(field)
 			}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -68,37 +70,64 @@ func readObject(d *json.Decoder, path string, into reflect.Value) error {
 	case start != json.Delim('{'):
 		return wrongKind(path, "an object", start)
 	}
-	shape, seen := shapeOf(into.Type()), map[string]bool{}
+	shape := shapeOf(into.Type())
+	return readMembers(d, path, shape.names, func(name string) error {
+		return readField(d, path+name, into.FieldByIndex(shape.index[name]))
+	})
+}
+
+// readLimits fills limits from the next JSON object.
+func readLimits(d *json.Decoder, path string, into *policy.Limits) error {
+	start, err := d.Token()
+	switch {
+	case err != nil:
+		return err
+	case start == nil:
+		return nil
+	case start != json.Delim('{'):
+		return wrongKind(path, "an object", start)
+	}
+	return readMembers(d, path, limitKeys, func(key string) error {
+		limit, _ := policy.LimitNamed(key)
+		return readLimit(d, path+key, limit, into)
+	})
+}
+
+var limitKeys = func() (keys []string) {
+	for _, limit := range policy.LimitTable() {
+		keys = append(keys, limit.Key)
+	}
+	return keys
+}()
+
+// readMembers calls read for each member of an object that has begun.
+func readMembers(d *json.Decoder, path string, names []string, read func(name string) error) error {
+	seen := map[string]bool{}
 	for d.More() {
 		token, err := d.Token()
 		if err != nil {
 			return err
 		}
 		name, _ := token.(string)
-		at, known := shape.index[name]
 		switch {
-		case !known:
-			return fmt.Errorf("unknown field %q: the fields %sare %s", path+text.Shorten(name, maxFieldName), within(path), strings.Join(shape.names, ", "))
+		case !slices.Contains(names, name):
+			return fmt.Errorf("unknown field %q: the fields %sare %s", path+text.Shorten(name, maxFieldName), within(path), strings.Join(names, ", "))
 		case seen[name]:
 			return fmt.Errorf("field %q is there twice", path+name)
 		}
 		seen[name] = true
-		if err := readField(d, path+name, into.FieldByIndex(at)); err != nil {
+		if err := read(name); err != nil {
 			return err
 		}
 	}
-	_, err = d.Token()
+	_, err := d.Token()
 	return err
 }
 
 func readField(d *json.Decoder, path string, field reflect.Value) error {
 	switch target := field.Addr().Interface().(type) {
 	case *policy.Limits:
-		return readObject(d, path+".", field)
-	case *policy.Duration:
-		return readText(d, path, target, func(n string) error { _, err := policy.ParseDuration(n); return err })
-	case *policy.Bytes:
-		return readText(d, path, target, func(n string) error { _, err := policy.ParseBytes(n); return err })
+		return readLimits(d, path+".", target)
 	default:
 		if t := field.Type(); t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
 			field.Set(reflect.New(t.Elem()))
@@ -113,30 +142,39 @@ func readField(d *json.Decoder, path string, field reflect.Value) error {
 	}
 }
 
-// readText reads a value whose text form carries a unit. A bare number is the
-// commonest mistake here: parse has the words for it.
-func readText(d *json.Decoder, path string, target interface{ UnmarshalText([]byte) error }, parse func(string) error) error {
+// readLimit reads an amount, whose text form carries a unit. A bare number is the
+// commonest mistake where there is one: Parse has the words for it.
+func readLimit(d *json.Decoder, path string, limit policy.Limit, into *policy.Limits) error {
+	plain := limit.Kind == policy.KindNumber
 	var value any
 	if err := d.Decode(&value); err != nil {
 		return err
 	}
-	var err error
+	var text string
 	switch v := value.(type) {
 	case nil:
 		return nil
-	case string:
-		err = target.UnmarshalText([]byte(v))
 	case json.Number:
-		err = parse(v.String())
-		if err == nil {
-			err = errors.New("write it as text with a unit")
+		text = v.String()
+		if _, err := strconv.Atoi(text); plain && err != nil {
+			return fmt.Errorf("field %q: expected a whole number, got a JSON number %s", path, text)
 		}
-	default:
+	case string:
+		if plain {
+			return wrongKind(path, "a whole number", value)
+		}
+		text = v
+	case any:
+		if plain {
+			return wrongKind(path, "a whole number", value)
+		}
 		return wrongKind(path, "text with a unit", value)
 	}
+	amount, err := limit.Parse(text)
 	if err != nil {
 		return fmt.Errorf("field %q: %w", path, err)
 	}
+	limit.Set(into, amount)
 	return nil
 }
 

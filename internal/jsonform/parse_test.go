@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -180,5 +181,19 @@ func TestParseCommand(t *testing.T) {
 	c := r.Command
 	if err != nil || len(c.Args) != 2 || c.Workspace != "/w" || !c.WorkspaceReadOnly || c.Env["A"] != "b" || r.Limits.Processes != 3 || r.Limits.Disk != 1<<20 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Each limit can be asked for in a request, and is read as the table says.
+func TestRequestsReadEveryLimit(t *testing.T) {
+	for _, row := range policy.LimitTable() {
+		text := row.Text(row.Default)
+		if row.Kind != policy.KindNumber {
+			text = strconv.Quote(text)
+		}
+		req, err := ParseRequest([]byte(`{"script": "1", "limits": {"` + row.Key + `": ` + text + `}}`))
+		if err != nil || row.Of(req.Limits) != row.Default {
+			t.Errorf("%s: %d, %v", row.Key, row.Of(req.Limits), err)
+		}
 	}
 }

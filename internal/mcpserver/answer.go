@@ -109,7 +109,7 @@ func remarks(r run.Result, value json.RawMessage, request run.Request, i service
 		lines = append(lines, fmt.Sprintf("The output was cut at %v: print less, or ask for more with output_limit (at most %d bytes).", limits.Output, int64(i.Maxima.Output)))
 	}
 	if !r.OK() {
-		lines = append(lines, failure(r, limits, i))
+		lines = append(lines, failure(r, i))
 	}
 	for _, v := range r.Violations {
 		if r.Outcome != run.Refused { // whose words say each of them
@@ -123,8 +123,10 @@ func remarks(r run.Result, value json.RawMessage, request run.Request, i service
 }
 
 // failure says in one sentence what happened, and in another what to do about it.
-func failure(r run.Result, l policy.Limits, i service.Info) string {
-	most := i.Maxima
+func failure(r run.Result, i service.Info) string {
+	if limit, is := r.Outcome.Limit(); is {
+		return limitWords(r, limit, i)
+	}
 	switch r.Outcome {
 	case run.Raised:
 		return raised(r)
@@ -137,30 +139,26 @@ func failure(r run.Result, l policy.Limits, i service.Info) string {
 			return "Nothing was run, since the language rules refuse it:\n" + r.Error
 		}
 		return "The command was not started:\n" + r.Error
-	case run.TimedOut:
-		return fmt.Sprintf("It ran out of time: limit %v, %v used. Do less at once, or ask for more with timeout (at most %s seconds).", l.WallTime, r.Usage.WallTime, decimal(most.WallTime.Std().Seconds()))
-	case run.OutOfCPU:
-		return fmt.Sprintf("It ran out of CPU time: limit %v. Compute less at once.", l.CPUTime)
-	case run.OutOfMemory:
-		return fmt.Sprintf("It ran out of memory: limit %v%s. Hold less at once, or ask for more with memory (at most %d MiB).", l.Memory, atLine(r), int64(most.Memory/policy.MiB))
-	case run.OutOfOutput:
-		return fmt.Sprintf("It was ended since it wrote too much: limit %v. Print less.", l.Output)
-	case run.OutOfResult:
-		return fmt.Sprintf("Its `result` and variables are too large to give back: limit %v. Leave less in them, or print what matters.", l.Result)
-	case run.OutOfDisk:
-		return fmt.Sprintf("It filled the space that it has for files: %s. Write less.", r.Error)
-	case run.OutOfProcs:
-		return fmt.Sprintf("It started too many processes: %s. Start fewer at once.", r.Error)
 	case run.Denied:
 		return "It was ended since it kept trying what is blocked here: " + r.Error + ". Take another way."
 	case run.InvalidOutput:
 		return "What it left in `result` cannot be given back: " + r.Error + ". Assign what JSON can hold."
 	case run.Canceled:
 		return "It was canceled before its end."
-	case run.Signaled, run.Trapped, run.OutOfFuel:
+	case run.Signaled, run.Trapped:
 		return "It crashed: " + r.Error + "."
 	}
 	return r.Error
+}
+
+// limitWords say which limit ended a run, and how to stay below it.
+func limitWords(r run.Result, limit policy.Limit, i service.Info) string {
+	words := fmt.Sprintf("It reached a limit: %s. %s", r.Error, limit.Advice)
+	if len(limit.Agents) > 0 {
+		_, unit, _ := agentUnit(limit)
+		words += fmt.Sprintf(", or ask for more with %s (at most %s %s)", limit.Argument(), decimal(toAgent(limit, i.Maxima)), unit)
+	}
+	return words + "."
 }
 
 // longest is how much of a value is told as text; the structured answer has more.

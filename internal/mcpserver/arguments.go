@@ -9,9 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -90,15 +88,6 @@ func (a arguments) take(name string, raw json.RawMessage, s schema) error {
 		a.numbers[name] = value
 	}
 	return nil
-}
-
-// limits gives what a call asks for; what it leaves out is the operator's default.
-func (a arguments) limits() policy.Limits {
-	return policy.Limits{
-		WallTime: policy.Duration(a.numbers["timeout"] * float64(time.Second)),
-		Memory:   policy.Bytes(a.numbers["memory"]) * policy.MiB,
-		Output:   policy.Bytes(a.numbers["output_limit"]),
-	}
 }
 
 // names lists what a tool takes, the required ones first.

@@ -185,7 +185,7 @@ func TestEveryOutcomeHasWords(t *testing.T) {
 			t.Errorf("%s: isError is %v", o, got.IsError)
 		}
 		text, _ := json.Marshal(got.Content)
-		if o != run.Succeeded && failure(r, policy.DefaultLimits(), testInfo()) == "the reason" {
+		if o != run.Succeeded && failure(r, testInfo()) == "the reason" {
 			t.Errorf("%s has no words of its own: %s", o, text)
 		}
 		if len(got.Content) == 0 || !json.Valid(structured(got.StructuredContent)) {
@@ -250,11 +250,11 @@ func TestAGuestDoesNotSpeakForCordon(t *testing.T) {
 
 func TestARefusedCommandIsNotBlamedOnTheRules(t *testing.T) {
 	r := run.Result{Outcome: run.Refused, Status: run.StatusError, Error: "bash is an interpreter", Violations: []run.Violation{{Wall: policy.WallCommand, Op: "interpreter"}}}
-	if words := failure(r, policy.DefaultLimits(), testInfo()); !strings.Contains(words, "The command was not started") || strings.Contains(words, "rules") {
+	if words := failure(r, testInfo()); !strings.Contains(words, "The command was not started") || strings.Contains(words, "rules") {
 		t.Error(words)
 	}
 	r.Violations[0].Wall = policy.WallLanguage
-	if words := failure(r, policy.DefaultLimits(), testInfo()); !strings.Contains(words, "language rules") {
+	if words := failure(r, testInfo()); !strings.Contains(words, "language rules") {
 		t.Error(words)
 	}
 }

@@ -78,7 +78,13 @@ func (d *frontend) run(ctx context.Context, c call, request run.Request) *mcp.Ca
 var errNoTurn = fmt.Errorf("it waited for %v and did not get its turn: try again later", patience)
 
 // argumentOf maps the fields of a run.Request to what agents call them.
-var argumentOf = strings.NewReplacer("script is", "code is", "script of", "code of", "script has", "code has", "variable ", "variables: ", "limits.wall_time", "timeout", "limits.memory", "memory", "limits.output", "output_limit")
+var argumentOf = func() *strings.Replacer {
+	words := []string{"script is", "code is", "script of", "code of", "script has", "code has", "variable ", "variables: "}
+	for _, limit := range policy.LimitTable() {
+		words = append(words, "limits."+limit.Key, limit.Argument())
+	}
+	return strings.NewReplacer(words...)
+}()
 
 // named gives an error about a request in the words of the tool.
 func named(err error) error {
@@ -117,8 +123,8 @@ func (d *frontend) checkPython(ctx context.Context, _ call, a arguments) *mcp.Ca
 
 // told is the structured answer of sandbox_info, with limits in the units of arguments.
 type told struct {
-	Limits     amounts                `json:"limits"`
-	Maxima     amounts                `json:"maxima"`
+	Limits     map[string]float64     `json:"limits"`
+	Maxima     map[string]float64     `json:"maxima"`
 	Restricted bool                   `json:"restricted"`
 	Modules    []string               `json:"modules"`
 	Hosts      []string               `json:"hosts"`
@@ -129,17 +135,6 @@ type told struct {
 	Tiers      []policy.Tier          `json:"tiers"`
 	Python     string                 `json:"python"`
 	Packages   []string               `json:"packages"`
-}
-
-type amounts struct {
-	Timeout float64 `json:"timeout"`
-	Memory  int64   `json:"memory"`
-	Output  int64   `json:"output_limit"`
-	CPUTime float64 `json:"cpu_time"`
-}
-
-func amountsOf(l policy.Limits) amounts {
-	return amounts{l.WallTime.Std().Seconds(), int64(l.Memory / policy.MiB), int64(l.Output), l.CPUTime.Std().Seconds()}
 }
 
 func (d *frontend) sandboxInfo(context.Context, call, arguments) *mcp.CallToolResult {

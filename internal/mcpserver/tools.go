@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -65,11 +66,10 @@ func toolsOf(d *frontend) []tool {
 			name:        "run_command",
 			title:       "Run a command in a sandbox",
 			description: "Run a program with its arguments in a sandbox and get what it printed. No shell reads the arguments." + workspaceWords(d.server.Workspace) + " " + hostWords(i),
-			input: arguing(map[string]schema{
+			input: arguing(withLimits(i, policy.GuestCommand, map[string]schema{
 				"command": {Type: "array", Items: &schema{Type: "string"}, MinItems: 1, Description: `the program and its arguments, such as ["ls", "-l"]`},
 				"stdin":   describedText("what the program reads from standard input"),
-				"timeout": timeoutOf(i),
-			}, "command"),
+			}), "command"),
 			output: runOutput(),
 			hints:  hints{destructive: true, openWorld: reaches},
 			call:   d.runCommand,
@@ -86,21 +86,23 @@ func arguing(properties map[string]schema, required ...string) schema {
 }
 
 func pythonInput(i service.Info) schema {
-	return arguing(map[string]schema{
+	return arguing(withLimits(i, policy.GuestScript, map[string]schema{
 		"code":      describedText("the Python source to run"),
 		"stdin":     describedText("what the script reads from standard input"),
 		"variables": listOf(schema{Type: "string"}, "names of global variables to show after the run"),
-		"timeout":   timeoutOf(i),
-		"memory": within(schema{Type: "integer", unit: "MiB", Description: "memory limit in MiB"},
-			1, float64(i.Maxima.Memory/policy.MiB), float64(i.Limits.Memory/policy.MiB)),
-		"output_limit": within(schema{Type: "integer", unit: "bytes", Description: "limit on stdout and on stderr in bytes; the rest is cut off"},
-			1, float64(i.Maxima.Output), float64(i.Limits.Output)),
-	}, "code")
+	}), "code")
 }
 
-func timeoutOf(i service.Info) schema {
-	return within(schema{Type: "number", unit: "seconds", Description: "time limit in seconds"},
-		0.001, i.Maxima.WallTime.Std().Seconds(), i.Limits.WallTime.Std().Seconds())
+// withLimits adds the limits that an agent may ask for.
+func withLimits(i service.Info, guest policy.Guest, properties map[string]schema) map[string]schema {
+	for _, limit := range policy.LimitTable() {
+		if slices.Contains(limit.Agents, guest) {
+			kind, unit, least := agentUnit(limit)
+			s := schema{Type: kind, unit: unit, Description: limit.Name + " limit in " + unit}
+			properties[limit.Argument()] = within(s, least, toAgent(limit, i.Maxima), toAgent(limit, i.Limits))
+		}
+	}
+	return properties
 }
 
 // within bounds a number by the operator's maximum, and says so in words, too: not every
@@ -149,11 +151,20 @@ func runOutput() schema {
 			"column": integer("the column, if known"), "count": integer("how often"), "hint": describedText("what to do instead"),
 			"allowed": listOf(schema{Type: "string"}, "what is allowed there"),
 		}), "attempts that the sandbox blocked"),
-		"usage": object(map[string]schema{
-			"wall_time": describedText("time on the clock"), "cpu_time": describedText("CPU time"), "memory": describedText("memory at its peak"), "output": describedText("bytes written"),
-		}),
-		"tier": describedText("the kind of isolation that it ran in"),
+		"usage": usageOutput(),
+		"tier":  describedText("the kind of isolation that it ran in"),
 	}, "status", "outcome", "stdout", "stderr", "return_code", "variables", "error", "violations")
+}
+
+// usageOutput has what a run used, by the names of the limits.
+func usageOutput() schema {
+	used := map[string]schema{}
+	for _, limit := range policy.LimitTable() {
+		if limit.Measured {
+			used[limit.Key] = describedText(limit.Name + " that it used")
+		}
+	}
+	return object(used)
 }
 
 func checkOutput() schema {
@@ -168,7 +179,12 @@ func checkOutput() schema {
 
 func infoOutput() schema {
 	limits := func(description string) schema {
-		s := object(map[string]schema{"timeout": {Type: "number", Description: "seconds"}, "memory": integer("MiB"), "output_limit": integer("bytes"), "cpu_time": {Type: "number", Description: "seconds of CPU time"}})
+		amounts := map[string]schema{}
+		for _, limit := range toolLimits() {
+			kind, unit, _ := agentUnit(limit)
+			amounts[limit.Argument()] = schema{Type: kind, Description: unit}
+		}
+		s := object(amounts)
 		s.Description = description
 		return s
 	}

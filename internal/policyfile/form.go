@@ -81,6 +81,9 @@ func (f Form) Open(path, what string) (*os.File, error) {
 func (f Form) example(field string) string {
 	key := field[strings.LastIndexByte(field, '.')+1:]
 	key, _, _ = strings.Cut(key, "[")
+	if limit, is := policy.LimitNamed(key); is {
+		return limit.Key + ": " + limit.Text(limit.Default)
+	}
 	return f.Examples[key]
 }
 

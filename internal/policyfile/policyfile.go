@@ -63,16 +63,45 @@ func Format(p policy.Policy) ([]byte, error) {
 	if err := p.Validate(); err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
+	var document yaml.Node
+	if err := document.Encode(policy.FromPolicy(p)); err != nil {
+		return nil, run.Errorf(run.Internal, "policy cannot be written as YAML: %w", err)
+	}
+	for i := 0; i+1 < len(document.Content); i += 2 {
+		if key := document.Content[i].Value; key == "limits" || key == "maxima" {
+			sortLimits(document.Content[i+1])
+		}
+	}
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := e.Encode(policy.FromPolicy(p)); err != nil {
+	if err := e.Encode(&document); err != nil {
 		return nil, run.Errorf(run.Internal, "policy cannot be written as YAML: %w", err)
 	}
 	if err := e.Close(); err != nil {
 		return nil, run.Errorf(run.Internal, "policy cannot be written as YAML: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// sortLimits puts limits into the order of the table, where YAML has sorted their keys, and
+// writes numbers as such.
+func sortLimits(limits *yaml.Node) {
+	values := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(limits.Content); i += 2 {
+		values[limits.Content[i].Value] = limits.Content[i+1]
+	}
+	limits.Content = nil
+	for _, limit := range policy.LimitTable() {
+		value, said := values[limit.Key]
+		if !said {
+			continue
+		}
+		if limit.Kind == policy.KindNumber {
+			value.Tag, value.Style = "!!int", 0
+		}
+		limits.Content = append(limits.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: limit.Key}, value)
+	}
 }
 
 // problem is one thing that is wrong, and where. Line 0 means the whole file.

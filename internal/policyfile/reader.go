@@ -27,7 +27,8 @@ type reader struct {
 // place is a field, or one element of a field that is a list.
 type place struct{ field, item string }
 
-// examples of what is right, for fields that hold nothing or something else.
+// examples of what is right, for fields that hold nothing or something else. Those of
+// limits are their defaults.
 var examples = map[string]string{
 	"":       "preset: default",
 	"preset": "preset: default", "trust": "trust: user", "python": "python: /usr/bin/python3",
@@ -35,9 +36,7 @@ var examples = map[string]string{
 	"limits": "limits: {memory: 256MiB}", "maxima": "maxima: {memory: 1GiB}",
 	"walls": "walls: {require: [landlock]}", "require": "require: [landlock]", "prefer": "prefer: [cgroup]",
 	"language": "language: {modules: [heapq]}", "modules": "modules: [heapq]", "builtins": "builtins: [input]",
-	"read": "read: [/data/models]", "wall_time": "wall_time: 30s", "cpu_time": "cpu_time: 10s",
-	"memory": "memory: 256MiB", "output": "output: 64KiB", "result": "result: 8MiB", "scratch": "scratch: 16MiB",
-	"open_files": "open_files: 64", "threads": "threads: 16", "processes": "processes: 64", "disk": "disk: 64MiB", "files": "files: 50000", "fuel": "fuel: 50M",
+	"read":  "read: [/data/models]",
 	"write": "write: [/data/out]", "allow_net": "allow_net: [example.com]", "egress": "egress: strict", "jail": "jail: native",
 	"allow_interpreters": "allow_interpreters: true", "dangerous_workspace": "dangerous_workspace: false", "deterministic": "deterministic: true", "python_wasm": "python_wasm: /opt/cordon/python-wasm.zip",
 }
@@ -91,6 +90,8 @@ func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
 			return
 		}
 		v.SetInt(int64(n))
+	case reflect.Map:
+		r.fillLimits(field, line, node, v)
 	case reflect.Bool:
 		if node.Kind != yaml.ScalarNode || node.Value != "true" && node.Value != "false" {
 			r.add(line, field, "expected true or false, got %s: write %q", kindOf(node), r.form.example(field))
@@ -105,6 +106,40 @@ func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
 }
 
 func (r *reader) fillStruct(field string, line int, node *yaml.Node, v reflect.Value) {
+	var names []string
+	for f := range v.Type().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		names = append(names, name)
+	}
+	r.eachKey(field, line, node, names, func(path string, i int, value *yaml.Node) {
+		r.fill(path, value, v.Field(i))
+	})
+}
+
+// fillLimits reads limits by their keys. It only tells numbers from text: the policy
+// package reads the amounts.
+func (r *reader) fillLimits(field string, line int, node *yaml.Node, v reflect.Value) {
+	var keys []string
+	rows := policy.LimitTable()
+	for _, row := range rows {
+		keys = append(keys, row.Key)
+	}
+	limits := policy.DocumentLimits{}
+	r.eachKey(field, line, node, keys, func(path string, i int, value *yaml.Node) {
+		amount := reflect.New(reflect.TypeFor[string]()).Elem()
+		if rows[i].Kind == policy.KindNumber {
+			amount = reflect.New(reflect.TypeFor[int]()).Elem()
+		}
+		before := len(r.problems)
+		if r.fill(path, value, amount); len(r.problems) == before && r.left >= 0 {
+			limits[keys[i]] = fmt.Sprint(amount)
+		}
+	})
+	v.Set(reflect.ValueOf(limits))
+}
+
+// eachKey calls read for each key of a mapping that is one of names, once.
+func (r *reader) eachKey(field string, line int, node *yaml.Node, names []string, read func(path string, i int, value *yaml.Node)) {
 	if node.Kind != yaml.MappingNode {
 		r.add(line, field, "expected keys and values, got %s: write %q", kindOf(node), r.form.example(field))
 		return
@@ -113,12 +148,12 @@ func (r *reader) fillStruct(field string, line int, node *yaml.Node, v reflect.V
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		name := key.Value
-		target, names := fieldNamed(v, name)
+		known := slices.Index(names, name)
 		path := strings.TrimPrefix(field+"."+name, ".")
 		switch {
 		case key.Kind != yaml.ScalarNode:
 			r.add(key.Line, field, "a key cannot be %s: the keys here are %s", kindOf(key), strings.Join(names, ", "))
-		case !target.IsValid():
+		case known < 0:
 			// The message is the key's own, not its parent's, so that it
 			// hides nothing else that is wrong beside it.
 			r.add(key.Line, shorten(path), "unknown key: the keys here are %s", strings.Join(names, ", "))
@@ -127,7 +162,7 @@ func (r *reader) fillStruct(field string, line int, node *yaml.Node, v reflect.V
 		default:
 			first[name] = key.Line
 			r.lines[place{path, ""}] = value.Line
-			r.fill(path, value, target)
+			read(path, known, value)
 		}
 	}
 }
@@ -233,18 +268,6 @@ func (r *reader) line(e *policy.FieldError) int {
 		}
 	}
 	return 1
-}
-
-// fieldNamed finds the field of a struct by its exact name in YAML.
-func fieldNamed(v reflect.Value, name string) (field reflect.Value, names []string) {
-	for i := range v.NumField() {
-		tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-		if tag == name {
-			return v.Field(i), nil
-		}
-		names = append(names, tag)
-	}
-	return reflect.Value{}, names
 }
 
 // shorten keeps messages readable when a value is a whole file.

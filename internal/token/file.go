@@ -32,9 +32,6 @@ var form = policyfile.Form{
 		"name": "name: ci", "sha256": "sha256: 64 digits", "maxima": "maxima: {memory: 128MiB}",
 		"tiers": "tiers: [process, wasm]", "restricted": "restricted: true", "scripts_only": "scripts_only: true",
 		"rate": "rate: 20/s", "burst": "burst: 40", "concurrent": "concurrent: 4", "expires": "expires: 2027-01-01T00:00:00Z",
-		"wall_time": "wall_time: 10s", "cpu_time": "cpu_time: 10s", "memory": "memory: 128MiB", "output": "output: 64KiB",
-		"scratch": "scratch: 16MiB", "open_files": "open_files: 64", "threads": "threads: 16", "processes": "processes: 64",
-		"disk": "disk: 64MiB", "files": "files: 50000", "fuel": "fuel: 50M",
 	},
 }
 

@@ -204,3 +204,17 @@ func TestDocumentedFile(t *testing.T) {
 		}
 	}
 }
+
+func TestTokensBoundEveryLimit(t *testing.T) {
+	for _, limit := range policy.LimitTable() {
+		text := limit.Text(limit.Default)
+		got, err := parse("t.yaml", []byte("tokens: [{name: ci, sha256: "+hashOf(1)+", maxima: {"+limit.Key+": "+text+"}}]"))
+		if err != nil {
+			t.Errorf("%s: %v", limit.Key, err)
+			continue
+		}
+		if found, _ := got.find(secretOf(1), time.Time{}); limit.Of(found.Ceiling.Maxima) != limit.Default {
+			t.Errorf("%s: %+v", limit.Key, found.Ceiling.Maxima)
+		}
+	}
+}

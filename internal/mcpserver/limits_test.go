@@ -1,0 +1,28 @@
+package mcpserver
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// Agents learn of each limit of what the tools run, and may ask for those of which the
+// table says so.
+func TestToolsFollowTheTableOfLimits(t *testing.T) {
+	info, told := testInfo(), infoOutput().Properties["limits"].Properties
+	amounts, usage := amountsOf(info.Limits), usageOutput().Properties
+	for _, limit := range policy.LimitTable() {
+		if _, there := pythonInput(info).Properties[limit.Argument()]; there != slices.Contains(limit.Agents, policy.GuestScript) {
+			t.Errorf("run_python takes %s: %v", limit.Argument(), there)
+		}
+		bounds := slices.Contains(limit.For, policy.GuestScript) || slices.Contains(limit.For, policy.GuestCommand)
+		_, described := told[limit.Argument()]
+		if _, there := amounts[limit.Argument()]; there != bounds || described != bounds {
+			t.Errorf("sandbox_info has %s: %v, and describes it: %v", limit.Argument(), there, described)
+		}
+		if _, there := usage[limit.Key]; there != limit.Measured {
+			t.Errorf("usage has %s: %v", limit.Key, there)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package policy
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limit is one row of the table of limits: all that cordon knows about one of them.
+type Limit struct {
+	// Key names it in policies, requests and answers, and Name in sentences.
+	Key, Name string
+	// Flag is its flag on the command line, and Short the letter of that flag.
+	Flag, Short string
+	Kind        LimitKind
+	// Help describes the flag, About the key.
+	Help, About string
+	// Default is what a run gets, and Maximum how far a request may go, where the
+	// operator does not say.
+	Default, Maximum int64
+	// Least is the smallest that works, and Most the highest that a policy may grant.
+	// Zero means that there is no such bound. TooLittle says why less than Least fails.
+	Least, Most int64
+	TooLittle   string
+	// For lists the guests that it bounds.
+	For []Guest
+	// Agents lists the guests for which an agent may ask for it. The argument has the
+	// name of the flag, and counts seconds or AgentUnit; zero means single bytes.
+	Agents    []Guest
+	AgentUnit Bytes
+	// Measured says that Usage has a field of this name.
+	Measured bool
+	// Outcome and ErrorType are those of a run that it ends; empty for a limit that
+	// only refuses.
+	Outcome, ErrorType string
+	// Reached is the message about such a run, with a verb for the limit. Advice is for
+	// the author of the code.
+	Reached, Advice string
+	// Heading begins what the command line says about such a run, and ExitCode is its
+	// exit code; zero means the guest's own.
+	Heading  string
+	ExitCode int
+
+	index int // of its field in Limits
+}
+
+// LimitKind is the type of a limit.
+type LimitKind string
+
+// The types that a limit can have.
+const (
+	KindDuration LimitKind = "duration" // "2s"
+	KindBytes    LimitKind = "bytes"    // "64MiB"
+	KindNumber   LimitKind = "number"   // 16
+	KindCount    LimitKind = "count"    // "50M"
+)
+
+// Guest is a kind of code that is run.
+type Guest string
+
+// The kinds of guests.
+const (
+	GuestScript  Guest = "script"
+	GuestCall    Guest = "call" // of a hook
+	GuestCommand Guest = "command"
+	GuestModule  Guest = "module"
+)
+
+// inOrder connects each row with its field.
+func inOrder(rows []Limit) []Limit {
+	for i := range rows {
+		rows[i].index = i
+	}
+	return rows
+}
+
+// LimitTable gives every limit, in the order of the fields of Limits.
+func LimitTable() []Limit { return slices.Clone(limitTable) }
+
+// LimitsFor gives the limits of a kind of guest.
+func LimitsFor(g Guest) []Limit {
+	return slices.DeleteFunc(LimitTable(), func(l Limit) bool { return !slices.Contains(l.For, g) })
+}
+
+// LimitNamed gives a limit by its key.
+func LimitNamed(key string) (Limit, bool) {
+	for _, l := range limitTable {
+		if l.Key == key {
+			return l, true
+		}
+	}
+	return Limit{}, false
+}
+
+// Of gives the limit's amount in limits: nanoseconds, bytes or a number.
+func (l Limit) Of(limits Limits) int64 { return reflect.ValueOf(limits).Field(l.index).Int() }
+
+// Set changes the limit's amount in limits.
+func (l Limit) Set(limits *Limits, amount int64) {
+	reflect.ValueOf(limits).Elem().Field(l.index).SetInt(amount)
+}
+
+// Parse reads the text form of an amount.
+func (l Limit) Parse(text string) (int64, error) {
+	switch l.Kind {
+	case KindDuration:
+		d, err := ParseDuration(text)
+		return int64(d), err
+	case KindBytes:
+		b, err := ParseBytes(text)
+		return int64(b), err
+	case KindCount:
+		c, err := ParseCount(text)
+		return int64(c), err
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || strconv.Itoa(n) != text {
+		return 0, fmt.Errorf("%s is not a whole number", quote(text))
+	}
+	return int64(n), nil
+}
+
+// Text is the form that Parse reads.
+func (l Limit) Text(amount int64) string {
+	switch l.Kind {
+	case KindDuration:
+		return Duration(amount).String()
+	case KindBytes:
+		return Bytes(amount).String()
+	case KindCount:
+		return Count(amount).String()
+	}
+	return strconv.FormatInt(amount, 10)
+}
+
+// Message says that a run reached the limit.
+func (l Limit) Message(limits Limits) string { return fmt.Sprintf(l.Reached, l.Text(l.Of(limits))) }
+
+// Argument is what an agent calls the limit.
+func (l Limit) Argument() string { return strings.ReplaceAll(l.Flag, "-", "_") }
+
+// DefaultLimits is what a run gets when nobody says otherwise.
+func DefaultLimits() (l Limits) {
+	for _, row := range limitTable {
+		row.Set(&l, row.Default)
+	}
+	return l
+}
+
+// DefaultMaxima is how far a request may go when the operator does not say.
+func DefaultMaxima() (l Limits) {
+	for _, row := range limitTable {
+		row.Set(&l, row.Maximum)
+	}
+	return l
+}
+
+// Or fills the zero fields of l from fallback.
+func (l Limits) Or(fallback Limits) Limits {
+	for _, row := range limitTable {
+		if row.Of(l) == 0 {
+			row.Set(&l, row.Of(fallback))
+		}
+	}
+	return l
+}
+
+// Fill gives the limits of a run: what its request asks for, and the defaults for the
+// rest. A wall time that is asked for is CPU time as well, up to the maximum, unless the
+// request says otherwise: code that may take a minute may compute for a minute.
+func (l Limits) Fill(defaults, maxima Limits) Limits {
+	if l.CPUTime == 0 {
+		l.CPUTime = max(defaults.CPUTime, min(l.WallTime, maxima.CPUTime))
+	}
+	return l.Or(defaults)
+}
+
+// Above names the first field of l that exceeds max, with both amounts in their text form.
+func (l Limits) Above(max Limits) (field, got, limit string, above bool) {
+	for _, row := range limitTable {
+		if mine, most := row.Of(l), row.Of(max); mine > most {
+			return row.Key, row.Text(mine), row.Text(most), true
+		}
+	}
+	return "", "", "", false
+}
+
+// Negative names the first field below zero.
+func (l Limits) Negative() (field string, negative bool) {
+	for _, row := range limitTable {
+		if row.Of(l) < 0 {
+			return row.Key, true
+		}
+	}
+	return "", false
+}
+
+// Capped lowers each field of l to max, so that an operator who sets a low
+// maximum need not repeat it as the default.
+func (l Limits) Capped(max Limits) Limits {
+	for _, row := range limitTable {
+		row.Set(&l, min(row.Of(l), row.Of(max)))
+	}
+	return l
+}
+
+// belowFloor names the first field of l that no guest could live with.
+func (l Limits) belowFloor() (field string, err error) {
+	for _, row := range limitTable {
+		if amount := row.Of(l); amount < row.Least {
+			return row.Key, fmt.Errorf("%s is %s: give at least %s", row.Text(amount), row.TooLittle, row.Text(row.Least))
+		}
+	}
+	return "", nil
+}
+
+// aboveCeiling names the first field of l that no policy may grant.
+func (l Limits) aboveCeiling() (field string, err error) {
+	for _, row := range limitTable {
+		if amount := row.Of(l); row.Most > 0 && amount > row.Most {
+			return row.Key, fmt.Errorf("%s is above %s, the most that can be granted", row.Text(amount), row.Text(row.Most))
+		}
+	}
+	return "", nil
+}
