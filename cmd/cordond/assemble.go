@@ -12,6 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/mcpserver"
 	"github.com/cordon-sandbox/cordon/internal/metrics"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/internal/tracing"
 	"github.com/cordon-sandbox/cordon/run"
@@ -113,8 +114,8 @@ func figures(version string, runner *cordon.Runner, line *admission.Line, record
 }
 
 // hooksOf gives the Runner's hooks as the service knows them.
-func hooksOf(r *cordon.Runner) func(context.Context, run.HookSpec) (service.Hook, error) {
-	return func(ctx context.Context, h run.HookSpec) (service.Hook, error) {
+func hooksOf(r *cordon.Runner) func(context.Context, run.HookSpec) (openhooks.Hook, error) {
+	return func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error) {
 		made, err := r.OpenHook(ctx, h)
 		if err != nil {
 			return nil, err // and no Hook that is a nil pointer

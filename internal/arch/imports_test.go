@@ -188,7 +188,7 @@ func TestHomes(t *testing.T) {
 // never from beside it. A new package has to be put into one.
 var layers = [][]string{
 	{"cmd/cordon", "cmd/cordond", "bench", "bench/soak", "compat", "compat/newest", "deploy", "internal/wine", "python", "scripts/testreport"},
-	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/mcpclient", "internal/mcpserver", "internal/backend/backendtest"},
+	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/jsonlines", "internal/mcpclient", "internal/mcpserver", "internal/backend/backendtest"},
 	{"internal/hosttest", "internal/service"},
 	{"."},
 	{"internal/token"},
@@ -203,7 +203,7 @@ var layers = [][]string{
 	{"internal/seccomp/compile"},
 	{"internal/seccomp", "internal/landlock", "internal/cgroup", "internal/seatbelt", "internal/jobobject"},
 	{"internal/hostfeature"},
-	{"internal/admission", "internal/jsonform", "internal/observe"},
+	{"internal/admission", "internal/jsonform", "internal/observe", "internal/openhooks"},
 	{"run"},
 	{"policy"},
 	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/pythonwasm", "internal/script", "internal/text", "internal/wasmbin"},

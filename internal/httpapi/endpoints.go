@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -87,7 +88,7 @@ var endpoints = []endpoint{
 		method: http.MethodPost, path: "/v1/hooks/{id}/calls", name: "callHook", summary: "Call a hook",
 		words: "Either with game_state and mod_config, or a function that the hook's script defines, with its arguments.",
 		serve: func(a *api) handler { return a.callHook },
-		body:  reflect.TypeFor[service.HookCall](), answer: reflect.TypeFor[run.Result](), status: http.StatusOK,
+		body:  reflect.TypeFor[openhooks.HookCall](), answer: reflect.TypeFor[run.Result](), status: http.StatusOK,
 		keys: true, wrong: slices.Concat(wrongTurns, wrongBodies, []int{http.StatusNotFound}),
 	},
 	{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -43,15 +44,9 @@ func (a *api) callHook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer done()
-	var call service.HookCall
+	var call openhooks.HookCall
 	if err := jsonform.ParseObject(body, &call); err != nil {
 		return err
-	}
-	switch {
-	case call.Function != "" && (call.State != nil || call.Config != nil):
-		return run.Errorf(run.Invalid, "game_state and mod_config are for the script, and function names a function of it: write one of both")
-	case call.Function == "" && len(call.Args) > 0:
-		return run.Errorf(run.Invalid, "args are for a function, and none is named: write function, too")
 	}
 	return a.answer(w, r, body, done, func(ctx context.Context) (service.Answer, error) {
 		return a.Service.CallHook(ctx, who(ctx), observe.HTTP, r.PathValue("id"), call)

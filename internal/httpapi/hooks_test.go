@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -31,7 +32,7 @@ func (h *countedHook) Close() error {
 func TestAKeyIsForOnePath(t *testing.T) {
 	var made []*countedHook
 	d := open(t, &fake{}, func(so *service.Options, _ *Options) {
-		so.OpenHook = func(context.Context, run.HookSpec) (service.Hook, error) {
+		so.OpenHook = func(context.Context, run.HookSpec) (openhooks.Hook, error) {
 			made = append(made, &countedHook{})
 			return made[len(made)-1], nil
 		}
@@ -58,7 +59,7 @@ func TestAKeyIsForOnePath(t *testing.T) {
 func TestAHookOfNobodyIsClosed(t *testing.T) {
 	began, hook := make(chan struct{}), &countedHook{}
 	d := open(t, &fake{}, func(so *service.Options, _ *Options) {
-		so.OpenHook = func(ctx context.Context, _ run.HookSpec) (service.Hook, error) {
+		so.OpenHook = func(ctx context.Context, _ run.HookSpec) (openhooks.Hook, error) {
 			close(began)
 			<-ctx.Done()
 			return hook, nil // it was too late to stop

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -39,7 +40,7 @@ func openReal(t testing.TB, options cordon.Options, change func(*service.Options
 		}
 	})
 	return open(t, runner, func(so *service.Options, o *Options) {
-		so.OpenHook = func(ctx context.Context, h run.HookSpec) (service.Hook, error) {
+		so.OpenHook = func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error) {
 			opened, err := runner.OpenHook(ctx, h)
 			if err != nil {
 				return nil, err // not a Hook that is nil inside

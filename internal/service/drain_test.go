@@ -12,6 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -185,7 +186,7 @@ func TestHammerEnd(t *testing.T) {
 	for round := range 20 {
 		var told, asked atomic.Int64
 		var opened, closed atomic.Int64
-		open := func(_ context.Context, h run.HookSpec) (Hook, error) {
+		open := func(_ context.Context, h run.HookSpec) (openhooks.Hook, error) {
 			opened.Add(1)
 			return &countedHook{closed: &closed}, nil
 		}
@@ -212,7 +213,7 @@ func TestHammerEnd(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					_, err = s.CallHook(t.Context(), bob, observe.HTTP, id, HookCall{})
+					_, err = s.CallHook(t.Context(), bob, observe.HTTP, id, openhooks.HookCall{})
 					count(err)
 					if err := s.CloseHook(bob, id); err != nil && run.ClassOf(err) != run.Closed && run.ClassOf(err) != run.Unknown {
 						t.Error(err)

@@ -2,21 +2,23 @@ package service
 
 import (
 	"context"
+	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// HookCall is one call of a hook: of its script with a state and a config, or of a
-// function that it defines.
-type HookCall struct {
-	State    any    `json:"game_state,omitempty"`
-	Config   any    `json:"mod_config,omitempty"`
-	Function string `json:"function,omitempty"`
-	Args     []any  `json:"args,omitempty"`
-}
+const (
+	// mostHooks bounds the hooks that one caller has open: each keeps workers.
+	mostHooks = 32
+	// mostWorkers bounds the workers that one hook may ask for.
+	mostWorkers = 64
+	// idleHook is how long a hook is kept that nobody calls.
+	idleHook = 10 * time.Minute
+)
 
 // OpenHook compiles a hook and gives the id by which its owner calls it. It is open until
 // it is closed, was not called for ten minutes, or the service ends.
@@ -27,12 +29,12 @@ func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.HookSpec
 	if h, err = s.permitHook(who, h); err != nil {
 		return "", err
 	}
-	if err := s.hooks.reserve(who.Name); err != nil {
+	if err := s.hooks.Reserve(who.Name); err != nil {
 		return "", err
 	}
 	defer func() {
 		if id == "" {
-			s.hooks.release(who.Name)
+			s.hooks.Release(who.Name)
 		}
 	}()
 	// It is known before its turn ends: or else the service could end in between, and
@@ -40,7 +42,7 @@ func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.HookSpec
 	err = s.inTurn(ctx, who, func(ctx context.Context) error {
 		made, err := s.Options.OpenHook(ctx, h)
 		if err == nil {
-			id = s.hooks.add(&opened{Hook: made, owner: who.Name, script: h.Script})
+			id = s.hooks.Add(who.Name, h.Script, made)
 		}
 		return err
 	})
@@ -48,25 +50,25 @@ func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.HookSpec
 }
 
 // CallHook calls a hook of somebody's own.
-func (s *Service) CallHook(ctx context.Context, who token.Caller, frontend observe.Frontend, id string, c HookCall) (Answer, error) {
+func (s *Service) CallHook(ctx context.Context, who token.Caller, frontend observe.Frontend, id string, c openhooks.HookCall) (Answer, error) {
+	if err := c.Validate(); err != nil {
+		return Answer{}, err
+	}
 	seen := observe.Run{Frontend: frontend, Kind: observe.Hook}
 	return s.observed(ctx, who, seen, func(ctx context.Context, v *visit) (run.Result, error) {
-		h, err := s.hooks.use(who.Name, id)
+		h, err := s.hooks.Use(who.Name, id)
 		if err != nil {
 			return run.Result{}, err
 		}
-		defer s.hooks.done(h)
-		v.Code = h.script
+		defer s.hooks.Done(h)
+		v.Code = h.Script
 		if err := s.roomFor(who, policy.Limits{}); err != nil {
 			return run.Result{}, err
 		}
 		if err := v.wait(ctx); err != nil {
 			return run.Result{}, err
 		}
-		if c.Function != "" {
-			return h.CallFunction(ctx, c.Function, c.Args...)
-		}
-		return h.Call(ctx, c.State, c.Config)
+		return c.Do(ctx, h)
 	})
 }
 
@@ -77,17 +79,8 @@ func (s *Service) CloseHook(who token.Caller, id string) error {
 		return err
 	}
 	defer leave()
-	h, err := s.hooks.take(who.Name, id)
-	if err != nil {
-		return err
-	}
-	<-h.quiet
-	return h.Close()
+	return s.hooks.CloseHook(who.Name, id)
 }
 
 // Hooks is how many are open.
-func (s *Service) Hooks() int {
-	s.hooks.mu.Lock()
-	defer s.hooks.mu.Unlock()
-	return len(s.hooks.open)
-}
+func (s *Service) Hooks() int { return s.hooks.Len() }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -19,7 +20,7 @@ func hooked(t *testing.T, o Options) (*Service, *[]*fakeHook) {
 	t.Helper()
 	var made []*fakeHook
 	var mu sync.Mutex
-	o.OpenHook = func(_ context.Context, h run.HookSpec) (Hook, error) {
+	o.OpenHook = func(_ context.Context, h run.HookSpec) (openhooks.Hook, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if h.Script == "broken" {
@@ -45,19 +46,19 @@ func TestHooks(t *testing.T) {
 	s, made := hooked(t, Options{Observers: []observe.Observer{&w}})
 	id := mustOpen(t, s)
 	for _, tt := range []struct {
-		call HookCall
+		call openhooks.HookCall
 		want string
 	}{
-		{HookCall{State: 1, Config: 2}, `["",1,2]`},
-		{HookCall{Function: "f", Args: []any{"a", "b"}}, `["f","a","b"]`},
-		{HookCall{}, `["",null,null]`},
+		{openhooks.HookCall{State: []byte("1"), Config: []byte("2")}, `["",1,2]`},
+		{openhooks.HookCall{Function: "f", Args: []any{"a", "b"}}, `["f","a","b"]`},
+		{openhooks.HookCall{}, `["",{},{}]`},
 	} {
 		got, err := s.CallHook(t.Context(), alice, observe.HTTP, id, tt.call)
 		if err != nil || string(got.Value) != tt.want {
 			t.Errorf("%s, %v", got.Value, err)
 		}
 	}
-	if _, err := s.CallHook(t.Context(), bob, observe.HTTP, id, HookCall{}); run.ClassOf(err) != run.Unknown {
+	if _, err := s.CallHook(t.Context(), bob, observe.HTTP, id, openhooks.HookCall{}); run.ClassOf(err) != run.Unknown {
 		t.Errorf("somebody else's: %v", err)
 	}
 	if err := s.CloseHook(bob, id); run.ClassOf(err) != run.Unknown {
@@ -69,7 +70,7 @@ func TestHooks(t *testing.T) {
 	if err := s.CloseHook(alice, id); run.ClassOf(err) != run.Unknown {
 		t.Errorf("closed twice: %v", err)
 	}
-	if _, err := s.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{}); run.ClassOf(err) != run.Unknown {
+	if _, err := s.CallHook(t.Context(), alice, observe.HTTP, id, openhooks.HookCall{}); run.ClassOf(err) != run.Unknown {
 		t.Errorf("called when it is closed: %v", err)
 	}
 	if n := (*made)[0].closed.Load(); n != 1 {
@@ -133,7 +134,7 @@ func TestIdleHooks(t *testing.T) {
 		id := mustOpen(t, s)
 		h := (*made)[0]
 		call := func() error {
-			_, err := s.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{})
+			_, err := s.CallHook(t.Context(), alice, observe.HTTP, id, openhooks.HookCall{})
 			return err
 		}
 		for range 3 {
@@ -162,8 +163,8 @@ func TestIdleHooks(t *testing.T) {
 		if err := call(); run.ClassOf(err) != run.Unknown {
 			t.Errorf("error %v", err)
 		}
-		if len(s.hooks.open) != 0 || len(s.hooks.held) != 0 {
-			t.Errorf("%d open, %d held", len(s.hooks.open), len(s.hooks.held))
+		if n := s.Hooks(); n != 0 {
+			t.Errorf("%d are open", n)
 		}
 	})
 }
@@ -191,7 +192,7 @@ func TestHookThatCannotBeClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck, late := errors.New("stuck"), errors.New("late")
 		made := []*fakeHook{{closing: stuck}, {closing: late}}
-		s := New(Options{Runner: &fake{}, Line: admission.NewLine(admission.Options{Concurrent: 1}), OpenHook: func(context.Context, run.HookSpec) (Hook, error) {
+		s := New(Options{Runner: &fake{}, Line: admission.NewLine(admission.Options{Concurrent: 1}), OpenHook: func(context.Context, run.HookSpec) (openhooks.Hook, error) {
 			h := made[0]
 			made = made[1:]
 			return h, nil
@@ -222,13 +223,13 @@ func TestHookIsClosedAfterItsCalls(t *testing.T) {
 		}
 		called, closed, drained := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 		go func() {
-			_, err := s.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{})
+			_, err := s.CallHook(t.Context(), alice, observe.HTTP, id, openhooks.HookCall{})
 			called <- err
 		}()
 		synctest.Wait()
 		go func() { closed <- s.CloseHook(alice, id) }()
 		synctest.Wait()
-		if _, err := s.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{}); run.ClassOf(err) != run.Unknown {
+		if _, err := s.CallHook(t.Context(), alice, observe.HTTP, id, openhooks.HookCall{}); run.ClassOf(err) != run.Unknown {
 			t.Errorf("error %v", err)
 		}
 		go func() { drained <- s.Drain(t.Context()) }()
@@ -254,7 +255,7 @@ func TestHooksEndWithTheService(t *testing.T) {
 		s, made := hooked(t, Options{})
 		mustOpen(t, s)
 		inner, goOn := s.Options.OpenHook, make(chan struct{})
-		s.Options.OpenHook = func(ctx context.Context, h run.HookSpec) (Hook, error) {
+		s.Options.OpenHook = func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error) {
 			<-goOn
 			return inner(ctx, h)
 		}
@@ -277,24 +278,6 @@ func TestHooksEndWithTheService(t *testing.T) {
 		}
 		if len(*made) != 2 {
 			t.Errorf("%d were opened", len(*made))
-		}
-	})
-}
-
-// A timer that has gone off in the moment of a call closes nothing.
-func TestLateTimer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, made := hooked(t, Options{})
-		one, err := s.hooks.use("alice", mustOpen(t, s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		<-time.After(2 * idleHook)
-		s.hooks.expire(one)
-		s.hooks.done(one)
-		s.hooks.expire(one)
-		if (*made)[0].closed.Load() != 0 {
-			t.Error("closed in its use")
 		}
 	})
 }

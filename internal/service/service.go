@@ -10,6 +10,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -23,18 +24,11 @@ type Runner interface {
 	Enforcement() run.Enforcement
 }
 
-// Hook is what the service needs of a *cordon.Hook.
-type Hook interface {
-	Call(ctx context.Context, state, config any) (run.Result, error)
-	CallFunction(ctx context.Context, name string, args ...any) (run.Result, error)
-	Close() error
-}
-
 // Options are the parts of a service.
 type Options struct {
 	Runner Runner
 	// OpenHook is the Runner's; nil means that there are no hooks.
-	OpenHook func(ctx context.Context, h run.HookSpec) (Hook, error)
+	OpenHook func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error)
 	// Policy is the Runner's.
 	Policy policy.Policy
 	// Version is shown to who asks for information.
@@ -61,7 +55,7 @@ type Service struct {
 	Options
 	policy policy.Policy // the Runner's, every default filled in
 	roots  []string      // the workspaces, as they are without symbolic links
-	hooks  hooks
+	hooks  *openhooks.Table
 
 	life       context.Context // of all that is under way
 	stop       context.CancelCauseFunc
@@ -81,8 +75,10 @@ func New(o Options) *Service {
 		o.Answers = admission.NewAnswers(admission.AnswerOptions{})
 	}
 	life, stop := context.WithCancelCause(context.Background())
-	s := &Service{Options: o, policy: o.Policy.Resolved(), life: life, stop: stop, gone: make(chan struct{})}
-	s.closeHooks = sync.OnceValue(s.hooks.close)
+	s := &Service{Options: o, policy: o.Policy.Resolved(), life: life, stop: stop, gone: make(chan struct{}),
+		hooks: openhooks.NewTable(openhooks.Options{PerOwner: mostHooks, Idle: idleHook}),
+	}
+	s.closeHooks = sync.OnceValue(s.hooks.Close)
 	for _, directory := range o.Workspaces {
 		s.roots = append(s.roots, withoutLinks(directory))
 	}

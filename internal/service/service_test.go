@@ -10,6 +10,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -202,14 +203,14 @@ func TestCheck(t *testing.T) {
 // Nothing of a service is the process's or the Runner's: two of them do not meet.
 func TestTwoServicesOverOneRunner(t *testing.T) {
 	runner := &fake{}
-	open := func(_ context.Context, h run.HookSpec) (Hook, error) { return &fakeHook{HookSpec: h}, nil }
+	open := func(_ context.Context, h run.HookSpec) (openhooks.Hook, error) { return &fakeHook{HookSpec: h}, nil }
 	first := newService(t, Options{Runner: runner, OpenHook: open, Policy: policy.Policy{}})
 	second := newService(t, Options{Runner: runner, OpenHook: open, Commands: true})
 	id, err := first.OpenHook(t.Context(), alice, run.HookSpec{Script: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.CallHook(t.Context(), alice, observe.HTTP, id, HookCall{}); run.ClassOf(err) != run.Unknown {
+	if _, err := second.CallHook(t.Context(), alice, observe.HTTP, id, openhooks.HookCall{}); run.ClassOf(err) != run.Unknown {
 		t.Errorf("a hook of another service: %v", err)
 	}
 	if err := first.Close(); err != nil {

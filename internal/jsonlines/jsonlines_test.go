@@ -1,4 +1,4 @@
-package main
+package jsonlines
 
 import (
 	"strings"
@@ -25,7 +25,7 @@ func TestLineID(t *testing.T) {
 // there is room.
 func TestUnreadLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &lineServer{}
+		s := &server{}
 		s.room = sync.NewCond(&s.mu)
 		large := run.Result{Stdout: strings.Repeat("x", maxUnsent/2+1)}
 		first, second := s.hold(large), make(chan func())
@@ -36,7 +36,7 @@ func TestUnreadLines(t *testing.T) {
 			t.Error("two answers are held, and there is room for one")
 		default:
 		}
-		s.hold(failure{})() // a few words always have room
+		s.hold(Failure{})() // a few words always have room
 		first()
 		(<-second)()
 		s.hold(run.Result{Stdout: strings.Repeat("x", 2*maxUnsent)})()
@@ -50,7 +50,7 @@ func TestUnreadLines(t *testing.T) {
 func TestLargeLines(t *testing.T) {
 	for _, brief := range []bool{false, true} {
 		var got strings.Builder
-		s := &lineServer{out: &tap{ctx: t.Context(), to: &got}}
+		s := &server{out: &got}
 		result := run.Result{ID: "a", Status: run.StatusOK, Outcome: run.Succeeded, Stdout: strings.Repeat("ä<\n", small)}
 		s.answer(order{Brief: brief}, result)
 		want, err := marshalLine(result, brief)

@@ -1,0 +1,49 @@
+package jsonlines
+
+import (
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Fixed is what cordon was started with. A request can repeat it, and not change it; a
+// zero field leaves the choice to each request.
+type Fixed struct {
+	Tier          policy.Tier
+	Trust         policy.Trust
+	OnOutputLimit policy.OutputAction
+	Restricted    bool
+}
+
+// needsProcess refuses what only the tier process has.
+func (f Fixed) needsProcess(what string) error {
+	if f.Tier != "" && f.Tier != policy.TierProcess {
+		return run.Errorf(run.Unsupported, "%s needs tier %q, and cordon was started with %q", what, policy.TierProcess, f.Tier)
+	}
+	return nil
+}
+
+// bind puts the fixed values into a request.
+func (f Fixed) bind(req *run.Request) error {
+	if f.Restricted && req.Kind() == run.KindCommand {
+		return run.Errorf(run.Invalid, "cordon was started with --restricted: a command cannot go by the language rules, which are for scripts")
+	}
+	req.Script.Restricted = req.Script.Restricted || f.Restricted
+	if err := repeat("tier", f.Tier, &req.Tier); err != nil {
+		return err
+	}
+	if err := repeat("trust", f.Trust, &req.Trust); err != nil {
+		return err
+	}
+	return repeat("on_output_limit", f.OnOutputLimit, &req.OnOutputLimit)
+}
+
+func repeat[T ~string](name string, fixed T, field *T) error {
+	switch {
+	case fixed == "" || *field == fixed:
+	case *field == "":
+		*field = fixed
+	default:
+		return run.Errorf(run.Invalid, "%s %q is not what cordon was started with: %q", name, *field, fixed)
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+package jsonlines
+
+import (
+	"strconv"
+	"sync/atomic"
+
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
+)
+
+const (
+	// maxHooks bounds the open hooks. One more closes the least recently called one: its
+	// next call is answered as unknown, and the caller opens it again.
+	maxHooks = 64
+	// owner is the one caller: whoever holds the other end of the pipe.
+	owner = ""
+)
+
+// newHooks gives hooks small numbers as ids: nobody else could use one.
+func newHooks() *openhooks.Table {
+	var made atomic.Uint64
+	return openhooks.NewTable(openhooks.Options{
+		PerOwner: maxHooks, Evict: true, NewID: func() string { return strconv.FormatUint(made.Add(1), 10) },
+	})
+}

@@ -1,0 +1,151 @@
+package jsonlines
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
+	"github.com/cordon-sandbox/cordon/internal/openhooks"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// order is what a line may ask for: a run, as everywhere, or one of the rest.
+type order struct {
+	jsonform.Request
+	Check  json.RawMessage `json:"check,omitempty"` // a run.Check
+	Hook   json.RawMessage `json:"hook,omitempty"`  // a run.HookSpec, to be opened
+	Call   *hookCall       `json:"call,omitempty"`
+	Close  string          `json:"close,omitempty"`  // the id of a hook
+	Cancel string          `json:"cancel,omitempty"` // the id of a line
+	Brief  bool            `json:"brief,omitempty"`  // the answer is for who does not ask what stood around the guest
+}
+
+// hookCall is one call of an open hook.
+type hookCall struct {
+	Hook string `json:"hook"`
+	openhooks.HookCall
+}
+
+func parseOrder(text []byte) (order, error) {
+	var o order
+	if err := jsonform.ParseObject(text, &o); err != nil {
+		return order{}, err
+	}
+	asked := 0
+	for _, is := range []bool{o.isRun(), o.Check != nil, o.Hook != nil, o.Call != nil, o.Close != "", o.Cancel != ""} {
+		if is {
+			asked++
+		}
+	}
+	if asked > 1 {
+		return order{}, run.Errorf(run.Invalid, "request: a line asks for one thing: a run (script or command), check, hook, call, close or cancel")
+	}
+	return o, nil
+}
+
+// id is the order's id as JSON.
+func (o order) id() json.RawMessage {
+	if o.ID == "" {
+		return json.RawMessage("null")
+	}
+	id, _ := json.Marshal(o.ID) // a text
+	return id
+}
+
+func (o order) isRun() bool { return o.Script != "" || len(o.Command) > 0 }
+
+// opened is the answer for a hook that can be called.
+type opened struct {
+	ID     string     `json:"id"`
+	Status run.Status `json:"status"`
+	Hook   string     `json:"hook,omitempty"`
+}
+
+// checked is the answer for a check.
+type checked struct {
+	ID       string        `json:"id"`
+	Status   run.Status    `json:"status"`
+	Findings []run.Finding `json:"findings"`
+}
+
+// do does what a line asks for, and gives its answer.
+func (s *server) do(ctx context.Context, o order) any {
+	answer, err := s.try(ctx, o)
+	if err == nil {
+		return answer
+	}
+	if ctx.Err() != nil {
+		// It was still waiting for its turn.
+		err = run.Wrap(run.Closed, context.Cause(ctx))
+	}
+	return failed(o.id(), err)
+}
+
+func (s *server) try(ctx context.Context, o order) (any, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	switch {
+	case o.Check != nil:
+		return s.check(ctx, o)
+	case o.Hook != nil:
+		return s.openHook(ctx, o)
+	case o.Call != nil:
+		return s.callHook(ctx, o)
+	case o.Close != "":
+		return opened{ID: o.ID, Status: run.StatusOK}, s.hooks.CloseHook(owner, o.Close)
+	}
+	req := o.Run()
+	if err := s.Fixed.bind(&req); err != nil {
+		return nil, err
+	}
+	return s.Runner.Run(ctx, req)
+}
+
+func (s *server) check(ctx context.Context, o order) (any, error) {
+	var c run.Check
+	if err := jsonform.ParseObject(o.Check, &c); err != nil {
+		return nil, err
+	}
+	if err := s.Fixed.needsProcess("a check"); err != nil {
+		return nil, err
+	}
+	findings, err := s.Runner.Check(ctx, c)
+	return checked{o.ID, run.StatusOK, append([]run.Finding{}, findings...)}, err
+}
+
+func (s *server) openHook(ctx context.Context, o order) (any, error) {
+	var h run.HookSpec
+	if err := jsonform.ParseObject(o.Hook, &h); err != nil {
+		return nil, err
+	}
+	if err := s.Fixed.needsProcess("a hook"); err != nil {
+		return nil, err
+	}
+	if err := repeat("trust", s.Fixed.Trust, &h.Trust); err != nil {
+		return nil, err
+	}
+	if err := s.hooks.Reserve(owner); err != nil {
+		return nil, err
+	}
+	made, err := s.OpenHook(ctx, h)
+	if err != nil {
+		s.hooks.Release(owner)
+		return nil, err
+	}
+	return opened{o.ID, run.StatusOK, s.hooks.Add(owner, h.Script, made)}, nil
+}
+
+func (s *server) callHook(ctx context.Context, o order) (any, error) {
+	if err := o.Call.Validate(); err != nil {
+		return nil, err
+	}
+	h, err := s.hooks.Use(owner, o.Call.Hook)
+	if err != nil {
+		return nil, err
+	}
+	defer s.hooks.Done(h)
+	res, err := o.Call.Do(ctx, h)
+	res.ID = o.ID
+	return res, err
+}
