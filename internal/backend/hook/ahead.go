@@ -2,9 +2,9 @@ package hook
 
 import "sync"
 
-// Ahead bounds the workers that are opened ahead of calls and serve one each: for
-// every hook, and for all hooks that share it. A hook that finds no place opens a
-// worker when a call comes, and is slower. A nil Ahead has places for everybody.
+// Ahead bounds the workers that are opened ahead of calls and serve one call each: for
+// every hook, and for all hooks that share it. A hook that gets no slot opens a worker
+// when a call comes, and is slower. A nil Ahead has no limit.
 type Ahead struct {
 	each int
 
@@ -12,7 +12,7 @@ type Ahead struct {
 	left int
 }
 
-// NewAhead has places for so many workers of each hook, and so many in total.
+// NewAhead allows each workers for each hook, and total workers for all hooks.
 func NewAhead(each, total int) *Ahead { return &Ahead{each: each, left: total} }
 
 func (a *Ahead) perHook() int {
@@ -22,7 +22,7 @@ func (a *Ahead) perHook() int {
 	return a.each
 }
 
-// reserve takes a place, if there is one.
+// reserve takes a slot, if one is free.
 func (a *Ahead) reserve() bool {
 	if a == nil {
 		return true
@@ -36,7 +36,7 @@ func (a *Ahead) reserve() bool {
 	return true
 }
 
-// release gives places back.
+// release returns slots.
 func (a *Ahead) release(n int) {
 	if a == nil {
 		return

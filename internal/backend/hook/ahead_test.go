@@ -21,7 +21,7 @@ func (s *shop) onceHook(t *testing.T, most int, ahead *Ahead) *Hook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(first, Options{Start: s.start, Most: most, Ahead: ahead})
+	return New(first, Options{Start: s.start, MaxWorkers: most, Ahead: ahead})
 }
 
 func (a *Ahead) free() int {
@@ -30,7 +30,7 @@ func (a *Ahead) free() int {
 	return a.left
 }
 
-// Each call gets a worker that was opened before it came, and no other call does.
+// Each call gets its own worker, which was opened before the call.
 func TestOpensAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{work: once}
@@ -58,9 +58,8 @@ func TestOpensAhead(t *testing.T) {
 	})
 }
 
-// A successor is not opened while the call still runs: it would take a processor
-// from it.
-func TestSuccessorComesBehindTheCall(t *testing.T) {
+// A successor is not opened while the call still runs: both would compete for a CPU.
+func TestSuccessorStartsAfterCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{work: func(context.Context, int) (bool, error) {
 			pass(time.Second)
@@ -84,7 +83,7 @@ func TestSuccessorComesBehindTheCall(t *testing.T) {
 	})
 }
 
-// All hooks together have so many places, and those without one work, too.
+// All hooks share a number of slots, and hooks without a slot also work.
 func TestAheadIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{work: once}
@@ -113,8 +112,8 @@ func TestAheadIsBounded(t *testing.T) {
 	})
 }
 
-// A hook that nobody calls gives all places back, and comes back with the next call.
-func TestAheadGoesWhenIdle(t *testing.T) {
+// An idle hook returns all its slots, and takes them again with the next call.
+func TestIdleHookReturnsSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{work: once}
 		ahead := NewAhead(2, 2)
@@ -136,9 +135,8 @@ func TestAheadGoesWhenIdle(t *testing.T) {
 	})
 }
 
-// No place at all: the worker that opened the hook first is closed, and each call
-// opens one.
-func TestNoPlaceAhead(t *testing.T) {
+// Without any slot, the worker that opened the hook is closed, and each call opens one.
+func TestCallsWorkWithoutSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{work: once}
 		h := s.onceHook(t, 1, NewAhead(2, 0))
@@ -155,9 +153,9 @@ func TestNoPlaceAhead(t *testing.T) {
 	})
 }
 
-// A successor that cannot be opened is not the next caller's failure: a worker is
-// opened for the call, and its failure alone is told.
-func TestFailedSuccessorIsNoCallersFailure(t *testing.T) {
+// A successor that cannot be opened does not fail the next call: a worker is opened for
+// the call, and only its failure is reported.
+func TestFailedSuccessorDoesNotFailCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		none := errors.New("no more workers")
 		s := &shop{work: once}
@@ -191,7 +189,7 @@ func TestFailedSuccessorIsNoCallersFailure(t *testing.T) {
 	})
 }
 
-// TestHammerAhead has everything happen at once, to hooks that share places.
+// TestHammerAhead does everything at once, with hooks that share slots.
 func TestHammerAhead(t *testing.T) {
 	var calls atomic.Int32
 	s := &shop{work: func(context.Context, int) (bool, error) {

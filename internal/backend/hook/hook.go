@@ -1,7 +1,6 @@
-// Package hook keeps workers for one script, and gives each call one of them:
-// workers that serve call after call (the `hook` tier), or workers that serve one
-// call each and were opened ahead of it. Where workers come from, and what walls
-// they have, is their maker's business.
+// Package hook keeps workers for one script and gives one to each call. Workers serve
+// call after call (the `hook` tier), or serve one call each and are opened ahead of it.
+// The caller's Start function makes the workers and their walls.
 package hook
 
 import (
@@ -17,63 +16,62 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Call is one call: of a function by its name, or of the script as a whole.
+// Call is one call. It names a function, or runs the whole script.
 type Call struct {
 	Function  string
 	Arguments []Argument
 }
 
-// Argument is a JSON value. Its name is for errors.
+// Argument is a JSON value. Its name is used in errors.
 type Argument = wire.Field
 
 // Worker serves the calls of one hook, one at a time.
 type Worker interface {
-	// Call gives the guest's end as a Result, and says whether the worker can
-	// serve another. backend.ErrNotStarted among the causes of an error says
-	// that no guest code ran.
+	// Call returns the guest's end as a Result, and whether the worker can serve another
+	// call. An error that wraps backend.ErrNotStarted means that no guest code ran.
 	Call(ctx context.Context, call Call) (result run.Result, reusable bool, err error)
 	Close()
 }
 
 const (
-	// idleFor is after how much time a worker that nobody needs is closed. The last
-	// one of a hook whose workers serve many calls stays.
+	// idleFor is how long an idle worker is kept. If workers serve many calls, the last
+	// one of a hook stays.
 	idleFor = 30 * time.Second
-	// maxWaiting is how many calls may wait for a worker.
+	// maxWaiting bounds the calls that wait for a worker.
 	maxWaiting = 4096
-	// maxAttempts is how many workers may die under one call before it starts, beside
-	// those that rest when it comes: they may all be dead, with the fork server that
-	// they had in common.
+	// maxAttempts is how many workers may die before one call starts, not counting those
+	// that were idle when it came: these may all have died with their common fork
+	// server.
 	maxAttempts = 5
 )
 
-// Options say how a hook keeps its workers.
+// Options configure the workers of a hook.
 type Options struct {
 	// Start opens the hook in a new worker.
 	Start func(context.Context) (Worker, error)
-	// Most is how many workers there may be: idle, busy and starting.
-	Most int
+	// MaxWorkers bounds the workers: idle, busy and starting.
+	MaxWorkers int
 	// Ahead is for workers that serve one call each. It is nil for workers that
 	// serve many.
 	Ahead *Ahead
-	// OnClose, if there is one, is called when the hook was closed.
+	// OnClose, if not nil, is called after the hook was closed.
 	OnClose func()
 }
 
-// Hook is one script with its workers. They come with the calls that need them,
-// and a lost one is replaced before the next call asks.
+// Hook is one script with its workers. Workers are started as calls need them, and a lost
+// one is replaced before the next call.
 type Hook struct {
 	Options
 
 	mu      sync.Mutex
-	idle    []resting // the one used last at the end
-	total   int       // of the workers: idle, busy and starting
-	coming  int       // of those that start: ahead of a call
+	idle    []resting // the most recently used is last
+	total   int       // workers: idle, busy and starting
+	coming  int       // workers that are starting ahead of a call
 	waiting []chan handover
-	shrink  *time.Timer // nil when none is to be let go
+	shrink  *time.Timer // nil if no worker is due to be closed
 	closed  bool
 
-	ctx      context.Context // of the workers that start
+	ctx      context.Context // of starting workers
 	stop     context.CancelFunc
 	starting sync.WaitGroup
 	calls    sync.WaitGroup
@@ -85,13 +83,13 @@ type resting struct {
 	since time.Time
 }
 
-// handover is what one who waits gets.
+// handover is what a waiting call receives.
 type handover struct {
 	worker Worker
 	err    error
 }
 
-// New gives a hook with its first worker.
+// New returns a hook with its first worker.
 func New(first Worker, options Options) *Hook {
 	h := &Hook{Options: options, total: 1}
 	h.ctx, h.stop = context.WithCancel(context.Background())
@@ -101,7 +99,7 @@ func New(first Worker, options Options) *Hook {
 	return h
 }
 
-// Call runs one call in a worker of its own.
+// Call runs one call in a worker that no other call uses meanwhile.
 func (h *Hook) Call(ctx context.Context, call Call) (run.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return run.Result{}, err
@@ -128,8 +126,8 @@ func (h *Hook) Call(ctx context.Context, call Call) (run.Result, error) {
 	}
 }
 
-// take gives a worker that is idle, or waits for the next one: that starts, or
-// that somebody gives back. The call is under way then.
+// take returns an idle worker, or waits for one that starts or is given back. Then the
+// call counts as running.
 func (h *Hook) take(ctx context.Context) (Worker, error) {
 	h.mu.Lock()
 	if h.closed {
@@ -161,7 +159,7 @@ func (h *Hook) take(ctx context.Context) (Worker, error) {
 	}
 }
 
-// leave gives up waiting; what was handed over meanwhile is given back.
+// leave stops waiting, and gives back what was handed over meanwhile.
 func (h *Hook) leave(turn chan handover) {
 	h.mu.Lock()
 	i := slices.Index(h.waiting, turn)
@@ -178,16 +176,15 @@ func (h *Hook) leave(turn chan handover) {
 	}
 }
 
-// growLocked starts a worker for a call that waits, unless there are as many as
-// there may be.
+// growLocked starts a worker for a waiting call, unless MaxWorkers are there.
 func (h *Hook) growLocked() {
-	if h.total < h.Most && !h.closed {
+	if h.total < h.MaxWorkers && !h.closed {
 		h.startLocked(false)
 	}
 }
 
-// startLocked starts a worker, in a goroutine: ahead of any call, with a place that
-// is reserved for it, or for a call that waits.
+// startLocked starts a worker in a goroutine: ahead of calls, with a reserved slot, or
+// for a waiting call.
 func (h *Hook) startLocked(ahead bool) {
 	h.total++
 	if ahead {
@@ -211,20 +208,20 @@ func (h *Hook) startLocked(ahead bool) {
 		}
 		h.Ahead.release(1)
 		if len(h.waiting) > 0 {
-			h.growLocked() // a call that came meanwhile hears of its own failures alone
+			h.growLocked() // a call that came meanwhile only gets its own failures
 		}
 	})
 }
 
-// refillLocked orders the successors of workers that serve one call each. It is
-// called when a call is over, so that they do not compete with it for a processor.
+// refillLocked starts the successors of workers that serve one call each. It is called
+// when a call has ended, so that they do not compete with it for a CPU.
 func (h *Hook) refillLocked() {
-	for !h.closed && len(h.idle)+h.coming < h.Ahead.perHook() && h.total < h.Most && h.Ahead.reserve() {
+	for !h.closed && len(h.idle)+h.coming < h.Ahead.perHook() && h.total < h.MaxWorkers && h.Ahead.reserve() {
 		h.startLocked(true)
 	}
 }
 
-// handLocked gives the first who waits what he waits for.
+// handLocked hands a worker or an error to the first waiting call.
 func (h *Hook) handLocked(what handover) bool {
 	if len(h.waiting) == 0 {
 		return false
@@ -238,15 +235,15 @@ func (h *Hook) handLocked(what handover) bool {
 	return true
 }
 
-// give takes back a worker that can serve another call.
+// give returns a worker that can serve another call.
 func (h *Hook) give(w Worker) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.giveLocked(w, false)
 }
 
-// giveLocked passes a worker on to a call that waits, or lets it rest: in the place
-// that is reserved for it, or in another if there is one.
+// giveLocked passes a worker to a waiting call, or keeps it idle: in the slot that is
+// reserved for it, or in another free one.
 func (h *Hook) giveLocked(w Worker, reserved bool) {
 	switch {
 	case h.closed:
@@ -261,7 +258,7 @@ func (h *Hook) giveLocked(w Worker, reserved bool) {
 	}
 }
 
-// restLocked has a worker wait for a call, or closes it if there is no place.
+// restLocked keeps a worker idle, or closes it if there is no slot.
 func (h *Hook) restLocked(w Worker, place bool) {
 	if !place {
 		w.Close()
@@ -272,8 +269,7 @@ func (h *Hook) restLocked(w Worker, place bool) {
 	h.planShrinkLocked()
 }
 
-// lose closes a worker that is of no more use, and starts another if the next
-// call would have to wait for it.
+// lose closes a useless worker, and starts another if the next call would have to wait.
 func (h *Hook) lose(w Worker) {
 	w.Close()
 	h.mu.Lock()
@@ -289,8 +285,8 @@ func (h *Hook) lose(w Worker) {
 	}
 }
 
-// letGo closes the workers that nobody has needed for a while.
-func (h *Hook) letGo() {
+// closeIdle closes the workers that were idle for long.
+func (h *Hook) closeIdle() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.shrink = nil
@@ -303,7 +299,7 @@ func (h *Hook) letGo() {
 	h.planShrinkLocked()
 }
 
-// kept is how many workers stay, however long nobody calls.
+// kept is how many workers stay without calls.
 func (h *Hook) kept() int {
 	if h.Ahead != nil {
 		return 0
@@ -313,26 +309,25 @@ func (h *Hook) kept() int {
 
 func (h *Hook) planShrinkLocked() {
 	if !h.closed && len(h.idle) > h.kept() && h.shrink == nil {
-		h.shrink = time.AfterFunc(idleFor, h.letGo)
+		h.shrink = time.AfterFunc(idleFor, h.closeIdle)
 	}
 }
 
-// Workers is how many there are: idle, busy and starting.
+// Workers returns the number of workers: idle, busy and starting.
 func (h *Hook) Workers() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.total
 }
 
-// Idle is how many workers wait for a call.
+// Idle returns the number of idle workers.
 func (h *Hook) Idle() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.idle)
 }
 
-// Close waits for the calls under way, turns away those that wait, and lets go
-// of all workers.
+// Close waits for the running calls, rejects the waiting ones, and closes all workers.
 func (h *Hook) Close() {
 	h.mu.Lock()
 	if h.closed {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shop makes workers, and keeps count of them.
+// shop makes workers and counts them.
 type shop struct {
 	made, open atomic.Int32
 	work       func(ctx context.Context, n int) (reusable bool, err error)
@@ -64,7 +64,7 @@ func (s *shop) hook(t *testing.T, most int) *Hook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(first, Options{Start: s.start, Most: most})
+	return New(first, Options{Start: s.start, MaxWorkers: most})
 }
 
 func works(context.Context, int) (bool, error) { return true, nil }
@@ -87,8 +87,8 @@ func TestOneWorkerServesOneCaller(t *testing.T) {
 	h.Close() // again
 }
 
-// Workers come with the calls that need them, up to the most there may be, and
-// all but one go when nobody does.
+// Workers are started as calls need them, up to MaxWorkers, and all but one are closed
+// when idle.
 func TestGrowsAndShrinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{work: func(context.Context, int) (bool, error) {
@@ -120,8 +120,8 @@ func TestGrowsAndShrinks(t *testing.T) {
 	})
 }
 
-// A worker that is of no more use is replaced before the next call asks.
-func TestReplacesALostWorker(t *testing.T) {
+// A useless worker is replaced before the next call.
+func TestReplacesLostWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{work: func(context.Context, int) (bool, error) { return false, nil }}
 		h := s.hook(t, 2)
@@ -139,9 +139,9 @@ func TestReplacesALostWorker(t *testing.T) {
 	})
 }
 
-// A call whose worker died before it started gets another; one whose worker
-// died over it does not.
-func TestTriesAgain(t *testing.T) {
+// A call gets another worker if its worker died before the call started, but not if it
+// died during the call.
+func TestRetriesWhenWorkerDiedBeforeStart(t *testing.T) {
 	s := &shop{work: func(_ context.Context, n int) (bool, error) {
 		if n <= 3 {
 			return false, fmt.Errorf("gone: %w", backend.ErrNotStarted)
@@ -170,9 +170,9 @@ func TestTriesAgain(t *testing.T) {
 	h.Close()
 }
 
-// All workers that rest may have died with their fork server. That is no reason to
-// fail a call, however many they were.
-func TestAllThatRestAreDead(t *testing.T) {
+// All idle workers may have died with their fork server. That must not fail a call,
+// however many there were.
+func TestCallSurvivesDeadIdleWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 4 * maxAttempts
 		var dead atomic.Bool
@@ -204,9 +204,9 @@ func TestAllThatRestAreDead(t *testing.T) {
 	})
 }
 
-// Who waits for a worker that cannot be started is told so, and the next one
-// may have more luck.
-func TestStartFails(t *testing.T) {
+// A call that waits for a worker which cannot be started gets the error, and the next
+// call tries again.
+func TestFailedStartIsReported(t *testing.T) {
 	none := errors.New("no more workers")
 	s := &shop{work: func(_ context.Context, n int) (bool, error) { return n != 1, nil }}
 	s.fail = func(n int) error {
@@ -220,7 +220,7 @@ func TestStartFails(t *testing.T) {
 		if _, err := h.Call(t.Context(), Call{}); err != nil {
 			t.Error(err)
 		}
-		synctest.Wait() // its replacement has failed, and nobody was there to hear
+		synctest.Wait() // its replacement has failed while no call waited
 		if h.Workers() != 0 {
 			t.Errorf("%d workers are counted", h.Workers())
 		}
@@ -231,8 +231,8 @@ func TestStartFails(t *testing.T) {
 	})
 }
 
-// Who gives up takes no worker along.
-func TestCanceledWhileItWaits(t *testing.T) {
+// A canceled call does not take a worker.
+func TestCanceledCallTakesNoWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{work: func(context.Context, int) (bool, error) {
 			pass(time.Second)
@@ -257,7 +257,7 @@ func TestCanceledWhileItWaits(t *testing.T) {
 	})
 }
 
-// Close waits for the calls under way, and turns away those that wait.
+// Close waits for the running calls, and rejects the waiting ones.
 func TestCloseWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{work: func(context.Context, int) (bool, error) {
@@ -312,7 +312,7 @@ func TestQueueIsBounded(t *testing.T) {
 	})
 }
 
-// TestHammer has everything happen at once.
+// TestHammer does everything at once.
 func TestHammer(t *testing.T) {
 	var calls atomic.Int32
 	type attempts struct{}
@@ -322,7 +322,7 @@ func TestHammer(t *testing.T) {
 		switch n := calls.Add(1); {
 		case n%7 == 0:
 			return false, nil
-		case n%11 == 0 && *tried < maxAttempts: // or it may give up
+		case n%11 == 0 && *tried < maxAttempts: // otherwise it may give up
 			return false, backend.ErrNotStarted
 		}
 		return true, nil
@@ -357,5 +357,5 @@ func TestHammer(t *testing.T) {
 	}
 }
 
-// pass lets time go by, in a bubble of synctest.
+// pass lets time pass, in a bubble of synctest.
 func pass(d time.Duration) { <-time.After(d) }

@@ -8,9 +8,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// admit looks at a command before it is executed. The refusals are the policy's; an
-// error is a request that makes no sense on this host.
-func (b *Commands) admit(job backend.Job, p place) (program string, refusals []run.Violation, err error) {
+// admit examines a command line before it is executed. Refusals come from the policy; an
+// error means that the request makes no sense on this host.
+func (b *Commands) admit(job backend.Job, p paths) (program string, refusals []run.Violation, err error) {
 	verdict, err := command.Check(job.Command.Args, command.Scope{
 		Workspace: p.workspace, Dir: p.start(), Read: b.read, Write: b.write, System: b.options.Launcher.System().Directories,
 		Scratch: p.dir, Path: b.searchDirectories(job), AllowInterpreters: b.options.Policy.AllowInterpreters,
@@ -18,7 +18,7 @@ func (b *Commands) admit(job backend.Job, p place) (program string, refusals []r
 	return verdict.Path, verdict.Refusals, err
 }
 
-// commandWords say what admit does.
+// commandWords describes what admit checks.
 func commandWords(interpreters bool) string {
 	if interpreters {
 		return "enforced (interpreters are allowed)"
@@ -26,5 +26,5 @@ func commandWords(interpreters bool) string {
 	return "enforced"
 }
 
-// systemEnvironment is what programs cannot do without: nothing here.
+// systemEnvironment is what programs cannot work without: nothing here.
 func systemEnvironment() []string { return nil }

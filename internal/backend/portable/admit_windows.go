@@ -12,13 +12,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// interpreters are programs that run code from their arguments, by their names: what
-// the files of other names are is not looked at here.
+// interpreters are the names of programs that run code from their arguments. Renamed
+// copies are not detected here.
 var interpreters = strings.Fields("cmd powershell pwsh wscript cscript mshta rundll32 regsvr32 msbuild forfiles " +
 	"python python3 pythonw py node perl ruby php lua tclsh bash sh zsh wsl java")
 
-// admit finds the program, and looks at its name.
-func (b *Commands) admit(job backend.Job, p place) (program string, refusals []run.Violation, err error) {
+// admit finds the program and checks its name.
+func (b *Commands) admit(job backend.Job, p paths) (program string, refusals []run.Violation, err error) {
 	if program, err = findProgram(job.Command.Args[0], p.start(), b.searchDirectories(job)); err != nil {
 		return "", nil, err
 	}
@@ -32,8 +32,8 @@ func (b *Commands) admit(job backend.Job, p place) (program string, refusals []r
 	return program, refusals, nil
 }
 
-// findProgram looks for a program as CreateProcess would, but not in the working directory,
-// so that a file in the workspace does not become a command by accident.
+// findProgram searches for a program as CreateProcess would, but not in the working
+// directory, so that a file in the workspace does not become a command by accident.
 func findProgram(name, dir string, path []string) (string, error) {
 	var candidates []string
 	if strings.ContainsAny(name, `\/`) {
@@ -64,15 +64,15 @@ func findProgram(name, dir string, path []string) (string, error) {
 	return "", run.Errorf(run.NotFound, "%s was not found: give its path, or a PATH by --env", name)
 }
 
-// commandWords say what admit does.
+// commandWords describes what admit checks.
 func commandWords(interpreters bool) string {
 	if interpreters {
 		return "enforced (interpreters are allowed)"
 	}
-	return "enforced (by the program's name alone; arguments are not looked at)"
+	return "enforced (only the program's name is checked, not its arguments)"
 }
 
-// systemEnvironment is what programs cannot do without: they find libraries by it.
+// systemEnvironment is what programs cannot work without: they use it to find libraries.
 func systemEnvironment() []string {
 	var kept []string
 	for _, name := range []string{"SYSTEMROOT", "WINDIR", "SYSTEMDRIVE", "COMSPEC"} {

@@ -17,7 +17,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Commands is the `jail` tier: any command, with all the processes that it starts.
+// Commands is the `jail` tier: it runs any command with all processes that it starts.
 type Commands struct {
 	options     Options
 	network     network
@@ -29,8 +29,8 @@ type Commands struct {
 
 var _ backend.Backend = (*Commands)(nil)
 
-// NewCommands decides on the walls. A required wall that this host cannot give is an
-// error here, before anything runs.
+// NewCommands plans the walls. A required wall that this host cannot provide is an error
+// here, before anything runs.
 func NewCommands(options Options) (*Commands, error) {
 	b := &Commands{gate: options.Turns.Gate()}
 	options.Policy = options.Policy.Resolved()
@@ -48,12 +48,12 @@ func NewCommands(options Options) (*Commands, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.walls, err = options.Launcher.Walls(b.access(place{}, 0)); err != nil {
+	if b.walls, err = options.Launcher.Walls(b.access(paths{}, 0)); err != nil {
 		return nil, err
 	}
 	asked := options.Policy
 	if b.network.mode != policy.EgressStrict {
-		// Who asks for the host's network asks for no wall before it.
+		// A policy that asks for the host's network does not require a network wall.
 		asked.Prefer = append(slices.Clone(asked.Prefer), policy.WallNetwork)
 	}
 	return b, refuse(asked, b.walls)
@@ -62,7 +62,7 @@ func NewCommands(options Options) (*Commands, error) {
 // Tier is `jail`.
 func (b *Commands) Tier() policy.Tier { return policy.TierJail }
 
-// Enforcement says which walls stand.
+// Enforcement reports which walls stand.
 func (b *Commands) Enforcement() run.Enforcement {
 	e := run.Enforcement{Tier: policy.TierJail, Jail: b.options.Policy.Jail, Walls: maps.Clone(b.walls)}
 	e.Walls[policy.WallCommand] = commandWords(b.options.Policy.AllowInterpreters)
@@ -70,7 +70,7 @@ func (b *Commands) Enforcement() run.Enforcement {
 	return e
 }
 
-// Stats are the figures of the tier.
+// Stats returns the tier's metrics.
 func (b *Commands) Stats() observe.Stats {
 	return observe.Stats{policy.TierJail: {Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
 }
@@ -92,22 +92,22 @@ func (b *Commands) Close() error {
 	return nil
 }
 
-// place is where a command works.
-type place struct {
+// paths are the directories of a command.
+type paths struct {
 	scratch
 	workspace string // canonical, empty for none
 	readOnly  bool
 }
 
-// start is where the command starts.
-func (p place) start() string {
+// start is the command's working directory.
+func (p paths) start() string {
 	if p.workspace != "" {
 		return p.workspace
 	}
 	return p.scratch.dir
 }
 
-func (b *Commands) access(p place, port int) launch.Access {
+func (b *Commands) access(p paths, port int) launch.Access {
 	access := launch.Access{Read: slices.Clone(b.read), Write: slices.Clone(b.write), Programs: true}
 	if p.dir != "" {
 		access.Write = append(access.Write, p.dir)
@@ -123,8 +123,8 @@ func (b *Commands) access(p place, port int) launch.Access {
 	return access
 }
 
-// changeable lists the directories of the host that a command may write to.
-func (b *Commands) changeable(p place) []string {
+// writable lists the directories of the host that a command may write to.
+func (b *Commands) writable(p paths) []string {
 	directories := slices.Clone(b.write)
 	if p.workspace != "" && !p.readOnly {
 		directories = append(directories, p.workspace)
@@ -133,7 +133,7 @@ func (b *Commands) changeable(p place) []string {
 }
 
 func (b *Commands) run(ctx context.Context, job backend.Job) (result run.Result, err error) {
-	p := place{readOnly: job.Command.WorkspaceReadOnly}
+	p := paths{readOnly: job.Command.WorkspaceReadOnly}
 	if job.Command.Workspace != "" {
 		if p.workspace, err = command.Workspace(job.Command.Workspace, b.options.Policy.DangerousWorkspace); err != nil {
 			return result, err
@@ -164,13 +164,13 @@ func (b *Commands) preflight(job backend.Job) []run.Violation {
 	return egress.Preflight(b.network.grants, job.Command.Args[1:])
 }
 
-func (b *Commands) execute(ctx context.Context, job backend.Job, p place, program string) (result run.Result, err error) {
+func (b *Commands) execute(ctx context.Context, job backend.Job, p paths, program string) (result run.Result, err error) {
 	proxy, err := b.network.serve()
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, proxy.close()) }()
-	w := watch{scratch: p.scratch, directories: b.changeable(p), closed: b.gate.Closed()}
+	w := watch{scratch: p.scratch, directories: b.writable(p), closed: b.gate.Closed()}
 	w.before = measure(w.directories)
 	running, err := start(b.options.Launcher, launch.Order{
 		Program: program, Args: job.Command.Args, Dir: p.start(), Env: b.environment(job, p, proxy.environment()),
@@ -190,7 +190,7 @@ func (b *Commands) execute(ctx context.Context, job backend.Job, p place, progra
 	return result, nil
 }
 
-// notStarted gives the classes that shells have codes for.
+// notStarted returns errors of the classes for which shells have exit codes.
 func notStarted(program string, err error) error {
 	switch {
 	case run.ClassOf(err) != run.Internal:
@@ -203,8 +203,8 @@ func notStarted(program string, err error) error {
 	return run.Errorf(run.Internal, "%s cannot be started: %w", program, err)
 }
 
-// environment is built, never inherited.
-func (b *Commands) environment(job backend.Job, p place, proxy []string) []string {
+// environment builds the command's environment. Nothing is inherited from the Runner.
+func (b *Commands) environment(job backend.Job, p paths, proxy []string) []string {
 	env := map[string]string{
 		"HOME": p.dir, "TMPDIR": p.dir, "TEMP": p.dir, "TMP": p.dir, "PWD": p.start(),
 		"USER": "guest", "LOGNAME": "guest", "LANG": "C.UTF-8",
@@ -222,8 +222,8 @@ func (b *Commands) environment(job backend.Job, p place, proxy []string) []strin
 	return settings
 }
 
-// searchDirectories is the PATH that a command will have. What is looked at before the start
-// and what the command finds must not differ, so both take it from here.
+// searchDirectories is the PATH of a command. The check before the start and the command
+// itself must find the same program, so both use this list.
 func (b *Commands) searchDirectories(job backend.Job) []string {
 	if value, ok := job.Command.Env["PATH"]; ok {
 		return strings.Split(value, string(os.PathListSeparator))

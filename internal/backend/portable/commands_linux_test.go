@@ -13,7 +13,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// runCommand gives a command the limits of its policy, as the Runner does.
+// runCommand runs a command with the limits of its policy, as the Runner does.
 func runCommand(t *testing.T, l *naked, p policy.Policy, req run.Request) (run.Result, error) {
 	t.Helper()
 	b, err := NewCommands(Options{Policy: p, Launcher: l, Turns: backend.NewTurns(4, 16)})
@@ -82,9 +82,9 @@ func TestCommandIsRefusedBeforeItStarts(t *testing.T) {
 	}
 }
 
-// What a command may reach is what its walls are told: grants without links, its
-// workspace, its own directory, and nothing of the caller's.
-func TestAccessOfACommand(t *testing.T) {
+// The order for the walls lists what a command may reach: resolved grants, its workspace,
+// its private directory, and nothing of the caller.
+func TestOrderListsAccessOfCommand(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

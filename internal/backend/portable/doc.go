@@ -1,13 +1,12 @@
-// Package portable is what the tiers `process` and `jail` have in common on systems
-// without Linux's walls: one process a run, behind the walls of a [launch.Launcher].
+// Package portable is the common part of the tiers `process` and `jail` on systems other
+// than Linux: one process for each run, behind the walls of a [launch.Launcher].
 //
-// A run: the request is looked at (scripts.go, commands.go), a private
-// directory is made (scratch.go), the process is started and watched (guest.go, watch.go),
-// and from what was seen a Result is made (judge.go). A script speaks the protocol of
-// python/guest.py.
+// For each run it checks the request (scripts.go, commands.go), makes a private directory
+// (scratch.go), starts and watches the process (guest.go, watch.go), and makes a Result
+// from the evidence (judge.go). A script uses the protocol of python/guest.py.
 //
-// What it does not have: workers that wait, hooks, terminals, and a report of what the
-// walls have denied. RATIONALE.md says why.
+// It has no idle workers, hooks, terminals, or reports of what the walls denied.
+// RATIONALE.md says why.
 package portable
 
 import (
@@ -23,22 +22,23 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Options say how a tier is run.
+// Options configure a tier.
 type Options struct {
 	Policy policy.Policy
-	// Guests are where guests may write: no interpreter is taken from there.
+	// Guests are the directories that guests may write to: no interpreter is taken from
+	// there.
 	Guests hostpath.Guests
-	// Launcher is the system's.
+	// Launcher starts processes behind the system's walls.
 	Launcher launch.Launcher
-	// Turns bounds the runs under way, and those that wait.
+	// Turns limits the running and the waiting requests.
 	Turns *backend.Turns
 }
 
-// needs are what must hold on every system, unless the policy prefers it. The others
-// of policy.DefaultRequired are mechanisms of Linux alone.
+// needs are the walls that every system must have, unless the policy only prefers them.
+// The others of policy.DefaultRequired are mechanisms of Linux.
 var needs = []policy.Wall{policy.WallFilesystem, policy.WallNetwork, policy.WallRlimit, policy.WallEnvironment}
 
-// meets lists the walls of which one is enough to meet a need.
+// meets lists the walls that each meet a need.
 func meets(need policy.Wall) []policy.Wall {
 	if need == policy.WallFilesystem || need == policy.WallNetwork {
 		return []policy.Wall{policy.WallSeatbelt, policy.WallAppContainer}
@@ -46,7 +46,7 @@ func meets(need policy.Wall) []policy.Wall {
 	return []policy.Wall{need}
 }
 
-// Unmet lists what a policy requires and none of these walls gives, with the reasons.
+// Unmet lists what a policy requires and none of these walls provides, with the reasons.
 func Unmet(p policy.Policy, walls map[policy.Wall]string) (unmet []policy.Wall, reasons []string) {
 	for _, need := range required(p) {
 		enough := meets(need)
@@ -64,9 +64,9 @@ func Unmet(p policy.Policy, walls map[policy.Wall]string) (unmet []policy.Wall, 
 	return unmet, reasons
 }
 
-// required lists what must hold under a policy. Walls that every policy requires unless
-// it says otherwise are Linux's, and the needs stand for them; what a policy requires
-// beyond is its author's wish, and is refused where there is no such thing.
+// required lists what a policy requires. The walls that every policy requires by default
+// are those of Linux; needs replaces them. Walls that a policy names beyond these are
+// refused if the system does not have them.
 func required(p policy.Policy) []policy.Wall {
 	all := slices.DeleteFunc(slices.Clone(needs), func(w policy.Wall) bool { return slices.Contains(p.Prefer, w) })
 	for _, w := range p.Require {
@@ -77,12 +77,12 @@ func required(p policy.Policy) []policy.Wall {
 	return all
 }
 
-// Requires says whether a policy needs this wall, or one that does the same.
+// Requires reports whether a policy needs this wall, or one that does the same.
 func Requires(p policy.Policy, wall policy.Wall) bool {
 	return slices.ContainsFunc(required(p), func(need policy.Wall) bool { return slices.Contains(meets(need), wall) })
 }
 
-// refuse is the fail-closed step.
+// refuse returns an error if a required wall is missing.
 func refuse(p policy.Policy, walls map[policy.Wall]string) error {
 	_, lines := Unmet(p, walls)
 	if len(lines) == 0 {
@@ -92,10 +92,10 @@ func refuse(p policy.Policy, walls map[policy.Wall]string) error {
 		"a Linux virtual machine can, or tier wasm for Python and modules", strings.Join(lines, "; "))
 }
 
-// Stands says whether a wall does, by its words.
+// Stands reports whether the description of a wall says that it stands.
 func Stands(words string) bool { return strings.HasPrefix(words, "enforced") }
 
-// refuseJob refuses what only Linux has.
+// refuseJob refuses what works on Linux only.
 func refuseJob(job backend.Job) error {
 	if job.Streams.Terminal != nil {
 		return run.Errorf(run.Unsupported, "a command has no terminal of its own on %s: give it pipes (--no-terminal)", runtime.GOOS)

@@ -18,12 +18,12 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// reason is why we killed a guest.
+// reason says why we killed a guest.
 type reason string
 
 // The reasons.
 const (
-	killedDone     reason = "done" // it had given its report
+	killedDone     reason = "done" // it had sent its report
 	killedWall     reason = "wall time"
 	killedCPU      reason = "cpu time"
 	killedMemory   reason = "memory"
@@ -36,25 +36,25 @@ const (
 	killedSetup    reason = "set-up" // its interpreter was never ready
 )
 
-// guest is one process under way, with all that it starts.
+// guest is one running process, with all processes that it starts.
 type guest struct {
 	job     backend.Job
 	process launch.Process
 	began   time.Time
 	killed  atomic.Pointer[reason]
 
-	stdin, stdout, stderr, channel *os.File // our ends; there is a channel for a script alone
+	stdin, stdout, stderr, channel *os.File // our ends; only a script has a channel
 	out, err                       output.Sink
 
-	ready     chan struct{} // closed when the guest begins; for a script, its interpreter says so
+	ready     chan struct{} // closed when the guest begins; the interpreter of a script reports it
 	failure   string
 	report    wire.Dict
 	malformed error
-	spoken    chan struct{} // closed when the channel has said all
+	spoken    chan struct{} // closed when the channel has ended
 }
 
-// kill ends the guest for the first reason that there is. What it has written is looked
-// at behind its report, too.
+// kill ends the guest. Only the first reason counts, except that what the guest has
+// written is also checked after its report.
 func (g *guest) kill(r reason) {
 	if g.killed.CompareAndSwap(nil, &r) {
 		g.process.Kill()
@@ -74,7 +74,7 @@ func (g *guest) reason() reason {
 	return ""
 }
 
-// start starts what the order says, with streams of its own.
+// start starts the process of the order, with new streams.
 func start(l launch.Launcher, order launch.Order, job backend.Job, withChannel bool) (g *guest, err error) {
 	g = &guest{job: job, began: time.Now(), ready: make(chan struct{}), spoken: make(chan struct{})}
 	var theirs []*os.File
@@ -118,16 +118,16 @@ func start(l launch.Launcher, order launch.Order, job backend.Job, withChannel b
 func (g *guest) close() {
 	for _, f := range []*os.File{g.stdin, g.stdout, g.stderr, g.channel} {
 		if f != nil {
-			_ = f.Close() // a feeder may have closed it already
+			_ = f.Close() // feed may have closed it already
 		}
 	}
 }
 
-// lingering is how long somebody may hold a stream who has outlived the guest.
+// lingering is how long to wait for a process that outlived the guest and holds a stream.
 const lingering = 500 * time.Millisecond
 
-// run watches the guest until its end, and gives the evidence. What it reads first is
-// the opening, then its input.
+// run watches the guest until its end, and returns the evidence. The guest reads the
+// opening first, then its input.
 func (g *guest) run(ctx context.Context, opening []byte, w watch) (evidence, error) {
 	defer g.close()
 	g.feed(opening)
@@ -165,7 +165,7 @@ func (g *guest) isReady() bool {
 	}
 }
 
-// notReady: no guest code has run, so that it is our failure.
+// notReady returns an error, not a Result, because no guest code has run.
 func (g *guest) notReady(exit launch.Exit) error {
 	words := g.failure
 	switch {
@@ -177,8 +177,8 @@ func (g *guest) notReady(exit launch.Exit) error {
 	return run.Errorf(run.Unsupported, "the sandbox cannot be set up: %s", words)
 }
 
-// feed gives the guest what it is to read. What it does not read is lost. A reader of
-// the caller's that blocks for ever keeps its goroutine.
+// feed writes the guest's input. What the guest does not read is lost. A caller's reader
+// that blocks forever keeps its goroutine.
 func (g *guest) feed(opening []byte) {
 	stdin := g.stdin
 	go func() {
@@ -194,7 +194,7 @@ func (g *guest) feed(opening []byte) {
 	}()
 }
 
-// collect reads what the guest writes, until nobody can write any more.
+// collect reads the guest's output until all writers have closed it.
 func (g *guest) collect() {
 	sink := output.Sink{Limit: int64(g.job.Limits.Output), OnLimit: g.job.OnOutputLimit, Kill: func() { g.kill(killedOutput) }}
 	g.out, g.err = sink, sink
@@ -224,8 +224,8 @@ func copyTo(sink *output.Sink, from *os.File) {
 	}
 }
 
-// finish waits for the readers. All that the guest wrote is in the pipes by now; who
-// holds an end of them open though the guest is dead is not waited for.
+// finish waits for the readers. All that the guest wrote is in the pipes by now. It does
+// not wait for other processes that hold the pipes open.
 func (g *guest) finish() {
 	timer := time.NewTimer(lingering)
 	defer timer.Stop()
@@ -237,7 +237,7 @@ func (g *guest) finish() {
 	}
 }
 
-// listen hears the interpreter, and then the guest.
+// listen reads the messages of the interpreter, and then of the guest.
 func (g *guest) listen() {
 	reader := bufio.NewReader(g.channel)
 	kind, payload, err := wire.ReadFrame(reader, nil, run.MaxPayload)
@@ -256,12 +256,12 @@ func (g *guest) listen() {
 	case err == nil:
 		g.malformed = fmt.Errorf("a frame of kind %q", kind)
 	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
-		return // how its process ended says more
+		return // the end of its process says more
 	default:
 		g.malformed = err
 	}
 	g.kill(killedDone)
-	// It may go on to write, and would wait for us.
+	// It may continue to write, and would block.
 	_, _ = io.Copy(io.Discard, reader)
 }
 

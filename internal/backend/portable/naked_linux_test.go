@@ -19,14 +19,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// naked is a launcher without walls, for tests of all that is not one: it starts a
-// process in a group of its own, and keeps the orders that it got.
+// naked is a launcher without walls, for tests of everything else: it starts a process in
+// its own process group, and keeps the orders that it got.
 type naked struct {
 	mu     sync.Mutex
 	orders []launch.Order
-	// walls are what it claims.
+	// walls are what it claims to enforce.
 	walls map[policy.Wall]string
-	// failing is what Start answers instead.
+	// failing, if not nil, is returned by Start.
 	failing error
 }
 
@@ -65,7 +65,7 @@ func (n *naked) Start(o launch.Order) (launch.Process, error) {
 	if n.failing != nil {
 		return nil, n.failing
 	}
-	// Address space, as the only limit that a shell can set for its child.
+	// Address space is the only memory limit that a shell can set for its child.
 	kib := (int64(o.Limits.Memory) + int64(bareInterpreter)) >> 10
 	script := fmt.Sprintf(`ulimit -v %d; exec "$@"`, max(kib, 64<<10))
 	cmd := &exec.Cmd{
@@ -85,7 +85,7 @@ type nakedProcess struct{ cmd *exec.Cmd }
 
 func (p *nakedProcess) Kill() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
-// Usage reads what the kernel tells of the group.
+// Usage adds up the processes of the group in /proc.
 func (p *nakedProcess) Usage() (u launch.Usage) {
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *nakedProcess) Usage() (u launch.Usage) {
 		if err != nil {
 			continue
 		}
-		// Behind the name, which may have anything in it: state, parent, group, …
+		// After the name, which may contain any byte: state, parent, group, …
 		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 		if group, err := strconv.Atoi(fields[2]); err != nil || group != p.cmd.Process.Pid {
 			continue
@@ -119,7 +119,7 @@ func (p *nakedProcess) Wait() (launch.Exit, error) {
 	if err != nil && !errors.As(err, &failed) {
 		return launch.Exit{}, err
 	}
-	p.Kill() // what it left behind
+	p.Kill() // the processes that it left behind
 	state := p.cmd.ProcessState
 	exit := launch.Exit{Code: state.ExitCode(), Usage: launch.Usage{CPUTime: state.UserTime() + state.SystemTime()}}
 	if status := state.Sys().(syscall.WaitStatus); status.Signaled() {

@@ -13,7 +13,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// network is what guests may reach of it.
+// network is what guests may reach.
 type network struct {
 	mode   policy.Egress
 	grants []policy.NetGrant
@@ -28,11 +28,12 @@ func newNetwork(p policy.Policy, mode policy.Egress) (network, error) {
 	return network{mode, grants, p.AllowNet}, nil
 }
 
-// proxied says that guests have hosts to talk to, through the Runner alone.
+// proxied reports whether guests may reach hosts, which is possible only through the
+// Runner.
 func (n network) proxied() bool { return n.mode == policy.EgressStrict && len(n.grants) > 0 }
 
-// open adds it to what a guest may reach. A port that is not known yet stands for any
-// when the walls are asked what they can do.
+// open adds the network to what a guest may reach. While the walls are planned the port
+// is not known yet, and any port stands for it.
 func (n network) open(access *launch.Access, port int) {
 	access.AnyNetwork = n.mode != policy.EgressStrict
 	if n.proxied() {
@@ -40,7 +41,7 @@ func (n network) open(access *launch.Access, port int) {
 	}
 }
 
-// report says what stands. Who cannot be kept from the network need not ask the proxy.
+// report adds the walls. Without a network wall a guest need not use the proxy.
 func (n network) report(e *run.Enforcement) {
 	if !n.proxied() && n.mode == policy.EgressStrict && e.Tier != policy.TierJail {
 		return
@@ -61,8 +62,8 @@ type proxy struct {
 	denials  notify.Denials
 }
 
-// serve starts the proxy of a run, on a port of its own: walls let its guest connect to
-// no other.
+// serve starts the proxy of a run on its own port, the only one to which the walls let
+// the guest connect.
 func (n network) serve() (*proxy, error) {
 	if !n.proxied() {
 		return nil, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Without a wall before the network the proxy decides nothing.
-func TestEgressNeedsAWall(t *testing.T) {
+// Without a network wall the proxy enforces nothing.
+func TestEgressNeedsNetworkWall(t *testing.T) {
 	for words, want := range map[string]bool{"enforced (files, and no network)": true, "missing: why": false} {
 		e := run.Enforcement{Tier: policy.TierJail, Walls: map[policy.Wall]string{policy.WallAppContainer: words}}
 		network{mode: policy.EgressStrict}.report(&e)

@@ -13,8 +13,8 @@ import (
 //go:embed python/guest.py
 var guestPart string
 
-// loader is what the interpreter is started with. The program comes by standard input:
-// a command line has no room for it on Windows.
+// loader is the program that the interpreter is started with. It reads the rest from
+// standard input: a command line on Windows is too short for it.
 const loader = `import sys
 system = __import__("nt" if sys.platform == "win32" else "posix")
 def take(size):
@@ -28,13 +28,13 @@ def take(size):
 exec(compile(take(int.from_bytes(take(5)[1:], "little")), "<cordon>", "exec"))
 `
 
-// arguments start it: isolated from the user's settings, without site, which executes
-// files, and without writing bytecode. The name of the channel follows.
+// arguments starts the interpreter isolated from the user's settings, without site, which
+// executes files, and without writing bytecode. The name of the channel follows.
 func arguments(python string) []string {
 	return []string{python, "-I", "-S", "-B", "-X", "utf8", "-c", loader}
 }
 
-// opening is all that a guest reads before its own input.
+// opening is what a guest reads before its own input.
 func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byte, error) {
 	p := b.options.Policy
 	var rules any
@@ -43,7 +43,7 @@ func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byt
 		allowed := p.Allowed(g.rules)
 		rules = []any{orEmpty(allowed.Modules), orEmpty(allowed.Builtins), language.Source()}
 		preload = append(append([]string{}, preload...), p.Language.Modules...)
-		path = b.python.TrustedPath() // the rules believe what is imported ahead
+		path = b.python.TrustedPath() // the rules trust what is imported ahead
 	}
 	opening := wire.AppendFrame(nil, wire.KindProgram, []byte(script.Source()+guestPart))
 	opening, err := wire.AppendListFrame(opening, wire.KindOrder,
@@ -65,12 +65,12 @@ func (b *Scripts) opening(kind byte, g guestScript, limits policy.Limits) ([]byt
 	return opening, nil
 }
 
-// guestScript is what one interpreter runs, or checks.
+// guestScript is what one interpreter runs or checks.
 type guestScript struct {
 	script, name string
 	context      any
 	variables    []string
-	rules        policy.LanguagePreset // empty for a script that may say what it likes
+	rules        policy.LanguagePreset // empty for a script without language rules
 }
 
 func orEmpty(list []string) []string {

@@ -10,11 +10,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// scratch is the private directory of a run. All that is done in it goes by its root, so
-// that no link that a guest puts there leads us out.
+// scratch is the private directory of a run. It is only accessed through an os.Root, so
+// that a guest's symlinks cannot lead outside.
 type scratch struct {
-	// dir has no links in it: walls that go by paths compare real ones (on macOS, /tmp
-	// is a link, and so is /var).
+	// dir contains no symlinks: walls that use paths compare resolved ones (on macOS,
+	// /tmp and /var are symlinks).
 	dir  string
 	root *os.Root
 }
@@ -32,10 +32,10 @@ func makeScratch() (s scratch, err error) {
 	return s, nil
 }
 
-// remove removes it, also what its guest has made hard to remove.
+// remove removes the directory, also what its guest made hard to remove.
 func (s scratch) remove() error {
 	if os.RemoveAll(s.dir) != nil {
-		s.size() // which opens what was closed
+		s.size() // makes directories accessible again
 		s.empty()
 	}
 	if err := errors.Join(s.root.Close(), os.RemoveAll(s.dir)); err != nil {
@@ -44,8 +44,8 @@ func (s scratch) remove() error {
 	return nil
 }
 
-// empty removes each name by itself, from the innermost: Wine can do no more. The guest is
-// dead, so that nobody puts a link where a directory was.
+// empty removes each file separately, the innermost first, because Wine cannot do more.
+// The guest is dead, so a directory cannot be replaced by a symlink.
 func (s scratch) empty() {
 	var names []string
 	_ = fs.WalkDir(s.root.FS(), ".", func(name string, _ fs.DirEntry, _ error) error {
@@ -57,23 +57,23 @@ func (s scratch) empty() {
 	}
 }
 
-// size adds up its files. A directory that its guest has closed to everybody is opened: what
-// is in there counts, too.
+// size adds up its files. A directory that its guest made inaccessible is made accessible
+// again: its files count too.
 func (s scratch) size() int64 {
 	return sizeIn(s.root.FS(), func(name string, info fs.FileInfo) {
 		if info.IsDir() && info.Mode().Perm()&0o500 != 0o500 {
-			_ = s.root.Chmod(filepath.FromSlash(name), info.Mode().Perm()|0o700) // else it counts nothing
+			_ = s.root.Chmod(filepath.FromSlash(name), info.Mode().Perm()|0o700) // otherwise its files are not counted
 		}
 	})
 }
 
-// contents are what some directories of the host have in them.
+// contents is the total size and number of files in some directories of the host.
 type contents struct {
 	size  int64
-	files int // directories and links, too
+	files int // including directories and symlinks
 }
 
-// measure adds up what is below some directories. What is closed to us there is not counted.
+// measure adds up the files below some directories. Inaccessible ones are not counted.
 func measure(directories []string) (c contents) {
 	for _, directory := range directories {
 		c.size += sizeIn(os.DirFS(directory), func(string, fs.FileInfo) { c.files++ })
@@ -81,12 +81,12 @@ func measure(directories []string) (c contents) {
 	return c
 }
 
-// sizeIn adds up files; each thing is shown before it is entered. What vanishes meanwhile
-// counts nothing.
+// sizeIn adds up files, and calls show for each entry before entering it. Files that
+// vanish meanwhile do not count.
 func sizeIn(fsys fs.FS, show func(name string, info fs.FileInfo)) (size int64) {
 	_ = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // closed, or gone; the walk goes on beside it
+			return nil // inaccessible or deleted; the walk continues
 		}
 		info, err := entry.Info()
 		if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Scripts is the `process` tier: each script in an interpreter that is started for it.
+// Scripts is the `process` tier: it starts an interpreter for each script.
 type Scripts struct {
 	options Options
 	python  interpreter.Interpreter
@@ -32,8 +32,8 @@ type Scripts struct {
 
 var _ backend.Backend = (*Scripts)(nil)
 
-// NewScripts finds the interpreter and decides on the walls. A required wall that this
-// host cannot give is an error here, before anything runs.
+// NewScripts finds the interpreter and plans the walls. A required wall that this host
+// cannot provide is an error here, before anything runs.
 func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	b := &Scripts{gate: options.Turns.Gate()}
 	options.Policy = options.Policy.Resolved()
@@ -55,7 +55,7 @@ func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
 	return b, refuse(options.Policy, b.walls)
 }
 
-// access is what every script may reach, beside its private directory.
+// access is what every script may reach besides its private directory.
 func (b *Scripts) access() (launch.Access, error) {
 	read, err := resolved(b.options.Policy.Read)
 	if err != nil {
@@ -66,12 +66,11 @@ func (b *Scripts) access() (launch.Access, error) {
 	return access, nil
 }
 
-// sharedPrefixes are those of more than an interpreter: there are other people's files
-// below them. What it needs of them is in its library, or every system lets programs read
-// it anyway.
+// sharedPrefixes are prefixes that an interpreter shares with other files. What it needs
+// from them is in its library, or is readable for programs on every system.
 var sharedPrefixes = []string{"/usr", "/usr/local", "/opt", "/opt/homebrew", "/opt/local"}
 
-// interpreterFiles are what an interpreter consists of.
+// interpreterFiles lists the files of an interpreter.
 func interpreterFiles(i interpreter.Interpreter) []string {
 	files := slices.Concat([]string{i.Path, i.Stdlib}, i.SysPath, i.Packages)
 	if !slices.Contains(sharedPrefixes, i.Prefix) {
@@ -85,7 +84,7 @@ func interpreterFiles(i interpreter.Interpreter) []string {
 	for _, file := range files {
 		real, err := filepath.EvalSymlinks(file)
 		if err != nil || real == filepath.Dir(real) || real == homeDir {
-			continue // a zip that is not there; never a whole disk, nor a whole home
+			continue // a missing zip file; and never a whole disk or home directory
 		}
 		if !slices.Contains(all, real) {
 			all = append(all, real)
@@ -94,13 +93,13 @@ func interpreterFiles(i interpreter.Interpreter) []string {
 	return all
 }
 
-// resolved follows the links of granted paths, which have to be there.
+// resolved follows the symlinks of granted paths, which must exist.
 func resolved(paths []string) ([]string, error) {
 	all := make([]string, len(paths))
 	for i, path := range paths {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			return nil, run.Errorf(run.Invalid, "the policy grants %s, which cannot be: %w", path, err)
+			return nil, run.Errorf(run.Invalid, "the policy grants %s, which cannot be resolved: %w", path, err)
 		}
 		all[i] = real
 	}
@@ -110,17 +109,17 @@ func resolved(paths []string) ([]string, error) {
 // Tier is `process`.
 func (b *Scripts) Tier() policy.Tier { return policy.TierProcess }
 
-// Interpreter says what guests run on.
+// Interpreter returns the interpreter of the guests.
 func (b *Scripts) Interpreter() interpreter.Interpreter { return b.python }
 
-// Enforcement says which walls stand. No system but Linux tells what they denied.
+// Enforcement reports which walls stand. Only Linux reports what they denied.
 func (b *Scripts) Enforcement() run.Enforcement {
 	e := run.Enforcement{Tier: policy.TierProcess, Walls: maps.Clone(b.walls)}
 	b.network.report(&e)
 	return e
 }
 
-// Stats are the figures of the tier. Nothing waits, and nothing is forked.
+// Stats returns the tier's metrics. There are no idle workers and no forks.
 func (b *Scripts) Stats() observe.Stats {
 	return observe.Stats{policy.TierProcess: {Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
 }
@@ -159,8 +158,8 @@ func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	return result, nil
 }
 
-// Check has the language rules judge a script, behind all the walls: the parser reads
-// what a stranger wrote.
+// Check checks a script against the language rules behind all walls, because the parser
+// reads untrusted text.
 func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error) {
 	preset, err := policy.ParseLanguagePreset(string(cmp.Or(c.Preset, b.options.Policy.ScriptRules())))
 	if err != nil {
@@ -182,7 +181,7 @@ func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	return report.Findings(words)
 }
 
-// start has an interpreter run or check a script, and judges its end.
+// start starts an interpreter that runs or checks a script, and judges its end.
 func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guestScript) (result run.Result, cause report.OSError, words wire.Dict, err error) {
 	opening, err := b.opening(kind, g, job.Limits)
 	if err != nil {
@@ -223,8 +222,8 @@ func (b *Scripts) start(ctx context.Context, job backend.Job, kind byte, g guest
 	return result, cause, e.Report, nil
 }
 
-// environment is what a script finds in os.environ, and all of it but what the system
-// itself must have.
+// environment is the complete os.environ of a script, except for what the system itself
+// needs.
 func environment(scratch string) []string {
 	return append([]string{
 		"HOME=" + scratch, "TMPDIR=" + scratch, "TEMP=" + scratch, "TMP=" + scratch, "LANG=C.UTF-8", "PATH=",
@@ -232,7 +231,8 @@ func environment(scratch string) []string {
 	}, systemEnvironment()...)
 }
 
-// explain connects an exception with the wall behind it, where nobody else does.
+// explain adds a violation for an exception that a wall caused, since the system reports
+// none.
 func (b *Scripts) explain(r *run.Result, cause report.OSError) {
 	if cause.Filename == "" || !filepath.IsAbs(cause.Filename) || !denied(cause.Errno) {
 		return
@@ -243,17 +243,17 @@ func (b *Scripts) explain(r *run.Result, cause report.OSError) {
 		}
 		r.Violations = append(r.Violations, run.Violation{
 			Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
-			Hint: "the guest can use only the interpreter's files, to read, and its own directory ($TMPDIR); " +
+			Hint: "the guest can only read the interpreter's files, and use its own directory ($TMPDIR); " +
 				"grant the path with `read:` in the policy, or pass the data in as input",
 		})
 		return
 	}
 }
 
-// denied: EPERM and EACCES are the same everywhere.
+// denied recognizes EPERM and EACCES, which have the same numbers everywhere.
 func denied(errno int) bool { return errno == 1 || errno == 13 }
 
-// turn is a place for one run.
+// turn is one job whose turn has come.
 type turn struct {
 	gate *backend.Gate
 	run  func(context.Context, backend.Job) (run.Result, error)

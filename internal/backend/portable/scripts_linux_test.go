@@ -47,14 +47,14 @@ func runScript(t *testing.T, l *naked, p policy.Policy, req run.Request) (run.Re
 }
 
 func TestContract(t *testing.T) {
-	// The suite resolves its policy, and what Linux has would be required by name.
+	// The suite resolves its policy, which would require Linux's walls by name.
 	open := func(t *testing.T, _ policy.Policy) backend.Backend {
 		return openScripts(t, newNaked(), policy.Policy{})
 	}
 	backendtest.Contract(t, open, policy.Policy{})
 }
 
-// A script has what every script has elsewhere: context, variables, its streams.
+// A script has what it has on Linux: context, variables, streams.
 func TestScripts(t *testing.T) {
 	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{
 		Script: run.Script{Source: "x = context['n'] * 2\nimport sys\nprint(input(), __name__, sys.argv, __file__)\nprint('and', file=sys.stderr)\nresult = x", Name: "mine.py", Context: map[string]any{"n": 21}, Variables: []string{"x"}},
@@ -71,8 +71,8 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// What a script may reach is what its walls are told, and its environment is built.
-func TestAccessOfAScript(t *testing.T) {
+// The order for the walls lists what a script may reach, and its environment is built.
+func TestOrderListsAccessOfScript(t *testing.T) {
 	t.Setenv("CORDON_SECRET", "of the caller")
 	l := newNaked()
 	granted, err := filepath.EvalSymlinks(t.TempDir())
@@ -137,8 +137,8 @@ func TestRestrictedScripts(t *testing.T) {
 	}
 }
 
-// What goes wrong before the guest's first line is our error, not a Result.
-func TestSetUpThatFails(t *testing.T) {
+// A failure before the guest's first line is an error, not a Result.
+func TestFailedSetUpIsAnError(t *testing.T) {
 	_, err := runScript(t, newNaked(), policy.Policy{Preload: []string{"no_such_module"}}, run.Request{Script: run.Script{Source: "pass"}})
 	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "preload: cannot import no_such_module") {
 		t.Errorf("%v", err)
@@ -150,7 +150,7 @@ func TestSetUpThatFails(t *testing.T) {
 	}
 }
 
-// A guest can write what it likes to its channel, and lies about its value alone.
+// A guest can write anything to its channel, but it can only lie about its value.
 func TestHostileReports(t *testing.T) {
 	for script, outcome := range map[string]run.Outcome{
 		"import os; os.write(3, b'rubbish that is no frame')":             run.InvalidOutput,
@@ -169,8 +169,8 @@ func TestHostileReports(t *testing.T) {
 	}
 }
 
-// Who has given a report is not waited for.
-func TestGuestThatLingers(t *testing.T) {
+// A guest that has sent its report is not waited for.
+func TestGuestIsNotAwaitedAfterReport(t *testing.T) {
 	result, err := runScript(t, newNaked(), policy.Policy{}, run.Request{
 		Script: run.Script{Source: "import marshal, os, time\nwords = marshal.dumps({'end': 'ok', 'code': 0, 'result': 7}, 2)\n" +
 			"os.write(3, b'D' + len(words).to_bytes(4, 'little') + words)\ntime.sleep(600)"},
@@ -192,8 +192,8 @@ func TestScratchIsLimitedAndRemoved(t *testing.T) {
 	}
 }
 
-// A guest cannot have us change, or count, what a link leads to.
-func TestLinksInScratchLeadNowhere(t *testing.T) {
+// A guest cannot make the Runner change or count the target of a symlink.
+func TestScratchDoesNotFollowSymlinks(t *testing.T) {
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "large"), make([]byte, 20<<20), 0o600); err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// Close ends what runs, and returns when nothing is left of it.
+// Close ends all guests, and returns when nothing is left of them.
 func TestCloseEndsGuests(t *testing.T) {
 	l := newNaked()
 	b, err := NewScripts(t.Context(), Options{Launcher: l, Turns: backend.NewTurns(1, 1)})

@@ -8,32 +8,33 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// watch is what the Runner looks after itself, because the system may not.
+// watch checks the limits that the system may not enforce.
 type watch struct {
-	// scratch is the private directory, and directories are those of the host that the guest
-	// may change; what they had was before.
+	// scratch is the private directory. directories are those of the host that the guest
+	// may change, and before are their contents at the start.
 	scratch     scratch
 	directories []string
 	before      contents
-	closed      <-chan struct{} // the backend's
+	closed      <-chan struct{} // of the backend
 }
 
 const (
 	// setupTime is how long an interpreter may take to start.
 	setupTime = 30 * time.Second
-	// usageEvery is how late we may be about CPU time and memory.
+	// usageEvery is the pause between two checks of CPU time and memory.
 	usageEvery = 20 * time.Millisecond
-	// diskEvery is how long a guest may write between two looks, or ten times as
-	// long as a look takes.
+	// diskEvery is the pause between two checks of the disk; it is at least ten times as
+	// long as a check takes.
 	diskEvery = 100 * time.Millisecond
-	// bareInterpreter is what a Python that runs nothing uses; limits are above it.
+	// bareInterpreter is the memory of a Python that runs nothing. It does not count
+	// against the limit.
 	bareInterpreter = 32 * policy.MiB
 )
 
-// watch returns when the guest has ended, whoever ended it.
+// watch kills the guest when it exceeds a limit, and returns when it has ended.
 func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most launch.Usage) {
 	limits := g.job.Limits
-	// A guest pays for its own time, not for that of an interpreter that starts.
+	// The time that the interpreter takes to start does not count for the guest.
 	wall := time.NewTimer(setupTime)
 	defer wall.Stop()
 	late, ready := killedSetup, (<-chan struct{})(g.ready)
@@ -41,7 +42,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 	defer usage.Stop()
 	disk := time.NewTimer(diskEvery)
 	defer disk.Stop()
-	look := func() {
+	check := func() {
 		if limits.Scratch > 0 && w.scratch.size() > int64(limits.Scratch) {
 			g.kill(killedScratch)
 		}
@@ -59,7 +60,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 	for {
 		select {
 		case <-ended:
-			look() // it may have been quicker than we
+			check() // the guest may have been faster than the check
 			return most
 		case <-canceled:
 			g.kill(killedCanceled)
@@ -79,13 +80,13 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 			g.hold(now)
 		case <-disk.C:
 			began := time.Now()
-			look()
+			check()
 			disk.Reset(max(diskEvery, 10*time.Since(began)))
 		}
 	}
 }
 
-// hold compares what is used with the limits.
+// hold compares the usage with the limits.
 func (g *guest) hold(now launch.Usage) {
 	limits := g.job.Limits
 	switch {

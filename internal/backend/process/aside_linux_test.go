@@ -13,28 +13,28 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// A worker whose guest is done dies behind its Runner, on one processor. Where others have
-// work to do, it dies wherever there is room.
-func TestDoneWorkerStepsAside(t *testing.T) {
+// A worker whose guest is done dies on the CPU that its Runner leaves. If others have
+// work to do, it dies on any CPU.
+func TestFinishedWorkerMovesToRunnerCPU(t *testing.T) {
 	if runtime.NumCPU() == 1 {
-		hosttest.Lacks(t, "there is one processor for all")
+		hosttest.Lacks(t, "there is only one CPU")
 	}
 	b := open(t, Options{Idle: 1})
-	if policy, processors := deathOf(t, b); policy != unix.SCHED_BATCH || processors != 1 {
-		t.Errorf("alone: it dies with policy %d on %d processors", policy, processors)
+	if policy, cpus := deathOf(t, b); policy != unix.SCHED_BATCH || cpus != 1 {
+		t.Errorf("alone: it dies with policy %d on %d CPUs", policy, cpus)
 	}
 	if err := b.gate.Enter(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer b.gate.Leave()
-	if policy, processors := deathOf(t, b); policy != unix.SCHED_NORMAL || processors == 1 {
-		t.Errorf("beside another: it dies with policy %d on %d processors", policy, processors)
+	if policy, cpus := deathOf(t, b); policy != unix.SCHED_NORMAL || cpus == 1 {
+		t.Errorf("beside another: it dies with policy %d on %d CPUs", policy, cpus)
 	}
 }
 
-// deathOf runs a guest, and gives how its worker dies: its scheduling policy, and on how
-// many processors it may.
-func deathOf(t *testing.T, b *Backend) (policy, processors int) {
+// deathOf runs a guest, and returns how its worker dies: its scheduling policy, and the
+// number of CPUs that it may use.
+func deathOf(t *testing.T, b *Backend) (policy, cpus int) {
 	t.Helper()
 	job := jobOf(b, "import sys", nil)
 	s, err := b.Open(t.Context(), job)
@@ -50,7 +50,8 @@ func deathOf(t *testing.T, b *Backend) (policy, processors int) {
 	if err := unix.SchedSetaffinity(pid, &may); err == unix.EPERM {
 		hosttest.Lacks(t, "a worker is another user's, and there is no CAP_SYS_NICE")
 	}
-	// Nobody buries it meanwhile: what is dead can still be looked at.
+	// Its parent is stopped and does not reap it, so that it can be inspected when it is
+	// dead.
 	server, err := strconv.Atoi(statOf(t, pid)[3])
 	if err != nil {
 		t.Fatal(err)
@@ -71,13 +72,13 @@ func deathOf(t *testing.T, b *Backend) (policy, processors int) {
 	return policy, may.Count()
 }
 
-// statOf gives the fields of /proc/PID/stat, which count from 1 there.
+// statOf returns the fields of /proc/PID/stat, which are numbered from 1 in proc(5).
 func statOf(t *testing.T, pid int) []string {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin, rest, _ := strings.Cut(string(text), ") ") // its name is no hostile one
+	begin, rest, _ := strings.Cut(string(text), ") ") // the name contains no parenthesis
 	return append([]string{"", begin}, strings.Fields(rest)...)
 }

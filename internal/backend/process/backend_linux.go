@@ -35,40 +35,39 @@ type Backend struct {
 	groups  *cgroup.Opening
 	grants  []policy.NetGrant
 
-	// kinds are the workers by the language rules that their scripts go by; the
-	// empty preset is for scripts without, and has the policy's modules imported.
+	// kinds are the workers for each preset of language rules. The empty preset is for
+	// scripts without rules, and imports the policy's modules.
 	kinds map[policy.LanguagePreset]*kind
-	// bare is for scripts without rules, too. It has no module imported: its workers
-	// cost a quarter less, and serve the scripts that import nothing. It comes
-	// with the first of them.
+	// bare is also for scripts without rules. It imports no modules: its workers cost a
+	// quarter less, and serve scripts that import nothing. It is started by the first of
+	// them.
 	bare      atomic.Pointer[pool]
 	startBare sync.Once
 	starting  sync.WaitGroup
 	gate      *backend.Gate
 
 	hooksMu sync.Mutex
-	hooks   map[*hook.Hook]struct{} // nil when no more may be opened
-	calling atomic.Int32            // calls of hooks under way
-	ahead   *hook.Ahead             // places for workers that are opened ahead of calls
+	hooks   map[*hook.Hook]struct{} // nil when the backend is closed
+	calling atomic.Int32            // running calls of hooks
+	ahead   *hook.Ahead             // bounds the workers that are opened ahead of calls
 
-	scripts, calls observe.Meter // of the two tiers whose workers are made here
+	scripts, calls observe.Meter // of the tiers process and hook
 }
 
-// workers are where a run gets its worker from.
+// workers supplies the workers of runs.
 type workers interface {
 	take(ctx context.Context, limits policy.Limits) (*member, error)
-	// waiting is how many wait for a guest.
+	// waiting returns the number of idle workers.
 	waiting() int
-	// stopAll ends every worker, and clear lets go of those that nobody wanted.
+	// stopAll kills every worker; clear then frees the idle ones.
 	stopAll()
 	clear()
 }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New finds the interpreter, decides on the walls, and starts the first fork
-// server. A required wall that this host cannot give is an error here, before
-// anything runs.
+// New finds the interpreter, plans the walls, and starts the first fork server. A
+// required wall that this host cannot provide is an error here, before anything runs.
 func New(ctx context.Context, options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), hooks: map[*hook.Hook]struct{}{}}
 	b.kinds = map[policy.LanguagePreset]*kind{}
@@ -77,17 +76,17 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	}
 	b.ahead = hook.NewAhead(aheadEach, aheadTotal*b.options.Idle)
 	if b.options.OneShot {
-		b.ahead = hook.NewAhead(0, 1) // the worker that finds out whether the hook can be opened
+		b.ahead = hook.NewAhead(0, 1) // only the worker that checks whether the hook can be opened
 	}
 	b.gate = b.options.Turns.Gate()
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
-	// The interpreter is found and started meanwhile.
+	// This runs while the interpreter is found and started.
 	var ahead *cgroup.Limits
 	if b.options.OneShot {
-		// The only worker will want a group while its caller waits.
+		// The only worker needs a group, and its caller waits.
 		ahead = &cgroup.Limits{Memory: groupLimit(b.options.Policy.Limits)}
 	}
 	b.groups = cgroup.Begin(!slices.Contains(b.options.Without, policy.WallCgroup), ahead)
@@ -95,7 +94,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	if newest := b.options.LandlockABI; newest > 0 {
 		features.LandlockABI = min(features.LandlockABI, newest)
 	}
-	if err = b.look(&features); err == nil {
+	if err = b.probeHost(&features); err == nil {
 		err = b.fit(features, func() error { return b.open(ctx) })
 	}
 	if err != nil {
@@ -104,14 +103,14 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	return b, nil
 }
 
-// open starts the first fork server, of the kind that will be wanted first.
+// open starts the first fork server, of the kind that will be used first.
 func (b *Backend) open(ctx context.Context) error {
 	_, err := b.workersFor(ctx, b.options.Language)
 	return err
 }
 
-// poolFor chooses by a word: a script without it imports nothing, or does so
-// by a path on which a few milliseconds do not matter.
+// poolFor searches the script for the word "import". A script without it imports nothing,
+// or does so in a way that is slow anyway.
 func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error) {
 	plain := !job.Script.Restricted && !b.options.OneShot
 	if plain && len(b.options.Policy.Preload) > 0 && !strings.Contains(job.Script.Source, "import") {
@@ -123,7 +122,7 @@ func (b *Backend) poolFor(ctx context.Context, job backend.Job) (workers, error)
 	return b.workersFor(ctx, b.rulesOf(job))
 }
 
-// openBare starts the second pool while the first serves.
+// openBare starts the second pool while the first one serves requests.
 func (b *Backend) openBare() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -137,18 +136,18 @@ func (b *Backend) openBare() {
 	recipe := recipe{limits: b.options.Policy.Limits, idle: b.options.Idle, meter: &b.scripts}
 	first, err := b.startZygote(ctx, recipe)
 	if err != nil {
-		return // the first pool serves all, a little slower
+		return // the first pool serves all scripts, a little slower
 	}
 	p := newPool(b, first, recipe)
 	b.bare.Store(p)
 	select {
 	case <-b.gate.Closed():
-		p.stopAll() // Close may have looked before it was there
+		p.stopAll() // Close may have run before the pool was stored
 	default:
 	}
 }
 
-// groupPool waits until the cgroups are open. It is nil where they are not used.
+// groupPool waits until the cgroups are open. It returns nil if they are not used.
 func (b *Backend) groupPool() (*cgroup.Pool, error) {
 	pool, err := b.groups.Pool()
 	if err != nil {
@@ -157,9 +156,8 @@ func (b *Backend) groupPool() (*cgroup.Pool, error) {
 	return pool, nil
 }
 
-// look finds the interpreter and its files, and looks at the parts of the host
-// that take time.
-func (b *Backend) look(f *hostfeature.Features) (err error) {
+// probeHost finds the interpreter and its files, and probes the features of the host.
+func (b *Backend) probeHost(f *hostfeature.Features) (err error) {
 	if b.python, err = interpreter.Find(interpreter.Search{Python: b.options.Policy.Python, Guests: b.options.guests()}); err != nil {
 		return err
 	}
@@ -176,9 +174,8 @@ func (b *Backend) look(f *hostfeature.Features) (err error) {
 	return nil
 }
 
-// fit plans with all that the host seems to have. Where it then refuses after
-// all, the plan is made again without; whether that is enough is the policy's
-// decision.
+// fit plans with everything that the host seems to support. If the host then refuses a
+// feature, it plans again without it; the policy decides whether that is enough.
 func (b *Backend) fit(f hostfeature.Features, start func() error) (err error) {
 	for {
 		if b.plan, err = b.makePlan(f); err != nil {
@@ -204,7 +201,8 @@ func (b *Backend) makePlan(f hostfeature.Features) (confine.Plan, error) {
 		kind := map[interpreter.MountKind]confine.MountKind{
 			interpreter.Dir: confine.BindDir, interpreter.File: confine.BindFile, interpreter.Symlink: confine.Symlink,
 		}[m.Kind]
-		// Where guests may write, a directory can become a link before it is mounted.
+		// Where guests may write, they can replace a directory by a symlink before it
+		// is mounted.
 		_, exact := guests.Hold(m.Path, nil)
 		files = append(files, confine.Mount{Path: m.Path, Kind: kind, Target: m.Target, Exact: exact && kind != confine.Symlink})
 	}
@@ -213,13 +211,13 @@ func (b *Backend) makePlan(f hostfeature.Features) (confine.Plan, error) {
 	return confine.Make(confine.Inputs{Policy: granted, Features: f, Files: files, Without: b.options.Without})
 }
 
-// recipe is what the workers of a pool have in common.
+// recipe is what all workers of a pool share.
 type recipe struct {
 	preload  []string
-	language *zygote.Language // nil for scripts that may say what they like
-	limits   policy.Limits    // of those that wait
-	idle     int              // how many those are
-	meter    *observe.Meter   // of their tier
+	language *zygote.Language // nil for scripts without language rules
+	limits   policy.Limits    // of waiting workers
+	idle     int              // the number of waiting workers
+	meter    *observe.Meter   // of the tier
 }
 
 func (b *Backend) startZygote(ctx context.Context, r recipe) (*zygote.Zygote, error) {
@@ -239,13 +237,13 @@ func (b *Backend) config(r recipe) zygote.Config {
 // Tier is `process`.
 func (b *Backend) Tier() policy.Tier { return policy.TierProcess }
 
-// Plan says which walls stand.
+// Plan returns the plan of the walls.
 func (b *Backend) Plan() confine.Plan { return b.plan }
 
-// Interpreter says what guests run on.
+// Interpreter returns the interpreter of the guests.
 func (b *Backend) Interpreter() interpreter.Interpreter { return b.python }
 
-// Enforcement is the plan's report; every worker was checked against it.
+// Enforcement reports the walls of the plan; every worker was checked against it.
 func (b *Backend) Enforcement() run.Enforcement {
 	e := run.Enforcement{
 		Tier: policy.TierProcess, Walls: maps.Clone(b.plan.Walls),
@@ -254,10 +252,10 @@ func (b *Backend) Enforcement() run.Enforcement {
 	switch {
 	case !b.proxied():
 	case e.ViolationsObserved:
-		// The modes are for commands; scripts have the proxy or nothing.
+		// The egress modes are for commands; scripts have the proxy or no network.
 		e.Walls[policy.WallEgress] = egress.Words(policy.EgressStrict, b.options.Policy.AllowNet)
 	default:
-		e.Walls[policy.WallEgress] = "enforced (nothing can be reached: the proxy needs seccomp notification)"
+		e.Walls[policy.WallEgress] = "enforced (no host can be reached: the proxy needs seccomp notification)"
 	}
 	return e
 }
@@ -345,7 +343,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	return result, err
 }
 
-// conclude makes a Result of what is known about a guest's end.
+// conclude makes a Result from the evidence of a guest's end.
 func (b *Backend) conclude(m *member, of report.Run, ending zygote.Ending, err error) (run.Result, error) {
 	if errors.Is(err, zygote.ErrNotStarted) {
 		return run.Result{}, fmt.Errorf("%w: %w", backend.ErrNotStarted, err)
@@ -366,7 +364,7 @@ func (b *Backend) conclude(m *member, of report.Run, ending zygote.Ending, err e
 }
 
 func (s *sandbox) Close() error {
-	s.member.Close() // it has had its guest
+	s.member.Close() // a worker serves one guest
 	s.backend.gate.Leave()
 	return nil
 }

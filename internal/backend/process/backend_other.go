@@ -16,13 +16,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Backend is the tier on systems without Linux's walls: one interpreter a script, behind
+// Backend is the tier on other systems than Linux. Each script gets an interpreter behind
 // the walls that the system has.
 type Backend struct{ *portable.Scripts }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New decides on the walls. A required one that this host cannot give is an error here,
+// New plans the walls. A required wall that this host cannot provide is an error here,
 // before anything runs.
 func New(ctx context.Context, options Options) (*Backend, error) {
 	launcher, err := launch.New()
@@ -39,17 +39,18 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	return &Backend{scripts}, nil
 }
 
-// Plan is Linux's, and says which of these walls stand.
+// Plan returns an empty plan: its walls exist on Linux only.
 func (b *Backend) Plan() confine.Plan {
 	return confine.Plan{Walls: b.Enforcement().Walls, UID: os.Getuid(), GID: os.Getgid()}
 }
 
-// OpenHook refuses.
+// OpenHook returns an error.
 func (*Backend) OpenHook(context.Context, run.HookSpec, policy.Limits) (*hook.Hook, error) {
 	return nil, refuseHooks()
 }
 
-// refuseHooks: a hook is called in microseconds, and there is no fork server here.
+// refuseHooks returns the error for hooks: a call takes microseconds only with a fork
+// server, which this system does not have.
 func refuseHooks() error {
-	return run.Errorf(run.Unsupported, "hooks need Linux, and this is %s: run the script each time, or use a session of tier wasm, or a Linux virtual machine", runtime.GOOS)
+	return run.Errorf(run.Unsupported, "hooks need Linux, and this is %s: run the script each time, use a session of the tier wasm, or use a Linux virtual machine", runtime.GOOS)
 }

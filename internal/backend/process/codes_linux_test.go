@@ -7,9 +7,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A script does the same at its first run, when its code is asked for, and when
-// its code is there.
-func TestTheSameAgain(t *testing.T) {
+// A script behaves the same at its first run, when its code is asked for, and when its
+// code is cached.
+func TestCachedCodeBehavesTheSame(t *testing.T) {
 	b := open(t, Options{Idle: 2})
 	for _, test := range []struct {
 		name, script string
@@ -43,8 +43,8 @@ func TestTheSameAgain(t *testing.T) {
 	}
 }
 
-// A guest cannot give those who run its script after it another code: neither
-// when its worker was asked for the code, nor when it had none to give.
+// A guest cannot change the code that later runs of its script get: neither when its
+// worker was asked for the code, nor when it had none to send.
 func TestCodeCannotBeForged(t *testing.T) {
 	b := open(t, Options{Idle: 2})
 	for name, prelude := range map[string]string{"code": "", "no code": "context is 1\n"} {

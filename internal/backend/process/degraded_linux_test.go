@@ -34,8 +34,8 @@ func TestDegradedHost(t *testing.T) {
 	})
 }
 
-// In an unprivileged container the walls that are left hold, the report says
-// which, and a policy that wants more is refused before anything runs.
+// In an unprivileged container the remaining walls hold, the report names them, and a
+// policy that requires more is refused before anything runs.
 func TestInsideDegradedHost(t *testing.T) {
 	if !hosttest.Degraded() {
 		t.Skip("run by TestDegradedHost")
@@ -45,7 +45,7 @@ func TestInsideDegradedHost(t *testing.T) {
 	}
 }
 
-// testDegradedHost is for the kernel's own Landlock (0), or an older one.
+// testDegradedHost tests with the kernel's own Landlock (0), or an older one.
 func testDegradedHost(t *testing.T, abi int) {
 	directory := t.TempDir()
 	granted := filepath.Join(directory, "granted")
@@ -55,8 +55,7 @@ func testDegradedHost(t *testing.T, abi int) {
 			t.Fatal(err)
 		}
 	}
-	// Everybody may write to them, so that only walls are in the way of a guest that is
-	// another user.
+	// Everybody may write to them, so that only walls stop a guest with another user.
 	for path, mode := range map[string]os.FileMode{directory: 0o777, granted: 0o666, mine: 0o666, filepath.Dir(directory): 0o755} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
@@ -80,7 +79,7 @@ func testDegradedHost(t *testing.T, abi int) {
 		}
 	}
 
-	// Without a pid namespace a guest can end itself by any signal.
+	// Without a pid namespace a guest can kill itself with any signal.
 	for _, name := range []string{"SIGRTMIN+1", "SIGXCPU", "SIGSYS"} {
 		number, _ := run.SignalNumber(name)
 		r := runJob(t, b, jobOf(b, "import signal; signal.raise_signal(context)", number))
@@ -111,7 +110,7 @@ func testDegradedHost(t *testing.T, abi int) {
 		}
 	}
 
-	// Each is tried on a file that is granted for reading, and on one that is not.
+	// Each act is tried on a file that is granted for reading, and on one that is not.
 	for name, script := range map[string]string{
 		"truncate":               "os.truncate(path, 0)",
 		"open to read":           "os.open(path, os.O_RDONLY | os.O_TRUNC)",
@@ -132,7 +131,7 @@ func testDegradedHost(t *testing.T, abi int) {
 		}
 	}
 
-	// The fork server that becomes the worker itself has the same filters.
+	// A fork server that becomes the worker has the same filters.
 	single := open(t, Options{Policy: p, OneShot: true, LandlockABI: abi})
 	r := runJob(t, single, jobOf(single, "import os\npath = context\n"+signalsParentAndTruncates, mine))
 	if string(r.Value) != `["PermissionError","PermissionError"]` {
@@ -166,7 +165,8 @@ signal.raise_signal(signal.SIGUSR1)
 signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
 `
 
-// act tries something and gives the name of the exception that stopped it.
+// act returns code that evaluates an expression and returns the name of the exception
+// that stopped it.
 func act(expression string) string {
 	return "try:\n    " + expression + "\n    result = 'done'\nexcept Exception as e:\n    result = type(e).__name__\n"
 }

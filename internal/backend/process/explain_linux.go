@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// explain adds to a failed start what is probably wrong, and what would help.
+// explain adds the probable cause and a remedy to the error of a failed start.
 func (b *Backend) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -20,7 +20,7 @@ func (b *Backend) explain(ctx context.Context, err error) error {
 	message := fmt.Sprintf("the sandbox cannot be set up: %v", err)
 	var setup *confine.SetupError
 	if errors.As(err, &setup) && setup.Step == "preload" && len(b.python.Unvouched) > 0 {
-		message += fmt.Sprintf("; nothing is imported ahead from %s, because guests may write there: if you trust it, name it (--python %s)", b.python.Unvouched[0], b.python.Found)
+		message += fmt.Sprintf("; no module is imported ahead from %s, because guests may write there: if you trust it, name it (--python %s)", b.python.Unvouched[0], b.python.Found)
 	}
 	if b.plan.SwitchID && b.plan.Root == nil {
 		message += unreachable(b.python.Path, b.options.Policy.Read, b.plan, hostOwner)
@@ -28,7 +28,7 @@ func (b *Backend) explain(ctx context.Context, err error) error {
 	return &run.Error{Class: run.Unsupported, Message: message, Err: err}
 }
 
-// owner is whose a directory is, and what it lets others do.
+// owner is the owner of a directory, and its mode.
 type owner struct {
 	uid, gid uint32
 	mode     os.FileMode
@@ -46,15 +46,15 @@ func hostOwner(path string) (owner, error) {
 	return owner{sys.Uid, sys.Gid, info.Mode()}, nil
 }
 
-// unreachable explains a start without a private root as another user than our own:
-// nothing was opened for that user, so that it has to reach all files by itself. Lists of
-// rights beyond the mode are not looked at, so this is no reason to refuse anything.
-func unreachable(python string, granted []string, p confine.Plan, look func(string) (owner, error)) string {
-	if dir, closed := closedTo(python, p, look); closed {
+// unreachable explains why a start failed without a private root and with another user
+// than our own: no files were opened for that user, so it must be able to reach them. It
+// does not read access control lists, so it only explains and never refuses.
+func unreachable(python string, granted []string, p confine.Plan, stat func(string) (owner, error)) string {
+	if dir, closed := closedTo(python, p, stat); closed {
 		return fmt.Sprintf("; without a private root the interpreter must be readable by uid %d, which may not enter %s: choose one with --python, such as /usr/bin/python3", p.UID, dir)
 	}
 	for _, path := range granted {
-		if dir, closed := closedTo(path, p, look); closed {
+		if dir, closed := closedTo(path, p, stat); closed {
 			return fmt.Sprintf("; without a private root a granted path must be reachable by uid %d, which may not enter %s on the way to %s: "+
 				"chmod o+x %s, or run cordon where it may make namespaces", p.UID, dir, path, dir)
 		}
@@ -62,14 +62,14 @@ func unreachable(python string, granted []string, p confine.Plan, look func(stri
 	return ""
 }
 
-// closedTo finds the first directory on the way to path that the guest may not enter.
-func closedTo(path string, p confine.Plan, look func(string) (owner, error)) (dir string, closed bool) {
+// closedTo finds the first directory on the path that the guest may not enter.
+func closedTo(path string, p confine.Plan, stat func(string) (owner, error)) (dir string, closed bool) {
 	if parent := filepath.Dir(path); parent != path {
-		if dir, closed = closedTo(parent, p, look); closed {
+		if dir, closed = closedTo(parent, p, stat); closed {
 			return dir, true
 		}
 	}
-	is, err := look(path)
+	is, err := stat(path)
 	if err != nil || !is.mode.IsDir() {
 		return "", false
 	}

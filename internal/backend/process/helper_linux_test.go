@@ -51,8 +51,7 @@ func runJob(t testing.TB, b *Backend, job backend.Job) run.Result {
 	return result
 }
 
-// requireHost skips where the host lacks a wall, and fails where the tests
-// were told that it has them all.
+// requireHost skips the test if the host lacks a wall. It fails with CORDON_REQUIRE_HOST.
 func requireHost(t testing.TB, b *Backend, walls ...policy.Wall) {
 	t.Helper()
 	for _, w := range walls {

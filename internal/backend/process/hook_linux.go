@@ -16,29 +16,28 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// aheadEach is how many workers wait, opened, for the next calls of a hook whose
-// calls share none: one for a caller, and one for another at the same time.
+// aheadEach is how many opened workers wait for the next calls of a hook whose calls do
+// not share workers: one for a caller, and one for a concurrent call.
 const aheadEach = 2
 
-// aheadTotal is how many such workers there are of all hooks together, for each
-// worker that waits for a script.
+// aheadTotal bounds such workers of all hooks together, as a multiple of the idle workers
+// for scripts.
 const aheadTotal = 4
 
-// maxCalls is after how many calls a worker is replaced: its memory is in
-// pieces by then, and its hash secret old.
+// maxCalls is the number of calls after which a worker is replaced: by then its memory is
+// fragmented, and its hash secret old.
 const maxCalls = 100_000
 
-// callPatience covers the calls for which hooks are made: to be woken takes
-// longer than they do.
+// callPatience is how long a caller polls for the answer. Most calls of hooks take less;
+// waking up would take longer than the call.
 const callPatience = 250 * time.Microsecond
 
-// OpenHook compiles a hook in a worker and keeps both. Limits are those of a
-// call, complete. A script that the rules refuse, or that is none, is a
-// *run.Refusal with all findings.
+// OpenHook compiles a hook in a worker and keeps both. The limits are those of a call,
+// and complete. A script that does not compile or that the rules refuse is a *run.Refusal
+// with all findings.
 //
-// Calls of a platform hook share workers. Any other hook gets a worker for each
-// call, opened ahead of it; what an empty Trust means is decided here, and nowhere
-// else.
+// Calls of a platform hook share workers. Any other hook gets a new worker for each call,
+// opened ahead of it. Only this function decides what an empty Trust means.
 func (b *Backend) OpenHook(ctx context.Context, h run.HookSpec, limits policy.Limits) (*hook.Hook, error) {
 	once := h.Trust != policy.TrustPlatform
 	start := func(ctx context.Context) (hook.Worker, error) {
@@ -52,7 +51,7 @@ func (b *Backend) OpenHook(ctx context.Context, h run.HookSpec, limits policy.Li
 	if most == 0 {
 		most = max(2*runtime.NumCPU(), 4)
 	}
-	options := hook.Options{Start: start, Most: most}
+	options := hook.Options{Start: start, MaxWorkers: most}
 	if once {
 		options.Ahead = b.ahead
 	}
@@ -66,7 +65,8 @@ func (b *Backend) OpenHook(ctx context.Context, h run.HookSpec, limits policy.Li
 	return opened, nil
 }
 
-// rememberHook has a hook closed with the backend, unless that is closed already.
+// rememberHook registers a hook, which is closed with the backend. It fails if the
+// backend is closed.
 func (b *Backend) rememberHook(h *hook.Hook) bool {
 	b.hooksMu.Lock()
 	defer b.hooksMu.Unlock()
@@ -83,7 +83,7 @@ func (b *Backend) forgetHook(h *hook.Hook) {
 	delete(b.hooks, h)
 }
 
-// closeHooks ends all hooks, and the hope of opening another.
+// closeHooks closes all hooks, and refuses new ones.
 func (b *Backend) closeHooks() {
 	b.hooksMu.Lock()
 	hooks := b.hooks
@@ -94,7 +94,7 @@ func (b *Backend) closeHooks() {
 	}
 }
 
-// startHook leases a worker and has it compile the hook.
+// startHook leases a worker that compiles the hook.
 func (b *Backend) startHook(ctx context.Context, h run.HookSpec, limits policy.Limits, once bool) (*hookWorker, error) {
 	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
@@ -108,13 +108,13 @@ func (b *Backend) startHook(ctx context.Context, h run.HookSpec, limits policy.L
 	if err != nil {
 		return nil, err
 	}
-	m.replace() // it will be busy for long
+	m.replace() // it is busy from now on
 	enforcement := b.Enforcement()
 	if !once {
 		enforcement.Tier = policy.TierHook
 	}
 	enforcement.Walls[policy.WallLanguage] = enforcedRules(policy.LanguageHook)
-	if b.proxied() { // for scripts; a hook has no network
+	if b.proxied() { // only scripts have a network
 		enforcement.Walls[policy.WallEgress] = egress.Words(policy.EgressStrict, nil)
 	}
 	w := &hookWorker{
@@ -132,13 +132,13 @@ func (b *Backend) startHook(ctx context.Context, h run.HookSpec, limits policy.L
 type hookWorker struct {
 	backend     *Backend
 	member      *member
-	guest       zygote.Guest    // without what differs from call to call
+	guest       zygote.Guest    // what all calls share
 	enforcement run.Enforcement // of all its results
 	once        bool            // it serves one call
 	calls       int
 }
 
-// open has the worker compile the hook, within the limits of a call.
+// open makes the worker compile the hook, within the limits of a call.
 func (w *hookWorker) open(ctx context.Context) error {
 	m := w.member
 	if m.group != nil {
@@ -146,13 +146,12 @@ func (w *hookWorker) open(ctx context.Context) error {
 			return run.Errorf(run.Internal, "cgroup: %w", err)
 		}
 	}
-	// The worker keeps the limits that it gets now: of CPU time, those of
-	// all its calls.
+	// The worker keeps the limits that it gets now. Its CPU time is for all its calls.
 	guest := w.guest
 	guest.Limits = workerLimits(guest.Limits)
 	ending, err := m.Open(ctx, guest)
 	if err == nil && ending.Orphaned {
-		return backend.ErrNotStarted // it died over the compiler
+		return backend.ErrNotStarted // it died while it compiled
 	}
 	result, err := w.backend.conclude(m, report.Run{Limits: w.guest.Limits, Restricted: true}, ending, err)
 	if err != nil {
@@ -173,8 +172,8 @@ func (w *hookWorker) open(ctx context.Context) error {
 }
 
 func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool, error) {
-	// Here, and not before it has a worker: the start of one has a turn of its own, for
-	// which it would wait for ever if all are calls'.
+	// Enter the queue only with a worker: starting one also takes a turn, and would wait
+	// forever if calls had all of them.
 	if err := w.backend.gate.Enter(ctx); err != nil {
 		return run.Result{}, true, err
 	}
@@ -189,15 +188,15 @@ func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool
 	ending, err := w.member.Call(ctx, guest, zygote.Call(call))
 	result, err := w.backend.conclude(w.member, report.Run{Limits: guest.Limits, Restricted: true}, ending, err)
 	if err != nil {
-		// A request that cannot be sent has not touched the worker.
+		// A request that could not be sent did not reach the worker.
 		return result, errors.Is(err, run.ErrInvalid), err
 	}
 	result.Enforcement = w.enforcement
 	return result, w.reusable(result, ending), nil
 }
 
-// reusable says whether another call may come: the worker answered, by itself
-// and within its limits, and nothing of the call is left in it.
+// reusable reports whether the worker can serve another call: it answered within its
+// limits, and nothing of the call is left in it.
 func (w *hookWorker) reusable(result run.Result, ending zygote.Ending) bool {
 	answered := ending.Report != nil && ending.Killed == "" && result.Outcome != run.OutOfMemory
 	return answered && !ending.Last && !w.once && w.calls < maxCalls

@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// orphanage is a pool without fillers, whose faults a test decides on.
+// orphanage is a pool without fillers, in which a test injects faults.
 func orphanage(t *testing.T) *pool {
 	t.Helper()
 	b := open(t, Options{Idle: 1})
@@ -25,10 +25,10 @@ func orphanage(t *testing.T) *pool {
 	return p
 }
 
-// A filler that loses one fork server after the other, while each of them gives a
-// worker to its neighbour, goes on. Its error would reach a caller for whom no server
-// has died: that was the fork server that "is gone" behind a kill.
-func TestForkOutlivesServersThatWork(t *testing.T) {
+// A filler whose fork servers die one after the other, while each of them gives a worker
+// to another filler, continues. Its error would reach a caller whose own server did not
+// die.
+func TestForkSurvivesDyingServers(t *testing.T) {
 	p := orphanage(t)
 	killed := 0
 	p.ask = func(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (*member, error) {
@@ -38,7 +38,7 @@ func TestForkOutlivesServersThatWork(t *testing.T) {
 				t.Error(err)
 				return nil, err
 			}
-			p.gave(z)
+			p.recordFork(z)
 			neighbours.Close()
 			z.Close()
 			killed++
@@ -55,8 +55,8 @@ func TestForkOutlivesServersThatWork(t *testing.T) {
 	}
 }
 
-// Servers that never give a worker are not started for ever. What they die of is
-// told, and the next caller may have more luck.
+// Servers that never give a worker are not started forever. Their error is reported, and
+// the next caller tries again.
 func TestBarrenServersAreReported(t *testing.T) {
 	p := orphanage(t)
 	asked, kill := 0, true
@@ -79,7 +79,7 @@ func TestBarrenServersAreReported(t *testing.T) {
 }
 
 // A fork server may be killed while it starts.
-func TestForkOutlivesAFailedStart(t *testing.T) {
+func TestForkSurvivesFailedStart(t *testing.T) {
 	p := orphanage(t)
 	start, gone, failed := p.start, errors.New("killed while it starts"), 0
 	p.start = func(ctx context.Context) (*zygote.Zygote, error) {
@@ -109,7 +109,7 @@ func TestForkOutlivesAFailedStart(t *testing.T) {
 	}
 }
 
-// A caller whose time is up does not wait for the next server.
+// A caller whose context has ended does not wait for the next server.
 func TestForkEndsWithItsContext(t *testing.T) {
 	p := orphanage(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

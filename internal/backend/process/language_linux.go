@@ -15,10 +15,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// noRules is the preset of scripts that may say what they like.
+// noRules is the preset of scripts without language rules.
 const noRules policy.LanguagePreset = ""
 
-// rulesOf gives the preset that a job goes by.
+// rulesOf returns the preset of a job.
 func (b *Backend) rulesOf(job backend.Job) policy.LanguagePreset {
 	if job.Script.Restricted {
 		return b.options.Policy.ScriptRules()
@@ -26,24 +26,24 @@ func (b *Backend) rulesOf(job backend.Job) policy.LanguagePreset {
 	return noRules
 }
 
-// kind are the workers for what goes by one preset.
+// kind has the workers of one preset.
 type kind struct {
 	recipe recipe
-	codes  *zygote.Codes // of its own: guards are a part of the code; nil where one run is expected
+	codes  *zygote.Codes // not shared with other presets, because the code contains guards; nil for a single run
 
 	mu      sync.Mutex
-	workers workers // nil before the first one is wanted
+	workers workers // nil before the first use
 }
 
-// hookLifetime is the CPU time that a worker of hooks has in all. Each
-// call has its own limit, which the Runner's clock enforces.
+// hookLifetime is the total CPU time of a worker for hooks. Each call has its own limit,
+// which the Runner's clock enforces.
 const hookLifetime = policy.Duration(24 * time.Hour)
 
-// idleHooks is how many workers wait for the next hook to be opened, or for one
-// that needs more.
+// idleHooks is how many workers wait for the next hook to be opened, or for a hook that
+// needs another worker.
 const idleHooks = 2
 
-// recipeFor has modules imported before the rules look at what there is.
+// recipeFor imports the modules before the rules scan the library.
 func (b *Backend) recipeFor(preset policy.LanguagePreset) recipe {
 	p := b.options.Policy
 	r := recipe{preload: p.Preload, limits: p.Limits, idle: b.options.Idle, meter: &b.scripts}
@@ -60,14 +60,14 @@ func (b *Backend) recipeFor(preset policy.LanguagePreset) recipe {
 	return r
 }
 
-// workerLimits are those of a worker whose calls have some.
+// workerLimits returns the limits of a worker for calls with these limits.
 func workerLimits(call policy.Limits) policy.Limits {
 	call.CPUTime = hookLifetime
 	return call
 }
 
-// workersFor gives the workers for a preset. The first who wants one waits for
-// the fork server.
+// workersFor returns the workers for a preset. The first caller waits until the fork
+// server has started.
 func (b *Backend) workersFor(ctx context.Context, preset policy.LanguagePreset) (workers, error) {
 	k := b.kinds[preset]
 	k.mu.Lock()
@@ -76,7 +76,7 @@ func (b *Backend) workersFor(ctx context.Context, preset policy.LanguagePreset) 
 		return k.workers, nil
 	}
 	if !b.gate.IsOpen() {
-		return nil, backend.ErrClosed() // nobody would end it
+		return nil, backend.ErrClosed() // nothing would end it
 	}
 	if b.options.OneShot {
 		s, err := newSingles(ctx, b, k.recipe)
@@ -98,7 +98,7 @@ func (b *Backend) workersFor(ctx context.Context, preset policy.LanguagePreset) 
 	return k.workers, nil
 }
 
-// opened gives the workers if they were ever wanted.
+// opened returns the workers, or nil if they were never used.
 func (k *kind) opened() workers {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -107,8 +107,8 @@ func (k *kind) opened() workers {
 
 func enforcedRules(preset policy.LanguagePreset) string { return fmt.Sprintf("enforced (%s)", preset) }
 
-// Check has the language rules judge a script, in a worker behind all the
-// walls: the parser reads what a stranger wrote.
+// Check checks a script against the language rules, in a worker behind all walls, because
+// the parser reads untrusted text.
 func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error) {
 	preset, err := policy.ParseLanguagePreset(string(cmp.Or(c.Preset, b.options.Policy.ScriptRules())))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// wideOpen allows a restricted script what it takes to try the kernel's walls.
+// wideOpen allows a restricted script what it needs to try the kernel's walls.
 var wideOpen = policy.Policy{Language: policy.Language{Modules: []string{"os", "socket", "ctypes", "marshal"}, Builtins: []string{"open"}}}
 
 // forbidden acts, each an expression that fails behind the walls.
@@ -23,7 +23,7 @@ var forbidden = []string{
 }
 
 // The walls of the kernel are the same below the rules, in every mode.
-func TestRestrictedWorkersHaveTheWalls(t *testing.T) {
+func TestRestrictedWorkersHaveAllWalls(t *testing.T) {
 	b := open(t, Options{Policy: wideOpen, Idle: 2})
 	requireHost(t, b, policy.WallMount, policy.WallSeccomp)
 	script := func(act string) string {
@@ -54,8 +54,8 @@ func startHookWorker(t *testing.T, b *Backend, script string) *hookWorker {
 	return w
 }
 
-// A guest that got hold of its channel can answer for itself, but not for the
-// next call.
+// A guest that reached its channel can forge the answer to its own call, but not to the
+// next one.
 func TestForgedAnswers(t *testing.T) {
 	b := open(t, Options{Policy: wideOpen, Idle: 1})
 	w := startHookWorker(t, b, `
@@ -75,7 +75,7 @@ result["output"] = "honest"
 		}
 		return res, reusable
 	}
-	if res, reusable := call("forge"); res.Outcome != run.InvalidOutput || !strings.Contains(res.Error, "an answer to no call") || reusable {
+	if res, reusable := call("forge"); res.Outcome != run.InvalidOutput || !strings.Contains(res.Error, "an answer with the number of another call") || reusable {
 		t.Errorf("%s %s %q, reusable %t", res.Outcome, res.Value, res.Error, reusable)
 	}
 	if res, reusable := call("next"); string(res.Value) == `"forged"` || reusable {
@@ -143,8 +143,7 @@ func TestTracelessModules(t *testing.T) {
 	}
 }
 
-// Checks and restricted runs work where one run is expected, whatever it was
-// said to be.
+// Checks and restricted runs work with OneShot, whatever preset it was started with.
 func TestLanguageOfOneShots(t *testing.T) {
 	for _, language := range []policy.LanguagePreset{"", policy.LanguageStandard, policy.LanguageHook} {
 		b := open(t, Options{OneShot: true, Language: language, Policy: policy.Policy{Preload: []string{}}})
@@ -173,8 +172,8 @@ func TestLanguageOfOneShots(t *testing.T) {
 	}
 }
 
-// The rules are learnt by the fork server, once. A worker that learns them anew touches
-// every class of the library, and with it most of the memory that it shares.
+// The fork server learns the rules once. A worker that learned them again would touch
+// every class of the library, and copy most of the memory that it shares.
 func TestWorkersShareTheRules(t *testing.T) {
 	b := open(t, Options{Idle: 1})
 	touched := func(restricted bool) int {

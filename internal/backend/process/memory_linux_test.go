@@ -7,8 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Shared memory is freed after a process has closed its files: its channel ends long
-// before the process does.
+// A dying process frees shared memory after it has closed its files, so its channel
+// closes long before the process ends.
 func TestKilledForMemoryThatTakesLongToFree(t *testing.T) {
 	for _, size := range []policy.Bytes{64 * policy.MiB, policy.GiB} {
 		t.Run(size.String(), func(t *testing.T) {

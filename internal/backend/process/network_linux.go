@@ -9,16 +9,16 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// certificates are what a client needs to check who it talks to.
+// certificates are the files that a client needs to verify a server.
 var certificates = []string{"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/openssl.cnf", "/usr/lib/ssl", "/etc/pki/tls", "/etc/pki/ca-trust", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates"}
 
-// proxied says that scripts have hosts to talk to.
+// proxied reports whether scripts may reach any hosts.
 func (b *Backend) proxied() bool { return len(b.grants) > 0 }
 
 // connection is the network of one run.
 type connection struct{ proxy *egress.Proxy }
 
-// connect gives a run its network, or nil if there is none to have.
+// connect returns the network of a run, or nil if it has none.
 func (b *Backend) connect(w *zygote.Worker) *connection {
 	if !b.proxied() {
 		return nil
@@ -26,7 +26,7 @@ func (b *Backend) connect(w *zygote.Worker) *connection {
 	return &connection{egress.New(egress.Options{Grants: b.grants, Report: w.Report})}
 }
 
-// network is what the worker needs of it.
+// network is the part that the worker needs.
 func (c *connection) network() *zygote.Network {
 	if c == nil {
 		return nil
@@ -34,7 +34,7 @@ func (c *connection) network() *zygote.Network {
 	return &zygote.Network{Proxy: egress.GuestAddress, Serve: c.proxy.ServeConn}
 }
 
-// end closes every connection, and says what went over them.
+// end closes every connection and returns their traffic.
 func (c *connection) end() ([]run.Traffic, error) {
 	if c == nil {
 		return nil, nil
@@ -43,7 +43,7 @@ func (c *connection) end() ([]run.Traffic, error) {
 	return c.proxy.Traffic(), err
 }
 
-// readable lists what guests may read beside the interpreter's files.
+// readable lists what guests may read besides the interpreter's files.
 func (b *Backend) readable() []string {
 	paths := slices.Clone(b.options.Policy.Read)
 	if !b.proxied() {
@@ -57,7 +57,7 @@ func (b *Backend) readable() []string {
 	return paths
 }
 
-// networkEnvironment tells clients of the proxy.
+// networkEnvironment has the variables that make clients use the proxy.
 func (b *Backend) networkEnvironment() []string {
 	if !b.proxied() {
 		return nil

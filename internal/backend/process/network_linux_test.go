@@ -13,7 +13,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// server listens on an address that no client takes for its own.
+// server listens on an address that no client treats as its own.
 func server(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.2:0")
@@ -29,9 +29,9 @@ func server(t *testing.T) (address string) {
 	return listener.Addr().String()
 }
 
-// A script reaches what the policy grants, with an ordinary client, and nothing
-// else, however it tries.
-func TestScriptsReachWhatIsGranted(t *testing.T) {
+// A script reaches what the policy grants with an ordinary client, and nothing else by
+// any means.
+func TestScriptsReachOnlyGrantedHosts(t *testing.T) {
 	granted, other := server(t), server(t)
 	r, err := cordon.NewRunner(cordon.Options{Policy: policy.Policy{AllowNet: []string{granted}}})
 	if err != nil {
@@ -77,8 +77,8 @@ func TestScriptsReachWhatIsGranted(t *testing.T) {
 	}
 }
 
-// What is granted to scripts is not to hooks, and their results say so.
-func TestHooksReachNothing(t *testing.T) {
+// Hooks do not get the hosts that are granted to scripts, and their results say so.
+func TestHooksHaveNoNetwork(t *testing.T) {
 	r, err := cordon.NewRunner(cordon.Options{Policy: policy.Policy{AllowNet: []string{"192.0.2.1:80"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +99,7 @@ func TestHooksReachNothing(t *testing.T) {
 	}
 }
 
-// A guest that has as many sockets as it may have is told so, and has done
-// nothing wrong.
+// A guest that reaches its limit of sockets gets an error, which is not a violation.
 func TestScriptsRunOutOfSockets(t *testing.T) {
 	r, err := cordon.NewRunner(cordon.Options{Policy: policy.Policy{AllowNet: []string{"192.0.2.1:80"}}})
 	if err != nil {
@@ -121,7 +120,7 @@ except OSError as e:
 	}
 }
 
-// Without a grant there is no socket at all.
+// Without a grant no socket can be made.
 func TestScriptsWithoutGrants(t *testing.T) {
 	r, err := cordon.NewRunner(cordon.Options{})
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A backend for one run serves others too, if it is asked for them: those that
-// its worker cannot have, and those that come after.
-func TestOneShotMoreThanOnce(t *testing.T) {
+// A backend with OneShot also serves other runs: those that do not fit its worker, and
+// later ones.
+func TestOneShotServesFurtherRuns(t *testing.T) {
 	p := systemPython
 	p.Limits = policy.Limits{Memory: 64 * policy.MiB}
 	b := open(t, Options{Policy: p, OneShot: true})
@@ -54,8 +54,8 @@ result = [size, space.f_blocks * space.f_bsize >> 20]
 	}
 }
 
-// One that is never used is gone after Close, with all it had.
-func TestOneShotUnused(t *testing.T) {
+// An unused backend leaves nothing behind after Close.
+func TestUnusedOneShotLeavesNothing(t *testing.T) {
 	b, err := New(t.Context(), Options{Policy: systemPython, OneShot: true})
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +65,6 @@ func TestOneShotUnused(t *testing.T) {
 		t.Error(err)
 	}
 	if !server.Gone() {
-		t.Error("its fork server is still there")
+		t.Error("its fork server is still alive")
 	}
 }

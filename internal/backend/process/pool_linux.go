@@ -14,20 +14,20 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// maxAge is after how much time a fork server is replaced, if not by the count
-// of its workers before: no hash secret and no address layout lives for ever.
+// maxAge is the age at which a fork server is replaced, unless it has forked MaxForks
+// workers before. No hash secret and no address layout lives forever.
 const maxAge = 15 * time.Minute
 
-// forkers ask for workers at the same time: while one warms up on one core,
-// the zygote forks the next on another.
+// forkers is the number of concurrent forks: while one worker warms up on one core, the
+// zygote forks the next on another.
 const forkers = 2
 
-// maxBarren is how many fork servers in a row may fail to start, or die before they
-// gave a single worker, before that is reported. One that has given workers does not
-// count: whoever kills servers now and then delays callers, and fails none of them.
+// maxBarren is how many fork servers in a row may fail to start, or die without having
+// forked a worker, before that is an error. A server that has forked workers does not
+// count: killing servers now and then delays callers, but fails none of them.
 const maxBarren = 3
 
-// retryDelay keeps a host that cannot fork from being asked in a loop.
+// retryDelay limits the retries on a host that cannot fork.
 const retryDelay = 100 * time.Millisecond
 
 // member is a worker with its cgroup.
@@ -35,29 +35,29 @@ type member struct {
 	*zygote.Worker
 	server *zygote.Zygote
 	group  *cgroup.Group // nil without a cgroup
-	done   atomic.Int32  // of two: the worker is dead, and nobody asks about it
-	// replace asks for a successor, once.
+	done   atomic.Int32  // counts to two: the worker is dead, and its user is done
+	// replace requests a successor, once.
 	replace func()
 }
 
 func newMember(z *zygote.Zygote) *member { return &member{server: z, replace: func() {}} }
 
-// fits says whether a worker with some limits can serve a run with others: it
-// can narrow them, but for the size of its scratch space. The result's comes with
-// each guest.
+// fits reports whether a worker can serve a run with other limits. A worker can narrow
+// its limits, except for the size of its scratch space. The limit of the result is sent
+// with each guest.
 func fits(run, worker policy.Limits) bool {
 	run.Result = worker.Result
 	_, _, _, wider := run.Above(worker)
 	return !wider && run.Scratch == worker.Scratch
 }
 
-// interpreterShare is what a worker's own pages may take in its cgroup before
-// the guest has used anything: those that it copied from the fork server.
+// interpreterShare is the memory for pages that a worker copies from the fork server.
+// They count in its cgroup before the guest uses anything.
 const interpreterShare = 16 * policy.MiB
 
 func groupLimit(l policy.Limits) int64 { return int64(l.Memory + interpreterShare) }
 
-// lease takes a cgroup, and gives the descriptor by which a worker joins it, or
+// lease takes a cgroup, and returns the descriptor through which a worker joins it, or
 // -1.
 func (m *member) lease(b *Backend, limits policy.Limits) (join int, err error) {
 	groups, err := b.groupPool()
@@ -73,8 +73,8 @@ func (m *member) lease(b *Backend, limits policy.Limits) (join int, err error) {
 	return -1, nil
 }
 
-// enroll puts a worker that could not join its cgroup by itself there, ahead of
-// demand: that may wait for all cores.
+// enroll moves a worker that could not join its cgroup itself. It does so ahead of
+// demand, because the kernel may wait for all cores.
 func (m *member) enroll(join int) error {
 	if m.group == nil || join >= 0 {
 		return nil
@@ -86,8 +86,8 @@ func (m *member) enroll(join int) error {
 	return nil
 }
 
-// letGo cleans up when it is called for the second time: as a rule by the
-// fork server's report, while the caller has its result already.
+// letGo cleans up when it is called for the second time. That is usually the fork
+// server's report, when the caller already has its result.
 func (m *member) letGo() {
 	if m.done.Add(1) < 2 {
 		return
@@ -105,36 +105,35 @@ func (m *member) letGo() {
 	m.replace()
 }
 
-// Close ends the worker; nobody asks about it after that.
+// Close ends the worker, which must not be used afterwards.
 func (m *member) Close() {
 	m.Worker.Kill(zygote.KilledDone)
 	m.letGo()
 }
 
-// pool keeps workers ready. One that is taken is replaced when it is dead, when
-// its guest takes long, or at once when few are left: a fork takes the better
-// part of a core for a millisecond, which a short run on a small machine would
-// feel.
+// pool keeps workers ready. A worker that is taken is replaced when it is dead, when its
+// guest takes long, or at once if few are left: a fork uses most of a core for a
+// millisecond, which would slow down a short run on a small machine.
 type pool struct {
 	backend *Backend
 	recipe
 
 	ready chan struct{} // one token for each worker in resting
-	wants chan struct{} // one token for each place there that is not filled
-	fails chan error    // why no worker came, for one who waits for it
+	wants chan struct{} // one token for each missing worker
+	fails chan error    // why no worker was forked, for a waiting caller
 
 	replacing sync.Mutex // held while a fork server starts, for tens of milliseconds
 
 	mu      sync.Mutex
-	resting []*member // those of a replaced fork server first, the newest last
+	resting []*member // idle workers: those of a replaced fork server first, the newest last
 	zygote  *zygote.Zygote
 	started time.Time
-	retired []*zygote.Zygote // replaced, and perhaps not done yet
-	barren  int              // servers in a row that gave nothing
-	proven  *zygote.Zygote   // the last server that gave a worker
-	mourned *zygote.Zygote   // the last server whose death was counted
+	retired []*zygote.Zygote // replaced, and perhaps still alive
+	barren  int              // servers in a row that forked no worker
+	proven  *zygote.Zygote   // the last server that forked a worker
+	counted *zygote.Zygote   // the last server whose death was counted
 
-	// start starts a fork server, and ask has it fork a worker. Tests replace them.
+	// start starts a fork server, and ask forks a worker from it. Tests replace them.
 	start func(context.Context) (*zygote.Zygote, error)
 	ask   func(context.Context, *zygote.Zygote, policy.Limits, bool) (*member, error)
 
@@ -168,7 +167,7 @@ func (p *pool) fill() {
 			return
 		case <-p.wants:
 		}
-		// When the pool is empty somebody waits, or will soon.
+		// When the pool is empty, a caller waits or will wait soon.
 		m, err := p.fork(p.ctx, p.limits, len(p.ready) > 0)
 		if err == nil {
 			p.add(m)
@@ -184,11 +183,10 @@ func (p *pool) fill() {
 	}
 }
 
-// fork gives a checked worker in its cgroup. No guest has started yet: when the
-// fork server dies over it, or while it starts, the next one is asked. How many have
-// died is counted for the pool and not here: a filler may meet one death after the
-// other while its neighbour serves everybody, and its error would go to a caller who
-// came behind all of them.
+// fork returns a checked worker in its cgroup. No guest has started yet, so if the fork
+// server dies meanwhile, the next one is asked. The pool counts the deaths, not this
+// function: one filler may see several deaths while another serves all callers, and its
+// error would reach a caller that came after all of them.
 func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*member, error) {
 	for {
 		z, err := p.current(ctx)
@@ -198,31 +196,31 @@ func (p *pool) fork(ctx context.Context, limits policy.Limits, warm bool) (*memb
 		}
 		switch {
 		case err == nil:
-			p.gave(z)
+			p.recordFork(z)
 			return m, nil
 		case p.ctx.Err() != nil:
 			return nil, backend.ErrClosed()
-		case ctx.Err() != nil || z != nil && z.Alive() || p.gaveNothing(z):
+		case ctx.Err() != nil || z != nil && z.Alive() || p.countBarren(z):
 			return nil, err
 		}
 	}
 }
 
-// gave notes that a fork server has given a worker.
-func (p *pool) gave(z *zygote.Zygote) {
+// recordFork records that a fork server has forked a worker.
+func (p *pool) recordFork(z *zygote.Zygote) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.barren, p.proven = 0, z
 }
 
-// gaveNothing counts a fork server that is dead, or nil for one that did not start,
-// once. It says whether too many in a row gave nothing.
-func (p *pool) gaveNothing(z *zygote.Zygote) bool {
+// countBarren counts a dead fork server once; nil stands for one that did not start. It
+// reports whether too many in a row forked no worker.
+func (p *pool) countBarren(z *zygote.Zygote) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if z == nil || z != p.proven && z != p.mourned {
+	if z == nil || z != p.proven && z != p.counted {
 		p.barren++
-		p.mourned = z
+		p.counted = z
 	}
 	return p.barren >= maxBarren
 }
@@ -244,8 +242,8 @@ func (p *pool) forkFrom(ctx context.Context, z *zygote.Zygote, limits policy.Lim
 	return m, err
 }
 
-// current gives the fork server, a new one when the old one is dead or due.
-// Who takes a worker meanwhile does not wait for it.
+// current returns the fork server, or starts a new one if the old one is dead or due.
+// Callers that take an idle worker meanwhile do not wait for it.
 func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	p.replacing.Lock()
 	defer p.replacing.Unlock()
@@ -253,7 +251,7 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 		return z, nil
 	}
 	if p.ctx.Err() != nil {
-		return nil, backend.ErrClosed() // nobody would end another
+		return nil, backend.ErrClosed() // nothing would end another
 	}
 	z, err := p.start(ctx)
 	if err != nil {
@@ -267,7 +265,7 @@ func (p *pool) current(ctx context.Context) (*zygote.Zygote, error) {
 	return z, nil
 }
 
-// server gives the fork server, nil when it is dead or due.
+// server returns the fork server, or nil if it is dead or due.
 func (p *pool) server() *zygote.Zygote {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -277,14 +275,13 @@ func (p *pool) server() *zygote.Zygote {
 	return nil
 }
 
-// take gives a worker that can have the limits. One with the policy's own is
-// ready; one with wider limits is forked for the purpose, since limits cannot
-// be raised.
+// take returns a worker for these limits. Workers with the policy's limits are ready; one
+// with wider limits is forked on demand, since limits cannot be raised.
 func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) {
 	if !fits(limits, p.limits) {
 		return p.fork(ctx, limits, false)
 	}
-	select { // at once, as a rule
+	select { // usually ready at once
 	case <-p.ready:
 		return p.lease(), nil
 	default:
@@ -301,8 +298,7 @@ func (p *pool) take(ctx context.Context, limits policy.Limits) (*member, error) 
 	}
 }
 
-// add has the worker wait for its guest: in front, if its fork server was
-// replaced while it came.
+// add puts a worker into the pool: in front, if its fork server was replaced meanwhile.
 func (p *pool) add(m *member) {
 	p.mu.Lock()
 	if m.server == p.zygote {
@@ -311,10 +307,10 @@ func (p *pool) add(m *member) {
 		p.resting = slices.Insert(p.resting, 0, m)
 	}
 	p.mu.Unlock()
-	p.ready <- struct{}{} // never blocks: a want is a place
+	p.ready <- struct{}{} // never blocks: there is room for each want
 }
 
-// lease gives the worker that a token of ready stands for.
+// lease takes the worker that belongs to a token of ready.
 func (p *pool) lease() *member {
 	m := p.next()
 	m.replace = sync.OnceFunc(func() { p.wants <- struct{}{} })
@@ -324,8 +320,8 @@ func (p *pool) lease() *member {
 	return m
 }
 
-// next gives the newest worker, whose memory is still in the caches. Those that
-// a replaced fork server has left go before, or they might wait for ever.
+// next returns the newest worker, whose memory is still in the caches. Workers of a
+// replaced fork server come first; otherwise they might wait forever.
 func (p *pool) next() *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -340,10 +336,10 @@ func (p *pool) next() *member {
 
 func (p *pool) waiting() int { return len(p.ready) }
 
-// stopAll ends the fork servers, and with them every worker, busy or not.
+// stopAll kills the fork servers, and with them every worker, busy or not.
 func (p *pool) stopAll() {
 	p.stop()
-	p.replacing.Lock() // one that starts is there by then, and none starts after
+	p.replacing.Lock() // a starting server is stored by now, and none starts later
 	defer p.replacing.Unlock()
 	p.mu.Lock()
 	zygotes := append(slices.Clone(p.retired), p.zygote)
@@ -353,7 +349,7 @@ func (p *pool) stopAll() {
 	}
 }
 
-// clear lets go of the workers that nobody wanted.
+// clear frees the idle workers.
 func (p *pool) clear() {
 	p.fillers.Wait()
 	for {

@@ -14,8 +14,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// useGrants reads what was granted and then does all it can against the mount
-// points and their neighbours. result is what it read, and what it could do.
+// useGrants reads what was granted and then attacks the mount points and their neighbors.
+// Its result is what it read and what it could do.
 const useGrants = `
 import ctypes, os
 top, granted, data, single = context["top"], context["granted"], context["data"], context["single"]
@@ -55,8 +55,8 @@ write("/tmp/own")
 result = {"read": read, "done": done, "top": sorted(os.listdir(top)), "own": open("/dev/shm/own").read()}
 `
 
-// What is granted below a directory that the guest has of its own is there, to
-// read; nothing around it is, and nothing of it can be taken away.
+// A grant below a private directory of the guest is readable; nothing around it is
+// visible, and nothing of it can be removed.
 func TestGrantsBelowPrivateDirectories(t *testing.T) {
 	for _, parent := range []string{confine.Scratch, confine.SharedMemory, "/var/tmp"} {
 		for _, oneShot := range []bool{false, true} {
@@ -85,7 +85,7 @@ func testGrantsBelow(t *testing.T, parent string, oneShot bool) {
 	if err := os.Symlink(top+"/secret", granted+"/out"); err != nil {
 		t.Fatal(err)
 	}
-	// The modes must not stand in for a wall.
+	// The modes must not hide a missing wall.
 	for _, path := range []string{top, filepath.Dir(granted), granted, granted + "/file", data, single, top + "/secret"} {
 		if err := os.Chmod(path, 0o777); err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func testGrantsBelow(t *testing.T, parent string, oneShot bool) {
 	}
 }
 
-// Every guest of a fork server has the mounts anew.
+// Every guest of a fork server gets new mounts.
 func TestEachWorkerHasItsGrants(t *testing.T) {
 	top, err := os.MkdirTemp(confine.Scratch, "cordon-test-")
 	if err != nil {
@@ -138,7 +138,7 @@ func TestEachWorkerHasItsGrants(t *testing.T) {
 	}
 }
 
-// A virtual environment may lie below /tmp, as that of a clone does.
+// A virtual environment may be below /tmp.
 func TestEnvironmentBelowTmp(t *testing.T) {
 	clone, err := os.MkdirTemp(confine.Scratch, "cordon-test-")
 	if err != nil {
@@ -168,8 +168,8 @@ func TestEnvironmentBelowTmp(t *testing.T) {
 	}
 }
 
-// Where nothing can be mounted, the guest sees the host's /tmp, and Landlock opens
-// what was granted of it.
+// Without mounts the guest sees the host's /tmp, and Landlock allows what is granted in
+// it.
 func TestGrantBelowTmpWithoutMounts(t *testing.T) {
 	if hosttest.Degraded() {
 		t.Skip("this is the outside")

@@ -1,5 +1,5 @@
-// Package process is the `process` tier: each script runs in a CPython of its
-// own, forked ahead of demand behind all the walls that the host can give.
+// Package process is the `process` tier: each script runs in its own CPython, forked
+// ahead of demand behind all walls that the host can provide.
 package process
 
 import (
@@ -10,32 +10,32 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Options say how the tier is run.
+// Options configure the tier.
 type Options struct {
 	Policy policy.Policy
 	// Idle is how many workers wait for a request; 0 means DefaultIdle.
 	Idle int
-	// Turns are those of the Runner, which all tiers share; nil means Concurrent and
-	// Queue of its own.
+	// Turns is the Runner's queue, which all tiers share; nil means a new one with
+	// Concurrent and Queue.
 	Turns *backend.Turns
-	// Concurrent bounds the runs under way; 0 means DefaultConcurrent.
+	// Concurrent limits the concurrent runs; 0 means DefaultConcurrent.
 	Concurrent int
-	// Queue bounds the requests that wait; 0 means DefaultQueue.
+	// Queue limits the waiting requests; 0 means DefaultQueue.
 	Queue int
-	// MaxForks is after how many workers a fork server is replaced; 0 means
+	// MaxForks is the number of workers after which a fork server is replaced; 0 means
 	// DefaultMaxForks.
 	MaxForks int
-	// OneShot says that there will be one run: nothing is kept for a second.
+	// OneShot says that there is only one run, so that nothing is kept for the next.
 	OneShot bool
-	// Language says by which rules the first run will go; empty for none. Others
-	// wait for a fork server of their kind.
+	// Language is the preset of the first run; empty for no rules. Runs with other
+	// presets wait for a fork server of their kind.
 	Language policy.LanguagePreset
-	// Workspaces are where commands may write; see Policy.Write, too.
+	// Workspaces are directories that commands may write to; see also Policy.Write.
 	Workspaces []string
-	// Without takes walls away. Tests use it to show that each one matters.
+	// Without removes walls. Tests use it to show that each wall matters.
 	Without []policy.Wall
-	// LandlockABI, if it is not 0, is the newest Landlock to use. Tests use it to
-	// see what an older kernel would leave open.
+	// LandlockABI, if not 0, is the newest Landlock ABI to use. Tests use it to see what
+	// an older kernel leaves open.
 	LandlockABI int
 }
 
@@ -47,7 +47,7 @@ const (
 	DefaultMaxForks   = 10_000
 )
 
-// guests are where a guest could have put something that looks like Python.
+// guests lists the directories where a guest could have put a fake interpreter or module.
 func (o Options) guests() hostpath.Guests {
 	return hostpath.Writable(slices.Concat(o.Policy.Write, o.Workspaces)...)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A fork server is replaced after so many workers, it ends, and no run notices.
+// A fork server is replaced after MaxForks workers and ends, and no run notices.
 func TestForkServerIsReplaced(t *testing.T) {
 	const each = 6
 	b := open(t, Options{Idle: 3, MaxForks: each})
 	servers := map[*zygote.Zygote]bool{}
 	const runs = 5 * each
 	for i := range runs {
-		// The word keeps it in one pool.
+		// The word "import" keeps it in one pool.
 		result := runJob(t, b, jobOf(b, "import sys; result = context + 1", i))
 		if result.Outcome != run.Succeeded || string(result.Value) != strconv.Itoa(i+1) {
 			t.Fatalf("run %d: %s, %s, %v", i, result.Outcome, result.Value, result.Exception)
@@ -40,14 +40,14 @@ func TestForkServerIsReplaced(t *testing.T) {
 	}
 }
 
-// What a replaced fork server has left is used first, so that it can go.
-func TestOldWorkersAreUsedUp(t *testing.T) {
+// The workers of a replaced fork server are used first, so that it can end.
+func TestWorkersOfReplacedServerAreUsedFirst(t *testing.T) {
 	const idle = 4
 	b := open(t, Options{Idle: idle, MaxForks: idle})
 	plainPool(b).mu.Lock()
 	first := plainPool(b).zygote
 	plainPool(b).mu.Unlock()
-	for range 2*idle + forkers { // who ask at the same time may all be served
+	for range 2*idle + forkers { // concurrent forks may all be served
 		runJob(t, b, jobOf(b, "import sys", nil))
 	}
 	awaitEnd(t, first)
@@ -67,10 +67,10 @@ func TestForkServerAges(t *testing.T) {
 	awaitEnd(t, first)
 }
 
-// Nobody waits for a fork server that starts while a worker is there.
-func TestTakersDoNotWaitForAStart(t *testing.T) {
+// No caller waits for a starting fork server while a worker is idle.
+func TestTakeDoesNotWaitForServerStart(t *testing.T) {
 	b := open(t, Options{Idle: 1})
-	<-plainPool(b).ready // a worker is there
+	<-plainPool(b).ready // a worker is idle
 	plainPool(b).ready <- struct{}{}
 	plainPool(b).replacing.Lock()
 	defer plainPool(b).replacing.Unlock()
@@ -82,7 +82,7 @@ func awaitEnd(t *testing.T, z *zygote.Zygote) {
 	select {
 	case <-z.Done():
 	case <-time.After(time.Minute):
-		t.Fatal("a replaced fork server is still there: somebody holds a worker of its")
+		t.Fatal("a replaced fork server is still alive: one of its workers is in use")
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// singles serve a backend that expects one run. The worker for it is there. For
-// any other, a fork server is started while the caller waits, and becomes the
-// worker itself.
+// singles supplies the workers of a backend with OneShot. The worker for the expected run
+// is started ahead. For any other run, a fork server is started while the caller waits,
+// and becomes the worker itself.
 type singles struct {
 	backend *Backend
 	recipe
 
-	mu      sync.Mutex // held while one starts
-	ready   *member    // nil when it was taken
+	mu      sync.Mutex // held while a worker starts
+	ready   *member    // nil once it was taken
 	servers []*zygote.Zygote
 	stopped bool
 }
@@ -39,7 +39,7 @@ func (s *singles) take(ctx context.Context, limits policy.Limits) (*member, erro
 		return m, nil
 	}
 	if s.stopped {
-		return nil, backend.ErrClosed() // nobody would end another
+		return nil, backend.ErrClosed() // nothing would end another
 	}
 	return s.start(ctx, limits)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Stats are the figures of both tiers whose workers are made here.
+// Stats returns the metrics of the tiers process and hook.
 func (b *Backend) Stats() observe.Stats {
 	scripts := observe.TierStats{Busy: b.gate.Busy(), Forks: b.scripts.Forks.Durations(), Setups: b.scripts.Setups.Durations()}
 	if p := b.bare.Load(); p != nil {

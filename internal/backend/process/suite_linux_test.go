@@ -20,13 +20,13 @@ func opener(t *testing.T, p policy.Policy) backend.Backend {
 func TestContract(t *testing.T)    { backendtest.Contract(t, opener, policy.Policy{}) }
 func TestContainment(t *testing.T) { backendtest.Containment(t, opener, policy.Policy{}) }
 
-// oneShots gives every job a backend of its own, as the command line does.
+// oneShots opens a new backend for every job, as the command line does.
 type oneShots struct{ options Options }
 
 func (o oneShots) Tier() policy.Tier { return policy.TierProcess }
 func (o oneShots) Close() error      { return nil }
 
-// Enforcement differs from one to the next.
+// Enforcement differs between backends.
 func (o oneShots) Enforcement() run.Enforcement { return run.Enforcement{} }
 
 func (o oneShots) Open(ctx context.Context, job backend.Job) (backend.Sandbox, error) {
@@ -63,8 +63,8 @@ func TestContainmentInDegradedHost(t *testing.T) {
 	inDegradedHost(t, func() { backendtest.Containment(t, opener, systemPython) })
 }
 
-// As on Linux 6.1, whose Landlock knows neither truncation nor signals: all that is left
-// there has to hold the same attempts.
+// As on Linux 6.1, whose Landlock covers neither truncation nor signals: the remaining
+// walls must stop the same attempts.
 func TestContainmentInOldDegradedHost(t *testing.T) {
 	inDegradedHost(t, func() { backendtest.Containment(t, oldOpener, systemPython) })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Threads of native code hold no lock of the interpreter, so that many can
-// ask for another at the very same moment.
+// Threads of native code do not hold the interpreter's lock, so many can ask for another
+// thread at the same moment.
 func TestHammerThreads(t *testing.T) {
 	b := open(t, Options{Idle: 1})
 	requireHost(t, b, policy.WallSeccomp)
@@ -71,8 +71,8 @@ type writerFunc func([]byte)
 
 func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }
 
-// Calls that come to nothing are counted, also where the kernel and not cordon refuses.
-func TestCallsThatComeToNothingAreCounted(t *testing.T) {
+// Failed calls are counted, also if the kernel and not cordon refuses them.
+func TestFailedCallsAreCounted(t *testing.T) {
 	b := open(t, Options{Policy: policy.Policy{AllowNet: []string{"example.com"}}})
 	requireHost(t, b, policy.WallSeccomp)
 	for name, script := range map[string]string{

@@ -18,22 +18,21 @@ import (
 type wallTest struct {
 	wall   policy.Wall
 	masks  []policy.Wall
-	root   bool // only root could do it anyway
+	root   bool // needs root
 	limits policy.Limits
 	// script sets result to whether the act succeeded.
 	script string
-	// held decides otherwise, where the act ends the guest.
+	// held decides instead of the result, if the act ends the guest.
 	held func(run.Result) bool
 }
 
-// systemPython can be read by everybody: some of these tests take away the
-// mounts that let nobody use an interpreter in root's home.
+// systemPython is readable by everybody: some tests remove the mounts that make an
+// interpreter in root's home usable for nobody.
 var systemPython = policy.Policy{Python: "/usr/bin/python3"}
 
-// Several walls hold most attacks, so that taking one away often changes
-// nothing. To show that a wall does its part, those that would hide its
-// absence are taken away first: with the wall the act must fail, and without
-// it, everything else equal, the very same act must succeed.
+// Several walls stop most attacks, so removing one often changes nothing. To show that a
+// wall matters, the walls that would hide its absence are removed first: with the wall
+// the act must fail, and without it, everything else equal, the same act must succeed.
 var wallTests = []wallTest{
 	{
 		wall: policy.WallNoNewPrivs,
@@ -56,7 +55,7 @@ except OSError:
     result = False`,
 	},
 	{
-		// Without a user namespace there is none of the others either.
+		// Without a user namespace there are no other namespaces either.
 		wall: policy.WallUser, masks: []policy.Wall{policy.WallMount, policy.WallLandlock, policy.WallSeccomp},
 		script: `
 import os
@@ -143,7 +142,7 @@ except OSError:
 result = len(files) == 200`,
 	},
 	{
-		// Shared memory is no process's data: only the cgroup counts it.
+		// Shared memory is not the data of a process: only the cgroup counts it.
 		wall: policy.WallCgroup, masks: []policy.Wall{policy.WallRlimit}, limits: policy.Limits{Memory: 32 * policy.MiB},
 		script: `
 import mmap
@@ -209,7 +208,7 @@ func TestEachWallMatters(t *testing.T) {
 	}
 }
 
-// plant lays out what a guest must not reach.
+// plant creates what a guest must not reach.
 func plant(t *testing.T) map[string]any {
 	t.Helper()
 	dir := t.TempDir()
@@ -257,8 +256,8 @@ func plant(t *testing.T) map[string]any {
 	}
 }
 
-// What the kernel says of a worker from outside, each namespace by its link.
-func TestWorkersSeenFromOutside(t *testing.T) {
+// The kernel's own view of a worker: each namespace by its link.
+func TestKernelShowsWallsOfWorkers(t *testing.T) {
 	b := open(t, Options{Idle: 1})
 	requireHost(t, b, policy.WallUser)
 	s, err := b.Open(t.Context(), jobOf(b, "pass", nil))

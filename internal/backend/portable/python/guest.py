@@ -1,5 +1,5 @@
-"""Last part: the guest side where each script has a process of its own, behind the
-walls of a system that is not Linux.
+"""Last part: the guest side on systems other than Linux, where each script has its own
+process behind the system's walls.
 
     Runner                            here
     ──────                            ────
@@ -10,7 +10,7 @@ walls of a system that is not Linux.
     the script's own input      ──▶   what is left of standard input
                                 ◀──   done: the report, see internal/report
 
-Up to "ready" all that the Runner hears is ours. After that it may be the guest's.
+Up to "ready" all messages are ours. After that any message may be the guest's.
 """
 import marshal
 import sys
@@ -25,7 +25,7 @@ def open_channel(name):
 
 
 def send(channel, kind, payload):
-    """Kind, length, payload. See internal/wire."""
+    """Sends kind, length, payload. See internal/wire."""
     data = memoryview(kind + len(payload).to_bytes(4, "little") + payload)
     while data:
         data = data[system.write(channel, data[: 1 << 20]) :]
@@ -53,7 +53,7 @@ def main():
             rules = learn_language(modules, builtins, False)
             names, compiling = rules.builtins, rules.compiled
         space = stage(names)
-        out_of_memory = raised("MemoryError")  # made before memory can run out
+        out_of_memory = raised("MemoryError")  # made in advance, while there is memory
     except BaseException as error:
         words = {"step": step, "error": bounded(str, error, 1000)}
         send(channel, b"R", marshal.dumps(words, 2))
