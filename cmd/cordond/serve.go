@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/httpapi"
 )
 
 func newServeCommand() *cobra.Command {
@@ -15,14 +16,9 @@ func newServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Offer the sandbox to programs, by HTTP",
 		Long: `Run scripts and commands for programs that ask by HTTP, and for agents that
-speak MCP. GET /docs shows all there is to ask for:
+speak MCP. GET /docs shows the details of each endpoint:
 
-  POST /v1/runs      a Request in, its Result out; or a stream of events
-  POST /v1/checks    what the language rules say of a script
-  POST /v1/hooks     a script that is made to be called often
-  GET  /v1/info      what may be asked for here
-  /mcp, /sse         the same for agents: see cordon mcp --help
-  /healthz, /readyz, /metrics, /openapi.json
+` + httpapi.Listing() + `  /mcp, /sse  the same for agents: see cordon mcp --help
 
 On a loopback address or a Unix socket (which only its own user can open), whoever
 can connect may ask. Any other address needs --tokens. On a machine with several

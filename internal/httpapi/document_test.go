@@ -44,6 +44,34 @@ func TestDocumentIsTheCommittedOne(t *testing.T) {
 	}
 }
 
+// docs/http.md lists the endpoints of the table, and no others.
+func TestDocsListEveryEndpoint(t *testing.T) {
+	const file, start = "../../docs/http.md", "| | |\n| --- | --- |\n"
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(content), start)
+	table, after, ends := strings.Cut(rest, "\n\n")
+	if !found || !ends {
+		t.Fatalf("%s has no table of endpoints", file)
+	}
+	var rows []string
+	for _, e := range endpoints {
+		rows = append(rows, "| `"+e.method+" "+e.path+"` | "+e.summary+" |")
+	}
+	want := strings.Join(rows, "\n")
+	if *update {
+		if err := os.WriteFile(file, []byte(before+start+want+"\n\n"+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if table != want {
+		t.Errorf("the table in %s differs from the endpoints: go test ./internal/httpapi -run Docs -update\nwant:\n%s", file, want)
+	}
+}
+
 func TestDocumentIsValid(t *testing.T) {
 	spec := specification(t)
 	if !spec.IsOpenAPI31OrLater() {

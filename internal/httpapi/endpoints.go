@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/openhooks"
@@ -11,16 +13,17 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// access says who may ask for an endpoint.
+// access says which callers an endpoint answers.
 type access int
 
 const (
-	forCallers    access = iota // who has a token, or is on this machine where there are none
+	forCallers    access = iota // callers with a token, or on this machine where there are no tokens
 	forNeighbours               // everybody, but no strange website where there are no tokens
 	forAnybody                  // everybody
 )
 
-// endpoint is one thing that can be asked for.
+// endpoint is one row of the table of endpoints. Routes, the OpenAPI document, the page
+// for people, the help of cordon serve and the table in docs/http.md are made from it.
 type endpoint struct {
 	method, path string
 	name         string // in clients that are made of the document
@@ -43,7 +46,7 @@ type Findings struct {
 	Findings []run.Finding `json:"findings"`
 }
 
-// Opened is the answer to who opens a hook.
+// Opened is the answer to a request that opens a hook.
 type Opened struct {
 	ID string `json:"id"`
 }
@@ -59,7 +62,7 @@ var (
 	wrongTurns  = []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusServiceUnavailable}
 )
 
-// endpoints is all there is.
+// endpoints are all endpoints of the HTTP frontend.
 var endpoints = []endpoint{
 	{
 		method: http.MethodPost, path: "/v1/runs", name: "run", summary: "Run a script or a command",
@@ -79,7 +82,7 @@ var endpoints = []endpoint{
 	},
 	{
 		method: http.MethodPost, path: "/v1/hooks", name: "openHook", summary: "Open a hook",
-		words: "The script is compiled once and can be called many times, by its id, by who opened it. A script that the language rules refuse is answered with 422 and its findings. A hook that is not called for 10 minutes is closed, and all are when the service ends.",
+		words: "The script is compiled once and can be called many times, by its id, by the caller that opened it. A script that the language rules refuse is answered with 422 and its findings. A hook that is not called for 10 minutes is closed, and all are when the service ends.",
 		serve: func(a *api) handler { return a.openHook },
 		body:  reflect.TypeFor[run.HookSpec](), answer: reflect.TypeFor[Opened](), status: http.StatusCreated,
 		wrong: slices.Concat(wrongTurns, wrongBodies, []int{http.StatusUnprocessableEntity}),
@@ -99,7 +102,7 @@ var endpoints = []endpoint{
 	},
 	{
 		method: http.MethodGet, path: "/v1/info", name: "info", summary: "What is allowed here",
-		words:  "Tiers, limits, imports and hosts, for who asks.",
+		words:  "Tiers, limits, imports and hosts that the caller may use.",
 		serve:  func(a *api) handler { return a.info },
 		answer: reflect.TypeFor[service.Info](), status: http.StatusOK,
 		wrong: []int{http.StatusNotAcceptable},
@@ -115,16 +118,29 @@ var endpoints = []endpoint{
 		wrong: []int{http.StatusServiceUnavailable, http.StatusInternalServerError},
 	},
 	{
-		method: http.MethodGet, path: "/metrics", name: "metrics", summary: "Figures for Prometheus",
+		method: http.MethodGet, path: "/metrics", name: "metrics", summary: "Metrics for Prometheus",
 		serve: func(a *api) handler { return a.metrics }, kind: "text/plain", status: http.StatusOK,
 		wrong: []int{http.StatusNotFound},
 	},
 	{
-		method: http.MethodGet, path: "/openapi.json", name: "openapi", access: forNeighbours, summary: "This document, for programs",
+		method: http.MethodGet, path: "/openapi.json", name: "openapi", access: forNeighbours, summary: "The OpenAPI document, for programs",
 		serve: func(a *api) handler { return a.constant(jsonType, a.document) }, answer: reflect.TypeFor[map[string]any](), status: http.StatusOK,
 	},
 	{
-		method: http.MethodGet, path: "/docs", name: "docs", access: forNeighbours, summary: "This document, for people",
+		method: http.MethodGet, path: "/docs", name: "docs", access: forNeighbours, summary: "The endpoints, for people",
 		serve: func(a *api) handler { return a.constant("text/html; charset=utf-8", a.page) }, kind: "text/html", status: http.StatusOK,
 	},
+}
+
+// Listing shows each endpoint on a line, for help texts.
+func Listing() string {
+	width := 0
+	for _, e := range endpoints {
+		width = max(width, len(e.path))
+	}
+	var b strings.Builder
+	for _, e := range endpoints {
+		fmt.Fprintf(&b, "  %-6s %-*s  %s\n", e.method, width, e.path, e.summary)
+	}
+	return b.String()
 }
