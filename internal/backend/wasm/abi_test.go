@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/memory"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -40,7 +41,7 @@ func packed(at, length uint32) uint64 { return uint64(at)<<32 | uint64(length) }
 
 // What a library says of addresses is not believed.
 func TestCallIsBounded(t *testing.T) {
-	const page = wasmPage
+	const page = memory.Page
 	argument := []byte(`"eight."`)
 	b := newBench(t, Options{Cache: testCache})
 	for _, test := range []struct {
@@ -121,7 +122,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 			// It traps unless it gets -1.
 			code(slices.Concat([]byte{0x41}, signed(at), []byte{0x41}, signed(length), []byte{0x10, 0, 0x41, 0x7f, 0x47, 0x04, 0x40, 0x00, 0x0b})))
 	}
-	for _, where := range [][2]int64{{-8, 100}, {wasmPage - 8, 9}, {0, -1}, {wasmPage + 1, 0}} {
+	for _, where := range [][2]int64{{-8, 100}, {memory.Page - 8, 9}, {0, -1}, {memory.Page + 1, 0}} {
 		expect(t, b.run(b.open(asking(where[0], where[1])), run.Request{}), run.Succeeded, "")
 	}
 }
@@ -231,18 +232,21 @@ func TestRandomnessTakesTime(t *testing.T) {
 	m := b.open(assemble(
 		section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7f})),
 		section(2, list(slices.Concat(text("wasi_snapshot_preview1"), text("random_get"), []byte{0, 1}))),
-		functions(1), section(5, list(memoryOf(much/wasmPage))), exportStart(1),
+		functions(1), section(5, list(memoryOf(much/memory.Page))), exportStart(1),
 		code(slices.Concat([]byte{0x41, 0, 0x41}, signed(much), []byte{0x10, 0, 0x1a}))))
 	r := b.run(m, run.Request{Limits: policy.Limits{WallTime: policy.Duration(20 * time.Millisecond), Memory: policy.GiB}})
 	expect(t, r, run.TimedOut, "wall time limit")
 }
 
-// A guest learns nothing of how long the host runs.
-func TestClocksBeginWithUs(t *testing.T) {
+// testsBegan is a little later than the zero of the guests' clocks.
+var testsBegan = time.Now()
+
+// A guest does not learn how long the host has been up.
+func TestClocksBeginWithTheProcess(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	seconds := valueOf[float64](t, b.script(run.Request{Script: run.Script{Source: "import time; result = time.monotonic()"}}))
-	if most := time.Since(began).Seconds(); seconds < 0 || seconds > most {
-		t.Errorf("%v seconds, and we run for %v", seconds, most)
+	if most := time.Since(testsBegan).Seconds() + 60; seconds < 0 || seconds > most {
+		t.Errorf("%v seconds, and this process runs for less than %v", seconds, most)
 	}
 }
 
@@ -311,17 +315,6 @@ func TestCallsEndWithTheRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := m.Call(t.Context(), jobOf(m, run.Request{}), "echo", []byte("1")); run.ClassOf(err) != run.Closed {
-		t.Error(err)
-	}
-}
-
-// A mistake of the engine's is an error, and the process goes on.
-func TestMistakesOfTheEngine(t *testing.T) {
-	mistaken := func() (err error) {
-		defer failing(&err)
-		return fmt.Errorf("there is no %c", t.Name()[len(t.Name())])
-	}
-	if err := mistaken(); run.ClassOf(err) != run.Internal || !strings.Contains(err.Error(), "the engine for WebAssembly failed") {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"sync"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/engine"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/files"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/python"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -18,64 +21,72 @@ import (
 // Backend is the tier under one policy.
 type Backend struct {
 	options Options
-	engines *engines
+	engine  *engine.Engine
 	gate    *backend.Gate
 	roots   *rootfs.Roots // for modules
 	scripts *rootfs.Roots // for Python, which may change nothing
 
-	interpreter *backend.Lazy[*interpreter]
-	plain       *backend.Lazy[*python] // scripts that may say what they like
-	strict      *backend.Lazy[*python] // those that go by the language rules
+	interpreter *backend.Lazy[*python.Interpreter]
+	plain       *backend.Lazy[*python.Pool] // for scripts without the language rules
+	strict      *backend.Lazy[*python.Pool] // for scripts with them
 
 	meter observe.Meter
 
 	mu       sync.Mutex
-	sessions map[*Session]bool // nil when there may be none
+	sessions map[*Session]bool // nil when the tier is closed
 }
 
 var _ backend.Backend = (*Backend)(nil)
 
 // New opens what the policy grants. Nothing is compiled yet.
 func New(options Options) (*Backend, error) {
-	if err := suits(options.Policy); err != nil {
+	if err := checkPolicy(options.Policy); err != nil {
 		return nil, err
 	}
 	options = options.resolved()
 	options.Policy = options.Policy.Resolved()
-	roots, err := rootfs.Open(grantsOf(options.Policy))
+	roots, err := rootfs.Open(files.GrantsOf(options.Policy))
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
-	scripts, err := rootfs.Open(grantsOf(policy.Policy{Read: options.Policy.Read}))
+	scripts, err := rootfs.Open(files.GrantsOf(policy.Policy{Read: options.Policy.Read}))
 	if err != nil {
 		return nil, errors.Join(run.Wrap(run.Invalid, err), roots.Close())
 	}
 	b := &Backend{
-		options: options, engines: newEngines(options), roots: roots, scripts: scripts,
+		options: options, engine: engine.New(engine.Options{Interpreter: options.Interpreter, Cache: options.Cache, Granted: options.Policy.Write}), roots: roots, scripts: scripts,
 		gate: options.Turns.Gate(), sessions: map[*Session]bool{},
 	}
 	p := options.Policy
 	b.interpreter = backend.NewLazy(b.openInterpreter)
-	b.plain = backend.NewLazy(func(ctx context.Context) (*python, error) { return b.startPython(ctx, nil, p.Preload) })
-	b.strict = backend.NewLazy(func(ctx context.Context) (*python, error) {
+	b.plain = backend.NewLazy(func(ctx context.Context) (*python.Pool, error) { return b.startPython(ctx, nil, p.Preload) })
+	b.strict = backend.NewLazy(func(ctx context.Context) (*python.Pool, error) {
 		allowed := p.Allowed(p.ScriptRules())
 		return b.startPython(ctx, &allowed, slices.Concat(p.Preload, p.Language.Modules))
 	})
 	return b, nil
 }
 
-// startPython makes what gives interpreters to scripts of one kind.
-func (b *Backend) startPython(ctx context.Context, rules *policy.Language, preload []string) (*python, error) {
+// openInterpreter finds and compiles CPython.
+func (b *Backend) openInterpreter(ctx context.Context) (*python.Interpreter, error) {
+	return python.Open(ctx, python.Options{
+		Bundle: b.options.Policy.PythonWasm, Engine: b.engine, Granted: b.scripts, Closed: b.gate.Closed(), Meter: &b.meter,
+		MaxMemory: b.options.Policy.Maxima.Memory, RotateAfter: b.options.RotateAfter, Uncounted: b.options.Uncounted,
+	})
+}
+
+// startPython starts an interpreter for scripts of one kind.
+func (b *Backend) startPython(ctx context.Context, rules *policy.Language, preload []string) (*python.Pool, error) {
 	i, err := b.interpreter.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return newPython(ctx, i, rules, preload, b.options.Idle)
+	return python.NewPool(ctx, i, rules, preload, b.options.Idle)
 }
 
-// suits refuses a policy that requires walls of the kernel by name. Those that are
-// required by default stand between a guest and system calls that it has not got here.
-func suits(p policy.Policy) error {
+// checkPolicy refuses a policy that requires walls of the kernel by name. Those that are
+// required by default guard system calls, which guests of this tier do not have.
+func checkPolicy(p policy.Policy) error {
 	var missing []string
 	for _, wall := range p.Require {
 		if wall != policy.WallLanguage && wall != policy.WallWasm && !slices.Contains(policy.DefaultRequired(), wall) {
@@ -92,13 +103,29 @@ func suits(p policy.Policy) error {
 // Tier is `wasm`.
 func (b *Backend) Tier() policy.Tier { return policy.TierWasm }
 
-// Enforcement says what the one wall is made of.
+// Enforcement describes the one wall.
 func (b *Backend) Enforcement() run.Enforcement {
 	return run.Enforcement{
 		Tier:               policy.TierWasm,
-		Walls:              map[policy.Wall]string{policy.WallWasm: "enforced (" + b.engines.words() + ", in cordon's own process)"},
+		Walls:              map[policy.Wall]string{policy.WallWasm: "enforced (" + b.engine.Mode() + ", in cordon's own process)"},
 		ViolationsObserved: true,
 	}
+}
+
+// Facts are what an operator may want to know about the tier on this host.
+type Facts struct {
+	// Engine is "compiled" or "interpreted".
+	Engine string
+	// Cache is the directory in which compiled code is kept. NoCache says why it is not.
+	Cache   string
+	NoCache error
+}
+
+// Facts finds them out.
+func (b *Backend) Facts() Facts {
+	f := Facts{Engine: b.engine.Mode()}
+	f.Cache, f.NoCache = b.engine.Usable()
+	return f
 }
 
 // Open waits for the job's turn.
@@ -109,26 +136,26 @@ func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, err
 	return &sandbox{b}, nil
 }
 
-// Stats are the figures of the tier.
+// Stats implements backend.Backend.
 func (b *Backend) Stats() observe.Stats {
 	s := observe.TierStats{Busy: b.gate.Busy(), Forks: b.meter.Forks.Durations(), Setups: b.meter.Setups.Durations()}
-	for _, kind := range []*backend.Lazy[*python]{b.plain, b.strict} {
+	for _, kind := range []*backend.Lazy[*python.Pool]{b.plain, b.strict} {
 		if p, started := kind.Started(); started {
-			s.Idle += len(p.ready)
+			s.Idle += p.Ready()
 		}
 	}
 	return observe.Stats{policy.TierWasm: s}
 }
 
-// Close ends the guests under way and lets go of everything.
+// Close ends all guests.
 func (b *Backend) Close() error {
 	b.gate.Close()
 	return b.closeAll()
 }
 
-// closeAll is for when nobody runs any more.
+// closeAll is for when no guest runs.
 func (b *Backend) closeAll() error {
-	return errors.Join(b.closeSessions(), b.plain.Close(), b.strict.Close(), b.interpreter.Close(), b.engines.close(), b.roots.Close(), b.scripts.Close())
+	return errors.Join(b.closeSessions(), b.plain.Close(), b.strict.Close(), b.interpreter.Close(), b.engine.Close(), b.roots.Close(), b.scripts.Close())
 }
 
 // sandbox is one turn.
@@ -147,28 +174,28 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 
 // runScript runs a script in an interpreter of its own.
 func (b *Backend) runScript(ctx context.Context, job backend.Job) (run.Result, error) {
-	p, err := b.kind(job.Script.Restricted).Get(ctx)
+	p, err := b.poolFor(job.Script.Restricted).Get(ctx)
 	if err != nil {
 		return run.Result{}, err
 	}
-	i, err := p.lease()
+	i, err := p.Lease()
 	if err != nil {
 		return run.Result{}, err
 	}
-	result, err := i.run(ctx, b.completed(job), false)
+	result, err := i.Run(ctx, b.completed(job), false)
 	result.Enforcement = b.enforcementOf(job)
-	return result, errors.Join(err, i.close())
+	return result, errors.Join(err, i.Close())
 }
 
-// kind is what makes interpreters for scripts that go by the language rules, or do not.
-func (b *Backend) kind(restricted bool) *backend.Lazy[*python] {
+// poolFor gives the pool for scripts with or without the language rules.
+func (b *Backend) poolFor(restricted bool) *backend.Lazy[*python.Pool] {
 	if restricted {
 		return b.strict
 	}
 	return b.plain
 }
 
-// completed is a job with what the policy says of all.
+// completed is a job with what the policy says about all jobs.
 func (b *Backend) completed(job backend.Job) backend.Job {
 	if b.options.Policy.Deterministic {
 		job.Script.Deterministic = job.Kind() == run.KindScript

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/engine"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -58,7 +58,7 @@ func TestCacheIsNotTheGuests(t *testing.T) {
 		{outside, []string{filepath.Join(outside, "other")}, true},
 	} {
 		cacheIn(t, test.caches)
-		if got, err := cacheDirectory(test.granted...); (err == nil) != test.ours {
+		if got, err := engine.New(engine.Options{Granted: test.granted}).Directory(); (err == nil) != test.ours {
 			t.Errorf("caches in %s, granted %v: %s, %v", test.caches, test.granted, got, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestCacheIsOursAlone(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			directory := cacheIn(t, private(t))
-			if got, err := cacheDirectory(); err != nil || got != directory {
+			if got, err := engine.New(engine.Options{}).Directory(); err != nil || got != directory {
 				t.Fatalf("%s %v", got, err)
 			}
 			if info, err := os.Stat(directory); err != nil || info.Mode().Perm() != 0o700 {
@@ -120,7 +120,7 @@ func TestCacheIsOursAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := ownAlone(directory); err == nil {
+	if err := engine.OwnAlone(directory); err == nil {
 		t.Errorf("%s is not ours", directory)
 	}
 	if os.Geteuid() == 0 {
@@ -128,7 +128,7 @@ func TestCacheIsOursAlone(t *testing.T) {
 		if err := os.Mkdir(below, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := ownAlone(below); err == nil {
+		if err := engine.OwnAlone(below); err == nil {
 			t.Errorf("%s can be exchanged by the owner of what it is in", below)
 		}
 	}
@@ -136,10 +136,10 @@ func TestCacheIsOursAlone(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := ownAlone(file); err == nil {
+	if err := engine.OwnAlone(file); err == nil {
 		t.Error("a file is no directory")
 	}
-	if err := ownAlone(filepath.Join(private(t), "none")); err == nil {
+	if err := engine.OwnAlone(filepath.Join(private(t), "none")); err == nil {
 		t.Error("there is none")
 	}
 }
@@ -152,71 +152,7 @@ func TestCacheBehindALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	directory := cacheIn(t, link)
-	if got, err := cacheDirectory(); err != nil || got != directory || !strings.HasPrefix(got, target) {
+	if got, err := engine.New(engine.Options{}).Directory(); err != nil || got != directory || !strings.HasPrefix(got, target) {
 		t.Errorf("%s %v, want %s", got, err, directory)
-	}
-}
-
-// Whoever looks for the cache makes it small enough.
-func TestCacheIsBounded(t *testing.T) {
-	directory := cacheIn(t, private(t))
-	if err := os.MkdirAll(directory, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	large := filepath.Join(directory, "large")
-	if err := os.WriteFile(large, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(large, cacheMost+1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := cacheDirectory(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(large); err == nil {
-		t.Error("it is still there")
-	}
-}
-
-// What was used least recently goes first, and no more than must.
-func TestPrune(t *testing.T) {
-	directory := t.TempDir()
-	if err := os.Mkdir(filepath.Join(directory, "below"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now()
-	for name, age := range map[string]time.Duration{"new": 0, "below/middle": time.Hour, "old": 2 * time.Hour, "below/oldest": 3 * time.Hour} {
-		path := filepath.Join(directory, name)
-		if err := os.WriteFile(path, make([]byte, 100), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, now, now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	left := func() string {
-		var names []string
-		for _, name := range []string{"new", "below/middle", "old", "below/oldest"} {
-			if _, err := os.Stat(filepath.Join(directory, name)); err == nil {
-				names = append(names, name)
-			}
-		}
-		return strings.Join(names, " ")
-	}
-	for _, step := range []struct {
-		most int64
-		want string
-	}{
-		{400, "new below/middle old below/oldest"},
-		{399, "new below/middle old"},
-		{200, "new below/middle"},
-		{0, ""},
-	} {
-		if err := prune(directory, step.most); err != nil {
-			t.Fatal(err)
-		}
-		if got := left(); got != step.want {
-			t.Errorf("of %d bytes: %q are left, want %q", step.most, got, step.want)
-		}
 	}
 }

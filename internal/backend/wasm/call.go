@@ -9,17 +9,18 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// allocators are functions by which a module makes room for what it is given, the first
-// of which is used that is there. All are (size i32) -> i32.
+// allocators are functions by which a module makes room for its argument. The first that
+// it exports is used. All are (size i32) -> i32.
 var allocators = []string{"cordon_alloc", "malloc"}
 
-// A function that can be called is (address i32, length i32) -> i64: JSON lies there,
-// and the result says where the answer lies, its address in the upper half and its
-// length in the lower.
+// A function that can be called is (address i32, length i32) -> i64. Its arguments say
+// where the JSON lies. Its result says where the answer lies: the address in the upper
+// half, the length in the lower.
 const (
 	callType     = "(i32, i32) -> i64"
 	allocateType = "(i32) -> i32"
@@ -35,22 +36,22 @@ func (m *Module) Call(ctx context.Context, job backend.Job, function string, arg
 		return run.Result{}, err
 	}
 	defer m.backend.gate.Leave()
-	return m.execute(ctx, job, func(ctx context.Context, i api.Module) (value, error) {
-		if _, library := m.parsed.Export(initialize); library {
+	return m.execute(ctx, job, func(ctx context.Context, i api.Module) (guest.Value, error) {
+		if _, library := m.code.Export(initialize); library {
 			if _, err := call(ctx, i, initialize); err != nil {
-				return value{}, err
+				return guest.Value{}, err
 			}
 		}
 		room, err := call(ctx, i, allocate, uint64(len(argument)))
 		if err != nil {
-			return value{}, err
+			return guest.Value{}, err
 		}
 		if !i.Memory().Write(uint32(room[0]), argument) || uint32(room[0]) == 0 {
-			return value{wrong: fmt.Sprintf("%s made no room for %d bytes", allocate, len(argument))}, nil
+			return guest.Value{Wrong: fmt.Sprintf("%s made no room for %d bytes", allocate, len(argument))}, nil
 		}
 		answer, err := call(ctx, i, function, room[0], uint64(len(argument)))
 		if err != nil {
-			return value{}, err
+			return guest.Value{}, err
 		}
 		return answerOf(i.Memory(), function, answer[0], job.Limits.Result), nil
 	})
@@ -58,42 +59,42 @@ func (m *Module) Call(ctx context.Context, job backend.Job, function string, arg
 
 // callable checks that a module has what a call needs.
 func (m *Module) callable(function string) (allocate string, err error) {
-	export, there := m.parsed.Export(function)
+	export, there := m.code.Export(function)
 	switch {
 	case !there || export.Type == "":
 		return "", run.Errorf(run.NotFound, "the module exports no function %q", function)
 	case export.Type != callType:
 		return "", run.Errorf(run.Invalid, "the function %q is %s, and one that can be called with JSON is %s: see docs/wasm.md", function, export.Type, callType)
 	}
-	if m.parsed.Memory == nil {
+	if m.code.Memory == nil {
 		return "", run.Errorf(run.Invalid, "the module has no memory, into which its argument could be written")
 	}
 	for _, name := range allocators {
-		if export, there := m.parsed.Export(name); there && export.Type == allocateType {
+		if export, there := m.code.Export(name); there && export.Type == allocateType {
 			return name, nil
 		}
 	}
 	return "", run.Errorf(run.Invalid, "the module exports neither cordon_alloc nor malloc, %s, by which it makes room for its argument", allocateType)
 }
 
-// answerOf takes the JSON that a function left.
-func answerOf(memory api.Memory, function string, packed uint64, most policy.Bytes) value {
+// answerOf reads the JSON that a function returned.
+func answerOf(memory api.Memory, function string, packed uint64, most policy.Bytes) guest.Value {
 	at, length := uint32(packed>>32), uint32(packed)
 	if length == 0 {
-		return value{}
+		return guest.Value{}
 	}
 	text, ok := memory.Read(at, length)
 	switch {
 	case !ok:
-		return value{wrong: fmt.Sprintf("%s says that its answer lies outside of its memory: %d bytes at %#x", function, length, at)}
+		return guest.Value{Wrong: fmt.Sprintf("%s says that its answer lies outside of its memory: %d bytes at %#x", function, length, at)}
 	case policy.Bytes(length) > most:
-		return value{tooLarge: true}
+		return guest.Value{TooLarge: true}
 	}
-	// On one line, and with nothing that does not count: as all results are.
+	// On one line and without spaces, as all results.
 	var compact bytes.Buffer
 	compact.Grow(len(text))
 	if err := json.Compact(&compact, text); err != nil {
-		return value{wrong: fmt.Sprintf("the answer of %s is not JSON", function)}
+		return guest.Value{Wrong: fmt.Sprintf("the answer of %s is not JSON", function)}
 	}
-	return value{json: compact.Bytes()}
+	return guest.Value{JSON: compact.Bytes()}
 }

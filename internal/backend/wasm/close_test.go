@@ -1,9 +1,9 @@
 package wasm
 
 import (
-	"context"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/python"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -54,39 +54,10 @@ func TestCloseEndsAStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.gate.Close()
-	if _, err := i.boot(t.Context(), nil, nil, 1); run.ClassOf(err) != run.Closed {
+	if _, err := python.NewPool(t.Context(), i, nil, nil, 1); run.ClassOf(err) != run.Closed {
 		t.Errorf("%v, want that the Runner is closed", err)
 	}
-	if err := i.backend.closeAll(); err != nil {
+	if err := b.closeAll(); err != nil {
 		t.Error(err)
-	}
-}
-
-// A guest is abandoned if the Runner's end was its own: not if its caller went, and not
-// if it had ended before.
-func TestAbandoned(t *testing.T) {
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, test := range []struct {
-		name      string
-		ctx       context.Context
-		outcome   run.Outcome
-		closed    bool
-		abandoned bool
-	}{
-		{"the Runner was closed", t.Context(), run.Canceled, true, true},
-		{"the caller went", gone, run.Canceled, false, false},
-		{"the caller went, and the Runner was closed", gone, run.Canceled, true, false},
-		{"it was out of time", t.Context(), run.TimedOut, true, false},
-		{"it came to its end", t.Context(), "", true, false},
-	} {
-		ended := make(chan struct{})
-		if test.closed {
-			close(ended)
-		}
-		g := &guest{closed: ended, turn: turn{ctx: test.ctx, outcome: test.outcome}}
-		if got := g.abandoned(); got != test.abandoned {
-			t.Errorf("%s: %v", test.name, got)
-		}
 	}
 }

@@ -100,9 +100,3 @@ func TestMissingGrant(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestGuestPath(t *testing.T) {
-	if got := guestPath("/a/b"); got != "/a/b" {
-		t.Error(got)
-	}
-}

@@ -157,25 +157,3 @@ func (b bench) one(req run.Request) (run.Result, error) {
 	defer s.Close()
 	return s.Run(b.Context(), job)
 }
-
-// Who takes an instance may have the image of before a rotation, of which no guest is
-// left: its file must not be closed yet, since its number may be another file's by then.
-func TestImageIsThereForWhoHoldsIt(t *testing.T) {
-	memory := make([]byte, 1<<16)
-	copy(memory, "the image")
-	i, err := newImage(memory, 0, 1<<16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i.hold()
-	i.close() // by the rotation
-	r, err := i.region()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := string(r.bytes[:9]); got != "the image" {
-		t.Errorf("a copy begins with %q", got)
-	}
-	i.give(r)
-	i.close()
-}

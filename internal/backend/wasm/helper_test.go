@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/engine"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -95,7 +96,7 @@ func TestMain(m *testing.M) {
 		err = os.MkdirAll(directory, 0o700)
 	}
 	if err == nil {
-		err = ownAlone(directory)
+		err = engine.OwnAlone(directory)
 	}
 	done := func() error { return nil }
 	if err != nil { // as another user, in somebody's checkout

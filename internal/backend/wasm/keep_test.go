@@ -43,7 +43,7 @@ func TestKeptImages(t *testing.T) {
 	if third == first || third == "" {
 		t.Errorf("%s again, of an image that was damaged", third)
 	}
-	old := time.Now().Add(-2 * keptFor)
+	old := time.Now().Add(-48 * time.Hour)
 	if err := os.Chtimes(image(), old, old); err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +56,7 @@ func TestKeptImages(t *testing.T) {
 func TestKeptImagesAreOfOneKind(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
 	directory := t.TempDir()
+	known := map[string]bool{}
 	one := func(restricted bool, preload ...string) (image string) {
 		t.Helper()
 		b := pythonBench(t, Options{OneShot: true, Cache: directory, Policy: policy.Policy{Preload: preload}})
@@ -66,17 +67,19 @@ func TestKeptImagesAreOfOneKind(t *testing.T) {
 		if r = b.script(run.Request{Script: run.Script{Source: "import os", Restricted: restricted}}); r.OK() == restricted {
 			t.Errorf("restricted %v: %s %s", restricted, r.Outcome, r.Error)
 		}
-		p, err := b.kind(restricted).Get(t.Context())
+		found, err := filepath.Glob(filepath.Join(directory, "python-*.image"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if image, err = p.keptPath(); err != nil {
-			t.Fatal(err)
+		for _, path := range found {
+			if !known[path] {
+				known[path], image = true, path
+			}
 		}
 		return image
 	}
 	plain, strict, other := one(false), one(true), one(false, "json")
-	if plain == strict || plain == other {
+	if len(known) != 3 {
 		t.Errorf("%s, %s and %s", plain, strict, other)
 	}
 	text, err := os.ReadFile(plain)

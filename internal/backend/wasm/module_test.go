@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -150,25 +149,6 @@ func TestFuelIsExact(t *testing.T) {
 	m := b.open(cGuest(t, "hello.c"))
 	expect(t, b.run(m, run.Request{Limits: policy.Limits{Fuel: seen[0]}}), run.Succeeded, "hello")
 	expect(t, b.run(m, run.Request{Limits: policy.Limits{Fuel: seen[0] / 2}}), run.OutOfFuel, "instructions reached")
-}
-
-// A guest gets no more than its fuel, and ends at the first look after that.
-func TestFuelEndsAtItsBudget(t *testing.T) {
-	g := newBench(t, Options{Cache: testCache}).newGuest()
-	g.adopt(t.Context(), backend.Job{Limits: policy.Limits{Fuel: 100}.Or(policy.DefaultLimits())})
-	g.started = time.Now()
-	if got := g.refill(0); got != 100 {
-		t.Errorf("it got %d of 100", got)
-	}
-	if got := g.refill(0); got != 0 || g.outcome != "" {
-		t.Errorf("it got %d, and %q, when it had used just that", got, g.outcome)
-	}
-	defer func() {
-		if stopped := recover(); stopped == nil || g.outcome != run.OutOfFuel {
-			t.Errorf("%v %q, when it had used one more", stopped, g.outcome)
-		}
-	}()
-	g.refill(-1)
 }
 
 func TestDeterministic(t *testing.T) {

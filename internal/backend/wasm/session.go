@@ -3,45 +3,47 @@ package wasm
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/python"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Session is an interpreter that serves one script after another: what one leaves in its
-// globals, the next one finds. It can be saved, loaded and forked, because its memory is
-// all that there is of it.
+// Session is an interpreter that runs one script after another: what one leaves in its
+// globals, the next one finds. It can be saved, loaded and forked, because all of its state
+// is in its memory.
 type Session struct {
 	backend    *Backend
 	restricted bool
-	life       context.Context // over when it is closed, and a run in it too
+	life       context.Context // ends when the session is closed, and ends a run in it
 	end        context.CancelFunc
 
-	// turn holds one, for whoever uses what is below.
+	// turn is a lock of the fields below.
 	turn     chan struct{}
-	instance *instance
-	over     error // why it can be used no more
+	instance *python.Instance
+	over     error // why it cannot be used any more
 }
 
-// OpenSession starts one.
+// OpenSession starts a session.
 func (b *Backend) OpenSession(ctx context.Context, restricted bool) (*Session, error) {
 	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer b.gate.Leave()
-	p, err := b.kind(restricted).Get(ctx)
+	p, err := b.poolFor(restricted).Get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	i, err := p.lease()
+	i, err := p.Lease()
 	if err != nil {
 		return nil, err
 	}
 	return b.newSession(i, restricted)
 }
 
-// newSession makes one of an instance, which ends with the Runner.
-func (b *Backend) newSession(i *instance, restricted bool) (*Session, error) {
+// newSession makes a session of an instance. It ends with the Runner.
+func (b *Backend) newSession(i *python.Instance, restricted bool) (*Session, error) {
 	s := &Session{backend: b, restricted: restricted, instance: i, turn: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.turn <- struct{}{}
@@ -54,14 +56,14 @@ func (b *Backend) newSession(i *instance, restricted bool) (*Session, error) {
 	return s, nil
 }
 
-// Restricted says whether its scripts go by the language rules.
+// Restricted says whether the language rules bind its scripts.
 func (s *Session) Restricted() bool { return s.restricted }
 
-// Run runs a script in the session. They wait for each other, and come to the gate only
-// then: those who wait in one session take no turns from others.
+// Run runs a script in the session. Scripts of one session wait for each other before they
+// enter the gate, so that they take no turns from others.
 func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) {
 	if job.Script.Restricted != s.restricted {
-		return run.Result{}, run.Errorf(run.Invalid, "a session is by the language rules from its beginning to its end, or not at all")
+		return run.Result{}, run.Errorf(run.Invalid, "restricted must match the session's mode, which is restricted=%v", s.restricted)
 	}
 	select {
 	case <-s.turn:
@@ -79,16 +81,16 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
-	result, err := s.instance.run(ctx, s.backend.completed(job), true)
+	result, err := s.instance.Run(ctx, s.backend.completed(job), true)
 	result.Enforcement = s.backend.enforcementOf(job)
-	if s.instance.stopped {
-		// It was stopped in the middle of something, and nobody knows of what.
+	if s.instance.Stopped {
+		// Nobody knows what the script was doing when it was stopped.
 		err = errors.Join(err, s.close(run.Errorf(run.Closed, "the session ended with a run that did not come to its end: %s", result.Error)))
 	}
 	return result, err
 }
 
-// use waits for the turn, and says whether the session can be used.
+// use takes the turn, or says why the session cannot be used any more.
 func (s *Session) use() error {
 	<-s.turn
 	if s.over != nil {
@@ -99,40 +101,57 @@ func (s *Session) use() error {
 
 func (s *Session) done() { s.turn <- struct{}{} }
 
-// Fork gives a session that begins with all that this one has by now. Files that are open
-// stay with the old one.
+// Fork gives a session with all that this one has by now. Files that are open stay with
+// the old one.
 func (s *Session) Fork() (*Session, error) {
 	if err := s.use(); err != nil {
 		return nil, err
 	}
 	defer s.done()
-	old := s.instance
-	size := old.guest.memory.size
-	region, err := old.image.region()
-	if err != nil {
-		return nil, run.Errorf(run.Internal, "a memory for CPython: %w", err)
-	}
-	if !region.grow(size) {
-		old.image.give(region)
-		return nil, run.Errorf(run.Internal, "a memory for CPython: it does not grow to %d bytes", size)
-	}
-	changed, err := old.guest.memory.region.changed(size)
-	if err != nil {
-		changed = []pages{{0, size}} // more than must be, and no less
-	}
-	for _, p := range changed {
-		copy(region.bytes[p.at:p.at+p.length], old.guest.memory.region.bytes[p.at:p.at+p.length])
-	}
-	i, err := old.interpreter.instance(old.image, region, size)
+	i, err := s.instance.Fork()
 	if err != nil {
 		return nil, err
 	}
 	return s.backend.newSession(i, s.restricted)
 }
 
+// Save writes the session as it is now.
+func (s *Session) Save(to io.Writer) error {
+	if err := s.use(); err != nil {
+		return err
+	}
+	defer s.done()
+	return s.instance.Save(to, s.restricted)
+}
+
+// LoadSession gives a session that was saved, by this Runner or another of the same build.
+func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (*Session, error) {
+	if err := b.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer b.gate.Leave()
+	i, err := b.interpreter.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := i.OpenSnapshot(from)
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.poolFor(snapshot.Restricted()).Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, err := snapshot.Load(p)
+	if err != nil {
+		return nil, err
+	}
+	return b.newSession(made, snapshot.Restricted())
+}
+
 // Close ends the session, and a run in it that is under way.
 func (s *Session) Close() error {
-	defer s.backend.forget(s) // in the end: until then the Runner's waits for it
+	defer s.backend.forget(s) // last: until then closing the Runner waits for it
 	s.end()
 	if s.use() != nil {
 		return nil
@@ -141,11 +160,11 @@ func (s *Session) Close() error {
 	return s.close(run.Errorf(run.Closed, "the session is closed"))
 }
 
-// close lets go of the memory. Whoever calls it has the turn, or is the only one.
+// close frees the memory. The caller has the turn, or no other has the session.
 func (s *Session) close(why error) error {
 	s.over = why
 	s.end()
-	return s.instance.close()
+	return s.instance.Close()
 }
 
 func (b *Backend) forget(s *Session) {
@@ -154,7 +173,7 @@ func (b *Backend) forget(s *Session) {
 	delete(b.sessions, s)
 }
 
-// closeSessions ends all there are, and lets no other begin.
+// closeSessions ends all sessions, and no other can begin.
 func (b *Backend) closeSessions() error {
 	b.mu.Lock()
 	open := b.sessions

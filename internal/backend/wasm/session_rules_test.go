@@ -96,7 +96,7 @@ func TestNoSessionBeginsWhenTheRunnerEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, err := p.lease()
+	i, err := p.Lease()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestNoSessionBeginsWhenTheRunnerEnds(t *testing.T) {
 	if _, err := b.newSession(i, false); run.ClassOf(err) != run.Closed {
 		t.Errorf("%v, want that the Runner is closed", err)
 	}
-	if i.guest.memory.region != nil {
+	if i.Memory() != nil {
 		t.Error("its memory is still there")
 	}
 }
@@ -119,7 +119,7 @@ func TestClosedSessionsAreForgotten(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s.instance.guest.memory.region != nil {
+	if s.instance.Memory() != nil {
 		t.Error("its memory is still there")
 	}
 	if b.sessions[s] || !b.sessions[other] {

@@ -6,18 +6,49 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"io"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/memory"
+	"github.com/cordon-sandbox/cordon/internal/pythonwasm"
+	"github.com/cordon-sandbox/cordon/internal/wasmbin"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// forged is a snapshot whose sum is right, whatever it says.
-func forged(t *testing.T, header snapshotHeader, pieces []byte) []byte {
+// snapshotMagic is what a snapshot begins with.
+const snapshotMagic = "cordon snapshot\n"
+
+// unpack gives the header of a snapshot, and its pieces, inflated.
+func unpack(t *testing.T, file []byte) (header map[string]any, pieces []byte) {
 	t.Helper()
+	rest, found := bytes.CutPrefix(file, []byte(snapshotMagic))
+	if !found {
+		t.Fatalf("it begins with %.20q", file)
+	}
+	length := binary.LittleEndian.Uint32(rest)
+	decoder := json.NewDecoder(bytes.NewReader(rest[4 : 4+length]))
+	decoder.UseNumber()
+	if err := decoder.Decode(&header); err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := io.ReadAll(flate.NewReader(bytes.NewReader(rest[4+length:])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return header, pieces
+}
+
+// forged is a snapshot whose sum is right, whatever its header says.
+func forged(t *testing.T, header map[string]any, length, base uint64, pieces []byte) []byte {
+	t.Helper()
+	header = maps.Clone(header)
+	header["length"], header["base"] = length, base
 	text, err := json.Marshal(header)
 	if err != nil {
 		t.Fatal(err)
@@ -40,20 +71,36 @@ func forged(t *testing.T, header snapshotHeader, pieces []byte) []byte {
 	return append(file.Bytes(), sum[:]...)
 }
 
+// saved is the header and the pieces of a session, and the size of its interpreter.
+func saved(t *testing.T, s *Session) (header map[string]any, pieces []byte, base uint64) {
+	t.Helper()
+	var file bytes.Buffer
+	if err := s.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	header, pieces = unpack(t, file.Bytes())
+	base, err := strconv.ParseUint(string(header["base"].(json.Number)), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return header, pieces, base
+}
+
 // piece is one of a forged snapshot.
 func piece(at, length uint64, data ...byte) []byte {
 	return append(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, at), length), data...)
 }
 
-// Whoever writes a snapshot can make its sum right. What it says of itself is not
-// believed: it must not take the host's memory, nor its process, nor more than a guest's.
+// An attacker can write a snapshot with a right sum. Its header is not believed: it must
+// not take the host's memory, nor end its process, nor give a guest more than its limits.
 func TestForgedSnapshots(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Maxima: policy.Limits{Memory: 256 * policy.MiB}}})
-	i, err := b.interpreter.Get(t.Context())
+	header, _, own := saved(t, b.session(false))
+	opened, err := pythonwasm.Open(bundle(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := b.plain.Get(t.Context())
+	module, err := wasmbin.Parse(opened.Module)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +108,7 @@ func TestForgedSnapshots(t *testing.T) {
 		mib   = 1 << 20
 		whole = 64 * mib
 	)
-	least, own := uint64(i.module.parsed.Memory.Min)*wasmPage, p.own()
+	least := uint64(module.Memory.Min) * memory.Page
 	end := piece(0, 0)
 	for _, test := range []struct {
 		name         string
@@ -72,16 +119,16 @@ func TestForgedSnapshots(t *testing.T) {
 		{"zeros", whole, whole, end, ""},
 		{"the least that the interpreter begins with", least, least, end, ""},
 		{"nothing at all", 0, 0, end, "damaged"},
-		{"less than the interpreter begins with", least - wasmPage, 0, end, "damaged"},
-		{"half a page", whole + wasmPage/2, 0, end, "damaged"},
+		{"less than the interpreter begins with", least - memory.Page, 0, end, "damaged"},
+		{"half a page", whole + memory.Page/2, 0, end, "damaged"},
 		{"more than there can be, as its base", 1 << 62, 1 << 62, end, "damaged"},
-		{"a negative number, as its base", 1<<64 - wasmPage, 1<<64 - wasmPage, end, "damaged"},
-		{"more than a memory's addresses reach", mostMemory + wasmPage, 0, end, "damaged"},
+		{"a negative number, as its base", 1<<64 - memory.Page, 1<<64 - memory.Page, end, "damaged"},
+		{"more than a memory's addresses reach", memory.Max + memory.Page, 0, end, "damaged"},
 		{"much, and all of it the interpreter's own", 1024 * mib, 1024 * mib, end, "and the policy allows 256MiB"},
-		{"a little more than that, and all of it the interpreter's own", own + 256*mib + wasmPage, own + 256*mib + wasmPage, end, "and the policy allows 256MiB"},
+		{"a little more than that, and all of it the interpreter's own", own + 256*mib + memory.Page, own + 256*mib + memory.Page, end, "and the policy allows 256MiB"},
 		{"as much as there may be, and all of it the interpreter's own", own + 256*mib, own + 256*mib, end, ""},
-		{"a base above the length", whole, whole + wasmPage, end, "damaged"},
-		{"more than the policy allows", own + 256*mib + wasmPage, own, end, "and the policy allows 256MiB"},
+		{"a base above the length", whole, whole + memory.Page, end, "damaged"},
+		{"more than the policy allows", own + 256*mib + memory.Page, own, end, "and the policy allows 256MiB"},
 		{"a piece behind the end", whole, whole, slices.Concat(piece(whole, 1, 7), end), "damaged"},
 		{"a piece over the end", whole, whole, slices.Concat(piece(whole-1, 2, 7, 7), end), "damaged"},
 		{"a piece at the last address", whole, whole, slices.Concat(piece(1<<64-1, 2, 7, 7), end), "damaged"},
@@ -93,8 +140,7 @@ func TestForgedSnapshots(t *testing.T) {
 		{"more behind its end", whole, whole, slices.Concat(end, end), "damaged"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			header := snapshotHeader{Format: snapshotFormat, Build: i.build(), Mounts: i.mounts(), Length: test.length, Base: test.base}
-			s, err := b.LoadSession(t.Context(), bytes.NewReader(forged(t, header, test.pieces)))
+			s, err := b.LoadSession(t.Context(), bytes.NewReader(forged(t, header, test.length, test.base, test.pieces)))
 			if test.words != "" {
 				if run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), test.words) {
 					t.Errorf("%v, want %q", err, test.words)
@@ -104,7 +150,7 @@ func TestForgedSnapshots(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// No interpreter is in it, so that it comes to no good end; but to one.
+			// There is no interpreter in it: the run fails, and the host does not.
 			if r := in(t, s, "result = 1"); r.OK() {
 				t.Errorf("it ran: %s", r.Value)
 			}
@@ -115,27 +161,21 @@ func TestForgedSnapshots(t *testing.T) {
 	}
 }
 
-// What a snapshot calls the interpreter's own is no room for its guest: that has what its
-// limit says, whoever wrote the file.
-func TestASnapshotIsNoRoom(t *testing.T) {
+// What a snapshot calls the interpreter's is no extra memory for its guest.
+func TestSnapshotGivesNoExtraMemory(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	s := b.session(false)
 	gives(t, s, "x = 1\nresult = x", "1")
-	var saved bytes.Buffer
-	i := s.instance
-	memory := i.guest.memory.region.bytes[:i.guest.memory.size]
-	// The same memory, and zeros behind it, all of which is said to be the interpreter's.
-	larger := append(bytes.Clone(memory), make([]byte, 200<<20)...)
-	if err := i.interpreter.writeSnapshot(&saved, larger, uint64(len(larger)), false, flate.BestSpeed); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := b.LoadSession(t.Context(), &saved)
+	header, pieces, base := saved(t, s)
+	// The same memory with zeros after it, all of which the header calls the interpreter's.
+	larger := uint64(len(s.instance.Memory()) + 200<<20)
+	loaded, err := b.LoadSession(t.Context(), bytes.NewReader(forged(t, header, larger, larger, pieces)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer loaded.Close()
-	if base := loaded.instance.image.base; base > i.image.base {
-		t.Errorf("%v is the interpreter's own, which takes %v", policy.Bytes(base), policy.Bytes(i.image.base))
+	if _, _, got := saved(t, loaded); got > base {
+		t.Errorf("%v are the interpreter's, which takes %v", policy.Bytes(got), policy.Bytes(base))
 	}
 	limits := policy.Limits{Memory: 64 * policy.MiB}.Or(policy.DefaultLimits())
 	r, err := loaded.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "y = bytearray(100 << 20)\nresult = len(y)"}}, Limits: limits})

@@ -1,11 +1,14 @@
-// Package wasm is the `wasm` tier: guests inside of the Runner's own process, whose
-// world has no system calls.
+// Package wasm is the `wasm` tier: guests run inside of the Runner's own process, and have
+// no system calls.
 //
-// A guest is WebAssembly. It is checked and rewritten so that it can be counted and
-// stopped (internal/wasmbin), compiled once (engine.go, cache.go), and gets a memory of
-// its own for each run (memory.go). What it can reach are the functions that it imports:
-// WASI's, behind which stand what the policy grants and nothing else (wasi.go), and
-// those of cordon itself (host.go). From what was seen a Result is made (judge.go).
+// A guest is WebAssembly. Its module is checked, rewritten so that it can be counted and
+// stopped, and compiled once (engine); each run gets a memory of its own (memory). A guest
+// can reach only the functions that it imports: WASI's, which show what the policy grants
+// and nothing else (files), and those of cordon (guest). CPython is a module as well
+// (python). This package has what a Runner calls: scripts, modules and sessions.
+//
+//	wasm ──▶ python ──▶ engine ──▶ guest ──▶ memory
+//	              └───▶ files ───▶ rootfs, scratch ──▶ guestfs
 package wasm
 
 import (
@@ -18,26 +21,25 @@ type Options struct {
 	Policy policy.Policy
 	// Idle is how many interpreters wait for a script; 0 means DefaultIdle.
 	Idle int
-	// Turns are those of the Runner, which all tiers share; nil means Concurrent and
-	// Queue of its own.
+	// Turns are those of the Runner, which all tiers share; nil means turns of its own,
+	// bounded by Concurrent and Queue.
 	Turns *backend.Turns
 	// Concurrent bounds the runs under way; 0 means DefaultConcurrent.
 	Concurrent int
 	// Queue bounds the requests that wait; 0 means DefaultQueue.
 	Queue int
-	// OneShot says that there will be one run: nothing is kept for a second.
+	// OneShot says that there will be one run: nothing is made ahead for a second.
 	OneShot bool
-	// RotateAfter is how many guests have the same seed for hashes, more or less: a new
-	// one is made meanwhile; 0 means DefaultRotateAfter.
+	// RotateAfter is about how many guests have the same seed for hashes: those that run
+	// while a new one is made have the old one; 0 means DefaultRotateAfter.
 	RotateAfter int
-	// Interpreter has modules interpreted, as on processors that the compiler does not
-	// know.
+	// Interpreter interprets modules, as on processors that the compiler does not know.
 	Interpreter bool
-	// Uncounted leaves the counters out of Python, so that nothing can stop it: to see
+	// Uncounted leaves the counters out of Python, so that nothing can stop it: to measure
 	// what they cost.
 	Uncounted bool
-	// Cache is the directory for compiled code. Empty means the user's own, and "none" that
-	// there is none.
+	// Cache is the directory for compiled code. Empty means the user's own, and "none"
+	// that nothing is kept.
 	Cache string
 }
 

@@ -1,0 +1,33 @@
+package files
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A grant of the root directory replaces the one above all mounts.
+func TestRootIsMountedOnce(t *testing.T) {
+	for _, granted := range [][]string{{"/data"}, {"/"}, {"/data", "/"}} {
+		l, err := NewLayout(nil, granted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mounts := l.Mounts()
+		if slices.Sort(mounts); len(slices.Compact(mounts)) != len(l.Mounts()) || mounts[0] != "/" {
+			t.Errorf("granted %q: mounted are %q", granted, l.Mounts())
+		}
+	}
+}
+
+// A file in /tmp itself would replace the script's own /tmp.
+func TestFileInTmpIsRefused(t *testing.T) {
+	if _, err := NewLayout(nil, []string{"/data", "/tmp"}); run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "/tmp itself") {
+		t.Errorf("%v", err)
+	}
+	if _, err := NewLayout(nil, []string{"/data", "/tmp/x"}); err != nil {
+		t.Error(err)
+	}
+}

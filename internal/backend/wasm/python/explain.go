@@ -1,0 +1,49 @@
+package python
+
+import (
+	"path"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/files"
+	"github.com/cordon-sandbox/cordon/internal/report"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// The numbers that WASI has for errors.
+const (
+	wasiACCES      = 2
+	wasiNOENT      = 44
+	wasiPERM       = 63
+	wasiROFS       = 69
+	wasiNOTCAPABLE = 76
+)
+
+// explain adds a violation to an exception about a path that the policy does not grant. A
+// path that is missing in a mount is missing on the host too, and is none.
+func explain(r *run.Result, cause report.OSError, layout *files.Layout) {
+	switch cause.Errno {
+	case wasiACCES, wasiNOENT, wasiPERM, wasiROFS, wasiNOTCAPABLE:
+	default:
+		return
+	}
+	if cause.Filename == "" || r.Exception == nil {
+		return
+	}
+	if !path.IsAbs(cause.Filename) {
+		r.Error += ": relative names are looked for in " + files.ScratchDirectory + ", which is the script's own; what is granted has its absolute path"
+		return
+	}
+	for i := range r.Violations {
+		if r.Violations[i].Detail == cause.Filename {
+			r.Violations[i].Line = r.Exception.Line
+			return
+		}
+	}
+	if cause.Errno == wasiNOENT && layout.HasFiles(cause.Filename) {
+		return
+	}
+	r.Violations = append(r.Violations, run.Violation{
+		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
+		Hint: "the guest can use only its own library, its own " + files.ScratchDirectory + " and what is granted with `read:` in the policy; pass the data in as input",
+	})
+}

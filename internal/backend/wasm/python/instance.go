@@ -1,0 +1,213 @@
+package python
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/engine"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/files"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guest"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/memory"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
+	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
+	"github.com/cordon-sandbox/cordon/internal/report"
+	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Instance is an interpreter that is ready for a guest.
+type Instance struct {
+	// Stopped says that a script was stopped, and what it left is unknown.
+	Stopped bool
+
+	interpreter *Interpreter
+	image       *memory.Image
+	guest       *guest.Guest
+	inside      context.Context
+	module      api.Module
+	files       *rootfs.Set
+	tmp         *scratch.FS
+	used        bool // by an earlier script of the same session
+}
+
+// instance makes an instance in a region that began as a copy of an image; size is how
+// much of it is in use.
+func (i *Interpreter) instance(from *memory.Image, region *memory.Region, size uint64) (*Instance, error) {
+	g := guest.NewCoarse(i.options.Closed)
+	g.Memory = memory.FromImage(from, region, size)
+	made := &Instance{interpreter: i, image: from, guest: g, inside: g.Context(context.Background())}
+	made.files = i.options.Granted.NewSet(rootfs.Limits{Files: g.Files, Denied: g.Denied})
+	made.tmp = i.layout.NewScratch(scratch.Limits{Guest: files.ScratchDirectory, Files: g.Files, Exceeded: g.Exceeded, Now: g.Wall})
+	var err error
+	if made.module, err = i.module.Instantiate(made.inside, i.world(g, made.tmp, made.files)); err != nil {
+		return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: %w", engine.FirstLine(err)), made.Close())
+	}
+	// It begins with the size that the module declares.
+	if missing := (size - uint64(made.module.Memory().Size())) / memory.Page; missing > 0 {
+		if _, ok := made.module.Memory().Grow(uint32(missing)); !ok {
+			return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: its memory does not grow"), made.Close())
+		}
+	}
+	return made, nil
+}
+
+// fresh makes an instance of an image.
+func (i *Interpreter) fresh(from *memory.Image) (*Instance, error) {
+	region, err := from.Copy()
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "a memory for CPython: %w", err)
+	}
+	return i.instance(from, region, from.Length)
+}
+
+// Memory is what the guest has, or nil when the instance is closed.
+func (i *Instance) Memory() []byte {
+	if i.guest.Memory.Region == nil {
+		return nil
+	}
+	return i.guest.Memory.Region.Bytes[:i.guest.Memory.Size]
+}
+
+// Close ends the instance.
+func (i *Instance) Close() error {
+	var err error
+	if i.module != nil {
+		err = i.module.Close(i.inside)
+	}
+	i.guest.Memory.Free()
+	return errors.Join(err, i.files.Close())
+}
+
+// Fork gives an instance with all that this one has by now. Files that are open stay with
+// the old one.
+func (i *Instance) Fork() (*Instance, error) {
+	size := i.guest.Memory.Size
+	region, err := i.image.Copy()
+	if err != nil {
+		return nil, run.Errorf(run.Internal, "a memory for CPython: %w", err)
+	}
+	if !region.Grow(size) {
+		i.image.Return(region)
+		return nil, run.Errorf(run.Internal, "a memory for CPython: it does not grow to %d bytes", size)
+	}
+	old := i.guest.Memory.Region
+	changed, err := old.Changed(size)
+	if err != nil {
+		changed = []memory.Pages{{At: 0, Length: size}} // more than necessary
+	}
+	for _, p := range changed {
+		copy(region.Bytes[p.At:p.At+p.Length], old.Bytes[p.At:p.At+p.Length])
+	}
+	return i.interpreter.instance(i.image, region, size)
+}
+
+// Run runs one script: the only one, unless it is in a session.
+func (i *Instance) Run(ctx context.Context, job backend.Job, session bool) (run.Result, error) {
+	frame, err := frameOf(job, session, !i.used)
+	if err != nil {
+		return run.Result{}, run.Wrap(run.Invalid, err)
+	}
+	g := i.guest
+	g.AdoptCoarse(ctx, job)
+	i.tmp.Allow(int64(job.Limits.Scratch))
+	g.Memory.Limit = i.image.Base + uint64(job.Limits.Memory)
+	i.used = true
+	g.Begin()
+	defer g.End()
+	words, err := i.call(frame)
+	i.Stopped = err != nil
+	var failed *engine.Error
+	if errors.As(err, &failed) {
+		return run.Result{}, err
+	}
+	if g.Abandoned() {
+		return run.Result{}, backend.ErrClosed()
+	}
+	e := g.Evidence(err)
+	e.Memory -= min(e.Memory, policy.Bytes(i.image.Base))
+	return i.judge(e, job.Script.Restricted, words), nil
+}
+
+// frameOf encodes a job for the interpreter: see script.WasmSource.
+func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
+	name := job.Script.Name
+	if name == "" {
+		name = "<script>"
+	}
+	variables := job.Script.Variables
+	if variables == nil {
+		variables = []string{}
+	}
+	tools := slices.Sorted(maps.Keys(job.Script.Tools))
+	if tools == nil {
+		tools = []string{}
+	}
+	return wire.AppendList(make([]byte, 0, len(job.Script.Source)+512),
+		wire.Field{Name: "kind", Value: "run"},
+		wire.Field{Name: "script", Value: job.Script.Source},
+		wire.Field{Name: "name", Value: name},
+		wire.Field{Name: "context", Value: job.Script.Context},
+		wire.Field{Name: "variables", Value: variables},
+		wire.Field{Name: "restricted", Value: job.Script.Restricted},
+		wire.Field{Name: "tools", Value: tools},
+		wire.Field{Name: "session", Value: session},
+		wire.Field{Name: "fresh", Value: fresh},
+		wire.Field{Name: "code", Value: nil},
+		wire.Field{Name: "ask", Value: false},
+		wire.Field{Name: "most", Value: wire.MaxReport(job.Limits)},
+	)
+}
+
+// call gives the interpreter a frame, and returns its report.
+func (i *Instance) call(frame []byte) (words []byte, err error) {
+	defer engine.Recover(&err)
+	at, length, err := give(i.inside, i.module, frame)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := i.module.ExportedFunction(callInterpreter).Call(i.inside, at, length)
+	if err != nil {
+		return nil, err
+	}
+	content := i.module.Memory()
+	where, ok := content.Read(uint32(answer[0]), 8)
+	if !ok {
+		return nil, nil
+	}
+	words, ok = content.Read(binary.LittleEndian.Uint32(where), binary.LittleEndian.Uint32(where[4:]))
+	if !ok {
+		return nil, nil
+	}
+	return words, nil
+}
+
+// judge decides what a run came to: what cordon observed goes before what the guest
+// reports.
+func (i *Instance) judge(e guest.Evidence, restricted bool, words []byte) run.Result {
+	if e.Err != nil || e.Outcome != "" {
+		return guest.Judge(e)
+	}
+	r := guest.Judge(e)
+	dict, err := wire.Dict(nil), error(nil)
+	if len(words) > wire.MaxReport(e.Limits) {
+		err = wire.ErrAboveMax // which the guest knows as well
+	} else {
+		dict, err = wire.DecodeDict(words)
+	}
+	if err != nil {
+		report.Malformed(&r, err, e.Limits)
+	} else {
+		cause := report.Read(&r, dict, report.Run{Limits: e.Limits, Restricted: restricted})
+		explain(&r, cause, i.interpreter.layout)
+		e.RanOut(&r, cause)
+	}
+	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
+	return r
+}
