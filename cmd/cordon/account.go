@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// account tells what --verbose asks for: what a run used, whom it talked to, and
+// account returns the lines of --verbose: what a run used, which hosts it reached, and
 // which walls stood.
 func account(res run.Result, hidden error) []string {
 	var lines []string

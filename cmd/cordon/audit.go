@@ -14,23 +14,23 @@ import (
 )
 
 const auditExitHelp = `Exit codes:
-  0         all is well
+  0         success
   1         a line of the log cannot be read; the others are shown
   2         bad usage, or there is no log
-  130, 143  cordon was ended by SIGINT or SIGTERM
-  141       whoever read the output has gone`
+  130, 143  SIGINT or SIGTERM ended cordon
+  141       the reader of the output is gone`
 
 func newAuditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Read and verify the log of what was run",
 		Long: `Read and verify the log that a service keeps of every request: who asked, what
-was run, behind which walls, and how it ended. The code itself is not in it.
+ran, behind which walls, and how it ended. The code itself is not in it.
 
-  cordon audit tail -f       see them as they come
-  cordon audit show ID       see all of one
-  cordon audit stats         count them, by tier, outcome and caller
-  cordon audit verify        see whether the log is what was written`,
+  cordon audit tail -f       show runs as they end
+  cordon audit show ID       show everything about one run
+  cordon audit stats         count runs by tier, outcome and caller
+  cordon audit verify        check that the log was not changed`,
 		Args: cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
@@ -40,7 +40,7 @@ was run, behind which walls, and how it ended. The code itself is not in it.
 	return cmd
 }
 
-// auditOptions say which log.
+// auditOptions name the log.
 type auditOptions struct {
 	file string
 	json bool
@@ -48,7 +48,7 @@ type auditOptions struct {
 
 func (o *auditOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "file", "", "the log is `FILE`; its rotated files are found beside it\n(/var/log/cordon/audit.jsonl for root, else $XDG_STATE_HOME/cordon/audit.jsonl; CORDON_AUDIT_FILE)")
+	f.StringVar(&o.file, "file", "", "the log `FILE`; its rotated files are found beside it\n(/var/log/cordon/audit.jsonl for root, else $XDG_STATE_HOME/cordon/audit.jsonl; CORDON_AUDIT_FILE)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	cli.NameVariable(cmd, "file", "CORDON_AUDIT_FILE")
 }
@@ -70,8 +70,8 @@ type unread struct {
 	lines int
 }
 
-// isLine says whether err is about one line, and tells it. Anything else ends the
-// command.
+// isLine reports whether err is about one line, which it then prints. Any other error
+// ends the command.
 func (u *unread) isLine(err error) bool {
 	if !errors.Is(err, audit.ErrLine) {
 		return false
@@ -81,7 +81,7 @@ func (u *unread) isLine(err error) bool {
 	return true
 }
 
-// end is what the command returns when it has shown what can be read.
+// end returns the command's error once everything readable has been shown.
 func (u *unread) end() error {
 	if u.ctx.Err() != nil {
 		return u.ctx.Err()

@@ -22,15 +22,15 @@ func newAuditShowCommand() *cobra.Command {
 	var opts auditOptions
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show all that the log has of one run",
-		Long: `Show all that the log has of the run with that id. Callers may choose ids: those
-that were used more than once are all shown.
+		Short: "Show everything that the log has about one run",
+		Long: `Show everything that the log has about the run with this id. Callers may choose
+ids: if one was used more than once, all its runs are shown.
 
 Exit codes:
-  0         it is shown
-  1         no run has that id, or a line of the log cannot be read
+  0         the run is shown
+  1         no run has this id, or a line of the log cannot be read
   2         bad usage, or there is no log
-  130, 143  cordon was ended by SIGINT or SIGTERM`,
+  130, 143  SIGINT or SIGTERM ended cordon`,
 		Example: "  cordon audit show r1\n  cordon audit show --json r1 | jq .violations",
 		Args:    cobra.ExactArgs(1),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
@@ -110,7 +110,7 @@ func showRecord(w io.Writer, e audit.Entry) error {
 		row("blocked", fmt.Sprintf("%s, by %s, %d times", text, v.Wall, v.Count))
 	}
 	if e.Omitted > 0 {
-		row("blocked", fmt.Sprintf("and %d others, which are not in the log", e.Omitted))
+		row("blocked", fmt.Sprintf("and %d more, which the log leaves out", e.Omitted))
 	}
 	for _, wall := range slices.Sorted(maps.Keys(e.Walls)) {
 		row("wall", fmt.Sprintf("%s: %s", wall, e.Walls[wall]))

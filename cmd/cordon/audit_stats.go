@@ -22,9 +22,8 @@ func newAuditStatsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count runs by tier, outcome and caller",
-		Long: `Count the runs in the log, by tier, outcome and caller, and those that were not
-run by the reason. The wall times are the median, and what 99 of 100 stay below,
-within 2 %.
+		Long: `Count the runs in the log by tier, outcome and caller, and refused requests by
+reason. The wall times are the median and the 99th percentile, within 2 %.
 
 ` + auditExitHelp,
 		Example: "  cordon audit stats --since 1h\n  cordon audit stats --since 2026-01-02T00:00:00Z --json",
@@ -44,10 +43,10 @@ type auditStatsOptions struct {
 
 func (o *auditStatsOptions) addTo(cmd *cobra.Command) {
 	o.auditOptions.addTo(cmd)
-	cmd.Flags().StringVar(&o.since, "since", "", "count what ended after `TIME`, or so long ago, like 1h")
+	cmd.Flags().StringVar(&o.since, "since", "", "count runs that ended after `TIME`, which can be relative, like 1h")
 }
 
-// parseSince reads a time, or how long ago it was.
+// parseSince parses a time, or a duration before now.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -57,7 +56,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	}
 	ago, err := policy.ParseDuration(text)
 	if err != nil {
-		return time.Time{}, run.Errorf(run.Invalid, "--since: %w; or a time, like 2026-01-02T15:04:05Z", err)
+		return time.Time{}, run.Errorf(run.Invalid, "--since: %w; or write a time like 2026-01-02T15:04:05Z", err)
 	}
 	return now.Add(-ago.Std()), nil
 }

@@ -19,10 +19,10 @@ func newAuditTailCommand() *cobra.Command {
 	var opts auditTailOptions
 	cmd := &cobra.Command{
 		Use:   "tail",
-		Short: "Show the last runs, and those to come",
-		Long: `Show the last lines of the log, one a line: when it ended, how, its id, the frontend
-and the caller, what was run and where, its wall time, and how many attempts were
-blocked. What begins with "log:" is the log's own.
+		Short: "Show the last runs, and follow new ones",
+		Long: `Show the last entries of the log, one a line: when the run ended, how, its id, the
+frontend and the caller, what ran and where, its wall time, and how many attempts
+were blocked. Lines that begin with "log:" are about the log itself.
 
 ` + auditExitHelp,
 		Example: "  cordon audit tail -n 100\n  cordon audit tail -f --json | jq .caller",
@@ -43,8 +43,8 @@ type auditTailOptions struct {
 
 func (o *auditTailOptions) addTo(cmd *cobra.Command) {
 	o.auditOptions.addTo(cmd)
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, until SIGINT")
-	cmd.Flags().IntVarP(&o.lines, "lines", "n", 10, "begin with the last `N` lines, 10000 at most")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "show new entries until SIGINT")
+	cmd.Flags().IntVarP(&o.lines, "lines", "n", 10, "start with the last `N` lines, at most 10000")
 }
 
 func runAuditTail(ctx context.Context, opts auditTailOptions) error {
@@ -72,8 +72,8 @@ func runAuditTail(ctx context.Context, opts auditTailOptions) error {
 	return bad.end()
 }
 
-// auditLine shows one record. Every word of it goes through text.Line: a log can be
-// changed by hand.
+// auditLine formats one record. Everything in it is made printable: a log can be edited
+// by hand.
 func auditLine(r audit.Record) string {
 	words := []string{r.Time.UTC().Format(time.RFC3339)}
 	if r.Note != nil {
@@ -99,7 +99,7 @@ func auditLine(r audit.Record) string {
 	return text.Line(strings.Join(words, "  "))
 }
 
-// blockedIn counts the attempts that a wall stopped.
+// blockedIn counts the attempts that walls blocked.
 func blockedIn(r audit.Record) int {
 	n := r.Omitted
 	for _, v := range r.Violations {
@@ -111,15 +111,15 @@ func blockedIn(r audit.Record) int {
 func noteText(n audit.Note) string {
 	switch n.Event {
 	case audit.Begin:
-		return fmt.Sprintf("a new file; lines from %d on are kept", n.First)
+		return fmt.Sprintf("new file; lines from %d on are kept", n.First)
 	case audit.Opened:
-		return "a writer goes on"
+		return "a writer started"
 	case audit.Closed:
-		return "the writer ended in order"
+		return "the writer shut down"
 	case audit.Torn:
-		return fmt.Sprintf("a crash left %d bytes of a line, which are in %s", n.Bytes, n.File)
+		return fmt.Sprintf("a crash left %d bytes of an incomplete line, which are in %s", n.Bytes, n.File)
 	case audit.Lost:
-		return fmt.Sprintf("lines up to %d had been on disk, and are gone", n.LastSeq)
+		return fmt.Sprintf("lines up to %d were on disk and are missing", n.LastSeq)
 	case audit.Dropped:
 		return fmt.Sprintf("%d runs could not be recorded", n.Count)
 	}

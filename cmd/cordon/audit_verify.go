@@ -16,21 +16,21 @@ func newAuditVerifyCommand() *cobra.Command {
 	var opts auditVerifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Say whether the log is what was written",
-		Long: `Read all files of the log, and name the file and line of everything that was
-changed, moved, put in or taken out.
+		Short: "Check that the log is what was written",
+		Long: `Read all files of the log, and report the file and line of everything that was
+changed, moved, inserted or removed.
 
-What it can show depends on what it is given. By itself, the chain shows changes
-by somebody who did not write all later lines anew; without a key, anybody who can
-write the files can do that. With the key, only who has it can. Nothing in the
-files shows that all of them were put back to an older state: keep the head that
-this prints somewhere else, and give it with --head the next time.
+How much it can detect depends on what it is given. The chain alone detects
+changes after which the later lines were not written anew; without a key, anyone
+who can write the files can do that. With a key, only its holder can. Nothing in
+the files shows that all of them were restored to an older state: keep the head
+that this command prints somewhere else, and pass it as --head the next time.
 
 Exit codes:
   0         intact
   1         findings
   2         bad usage, there is no log, or it needs its key
-  130, 143  cordon was ended by SIGINT or SIGTERM`,
+  130, 143  SIGINT or SIGTERM ended cordon`,
 		Example: "  cordon audit verify\n  cordon audit verify --key /etc/cordon/audit.key --head \"$(cat noted)\"",
 		Args:    cobra.NoArgs,
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
@@ -49,8 +49,8 @@ type auditVerifyOptions struct {
 
 func (o *auditVerifyOptions) addTo(cmd *cobra.Command) {
 	o.auditOptions.addTo(cmd)
-	cmd.Flags().StringVar(&o.key, "key", "", "the log was written with the key in `FILE` (CORDON_AUDIT_KEY)")
-	cmd.Flags().StringVar(&o.head, "head", "", "`HASH` must be in it: the head of an earlier time (CORDON_AUDIT_HEAD)")
+	cmd.Flags().StringVar(&o.key, "key", "", "the `FILE` with the key of the log (CORDON_AUDIT_KEY)")
+	cmd.Flags().StringVar(&o.head, "head", "", "the log must contain `HASH`, the head that an earlier run printed (CORDON_AUDIT_HEAD)")
 	cli.NameVariable(cmd, "key", "CORDON_AUDIT_KEY")
 	cli.NameVariable(cmd, "head", "CORDON_AUDIT_HEAD")
 }
@@ -106,19 +106,19 @@ func showReport(out *tap, r audit.Report) error {
 		lines = append(lines, "head "+r.Head.Hash)
 	}
 	if r.Torn > 0 {
-		lines = append(lines, "mended after a crash: "+countOf(r.Torn, "time"))
+		lines = append(lines, "repaired after a crash: "+countOf(r.Torn, "time"))
 	}
 	if r.Restarts > 0 {
-		lines = append(lines, "writers that did not end in order: "+fmt.Sprint(r.Restarts)+"; what they had not written yet is not here")
+		lines = append(lines, "writers that did not shut down cleanly: "+fmt.Sprint(r.Restarts)+"; what they had not written yet is missing")
 	}
 	if r.Writing {
-		lines = append(lines, "a writer is at work: what it writes next was not looked at")
+		lines = append(lines, "a writer is running: what it writes next was not checked")
 	}
 	if !r.HeadFile && !r.HeadGiven {
-		lines = append(lines, "no head file and no --head: lines that were cut off the end would not be missed")
+		lines = append(lines, "no head file and no --head: lines cut off the end would not be noticed")
 	}
 	if !r.Keyed {
-		lines = append(lines, "no key: whoever can write these files can also write others that are intact")
+		lines = append(lines, "no key: anyone who can write these files can replace them with others that verify")
 	}
 	if err := printLines(out, lines); err != nil {
 		return err

@@ -18,38 +18,38 @@ func newCheckCommand() *cobra.Command {
 	var opts checkOptions
 	cmd := &cobra.Command{
 		Use:   "check {SCRIPT | -c CODE | -}",
-		Short: "Say what the language rules find in a script, without running it",
-		Long: `Have the language rules judge a Python script, and run nothing of it. All
-findings come at once, in the order of the script:
+		Short: "Check a script against the language rules, without running it",
+		Long: `Check a Python script against the language rules, without running any of it. All
+findings are shown at once, in the order of the script:
 
   FILE:LINE:COLUMN: rule: reason
       what to write instead
 
-Behind them come the modules that may be imported, once, and how many findings
-there are. With --json, each finding has that list itself.
+The modules that may be imported follow once, and then the number of findings.
+With --json, each finding has that list itself.
 
 The interpreter's own parser reads the script, behind the walls of the policy,
-so that what one Python takes for a script another may not: --python chooses.
+so the answer depends on the version of Python: --python chooses it.
 
 A script without findings may run with cordon run --restricted; one that is
 checked with --preset hook may be called with cordon hook. The policy can allow
-more modules and builtins, by ` + "`language:`" + `.
+more modules and builtins in ` + "`language:`" + `.
 
 Exit codes:
   0         no findings
-  1         findings; "syntax" is one, for what is no Python at all
+  1         findings; "syntax" is one, for text that is not Python
   2         bad usage or policy, or a script that cannot be checked
   75        busy: try again
   125       this host cannot check it, or cordon failed
-  126, 127  the script or the interpreter cannot be read, or is not there
-  130, 143  cordon was ended by SIGINT or SIGTERM
-  141       whoever read the output has gone`,
+  126, 127  the script or the interpreter cannot be read, or does not exist
+  130, 143  SIGINT or SIGTERM ended cordon
+  141       the reader of the output is gone`,
 		Example: `  cordon check script.py
   cordon check --preset hook --json score.py
   cordon check -c 'import os'`,
 		Args: atMostOneScript("check them one by one"),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
-			if err := opts.settleSource(cmd, args, "check"); err != nil {
+			if err := opts.resolveSource(cmd, args, "check"); err != nil {
 				return err
 			}
 			return runCheck(cmd.Context(), opts)
@@ -71,7 +71,7 @@ func (o *checkOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.sourceOptions.addTo(f, "check")
-	f.StringVar(&o.preset, "preset", "", "whose modules are allowed: `PRESET` is standard or agent, for scripts, or hook (the policy's, else standard)")
+	f.StringVar(&o.preset, "preset", "", "the set of allowed modules: `PRESET` is standard or agent, for scripts, or hook (the policy's, else standard)")
 	o.PolicyOptions.AddTo(cmd)
 	f.BoolVar(&o.json, "json", false, "print the findings as JSON")
 	cli.Complete(cmd, "preset", cli.Names(policy.LanguagePresets()))
@@ -105,7 +105,7 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 	return nil
 }
 
-// judge has the rules look at the script, in a Runner for this check alone.
+// judge checks the script, in a Runner for this check alone.
 func (o *checkOptions) judge(ctx context.Context, check run.Check) (findings []run.Finding, err error) {
 	p, err := o.Load(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func (o *checkOptions) judge(ctx context.Context, check run.Check) (findings []r
 	return runner.Check(ctx, check)
 }
 
-// presentCheck ends with a line that says what to think of it.
+// presentCheck ends with a line that sums up the findings.
 func presentCheck(out *tap, check run.Check, findings []run.Finding) error {
 	return printLines(out, append(showFindings(cmp.Or(check.Name, "<script>"), findings), verdict(check.Preset, len(findings))))
 }

@@ -12,8 +12,8 @@ import (
 
 var documentedLibrary = regexp.MustCompile("(?m)^```go\n(package main\n(?s:.*?))^```$")
 
-// TestDocumentedModules holds docs/wasm.md to what it shows: the library in C is the one
-// of the examples, and the one in Go can be built and called.
+// TestDocumentedModules checks docs/wasm.md: the library in C is the example's, and the
+// one in Go can be built and called.
 func TestDocumentedModules(t *testing.T) {
 	page, err := os.ReadFile("../../docs/wasm.md")
 	if err != nil {

@@ -18,8 +18,8 @@ var (
 	documentedCheck  = regexp.MustCompile("(?m)^```\n\\$ cordon check (\\w+\\.py)\n((?s:.*?))^```$")
 )
 
-// TestDocumentedChecks holds docs/language.md to what cordon says: each mistake
-// has the findings that the page shows, and each mended script has none.
+// TestDocumentedChecks checks docs/language.md: each mistake has the findings that the
+// page shows, and each fixed script has none.
 func TestDocumentedChecks(t *testing.T) {
 	page, err := os.ReadFile("../../docs/language.md")
 	if err != nil {
@@ -30,7 +30,7 @@ func TestDocumentedChecks(t *testing.T) {
 		wanted[m[1]] = m[2]
 	}
 	var commands, files strings.Builder
-	mended := 0
+	fixed := 0
 	for _, m := range documentedScript.FindAllStringSubmatch(string(page), -1) {
 		script, name := m[1], m[2]
 		fmt.Fprintf(&files, "-- %s --\n%s", name, script)
@@ -39,11 +39,11 @@ func TestDocumentedChecks(t *testing.T) {
 			fmt.Fprintf(&files, "-- %s.findings --\n%s", name, findings)
 			continue
 		}
-		mended++
+		fixed++
 		fmt.Fprintf(&commands, "exec cordon check %s\n", name)
 	}
-	if len(wanted) < 5 || mended < 5 {
-		t.Errorf("%d mistakes and %d mended scripts", len(wanted), mended)
+	if len(wanted) < 5 || fixed < 5 {
+		t.Errorf("%d mistakes and %d fixed scripts", len(wanted), fixed)
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "language.txtar"), []byte(commands.String()+files.String()), 0o600); err != nil {
@@ -77,7 +77,8 @@ func TestDocumentedCauses(t *testing.T) {
 	}
 }
 
-// Of traffic every byte is told. A page that shows rounded sizes has made them up.
+// Traffic is reported to the byte, so a page with rounded sizes does not show real
+// output.
 func TestDocumentedSizes(t *testing.T) {
 	page, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {

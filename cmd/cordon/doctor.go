@@ -19,22 +19,25 @@ func newDoctorCommand() *cobra.Command {
 	var opts doctorOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this host can enforce, and what would help",
-		Long: `Start the sandbox under a policy, run a few scripts in it, and say which walls
+		Short: "Show what this host can enforce, and what would help",
+		Long: `Start the sandbox under a policy, run a few scripts in it, and show which walls
 stand on this host: one line a wall, with the reason and the remedy for what is
 missing.
 
-With --prove, real attempts at every wall are made from inside a guest: one
-line each, as it ends. "held" gained nothing, "ESCAPED" broke a promise,
-"broken" went wrong in itself and shows nothing, "slow" was tried twice and had
-no time to end on this host, "skipped" needs a wall that this host does not have.
+With --prove, a guest makes real attempts to break each wall. Each is one line:
+
+  held      the attempt gained nothing
+  ESCAPED   it broke a promise
+  broken    the attempt itself failed and shows nothing
+  slow      it ran out of time on this host, twice
+  skipped   it needs a wall that this host does not have
 
 The last lines are about commands, and about modules and scripts on WebAssembly.
-To start a Python there takes seconds the first time, so that it is only done with
+Starting Python on WebAssembly takes seconds the first time, so it needs
 --tier wasm.
 
-The exit code is about scripts, with --tier jail about commands, and with --tier
-wasm about modules, and about Python on WebAssembly where its bundle is there.
+The exit code is about scripts; with --tier jail it is about commands, and with
+--tier wasm about modules, and about Python on WebAssembly if its bundle exists.
 
 Exit codes:
   0         the walls that the policy requires stand; with --prove, all held
@@ -43,13 +46,14 @@ Exit codes:
   3         with --prove: nothing escaped, but attempts were too slow to show
             anything; try again when the host is less busy
   125       a required wall is missing, or the sandbox does not start
-  126, 127  the interpreter cannot be executed, or is not there; with --tier wasm and
-            --python-wasm, the bundle
-  130, 143  cordon was ended by SIGINT or SIGTERM`,
+  126, 127  the interpreter cannot be executed, or does not exist; with --tier
+            wasm and --python-wasm, the bundle
+  130, 143  SIGINT or SIGTERM ended cordon`,
 		Example: "  cordon doctor\n  cordon doctor --policy strict --json\n  cordon doctor --prove --junit report.xml",
 		Args:    cobra.NoArgs,
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
-			// As the service does: what doctor says in a unit holds for one there.
+			// As the service does, so that doctor inside a unit speaks for a service
+			// there.
 			reunite, err := cgroup.Divide()
 			if err != nil {
 				return err
@@ -59,9 +63,9 @@ Exit codes:
 			case opts.prove:
 				return runProve(cmd.Context(), opts)
 			case cmd.Flags().Changed("junit"):
-				return run.Errorf(run.Invalid, "--junit is for --prove")
+				return run.Errorf(run.Invalid, "--junit needs --prove")
 			case cmd.Flags().Changed("area"):
-				return run.Errorf(run.Invalid, "--area is for --prove")
+				return run.Errorf(run.Invalid, "--area needs --prove")
 			}
 			return runDoctor(cmd.Context(), opts)
 		}),
@@ -70,7 +74,7 @@ Exit codes:
 	return cmd
 }
 
-// doctorTiers are what the exit code can be about.
+// doctorTiers are the tiers that the exit code can be about.
 var doctorTiers = []policy.Tier{policy.TierProcess, policy.TierJail, policy.TierWasm}
 
 type doctorOptions struct {
@@ -89,8 +93,8 @@ func (o *doctorOptions) addTo(cmd *cobra.Command) {
 	cli.Complete(cmd, "tier", cli.Names(doctorTiers))
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.prove, "prove", false, "try to break out, for real")
-	cmd.Flags().StringSliceVar(&o.areas, "area", nil, "of --prove, make only the attempts of an `AREA`, such as files or signals (may be repeated)")
-	cmd.Flags().StringVar(&o.junit, "junit", "", "write what --prove found to `FILE`, as JUnit XML")
+	cmd.Flags().StringSliceVar(&o.areas, "area", nil, "with --prove, make only the attempts of an `AREA`, such as files or signals (repeatable)")
+	cmd.Flags().StringVar(&o.junit, "junit", "", "write the verdicts of --prove to `FILE`, as JUnit XML")
 }
 
 func runDoctor(ctx context.Context, opts doctorOptions) error {
@@ -103,7 +107,7 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	}
 	tier := cmp.Or(policy.Tier(opts.tier), policy.TierProcess)
 	if !slices.Contains(doctorTiers, tier) {
-		return run.Errorf(run.Invalid, "--tier %q: there is process, for scripts, jail, for commands, and wasm, for modules and scripts", opts.tier)
+		return run.Errorf(run.Invalid, "--tier: unknown tier %q: write process (scripts), jail (commands) or wasm (modules and scripts)", opts.tier)
 	}
 	report := doctor.Examine(ctx, p, tier)
 	if ctx.Err() != nil {
@@ -113,7 +117,7 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	if opts.json {
 		err = printJSON(out, report, isTerminal(os.Stdout))
 	} else {
-		err = doctor.Format(out, report, coloured(os.Stdout))
+		err = doctor.Format(out, report, colored(os.Stdout))
 	}
 	ok, class := concerning(report, tier, p.PythonWasm != "")
 	switch {
@@ -127,8 +131,8 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	return cli.ExitCode(run.ExitCode(run.Unsupported))
 }
 
-// concerning gives the part of the report that one tier is judged by. Nobody has to have
-// a Python for wasm; one that is there, or that is named, has to work.
+// concerning returns the verdict on one tier. A Python for wasm is optional, but one that
+// exists or is named has to work.
 func concerning(report doctor.Report, tier policy.Tier, named bool) (ok bool, class run.Class) {
 	switch python := report.Modules.Python; {
 	case tier == policy.TierJail:

@@ -17,9 +17,9 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// TestElsewhere tries the path of other systems with the whole program: a cordon in
-// which Linux's tiers are not there, and a launcher without walls stands for the
-// system's. It is cordon-elsewhere in the scripts, with its service beside it.
+// TestElsewhere tests the code path of other systems with the whole program: a cordon
+// without Linux's tiers, and with a launcher that has no walls instead of the system's.
+// Scripts call it cordon-elsewhere; its service is beside it.
 func TestElsewhere(t *testing.T) {
 	hosttest.Slow(t, "it builds a cordon")
 	directory := t.TempDir()
@@ -45,7 +45,7 @@ func TestElsewhere(t *testing.T) {
 	})
 }
 
-// askAsAgent calls a tool for each set of arguments, and gives the answers.
+// askAsAgent calls a tool for each set of arguments and returns the answers.
 func askAsAgent(t *testing.T, program string, calls ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, "mcp", "--allow-commands")
@@ -89,7 +89,7 @@ func askAsAgent(t *testing.T, program string, calls ...string) []string {
 	return answers
 }
 
-// buildElsewhere compiles with files taken away and exchanged.
+// buildElsewhere compiles with files removed and replaced.
 func buildElsewhere(t *testing.T, directory string) {
 	t.Helper()
 	replace := map[string]string{}
@@ -107,7 +107,7 @@ func buildElsewhere(t *testing.T, directory string) {
 			t.Fatal(err)
 		}
 		for _, name := range names {
-			replace[absolute(t, name)] = "" // not there
+			replace[absolute(t, name)] = "" // removed
 		}
 		other, err := os.ReadFile(source + "/backend_other.go")
 		if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Every flag of every command has an environment variable, and no two share one. The other program knows
-// their names.
+// Every flag of every command has an environment variable, and no two share one.
+// internal/cli knows the names that both programs use.
 func TestEveryFlagHasAVariable(t *testing.T) {
 	all := map[string]bool{}
 	var visit func(*cobra.Command)
@@ -54,7 +54,7 @@ func sameVariables(t *testing.T, list string, all map[string]bool) {
 	}
 }
 
-// The command that is asked for is made alone, and is the same as among all.
+// rootFor builds the requested command alone, and it equals the one in the full tree.
 func TestRootFor(t *testing.T) {
 	for name, construct := range constructors() {
 		if got := construct().Name(); got != name {
@@ -83,7 +83,7 @@ func TestReadEnvironment(t *testing.T) {
 		{nil, []string{"CORDON_JSON=true"}, "", func(o runOptions) bool { return o.json }},
 		{nil, []string{"CORDON_TIMEOUT="}, "", func(o runOptions) bool { return o.WallTime == 0 }},
 		{nil, []string{"CORDON_TIMEOUT=2"}, `CORDON_TIMEOUT: "2" has no unit`, nil},
-		{nil, []string{"CORDON_MEMROY=1GiB"}, "CORDON_MEMROY means nothing: did you mean CORDON_MEMORY?", nil},
+		{nil, []string{"CORDON_MEMROY=1GiB"}, "unknown environment variable CORDON_MEMROY: did you mean CORDON_MEMORY?", nil},
 		{nil, []string{"CORDON_REQUIRE_HOST=1", "OTHER=x"}, "", func(runOptions) bool { return true }},
 	} {
 		var opts runOptions

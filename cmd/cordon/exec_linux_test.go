@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// What a command exchanges with a host that it may reach is told by --verbose.
-func TestTraffic(t *testing.T) {
+// --verbose reports what a command exchanges with a host that it may reach.
+func TestVerboseReportsTraffic(t *testing.T) {
 	hosttest.Needs(t, "curl")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "from outside")
@@ -21,7 +21,7 @@ func TestTraffic(t *testing.T) {
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
 	var shown, said bytes.Buffer
-	// Programs ask no proxy for what is on their own loopback, unless told to.
+	// By default, programs use no proxy for their own loopback.
 	cmd := exec.Command("cordon", "exec", "-v", "--allow-net", host, "--", "curl", "-sS", "--noproxy", "", server.URL)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &shown, &said
 	if err := cmd.Run(); err != nil || shown.String() != "from outside" {
@@ -33,7 +33,7 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// What it may not reach is blocked while it runs, and told when it fails.
+// A connection to any other host is blocked, and reported when the command fails.
 func TestBlockedTraffic(t *testing.T) {
 	hosttest.Needs(t, "curl")
 	var said bytes.Buffer

@@ -12,20 +12,20 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// settle refuses what contradicts itself. What the command line says goes before
-// what the environment says.
-func (o *execOptions) settle(cmd *cobra.Command) error {
-	said := cmd.Flags().Changed
+// resolve refuses options that contradict each other. The command line wins over the
+// environment.
+func (o *execOptions) resolve(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
 	switch {
-	case said("workspace") && o.workspace == "":
+	case changed("workspace") && o.workspace == "":
 		return run.Errorf(run.Invalid, "--workspace: the path is empty")
-	case said("dangerous-workspace") && *o.dangerous && o.workspace == "" && !o.readOnly:
-		// Only who typed it meant this command: a variable or a policy is for all.
-		return run.Errorf(run.Invalid, "--dangerous-workspace is for --workspace: name the directory")
-	case o.quiet && o.verbose && said("quiet") == said("verbose"):
+	case changed("dangerous-workspace") && *o.dangerous && o.workspace == "" && !o.readOnly:
+		// Only a flag means this one command: a variable or a policy is for all.
+		return run.Errorf(run.Invalid, "--dangerous-workspace needs --workspace: name the directory")
+	case o.quiet && o.verbose && changed("quiet") == changed("verbose"):
 		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
 	case o.quiet && o.verbose:
-		o.quiet, o.verbose = said("quiet"), said("verbose")
+		o.quiet, o.verbose = changed("quiet"), changed("verbose")
 	}
 	if _, err := policy.ParseEgress(o.egress); err != nil {
 		return run.Wrap(run.Invalid, err)
@@ -36,8 +36,8 @@ func (o *execOptions) settle(cmd *cobra.Command) error {
 	return nil
 }
 
-// grant gives the policy, with what the flags add to it: who writes the command
-// line is the operator.
+// grant returns the policy plus what the flags add to it: the author of the command line
+// is the operator.
 func (o *execOptions) grant() (policy.Policy, error) {
 	name := o.Policy
 	if name == "" {
@@ -64,14 +64,14 @@ func (o *execOptions) grant() (policy.Policy, error) {
 		p.DangerousWorkspace = *o.dangerous
 	}
 	if p.Egress == policy.EgressNone && len(p.AllowNet) > 0 {
-		return p, run.Errorf(run.Invalid, "--allow-net and --egress none exclude each other, whether flags, the environment or the policy say so: with none, everything can be reached")
+		return p, run.Errorf(run.Invalid, "--allow-net and --egress none exclude each other, in flags, environment and policy: with none, every host can be reached")
 	}
 	p.Limits, err = o.narrow(p)
 	return p, err
 }
 
-// request makes the request; hidden says why the current directory is not shown,
-// where it is not.
+// request builds the request; hidden is the reason why the current directory is not
+// shown, or nil.
 func (o *execOptions) request() (req run.Request, hidden, err error) {
 	req = run.Request{
 		Command: run.Command{Args: o.command}, Tier: policy.Tier(o.tier), Trust: policy.Trust(o.trust), OnOutputLimit: policy.OutputAction(o.onOutputLimit),
@@ -85,7 +85,7 @@ func (o *execOptions) request() (req run.Request, hidden, err error) {
 	case o.readOnly:
 		req.Command.Workspace, req.Command.WorkspaceReadOnly = ".", true
 	default:
-		// Nobody asked for it: it is shown where that does no harm.
+		// Not asked for: show the current directory only where that does no harm.
 		if req.Command.Workspace, hidden = command.Workspace(".", false); hidden != nil {
 			req.Command.Workspace = ""
 		}
@@ -94,17 +94,17 @@ func (o *execOptions) request() (req run.Request, hidden, err error) {
 	return req, hidden, req.Validate()
 }
 
-// environment reads what --env says.
+// environment parses the values of --env.
 func environment(settings []string, lookup func(string) (string, bool)) (map[string]string, error) {
 	env := map[string]string{}
 	for _, setting := range settings {
 		name, value, given := strings.Cut(setting, "=")
 		if name == "" {
-			return nil, run.Errorf(run.Invalid, "--env: %q has no name: write NAME=VALUE, or NAME for the value that it has here", setting)
+			return nil, run.Errorf(run.Invalid, "--env: %q has no name: write NAME=VALUE, or NAME to copy its value", setting)
 		}
 		if !given {
 			if value, given = lookup(name); !given {
-				return nil, run.Errorf(run.Invalid, "--env: %s is not set here: write %[1]s=VALUE", name)
+				return nil, run.Errorf(run.Invalid, "--env: %s is not set: write %[1]s=VALUE", name)
 			}
 		}
 		env[name] = value
@@ -112,16 +112,16 @@ func environment(settings []string, lookup func(string) (string, bool)) (map[str
 	return env, nil
 }
 
-// explainHidden adds to "not found" what may be the cause: the file is there
-// outside, in a directory that is not shown.
+// explainHidden adds a likely cause to "not found": the file is in a directory that is
+// hidden from commands.
 func explainHidden(err, hidden error) error {
 	if hidden == nil || run.ClassOf(err) != run.NotFound {
 		return err
 	}
-	return run.Errorf(run.NotFound, "%w\nthe current directory is not shown to commands, unless --workspace names it: %w", err, hidden)
+	return run.Errorf(run.NotFound, "%w\nthe current directory is hidden from commands unless --workspace names it: %w", err, hidden)
 }
 
-// addPaths adds what --read and --write grant.
+// addPaths adds the grants of --read and --write.
 func addPaths(p *policy.Policy, read, write []string) error {
 	for _, list := range []struct {
 		flag  string

@@ -7,34 +7,33 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// exitHelp is the table that help texts show. A test holds it to the codes
-// below.
+// exitHelp is the table in help texts. A test compares it with the codes below.
 const exitHelp = `Exit codes:
-  0         it came to its end
-  1 … 255   its own: 1 for an exception that nobody caught in a script
+  0         success
+  1 … 255   the guest's own code: 1 for an uncaught exception in a script
   2         bad usage, request or policy: nothing ran
   75        busy: try again
-  124       the wall time limit
+  124       the wall time limit was reached
   125       this host cannot run it, or cordon failed
-  126, 127  the command or interpreter cannot be executed, or is not there
-  128 + n   it was ended by signal n: 139 is a segmentation fault
+  126, 127  the command or interpreter cannot be executed, or does not exist
+  128 + n   signal n ended it: 139 is a segmentation fault
   134       a module did what WebAssembly forbids, like a division by zero
-  130, 143  cordon was ended by SIGINT or SIGTERM
-  137       killed: out of memory, CPU time, output, disk, processes
-            or fuel, or for hammering at a wall; the message (or --json) says which
-  141       whoever read the output has gone
+  130, 143  SIGINT or SIGTERM ended cordon
+  137       killed: out of memory, CPU time, output, disk, processes or fuel,
+            or for hammering at a wall; the message (or --json) says which
+  141       the reader of the output is gone
 `
 
-// Two outcomes have no code of their own.
+// Two outcomes have no fixed code.
 const (
-	guestsOwn = -1 // what the guest left with
-	bySignal  = -2 // 128 and the number of the signal, as in a shell
+	guestsOwn = -1 // the guest's exit code
+	bySignal  = -2 // 128 plus the number of the signal, as in a shell
 )
 
 const (
 	codeRefused     = 126
 	codeInterrupted = 130
-	codeTrapped     = 134 // as for SIGABRT, which is what a shell has nearest
+	codeTrapped     = 134 // as for SIGABRT, the closest thing that a shell has
 	codeKilled      = 137
 )
 
@@ -46,15 +45,15 @@ var outcomeCodes = map[run.Outcome]int{
 	run.Raised:        guestsOwn,
 	run.Malformed:     guestsOwn,
 	run.Refused:       guestsOwn,
-	run.InvalidOutput: 1, // its own would be 0, and callers would read a result that is not there
+	run.InvalidOutput: 1, // the guest's code would be 0, and callers would read a missing result
 	run.Trapped:       codeTrapped,
 	run.Denied:        codeKilled,
 	run.Signaled:      bySignal,
 	run.Canceled:      codeInterrupted,
 }
 
-// resultCode is the exit code for a guest's end. The cause of ctx tells which
-// signal canceled it.
+// resultCode returns the exit code for a Result. The cause of ctx says which signal
+// canceled the run.
 func resultCode(ctx context.Context, res run.Result) int {
 	if res.Outcome == run.Canceled && ctx.Err() != nil {
 		return cli.CauseCode(ctx)
@@ -65,7 +64,7 @@ func resultCode(ctx context.Context, res run.Result) int {
 	switch code := outcomeCodes[res.Outcome]; code {
 	case guestsOwn:
 		if res.ExitCode == nil || *res.ExitCode == 0 {
-			return 1 // it failed, whatever it says
+			return 1 // it failed, whatever code it gave
 		}
 		return *res.ExitCode
 	case bySignal:
@@ -78,8 +77,8 @@ func resultCode(ctx context.Context, res run.Result) int {
 	}
 }
 
-// commandCode is resultCode for a command. One that was refused never ran: it has
-// the code that a shell gives for what may not be executed.
+// commandCode is resultCode for a command. A refused command never ran: it gets the code
+// that a shell gives to what may not be executed.
 func commandCode(ctx context.Context, res run.Result) int {
 	if res.Outcome == run.Refused {
 		return codeRefused

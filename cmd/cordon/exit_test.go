@@ -104,7 +104,7 @@ func TestCommandCode(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheCommandLineAreUsage(t *testing.T) {
+func TestCommandLineErrorsAreUsageErrors(t *testing.T) {
 	if got := cli.ExitCodeOf(context.Background(), errors.New("unknown command")); got != 2 {
 		t.Errorf("exit code %d", got)
 	}

@@ -8,20 +8,20 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// report is what the language rules say of a script, as --json shows it.
+// report is the JSON form of the findings in a script.
 type report struct {
 	OK       bool          `json:"ok"`
 	Findings []run.Finding `json:"findings"`
 }
 
 func newReport(findings []run.Finding) report {
-	// Never null: who reads it need not ask.
+	// Never null, so that readers need no check.
 	return report{OK: len(findings) == 0, Findings: append([]run.Finding{}, findings...)}
 }
 
-// showFindings tells findings as compilers do: a line each, by which an editor
-// finds the place, and the hint below it. The modules that may be imported are
-// the same for all of them, and come once, at the end.
+// showFindings formats findings as compilers do: a line each, which editors can jump to,
+// and the hint below it. The modules that may be imported are the same for all findings
+// and follow once, at the end.
 func showFindings(name string, findings []run.Finding) []string {
 	var lines, allowed []string
 	for _, f := range findings {
@@ -39,7 +39,7 @@ func showFindings(name string, findings []run.Finding) []string {
 	return lines
 }
 
-// place leaves out what is not known, as of some syntax errors.
+// place leaves out parts that are unknown, as in some syntax errors.
 func place(name string, f run.Finding) string {
 	text := text.Line(name)
 	for _, n := range []int{f.Line, f.Column} {
@@ -54,7 +54,7 @@ func countFindings(n int) string {
 	return countOf(n, "finding")
 }
 
-// findingsOf gives the findings that a Result shows as violations.
+// findingsOf returns the findings among the violations of a Result.
 func findingsOf(res run.Result) []run.Finding {
 	var findings []run.Finding
 	for _, v := range res.Violations {

@@ -46,7 +46,7 @@ func TestShowFindings(t *testing.T) {
 	}
 }
 
-func TestAReportIsNeverNull(t *testing.T) {
+func TestReportWithoutFindingsIsNotNull(t *testing.T) {
 	text, err := json.Marshal(newReport(nil))
 	if err != nil || string(text) != `{"ok":true,"findings":[]}` {
 		t.Errorf("%s, %v", text, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// limitOptions are the limits of a run. Zero fields were not given.
+// limitOptions are the limits of a run. Zero fields were not set.
 type limitOptions struct{ policy.Limits }
 
 // addTo adds the limits of a kind of guest; help texts show defaults.
@@ -26,7 +26,7 @@ func about(what, normally string) string {
 	return fmt.Sprintf("%s (%s unless the policy says otherwise)", what, normally)
 }
 
-// narrow gives the limits of a run under p, in the words of the command line.
+// narrow returns the limits of a run under p; its errors name flags.
 func (o *limitOptions) narrow(p policy.Policy) (policy.Limits, error) {
 	limits, err := p.Narrow(o.Limits)
 	if err != nil {
@@ -40,8 +40,8 @@ func (o *limitOptions) narrow(p policy.Policy) (policy.Limits, error) {
 	return limits, nil
 }
 
-// texts is a flag that may come again. It is no pflag.SliceValue: the environment variable would
-// cut JSON, and the values of variables, at their commas.
+// texts is a repeatable flag. It is not a pflag.SliceValue, since its environment
+// variable would be split at the commas of JSON and of values.
 type texts []string
 
 func (t *texts) Set(text string) error {
@@ -53,7 +53,7 @@ func (t *texts) String() string { return strings.Join(*t, " ") }
 
 func (t *texts) Type() string { return "JSON" }
 
-// grants is a list of places on the network. No name of a host has a comma.
+// grants is a list of hosts. No host name contains a comma.
 type grants []string
 
 func (g *grants) Set(text string) error {
@@ -71,7 +71,7 @@ func (g *grants) String() string { return strings.Join(*g, ",") }
 
 func (g *grants) Type() string { return "HOST[:PORT]" }
 
-// choice is a flag that says yes or no, or nothing.
+// choice is a flag that is true, false or not set.
 type choice struct{ value **bool }
 
 func (c *choice) Set(text string) error {
@@ -90,5 +90,5 @@ func (c *choice) String() string {
 	return strconv.FormatBool(**c.value)
 }
 
-// Type is what pflag calls it, so that the help shows no value.
+// Type is pflag's own name for it, so that the help shows no value.
 func (c *choice) Type() string { return "bool" }

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// inForeground: there are no jobs in the background here.
+// inForeground returns true: this system has no background jobs.
 func inForeground(*os.File) bool { return true }

@@ -14,8 +14,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// guests are what the scripts about WebAssembly run. They are built when the first of
-// those comes, and for all of them.
+// guests are the modules that the scripts about WebAssembly run. The first of those
+// scripts builds them for all.
 type guests struct {
 	directory string
 	build     func() error
@@ -47,7 +47,7 @@ func buildGo(directory, to string, arguments ...string) error {
 	return quietly(cmd)
 }
 
-// buildC makes a library, whose functions are called.
+// buildC builds a library whose functions are called.
 func buildC(clang, file, to string) error {
 	return quietly(exec.Command(clang, "--target=wasm32-wasi", "-O2", "-mexec-model=reactor", "-o", to, file))
 }
@@ -59,7 +59,7 @@ func quietly(cmd *exec.Cmd) error {
 	return nil
 }
 
-// offer tells a script where they are. What cordon has compiled it finds again.
+// offer passes their paths to a script, and a cache for what cordon compiles.
 func (g *guests) offer(env *testscript.Env) error {
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(g.directory, "cache"))
 	env.Setenv("GUESTS", g.directory)

@@ -23,38 +23,38 @@ func newHookCommand() *cobra.Command {
 		Short: "Call a hook: restricted Python that is compiled once and called often",
 		Long: `Open a hook, call it, and print its output as one line of JSON.
 
-A hook goes by the language rules, on top of all the walls (cordon check
---preset hook shows what they say of it). It has one of two forms. Either it
-reads ` + "`game_state`" + ` and ` + "`mod_config`" + `, the values of --state and --config, and
-leaves its answer in ` + "`result[\"output\"]`" + `; or it defines functions, of which --call
-names one and each --arg gives an argument. The modules math and random are
-there without an import.
+A hook has to follow the language rules, on top of all walls (cordon check
+--preset hook shows the findings). It has one of two forms. Either it reads
+` + "`game_state`" + ` and ` + "`mod_config`" + `, the values of --state and --config, and
+assigns its answer to ` + "`result[\"output\"]`" + `; or it defines functions: --call names
+one, and each --arg is an argument. The modules math and random are available
+without an import.
 
---state and --config take a file, or JSON: what begins with {, [ or " is JSON,
-and so is a number, true, false or null; all else is the name of a file, and -
-is standard input. @FILE is always a file.
+--state and --config take JSON or a file: a value that begins with {, [ or " is
+JSON, and so is a number, true, false or null; anything else is the name of a
+file, and - is standard input. @FILE is always a file.
 
 Standard output is the output value alone: what the hook itself prints goes to
-standard error, when the call has ended. After a failure, a short block there
+standard error when the call has ended. After a failure, a short block there
 says what happened. With --json, standard output is the whole Result, with the
 value both as "result" and as "output", and nothing else.
 
-With --repeat, the hook is compiled once and called again and again, up to the
-first call that fails. The last call is the one that is shown.
+With --repeat, the hook is compiled once and called repeatedly, until a call
+fails. The last call is shown.
 
-Limits are those of one call. They narrow the policy and never widen it.
+Limits apply to each call. They narrow the policy and never widen it.
 
 ` + exitHelp + `
-A hook that does not compile, or that the language rules refuse, is never
-opened: that is 2. All findings are shown on standard error, as by cordon check;
-with --json they are shown on standard output, as by cordon check --json.`,
+A hook that does not compile, or that the language rules refuse, is not opened
+and exits with 2. All findings are shown on standard error, as by cordon check;
+with --json they are on standard output, as by cordon check --json.`,
 		Example: `  cordon hook score.py --state state.json --config mod.json
   cordon hook score.py --state '{"base": 10}' --json
   cordon hook rates.py --call modify_tax_rate --arg '{"rate": 0.2}'
   time cordon hook score.py --state state.json --trust platform --repeat 100000`,
-		Args: atMostOneScript("a hook gets its input by --state and --config, or by --arg"),
+		Args: atMostOneScript("pass input with --state and --config, or with --arg"),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
-			if err := opts.settle(cmd, args); err != nil {
+			if err := opts.resolve(cmd, args); err != nil {
 				return err
 			}
 			return runHook(cmd.Context(), opts)
@@ -88,31 +88,31 @@ func (o *hookOptions) addTo(cmd *cobra.Command) {
 	f.Var(&o.arguments, "arg", "an argument of the function: a JSON value, or @FILE (repeatable)")
 	o.limitOptions.addTo(f, policy.GuestCall, policy.DefaultCallLimits().Or(policy.DefaultLimits()))
 	o.PolicyOptions.AddTo(cmd)
-	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is user, for a process for each call, or platform, whose calls share one (user)")
-	f.Var(cli.Counted(&o.repeat), "repeat", "call the hook so many times (1)")
+	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is user (a process for each call) or platform (calls share a process) (user)")
+	f.Var(cli.Counted(&o.repeat), "repeat", "how many times to call the hook (1)")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	cli.Complete(cmd, "trust", cli.Names([]policy.Trust{policy.TrustPlatform, policy.TrustUser}))
 }
 
-// settle decides between the two forms of a hook, as in run.
-func (o *hookOptions) settle(cmd *cobra.Command, args []string) error {
-	if err := o.settleSource(cmd, args, "call"); err != nil {
+// resolve decides between the two forms of a hook, as runOptions.resolve does.
+func (o *hookOptions) resolve(cmd *cobra.Command, args []string) error {
+	if err := o.resolveSource(cmd, args, "call"); err != nil {
 		return err
 	}
-	said := cmd.Flags().Changed
-	if said("call") && o.function == "" {
+	changed := cmd.Flags().Changed
+	if changed("call") && o.function == "" {
 		return run.Errorf(run.Invalid, "--call: the name of the function is empty")
 	}
-	for _, whole := range []string{"state", "config"} {
+	for _, flag := range []string{"state", "config"} {
 		switch {
-		case said(whole) && said("call"):
-			return run.Errorf(run.Invalid, "--%s and --call exclude each other: a function gets its arguments by --arg", whole)
-		case said(whole):
+		case changed(flag) && changed("call"):
+			return run.Errorf(run.Invalid, "--%s and --call exclude each other: pass arguments with --arg", flag)
+		case changed(flag):
 			o.function = ""
 		}
 	}
-	if said("arg") && o.function == "" {
-		return run.Errorf(run.Invalid, "--arg is for --call")
+	if changed("arg") && o.function == "" {
+		return run.Errorf(run.Invalid, "--arg needs --call")
 	}
 	claims := []claim{{"the script", o.script == "-"}}
 	if o.function == "" {
@@ -160,14 +160,14 @@ func runHook(ctx context.Context, opts hookOptions) (err error) {
 	return opts.present(ctx, res)
 }
 
-// oneProcess says whether one process will serve all calls: there is one, or they
-// may share it. Otherwise a fork server makes a process for each.
+// oneProcess reports whether one process can serve all calls: there is only one call, or
+// calls may share a process. Otherwise a fork server makes a process for each.
 func (o *hookOptions) oneProcess() bool {
 	return o.repeat <= 1 || policy.Trust(o.trust) == policy.TrustPlatform
 }
 
-// prepare gives the hook and what to call it with, and checks all that can be
-// checked before anything is started.
+// prepare returns the hook and its arguments, and checks everything that can be checked
+// before anything starts.
 func (o *hookOptions) prepare(stdin io.Reader) (run.HookSpec, []any, error) {
 	hook := run.HookSpec{Trust: policy.Trust(o.trust)}
 	var err error
@@ -181,7 +181,7 @@ func (o *hookOptions) prepare(stdin io.Reader) (run.HookSpec, []any, error) {
 	return hook, arguments, err
 }
 
-// readArguments gives those of the function, or the state and the config.
+// readArguments returns those of the function, or the state and the config.
 func (o *hookOptions) readArguments(stdin io.Reader) ([]any, error) {
 	var arguments []any
 	if o.function != "" {
@@ -204,14 +204,14 @@ func (o *hookOptions) readArguments(stdin io.Reader) ([]any, error) {
 	return arguments, nil
 }
 
-// forCalls gives the policy the limits of a call, so that the worker which is
-// started ahead can serve it.
+// forCalls gives the policy the limits of a call, so that the worker that is started
+// ahead can serve it.
 func forCalls(p policy.Policy, asked limitOptions) (policy.Policy, error) {
 	asked.Limits = asked.Fill(policy.DefaultCallLimits().Capped(p.Resolved().Limits), p.Resolved().Maxima)
 	return forOneRun(p, asked)
 }
 
-// callAll gives the last Result: of the call that failed, if one did.
+// callAll returns the Result of the last call, which is the first that failed.
 func (o *hookOptions) callAll(ctx context.Context, h *cordon.Hook, arguments []any) (res run.Result, err error) {
 	for range max(o.repeat, 1) {
 		if o.function != "" {
@@ -226,7 +226,7 @@ func (o *hookOptions) callAll(ctx context.Context, h *cordon.Hook, arguments []a
 	return res, nil
 }
 
-// present keeps standard output for the value.
+// present keeps standard output free for the value.
 func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
 	stdout, stderr := &tap{ctx: ctx, to: os.Stdout}, &tap{ctx: ctx, to: os.Stderr}
 	if o.json {
@@ -234,7 +234,7 @@ func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
 		return conclude(resultCode(ctx, res), err)
 	}
 	if _, err = io.WriteString(stderr, res.Stdout+res.Stderr); err == nil {
-		err = present(stdout, stderr, res, presentation{colour: coloured(os.Stderr), width: cli.Width(os.Stderr)})
+		err = present(stdout, stderr, res, presentation{color: colored(os.Stderr), width: cli.Width(os.Stderr)})
 	}
 	if err == nil && res.OK() {
 		err = stdout.line(string(res.ValueOrNull()))
@@ -242,7 +242,7 @@ func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
 	return conclude(resultCode(ctx, res), err)
 }
 
-// refuse shows why a hook cannot be opened.
+// refuse shows why the hook cannot be opened.
 func (o *hookOptions) refuse(ctx context.Context, hook run.HookSpec, findings []run.Finding) error {
 	var err error
 	if o.json {
@@ -257,7 +257,7 @@ func (o *hookOptions) refuse(ctx context.Context, hook run.HookSpec, findings []
 	return cli.ExitCode(run.ExitCode(run.Invalid))
 }
 
-// hookResult is a Result that says its value by the word that hooks use, too.
+// hookResult is a Result that has its value as "output" too, the name that hooks use.
 type hookResult struct{ result run.Result }
 
 func (r hookResult) MarshalJSON() ([]byte, error) {

@@ -1,9 +1,8 @@
 // Command cordon runs code that you do not trust.
 //
-// Each command is a file with the same parts: a constructor with the help
-// text, an options struct with its flags, and a function that does the work.
-// exit.go is the one place that knows exit codes. What the commands share with
-// those of the service is in internal/cli.
+// Each command is one file with the same parts: a constructor with the help text, an
+// options struct with its flags, and a function that does the work. exit.go has the exit
+// codes. internal/cli has what these commands share with those of the service.
 package main
 
 import (
@@ -19,12 +18,12 @@ func main() {
 	os.Exit(cordonMain())
 }
 
-// cordonMain is main with its exit code, for the tests.
+// cordonMain returns the exit code, so that tests can call it.
 func cordonMain() int {
 	return cli.Main(rootFor)
 }
 
-// constructors make the commands.
+// constructors maps the name of each command to its constructor.
 func constructors() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{
 		"run": newRunCommand, "exec": newExecCommand, "wasm": newWasmCommand, "check": newCheckCommand, "hook": newHookCommand,
@@ -35,8 +34,8 @@ func constructors() map[string]func() *cobra.Command {
 	}
 }
 
-// rootFor makes the one command that is asked for, and not all the flags of the
-// others: a sandbox that is started often must start fast.
+// rootFor builds only the command that args name, without the flags of the others:
+// scripts start cordon often, so it has to start fast.
 func rootFor(args []string) *cobra.Command {
 	if len(args) == 0 {
 		return newRootCommand()
@@ -71,15 +70,15 @@ machine offers, and says in plain words what was blocked and why.
   cordon run -c 'print(6 * 7)'    run a script
   cordon exec -- make test        run a command
   cordon wasm plugin.wasm         run a WebAssembly module
-  cordon check script.py          see what the language rules say of a script
-  cordon hook score.py            call a script that is made to be called often
-  cordon doctor                   see what this host can enforce
+  cordon check script.py          check a script against the language rules
+  cordon hook score.py            call a hook: a script compiled once, called often
+  cordon doctor                   show what this host can enforce
   cordon doctor --prove           try to break out, for real
-  cordon policy list              see what may be allowed
-  cordon serve                    offer all of it to programs, by HTTP
-  cordon mcp                      offer it to agents, by MCP
-  cordon token new NAME           say who may ask the service
-  cordon audit tail               see what a service was asked to run
+  cordon policy list              list the built-in policies
+  cordon serve                    serve programs over HTTP
+  cordon mcp                      serve agents over MCP
+  cordon token new NAME           create a token for a caller of the service
+  cordon audit tail               show what a service ran
 
 Every flag has an environment variable: CORDON_TIMEOUT is --timeout,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
@@ -97,7 +96,7 @@ CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// coloured says whether f may have escape sequences; https://no-color.org.
-func coloured(f *os.File) bool {
+// colored reports whether f accepts escape sequences; see https://no-color.org.
+func colored(f *os.File) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(f)
 }

@@ -74,8 +74,8 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// outsideDirectory makes a directory that can be granted. Those of the scripts cannot:
-// they are in /tmp, of which a guest has its own.
+// outsideDirectory makes a directory that can be granted. The scripts' own are below
+// /tmp, which a guest has for itself.
 func outsideDirectory() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -88,10 +88,10 @@ func outsideDirectory() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return directory, os.Chmod(directory, 0o755) // a guest is somebody else
+	return directory, os.Chmod(directory, 0o755) // a guest has another uid
 }
 
-// helper makes a command of a function that takes its arguments.
+// helper turns a function of arguments into a command.
 func helper(work func(args []string) error) func() {
 	return func() {
 		if err := work(os.Args[1:]); err != nil {
@@ -101,8 +101,7 @@ func helper(work func(args []string) error) func() {
 	}
 }
 
-// exits CODE[,CODE] COMMAND…: runs the command, and succeeds if that is its
-// code.
+// exits CODE[,CODE] COMMAND…: runs the command and expects one of the codes.
 func exits(args []string) error {
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -119,7 +118,7 @@ func expectCode(err error, cmd *exec.Cmd, want string) error {
 	return nil
 }
 
-// make-file FILE SIZE BYTE: a file of one byte again and again.
+// make-file FILE SIZE BYTE: writes a file that repeats one byte.
 func makeFile(args []string) error {
 	size, err := policy.ParseBytes(args[1])
 	if err != nil {
@@ -132,8 +131,7 @@ func makeFile(args []string) error {
 	return os.WriteFile(args[0], bytes.Repeat([]byte{byte(b)}, int(size)), 0o644)
 }
 
-// field NAME…: reads one JSON value a line, all of which must be objects, and
-// prints those fields of each.
+// field NAME…: reads one JSON object a line, and prints these fields of each.
 func field(names []string) error {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<24)
@@ -153,8 +151,8 @@ func field(names []string) error {
 	return lines.Err()
 }
 
-// signal NAME CODE COMMAND…: waits for the command's first line of output,
-// sends it the signal and wants to see that code.
+// signal NAME CODE COMMAND…: waits for the command's first line of output, sends it the
+// signal and expects the code.
 func sendSignal(args []string) error {
 	number, known := run.SignalNumber(args[0])
 	if !known {
@@ -173,7 +171,7 @@ func sendSignal(args []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// Left open: a command that reads requests must not end by itself.
+	// Left open: a command that reads requests must not end at the end of its input.
 	go func() { _, _ = io.Copy(in, os.Stdin) }()
 	lines := bufio.NewReader(out)
 	first, err := lines.ReadString('\n')
@@ -190,8 +188,8 @@ func sendSignal(args []string) error {
 	return expectCode(cmd.Wait(), cmd, args[1])
 }
 
-// converse COMMAND…: prints the first line of the command, and only then
-// gives it a line to read. It hangs if either stream is not live.
+// converse COMMAND…: prints the first line of the command, and only then writes a line to
+// it. It hangs if either stream is buffered.
 func converse(args []string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = os.Stderr
@@ -221,7 +219,7 @@ func converse(args []string) error {
 	return cmd.Wait()
 }
 
-// hang-up CODE COMMAND…: reads one line of the command's output and goes away.
+// hang-up CODE COMMAND…: reads one line of the command's output and closes the pipe.
 func hangUp(args []string) error {
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Stderr = os.Stderr
@@ -239,8 +237,8 @@ func hangUp(args []string) error {
 	return expectCode(cmd.Wait(), cmd, args[0])
 }
 
-// thirst MOST COMMAND…: offers the command an input without end, and wants it to
-// end by itself, with no more than that taken.
+// thirst MOST COMMAND…: gives the command an endless input, and expects it to end after
+// it has read at most MOST bytes.
 func thirst(args []string) error {
 	most, err := policy.ParseBytes(args[0])
 	if err != nil {
@@ -265,14 +263,14 @@ func thirst(args []string) error {
 		}
 	}()
 	err = cmd.Run()
-	in.Close() // and now nobody can read any more
+	in.Close() // nothing can be read from here on
 	if sum := <-taken; sum > int(most) {
 		return fmt.Errorf("%d bytes were taken", sum)
 	}
 	return err
 }
 
-// stubborn has a window and does not want to end.
+// stubborn opens a window and ignores signals.
 func stubborn([]string) error {
 	ctx, _ := cli.SignalContext()
 	if _, _, err := openWindow(ctx, os.Stdin, os.Stdout); err != nil {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a new file the owner and the group of the one that it will replace, if
-// there is one: a service may read it by its group.
+// keepOwner gives a new file the owner and group of the file that it replaces, if there
+// is one: a service may read it through its group.
 func keepOwner(made, path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
 package main
 
-// keepOwner has nothing to do: a file has the access list of its directory here.
+// keepOwner does nothing: on Windows a file inherits the access list of its directory.
 func keepOwner(string, string) error { return nil }

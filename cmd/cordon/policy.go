@@ -15,8 +15,8 @@ import (
 )
 
 const policyExitHelp = `Exit codes:
-  0  all is well
-  2  bad usage, or a policy with something wrong in it`
+  0  success
+  2  bad usage, or an invalid policy`
 
 func newPolicyCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -35,9 +35,9 @@ func newPolicyShowCommand() *cobra.Command {
 	var opts policyShowOptions
 	cmd := &cobra.Command{
 		Use:   "show [PRESET | FILE]",
-		Short: "Print a policy in full, every default filled in",
-		Long: `Print a policy in full, every default filled in: what is printed is what is
-used, and can be used as a policy file. Without an argument it is the default.
+		Short: "Print a policy with all defaults filled in",
+		Long: `Print a policy with all defaults filled in. The output is what cordon uses, and is
+itself a valid policy file. Without an argument it is the default policy.
 
 ` + policyExitHelp,
 		Example: "  cordon policy show strict\n  cordon policy show team.yaml --json",

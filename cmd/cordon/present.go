@@ -18,9 +18,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// tap passes a stream through. It remembers whether a line is open, so that
-// what cordon says begins on a line of its own, and ends the run when nobody
-// reads any more.
+// tap passes a stream through. It remembers whether a line is unfinished, so that
+// cordon's own messages start on a new line, and ends the run when the reader is gone.
 type tap struct {
 	ctx  context.Context
 	to   io.Writer
@@ -42,7 +41,7 @@ func (t *tap) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// line writes one line, on its own.
+// line writes one line, starting on a new line.
 func (t *tap) line(text string) error {
 	if t.open {
 		text = "\n" + text
@@ -70,14 +69,14 @@ func wrapped(lines []string, width int) []string {
 
 // presentation says how a Result is shown.
 type presentation struct {
-	json      bool   // to a program, and all of it; the rest is for people
+	json      bool   // print the whole Result for a program; other fields are for people
 	name      string // of the script, in findings
-	command   bool   // it was none
+	command   bool   // the guest is a command, not a script
 	variables []string
 	quiet     bool
 	verbose   bool
 	hidden    error // why the current directory is not shown to the command
-	colour    bool
+	color     bool
 	person    bool // standard error is a terminal
 	width     int  // of that terminal; 0 wraps no lines
 }
@@ -104,7 +103,7 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 	}
 	for _, line := range block(res, how) {
 		head, rest, _ := strings.Cut(text.Wrap("cordon: "+line, how.width, cli.Indent)[len("cordon: "):], ":")
-		if how.colour && !slices.Contains(calm, head) {
+		if how.color && !slices.Contains(calm, head) {
 			head = "\x1b[1;31m" + head + "\x1b[0m"
 		}
 		if err := stderr.line("cordon: " + head + ":" + rest); err != nil {
@@ -114,11 +113,11 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 	return nil
 }
 
-// calm are the words before what went well.
+// calm are the prefixes of lines that report no failure.
 var calm = []string{"result", "used", "workspace", "traffic", "wall"}
 
-// headings say in a word or two how a run ended. An exit code of its own is
-// the guest's business: the shell shows it. Limits have theirs in their table.
+// headings say in a word or two how a run ended. A guest's own exit code has no heading:
+// the shell shows it.
 var headings = map[run.Outcome]string{
 	run.Raised:        "exception",
 	run.Malformed:     "syntax error",
@@ -132,8 +131,7 @@ var headings = map[run.Outcome]string{
 
 const maxViolations = 5
 
-// block is what is said after a run: nothing after one that went well, unless
-// something was lost.
+// block returns the lines after a run: none after a success, unless something was lost.
 func block(res run.Result, how presentation) []string {
 	var lines []string
 	if heading := headingOf(res, how); heading != "" {
@@ -166,8 +164,8 @@ func block(res run.Result, how presentation) []string {
 	return lines
 }
 
-// headingOf is silent about what a shell is silent about: a command that ^C or a
-// closed pipe has ended.
+// headingOf is empty where a shell prints nothing either: for a command that ^C or a
+// closed pipe ended.
 func headingOf(res run.Result, how presentation) string {
 	if how.command && res.Outcome == run.Signaled {
 		switch res.Signal {
@@ -183,8 +181,8 @@ func headingOf(res run.Result, how presentation) string {
 	return headings[res.Outcome]
 }
 
-// blocked has a line for each attempt. Of a command that was refused, the
-// attempts are its words, and not what it did.
+// blocked returns a line for each attempt. For a refused command, the attempts are its
+// arguments, not what it did.
 func blocked(res run.Result) []string {
 	var lines []string
 	attempts := slices.DeleteFunc(slices.Clone(res.Violations), saidAlready)
@@ -200,11 +198,12 @@ func blocked(res run.Result) []string {
 	return lines
 }
 
-// saidAlready: what the language rules refuse is a finding, or the exception.
+// saidAlready reports a violation of the language rules, which is shown as a finding or
+// as the exception.
 func saidAlready(v run.Violation) bool { return v.Wall == policy.WallLanguage }
 
-// reason says why a run failed. The findings of a script that was refused stand
-// above it already, and those of a command follow.
+// reason says why a run failed. The findings in a refused script are already above it,
+// and those of a command follow.
 func reason(res run.Result, how presentation) string {
 	switch {
 	case res.Outcome == run.Refused && how.command:
@@ -237,7 +236,7 @@ func showViolation(v run.Violation) string {
 	return oneLine(text)
 }
 
-// showValue is the JSON text, or for what is no JSON value its repr and type.
+// showValue returns the JSON text, or repr and type for a value that JSON cannot express.
 func showValue(value json.RawMessage) string {
 	var other struct {
 		Type *string `json:"$type"`
@@ -249,7 +248,7 @@ func showValue(value json.RawMessage) string {
 	return text.Line(string(value))
 }
 
-// oneLine shows words that a guest may have chosen on one line of bounded length.
+// oneLine puts text that a guest may have chosen on one line of bounded length.
 func oneLine(s string) string {
 	const most = 600
 	return text.Clip(s, most)

@@ -25,7 +25,7 @@ func TestPresent(t *testing.T) {
 		{"nothing to say", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("42")}, presentation{}, false, "", ""},
 		{
 			"a terminal", run.Result{Outcome: run.Raised, Error: "PermissionError: no", Violations: []run.Violation{{Op: "socket", Count: 1, Hint: "there is no network: say cordon: instead"}}},
-			presentation{width: 40, colour: true}, false, "",
+			presentation{width: 40, color: true}, false, "",
 			"cordon: \x1b[1;31mexception\x1b[0m: PermissionError: no\ncordon: \x1b[1;31mblocked\x1b[0m: socket, once — there is\n        no network: say cordon: instead\n",
 		},
 		{"somebody is looking", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("42")}, presentation{person: true}, false, "", "cordon: result: 42\n"},
@@ -34,7 +34,7 @@ func TestPresent(t *testing.T) {
 		{"timeout", run.Result{Outcome: run.TimedOut, Error: "wall time limit of 2s reached"}, presentation{}, false, "", "cordon: timed out: wall time limit of 2s reached\n"},
 		{"quiet", run.Result{Outcome: run.TimedOut, Error: "wall time limit of 2s reached"}, presentation{quiet: true}, false, "", ""},
 		{"an open line", run.Result{Outcome: run.TimedOut, Error: "late"}, presentation{}, true, "", "\ncordon: timed out: late\n"},
-		{"colours", run.Result{Outcome: run.TimedOut, Error: "late"}, presentation{colour: true}, false, "", "cordon: \x1b[1;31mtimed out\x1b[0m: late\n"},
+		{"colors", run.Result{Outcome: run.TimedOut, Error: "late"}, presentation{color: true}, false, "", "cordon: \x1b[1;31mtimed out\x1b[0m: late\n"},
 		{
 			"violations", run.Result{Outcome: run.Raised, Error: "PermissionError (line 3)", Violations: []run.Violation{
 				{Op: "socket", Detail: "AF_INET, SOCK_STREAM", Line: 3, Count: 1, Hint: "no network"}, {Op: "fork", Count: 4},
@@ -86,7 +86,7 @@ func TestPresent(t *testing.T) {
 					policy.WallEgress: "enforced", policy.WallSeccomp: "missing: no kernel", policy.WallUser: "enforced",
 				}},
 			},
-			presentation{command: true, verbose: true, colour: true, hidden: errors.New("/root is a home directory")}, false, "",
+			presentation{command: true, verbose: true, color: true, hidden: errors.New("/root is a home directory")}, false, "",
 			"cordon: \x1b[1;31mblocked\x1b[0m: mount, 2 times\n" +
 				"cordon: used: 1.23457s of wall time, 2ms of CPU time, 5MiB of memory, 12B of output\n" +
 				"cordon: workspace: none; /root is a home directory\n" +

@@ -13,10 +13,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// exitSlow says that nothing escaped, and that not all attempts could be made in time.
+// exitSlow means that nothing escaped, but not all attempts ended in time.
 const exitSlow = 3
 
-// proof is a verdict as --json shows it.
+// proof is the JSON form of a verdict.
 type proof struct {
 	Name   string `json:"name"`
 	Attack string `json:"attack"`
@@ -32,14 +32,14 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 	}
 	var report *newfile.File
 	if opts.junit != "" {
-		// Before minutes of work, not after.
+		// Fail before minutes of work, not after.
 		if report, err = newfile.Create(opts.junit, 0o644); err != nil {
 			return run.Errorf(run.Invalid, "--junit: %w", err)
 		}
 		defer report.Discard()
 	}
-	// Canaries first: what a host may leak must be there when the first
-	// process of the sandbox starts.
+	// Canaries first: what a host may leak has to exist when the first process of the
+	// sandbox starts.
 	dir, err := os.MkdirTemp("", "cordon-prove-")
 	if err != nil {
 		return err
@@ -65,13 +65,13 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 	defer runner.Close()
 
 	out := &tap{ctx: ctx, to: os.Stdout}
-	colour := coloured(os.Stdout)
+	color := colored(os.Stdout)
 	verdicts, err := suite.Prove(ctx, runner, func(v attack.Verdict) {
 		if opts.json {
 			_ = printJSON(out, proof{v.Attempt.Name, v.Attempt.Title, v.State, v.Detail}, false)
 			return
 		}
-		_ = out.line(showVerdict(v, colour))
+		_ = out.line(showVerdict(v, color))
 	})
 	if report != nil {
 		if err := attack.JUnit(report, verdicts); err != nil {
@@ -98,19 +98,19 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 	return nil
 }
 
-// stateColours: what needs to be looked at is not green.
-var stateColours = map[string]string{
+// stateColors: only what needs no attention is green.
+var stateColors = map[string]string{
 	attack.StateHeld: "\x1b[32m", attack.StateEscaped: "\x1b[1;31m", attack.StateBroken: "\x1b[33m", attack.StateSlow: "\x1b[33m", attack.StateSkipped: "\x1b[2m",
 }
 
-func showVerdict(v attack.Verdict, colour bool) string {
+func showVerdict(v attack.Verdict, color bool) string {
 	state := v.State
 	if state == attack.StateEscaped {
 		state = strings.ToUpper(state)
 	}
 	padded := fmt.Sprintf("%-7s", state)
-	if colour {
-		padded = stateColours[v.State] + padded + "\x1b[0m"
+	if color {
+		padded = stateColors[v.State] + padded + "\x1b[0m"
 	}
 	text := fmt.Sprintf("%s  %-28s  %s", padded, v.Attempt.Name, v.Attempt.Title)
 	if v.State != attack.StateHeld {

@@ -10,14 +10,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// settle decides between options that exclude each other: what the command
-// line says goes before what the environment says, and may not say two things.
-func (o *runOptions) settle(cmd *cobra.Command, args []string) error {
-	said := cmd.Flags().Changed
+// resolve decides between options that exclude each other. The command line wins over the
+// environment, and must not contradict itself.
+func (o *runOptions) resolve(cmd *cobra.Command, args []string) error {
+	changed := cmd.Flags().Changed
 	if o.jsonLines {
-		for _, one := range []string{"code", "file", "context", "context-file", "stdin", "variable", "json", "quiet", "save", "load"} {
-			if said(one) {
-				return run.Errorf(run.Invalid, "--%s and --json-lines exclude each other: each line is a request of its own", one)
+		for _, flag := range []string{"code", "file", "context", "context-file", "stdin", "variable", "json", "quiet", "save", "load"} {
+			if changed(flag) {
+				return run.Errorf(run.Invalid, "--%s and --json-lines exclude each other: each line is a request of its own", flag)
 			}
 		}
 		if len(args) == 1 {
@@ -25,30 +25,30 @@ func (o *runOptions) settle(cmd *cobra.Command, args []string) error {
 		}
 		return nil
 	}
-	if said("concurrency") {
+	if changed("concurrency") {
 		return run.Errorf(run.Invalid, "--concurrency is for --json-lines")
 	}
-	if err := o.settleSource(cmd, args, "run"); err != nil {
+	if err := o.resolveSource(cmd, args, "run"); err != nil {
 		return err
 	}
 	switch {
 	case (o.saveTo != "" || o.loadFrom != "") && o.tier != string(policy.TierWasm):
-		return run.Errorf(run.Invalid, "--save and --load are for --tier %s: no other keeps its memory", policy.TierWasm)
-	case o.loadFrom != "" && said("restricted"):
-		return run.Errorf(run.Invalid, "--restricted and --load exclude each other: what was saved has the language rules in it, or has not")
-	case said("context") && said("context-file"):
+		return run.Errorf(run.Invalid, "--save and --load need --tier %s: other tiers do not keep their memory", policy.TierWasm)
+	case o.loadFrom != "" && changed("restricted"):
+		return run.Errorf(run.Invalid, "--restricted and --load exclude each other: a saved session keeps its mode")
+	case changed("context") && changed("context-file"):
 		return run.Errorf(run.Invalid, "--context and --context-file exclude each other")
-	case said("context"):
+	case changed("context"):
 		o.contextFile = ""
-	case said("context-file"):
+	case changed("context-file"):
 		o.context = ""
 	}
 	return oneClaim(claim{"the script", o.script == "-"}, claim{"--context-file", o.contextFile == "-"},
 		claim{"--context", o.context == "@-"}, claim{"--stdin", o.stdin == "-"})
 }
 
-// request makes the request, and checks all that can be checked before
-// anything is started.
+// request builds the request and checks everything that can be checked before anything
+// starts.
 func (o *runOptions) request(stdin *os.File) (run.Request, error) {
 	req := run.Request{
 		Script: run.Script{Variables: o.variables, Restricted: o.restricted}, Tier: policy.Tier(o.tier), Trust: policy.Trust(o.trust),
@@ -78,7 +78,7 @@ func (o *runOptions) request(stdin *os.File) (run.Request, error) {
 	return req, nil
 }
 
-// readContext gives the context; nil when there is none.
+// readContext returns nil if no context was given.
 func (o *runOptions) readContext(stdin io.Reader) (any, error) {
 	switch {
 	case o.contextFile != "":

@@ -22,43 +22,43 @@ func newRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run {SCRIPT | -c CODE | - | --json-lines}",
 		Short: "Run a Python script behind the walls",
-		Long: `Run a Python script in a CPython of its own, behind every wall that the policy
-requires and all others that this host can give.
+		Long: `Run a Python script in its own CPython process, behind every wall that the
+policy requires and all others that this host has.
 
-The script finds the value of --context in ` + "`context`" + `. What it leaves in
+The script finds the value of --context in ` + "`context`" + `. Whatever it assigns to
 ` + "`result`" + ` is its result: any JSON value.
 
-Standard output and standard error are the script's own and pass through while
-it runs. Behind the output come the variables that -v asks for, one line each
-("x = 42"); -v result shows the result. After a failure, a short block on
-standard error says what happened, and which setting would allow what was
-blocked. With --json, standard output is the whole Result and nothing else.
+Standard output and standard error of the script pass through while it runs.
+The variables that -v names follow the output, one a line ("x = 42"); -v result
+shows the result. After a failure, a short block on standard error says what
+happened, and which setting would allow what was blocked. With --json, standard
+output is the whole Result and nothing else.
 
-Standard input is passed on to the script, unless it is a terminal (say
---stdin - to pass that on too) or the script itself came from there. It is
-read ahead: in a shell's "while read" loop, say --stdin /dev/null.
+Standard input is passed to the script, unless it is a terminal (use --stdin -
+to pass that too) or the script itself was read from it. It is read ahead: in a
+shell's "while read" loop, use --stdin /dev/null.
 
-With --restricted, the script also goes by the language rules: a second wall,
-which refuses it before anything of it runs. Each finding is a line on standard
-error, with a hint below it (cordon check shows them without a run).
+With --restricted, the language rules apply too: a second wall, which refuses
+the script before any of it runs. Each finding is a line on standard error, with
+a hint below it (cordon check shows them without a run).
 
-With --tier wasm, the script runs in a CPython that was compiled to WebAssembly,
-inside of cordon's own process: on every system, without walls of the kernel, and
-slower. It needs the bundle python-wasm.zip (make python-wasm); see docs/wasm.md.
+With --tier wasm, the script runs in a CPython compiled to WebAssembly, inside
+cordon's own process: on every system, without the kernel's walls, and slower.
+It needs the bundle python-wasm.zip (make python-wasm); see docs/wasm.md.
 
 Limits, --tier, --trust, --restricted and --on-output-limit narrow the policy
-and never widen it. With --json-lines they bind every request, also those that
-have a command instead of a script.
+and never widen it. With --json-lines they apply to every request, including
+those that run a command instead of a script.
 
-A line of --json-lines may also have a script judged ({"check": {"script": …}}),
-open a hook ({"hook": {"script": …}}), call it by the id that the answer gives
-({"call": {"hook": "1", "game_state": …}}), close it ({"close": "1"}), or end
+A line of --json-lines can also check a script ({"check": {"script": …}}), open
+a hook ({"hook": {"script": …}}), call it by the id in the answer
+({"call": {"hook": "1", "game_state": …}}), close it ({"close": "1"}), or cancel
 another line by its id ({"cancel": "r1"}, which has no answer of its own).
-With "brief": true a run or a call is answered without usage, traffic and
+With "brief": true, the answer to a run or a call leaves out usage, traffic and
 enforcement, which are most of a small answer.
 
 ` + exitHelp + `
-A script that does not compile, or that the language rules refuse, gives 1.
+A script that does not compile, or that the language rules refuse, exits with 1.
 With --json-lines the code is 0 when every line was answered, whatever the
 answers are.`,
 		Example: `  cordon run script.py
@@ -68,9 +68,9 @@ answers are.`,
   cordon run -t 10s -m 128MiB -v x -v y -c 'x = 42; y = [1, 2, 3]'
   echo 'print(6 * 7)' | cordon run -
   cordon run --json-lines < requests.jsonl`,
-		Args: atMostOneScript("a script gets its arguments by --context"),
+		Args: atMostOneScript("pass arguments with --context"),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
-			if err := opts.settle(cmd, args); err != nil {
+			if err := opts.resolve(cmd, args); err != nil {
 				return err
 			}
 			if opts.jsonLines {
@@ -107,23 +107,23 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.sourceOptions.addTo(f, "run")
-	f.StringVar(&o.context, "context", "", "a `JSON` value for the script's context, or @FILE")
+	f.StringVar(&o.context, "context", "", "the script's context: a `JSON` value, or @FILE")
 	f.StringVar(&o.contextFile, "context-file", "", "read the context from `FILE` (- is standard input)")
-	f.StringVar(&o.stdin, "stdin", "", "the script's standard input: a `FILE`, or - to pass on cordon's own")
+	f.StringVar(&o.stdin, "stdin", "", "the script's standard input: a `FILE`, or - to pass cordon's own")
 	f.StringArrayVarP(&o.variables, "variable", "v", nil, "show the global variable `NAME` after the run (repeatable)")
 	o.limitOptions.addTo(f, policy.GuestScript, policy.DefaultLimits())
-	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a script that writes too much: `ACTION` is truncate or kill")
+	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a script that writes too much: `ACTION` is truncate or kill")
 	o.PolicyOptions.AddTo(cmd)
 	o.AddWasmTo(cmd)
-	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is process or wasm for scripts, where this build has it (process)")
+	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is process or wasm, if this build has it (process)")
 	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
-	f.BoolVar(&o.restricted, "restricted", false, "have the script go by the language rules, on top of all the walls")
-	f.StringVar(&o.saveTo, "save", "", "keep what the script leaves in memory in `FILE`, for --load; with tier wasm")
-	f.StringVar(&o.loadFrom, "load", "", "begin with what was saved in `FILE`; with tier wasm")
+	f.BoolVar(&o.restricted, "restricted", false, "apply the language rules to the script, on top of all walls")
+	f.StringVar(&o.saveTo, "save", "", "save the script's memory to `FILE` for --load; needs --tier wasm")
+	f.StringVar(&o.loadFrom, "load", "", "start with the memory saved in `FILE`; needs --tier wasm")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
-	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print a Result for each as soon as it is there")
-	f.Var(cli.Counted(&o.concurrency), "concurrency", "how many requests of --json-lines may run at once (twice the cores)")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing after a failure: the exit code tells")
+	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print each Result as soon as it is ready")
+	f.Var(cli.Counted(&o.concurrency), "concurrency", "how many requests of --json-lines run at once (twice the cores)")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
 	cli.Complete(cmd, "tier", cli.Names(policy.Tiers()))
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
@@ -144,7 +144,7 @@ func runRun(ctx context.Context, opts runOptions) error {
 	}
 	how := presentation{
 		name: cmp.Or(req.Script.Name, "<script>"), variables: opts.variables, json: opts.json,
-		quiet: opts.quiet, colour: coloured(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr),
+		quiet: opts.quiet, color: colored(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr),
 	}
 	options := cordon.Options{Policy: p, Tier: opts.first(), Language: opts.language(p)}
 	if opts.saveTo != "" || opts.loadFrom != "" {
@@ -153,8 +153,8 @@ func runRun(ctx context.Context, opts runOptions) error {
 	return runSingle(ctx, options, req, view{}, how)
 }
 
-// first is the tier that is started with the Runner: the one that will be asked for, so
-// that no host needs what another one would.
+// first returns the tier that starts with the Runner. It is the one that the request will
+// ask for, so that a host does not need what another tier requires.
 func (o *runOptions) first() policy.Tier {
 	if o.tier == string(policy.TierWasm) {
 		return policy.TierWasm
@@ -162,7 +162,8 @@ func (o *runOptions) first() policy.Tier {
 	return ""
 }
 
-// language is what scripts go by, unless one of them asks for more.
+// language returns the rules that scripts start with; a request can ask for stricter
+// ones.
 func (o *runOptions) language(p policy.Policy) policy.LanguagePreset {
 	if o.restricted {
 		return p.ScriptRules()
@@ -170,23 +171,22 @@ func (o *runOptions) language(p policy.Policy) policy.LanguagePreset {
 	return ""
 }
 
-// forOneRun makes p cheap to start for a single run: the worker that is
-// forked ahead has this run's limits, and no module is imported that the
-// script may not want.
+// forOneRun makes p cheap to start for a single run: the worker that is forked ahead has
+// this run's limits, and preloads no modules, since the script may not need them.
 func forOneRun(p policy.Policy, limits limitOptions) (policy.Policy, error) {
 	narrowed, err := limits.narrow(p)
 	if err != nil {
 		return p, err
 	}
 	p.Limits = narrowed
-	// Presets fill in the default list: only another one was somebody's wish.
+	// Presets fill in the default list; any other list was chosen by the operator.
 	if p.Preload == nil || slices.Equal(p.Preload, policy.DefaultPreload()) {
 		p.Preload = []string{}
 	}
 	return p, nil
 }
 
-// printJSON writes one value: a line, or several for a person.
+// printJSON writes v as one line, or indented for a person.
 func printJSON(w io.Writer, v any, indent bool) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -13,23 +13,23 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The service is a program of its own, cordond, which these commands become. See
-// "Why is the service a program of its own?" in RATIONALE.md.
+// The service is a separate program, cordond; these commands execute it. See "Why is the
+// service a program of its own?" in RATIONALE.md.
 
-// serviceCommands are those of the service.
+// serviceCommands are the commands that cordond implements.
 func serviceCommands() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{"serve": newServeCommand, "mcp": newMCPCommand}
 }
 
 func newServeCommand() *cobra.Command {
-	return newServiceCommand("serve", "Offer the sandbox to programs, by HTTP")
+	return newServiceCommand("serve", "Serve programs over HTTP")
 }
 
 func newMCPCommand() *cobra.Command {
-	return newServiceCommand("mcp", "Offer the sandbox to agents, by MCP")
+	return newServiceCommand("mcp", "Serve agents over MCP")
 }
 
-// newServiceCommand makes a command whose flags and help the service has.
+// newServiceCommand makes a command whose flags and help are in cordond.
 func newServiceCommand(name, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, DisableFlagParsing: true,
@@ -37,19 +37,19 @@ func newServiceCommand(name, short string) *cobra.Command {
 	}
 }
 
-// aboutService says whether cobra's own commands are asked for something that only the
-// service knows: its help, or what completes its command line.
+// aboutService reports whether args ask cobra's own commands for something that only
+// cordond knows: its help, or completions of its command line.
 func aboutService(args []string) bool {
 	own := []string{"help", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 	if len(args) < 2 || !slices.Contains(own, args[0]) || serviceCommands()[args[1]] == nil {
 		return false
 	}
-	// What is still being written can become another command.
+	// An unfinished word can still become another command.
 	return args[0] == "help" || len(args) > 2
 }
 
-// newServiceRoot is for what aboutService is true of. It hides the arguments from cobra,
-// which would answer them.
+// newServiceRoot makes the root command for such args. It hides them from cobra, which
+// would answer them itself.
 func newServiceRoot() *cobra.Command {
 	root := newBareRoot()
 	root.Args = nil
@@ -58,7 +58,7 @@ func newServiceRoot() *cobra.Command {
 	return root
 }
 
-// becomeService makes this process the service, with the same arguments.
+// becomeService replaces this process by the service, with the same arguments.
 func becomeService() error {
 	path, err := findService()
 	if err != nil {
@@ -67,8 +67,8 @@ func becomeService() error {
 	return become(path, os.Args[1:])
 }
 
-// findService looks beside this program, where the archives and make build put it, and
-// then on PATH.
+// findService searches beside this program, where archives and make build put the
+// service, and then on PATH.
 func findService() (string, error) {
 	name := "cordond"
 	if runtime.GOOS == "windows" {
@@ -79,7 +79,7 @@ func findService() (string, error) {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return "", run.Errorf(run.Internal, "where is this program? %w", err)
+		return "", run.Errorf(run.Internal, "cannot find the path of this program: %w", err)
 	}
 	beside := filepath.Join(filepath.Dir(self), name)
 	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
@@ -87,7 +87,7 @@ func findService() (string, error) {
 	}
 	found, err := hostpath.FindProgram(name, hostpath.Writable())
 	if err != nil {
-		return "", run.Errorf(run.NotFound, "the service is a program of its own, %s, and is neither in %s nor on PATH: "+
+		return "", run.Errorf(run.NotFound, "the service is a separate program, %s, which is neither in %s nor on PATH: "+
 			"take it from the archive that cordon came in, or build both with make build (%w)", name, filepath.Dir(self), err)
 	}
 	return found.Path, nil

@@ -10,8 +10,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// become runs a program and ends as it does: here no process can become another. Both
-// share a console, which tells both of Ctrl-C; the service decides what it means.
+// become runs a program and exits with its code: on Windows a process cannot execute
+// another program. Both share a console, which sends Ctrl-C to both; the service decides
+// what it means.
 func become(path string, args []string) error {
 	signal.Reset()
 	signal.Ignore(os.Interrupt)

@@ -9,8 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// runInSession runs one script in a session that is loaded, or saved, or both. What is
-// saved is there only if the script came to its end.
+// runInSession runs one script in a session that is loaded, or saved, or both. The
+// session is saved only if the script succeeds.
 func (o *runOptions) runInSession(ctx context.Context, r *cordon.Runner, req run.Request) (res run.Result, err error) {
 	s, err := o.session(ctx, r)
 	if err != nil {
@@ -39,8 +39,8 @@ func (o *runOptions) session(ctx context.Context, r *cordon.Runner) (*cordon.Ses
 	return s, nil
 }
 
-// save writes a file beside the one that it is to be, so that a full disk takes no
-// session away that was there before.
+// save writes a new file and then renames it, so that a full disk does not destroy the
+// session that was saved before.
 func save(s *cordon.Session, path string) (err error) {
 	defer func() {
 		if err != nil {

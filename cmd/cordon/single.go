@@ -11,15 +11,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// runSingle runs one script or command in a Runner of its own, shows what became
-// of it, and gives its exit code.
+// runSingle runs one script or command in a Runner of its own, shows the Result, and
+// returns its exit code.
 func runSingle(ctx context.Context, options cordon.Options, req run.Request, window view, how presentation) error {
 	return doSingle(ctx, options, req, window, how, func(ctx context.Context, r *cordon.Runner, req run.Request) (run.Result, error) {
 		return r.Run(ctx, req)
 	})
 }
 
-// doSingle is runSingle for what takes more than a request.
+// doSingle is runSingle for work that takes more than a request.
 func doSingle(ctx context.Context, options cordon.Options, req run.Request, window view, how presentation,
 	do func(context.Context, *cordon.Runner, run.Request) (run.Result, error),
 ) (err error) {
@@ -38,10 +38,10 @@ func doSingle(ctx context.Context, options cordon.Options, req run.Request, wind
 		return explainHidden(err, how.hidden)
 	}
 	if errors.Is(context.Cause(ctx), cli.ErrPipe) {
-		return cli.ErrPipe // nobody is there to be told
+		return cli.ErrPipe // nobody would read the Result
 	}
 	if window.terminal {
-		stderr.open = stdout.open // they are one
+		stderr.open = stdout.open // they are the same stream
 	}
 	code := resultCode(ctx, res)
 	if how.command {
@@ -51,8 +51,8 @@ func doSingle(ctx context.Context, options cordon.Options, req run.Request, wind
 	return conclude(code, cmp.Or(err, stdout.err, stderr.err))
 }
 
-// conclude gives the exit code of a Result that has been shown. What was written
-// while the guest ran may have been lost too.
+// conclude returns the exit code of a Result that has been shown, unless output was lost
+// while the guest ran.
 func conclude(code int, lost error) error {
 	switch {
 	case lost != nil:

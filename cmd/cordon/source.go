@@ -14,11 +14,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// sourceOptions say where a script comes from, in every command that takes
-// one.
+// sourceOptions name the script, in every command that takes one.
 type sourceOptions struct {
 	script string // a path, or "-"
-	file   string // the same by -f
+	file   string // the same, given as -f
 	code   string
 }
 
@@ -27,38 +26,38 @@ func (o *sourceOptions) addTo(f *pflag.FlagSet, verb string) {
 	f.StringVarP(&o.file, "file", "f", "", verb+" the script in `FILE`: another way to name it")
 }
 
-// atMostOneScript says to who names a second one what he may have wanted.
+// atMostOneScript refuses a second script and suggests what to do instead.
 func atMostOneScript(instead string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return run.Errorf(run.Invalid, "one script at a time: %q is one too many (%s)", args[1], instead)
+			return run.Errorf(run.Invalid, "unexpected argument %q: only one script can be named (%s)", args[1], instead)
 		}
 		return nil
 	}
 }
 
-// settleSource leaves one of script and code: the argument, or what a flag
-// says, or what the environment says.
-func (o *sourceOptions) settleSource(cmd *cobra.Command, args []string, verb string) error {
-	said, argument := cmd.Flags().Changed, len(args) == 1
+// resolveSource leaves either script or code set: from the argument, else from a flag,
+// else from the environment.
+func (o *sourceOptions) resolveSource(cmd *cobra.Command, args []string, verb string) error {
+	changed, argument := cmd.Flags().Changed, len(args) == 1
 	if argument {
 		o.script = args[0]
 	}
 	switch {
-	case argument && said("code"):
+	case argument && changed("code"):
 		return run.Errorf(run.Invalid, "-c and the script %q exclude each other", o.script)
-	case argument && said("file"):
+	case argument && changed("file"):
 		return run.Errorf(run.Invalid, "-f and the script %q exclude each other", o.script)
-	case said("code") && said("file"):
+	case changed("code") && changed("file"):
 		return run.Errorf(run.Invalid, "-c and -f exclude each other")
 	case argument:
 		o.code = ""
-	case said("file"), o.file != "" && !said("code"):
+	case changed("file"), o.file != "" && !changed("code"):
 		o.script, o.code = o.file, ""
-	case said("code"), o.code != "":
+	case changed("code"), o.code != "":
 		return nil
 	default:
-		return run.Errorf(run.Invalid, "nothing to %s: name a script, or say -c CODE, or - for standard input (see %s --help)", verb, cmd.CommandPath())
+		return run.Errorf(run.Invalid, "nothing to %s: name a script, or use -c CODE, or - for standard input (see %s --help)", verb, cmd.CommandPath())
 	}
 	if o.script == "" {
 		return run.Errorf(run.Invalid, "the script's path is empty")
@@ -66,8 +65,8 @@ func (o *sourceOptions) settleSource(cmd *cobra.Command, args []string, verb str
 	return nil
 }
 
-// read gives the script, and its name in tracebacks and findings: none for
-// what stands on the command line.
+// read returns the script, and its name in tracebacks and findings, which is empty for
+// code from the command line.
 func (o *sourceOptions) read(stdin io.Reader) (script, name string, err error) {
 	switch o.script {
 	case "":
@@ -89,21 +88,21 @@ func readScriptFile(path string) (string, error) {
 	return readScript(f, path)
 }
 
-// readScript reads a byte more than is allowed and no further, so that a
-// device or a pipe that does not end is refused too.
+// readScript reads at most one byte more than is allowed, so that it also refuses a
+// device or a pipe without end.
 func readScript(from io.Reader, name string) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(from, run.MaxScript+1))
 	switch {
 	case err != nil:
 		return "", run.Errorf(run.NotExecutable, "%s cannot be read: %w", name, err)
 	case len(data) > run.MaxScript:
-		return "", run.Errorf(run.Invalid, "%s is larger than %v, the most that a script may be", name, policy.Bytes(run.MaxScript))
+		return "", run.Errorf(run.Invalid, "%s is larger than %v, the maximum size of a script", name, policy.Bytes(run.MaxScript))
 	}
-	// As python does with a file.
+	// Python ignores a byte order mark too.
 	return strings.TrimPrefix(string(data), "\ufeff"), nil
 }
 
-// openInput names what is wrong with a file, in the classes of a shell.
+// openInput gives a missing or unreadable file the error class that a shell would.
 func openInput(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	switch {
@@ -119,13 +118,13 @@ func openInput(path string) (*os.File, error) {
 	return f, nil
 }
 
-// claim is something that may want standard input for itself.
+// claim is an option that may read standard input.
 type claim struct {
 	name   string
 	wanted bool
 }
 
-// oneClaim: standard input can be read once.
+// oneClaim refuses more than one reader of standard input, which can be read only once.
 func oneClaim(claims ...claim) error {
 	var names []string
 	for _, c := range claims {
@@ -134,7 +133,7 @@ func oneClaim(claims ...claim) error {
 		}
 	}
 	if len(names) > 1 {
-		return run.Errorf(run.Invalid, "%s both want standard input", strings.Join(names, " and "))
+		return run.Errorf(run.Invalid, "%s both read standard input: choose one", strings.Join(names, " and "))
 	}
 	return nil
 }

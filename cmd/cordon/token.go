@@ -23,7 +23,7 @@ import (
 func newTokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Make tokens: who may ask the service",
+		Short: "Create tokens for callers of the service",
 		Args:  cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
@@ -37,21 +37,21 @@ func newTokenNewCommand() *cobra.Command {
 	var opts tokenNewOptions
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Make a token for cordon serve --tokens",
-		Long: `Make a token: a secret for whoever asks the service, and an entry for its token
-file, which has the secret's hash alone.
+		Short: "Create a token for cordon serve --tokens",
+		Long: `Create a token: a secret for a caller of the service, and an entry for the token
+file of the service, which holds only the hash of the secret.
 
-The secret is printed on standard output, once: nobody can find it out again. The
-entry is printed on standard error, or added to the file that --file names, which
-is made if it is not there. A service that runs takes it from there by itself.
+The secret is printed on standard output, once: it cannot be recovered. The entry
+is printed on standard error, or added to the file that --file names, which is
+created if it does not exist. A running service picks it up without a restart.
 
 Exit codes:
-  0  the token is made
-  2  bad usage, or a token file with something wrong in it: nothing was changed`,
+  0  the token is created
+  2  bad usage, or an invalid token file: nothing was changed`,
 		Example: "  cordon token new ci --file tokens.yaml\n  cordon token new ci > secret",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return run.Errorf(run.Invalid, "give the token one name: the audit log shows it")
+				return run.Errorf(run.Invalid, "name the token: the audit log shows the name")
 			}
 			return nil
 		},
@@ -59,7 +59,7 @@ Exit codes:
 			return runTokenNew(cmd.Context(), opts, args[0])
 		}),
 	}
-	cmd.Flags().StringVar(&opts.tokens, "file", "", "add the entry to this token `FILE` (CORDON_TOKENS)")
+	cmd.Flags().StringVar(&opts.tokens, "file", "", "add the entry to the token `FILE` (CORDON_TOKENS)")
 	cli.NameVariable(cmd, "file", "CORDON_TOKENS")
 	return cmd
 }
@@ -68,7 +68,7 @@ type tokenNewOptions struct{ tokens string }
 
 func runTokenNew(ctx context.Context, opts tokenNewOptions, name string) error {
 	secret, hash := token.New()
-	quoted, err := json.Marshal(name) // which is YAML too, whatever the name has in it
+	quoted, err := json.Marshal(name) // valid YAML too, whatever the name contains
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func runTokenNew(ctx context.Context, opts tokenNewOptions, name string) error {
 	return (&tap{ctx: ctx, to: os.Stdout}).line(secret)
 }
 
-// addToken adds an entry to a token file, all of which must be right before and after.
+// addToken adds an entry to a token file, which must be valid before and after.
 func addToken(path, entry string) error {
 	mode, before := fs.FileMode(0o600), 0
 	old, err := os.ReadFile(path)
@@ -102,7 +102,7 @@ func addToken(path, entry string) error {
 			return run.Errorf(run.Invalid, "--file: %w", err)
 		}
 		mode, before = info.Mode().Perm(), tokens.Len()
-		if path, err = filepath.EvalSymlinks(path); err != nil { // a link to it stays one
+		if path, err = filepath.EvalSymlinks(path); err != nil { // keep a link to the file
 			return run.Errorf(run.Invalid, "--file: %w", err)
 		}
 	}
@@ -120,8 +120,8 @@ func addToken(path, entry string) error {
 	}
 	tokens, err := token.Open(made)
 	if err != nil || tokens.Len() != before+1 {
-		return run.Errorf(run.Invalid, "%s is left as it is: its list of tokens does not go on at its end, or the name is no good; "+
-			"a new token would be\n%s%w", path, entry, explainTokens(err, made, path))
+		return run.Errorf(run.Invalid, "%s is unchanged: its list of tokens is not at its end, or the name is invalid; "+
+			"add the entry by hand:\n%s%w", path, entry, explainTokens(err, made, path))
 	}
 	if err := f.Commit(); err != nil {
 		return run.Errorf(run.Invalid, "--file: %w", err)
@@ -129,15 +129,15 @@ func addToken(path, entry string) error {
 	return nil
 }
 
-// explainTokens has an error speak of the file that was meant.
+// explainTokens replaces the name of the temporary file in err by that of the real one.
 func explainTokens(err error, made, path string) error {
 	if err == nil {
-		return errors.New("it would not be the list's")
+		return errors.New("the entry would not be part of the list")
 	}
 	return errors.New(strings.ReplaceAll(err.Error(), made, path))
 }
 
-// tryTokens says what is wrong with a token file that is not there yet.
+// tryTokens checks the text of a token file before it is written.
 func tryTokens(text []byte) error {
 	directory, err := os.MkdirTemp("", "cordon-")
 	if err != nil {
@@ -159,7 +159,7 @@ var (
 	tokenItem = regexp.MustCompile(`(?m)^([ \t]*)- `)
 )
 
-// tokensWith gives a token file with an entry more, in the form that it has.
+// tokensWith returns a token file with one more entry, in the form that the file has.
 func tokensWith(old []byte, entry string) []byte {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("tokens: []")

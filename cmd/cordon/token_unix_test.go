@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/token"
 )
 
-// A service reads its token file by a group. A token that is added must not lock it out.
+// A service reads its token file through a group. Adding a token must not lock it out.
 func TestTokenFileKeepsItsOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		hosttest.Lacks(t, "only root can give a file away")

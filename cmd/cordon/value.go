@@ -12,11 +12,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Values of flags stay JSON text, so that numbers arrive as they were written.
+// Values of flags stay JSON text, so that numbers arrive exactly as written.
 
-// valueOrFile reads a flag that takes JSON or the name of a file. What begins
-// like an object, a list or a text is JSON, also when it is wrong: its author
-// must not be told that there is no such file.
+// valueOrFile reads a flag that takes JSON or the name of a file. A value that begins
+// like an object, a list or a string is JSON even if it is malformed: "no such file"
+// would mislead its author.
 func valueOrFile(flag, value string, stdin io.Reader) (json.RawMessage, error) {
 	if strings.IndexAny(strings.TrimSpace(value), `{["`) == 0 || json.Valid([]byte(value)) {
 		return parseValue(flag, []byte(value))
@@ -32,7 +32,7 @@ func valueOrAtFile(flag, value string, stdin io.Reader) (json.RawMessage, error)
 	return parseValue(flag, []byte(value))
 }
 
-// fromStdin says whether a flag's value is read from standard input.
+// fromStdin reports whether a flag's value is read from standard input.
 func fromStdin(value string) bool { return value == "-" || value == "@-" }
 
 // readValue reads a file; - is standard input.
@@ -51,7 +51,7 @@ func readValue(flag, path string, stdin io.Reader) (json.RawMessage, error) {
 	case err != nil:
 		return nil, run.Errorf(run.Invalid, "%s: %w", flag, err)
 	case len(text) > run.MaxPayload:
-		return nil, run.Errorf(run.Invalid, "%s: larger than %v, the most that it may be", flag, policy.Bytes(run.MaxPayload))
+		return nil, run.Errorf(run.Invalid, "%s: larger than %v, the maximum", flag, policy.Bytes(run.MaxPayload))
 	}
 	return parseValue(flag, bytes.TrimPrefix(text, []byte("\ufeff")))
 }
@@ -64,8 +64,8 @@ func parseValue(flag string, text []byte) (json.RawMessage, error) {
 	return value, nil
 }
 
-// explainValue points at the place, and knows what Python and JavaScript
-// write that JSON has no word for.
+// explainValue gives the position of the error, and knows the words of Python and
+// JavaScript that JSON does not have.
 func explainValue(text []byte, err error) string {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -14,8 +14,8 @@ func newVersionCommand() *cobra.Command {
 	var opts versionOptions
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Say which cordon this is",
-		Long:  "Say which cordon this is: version, commit, Go and platform.\n\nExit codes:\n  0  always",
+		Short: "Print the version",
+		Long:  "Print version, commit, Go version and platform.\n\nExit codes:\n  0  always",
 		Args:  cobra.NoArgs,
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runVersion(cmd.Context(), opts)

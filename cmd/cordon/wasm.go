@@ -21,29 +21,29 @@ func newWasmCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wasm [flags] {MODULE | -} [-- ARG…]",
 		Short: "Run a WebAssembly module",
-		Long: `Run a WebAssembly module: a program for WASI preview 1, as Go (GOOS=wasip1), Rust
-(wasm32-wasip1), C (clang and wasi-libc) and others make them. It runs inside of
-cordon's own process, on every system, and has no system calls at all: what it
-finds are its arguments, its standard streams, a clock, randomness, and what is
-granted. It is compiled once, and kept compiled in the user's cache directory.
+		Long: `Run a WebAssembly module: a program for WASI preview 1, as built by Go
+(GOOS=wasip1), Rust (wasm32-wasip1), C (clang and wasi-libc) and others. It runs
+inside cordon's own process, on every system, and has no system calls at all: it
+has its arguments, its standard streams, a clock, randomness, and what is
+granted. It is compiled once and kept in the user's cache directory.
 
-With --call, a function that the module exports is called instead, with JSON in
-and JSON out; --input is its argument.
+With --call, cordon calls a function that the module exports, with JSON in and
+JSON out; --input is its argument.
 
 Fuel counts the instructions that the module executes, exactly: the same module
-with the same input ends at the same one. With --deterministic the clock stands
-still and randomness is always the same, so that the same input also gives the
-same bytes.
+with the same input ends at the same instruction. With --deterministic the clock
+stands still and randomness repeats, so that the same input also gives the same
+bytes.
 
 --read and --write add to what the policy grants: directories and files that the
-module finds at the same path, and at their relative one if they lie below the
-current directory. No symlink leads out of them. Limits narrow the policy and never
-widen it.
+module finds at the same path, and at their relative path if they are below the
+current directory. No symlink leads out of them. Limits narrow the policy and
+never widen it.
 
-Standard streams pass through; a module that comes from standard input itself (-)
-finds an empty one. After a failure, a short block on standard error
-says which limit was reached, or what was blocked. With --json, standard output
-is the whole Result and nothing else.
+Standard streams pass through; standard input is empty if the module itself is
+read from it (-). After a failure, a short block on standard error says which
+limit was reached, or what was blocked. With --json, standard output is the
+whole Result and nothing else.
 
 ` + exitHelp,
 		Example: `  cordon wasm plugin.wasm -- arg1 arg2
@@ -61,13 +61,13 @@ is the whole Result and nothing else.
 			if len(opts.args) > 0 && opts.args[0] == "--" {
 				opts.args = opts.args[1:]
 			}
-			if err := opts.settle(cmd); err != nil {
+			if err := opts.resolve(cmd); err != nil {
 				return err
 			}
 			return runWasm(cmd.Context(), opts)
 		}),
 	}
-	// What stands behind the module's name is the module's.
+	// Flags after the module's name belong to the module.
 	cmd.Flags().SetInterspersed(false)
 	opts.addTo(cmd)
 	return cmd
@@ -94,40 +94,40 @@ func (o *wasmOptions) addTo(cmd *cobra.Command) {
 	o.limitOptions.addTo(f, policy.GuestModule, policy.DefaultLimits())
 	f.StringArrayVar(&o.read, "read", nil, "a file or directory that the module may read: `PATH` (repeatable)")
 	f.StringArrayVar(&o.write, "write", nil, "a file or directory that the module may change: `PATH` (repeatable)")
-	f.Var(&o.env, "env", "a variable of the module's environment: `NAME=VALUE`, or NAME for the value that it has here (repeatable)")
-	f.BoolVar(&o.deterministic, "deterministic", false, "let the clock stand still and give the same randomness every time")
+	f.Var(&o.env, "env", "an environment variable for the module: `NAME=VALUE`, or NAME to copy its value (repeatable)")
+	f.BoolVar(&o.deterministic, "deterministic", false, "stop the clock and repeat the same randomness")
 	f.StringVar(&o.call, "call", "", "call the exported function `NAME`, with JSON in and JSON out")
 	f.StringVar(&o.input, "input", "", "the argument of --call: a `JSON` value, or @FILE (null)")
-	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what to do with a module that writes too much: `ACTION` is truncate or kill (truncate)")
+	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a module that writes too much: `ACTION` is truncate or kill (truncate)")
 	o.AddPolicyTo(cmd, "default")
 	f.StringVar(&o.trust, "trust", "", "where the module comes from: `ORIGIN` is platform or user (user)")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing after a failure: the exit code tells")
-	f.BoolVar(&o.verbose, "verbose", false, "say after the run what it used and which walls stood")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
+	f.BoolVar(&o.verbose, "verbose", false, "after the run, show what it used and which walls stood")
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
 
-func (o *wasmOptions) settle(cmd *cobra.Command) error {
-	said := cmd.Flags().Changed
+func (o *wasmOptions) resolve(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
 	switch {
-	case o.call == "" && said("input"):
-		return run.Errorf(run.Invalid, "--input is for --call: a program reads its standard input")
+	case o.call == "" && changed("input"):
+		return run.Errorf(run.Invalid, "--input needs --call: a program reads its standard input")
 	case o.call != "" && len(o.args) > 0:
-		return run.Errorf(run.Invalid, "--call and the argument %q exclude each other: a function has --input", o.args[0])
-	case o.quiet && o.verbose && said("quiet") == said("verbose"):
+		return run.Errorf(run.Invalid, "--call and the argument %q exclude each other: a function takes --input", o.args[0])
+	case o.quiet && o.verbose && changed("quiet") == changed("verbose"):
 		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
 	case o.quiet && o.verbose:
-		o.quiet, o.verbose = said("quiet"), said("verbose")
+		o.quiet, o.verbose = changed("quiet"), changed("verbose")
 	}
 	return oneClaim(claim{"the module", o.module == fromInput}, claim{"--input", o.input == "@-"})
 }
 
-// fromInput names standard input where a module's file could stand.
+// fromInput stands for standard input instead of a module's file.
 const fromInput = "-"
 
-// stdin is what the guest reads. A function is called with --input: it waits for nobody
-// who sits at a terminal.
+// stdin returns what the guest reads. A function is called with --input and does not wait
+// for a terminal.
 func (o *wasmOptions) stdin() io.Reader {
 	taken := o.module == fromInput || o.input == "@-"
 	if taken || o.call != "" && isTerminal(os.Stdin) {
@@ -170,7 +170,7 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 		Trust:  policy.Trust(opts.trust), Limits: opts.Limits, OnOutputLimit: policy.OutputAction(opts.onOutputLimit),
 		Streams: run.Streams{In: opts.stdin()},
 	}
-	how := presentation{json: opts.json, quiet: opts.quiet, verbose: opts.verbose, colour: coloured(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr)}
+	how := presentation{json: opts.json, quiet: opts.quiet, verbose: opts.verbose, color: colored(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr)}
 	return doSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierWasm}, req, view{}, how, func(ctx context.Context, r *cordon.Runner, req run.Request) (run.Result, error) {
 		m, err := r.OpenModule(ctx, binary)
 		if err != nil {
@@ -188,7 +188,7 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 	})
 }
 
-// name is what the module finds as its own: none if it has no file.
+// name is the module's argument 0, empty if it has no file.
 func (o *wasmOptions) name() string {
 	if o.module == fromInput {
 		return ""
@@ -207,7 +207,7 @@ func readModule(path string) ([]byte, error) {
 		defer f.Close()
 		from = f
 	}
-	// A byte more than is allowed: what has no end is refused too.
+	// One byte more than is allowed, so that input without end is refused too.
 	binary, err := io.ReadAll(io.LimitReader(from, wasmbin.MaxSize+1))
 	if err != nil {
 		return nil, run.Errorf(run.NotExecutable, "%s cannot be read: %w", path, err)

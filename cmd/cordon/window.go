@@ -12,22 +12,22 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// view is what a command sees of cordon's own streams.
+// view says which of cordon's own streams a command gets.
 type view struct {
-	terminal bool // it has a terminal of its own
-	input    bool // it reads what cordon's standard input has
+	terminal bool // a terminal of its own
+	input    bool // cordon's standard input
 }
 
-// see looks at the streams; plain asks for pipes in any case.
+// see inspects the streams; plain asks for pipes in any case.
 func see(plain bool) view {
 	return choose(plain || !terminals, isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr), func() bool { return inForeground(os.Stdin) })
 }
 
-// choose decides. With standard error elsewhere there is no terminal: a terminal
-// has one output, and what the caller wants in a file would be on the screen.
+// choose returns no terminal if standard error goes elsewhere: a terminal has one output,
+// and what the caller wants in a file would be on the screen.
 //
-// A job in the background reads nothing from its terminal: the kernel stops who
-// tries, or changes its mode.
+// A background job reads nothing from its terminal: the kernel would stop it if it tried,
+// or if it changed the mode.
 func choose(plain, stdin, stdout, stderr bool, foreground func() bool) view {
 	if stdin && !foreground() {
 		return view{}
@@ -35,8 +35,8 @@ func choose(plain, stdin, stdout, stderr bool, foreground func() bool) view {
 	return view{terminal: !plain && stdin && stdout && stderr, input: true}
 }
 
-// runIn runs a request with cordon's standard input, or in its terminal. The
-// terminal is as before when it returns.
+// runIn runs a request with cordon's standard input, or in its terminal, whose mode it
+// restores before it returns.
 func runIn(ctx context.Context, how view, req run.Request, work func(context.Context, run.Request) (run.Result, error)) (run.Result, error) {
 	if how.input {
 		req.Streams.In = os.Stdin
@@ -59,10 +59,10 @@ func runIn(ctx context.Context, how view, req run.Request, work func(context.Con
 	return work(ctx, req)
 }
 
-// openWindow makes cordon's terminal a window onto the command's: raw, so that
-// every key goes through and nothing is shown twice.
+// openWindow connects cordon's terminal to the command's. It is raw, so that every key
+// goes through and nothing is echoed twice.
 func openWindow(ctx context.Context, keys, screen *os.File) (*run.Terminal, func(), error) {
-	// Before the first look at the size, so that no change is missed.
+	// Watch before the size is first read, so that no change is missed.
 	sizes, stop := watchSize(screen)
 	before, err := term.MakeRaw(int(keys.Fd()))
 	if err != nil {
@@ -73,12 +73,12 @@ func openWindow(ctx context.Context, keys, screen *os.File) (*run.Terminal, func
 		stop()
 		_ = term.Restore(int(keys.Fd()), before) // it may have hung up
 	})
-	// Whatever ends cordon has to come by restore.
+	// Everything that ends cordon has to call restore.
 	cli.BeforeExit(ctx, restore, syscall.SIGHUP, syscall.SIGQUIT)
 	return &run.Terminal{Size: sizeOf(screen), Resize: sizes}, restore, nil
 }
 
-// sizeOf is zero where nobody knows, as on a serial line.
+// sizeOf is zero if the size is unknown, as on a serial line.
 func sizeOf(screen *os.File) run.WindowSize {
 	columns, rows, err := term.GetSize(int(screen.Fd()))
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// terminals says that commands can have one.
+// terminals says that commands can have a terminal.
 const terminals = true
 
-// watchSize gives each new size of the window until stop.
+// watchSize sends each new size of the window until stop is called.
 func watchSize(screen *os.File) (sizes <-chan run.WindowSize, stop func()) {
 	changed, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(changed, unix.SIGWINCH)
@@ -26,7 +26,7 @@ func watchSize(screen *os.File) (sizes <-chan run.WindowSize, stop func()) {
 			}
 			size := sizeOf(screen)
 			select {
-			case <-newest: // that nobody has taken yet: it is out of date
+			case <-newest: // not read yet, and out of date
 			default:
 			}
 			newest <- size

@@ -17,10 +17,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is for a busy machine: what is there is seen at once.
+// patience is a deadline for busy machines; a passing test does not wait for it.
 const patience = time.Minute
 
-// console is a terminal with cordon in it, and the person before it.
+// console is a terminal that runs cordon, with the keyboard in the hands of the test.
 type console struct {
 	t            *testing.T
 	ours, theirs *os.File
@@ -29,10 +29,10 @@ type console struct {
 
 	mu    sync.Mutex
 	shown bytes.Buffer
-	more  chan struct{} // closed with each piece that is shown
+	more  chan struct{} // closed with each piece of output
 }
 
-// openConsole starts a program in a new terminal, of which it is in control.
+// openConsole starts a program in a new terminal, which it controls.
 func openConsole(t *testing.T, program string, args ...string) *console {
 	t.Helper()
 	c := newConsole(t)
@@ -42,7 +42,7 @@ func openConsole(t *testing.T, program string, args ...string) *console {
 
 func newConsole(t *testing.T) *console {
 	t.Helper()
-	// Programs would inherit it if our own terminal may hang up, as below nohup.
+	// Programs inherit an ignored SIGHUP, as below nohup.
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, unix.SIGHUP)
 	t.Cleanup(func() { signal.Stop(hangUps) })
@@ -86,8 +86,8 @@ func newConsole(t *testing.T) *console {
 	return c
 }
 
-// control asks a file that stays non-blocking: one that blocks cannot be closed
-// under its reader.
+// control uses a descriptor that stays non-blocking: a blocking one cannot be closed
+// while it is read.
 func control(t *testing.T, f *os.File, ask func(fd int) error) {
 	t.Helper()
 	raw, err := f.SyscallConn()
@@ -174,7 +174,7 @@ func (c *console) mode() (mode unix.Termios) {
 	return mode
 }
 
-// end waits for it, and wants to see that code.
+// end waits for the exit and expects the code.
 func (c *console) end(code int) {
 	c.t.Helper()
 	select {
@@ -187,7 +187,7 @@ func (c *console) end(code int) {
 	}
 }
 
-// shell is a command line with a script for the guest's shell.
+// shell returns a command line that runs a script in the guest's shell.
 func shell(script string, flags ...string) []string {
 	return slices.Concat([]string{"exec", "--allow-interpreters"}, flags, []string{"--", "sh", "-c", script})
 }
@@ -198,7 +198,7 @@ func TestTerminal(t *testing.T) {
 		c.expect("all of them\r\n/dev/pts/")
 		c.end(0)
 	})
-	t.Run("its name and colours are known inside", func(t *testing.T) {
+	t.Run("its name and colors are known inside", func(t *testing.T) {
 		c := openConsole(t, "cordon", shell(`echo "$TERM in $COLORTERM"`)...)
 		c.expect("xterm-test in truecolor")
 		c.end(0)
@@ -259,7 +259,7 @@ func TestTerminal(t *testing.T) {
 	})
 }
 
-// The mode of the terminal is what it was, however cordon ends.
+// Cordon restores the mode of the terminal, however it ends.
 func TestTerminalIsRestored(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -344,7 +344,7 @@ func TestNoTerminal(t *testing.T) {
 		})
 	}
 	t.Run("in the background", func(t *testing.T) {
-		// Who reads from a terminal there is stopped, and who changes it.
+		// The kernel stops a background job that reads from its terminal or changes it.
 		c := openConsole(t, "sh", "-c", `set -m; cordon exec --allow-interpreters -- sh -c 'cat; test -t 1 || echo a pipe' & wait; echo "all done"`)
 		c.expect("all done")
 		c.expect("a pipe")
@@ -362,7 +362,7 @@ func TestChoose(t *testing.T) {
 		want                         view
 	}{
 		{"a person", false, true, true, true, yes, view{terminal: true, input: true}},
-		{"a person who wants pipes", true, true, true, true, yes, view{input: true}},
+		{"pipes are asked for", true, true, true, true, yes, view{input: true}},
 		{"a pipe behind", false, true, false, true, yes, view{input: true}},
 		{"errors into a file", false, true, true, false, yes, view{input: true}},
 		{"a pipe before", false, false, true, true, unasked, view{input: true}},
@@ -376,7 +376,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A terminal that is gone is no reason to wait for anything.
+// When the terminal is gone, cordon ends at once.
 func TestTerminalHangsUp(t *testing.T) {
 	c := openConsole(t, "cordon", shell("echo ready; exec sleep 60")...)
 	c.expect("ready")

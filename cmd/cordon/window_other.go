@@ -8,7 +8,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Commands have terminals on Linux alone; elsewhere they have pipes.
+// terminals is false: only on Linux do commands have terminals; elsewhere they have
+// pipes.
 const terminals = false
 
 func watchSize(*os.File) (<-chan run.WindowSize, func()) { return nil, func() {} }

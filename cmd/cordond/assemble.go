@@ -18,7 +18,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// parts are what the frontends are built of.
+// parts are the pieces that the frontends are built from.
 type parts struct {
 	service *service.Service
 	mcp     *mcpserver.Server
@@ -27,7 +27,7 @@ type parts struct {
 	close   func() error
 }
 
-// assemble puts the service together. The Runner's workers are there when it returns.
+// assemble builds the service. The Runner's workers are ready when it returns.
 func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p parts, err error) {
 	var closers []func() error
 	p.close = func() (err error) {
@@ -36,7 +36,7 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 		}
 		return err
 	}
-	// What was opened last is closed first.
+	// Close in the reverse order of opening.
 	opened := func(c func() error) { closers = append([]func() error{c}, closers...) }
 	defer func() {
 		if err != nil {
@@ -70,10 +70,10 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 		opened(closeTracer(tracer, log))
 		how.Observers, how.Tracer = append(how.Observers, tracer), tracer
 	}
-	// Before the Runner looks for a place to make groups in.
+	// Before the Runner looks for a cgroup to make groups in.
 	reunite, err := cgroup.Divide()
 	if err != nil {
-		log.Warn("memory cgroups cannot be made", "error", err)
+		log.Warn("cannot create memory cgroups", "error", err)
 	}
 	opened(func() error { reunite(); return nil })
 	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: rules, Idle: opts.idle, Concurrent: opts.concurrent, Workspaces: opts.workspaces})
@@ -84,8 +84,9 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 
 	how.Runner, how.OpenHook = runner, hooksOf(runner)
 
-	// The service tells the metrics, and they ask it: only when somebody reads them.
-	shown := figures(p.version, runner, how.Line, recorded)
+	// The service reports to the metrics, and they read from it only when they are
+	// scraped.
+	shown := metricsOptions(p.version, runner, how.Line, recorded)
 	shown.Hooks = func() int { return p.service.Hooks() }
 	p.metrics = metrics.New(shown)
 	how.Observers = append(how.Observers, p.metrics)
@@ -101,8 +102,9 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 	return p, nil
 }
 
-// figures are what the metrics show beside what they observe.
-func figures(version string, runner *cordon.Runner, line *admission.Line, recorded *audit.Log) metrics.Options {
+// metricsOptions name the sources that the metrics read, beside the events that they
+// observe.
+func metricsOptions(version string, runner *cordon.Runner, line *admission.Line, recorded *audit.Log) metrics.Options {
 	o := metrics.Options{Version: version, Runner: runner, Line: func() (waiting, running int) {
 		now := line.Stats()
 		return now.Waiting, now.Running
@@ -113,12 +115,12 @@ func figures(version string, runner *cordon.Runner, line *admission.Line, record
 	return o
 }
 
-// hooksOf gives the Runner's hooks as the service knows them.
+// hooksOf opens the Runner's hooks as the interface that the service knows.
 func hooksOf(r *cordon.Runner) func(context.Context, run.HookSpec) (openhooks.Hook, error) {
 	return func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error) {
 		made, err := r.OpenHook(ctx, h)
 		if err != nil {
-			return nil, err // and no Hook that is a nil pointer
+			return nil, err // not an interface that holds a nil pointer
 		}
 		return made, nil
 	}

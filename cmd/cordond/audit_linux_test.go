@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// With --audit-required nothing runs that cannot be recorded; and everything does again,
-// when it can be.
+// With --audit-required the service refuses runs while they cannot be recorded, and
+// accepts them again when they can.
 func TestServeAuditRequired(t *testing.T) {
 	if os.Geteuid() != 0 {
 		hosttest.Lacks(t, "root, to mount a small disk")

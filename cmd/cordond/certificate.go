@@ -7,13 +7,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// certificate is read again when it is renewed, without a restart.
+// certificate can be read again when it is renewed, without a restart.
 type certificate struct {
 	cert, key string
 	now       atomic.Pointer[tls.Certificate]
 }
 
-// openCertificate reads a certificate; nil if there is none.
+// openCertificate returns nil if no certificate is configured.
 func openCertificate(cert, key string) (*certificate, error) {
 	if cert == "" {
 		return nil, nil
@@ -34,7 +34,7 @@ func (c *certificate) reload() error {
 	return nil
 }
 
-// config is for a server; nil without a certificate.
+// config returns the configuration for a server; nil without a certificate.
 func (c *certificate) config() *tls.Config {
 	if c == nil {
 		return nil

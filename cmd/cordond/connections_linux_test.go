@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Who comes above --connections is sent away in words, and counted.
+// Connections above --connections are refused with a message, and counted.
 func TestServeConnections(t *testing.T) {
 	r := start(t, "--connections", "3")
 	r.client.CloseIdleConnections()

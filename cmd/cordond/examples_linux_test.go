@@ -32,8 +32,8 @@ type example struct {
 
 func (e example) String() string { return fmt.Sprintf("%s:%d", e.file, e.line) }
 
-// prose are blocks that are no commands: by what they begin with, and why. A block that is
-// in no language and not here is taken for commands.
+// prose are blocks that are not commands, by their beginning, with the reason. Any other
+// block without a language is treated as commands.
 var prose = map[string]string{
 	" your program (Go, trusted)": "a drawing", " binary ─▶": "a drawing", " python-wasm.zip ─▶": "a drawing",
 	"control socket": "a drawing", "event: started": "a stream, see TestStream", `"violations": [`: "a part of a Result",
@@ -41,25 +41,25 @@ var prose = map[string]string{
 	"[Service]": "a unit", "OTEL_EXPORTER": "an environment", "jail: mount proc": "subjects of commits",
 }
 
-// elsewhere are programs that no test may run here, and why.
+// elsewhere are programs that tests must not run, with the reason.
 var elsewhere = map[string]string{
 	"make": "builds; CI runs it", "pip": "installs; TestPackage does so", "brew": "macOS", "limactl": "macOS",
 	"systemctl": "changes the host", "install": "changes the host", "groupadd": "changes the host", "chgrp": "changes the host", "chmod": "changes the host",
 	"source": "changes the shell; cmd/cordon: completion.txtar does so",
 }
 
-// flagsOnly are commands of which only the flags are checked: they need what the block does
-// not show. All commands without a shown output are checked so, too.
+// flagsOnly are commands of which only the flags are checked, because they need what the
+// block does not show. Commands without a shown output are checked like this too.
 var flagsOnly = map[string]string{
 	"cordon mcp install":               "changes configurations; internal/mcpclient tests it",
 	"cordon doctor --prove":            "takes minutes; TestContainment",
 	"cordon audit":                     "needs a log; testdata/script/audit_*.txtar",
 	"cordon check":                     "cmd/cordon: TestDocumentedChecks",
-	"cordon exec --workspace . -- cat": "names a place of the reader's",
+	"cordon exec --workspace . -- cat": "names a directory of the reader's",
 }
 
-// TestDocumentedExamples runs what the documents show, or reads it as strictly as cordon
-// would: no document may show what does not work.
+// TestDocumentedExamples runs the examples in the documents, or parses them as strictly
+// as cordon does.
 func TestDocumentedExamples(t *testing.T) {
 	found := examples(t)
 	if len(found) < 60 {
@@ -304,7 +304,7 @@ func isFlagsOnly(command string) bool {
 
 var rest = regexp.MustCompile(` -- | \| | > | && |;`)
 
-// checkFlags asks for help behind all flags of a command, which are read first.
+// checkFlags adds --help to a command: all its flags are parsed before that takes effect.
 func checkFlags(t *testing.T, dir, command string) {
 	t.Helper()
 	if name, _, _ := strings.Cut(command, " "); name != "cordon" {
@@ -319,7 +319,7 @@ func checkFlags(t *testing.T, dir, command string) {
 	}
 }
 
-// sandboxDir is a directory with what the examples name.
+// sandboxDir returns a directory with the files that examples name.
 func sandboxDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -353,8 +353,8 @@ func shell(t *testing.T, dir, command string) (string, error) {
 	return string(out), err
 }
 
-// checkGo type-checks snippets. Names that a snippet takes from its surroundings are left
-// open; what it says of this module is not.
+// checkGo type-checks snippets. Undeclared names are allowed; wrong uses of this module
+// are not.
 func checkGo(t *testing.T, snippets []example) {
 	const module = "github.com/cordon-sandbox/cordon"
 	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}", module, "encoding/json")

@@ -17,13 +17,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// everything is a path: all that the HTTP frontend has is offered.
+// everything is the path that offers the whole HTTP frontend.
 const everything = "/"
 
-// serveWeb opens the address, then the service, and serves both. Of the HTTP frontend only
-// what is at one path is offered, and what tells how the service is.
+// serveWeb opens the address, then the service, and serves both. It offers only the part
+// of the HTTP frontend at path, and the health endpoints.
 func serveWeb(ctx context.Context, opts serveOptions, mounts func(parts) map[string]http.Handler, path string) (err error) {
-	if err := errors.Join(opts.webOptions.settle(), opts.serviceOptions.settle()); err != nil {
+	if err := errors.Join(opts.webOptions.validate(), opts.serviceOptions.validate()); err != nil {
 		return err
 	}
 	log, err := opts.logger()
@@ -38,13 +38,13 @@ func serveWeb(ctx context.Context, opts serveOptions, mounts func(parts) map[str
 	if err != nil {
 		return err
 	}
-	at, err := openPlace(ctx, opts.listen, tokens != nil)
+	at, err := openEndpoint(ctx, opts.listen, tokens != nil)
 	if err != nil {
 		return err
 	}
 	defer at.Close()
 	if at.open != "" && cert == nil {
-		log.Warn("tokens and code travel as they are: say --tls-cert, unless something before this service encrypts")
+		log.Warn("tokens and code are sent unencrypted: use --tls-cert, unless a proxy before this service encrypts")
 	}
 	p, err := assemble(ctx, opts.serviceOptions, log)
 	if err != nil {
@@ -88,8 +88,8 @@ func serveWeb(ctx context.Context, opts serveOptions, mounts func(parts) map[str
 	return w.serve(ctx)
 }
 
-// metricsFrontend offers the metrics at an address of their own. They are figures with names of
-// ours, and no way to run anything.
+// metricsFrontend offers the metrics at an address of their own. They only have names
+// that cordon chose, and cannot run anything.
 func metricsFrontend(address string, measured http.Handler, log *slog.Logger) (frontend, error) {
 	at, err := net.Listen("tcp", address)
 	if err != nil {
@@ -103,23 +103,23 @@ func metricsFrontend(address string, measured http.Handler, log *slog.Logger) (f
 	return frontend{httpapi.NewServer(mux, log), httpapi.Connections{Most: mostScrapers}.Bound(at)}, nil
 }
 
-// mostScrapers bounds those who are connected to read metrics, which are few as a rule.
+// mostScrapers bounds the connections for reading metrics, which are usually few.
 const mostScrapers = 64
 
-// crowded counts connections that are sent away. The log hears of it once a minute.
+// crowded counts refused connections. It logs them at most once a minute.
 func crowded(log *slog.Logger, count func()) func() {
 	var next atomic.Int64
 	return func() {
 		count()
 		now := time.Now()
 		if due := next.Load(); now.UnixNano() >= due && next.CompareAndSwap(due, now.Add(time.Minute).UnixNano()) {
-			log.Warn("there are more connections than --connections: the new ones are sent away")
+			log.Warn("there are more connections than --connections: refusing new ones")
 		}
 	}
 }
 
-// openTokens reads a token file; nil if there is none. It is read again when it changes,
-// which is told in the log.
+// openTokens reads a token file; nil if there is none. The file is read again when it
+// changes, which is logged.
 func openTokens(path string, log *slog.Logger) (*token.Store, error) {
 	if path == "" {
 		return nil, nil
@@ -130,7 +130,7 @@ func openTokens(path string, log *slog.Logger) (*token.Store, error) {
 	}
 	tokens.OnReload(func(err error) {
 		if err != nil {
-			log.Error("the token file has changed and is wrong: the tokens before stay in force", "error", err)
+			log.Error("the changed token file is invalid: the previous tokens stay in force", "error", err)
 			return
 		}
 		log.Info("the token file has changed", "tokens", tokens.Len())
@@ -145,7 +145,7 @@ func reloadTokens(tokens *token.Store) error {
 	return tokens.Reload()
 }
 
-// only lets through what is at a path, and what tells how the service is.
+// only lets through what is at path, and the health endpoints.
 func only(path string, h http.Handler) http.Handler {
 	if path == everything {
 		return h
@@ -157,21 +157,21 @@ func only(path string, h http.Handler) http.Handler {
 	return mux
 }
 
-// traced has a request belong to the trace that its caller names.
+// traced makes a request part of the trace that its caller names.
 func traced(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(tracing.FromHeader(r.Context(), r.Header)))
 	})
 }
 
-// closing closes the parts. An end that was asked for is none to be told of by its cause,
-// so what goes wrong then is logged.
+// closing closes the parts. After a requested shutdown, failures are logged: the returned
+// error would name its cause instead.
 func closing(ctx context.Context, log *slog.Logger, p parts, err error) error {
 	switch failed := p.close(); {
 	case failed == nil:
 		return err
 	case ctx.Err() != nil:
-		log.Error("not all has ended as it should", "error", failed)
+		log.Error("the shutdown was not clean", "error", failed)
 		return cli.ExitCode(run.ExitCode(run.Internal))
 	default:
 		return errors.Join(err, failed)

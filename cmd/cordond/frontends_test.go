@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The metrics have a listener without tokens: no website reaches that either.
-func TestMetricsAreNoWebsites(t *testing.T) {
+// The listener for metrics has no tokens, but websites cannot reach it either.
+func TestMetricsRefuseWebsites(t *testing.T) {
 	measured := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	d, err := metricsFrontend("127.0.0.1:0", measured, slog.New(slog.DiscardHandler))
 	if err != nil {

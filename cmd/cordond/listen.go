@@ -13,15 +13,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// place is where the service listens.
-type place struct {
+// endpoint is where the service listens.
+type endpoint struct {
 	net.Listener
-	// open says who else than the user of the service can come in there, in words;
-	// empty means nobody.
+	// open says who can connect beside the user of the service; empty means nobody.
 	open string
 }
 
-// inherited gives the socket that systemd has opened for us, if it has.
+// inherited returns the socket that systemd opened for us, if any.
 func inherited() (net.Listener, error) {
 	files := activation.Files(true)
 	switch len(files) {
@@ -29,84 +28,84 @@ func inherited() (net.Listener, error) {
 		return nil, nil
 	case 1:
 	default:
-		return nil, run.Errorf(run.Invalid, "%d sockets were handed over (LISTEN_FDS): one is what the service listens on", len(files))
+		return nil, run.Errorf(run.Invalid, "%d sockets were passed (LISTEN_FDS): the service listens on one", len(files))
 	}
 	defer files[0].Close()
 	l, err := net.FileListener(files[0])
 	if err != nil {
-		return nil, run.Errorf(run.Invalid, "the socket that was handed over (LISTEN_FDS) is none to listen on: %w", err)
+		return nil, run.Errorf(run.Invalid, "the passed socket (LISTEN_FDS) is not a listening socket: %w", err)
 	}
 	return l, nil
 }
 
-// openPlace gives the inherited socket if there is one, or listens at an address. Where
-// others than the user of the service can come in, it refuses unless they are asked for
-// tokens: before the address is open.
-func openPlace(ctx context.Context, address string, tokens bool) (place, error) {
+// openEndpoint returns the inherited socket if there is one, or listens at an address. If
+// others than the user of the service can connect, it requires tokens, and refuses before
+// the address is open.
+func openEndpoint(ctx context.Context, address string, tokens bool) (endpoint, error) {
 	l, err := inherited()
 	if err != nil {
-		return place{}, err
+		return endpoint{}, err
 	}
 	if l != nil {
-		p := place{l, openness(l.Addr())}
+		p := endpoint{l, openness(l.Addr())}
 		if p.open != "" && !tokens {
 			l.Close()
-			return place{}, errNeedsTokens("the socket that was handed over (LISTEN_FDS)", p.open)
+			return endpoint{}, errNeedsTokens("the passed socket (LISTEN_FDS)", p.open)
 		}
 		return p, nil
 	}
 	if path, isPath := strings.CutPrefix(address, "unix:"); isPath {
 		l, err := listenUnix(ctx, path)
-		return place{Listener: l}, err
+		return endpoint{Listener: l}, err
 	}
 	tcp, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
-		return place{}, run.Errorf(run.Invalid, "--listen %s: %w (write HOST:PORT, like 127.0.0.1:8734, or unix:PATH)", address, err)
+		return endpoint{}, run.Errorf(run.Invalid, "--listen %s: %w (write HOST:PORT, like 127.0.0.1:8734, or unix:PATH)", address, err)
 	}
 	open := openness(tcp)
 	if open != "" && !tokens {
-		return place{}, errNeedsTokens("--listen "+address, open)
+		return endpoint{}, errNeedsTokens("--listen "+address, open)
 	}
-	// The address that was looked at: a name could mean another one the next time.
+	// The address that was checked: a name could resolve to another one the next time.
 	l, err = net.ListenTCP("tcp", tcp)
 	if err != nil {
-		return place{}, run.Errorf(run.Invalid, "--listen %s: %w", address, err)
+		return endpoint{}, run.Errorf(run.Invalid, "--listen %s: %w", address, err)
 	}
-	return place{l, open}, nil
+	return endpoint{l, open}, nil
 }
 
 func errNeedsTokens(what, who string) error {
-	return run.Errorf(run.Invalid, "%s: %s could run code here without tokens: say who may with --tokens FILE "+
-		"(cordon token new NAME makes one), or listen on 127.0.0.1:8734 or unix:PATH", what, who)
+	return run.Errorf(run.Invalid, "%s: %s could run code here without tokens: name the callers with --tokens FILE "+
+		"(cordon token new NAME creates one), or listen on 127.0.0.1:8734 or unix:PATH", what, who)
 }
 
-// openness says who else can come in at an address; empty means nobody.
+// openness says who else can connect to an address; empty means nobody.
 func openness(a net.Addr) string {
 	switch a := a.(type) {
 	case *net.TCPAddr:
 		if !a.IP.IsLoopback() {
-			return "whoever reaches this machine"
+			return "anyone who reaches this machine"
 		}
 	case *net.UnixAddr:
 		if a.Name == "" || a.Name[0] == '@' || a.Name[0] == 0 {
-			return "everybody on this machine (a socket without a file has no mode)"
+			return "everyone on this machine (an abstract socket has no mode)"
 		}
 		info, err := os.Stat(a.Name)
 		if err != nil {
-			return "nobody knows who (" + err.Error() + ")"
+			return "an unknown set of users (" + err.Error() + ")"
 		}
-		// A group was chosen by whoever set the mode; systemd's own choice is 0666.
+		// Whoever set a group mode chose the group; systemd's own default is 0666.
 		if info.Mode().Perm()&0o002 != 0 {
-			return "everybody on this machine (the socket's mode is " + info.Mode().Perm().String() + ": set SocketMode=0600)"
+			return "everyone on this machine (the socket's mode is " + info.Mode().Perm().String() + ": set SocketMode=0600)"
 		}
 	default:
-		return "nobody knows who"
+		return "an unknown set of users"
 	}
 	return ""
 }
 
-// listenUnix opens a socket for the user of the service alone. One that a dead service
-// has left is replaced; nothing else is.
+// listenUnix opens a socket for the user of the service only. It replaces the socket of a
+// dead service, and nothing else.
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	fail := func(format string, args ...any) (net.Listener, error) {
 		return nil, run.Errorf(run.Invalid, "--listen unix:"+path+": "+format, args...)
@@ -115,7 +114,7 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	case path == "":
 		return fail("the path is empty: write unix:/run/cordon.sock")
 	case path[0] == '@':
-		return fail("a socket without a file has no mode, and everybody on this machine could use it: write a path")
+		return fail("an abstract socket has no mode, and everyone on this machine could use it: write a path")
 	}
 	info, err := os.Lstat(path)
 	switch {
@@ -123,12 +122,12 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	case err != nil:
 		return fail("%w", err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return fail("there is something that is no socket")
+		return fail("the file exists and is not a socket")
 	default:
 		var dialer net.Dialer
 		if c, err := dialer.DialContext(ctx, "unix", path); err == nil {
 			c.Close()
-			return fail("somebody listens there already")
+			return fail("another process is listening there")
 		}
 		if err := os.Remove(path); err != nil {
 			return fail("%w", err)

@@ -11,7 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// short gives a directory whose sockets have short names: the kernel takes 107 bytes.
+// short returns a directory with a short path: the kernel limits socket paths to 107
+// bytes.
 func short(t *testing.T) string {
 	t.Helper()
 	directory, err := os.MkdirTemp("", "cd")
@@ -66,8 +67,8 @@ func TestOpenness(t *testing.T) {
 	}
 }
 
-func TestOpenPlace(t *testing.T) {
-	p, err := openPlace(t.Context(), "localhost:0", false)
+func TestOpenEndpoint(t *testing.T) {
+	p, err := openEndpoint(t.Context(), "localhost:0", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,13 +76,13 @@ func TestOpenPlace(t *testing.T) {
 	if p.open != "" {
 		t.Errorf("loopback is open to %s", p.open)
 	}
-	if _, err := openPlace(t.Context(), p.Addr().String(), false); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "in use") {
+	if _, err := openEndpoint(t.Context(), p.Addr().String(), false); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("a taken address: %v", err)
 	}
-	if _, err := openPlace(t.Context(), "0.0.0.0:0", false); run.ClassOf(err) != run.Invalid {
+	if _, err := openEndpoint(t.Context(), "0.0.0.0:0", false); run.ClassOf(err) != run.Invalid {
 		t.Errorf("a public address without tokens: %v", err)
 	}
-	public, err := openPlace(t.Context(), "0.0.0.0:0", true)
+	public, err := openEndpoint(t.Context(), "0.0.0.0:0", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestListenUnix(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info, err)
 	}
-	if _, err := listenUnix(t.Context(), path); err == nil || !strings.Contains(err.Error(), "listens there already") {
+	if _, err := listenUnix(t.Context(), path); err == nil || !strings.Contains(err.Error(), "another process is listening") {
 		t.Errorf("a second one: %v", err)
 	}
 	first.(*net.UnixListener).SetUnlinkOnClose(false) // as if it had been killed
@@ -115,7 +116,7 @@ func TestListenUnix(t *testing.T) {
 	}
 }
 
-// What is no socket is somebody's, and stays.
+// A file that is not a socket is kept.
 func TestListenUnixReplacesNothingElse(t *testing.T) {
 	directory := short(t)
 	file, link, empty := filepath.Join(directory, "f"), filepath.Join(directory, "l"), filepath.Join(directory, "d")
@@ -123,7 +124,7 @@ func TestListenUnixReplacesNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{file, link, empty} {
-		if l, err := listenUnix(t.Context(), path); err == nil || !strings.Contains(err.Error(), "no socket") {
+		if l, err := listenUnix(t.Context(), path); err == nil || !strings.Contains(err.Error(), "not a socket") {
 			t.Errorf("%s: %v, %v", path, l, err)
 		}
 	}

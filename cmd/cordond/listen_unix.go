@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// bindPrivately makes a socket with the mode 0600. A chmod after the fact would be too
-// late for who connects between the two. The mask is the process's own, and nothing else
-// makes files yet.
+// bindPrivately makes a socket with mode 0600. A chmod afterwards would let others
+// connect in between. The umask is per process, but nothing else creates files yet.
 func bindPrivately(path string) (net.Listener, error) {
 	before := syscall.Umask(0o177)
 	defer syscall.Umask(before)

@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// bindPrivately refuses: a socket has no mode here, and nothing would keep others out.
+// bindPrivately refuses: on Windows a socket has no mode that would keep others out.
 func bindPrivately(string) (net.Listener, error) {
 	return nil, errors.New("sockets with a path have no mode on Windows: listen on 127.0.0.1:8734")
 }

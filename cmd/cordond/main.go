@@ -1,9 +1,9 @@
-// Command cordond is the service of cordon: the commands serve and mcp, which cordon
-// becomes when it is asked for them. People see one product, so it calls itself cordon.
+// Command cordond is the service of cordon. It implements the commands serve and mcp, for
+// which cordon executes it. To users it is one product, so it calls itself cordon.
 //
-// assemble.go puts the parts together: policy, Runner, line, observers, service, frontends.
-// listen.go says where the service listens and who can reach it there; web.go serves until
-// it is told to end.
+// assemble.go builds the parts: policy, Runner, admission line, observers, service,
+// frontends. listen.go decides where the service listens and who can connect; web.go
+// serves until it is asked to stop.
 package main
 
 import (
@@ -24,13 +24,13 @@ func cordondMain() int { return cli.Main(func([]string) *cobra.Command { return 
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cordon",
-		Short: "Offer the sandbox to programs and agents",
-		Long: `The service of cordon: it runs code that you do not trust, for whoever may ask.
+		Short: "Serve programs and agents",
+		Long: `The service of cordon: it runs code that you do not trust, for its callers.
 
-  cordon serve    for programs, by HTTP (and for agents, at /mcp)
-  cordon mcp      for agents, by MCP over standard input and output
+  cordon serve    for programs, over HTTP (and for agents, at /mcp)
+  cordon mcp      for agents, over MCP on standard input and output
 
-All other commands are cordon's own: see cordon --help.
+All other commands belong to cordon itself: see cordon --help.
 
 Every flag has an environment variable: CORDON_LISTEN is --listen,
 CORDON_ALLOW_COMMANDS is --allow-commands. Flags win.`,
@@ -41,7 +41,7 @@ CORDON_ALLOW_COMMANDS is --allow-commands. Flags win.`,
 			return cmd.Help()
 		},
 	}
-	// cordon makes the scripts that complete command lines.
+	// cordon generates the completion scripts.
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(cli.ExplainFlagError)
 	root.AddCommand(newServeCommand(), newMCPCommand(), cli.NewManCommand("cordond", newRootCommand))
@@ -49,8 +49,8 @@ CORDON_ALLOW_COMMANDS is --allow-commands. Flags win.`,
 }
 
 const exitHelp = `Exit codes:
-  0         it was told to end, and all that was under way has ended
+  0         it was asked to stop, and everything under way has ended
   2         bad usage, tokens or policy, or an address that needs tokens
   125       this host cannot run guests, or cordon failed
-  127       the interpreter is not there
-  130, 143  it was told twice, by SIGINT or SIGTERM`
+  127       the interpreter does not exist
+  130, 143  a second SIGINT or SIGTERM ended it at once`

@@ -68,7 +68,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exits CODE COMMAND…: runs the command and wants that exit code. Its output is for the
+// exits CODE COMMAND…: runs the command and expects the exit code. Its output is for the
 // commands stdout and stderr.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -88,8 +88,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// hardlink FROM TO: the same program elsewhere. A copy would be open for writing, and
-// some other test's process may have it so for a moment longer.
+// hardlink FROM TO: links a program. A copy would be open for writing, and a process of
+// another test could inherit that descriptor for a moment.
 func hardlink(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: hardlink FROM TO")
@@ -122,7 +122,7 @@ func sameVariables(t *testing.T, list string, all map[string]bool) {
 	}
 }
 
-// People see one product: no help text names the program that the service is in.
+// To users it is one product: no help text names cordond.
 func TestHelpSpeaksOfCordon(t *testing.T) {
 	for _, cmd := range allCommands(newRootCommand()) {
 		text := cmd.UseLine() + cmd.Short + cmd.Long + cmd.Example + cmd.Flags().FlagUsages()

@@ -15,18 +15,18 @@ func newMCPCommand() *cobra.Command {
 	var opts mcpOptions
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Offer the sandbox to agents, by MCP",
+		Short: "Serve agents over MCP",
 		Long: `Offer the sandbox as tools of the Model Context Protocol: run_python, check_python
 and sandbox_info, and run_command with --allow-commands. No tool has a parameter that
-would give code more than the policy does.
+gives code more than the policy does.
 
-  --transport stdio   one client, on standard input and output: what agents start
+  --transport stdio   one client, on standard input and output: agents start it so
   --transport http    at http://ADDRESS/mcp
   --transport sse     at http://ADDRESS/sse, for clients from before 2025
 
-cordon mcp install adds it to the configuration of a program that uses such servers.
+cordon mcp install adds it to the configuration of an MCP client.
 
-By HTTP, the rules are those of cordon serve (which has both, too): loopback or a
+Over HTTP, the rules are those of cordon serve (which offers both): loopback or a
 Unix socket, or --tokens.
 
 ` + exitHelp,
@@ -36,14 +36,14 @@ Unix socket, or --tokens.
   cordon mcp --transport http --listen 127.0.0.1:9000`,
 		Args: cli.NoSuchCommand,
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
-			if err := opts.settle(cmd); err != nil {
+			if err := opts.validate(cmd); err != nil {
 				return err
 			}
 			return runMCP(cmd.Context(), opts)
 		}),
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&opts.transport, "transport", "stdio", "how clients come: `TRANSPORT` is stdio, http or sse")
+	cmd.Flags().StringVar(&opts.transport, "transport", "stdio", "how clients connect: `TRANSPORT` is stdio, http or sse")
 	cli.Complete(cmd, "transport", cli.Names([]string{"stdio", "http", "sse"}))
 	opts.serviceOptions.addTo(cmd)
 	opts.webOptions.addTo(cmd)
@@ -56,15 +56,15 @@ type mcpOptions struct {
 	transport string
 }
 
-// settle: what the command line says of addresses must not be for nothing.
-func (o *mcpOptions) settle(cmd *cobra.Command) error {
+// validate refuses flags about addresses that would have no effect.
+func (o *mcpOptions) validate(cmd *cobra.Command) error {
 	switch o.transport {
 	case "http", "sse":
 		return nil
 	case "stdio":
 		for _, flag := range []string{"listen", "tokens", "tls-cert", "tls-key", "metrics-listen", "connections", "grace"} {
 			if cmd.Flags().Changed(flag) {
-				return run.Errorf(run.Invalid, "--%s is for --transport http and sse: standard input has one client, who started it", flag)
+				return run.Errorf(run.Invalid, "--%s needs --transport http or sse: stdio has one client, the parent process", flag)
 			}
 		}
 		return nil
@@ -88,7 +88,7 @@ func runMCP(ctx context.Context, opts mcpOptions) error {
 
 // serveStdio serves the client that started us, until it closes standard input.
 func serveStdio(ctx context.Context, opts serviceOptions) (err error) {
-	if err := opts.settle(); err != nil {
+	if err := opts.validate(); err != nil {
 		return err
 	}
 	log, err := opts.logger()

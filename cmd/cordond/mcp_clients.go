@@ -17,21 +17,21 @@ import (
 )
 
 const clientsExitHelp = `Exit codes:
-  0    done, or nothing was left to do
-  2    bad usage, or a configuration that cannot be read: it is left as it is
+  0    done, or already so
+  2    bad usage, or a configuration that cannot be read: it is unchanged
   125  it cannot be written, or the client has no such configuration`
 
 func newMCPInstallCommand() *cobra.Command {
 	return newClientCommand("install", "Add cordon to a client's configuration",
-		`Add cordon to the configuration of a program that uses MCP servers, or replace what
-is there under its name. All else in the file stays as it is, and a copy of the file is
-kept beside it.`, runMCPInstall)
+		`Add cordon to the configuration of an MCP client, or replace the entry of the same
+name. Everything else in the file stays as it is, and a copy of the file is kept
+beside it.`, runMCPInstall)
 }
 
 func newMCPConfigCommand() *cobra.Command {
-	return newClientCommand("config", "Print what a client's configuration needs",
-		`Print what the configuration of a program that uses MCP servers needs, to add it by
-hand. Standard error says into which file it goes.`, runMCPConfig)
+	return newClientCommand("config", "Print the entry for a client's configuration",
+		`Print the entry for the configuration of an MCP client, to add it by hand. Standard
+error names the file.`, runMCPConfig)
 }
 
 func newClientCommand(name, short, long string, work func(stdout, stderr io.Writer, client string, how mcpclient.How) error) *cobra.Command {
@@ -48,7 +48,7 @@ func newClientCommand(name, short, long string, work func(stdout, stderr io.Writ
 		Example: fmt.Sprintf("  cordon mcp %[1]s %[2]s\n  cordon mcp %[1]s %[2]s -- --policy strict\n  cordon mcp %[1]s %[2]s --url http://127.0.0.1:8734/mcp", name, mcpclient.Clients[0]),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return run.Errorf(run.Invalid, "for which client? Say one of %s", clients)
+				return run.Errorf(run.Invalid, "name a client: one of %s", clients)
 			}
 			return nil
 		},
@@ -59,7 +59,7 @@ func newClientCommand(name, short, long string, work func(stdout, stderr io.Writ
 				at = len(args)
 			}
 			if at != 1 {
-				return run.Errorf(run.Invalid, "name one client, and write the flags of cordon mcp behind --")
+				return run.Errorf(run.Invalid, "name one client, and put flags of cordon mcp after --")
 			}
 			switch more := args[1:]; {
 			case how.URL != "" && len(more) > 0:
@@ -75,22 +75,22 @@ func newClientCommand(name, short, long string, work func(stdout, stderr io.Writ
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&how.Name, "name", "cordon", "what the client calls the server: a `NAME`")
-	f.StringVar(&how.URL, "url", "", "the `URL` of a service that runs, instead of a program to start")
-	f.StringVar(&how.Token, "token", "", "the `SECRET` that the client shows at the URL; better in CORDON_TOKEN, which others on this machine cannot see")
-	f.StringVar(&how.Project, "project", "", "a `DIRECTORY` whose own configuration it is, instead of the user's")
+	f.StringVar(&how.Name, "name", "cordon", "the `NAME` of the server in the client")
+	f.StringVar(&how.URL, "url", "", "the `URL` of a running service, instead of a program to start")
+	f.StringVar(&how.Token, "token", "", "the `SECRET` for the URL; prefer CORDON_TOKEN, which others on this machine cannot see")
+	f.StringVar(&how.Project, "project", "", "a `DIRECTORY` whose configuration to change, instead of the user's")
 	return cmd
 }
 
-// cordonPath is the program that clients start: cordon, which becomes this one, or this
-// one where it is alone.
+// cordonPath is the program that clients start: cordon, which executes this one, or this
+// one if cordon is missing.
 func cordonPath() (string, error) {
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return "", run.Errorf(run.Internal, "where is this program? %w", err)
+		return "", run.Errorf(run.Internal, "cannot find the path of this program: %w", err)
 	}
 	name := "cordon"
 	if runtime.GOOS == "windows" {
@@ -112,7 +112,7 @@ func runMCPConfig(stdout, stderr io.Writer, client string, how mcpclient.How) er
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "cordon: this goes into %s\n", file.Path)
+	fmt.Fprintf(stderr, "cordon: add this to %s\n", file.Path)
 	_, err = stdout.Write(file.Content)
 	return err
 }
@@ -125,11 +125,11 @@ func runMCPInstall(_, stderr io.Writer, client string, how mcpclient.How) error 
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, "cordon: "+format+"\n", args...) }
 	switch {
 	case !done.Changed:
-		say("%s says so already", done.Path)
+		say("%s already has it", done.Path)
 	case done.Backup != "":
-		say("%s is changed; what was there is in %s", done.Path, done.Backup)
+		say("changed %s; the previous content is in %s", done.Path, done.Backup)
 	default:
-		say("%s is written", done.Path)
+		say("wrote %s", done.Path)
 	}
 	if done.Note != "" {
 		say("%s", done.Note)

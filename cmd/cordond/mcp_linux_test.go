@@ -13,7 +13,8 @@ import (
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
-// Nothing but the protocol is on standard output, and the end of standard input ends all.
+// Standard output carries only the protocol, and the end of standard input ends the
+// service.
 func TestMCPStdio(t *testing.T) {
 	cmd := exec.Command(filepath.Join(built(t), "cordon"), "mcp", "--log-level", "debug")
 	in, err := cmd.StdinPipe()
@@ -63,7 +64,7 @@ func TestMCPStdio(t *testing.T) {
 	}
 }
 
-// By HTTP there is the protocol, and what tells how the service is.
+// Over HTTP the service offers the protocol and its health.
 func TestMCPHTTP(t *testing.T) {
 	for _, transport := range []string{"http", "sse"} {
 		t.Run(transport, func(t *testing.T) {

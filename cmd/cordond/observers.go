@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// openAudit opens the audit log; nil if there is to be none.
+// openAudit opens the audit log; nil if none is configured.
 func openAudit(o auditOptions, log *slog.Logger) (*audit.Log, error) {
 	if o.file == "" {
 		return nil, nil
@@ -33,18 +33,18 @@ func openAudit(o auditOptions, log *slog.Logger) (*audit.Log, error) {
 	return opened, nil
 }
 
-// unrecorded refuses what could not be recorded. Why not is in our own log: it names files
-// of this machine, and callers can do nothing about it but wait.
+// unrecorded refuses requests that cannot be recorded. Only our own log says why: the
+// reason names files of this machine, and callers can do nothing but wait.
 func unrecorded(l *audit.Log) func() error {
 	return func() error {
 		if l.Admit() == nil {
 			return nil
 		}
-		return run.Errorf(run.Closed, "what cannot be recorded is not run, and the audit log cannot be written now: try again later")
+		return run.Errorf(run.Closed, "the audit log cannot be written, and the service runs nothing that it cannot record: try again later")
 	}
 }
 
-// closeTracer sends what is left to a collector, which may not be there.
+// closeTracer sends the remaining traces to a collector, which may be down.
 func closeTracer(t *tracing.Tracer, log *slog.Logger) func() error {
 	return func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// serviceOptions say what is offered, whatever the frontend.
+// serviceOptions say what is offered, on any frontend.
 type serviceOptions struct {
 	cli.PolicyOptions
 	allowCommands           bool
@@ -26,7 +26,7 @@ type serviceOptions struct {
 	logFormat, logLevel     string
 }
 
-// auditOptions say where the runs are recorded.
+// auditOptions say where runs are recorded.
 type auditOptions struct {
 	file, key string
 	required  bool
@@ -37,37 +37,37 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 	o.AddWasmTo(cmd)
 	f := cmd.Flags()
 	o.concurrent, o.queue, o.idle = 2*runtime.NumCPU(), 1024, 8
-	f.BoolVar(&o.allowCommands, "allow-commands", false, "run commands too, and not scripts alone")
+	f.BoolVar(&o.allowCommands, "allow-commands", false, "run commands too, not only scripts")
 	f.StringArrayVar(&o.workspaces, "workspace", nil, "a `DIRECTORY` in and below which commands may work (repeatable); without one they have a private /tmp")
 	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many runs may be under way at once")
-	f.Var(cli.Counted(&o.queue), "queue", "how many requests may wait for their turn; the next one is told to try again")
+	f.Var(cli.Counted(&o.queue), "queue", "how many requests may wait for their turn; further ones are refused and may be retried")
 	o.answers = admission.AnswerOptions{PerCaller: admission.DefaultAnswersPerCaller, Total: admission.DefaultAnswers}
-	f.Var(cli.Measured(&o.answers.Total, policy.ParseBytes), "unread-answers", "how much memory answers may take that their clients have not read; the next request is told to try again")
+	f.Var(cli.Measured(&o.answers.Total, policy.ParseBytes), "unread-answers", "how much memory unread answers may take; further requests are refused and may be retried")
 	f.Var(cli.Measured(&o.answers.PerCaller, policy.ParseBytes), "unread-answers-per-caller", "the same, for each token")
-	f.Var(cli.Counted(&o.idle), "idle", "how many workers wait for a request, each with about 3 MiB")
+	f.Var(cli.Counted(&o.idle), "idle", "how many idle workers to keep ready, each with about 3 MiB")
 	f.StringVar(&o.audit.file, "audit", "", "record every run in this `FILE` (CORDON_AUDIT_FILE); cordon audit reads it")
 	f.StringVar(&o.audit.key, "audit-key", "", "a `FILE` with a key, without which nobody can forge the record")
-	f.BoolVar(&o.audit.required, "audit-required", false, "run nothing while it cannot be recorded")
-	cli.NameVariable(cmd, "audit", "CORDON_AUDIT_FILE") // as cordon audit has it
+	f.BoolVar(&o.audit.required, "audit-required", false, "run nothing that cannot be recorded")
+	cli.NameVariable(cmd, "audit", "CORDON_AUDIT_FILE") // as in cordon audit
 	f.StringVar(&o.logFormat, "log-format", "text", "the log on standard error: `FORMAT` is text or json")
-	f.StringVar(&o.logLevel, "log-level", "info", "what is logged: `LEVEL` is debug, info, warn or error")
+	f.StringVar(&o.logLevel, "log-level", "info", "the lowest level to log: `LEVEL` is debug, info, warn or error")
 	cli.Complete(cmd, "log-format", cli.Names([]string{"text", "json"}))
 	cli.Complete(cmd, "log-level", cli.Names([]string{"debug", "info", "warn", "error"}))
 }
 
-// settle checks what the flags say, before anything is opened.
-func (o *serviceOptions) settle() error {
+// validate checks the flags before anything is opened.
+func (o *serviceOptions) validate() error {
 	if o.audit.file == "" && (o.audit.key != "" || o.audit.required) {
-		return run.Errorf(run.Invalid, "--audit-key and --audit-required are for --audit FILE: say which file")
+		return run.Errorf(run.Invalid, "--audit-key and --audit-required need --audit FILE: name the file")
 	}
 	if o.answers.PerCaller > o.answers.Total {
 		return run.Errorf(run.Invalid, "--unread-answers-per-caller is %v, above --unread-answers, which is %v", o.answers.PerCaller, o.answers.Total)
 	}
 	if len(o.workspaces) > 0 && !o.allowCommands {
-		return run.Errorf(run.Invalid, "--workspace is for commands: say --allow-commands too")
+		return run.Errorf(run.Invalid, "--workspace is for commands: add --allow-commands")
 	}
 	for i, directory := range o.workspaces {
-		// Requests are compared with the real path.
+		// Requests are compared with the resolved path.
 		real, err := filepath.EvalSymlinks(directory)
 		if err == nil {
 			real, err = filepath.Abs(real)
@@ -76,14 +76,14 @@ func (o *serviceOptions) settle() error {
 			return run.Errorf(run.Invalid, "--workspace %s: %w", directory, err)
 		}
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
-			return run.Errorf(run.Invalid, "--workspace %s: is no directory", directory)
+			return run.Errorf(run.Invalid, "--workspace %s: not a directory", directory)
 		}
 		o.workspaces[i] = real
 	}
 	return nil
 }
 
-// logger writes to standard error: standard output can be a protocol's.
+// logger writes to standard error: standard output may carry a protocol.
 func (o *serviceOptions) logger() (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
@@ -99,7 +99,7 @@ func (o *serviceOptions) logger() (*slog.Logger, error) {
 	return nil, run.Errorf(run.Invalid, "--log-format: %q is neither text nor json", o.logFormat)
 }
 
-// webOptions say where the service listens, and to whom.
+// webOptions say where the service listens, and for which callers.
 type webOptions struct {
 	listen, tokens  string
 	metricsListen   string
@@ -108,7 +108,7 @@ type webOptions struct {
 	connections     int
 }
 
-// wantedConnections is the default of --connections where there are descriptors for it.
+// wantedConnections is the default of --connections if there are enough descriptors.
 const wantedConnections = 4096
 
 const defaultListen = "127.0.0.1:8734"
@@ -117,15 +117,15 @@ func (o *webOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.grace, o.connections = policy.Duration(10*time.Second), mostConnections()
 	f.StringVar(&o.listen, "listen", defaultListen, "the `ADDRESS` to listen on: HOST:PORT, or unix:PATH")
-	f.StringVar(&o.tokens, "tokens", "", "a `FILE` with those who may ask (cordon token new NAME); read anew on SIGHUP")
-	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate and those above it (PEM); read anew on SIGHUP")
+	f.StringVar(&o.tokens, "tokens", "", "a `FILE` with the callers' tokens (cordon token new NAME); reread on SIGHUP")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate chain (PEM); reread on SIGHUP")
 	f.StringVar(&o.tlsKey, "tls-key", "", "a `FILE` with the certificate's key (PEM)")
-	f.StringVar(&o.metricsListen, "metrics-listen", "", "another `ADDRESS` for /metrics, without tokens; it is then not at --listen")
-	f.Var(cli.Counted(&o.connections), "connections", "how many connections may be open at once; the next one is told to try again")
-	f.Var(cli.Measured(&o.grace, policy.ParseDuration), "grace", "how long runs may go on after SIGTERM")
+	f.StringVar(&o.metricsListen, "metrics-listen", "", "a separate `ADDRESS` for /metrics, without tokens; it is then not at --listen")
+	f.Var(cli.Counted(&o.connections), "connections", "how many connections may be open at once; further ones are refused and may be retried")
+	f.Var(cli.Measured(&o.grace, policy.ParseDuration), "grace", "how long runs may continue after SIGTERM")
 }
 
-func (o *webOptions) settle() error {
+func (o *webOptions) validate() error {
 	if (o.tlsCert == "") != (o.tlsKey == "") {
 		return run.Errorf(run.Invalid, "--tls-cert and --tls-key go together")
 	}

@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// patience is far above what anything here takes.
+// patience is a deadline far above what anything here takes.
 const patience = 60 * time.Second
 
-// running is a service that was started as people start it, through cordon.
+// running is a service that was started through cordon, as users start it.
 type running struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -33,8 +33,8 @@ type running struct {
 	ended  chan error // how the process ended, once
 }
 
-// buffer is a log that is read while it is written. What a service has written before
-// something else was seen of it may still be in a pipe.
+// buffer is a log that can be read while it is written. It can lag behind other signs of
+// the service, since its text goes through a pipe.
 type buffer struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -51,7 +51,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// logged waits until the log has something, and gives what matches.
+// logged waits until a line of the log matches, and returns the match.
 func (r *running) logged(pattern string) []string {
 	r.t.Helper()
 	late := time.After(patience)
@@ -70,7 +70,7 @@ func (r *running) logged(pattern string) []string {
 	}
 }
 
-// wholeLog ends the service, and gives all that it has written.
+// wholeLog stops the service and returns all of its log.
 func (r *running) wholeLog() string {
 	r.t.Helper()
 	r.signal(syscall.SIGTERM)
@@ -84,7 +84,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// start runs cordon serve on a socket of its own, and waits until it is ready.
+// start runs cordon serve on its own socket, and waits until it is ready.
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
 	socket := filepath.Join(short(t), "s")
@@ -95,7 +95,7 @@ func start(t *testing.T, args ...string) *running {
 	return r
 }
 
-// launch starts a command as systemd would, with a socket to tell how it is.
+// launch starts a command as systemd would, with a notification socket.
 func launch(t *testing.T, cmd *exec.Cmd) *running {
 	t.Helper()
 	at := &net.UnixAddr{Net: "unixgram", Name: filepath.Join(short(t), "notify")}
@@ -124,7 +124,7 @@ func launch(t *testing.T, cmd *exec.Cmd) *running {
 	return r
 }
 
-// clientOf gives a client that connects to one place only.
+// clientOf returns a client that always connects to one address.
 func clientOf(t *testing.T, network, address string) *http.Client {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -134,7 +134,7 @@ func clientOf(t *testing.T, network, address string) *http.Client {
 	return &http.Client{Transport: transport, Timeout: patience}
 }
 
-// hear waits until systemd would have heard something.
+// hear waits for a notification.
 func (r *running) hear(want string) {
 	r.t.Helper()
 	message := make([]byte, 4096)
@@ -159,7 +159,7 @@ func (r *running) signal(s syscall.Signal) {
 	}
 }
 
-// wait gives the exit code.
+// wait returns the exit code.
 func (r *running) wait() int {
 	err := <-r.ended
 	r.ended <- err
@@ -170,7 +170,7 @@ func (r *running) wait() int {
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// ask sends a request and gives the answer.
+// ask sends a request and returns the answer.
 func (r *running) ask(method, path, body string, headers ...string) (status int, answer string) {
 	r.t.Helper()
 	res := r.open(method, path, body, headers...)
@@ -182,7 +182,7 @@ func (r *running) ask(method, path, body string, headers ...string) (status int,
 	return res.StatusCode, string(text)
 }
 
-// open sends a request whose answer is read by the caller.
+// open sends a request; the caller reads the answer.
 func (r *running) open(method, path, body string, headers ...string) *http.Response {
 	r.t.Helper()
 	req, err := http.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
@@ -204,7 +204,7 @@ func (r *running) open(method, path, body string, headers ...string) *http.Respo
 }
 
 // begin starts a script and waits until it has printed something. The rest of its events
-// can be read from what is returned.
+// can be read from the returned value.
 func (r *running) begin(script string) (events *bufio.Reader, hangUp func()) {
 	r.t.Helper()
 	res := r.open("POST", "/v1/runs", `{"script": `+quote(script)+`}`, "Accept: text/event-stream") //nolint:bodyclose // hangUp does

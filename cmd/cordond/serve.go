@@ -14,21 +14,23 @@ func newServeCommand() *cobra.Command {
 	var opts serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Offer the sandbox to programs, by HTTP",
-		Long: `Run scripts and commands for programs that ask by HTTP, and for agents that
+		Short: "Serve programs over HTTP",
+		Long: `Run scripts and commands for programs that connect over HTTP, and for agents that
 speak MCP. GET /docs shows the details of each endpoint:
 
 ` + httpapi.Listing() + `  /mcp, /sse  the same for agents: see cordon mcp --help
 
-On a loopback address or a Unix socket (which only its own user can open), whoever
-can connect may ask. Any other address needs --tokens. On a machine with several
-users, prefer a Unix socket, or tokens on loopback too: all of them can connect.
+On a loopback address or a Unix socket (which only its own user can open), everyone
+who can connect may use it. Any other address needs --tokens. On a machine with
+several users, prefer a Unix socket, or use tokens on loopback too: all of them can
+connect.
 
-SIGTERM or SIGINT: nothing new is taken, what is under way has the time of --grace
-to end. A second one ends all at once. SIGHUP reads tokens and certificates anew.
+After SIGTERM or SIGINT the service refuses new requests, and those under way have
+the time of --grace to end. A second signal ends everything at once. SIGHUP rereads
+tokens and certificates.
 
-systemd can open the socket (LISTEN_FDS), and is told when the service is ready,
-when it ends, and that it is alive.
+systemd can open the socket (LISTEN_FDS). The service notifies it when it is ready
+and when it stops, and feeds its watchdog.
 
 ` + exitHelp,
 		Example: `  cordon serve

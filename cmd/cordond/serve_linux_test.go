@@ -54,14 +54,15 @@ func TestServeRuns(t *testing.T) {
 	}
 }
 
-// What is under way comes to its end, new requests are refused, and health tells.
+// After SIGTERM, runs under way complete, new requests are refused, and the health
+// endpoint says so.
 func TestServeDrains(t *testing.T) {
 	r := start(t)
 	events, hangUp := r.begin("import sys\nprint('begun', flush=True)\nimport time\ntime.sleep(1.5)\nresult = 42")
 	defer hangUp()
 	r.signal(syscall.SIGTERM)
 	r.hear("STOPPING=1")
-	// The signal was heard; that nothing new is taken follows at once.
+	// The service has received the signal; it refuses new requests right after.
 	for {
 		status, answer := r.ask("POST", "/v1/runs", `{"script": "pass"}`)
 		if status == http.StatusServiceUnavailable {
@@ -86,7 +87,7 @@ func TestServeDrains(t *testing.T) {
 	}
 }
 
-// When the time of grace is over, guests are ended.
+// When the grace period is over, guests are killed.
 func TestServeGraceEnds(t *testing.T) {
 	r := start(t, "--grace", "200ms")
 	events, hangUp := r.begin("print('begun', flush=True)\nwhile True: pass")
@@ -117,7 +118,7 @@ func TestServeSecondSignal(t *testing.T) {
 	}
 }
 
-// A new certificate is taken without a restart.
+// A renewed certificate is loaded without a restart.
 func TestServeTLS(t *testing.T) {
 	directory := t.TempDir()
 	cert, key := filepath.Join(directory, "cert.pem"), filepath.Join(directory, "key.pem")
@@ -159,7 +160,7 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
-// writeCertificate makes a certificate for localhost, and gives who trusts it.
+// writeCertificate makes a certificate for localhost, and returns a pool that trusts it.
 func writeCertificate(t *testing.T, cert, key string) *x509.CertPool {
 	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -192,7 +193,7 @@ func writeCertificate(t *testing.T, cert, key string) *x509.CertPool {
 	return pool
 }
 
-// systemd wants signs of life, and gets them until the end.
+// The service feeds systemd's watchdog until it ends.
 func TestServeWatchdog(t *testing.T) {
 	t.Setenv("WATCHDOG_USEC", "20000")
 	r := start(t)
@@ -201,14 +202,14 @@ func TestServeWatchdog(t *testing.T) {
 	defer hangUp()
 	r.signal(syscall.SIGTERM)
 	r.hear("STOPPING=1")
-	r.hear("WATCHDOG=1") // or it would be killed in the time of grace
+	r.hear("WATCHDOG=1") // or it would be killed during the grace period
 	r.signal(syscall.SIGTERM)
 	if code := r.wait(); code != 143 {
 		t.Errorf("exit code %d", code)
 	}
 }
 
-// Every run is in the audit log and in the metrics, which are where they should be.
+// Every run is in the audit log and in the metrics, which are at their own address.
 func TestServeObserved(t *testing.T) {
 	directory := t.TempDir()
 	log, key := filepath.Join(directory, "audit.jsonl"), filepath.Join(directory, "key")
@@ -222,7 +223,7 @@ func TestServeObserved(t *testing.T) {
 	if status, answer := r.ask("POST", "/v1/runs", `{"scrip": ""}`); status != 400 {
 		t.Errorf("a wrong request: %d %s", status, answer)
 	}
-	// The observers tell of this one, and the frontend does not once more.
+	// The observers log this run, and the frontend does not log it again.
 	if status, answer := r.ask("POST", "/v1/runs", `{"command": ["ls"]}`); status != 403 {
 		t.Errorf("a command: %d %s", status, answer)
 	}
@@ -345,8 +346,8 @@ func TestServeSocketActivation(t *testing.T) {
 	}
 }
 
-// activated starts the service with a socket, as systemd does. A shell knows the pid that
-// the service will have, which LISTEN_PID must say.
+// activated starts the service with a socket, as systemd does. A shell knows the pid of
+// the service in advance, which LISTEN_PID has to be.
 func activated(t *testing.T, l interface{ File() (*os.File, error) }, args ...string) (*running, error) {
 	t.Helper()
 	file, err := l.File()

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// A service that hangs gives no signs of life, and systemd starts it anew.
-func TestNoSignsOfLifeWhileItHangs(t *testing.T) {
+// A service that hangs does not feed the watchdog, so that systemd restarts it.
+func TestHangingServiceStopsWatchdog(t *testing.T) {
 	at := &net.UnixAddr{Net: "unixgram", Name: filepath.Join(short(t), "n")}
 	heard, err := net.ListenUnixgram("unixgram", at)
 	if err != nil {

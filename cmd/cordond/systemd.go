@@ -9,19 +9,19 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// tell tells systemd how we are, if it has asked to be told.
-func tell(log *slog.Logger, state string) {
+// notifySystemd sends our state to systemd, if it asked for that.
+func notifySystemd(log *slog.Logger, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn("systemd cannot be told", "state", state, "error", err)
+		log.Warn("cannot notify systemd", "state", state, "error", err)
 	}
 }
 
-// watch shows systemd signs of life until ctx ends, if it wants them. Alive is called for
-// each: when it hangs, so do the signs, and systemd starts the service anew.
+// watch feeds systemd's watchdog until ctx ends, if there is one. It calls alive first
+// each time: when that hangs, systemd restarts the service.
 func watch(ctx context.Context, log *slog.Logger, alive func()) {
 	every, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
-		log.Warn("the watchdog's time is not understood", "error", err)
+		log.Warn("invalid watchdog interval", "error", err)
 	}
 	if every == 0 {
 		return
@@ -34,7 +34,7 @@ func watch(ctx context.Context, log *slog.Logger, alive func()) {
 			return
 		case <-beat.C:
 			alive()
-			tell(log, daemon.SdNotifyWatchdog)
+			notifySystemd(log, daemon.SdNotifyWatchdog)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/token"
 )
 
-// 200 clients of one token that never read their answers of 10 MiB: the service stays
-// small, and another token's callers are served.
+// 200 clients of one token never read their answers of 10 MiB: the service's memory stays
+// bounded, and callers of another token are served.
 func TestServeUnreadAnswers(t *testing.T) {
 	firstSecret, firstHash := token.New()
 	secondSecret, secondHash := token.New()
@@ -67,7 +67,7 @@ func TestServeUnreadAnswers(t *testing.T) {
 	}
 }
 
-// peakMemory is the most that a process had in memory, in MiB.
+// peakMemory is a process's peak resident memory in MiB.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

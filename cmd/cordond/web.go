@@ -18,20 +18,20 @@ import (
 )
 
 // flush is how long answers may take to arrive once all runs have ended. Streams that
-// wait for something new have no more time than that.
+// wait for new events have no longer than that.
 const flush = time.Second
 
-// web serves until it is told to end.
+// web serves until it is asked to stop.
 type web struct {
 	log *slog.Logger
-	// frontends are the servers and where they listen.
+	// frontends are the servers with their listeners.
 	frontends []frontend
-	// ready says why the service takes nothing.
+	// ready returns why the service refuses requests.
 	ready func() error
-	// drain has the service take nothing new, and waits for what is under way.
+	// drain makes the service refuse new requests, and waits for those under way.
 	drain func(context.Context) error
 	grace time.Duration
-	// reload reads anew what may change while the service runs.
+	// reload rereads what may change while the service runs.
 	reload func() error
 }
 
@@ -40,31 +40,31 @@ type frontend struct {
 	at     net.Listener
 }
 
-// serve returns when all that was under way has ended. An end that ctx asked for is no
-// error.
+// serve returns when everything under way has ended. A shutdown that ctx asked for is not
+// an error.
 func (w *web) serve(ctx context.Context) error {
-	// Told to end, the service still answers until it has drained.
+	// Asked to stop, the service still answers until it has drained.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	failed := make(chan error, len(w.frontends))
 	for _, d := range w.frontends {
 		d.server.BaseContext = func(net.Listener) context.Context { return life }
-		// Said before it serves: a server without TLS gets a TLSConfig, too, when it does.
+		// Logged before it serves, since a server sets a TLSConfig even without TLS.
 		w.log.Info("listening", "address", addressOf(d.at), "tls", d.server.TLSConfig != nil)
 		go func() { failed <- serveFrontend(d) }()
 	}
-	go watch(life, w.log, func() { _ = w.ready() }) // its answer is for others: that there is one is what counts
+	go watch(life, w.log, func() { _ = w.ready() }) // it only matters that ready returns
 	go w.reloadOn(life, syscall.SIGHUP)
-	tell(w.log, daemon.SdNotifyReady)
+	notifySystemd(w.log, daemon.SdNotifyReady)
 
 	var err error
 	select {
 	case <-ctx.Done():
 		w.log.Info("ending", "reason", context.Cause(ctx).Error(), "grace", w.grace.String())
 	case err = <-failed:
-		err = run.Errorf(run.Internal, "the service cannot go on: %w", err)
+		err = run.Errorf(run.Internal, "the service cannot continue: %w", err)
 	}
-	tell(w.log, daemon.SdNotifyStopping)
+	notifySystemd(w.log, daemon.SdNotifyStopping)
 	return errors.Join(err, w.end(ctx))
 }
 
@@ -75,13 +75,13 @@ func serveFrontend(d frontend) error {
 	return d.server.Serve(d.at)
 }
 
-// end lets what is under way come to its end, or ends it when the time of grace is over.
+// end waits for what is under way, or cancels it when the grace period is over.
 func (w *web) end(ctx context.Context) error {
 	inside, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.grace)
 	defer cancel()
 	err := w.drain(inside)
 	if inside.Err() != nil {
-		w.log.Warn("the time of grace is over: what was still under way has been ended")
+		w.log.Warn("the grace period is over: canceled what was still under way")
 	}
 	inside, cancel = context.WithTimeout(context.WithoutCancel(ctx), flush)
 	defer cancel()
@@ -96,15 +96,15 @@ func (w *web) end(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil { // whose cause would be told instead
-		w.log.Error("not all has ended as it should", "error", err)
+	if ctx.Err() != nil { // the caller would see its cause instead
+		w.log.Error("the shutdown was not clean", "error", err)
 		return cli.ExitCode(run.ExitCode(run.Internal))
 	}
 	return err
 }
 
-// reloadOn reads anew what may change, whenever a signal says so. What is wrong in the new
-// leaves the old in force.
+// reloadOn rereads what may change whenever a signal arrives. If the new is invalid, the
+// old stays in force.
 func (w *web) reloadOn(ctx context.Context, signals ...os.Signal) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, signals...)
@@ -115,13 +115,13 @@ func (w *web) reloadOn(ctx context.Context, signals ...os.Signal) {
 			return
 		case <-heard:
 		}
-		tell(w.log, daemon.SdNotifyReloading+"\n"+daemon.SdNotifyMonotonicUsec())
+		notifySystemd(w.log, daemon.SdNotifyReloading+"\n"+daemon.SdNotifyMonotonicUsec())
 		if err := w.reload(); err != nil {
-			w.log.Error("what was read before stays in force", "error", err)
+			w.log.Error("reload failed: the previous state stays in force", "error", err)
 		} else {
-			w.log.Info("tokens and certificates were read anew")
+			w.log.Info("tokens and certificates were reloaded")
 		}
-		tell(w.log, daemon.SdNotifyReady)
+		notifySystemd(w.log, daemon.SdNotifyReady)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// NoSuchCommand is what a command that only has others beneath it says to an
-// argument.
+// NoSuchCommand rejects arguments of a command that only has subcommands, and suggests
+// the nearest one.
 func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -25,8 +25,8 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	return run.Errorf(run.Invalid, "unknown command %q (see %s --help)", args[0], cmd.CommandPath())
 }
 
-// Action makes a cobra function of a command's work: environment variables
-// are read first, and an error without a class is ours to mend.
+// Action turns a command's work into a cobra function: it reads the environment variables
+// first, and classifies errors without a class as internal.
 func Action(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := ReadEnvironment(cmd, os.Environ()); err != nil {

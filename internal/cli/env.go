@@ -13,7 +13,7 @@ import (
 
 const envPrefix = "CORDON_"
 
-// EnvName is the environment variable of a flag, unless it was given another.
+// EnvName is the environment variable of a flag, unless NameVariable gave it another.
 func EnvName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
@@ -21,13 +21,13 @@ func EnvName(flag string) string {
 // otherVariable is the annotation of a flag whose environment variable has another name.
 const otherVariable = "cordon_variable"
 
-// NameVariable gives a flag another environment variable than its name would, because that one means
-// something else to another command.
+// NameVariable gives a flag another environment variable than its name would, because
+// that one belongs to a flag of another command.
 func NameVariable(cmd *cobra.Command, flag, variable string) {
 	cmd.Flags().Lookup(flag).Annotations = map[string][]string{otherVariable: {variable}}
 }
 
-// VariableOf is the variable that says the same as a flag.
+// VariableOf is the environment variable of a flag.
 func VariableOf(f *pflag.Flag) string {
 	if other := f.Annotations[otherVariable]; len(other) > 0 {
 		return other[0]
@@ -35,8 +35,8 @@ func VariableOf(f *pflag.Flag) string {
 	return EnvName(f.Name)
 }
 
-// ReadEnvironment sets each flag that the command line does not from its environment variable.
-// A variable that is empty says nothing.
+// ReadEnvironment sets each flag that is not on the command line from its environment
+// variable. Empty variables are ignored.
 func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 	var err error
 	given := map[string]string{}
@@ -65,21 +65,21 @@ func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 	if err != nil {
 		return err
 	}
-	// A typing error in a variable must not quietly leave a limit out. Names
-	// that are like none of any command's are somebody else's.
+	// A misspelled variable must not silently leave out a limit. Names that resemble
+	// no variable of any command are left to others.
 	if len(given) == 0 {
 		return nil
 	}
 	all := Variables()
 	for name := range given {
 		if likely := Nearest(name, all); likely != "" && likely != name {
-			return run.Errorf(run.Invalid, "%s means nothing: did you mean %s?", name, likely)
+			return run.Errorf(run.Invalid, "unknown environment variable %s: did you mean %s?", name, likely)
 		}
 	}
 	return nil
 }
 
-// ExplainFlagError says what would have been right.
+// ExplainFlagError adds the nearest flag, or where to find help.
 func ExplainFlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
@@ -98,8 +98,8 @@ func ExplainFlagError(cmd *cobra.Command, err error) error {
 	return run.Errorf(run.Invalid, "%w (see %s --help)", err, cmd.CommandPath())
 }
 
-// Nearest gives the name that is most like what was written, if any is like
-// it: at most a third of the letters differ.
+// Nearest returns the name that is most similar to what was written, if at most a third
+// of the letters differ.
 func Nearest(written string, names []string) string {
 	best, least := "", min(3, 1+len(strings.TrimPrefix(written, envPrefix))/3)
 	for _, name := range slices.Sorted(slices.Values(names)) {
@@ -110,8 +110,8 @@ func Nearest(written string, names []string) string {
 	return best
 }
 
-// distance counts the insertions, deletions and replacements, and the swaps
-// of neighbours, that turn a into b.
+// distance counts insertions, deletions, replacements and swaps of adjacent letters that
+// turn a into b.
 func distance(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -8,13 +8,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// ExitCode is an error that says all with its code: what happened has been
-// printed already.
+// ExitCode is an error that only carries an exit code: the message has been printed
+// already.
 type ExitCode int
 
 func (c ExitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
 
-// ExitCodeOf is the exit code for what a command returned.
+// ExitCodeOf is the exit code for the error that a command returned.
 func ExitCodeOf(ctx context.Context, err error) int {
 	var code ExitCode
 	var classed *run.Error
@@ -28,13 +28,13 @@ func ExitCodeOf(ctx context.Context, err error) int {
 	case errors.As(err, &classed):
 		return run.ExitCode(classed.Class)
 	default:
-		// Commands classify their errors; what is left is cobra's own, about
+		// Commands classify their errors; an unclassified one is cobra's own, about
 		// the command line.
 		return run.ExitCode(run.Invalid)
 	}
 }
 
-// MessageOf is what to say about it, empty when all is said.
+// MessageOf is the message to print for an error; empty if it has been printed.
 func MessageOf(ctx context.Context, err error) string {
 	var code ExitCode
 	switch {
@@ -49,13 +49,13 @@ func MessageOf(ctx context.Context, err error) string {
 	}
 }
 
-// Exit codes for why a context ended, as a shell has them.
+// Exit codes for the cause of a canceled context, as in a shell.
 const (
 	codeInterrupted = 130
 	codePipe        = 141
 )
 
-// CauseCode is the exit code for why ctx ended.
+// CauseCode is the exit code for the cause of ctx.
 func CauseCode(ctx context.Context) int {
 	cause := context.Cause(ctx)
 	var s Signal

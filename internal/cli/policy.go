@@ -15,8 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// PolicyOptions say under which policy guests run, in every command that runs
-// some.
+// PolicyOptions name the policy, in every command that runs guests.
 type PolicyOptions struct {
 	Policy     string
 	Python     string
@@ -29,12 +28,12 @@ func (o *PolicyOptions) AddTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.Python, "python", "", "the interpreter: a `PATH`, or a name to look up on PATH")
 }
 
-// AddWasmTo is for commands that may run Python on WebAssembly.
+// AddWasmTo adds the flag of commands that can run Python on WebAssembly.
 func (o *PolicyOptions) AddWasmTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.PythonWasm, "python-wasm", "", "the bundle with CPython for --tier wasm: a `FILE` (python-wasm.zip beside cordon, or in the user's data directory)")
 }
 
-// AddPolicyTo is for commands that need no Python.
+// AddPolicyTo adds the flag of commands that need no Python.
 func (o *PolicyOptions) AddPolicyTo(cmd *cobra.Command, normally string) {
 	cmd.Flags().StringVar(&o.Policy, "policy", "", fmt.Sprintf("a policy `FILE`, or a preset by name: see cordon policy list (%s)", normally))
 	Complete(cmd, "policy", func() []string {
@@ -46,7 +45,7 @@ func (o *PolicyOptions) AddPolicyTo(cmd *cobra.Command, normally string) {
 	})
 }
 
-// Load gives the policy. No file is touched when none is named.
+// Load returns the policy. It touches no file if none is named.
 func (o *PolicyOptions) Load(ctx context.Context) (policy.Policy, error) {
 	p, err := LoadPolicy(o.Policy)
 	if err == nil && o.Python != "" {
@@ -58,8 +57,8 @@ func (o *PolicyOptions) Load(ctx context.Context) (policy.Policy, error) {
 	return p, err
 }
 
-// LoadPolicy: a preset's name goes before a file of that name, so that no
-// file in the current directory can change what "strict" means.
+// LoadPolicy prefers a preset to a file of the same name, so that no file in the current
+// directory can change what "strict" means.
 func LoadPolicy(name string) (policy.Policy, error) {
 	if name == "" {
 		return policy.Policy{}, nil
@@ -82,8 +81,7 @@ func LoadPolicy(name string) (policy.Policy, error) {
 	return p, err
 }
 
-// pythonPath makes an absolute path of what the user wrote; a policy holds
-// nothing else.
+// pythonPath makes an absolute path, the only form that a policy holds.
 func pythonPath(asked string) (string, error) {
 	if strings.ContainsRune(asked, filepath.Separator) {
 		path, err := filepath.Abs(asked)
@@ -97,13 +95,13 @@ func pythonPath(asked string) (string, error) {
 		return "", err
 	}
 	if len(found.Unvouched) > 0 {
-		// From here on it would pass for what the user has named.
-		return "", run.Errorf(run.NotExecutable, "--python %s is %s, and guests may write to %s: if you trust it, name it by its path", asked, found.Found, found.Unvouched[0])
+		// As a path, it would count as named by the user.
+		return "", run.Errorf(run.NotExecutable, "--python %s is %s, and guests may write to %s: if you trust it, give its path", asked, found.Found, found.Unvouched[0])
 	}
 	return found.Found, nil
 }
 
-// Absolute makes an absolute path of what a flag says.
+// Absolute makes the path of a flag absolute.
 func Absolute(flag, path string) (string, error) {
 	if path == "" {
 		return "", run.Errorf(run.Invalid, "%s: the path is empty", flag)

@@ -11,32 +11,32 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Signal is why the context ended.
+// Signal is the cause of a context that a signal ended.
 type Signal struct{ syscall.Signal }
 
 func (e Signal) Error() string { return "ended by " + run.SignalName(int(e.Signal)) }
 
-// ErrPipe: whoever read our output has gone.
+// ErrPipe means that the reader of our output is gone.
 var ErrPipe = errors.New("the output is closed")
 
-// ending is how cordon ends before its time.
+// ending is how cordon ends early.
 type ending struct {
 	stop    context.CancelCauseFunc
 	signals chan os.Signal
-	last    atomic.Pointer[func()] // to do even when nothing else is done
+	last    atomic.Pointer[func()] // runs even if cordon exits at once
 }
 
 type endingKey struct{}
 
-// SignalContext ends with the first SIGINT or SIGTERM, so that guests end and
-// nothing is left; the second one ends cordon itself, and the kernel takes
-// the guests with it.
+// SignalContext ends with the first SIGINT or SIGTERM, so that guests end and nothing is
+// left behind; the second signal ends cordon itself, and the kernel kills the guests with
+// it.
 func SignalContext() (context.Context, context.CancelCauseFunc) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	end := &ending{stop: stop, signals: make(chan os.Signal, 2)}
 	signal.Notify(end.signals, os.Interrupt, syscall.SIGTERM)
-	// Taken, so that a broken pipe is an error where we write, and not our
-	// death in the middle of things. Not ignored: children would inherit that.
+	// Handled, so that a broken pipe is an error where we write and does not kill us in
+	// the middle of work. Not ignored, since children would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		for {
@@ -53,16 +53,16 @@ func SignalContext() (context.Context, context.CancelCauseFunc) {
 	return context.WithValue(ctx, endingKey{}, end), stop
 }
 
-// StopWith ends ctx for a reason that exit.go knows.
+// StopWith ends ctx with a cause that CauseCode knows.
 func StopWith(ctx context.Context, cause error) {
 	if end, ok := ctx.Value(endingKey{}).(*ending); ok {
 		end.stop(cause)
 	}
 }
 
-// BeforeExit has last done before cordon exits in a hurry, and those signals end
-// ctx too that would have ended cordon without it. Whoever started cordon may
-// want it to ignore one (nohup).
+// BeforeExit registers last to run before cordon exits early, and makes these signals end
+// ctx instead of cordon. A signal that cordon was started to ignore (nohup) stays
+// ignored.
 func BeforeExit(ctx context.Context, last func(), signals ...os.Signal) {
 	end, ok := ctx.Value(endingKey{}).(*ending)
 	if !ok {

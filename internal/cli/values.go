@@ -11,12 +11,12 @@ import (
 
 var errZero = errors.New(`is zero: leave it out for the default (there is no "no limit")`)
 
-// Measured gives a flag whose value carries a unit.
+// Measured returns a flag whose value carries a unit.
 func Measured[T policy.Duration | policy.Bytes](value *T, parse func(string) (T, error)) pflag.Value {
 	return &measure[T]{value, parse}
 }
 
-// Counted gives a flag that is a plain number, above zero.
+// Counted returns a flag for a positive whole number.
 func Counted(value *int) pflag.Value { return &count{value} }
 
 // Limited gives the flag of a limit, which sets it in limits.
@@ -89,7 +89,7 @@ func (m *measure[T]) Type() string {
 	return "TIME"
 }
 
-// count is a flag that is a plain number.
+// count is a flag for a positive whole number.
 type count struct{ value *int }
 
 func (c *count) Set(text string) error {

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// Version says which cordon this is.
+// Version describes this build.
 type Version struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -15,7 +15,7 @@ type Version struct {
 	Platform string `json:"platform"`
 }
 
-// ReadVersion reads what the Go tool wrote into the binary.
+// ReadVersion reads the build information that the Go tool put into the binary.
 func ReadVersion() Version {
 	v := Version{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

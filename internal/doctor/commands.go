@@ -14,31 +14,31 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Commands says whether any program can be run here, which takes more of a host than
-// scripts do: there is no jail without namespaces.
+// Commands says whether this host can run commands. They need more of it than scripts:
+// there is no jail without namespaces.
 type Commands struct {
 	OK      bool   `json:"ok"`
 	Verdict string `json:"verdict"`
-	// Class is that of the problem.
+	// Class is the class of the problem.
 	Class run.Class `json:"class,omitempty"`
-	// Remedy is for what is weaker here than elsewhere.
+	// Remedy strengthens a wall that is weaker here than elsewhere.
 	Remedy string `json:"remedy,omitempty"`
-	// First is the time of the first command.
+	// First is the duration of the first command.
 	First policy.Duration `json:"first"`
 }
 
-// examineCommands runs one.
+// examineCommands runs one command.
 func examineCommands(ctx context.Context, p policy.Policy) Commands {
 	began := time.Now()
 	if err := runCommand(ctx, p); err != nil {
-		return Commands{Verdict: "commands are refused here: " + err.Error(), Class: run.ClassOf(err)}
+		return Commands{Verdict: "commands do not run here: " + err.Error(), Class: run.ClassOf(err)}
 	}
 	c := Commands{OK: true, First: policy.Duration(time.Since(began)), Verdict: "commands run here"}
 	f := cgroup.Probe()
 	if runtime.GOOS == "linux" && !f.Usable() {
 		c.Verdict, c.Remedy = "commands run here; their "+jail.WatchedMemory, f.Remedy
 	} else if !f.CountsProcesses() && f.ProcessReason != "" {
-		c.Verdict = "commands run here; their processes are limited for each user and not for each command: " + f.ProcessReason
+		c.Verdict = "commands run here; the limit on processes is per user, not per command: " + f.ProcessReason
 		c.Remedy = f.ProcessRemedy
 	}
 	return c
@@ -71,7 +71,7 @@ func (c Commands) String() string {
 		text += fmt.Sprintf(" (the first took %v)", rounded(c.First))
 	}
 	if c.Remedy != "" {
-		text += "; to mend it: " + c.Remedy
+		text += "; to fix it: " + c.Remedy
 	}
 	return text
 }

@@ -1,9 +1,9 @@
-// Package doctor says what this host can enforce under a policy.
+// Package doctor reports what this host can enforce under a policy.
 //
-// It does not guess: Examine starts the real backend and runs scripts in it.
-// Where the policy requires a wall that the host cannot give, the backend
-// refuses to start; Examine then starts it once more under a policy that
-// prefers what it required, to see what does stand, and still says no.
+// It does not guess: Examine starts the real backend and runs scripts in it. If the
+// policy requires a wall that the host lacks, the backend refuses to start. Examine then
+// starts it under a policy that only prefers these walls, to see which ones stand, and
+// still reports failure.
 package doctor
 
 import (
@@ -25,12 +25,12 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Report is the answer, as JSON shows it.
+// Report is the result of Examine, and its JSON form.
 type Report struct {
-	// OK: scripts run here under this policy.
+	// OK means that scripts run here under this policy.
 	OK      bool   `json:"ok"`
 	Verdict string `json:"verdict"`
-	// Problem is why not, and Class its class.
+	// Problem says why they do not, and Class is its class.
 	Problem string    `json:"problem,omitempty"`
 	Class   run.Class `json:"class,omitempty"`
 
@@ -42,39 +42,40 @@ type Report struct {
 	Interpreter *Interpreter `json:"interpreter"`
 	Latency     *Latency     `json:"latency"`
 	Walls       []Wall       `json:"walls"`
-	// ViolationsObserved is false where the kernel denies without telling us.
+	// ViolationsObserved is false if the kernel denies calls without reporting them to
+	// us.
 	ViolationsObserved bool `json:"violations_observed"`
-	// Commands and Modules are other tiers', which OK says nothing of.
+	// Commands and Modules are about other tiers; OK does not depend on them.
 	Commands Commands `json:"commands"`
 	Modules  Modules  `json:"modules"`
-	// Notes are about the system's walls as such.
+	// Notes are facts about the walls of this operating system.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// User is who cordon is and who guests are.
+// User is the user of cordon and of its guests.
 type User struct {
 	UID      int `json:"uid"`
 	GuestUID int `json:"guest_uid"`
 }
 
-// Interpreter is what guests run on.
+// Interpreter is the Python that guests run on.
 type Interpreter struct {
-	// Found is what was asked for or met first; Path is the real binary.
+	// Found is the path that was named or found first; Path is the real binary.
 	Found   string `json:"found"`
 	Path    string `json:"path"`
 	Version string `json:"version"`
-	// Shim: a script or link of a version manager stood before it.
+	// Shim means that Found is a script or link of a version manager.
 	Shim       bool   `json:"shim"`
 	VirtualEnv string `json:"virtual_env,omitempty"`
 }
 
-// Latency is what runs cost here, measured.
+// Latency is the measured cost of runs on this host.
 type Latency struct {
-	// Start is the time from nothing to the end of the first run.
+	// Start is the time from starting the backend to the end of the first run.
 	Start policy.Duration `json:"start"`
 	Runs  int             `json:"runs"`
-	// P50 and Max are of runs in a worker that was forked ahead; on systems other
-	// than Linux there are none, and an interpreter is started for each run.
+	// P50 and Max are of runs in workers that were forked ahead. Other systems than Linux
+	// have none: each run starts an interpreter.
 	P50 policy.Duration `json:"p50"`
 	Max policy.Duration `json:"max"`
 }
@@ -82,7 +83,7 @@ type Latency struct {
 // State of a wall.
 type State string
 
-// The states. A weaker wall stands, but an older kernel leaves gaps in it.
+// The states of a wall. A weaker wall stands, but an older kernel leaves gaps in it.
 const (
 	Enforced State = "enforced"
 	Weaker   State = "weaker"
@@ -92,9 +93,9 @@ const (
 // Wall is one mechanism on this host.
 type Wall struct {
 	Name policy.Wall `json:"name"`
-	// State is empty where it could not be found out.
+	// State is empty if it is unknown.
 	State State `json:"state"`
-	// Required: the policy runs nothing without it.
+	// Required means that the policy runs nothing without it.
 	Required bool   `json:"required"`
 	Detail   string `json:"detail,omitempty"`
 	Reason   string `json:"reason,omitempty"`
@@ -104,12 +105,11 @@ type Wall struct {
 // warmRuns is how many runs are measured.
 const warmRuns = 20
 
-// probeScript asks the guest's own interpreter, and needs a result to come
-// back.
+// probeScript uses the guest's interpreter, and its result is checked.
 const probeScript = "import sys\nresult = {'sum': context['a'] + 1, 'version': sys.version.split()[0]}"
 
-// Examine starts the tiers under p and looks at what stands. The one that is named is
-// tried with all that it has.
+// Examine starts the tiers under p and reports which walls stand. The named tier is
+// tested in full.
 func Examine(ctx context.Context, p policy.Policy, tier policy.Tier) Report {
 	report := examineScripts(ctx, p)
 	report.Commands = examineCommands(ctx, p)
@@ -120,7 +120,7 @@ func Examine(ctx context.Context, p policy.Policy, tier policy.Tier) Report {
 func examineScripts(ctx context.Context, p policy.Policy) Report {
 	report := begin(p)
 	began := time.Now()
-	// Workers forked one ahead: what is measured is a run, not a pool.
+	// With one worker forked ahead, it measures a run and not a pool.
 	b, err := process.New(ctx, process.Options{Policy: p, Idle: 2, Concurrent: 1})
 	if errors.Is(err, run.ErrUnsupported) {
 		report.fail(err)
@@ -139,7 +139,7 @@ func examineScripts(ctx context.Context, p policy.Policy) Report {
 	return report.judged(p)
 }
 
-// begin holds what is known before anything is started.
+// begin returns what is known before anything starts.
 func begin(p policy.Policy) Report {
 	f := hostfeature.Quick()
 	r := Report{
@@ -170,7 +170,7 @@ func relaxed(p policy.Policy) policy.Policy {
 	return p
 }
 
-// see takes down what the backend built.
+// see records what the backend built.
 func (r *Report) see(plan confine.Plan, python interpreter.Interpreter, p policy.Policy) {
 	r.User.GuestUID = plan.UID
 	r.ViolationsObserved = plan.Seccomp == confine.SeccompNotify
@@ -185,12 +185,12 @@ func (r *Report) see(plan confine.Plan, python interpreter.Interpreter, p policy
 	r.Walls = walls(plan, p, hostfeature.Quick().SeccompNotify)
 }
 
-// isShim: what was found is neither the binary nor a plain link beside it.
+// isShim reports that Found is neither the binary nor a plain link beside it.
 func isShim(python interpreter.Interpreter) bool {
 	return strings.Contains(python.Found, "/shims/")
 }
 
-// walls is pure: the plan's report in the order and the words of ours.
+// walls is pure: it orders and words the plan's report.
 func walls(plan confine.Plan, p policy.Policy, notify hostfeature.Support) []Wall {
 	required := p.Required()
 	var all []Wall
@@ -208,14 +208,14 @@ func walls(plan confine.Plan, p policy.Policy, notify hostfeature.Support) []Wal
 	return all
 }
 
-// weaken knows what older kernels leave out of a wall.
+// weaken knows the gaps that older kernels leave in a wall.
 func (w *Wall) weaken(plan confine.Plan, notify hostfeature.Support) {
 	if w.State != Enforced {
 		return
 	}
 	switch {
 	case w.Name == policy.WallSeccomp && plan.Seccomp == confine.SeccompErrno:
-		w.State, w.Reason, w.Remedy = Weaker, "calls are denied, but nobody is told which", notify.Remedy
+		w.State, w.Reason, w.Remedy = Weaker, "calls are denied, but not reported", notify.Remedy
 	case w.Name == policy.WallLandlock && plan.LandlockGaps != "":
 		w.State, w.Reason, w.Remedy = Weaker, plan.LandlockGaps, "use "+landlock.LastGap+" or newer"
 		w.Detail = fmt.Sprintf("ABI %d", plan.Landlock)
@@ -243,8 +243,8 @@ func (r *Report) measure(ctx context.Context, b *process.Backend, p policy.Polic
 	return nil
 }
 
-// once runs the probe and checks that its answer is right. The clock starts
-// when a worker is there: a busy host keeps some waiting.
+// once runs the probe and checks its result. The clock starts when a worker is available:
+// on a busy host, forking takes a while.
 func once(ctx context.Context, b *process.Backend, limits policy.Limits) (version string, took time.Duration, err error) {
 	job := backend.Job{
 		Request: run.Request{Script: run.Script{Source: probeScript, Context: map[string]any{"a": 41}}}, Limits: limits, OnOutputLimit: policy.OutputTruncate,
@@ -264,22 +264,22 @@ func once(ctx context.Context, b *process.Backend, limits policy.Limits) (versio
 	return version, took, err
 }
 
-// probed gives what the probe has said.
+// probed checks the result of the probe and returns the version.
 func probed(res run.Result) (version string, err error) {
 	var answer struct {
 		Sum     int    `json:"sum"`
 		Version string `json:"version"`
 	}
 	if !res.OK() {
-		return "", run.Errorf(run.Unsupported, "a script of two lines does not run here: %s: %s", res.Outcome, res.Error)
+		return "", run.Errorf(run.Unsupported, "a test script does not run here: %s: %s", res.Outcome, res.Error)
 	}
 	if err := res.Decode(&answer); err != nil || answer.Sum != 42 {
-		return "", run.Errorf(run.Unsupported, "a script of two lines gave the wrong answer: %s", res.Value)
+		return "", run.Errorf(run.Unsupported, "a test script gave the wrong result: %s", res.Value)
 	}
 	return answer.Version, nil
 }
 
-// judged draws the conclusion.
+// judged fills in the verdict.
 func (r Report) judged(p policy.Policy) Report {
 	standing := 0
 	for _, w := range r.Walls {
@@ -303,7 +303,7 @@ func (r Report) judged(p policy.Policy) Report {
 	return r
 }
 
-// unmet lists what the policy requires and nothing here gives.
+// unmet lists the walls that the policy requires and this host lacks.
 func (r Report) unmet(p policy.Policy) []string {
 	if runtime.GOOS != linux {
 		return r.unmetElsewhere(p)
@@ -311,7 +311,7 @@ func (r Report) unmet(p policy.Policy) []string {
 	var unmet []string
 	for _, need := range p.Required() {
 		if need == policy.WallLanguage {
-			continue // no host lacks it
+			continue // every host has it
 		}
 		met := slices.ContainsFunc(need.Alternatives(), func(alternative policy.Wall) bool {
 			return slices.ContainsFunc(r.Walls, func(w Wall) bool {

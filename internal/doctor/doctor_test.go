@@ -72,7 +72,7 @@ func TestWalls(t *testing.T) {
 			}, true, "the process tier works here with 15 of 15 walls",
 			policy.WallSeccomp, Wall{
 				Name: "seccomp", State: Weaker, Required: true, Detail: "violations are not observed",
-				Reason: "calls are denied, but nobody is told which", Remedy: "use Linux 5.5 or newer",
+				Reason: "calls are denied, but not reported", Remedy: "use Linux 5.5 or newer",
 			},
 		},
 		{
@@ -132,21 +132,21 @@ func TestFormat(t *testing.T) {
 user     uid 0; guests run as uid 65534
 policy   default
 python   CPython 3.12.1 at /home/a/.pyenv/versions/3.12.1/bin/python3.12, behind the shim /home/a/.pyenv/shims/python3
-latency  310µs a run in a worker that waits (median of 20, slowest 2ms); 31ms from a cold start
+latency  310µs a run in a waiting worker (median of 20, slowest 2ms); 31ms from a cold start
 
 uid           enforced  uid 65534
 userns        missing   switched off
-                        to mend it: switch it on
+                        to fix it: switch it on
 mount         missing   for the same reason as userns
 landlock      weaker    ABI 4; signals are not covered
-                        to mend it: use Linux 6.12 or newer
+                        to fix it: use Linux 6.12 or newer
 cgroup        missing   not delegated; memory is limited by address space instead; required by the policy
-                        to mend it: delegate one
+                        to fix it: delegate one
 environment   unknown
 
 the process tier works here with 2 of 4 walls
-commands run here (the first took 5ms); to mend it: mount pids
-modules run here, compiled (the first took 4ms); what was compiled is kept in /home/a/.cache/cordon/wasm
+commands run here (the first took 5ms); to fix it: mount pids
+modules run here, compiled (the first took 4ms); compiled code is kept in /home/a/.cache/cordon/wasm
 scripts with --tier wasm have CPython 3.11.2 (Debian's 3.11.2-6+deb12u8, 31 patches) at /opt/cordon/python-wasm.zip; not tried (--tier wasm does)
 `
 	var b bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// linux has walls, and words for them, that no other system has.
+// linux is the system whose walls no other system has.
 const linux = "linux"
 
 // wallNames lists the walls of a system, in the order in which they are shown.
@@ -23,7 +23,7 @@ func wallNames(system string) []policy.Wall {
 	return nil
 }
 
-// otherWalls is walls for systems other than Linux, from what a launcher says of them.
+// otherWalls is walls for systems other than Linux, from the report of a launcher.
 func otherWalls(system string, words map[policy.Wall]string, p policy.Policy) []Wall {
 	var all []Wall
 	for _, name := range wallNames(system) {
@@ -41,7 +41,7 @@ func otherWalls(system string, words map[policy.Wall]string, p policy.Policy) []
 	return all
 }
 
-// unmetElsewhere lists what the policy requires and nothing here gives.
+// unmetElsewhere is unmet for systems other than Linux.
 func (r Report) unmetElsewhere(p policy.Policy) []string {
 	words := map[policy.Wall]string{}
 	for _, w := range r.Walls {
@@ -57,21 +57,21 @@ func (r Report) unmetElsewhere(p policy.Policy) []string {
 	return names
 }
 
-// notes are what nobody should have to find out about a system's walls.
+// notes are facts about a system's walls that users should know in advance.
 func notes(system string) []string {
 	const refused = "third-party code and hooks are refused here, and commands have no terminal"
 	switch system {
 	case "darwin":
 		return []string{
-			"these walls are Seatbelt's, by /usr/bin/sandbox-exec, which Apple calls deprecated: it works up to now, and where an update of macOS takes it away cordon refuses",
-			"there is no filter of system calls here; memory and processes are watched 50 times a second, not limited",
+			"these walls are Seatbelt's, from /usr/bin/sandbox-exec, which Apple calls deprecated: it still works, and cordon refuses to run if an update of macOS removes it",
+			"system calls are not filtered here; memory and processes are watched 50 times a second, not limited",
 			refused,
 			"for all of cordon's walls use a Linux virtual machine: limactl start --name cordon deploy/lima.yaml, then limactl shell cordon cordon doctor (docs/macos.md)",
 		}
 	case "windows":
 		return []string{
-			"there is no filter of system calls here, and no host can be allowed by name",
-			"what is granted stays named in the rights of its directory, for runs that are granted it again (docs/windows.md)",
+			"system calls are not filtered here, and hosts cannot be allowed by name",
+			"grants stay in the access list of their directory, for later runs with the same grants (docs/windows.md)",
 			refused,
 			"for all of cordon's walls use Linux in WSL 2 or in another virtual machine",
 		}

@@ -13,11 +13,11 @@ import (
 
 const platform = runtime.GOOS + "/" + runtime.GOARCH
 
-var colours = map[State]string{Enforced: "\x1b[32m", Weaker: "\x1b[33m", Missing: "\x1b[31m"}
+var colors = map[State]string{Enforced: "\x1b[32m", Weaker: "\x1b[33m", Missing: "\x1b[31m"}
 
-// Format writes the report for people: facts, one line a wall with the
-// remedy beneath what is missing, and the verdict.
-func Format(w io.Writer, r Report, colour bool) error {
+// Format writes the report for people: facts, one line a wall with the remedy below a
+// missing one, and the verdict.
+func Format(w io.Writer, r Report, color bool) error {
 	var b strings.Builder
 	facts := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fact := func(name, format string, args ...any) {
@@ -33,15 +33,15 @@ func Format(w io.Writer, r Report, colour bool) error {
 	}
 	b.WriteString("\n")
 
-	// Aligned by hand: a tabwriter counts the bytes of a colour.
+	// Aligned by hand: a tabwriter counts the bytes of a color.
 	for i, wall := range r.Walls {
 		state := string(wall.State)
 		if state == "" {
 			state = "unknown"
 		}
 		padded := fmt.Sprintf("%-8s", state)
-		if colour && wall.State != "" {
-			padded = colours[wall.State] + padded + "\x1b[0m"
+		if color && wall.State != "" {
+			padded = colors[wall.State] + padded + "\x1b[0m"
 		}
 		note := wall.note()
 		cause := r.sameCause(i)
@@ -50,7 +50,7 @@ func Format(w io.Writer, r Report, colour bool) error {
 		}
 		fmt.Fprintf(&b, "%s\n", strings.TrimRight(fmt.Sprintf("%-12s  %s  %s", wall.Name, padded, note), " "))
 		if wall.Remedy != "" && wall.State != Enforced && cause == "" {
-			fmt.Fprintf(&b, "%-12s  %-8s  to mend it: %s\n", "", "", wall.Remedy)
+			fmt.Fprintf(&b, "%-12s  %-8s  to fix it: %s\n", "", "", wall.Remedy)
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", r.Verdict)
@@ -65,8 +65,8 @@ func Format(w io.Writer, r Report, colour bool) error {
 	return err
 }
 
-// sameCause names the first wall that is missing for the reason that wall i
-// is missing for: seven namespaces fail together, and one remedy is enough.
+// sameCause names the first wall that is missing for the same reason as wall i: seven
+// namespaces fail together, and one remedy is enough.
 func (r Report) sameCause(i int) string {
 	for _, before := range r.Walls[:i] {
 		if w := r.Walls[i]; w.State == Missing && w.note() == before.note() && w.Remedy == before.Remedy {
@@ -76,7 +76,7 @@ func (r Report) sameCause(i int) string {
 	return ""
 }
 
-// note is what stands behind a wall's state.
+// note follows the state of a wall.
 func (w Wall) note() string {
 	var parts []string
 	if w.Detail != "" {
@@ -99,7 +99,7 @@ func (u User) String() string {
 	case u.UID < 0:
 		return "unknown"
 	case u.UID == u.GuestUID:
-		return fmt.Sprintf("uid %d; guests have it too", u.UID)
+		return fmt.Sprintf("uid %d; guests have the same uid", u.UID)
 	}
 	return fmt.Sprintf("uid %d; guests run as uid %d", u.UID, u.GuestUID)
 }
@@ -125,9 +125,9 @@ func (l *Latency) String() string {
 	if l == nil || l.Runs == 0 {
 		return "not measured"
 	}
-	where := "in a worker that waits"
+	where := "in a waiting worker"
 	if runtime.GOOS != linux {
-		where = "with the start of its interpreter"
+		where = "including the start of its interpreter"
 	}
 	return fmt.Sprintf("%v a run %s (median of %d, slowest %v); %v from a cold start",
 		rounded(l.P50), where, l.Runs, rounded(l.Max), rounded(l.Start))

@@ -14,43 +14,44 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Modules says whether WebAssembly can be run here. No host lacks a wall for it: the
-// guests have no system calls.
+// Modules says whether this host can run WebAssembly. Every host has the walls for it:
+// the guests have no system calls.
 type Modules struct {
 	OK      bool   `json:"ok"`
 	Verdict string `json:"verdict"`
-	// Class is that of the problem.
+	// Class is the class of the problem.
 	Class run.Class `json:"class,omitempty"`
 	// Engine is "compiled" or "interpreted".
 	Engine string `json:"engine,omitempty"`
-	// Cache is where compiled code is kept, and NoCache why it is not.
+	// Cache is the directory of compiled code; NoCache is why there is none.
 	Cache   string `json:"cache,omitempty"`
 	NoCache string `json:"no_cache,omitempty"`
-	// First is the time of the first module, with its compilation.
+	// First is the duration of the first module, including its compilation.
 	First policy.Duration `json:"first"`
-	// Python is what scripts would run on.
+	// Python is the CPython that scripts would run on.
 	Python Bundle `json:"python"`
 }
 
 // Bundle is CPython as a WebAssembly module.
 type Bundle struct {
-	// OK: it is there and whole, and if Tried, a script ran on it.
+	// OK means that the bundle exists and is complete and, if Tried, that a script ran on
+	// it.
 	OK    bool   `json:"ok"`
 	Tried bool   `json:"tried"`
 	Path  string `json:"path,omitempty"`
-	// Version is Debian's; Patches is how many were applied.
+	// Version is Debian's; Patches is the number of patches.
 	Version string `json:"version,omitempty"`
 	Patches int    `json:"patches,omitempty"`
-	// Problem is why there is none, and what to do; Class is its class.
+	// Problem says why there is no bundle, and what to do; Class is its class.
 	Problem string    `json:"problem,omitempty"`
 	Class   run.Class `json:"class,omitempty"`
-	// Start is the time from nothing to the end of the first script, and Next that of
-	// another one.
+	// Start is the time from starting the backend to the end of the first script, and
+	// Next the duration of a second one.
 	Start policy.Duration `json:"start,omitempty"`
 	Next  policy.Duration `json:"next,omitempty"`
 }
 
-// answer is a module of one function: _start, which writes "42\n" to standard output.
+// answer is a module with one function: _start, which writes "42\n" to standard output.
 var answer = []byte("\x00asm\x01\x00\x00\x00" +
 	"\x01\x0c\x02\x60\x04\x7f\x7f\x7f\x7f\x01\x7f\x60\x00\x00" + // types
 	"\x02\x23\x01\x16wasi_snapshot_preview1\x08fd_write\x00\x00" + // imports
@@ -58,10 +59,10 @@ var answer = []byte("\x00asm\x01\x00\x00\x00" +
 	"\x05\x03\x01\x00\x01" + // one page of memory
 	"\x07\x13\x02\x06memory\x02\x00\x06_start\x00\x01" + // exports
 	"\x0a\x0f\x01\x0d\x00\x41\x01\x41\x00\x41\x01\x41\x10\x10\x00\x1a\x0b" + // fd_write(1, 0, 1, 16)
-	"\x0b\x11\x01\x00\x41\x00\x0b\x0b\x08\x00\x00\x00\x03\x00\x00\x0042\n") // where the text lies
+	"\x0b\x11\x01\x00\x41\x00\x0b\x0b\x08\x00\x00\x00\x03\x00\x00\x0042\n") // the text and its vector
 
-// examineModules runs one; and with it a script, if that is asked for: to compile CPython
-// takes seconds the first time.
+// examineModules runs a module; with script it also runs Python, whose first compilation
+// takes seconds.
 func examineModules(ctx context.Context, p policy.Policy, script bool) Modules {
 	m := Modules{Python: lookForPython(p)}
 	b, err := wasm.New(wasm.Options{Policy: p, Concurrent: 1, OneShot: true})
@@ -87,7 +88,7 @@ func examineModules(ctx context.Context, p policy.Policy, script bool) Modules {
 }
 
 func (m Modules) refused(err error) Modules {
-	m.Verdict, m.Class = "modules are refused here: "+err.Error(), run.ClassOf(err)
+	m.Verdict, m.Class = "modules do not run here: "+err.Error(), run.ClassOf(err)
 	return m
 }
 
@@ -101,14 +102,14 @@ func tryModule(ctx context.Context, b *wasm.Backend, p policy.Policy) error {
 	case err != nil:
 		return err
 	case !result.OK():
-		return run.Errorf(run.Unsupported, "a module of one function does not run: %s: %s", result.Outcome, result.Error)
+		return run.Errorf(run.Unsupported, "a test module does not run: %s: %s", result.Outcome, result.Error)
 	case result.Stdout != "42\n":
-		return run.Errorf(run.Unsupported, "a module of one function gave the wrong answer: %q", result.Stdout)
+		return run.Errorf(run.Unsupported, "a test module gave the wrong output: %q", result.Stdout)
 	}
 	return m.Close()
 }
 
-// module is one as a request has it.
+// module is a module of a request.
 type module struct{ *wasm.Module }
 
 func (m module) Opened() *wasm.Module { return m.Module }
@@ -123,7 +124,7 @@ func tryRequest(ctx context.Context, b backend.Backend, p policy.Policy, req run
 	return result, errors.Join(err, sandbox.Close())
 }
 
-// lookForPython finds the bundle and reads it, and runs nothing.
+// lookForPython finds and reads the bundle, and runs nothing.
 func lookForPython(p policy.Policy) Bundle {
 	path, err := pythonwasm.Find(p.PythonWasm)
 	if err != nil {
@@ -160,9 +161,9 @@ func (m Modules) String() string {
 	}
 	switch {
 	case m.NoCache != "":
-		text += "; what was compiled is not kept: " + m.NoCache
+		text += "; compiled code is not kept: " + m.NoCache
 	case m.Cache != "":
-		text += "; what was compiled is kept in " + m.Cache
+		text += "; compiled code is kept in " + m.Cache
 	}
 	return text
 }
@@ -171,7 +172,7 @@ func (b Bundle) String() string {
 	if !b.OK {
 		return "scripts with --tier wasm do not run here: " + b.Problem
 	}
-	// 3.11.2-6+deb12u8 is CPython 3.11.2, as Debian has mended it.
+	// 3.11.2-6+deb12u8 is CPython 3.11.2 with Debian's patches.
 	version, _, _ := strings.Cut(b.Version, "-")
 	text := fmt.Sprintf("CPython %s (Debian's %s, %d patches) at %s", version, b.Version, b.Patches, b.Path)
 	if !b.Tried {

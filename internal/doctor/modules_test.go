@@ -31,7 +31,7 @@ func TestModules(t *testing.T) {
 	}{
 		{"no bundle", policy.Policy{PythonWasm: "/no/such/python-wasm.zip"}, true, run.NotFound, "do not run here: the Python bundle that --python-wasm names"},
 		{"a damaged bundle", policy.Policy{PythonWasm: damaged}, true, run.Invalid, "no zip file"},
-		{"walls of the kernel", strict, false, run.Unsupported, "modules are refused here: the policy requires userns"},
+		{"walls of the kernel", strict, false, run.Unsupported, "modules do not run here: the policy requires userns"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := examineModules(t.Context(), tt.policy, true)
@@ -49,7 +49,7 @@ func TestModules(t *testing.T) {
 func TestNoCache(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "/dev/null")
 	m := examineModules(t.Context(), policy.Policy{}, false)
-	if !m.OK || !strings.Contains(m.String(), "what was compiled is not kept: ") {
+	if !m.OK || !strings.Contains(m.String(), "compiled code is not kept: ") {
 		t.Errorf("%+v: %s", m, m)
 	}
 }

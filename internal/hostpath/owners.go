@@ -16,10 +16,10 @@ var (
 		"/var/run /var/lock /var/log /var/spool /var/mail /var/backups /var/cache /var/lib/dpkg /var/lib/rpm /var/lib/apt /var/lib/systemd " +
 		"/var/lib/docker /var/lib/containerd /var/lib/containers /var/lib/kubelet /var/lib/etcd " +
 		"/System /Library /private/etc /private/var/db")
-	// personal are directories in /run that are a user's after all.
+	// personal are the directories in /run that belong to a user.
 	personal = []string{"/run/media/*/*", "/run/user/*/*"}
-	// settled are where people live; /var/home is Fedora's.
-	settled = strings.Fields("/root /home/* /Users/* /var/home/* /var/roothome /export/home/* /mnt/?/Users/* /run/user/*")
+	// homePatterns are the usual home directories; /var/home is Fedora's.
+	homePatterns = strings.Fields("/root /home/* /Users/* /var/home/* /var/roothome /export/home/* /mnt/?/Users/* /run/user/*")
 )
 
 // IsSystem reports whether a real path lies in a tree of the operating system.
@@ -38,7 +38,7 @@ func IsSystem(p string) bool {
 // IsHome reports whether a real path is a home directory: one of homes, or one
 // by its name.
 func IsHome(p string, homes []string) bool {
-	return slices.Contains(homes, p) || MatchesAny(p, settled)
+	return slices.Contains(homes, p) || MatchesAny(p, homePatterns)
 }
 
 // MatchesAny reports whether a path matches one of the patterns of path.Match.

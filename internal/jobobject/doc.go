@@ -1,4 +1,4 @@
-// Package jobobject runs one program on Windows behind what that system has:
+// Package jobobject runs one program on Windows behind the walls of that system:
 //
 //   - A Job Object holds the program and all that it starts. It bounds memory, processor
 //     time and the number of processes, keeps them from the clipboard, other programs'

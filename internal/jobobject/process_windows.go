@@ -237,7 +237,7 @@ func (p *Process) Wait() (Ending, error) {
 		err = windows.GetExitCodeProcess(p.first, &e.ExitCode)
 	}
 	p.Kill()
-	p.settle()
+	p.waitEmpty()
 	if p.job.endListening() == nil {
 		e.Notices = <-p.notices
 	}
@@ -248,9 +248,9 @@ func (p *Process) Wait() (Ending, error) {
 	return e, err
 }
 
-// settle waits until the last process is gone, which a kill does not. Files of theirs
-// could not be removed before.
-func (p *Process) settle() {
+// waitEmpty waits until the last process is gone, which a kill does not. Their files
+// cannot be removed before.
+func (p *Process) waitEmpty() {
 	const patience, step = 5 * time.Second, 2 * time.Millisecond
 	for waited := time.Duration(0); waited < patience; waited += step {
 		accounting, err := p.job.accounting()

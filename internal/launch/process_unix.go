@@ -53,11 +53,11 @@ func startGroup(o Order, system processes, program ...string) (*group, error) {
 	return &group{cmd: cmd, lifeline: ours, system: system, tree: newTree(cmd.Process.Pid)}, nil
 }
 
-// rounds is how often the list is read until nobody is left: who forks faster than we
-// kill loses when nobody of his is left to fork.
+// rounds is how often Kill reads the list of processes. A tree that forks faster than we
+// kill ends when none of its processes is left to fork.
 const rounds = 100
 
-// Kill ends all processes: the group at once, then whoever has left it.
+// Kill ends all processes: the group at once, then those that have left it.
 func (g *group) Kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,10 +66,10 @@ func (g *group) Kill() {
 
 func (g *group) killAll() {
 	if g.ended {
-		return // the number of the group may be another's by now
+		return // the number of the group may have been reused
 	}
 	for range rounds {
-		alive := g.look()
+		alive := g.sample()
 		_ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL) // none is left, as a rule in the second round
 		left := 0
 		for _, m := range alive {
@@ -85,12 +85,12 @@ func (g *group) killAll() {
 	}
 }
 
-func (g *group) look() []member {
+func (g *group) sample() []member {
 	all, err := g.system.list()
 	if err != nil {
-		return nil // the group is killed by its number
+		return nil // the group is still killed by its number
 	}
-	return g.tree.look(all, g.system.used)
+	return g.tree.update(all, g.system.used)
 }
 
 // Usage is what all of them have used.
@@ -98,13 +98,13 @@ func (g *group) Usage() Usage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.ended {
-		g.look()
+		g.sample()
 	}
 	return g.tree.usage()
 }
 
-// Wait waits for the first one, and ends the rest. The watcher of the wrapper is one of
-// them: while it lives, no stranger can have the group's number.
+// Wait waits for the first process, and ends the rest. The wrapper's watcher is one of
+// them: while it lives, the number of the group is not reused.
 func (g *group) Wait() (Exit, error) {
 	err := g.cmd.Wait()
 	g.mu.Lock()

@@ -33,9 +33,9 @@ func newTree(group int) *tree { return &tree{group: group, seen: map[member]used
 
 func (m member) identity() member { return member{PID: m.PID, Started: m.Started} }
 
-// look takes a new list, and gives those of the run. What each has used is asked of the
-// system.
-func (t *tree) look(all []member, ask func(pid int) (used, bool)) (alive []member) {
+// update takes a new list of processes, and returns those of the run. It asks the system
+// what each has used.
+func (t *tree) update(all []member, ask func(pid int) (used, bool)) (alive []member) {
 	ours := map[int]bool{}
 	for _, m := range all {
 		_, known := t.seen[m.identity()]

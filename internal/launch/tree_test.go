@@ -20,7 +20,7 @@ func TestTree(t *testing.T) {
 	// A grandchild in another group is listed before its parent.
 	grandchild := member{PID: 13, Parent: 12, Group: 13, Started: 2}
 	child := member{PID: 12, Parent: 10, Group: 12, Started: 2}
-	if alive := tr.look([]member{stranger, grandchild, child, first, watcher}, ask); len(alive) != 4 {
+	if alive := tr.update([]member{stranger, grandchild, child, first, watcher}, ask); len(alive) != 4 {
 		t.Fatalf("%v", alive)
 	}
 	if u := tr.usage(); u.Processes != 3 || u.CPUTime != 3*second || u.Memory != 3*policy.MiB {
@@ -29,7 +29,7 @@ func TestTree(t *testing.T) {
 
 	// The child is gone, and the grandchild has another parent: it is still ours.
 	orphan := member{PID: 13, Parent: 1, Group: 13, Started: 2}
-	if alive := tr.look([]member{stranger, orphan, first, watcher}, ask); len(alive) != 3 {
+	if alive := tr.update([]member{stranger, orphan, first, watcher}, ask); len(alive) != 3 {
 		t.Fatalf("%v", alive)
 	}
 	if u := tr.usage(); u.CPUTime != 3*second || u.Memory != 3*policy.MiB {
@@ -38,7 +38,7 @@ func TestTree(t *testing.T) {
 
 	// Somebody else gets its number.
 	other := member{PID: 13, Parent: 1, Group: 13, Started: 9}
-	if alive := tr.look([]member{stranger, other, first, watcher}, ask); len(alive) != 2 {
+	if alive := tr.update([]member{stranger, other, first, watcher}, ask); len(alive) != 2 {
 		t.Errorf("%v: a stranger was taken for ours", alive)
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// lifeline is the descriptor by which a process hears that the Runner is gone.
+// lifeline is the descriptor that shows a process that the Runner is gone.
 const lifeline = 4
 
-// wrapper is what /bin/sh does before the program: limits that are the child's alone,
-// and a watcher that ends the group when the Runner dies. It becomes the program then,
-// which has neither the lifeline nor the watcher as a child: who waits for all of his
-// children would wait for ever.
+// wrapper is what /bin/sh does before the program: it sets limits for the child alone,
+// and starts a watcher that ends the group when the Runner dies. Then it executes the
+// program, which has neither the lifeline nor the watcher as a child: a program that
+// waits for all its children would wait for ever.
 //
-// A shell, and not this program again: whoever embeds cordon is another program, and
-// would have to know of it in its main.
+// It is a shell and not this program again: an embedder's program would have to handle
+// that in its main.
 //
 // Not here: the number of processes, which is counted for a user and not for a run, and
 // memory, for which macOS can be relied on in none of these; both are watched. Sizes of files

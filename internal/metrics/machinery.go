@@ -7,34 +7,34 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// machinery reads a Runner's figures when somebody asks. A tier that was not started yet
-// has zeros.
+// machinery reads a Runner's statistics at each scrape. A tier that has not started has
+// zeros.
 type machinery struct {
 	runner interface{ Stats() observe.Stats }
 }
 
 var (
 	workers = prometheus.NewDesc("cordon_pool_workers",
-		"Places for guests: those that wait for one, and those that have one.", []string{"tier", "state"}, nil)
+		"Sandboxes for guests, idle and busy.", []string{"tier", "state"}, nil)
 	forks = prometheus.NewDesc("cordon_forks_total",
-		"Places made by copying what was warm.", []string{"tier"}, nil)
+		"Sandboxes forked from a warm one.", []string{"tier"}, nil)
 	forkDurations = prometheus.NewDesc("cordon_fork_duration_seconds",
-		"How long it took to copy what was warm.", []string{"tier"}, nil)
+		"How long a fork took.", []string{"tier"}, nil)
 	setupDurations = prometheus.NewDesc("cordon_wall_setup_duration_seconds",
-		"How long it took to put up walls from nothing.", []string{"tier"}, nil)
+		"How long a setup from nothing took.", []string{"tier"}, nil)
 )
 
-// Describe lists what Collect gives.
+// Describe lists the metrics of Collect.
 func (machinery) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{workers, forks, forkDurations, setupDurations} {
 		to <- d
 	}
 }
 
-// Collect reads the figures once.
+// Collect reads the statistics once.
 func (m machinery) Collect(to chan<- prometheus.Metric) {
 	stats := m.runner.Stats()
-	for _, tier := range policy.Tiers() { // and no other, whatever the figures say
+	for _, tier := range policy.Tiers() { // labels only come from our enumeration
 		s, name := stats[tier], string(tier)
 		to <- prometheus.MustNewConstMetric(workers, prometheus.GaugeValue, float64(s.Idle), name, "idle")
 		to <- prometheus.MustNewConstMetric(workers, prometheus.GaugeValue, float64(s.Busy), name, "busy")
@@ -45,7 +45,7 @@ func (m machinery) Collect(to chan<- prometheus.Metric) {
 }
 
 func constant(desc *prometheus.Desc, d observe.Durations, tier string) prometheus.Metric {
-	if d.Within == nil { // the bounds stay the same when it is started
+	if d.Within == nil { // the same buckets before and after the start of the tier
 		d = new(observe.Histogram).Durations()
 	}
 	within := make(map[float64]uint64, len(d.Within))

@@ -1,5 +1,5 @@
-// Package metrics is what Prometheus reads of the service. Every label has its values from
-// an enumeration of ours: nothing that a guest or a caller says becomes a name.
+// Package metrics exports the service's metrics to Prometheus. All label values are from
+// our own enumerations: nothing that a guest or a caller sends becomes a label.
 package metrics
 
 import (
@@ -16,17 +16,17 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Options say whose figures are shown. What is nil has none.
+// Options name the sources of metrics. A nil source has none.
 type Options struct {
-	// Version is that of cordon.
+	// Version is cordon's.
 	Version string
 	// Runner is a *cordon.Runner.
 	Runner interface{ Stats() observe.Stats }
-	// Line says how many requests wait for their turn, and how many have it.
+	// Line returns how many requests wait for their turn, and how many run.
 	Line func() (waiting, running int)
-	// Hooks says how many are open.
+	// Hooks returns how many hooks are open.
 	Hooks func() int
-	// AuditErrors says how many writes of the audit log have failed.
+	// AuditErrors returns how many writes of the audit log have failed.
 	AuditErrors func() uint64
 }
 
@@ -42,7 +42,7 @@ type Metrics struct {
 
 var _ observe.Observer = (*Metrics)(nil)
 
-// tier has the series of one, found once.
+// tier has the series of one tier, looked up once.
 type tier struct {
 	durations map[run.Status]prometheus.Observer
 	timeouts  prometheus.Counter
@@ -50,8 +50,8 @@ type tier struct {
 	memory    prometheus.Observer
 }
 
-// unknown stands for every value that is not in its enumeration. It should not happen,
-// and would be seen.
+// unknown replaces every value that is not in its enumeration. It should not occur, and
+// is visible if it does.
 const unknown = "unknown"
 
 // The values of the labels.
@@ -62,7 +62,7 @@ var (
 	classes   = append(slices.Clone(run.Classes()), observe.Gone)
 )
 
-// errorTypes are those that outcomes have.
+// errorTypes are the error types of all outcomes.
 func errorTypes() []run.ErrorType {
 	var all []run.ErrorType
 	for _, o := range run.Outcomes() {
@@ -73,8 +73,8 @@ func errorTypes() []run.ErrorType {
 	return append(all, unknown)
 }
 
-// New gives metrics in a registry of their own, in which every series begins at 0: the
-// first of its kind is a change that can be seen.
+// New returns metrics in their own registry, in which every series starts at 0, so that
+// the first event of its kind is a visible change.
 func New(o Options) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.runs()
@@ -93,11 +93,11 @@ func New(o Options) *Metrics {
 	return m
 }
 
-// Handler answers a scrape, in the format that it asks for. It is the same every time:
-// its bound is for all of them.
+// Handler answers a scrape, in the format that it asks for. All calls return the same
+// handler, since its bound is on all scrapes.
 func (m *Metrics) Handler() http.Handler { return m.handler }
 
-// mostScrapes bounds those at once: whoever may scrape must not stop the service with it.
+// mostScrapes bounds concurrent scrapes, so that scraping cannot stop the service.
 const mostScrapes = 8
 
 // Ended counts a request at its end.
@@ -123,7 +123,7 @@ func (m *Metrics) Ended(_ context.Context, r observe.Run) {
 		t.memory.Observe(float64(r.Result.Usage.Memory))
 	}
 	for _, v := range r.Result.Violations {
-		// A counter that goes down would end the program.
+		// A counter that decreases would panic.
 		if v.Wall == policy.WallSeccomp && v.Count > 0 {
 			m.violations.Add(float64(v.Count))
 		}
@@ -141,8 +141,8 @@ func (m *Metrics) Ended(_ context.Context, r observe.Run) {
 	failed.Inc()
 }
 
-// Refused counts a request that was turned away at a frontend. The service tells of those that
-// reached it by Ended.
+// Refused counts a request that a frontend refused. Those that reached the service are
+// counted by Ended.
 func (m *Metrics) Refused(frontend observe.Frontend, class run.Class) {
 	at, ok := m.refused[frontend]
 	if !ok {

@@ -11,17 +11,16 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// seconds go from what the quickest script takes to the longest that is allowed by
-// default.
+// seconds range from the fastest scripts to the longest runs allowed by default.
 var seconds = []float64{
 	0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 }
 
-// memory goes from an empty script to the largest guests, each step twice the last.
+// memory ranges from an empty script to the largest guests, doubling each time.
 var memory = prometheus.ExponentialBuckets(4<<20, 2, 11)
 
-// histogram has buckets of both kinds: fixed ones for every Prometheus, and those that
-// follow the values for one that asks for them.
+// histogram has fixed buckets for every Prometheus, and native ones for those that ask
+// for them.
 func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
 	return prometheus.HistogramOpts{
 		Name: name, Help: help, Buckets: buckets,
@@ -33,20 +32,20 @@ func counter(name, help string) prometheus.CounterOpts {
 	return prometheus.CounterOpts{Name: name, Help: help}
 }
 
-// runs makes the series of runs, all of them at 0.
+// runs makes the series of runs, all at 0.
 func (m *Metrics) runs() {
 	durations := prometheus.NewHistogramVec(histogram("sandbox_run_duration_seconds",
 		"How long runs took, from their turn to their result.", seconds), []string{"tier", "status"})
 	timeouts := prometheus.NewCounterVec(counter("sandbox_timeout_total",
-		"Runs that reached their limit of wall time."), []string{"tier"})
+		"Runs that reached their wall time limit."), []string{"tier"})
 	failures := prometheus.NewCounterVec(counter("sandbox_error_total",
-		"Runs whose guest failed, by what went wrong."), []string{"tier", "error_type"})
+		"Runs whose guest failed, by type of error."), []string{"tier", "error_type"})
 	used := prometheus.NewHistogramVec(histogram("cordon_guest_memory_bytes",
-		"The most memory that a guest used.", memory), []string{"tier"})
+		"Peak memory of guests.", memory), []string{"tier"})
 	m.violations = prometheus.NewCounter(counter("sandbox_seccomp_violations_total",
 		"System calls that the seccomp filter denied to guests."))
 	m.waited = prometheus.NewHistogram(histogram("cordon_queue_wait_seconds",
-		"How long requests waited for their turn, of those that had it.", seconds))
+		"How long requests that ran waited for their turn.", seconds))
 	m.registry.MustRegister(durations, timeouts, failures, used, m.violations, m.waited)
 
 	m.tiers = map[policy.Tier]*tier{}
@@ -67,7 +66,7 @@ func (m *Metrics) runs() {
 
 func (m *Metrics) refusals() {
 	all := prometheus.NewCounterVec(counter("cordon_requests_refused_total",
-		"Requests for which nothing ran, by their frontend and by why."), []string{"frontend", "class"})
+		"Requests for which nothing ran, by frontend and error class."), []string{"frontend", "class"})
 	m.registry.MustRegister(all)
 	m.refused = map[observe.Frontend]map[run.Class]prometheus.Counter{}
 	for _, frontend := range frontends {
@@ -80,7 +79,7 @@ func (m *Metrics) refusals() {
 
 func buildInfo(version string) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "cordon_build_info", Help: "Always 1; the labels say what runs.",
+		Name: "cordon_build_info", Help: "Always 1; the labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": version, "go_version": runtime.Version()},
 	})
 	info.Set(1)
@@ -92,14 +91,14 @@ func (m *Metrics) gauges(o Options) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f))
 	}
 	if o.Line != nil {
-		gauge("cordon_queue_waiting", "Requests that wait for their turn.", func() float64 { waiting, _ := o.Line(); return float64(waiting) })
-		gauge("cordon_queue_running", "Requests that have their turn.", func() float64 { _, running := o.Line(); return float64(running) })
+		gauge("cordon_queue_waiting", "Requests waiting for their turn.", func() float64 { waiting, _ := o.Line(); return float64(waiting) })
+		gauge("cordon_queue_running", "Requests running.", func() float64 { _, running := o.Line(); return float64(running) })
 	}
 	if o.Hooks != nil {
-		gauge("cordon_hooks_open", "Hooks that callers have open.", func() float64 { return float64(o.Hooks()) })
+		gauge("cordon_hooks_open", "Open hooks.", func() float64 { return float64(o.Hooks()) })
 	}
 	if o.AuditErrors != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(counter("cordon_audit_write_errors_total",
-			"Writes of the audit log that failed."), func() float64 { return float64(o.AuditErrors()) }))
+			"Failed writes of the audit log."), func() float64 { return float64(o.AuditErrors()) }))
 	}
 }

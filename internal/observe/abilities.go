@@ -1,12 +1,12 @@
 package observe
 
-// Abilities are what a Runner really has on its host, for those who plan.
+// Abilities are what a Runner offers on its host.
 type Abilities struct {
-	// Python is the version that scripts run with, like "3.11"; empty while none was
+	// Python is the version that scripts run on, like "3.11"; empty while none has
 	// started.
 	Python string
-	// Packages are installed beside it, by name and version: "numpy 2.1.0".
+	// Packages are installed with it, by name and version: "numpy 2.1.0".
 	Packages []string
-	// WasmScripts says that tier wasm can run scripts, and not modules alone.
+	// WasmScripts means that the wasm tier can run scripts, not only modules.
 	WasmScripts bool
 }

@@ -1,5 +1,5 @@
-// Package observe is what those who watch the service see of it: metrics, traces and the
-// audit log. It says what is told; who listens is somebody else's business.
+// Package observe defines the events of the service for its observers: metrics, traces
+// and the audit log. Others implement and register the observers.
 package observe
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Frontend is where a request came in.
+// Frontend is the frontend that received a request.
 type Frontend string
 
 // The frontends of the service.
@@ -20,39 +20,39 @@ const (
 	MCP  Frontend = "mcp"
 )
 
-// Kind is what was asked for.
+// Kind is the kind of a request.
 type Kind string
 
-// The kinds of requests. A check runs nothing, and is not observed.
+// The kinds of requests. A check runs nothing and is not observed.
 const (
 	Script  Kind = "script"
 	Command Kind = "command"
-	Hook    Kind = "hook" // one call of it
+	Hook    Kind = "hook" // one call
 )
 
-// Run is a request that has come to its end, one way or the other.
+// Run is a request that has ended.
 type Run struct {
-	ID       string // ours: no two requests have the same
+	ID       string // assigned by the service, unique
 	Caller   string // the name of a token, or "local"
 	Frontend Frontend
 	Kind     Kind
-	// Code is what ran: a script, or the words of a command with a NUL byte between
-	// them. Observers keep its hash, if anything.
+	// Code is what ran: a script, or the arguments of a command joined by NUL bytes.
+	// Observers keep at most its hash.
 	Code string
 
-	// Err is why nothing ran, and Result is how it ended if something did.
+	// Err is why nothing ran; Result is how the run ended.
 	Result run.Result
 	Err    error
 
-	// Started is when it had its turn, and zero if it never had.
+	// Started is when its turn came; zero if it never did.
 	Arrived, Started, Ended time.Time
 }
 
-// Gone is the class of requests whose caller gave up before anything ran: that is nothing
-// of ours to mend.
+// Gone is the class of requests whose caller gave up before anything ran. That is not our
+// failure.
 const Gone run.Class = "gone"
 
-// ClassOf is why nothing ran: one of run.Classes, or Gone.
+// ClassOf returns why nothing ran: one of run.Classes, or Gone.
 func ClassOf(err error) run.Class {
 	class := run.ClassOf(err)
 	switch {
@@ -64,7 +64,7 @@ func ClassOf(err error) run.Class {
 	return run.Internal
 }
 
-// Observer is told of each run at its end, by many goroutines at once. It must be quick:
+// Observer receives each run at its end, from many goroutines at once. It must be fast:
 // the answer waits for it.
 type Observer interface {
 	Ended(ctx context.Context, r Run)
@@ -73,8 +73,7 @@ type Observer interface {
 // Stage is a part of a request's time.
 type Stage string
 
-// The stages: a request waits for its turn, a place is found for the guest, the guest
-// runs.
+// The stages: a request waits for its turn, gets a sandbox, and its guest runs.
 const (
 	Request Stage = "request"
 	Queue   Stage = "queue"
@@ -82,21 +81,21 @@ const (
 	Guest   Stage = "guest"
 )
 
-// Tracer is told where the time goes.
+// Tracer receives the beginning and end of stages.
 type Tracer interface {
-	// Begin is called where a stage begins, and end where it ends. The context is for
-	// the stages inside.
+	// Begin is called when a stage begins, and end when it ends. The context is for the
+	// stages inside.
 	Begin(ctx context.Context, s Stage) (inside context.Context, end func(error))
 }
 
 type tracerKey struct{}
 
-// WithTracer gives a context whose stages are told to t.
+// WithTracer returns a context whose stages t receives.
 func WithTracer(ctx context.Context, t Tracer) context.Context {
 	return context.WithValue(ctx, tracerKey{}, t)
 }
 
-// Begin tells the context's Tracer, if it has one.
+// Begin calls the context's Tracer, if it has one.
 func Begin(ctx context.Context, s Stage) (inside context.Context, end func(error)) {
 	t, ok := ctx.Value(tracerKey{}).(Tracer)
 	if !ok {

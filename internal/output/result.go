@@ -5,7 +5,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Result begins a Result with what the guest wrote.
+// Result returns a Result with the guest's output.
 func Result(stdout, stderr Capture) run.Result {
 	return run.Result{
 		Stdout: string(stdout.Data), StdoutSize: policy.Bytes(stdout.Size), StdoutTruncated: stdout.Cut(),

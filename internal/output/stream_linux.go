@@ -10,7 +10,7 @@ import (
 
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// Once takes what one read gives.
+// Once reads once and adds the data.
 func (s *Sink) Once(read func([]byte) (int, error)) (n int, err error) {
 	buffer := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buffer)
@@ -23,8 +23,8 @@ func (s *Sink) Once(read func([]byte) (int, error)) (n int, err error) {
 // drainMost is more than a pipe can hold.
 const drainMost = 64
 
-// Drain takes what lies in a descriptor that does not block, within bounds: others
-// may still be writing.
+// Drain reads what is buffered in a non-blocking descriptor, up to a bound: others may
+// still be writing.
 func (s *Sink) Drain(fd int) {
 	for range drainMost {
 		if n, err := s.Once(func(b []byte) (int, error) { return unix.Read(fd, b) }); err != nil || n <= 0 {
@@ -33,15 +33,15 @@ func (s *Sink) Drain(fd int) {
 	}
 }
 
-// Stream reads one stream of a guest while the guest runs. The other end may be in
-// the hands of somebody who outlives it, and nobody waits for those.
+// Stream reads one stream of a guest while the guest runs. A process that outlives the
+// guest may hold the other end; Stream does not wait for it.
 type Stream struct {
 	Sink
 	file *os.File
 	done sync.WaitGroup
 }
 
-// Start begins to read a file that does not block, and that stays its owner's.
+// Start begins to read a non-blocking file, which its owner still has to close.
 func (s *Stream) Start(file *os.File) {
 	s.file = file
 	s.done.Go(func() {
@@ -53,7 +53,7 @@ func (s *Stream) Start(file *os.File) {
 	})
 }
 
-// Finish takes what is left. All that the guest wrote is there by now.
+// Finish reads the rest. Everything that the guest wrote is in the pipe by now.
 func (s *Stream) Finish() Capture {
 	if s.file != nil {
 		_ = s.file.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
@@ -63,7 +63,7 @@ func (s *Stream) Finish() Capture {
 	return s.Capture
 }
 
-// Rest gives what lies in a pipe whose writers are gone.
+// Rest reads what is buffered in a pipe whose writers are gone.
 func Rest(file *os.File, limit int64) []byte {
 	s := Sink{Limit: limit}
 	s.rest(file)

@@ -14,26 +14,26 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Form is a kind of YAML file. All kinds are read as strictly as a policy is.
+// Form is a kind of YAML file. All kinds are parsed as strictly as a policy.
 type Form struct {
-	// What is in such a file, as in "policy".
+	// What names the kind, as in "policy".
 	What string
-	// Least says what an empty file lacks.
+	// Least says what to write into an empty file.
 	Least string
-	// Examples are of what is right, by the names of keys.
+	// Examples are correct lines, by key.
 	Examples map[string]string
-	// Echoes says whether a problem with a field may be there only because cause could
-	// not be read; nil means the field itself and what it is part of.
+	// Echoes reports whether a problem with field may only exist because cause could not
+	// be read; nil means the field itself and its parents.
 	Echoes func(field, cause string) bool
 }
 
-// Texts are a list in which one text stands for itself.
+// Texts is a list that may be written as a single text.
 type Texts []string
 
-// Read fills the struct that into points to from YAML, by its yaml tags, and has check
-// judge what it says now. The problems of both are told at once, each with its line;
-// those of check are policy.FieldErrors, joined. An element of a list is named by its
-// place, as in "tokens[0].name".
+// Read fills the struct that into points to from YAML, by its yaml tags, and then calls
+// check on it. It returns all problems of both at once, each with its line; those of
+// check are policy.FieldErrors, joined. Elements of lists are named by their index, as in
+// "tokens[0].name".
 func (f Form) Read(name string, data []byte, into any, check func() error) error {
 	root, err := f.parseTree(data)
 	if err != nil {
@@ -50,8 +50,8 @@ func (f Form) Read(name string, data []byte, into any, check func() error) error
 	return nil
 }
 
-// Contents reads a file of this form from f, never all of a device or a pipe that does
-// not end: one byte more than allowed, so that Read can tell.
+// Contents reads a file of this form. It reads at most one byte more than allowed, so
+// that a device or pipe without end is refused by Read.
 func (f Form) Contents(file *os.File) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(file, MaxSize+1))
 	if err != nil {
@@ -60,8 +60,7 @@ func (f Form) Contents(file *os.File) ([]byte, error) {
 	return data, nil
 }
 
-// Open opens a file of this form. What says what else than a file would do, for who names
-// one that does not exist.
+// Open opens a file of this form. If it does not exist, the error suggests what.
 func (f Form) Open(path, what string) (*os.File, error) {
 	file, err := os.Open(path)
 	switch {
@@ -77,7 +76,7 @@ func (f Form) Open(path, what string) (*os.File, error) {
 	return file, nil
 }
 
-// example is of what is right for a field, by the last part of its path.
+// example returns a correct line for a field, by the last part of its path.
 func (f Form) example(field string) string {
 	key := field[strings.LastIndexByte(field, '.')+1:]
 	key, _, _ = strings.Cut(key, "[")
@@ -95,7 +94,7 @@ func (f Form) echoes(field, cause string) bool {
 	return below && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// policies are the form of a policy.
+// policies returns the form of a policy.
 func policies() Form {
 	return Form{
 		What: "policy", Examples: examples, Echoes: policy.Echoes,

@@ -1,10 +1,9 @@
-// Package policyfile reads and writes policies as YAML files, and reads files of
-// other forms for those who know what they mean. It is the only place that knows
-// YAML; what a policy means is the policy package's business.
+// Package policyfile reads and writes policies as YAML files, and reads other kinds of
+// YAML files for other packages. No other package knows YAML; the policy package decides
+// what a policy means.
 //
-// Reading is strict, because a policy with a typing error in it is a wall with
-// a hole: each problem is reported with its line and with what would be right,
-// all of them at once.
+// Parsing is strict, because a typing error in a policy is a hole in a wall: each problem
+// is reported with its line and its correction, and all at once.
 package policyfile
 
 import (
@@ -19,11 +18,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// MaxSize bounds a file. With no nesting beyond what a policy has, it also bounds
-// what aliases can expand to in one.
+// MaxSize bounds a file. Since nesting is bounded by the struct, it also bounds what
+// aliases can expand to.
 const MaxSize = 1 << 20
 
-// maxValues bounds what aliases can make of a file in which a list holds lists.
+// maxValues bounds the expansion of aliases in a file with lists of lists.
 const maxValues = 1 << 17
 
 // Load reads a policy from a file.
@@ -41,8 +40,8 @@ func Load(path string) (policy.Policy, error) {
 	return Parse(path, data)
 }
 
-// Parse reads a policy from YAML. The name stands before each line number and
-// becomes the policy's Name.
+// Parse reads a policy from YAML. The name precedes line numbers in errors and becomes
+// the policy's Name.
 func Parse(name string, data []byte) (policy.Policy, error) {
 	var doc policy.Document
 	var p policy.Policy
@@ -57,8 +56,7 @@ func Parse(name string, data []byte) (policy.Policy, error) {
 	return p, nil
 }
 
-// Format writes p in full, every default filled in. Parse gives it back, as
-// p.Resolved() has it.
+// Format writes p with all defaults filled in. Parse returns the same as p.Resolved().
 func Format(p policy.Policy) ([]byte, error) {
 	if err := p.Validate(); err != nil {
 		return nil, run.Wrap(run.Invalid, err)
@@ -107,7 +105,7 @@ func sortLimits(limits *yaml.Node) {
 // problem is one thing that is wrong, and where. Line 0 means the whole file.
 type problem struct {
 	line  int
-	field string // empty for what is not one field's
+	field string // empty if it is not about one field
 	words string
 }
 
@@ -118,10 +116,10 @@ func (p problem) String() string {
 	return p.field + ": " + p.words
 }
 
-// maxProblems is what one reads before mending the first of them.
+// maxProblems is more than anyone reads before fixing the first ones.
 const maxProblems = 50
 
-// report makes one error of them, in the order of the file.
+// report joins the problems into one error, in the order of the file.
 func report(name string, problems []problem) error {
 	slices.SortStableFunc(problems, func(a, b problem) int { return a.line - b.line })
 	var lines []string
@@ -147,7 +145,7 @@ func presetNames() string {
 	return strings.Join(names, ", ")
 }
 
-// silent keeps a cause for errors.Is whose words have been said better.
+// silent keeps a cause for errors.Is without its text.
 type silent struct{ error }
 
 func (silent) Error() string   { return "" }

@@ -13,22 +13,21 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// reader fills a struct from YAML nodes and remembers the line of each field, for
-// what only the owner of the struct can judge. The decoder of the YAML library
-// would lose the lines, and read 256 as a string without a word.
+// reader fills a struct from YAML nodes and remembers the line of each field, for checks
+// that only the owner of the struct can make. The YAML library's decoder would lose the
+// lines, and accept 256 as a string.
 type reader struct {
 	form     Form
 	problems []problem
-	misread  []problem // those of them that came before the owner's own checks
+	misread  []problem // those found before the owner's own checks
 	lines    map[place]int
-	left     int // values that may still come
+	left     int // how many more values are allowed
 }
 
-// place is a field, or one element of a field that is a list.
+// place is a field, or one element of a list.
 type place struct{ field, item string }
 
-// examples of what is right, for fields that hold nothing or something else. Those of
-// limits are their defaults.
+// examples are correct lines for fields with no value or a wrong one.
 var examples = map[string]string{
 	"":       "preset: default",
 	"preset": "preset: default", "trust": "trust: user", "python": "python: /usr/bin/python3",
@@ -45,21 +44,20 @@ func (r *reader) add(line int, field, format string, args ...any) {
 	r.problems = append(r.problems, problem{line, field, fmt.Sprintf(format, args...)})
 }
 
-// known are the tags that plain YAML gives by itself.
+// known are the tags of plain YAML.
 var known = []string{"!!map", "!!seq", "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp"}
 
-// tagged refuses all others: a file is data, and asks nobody to build
-// objects from it.
+// tagged refuses all others: a file is data, and does not construct objects.
 func (r *reader) tagged(field string, line int, node *yaml.Node) bool {
 	if slices.Contains(known, node.ShortTag()) {
 		return false
 	}
-	r.add(line, field, "the tag %s means nothing here: remove it", node.ShortTag())
+	r.add(line, field, "unknown tag %s: remove it", node.ShortTag())
 	return true
 }
 
-// fill reads node into v, a field of the struct. It descends no deeper than the
-// struct does, so an alias that contains itself ends at a wrong kind.
+// fill reads node into v, a field of the struct. It descends no deeper than the struct
+// does, so an alias that contains itself ends as a wrong type.
 func (r *reader) fill(field string, node *yaml.Node, v reflect.Value) {
 	line := node.Line
 	if !r.mayRead(line) {
@@ -158,7 +156,7 @@ func (r *reader) eachKey(field string, line int, node *yaml.Node, names []string
 			// hides nothing else that is wrong beside it.
 			r.add(key.Line, shorten(path), "unknown key: the keys here are %s", strings.Join(names, ", "))
 		case first[name] > 0:
-			r.add(key.Line, path, "is there twice: it was said in line %d already", first[name])
+			r.add(key.Line, path, "duplicate key: it is already in line %d", first[name])
 		default:
 			first[name] = key.Line
 			r.lines[place{path, ""}] = value.Line
@@ -167,11 +165,11 @@ func (r *reader) eachKey(field string, line int, node *yaml.Node, names []string
 	}
 }
 
-// mayRead counts a value, and tells once if there are too many.
+// mayRead counts a value, and reports once if there are too many.
 func (r *reader) mayRead(line int) bool {
 	r.left--
 	if r.left == -1 {
-		r.add(line, "", "here its aliases have come to more than %d values: write less", maxValues)
+		r.add(line, "", "aliases expand to more than %d values: use fewer", maxValues)
 	}
 	return r.left >= 0
 }
@@ -210,8 +208,8 @@ func (r *reader) fillList(field string, line int, node *yaml.Node, v reflect.Val
 	v.Set(list)
 }
 
-// fillStructs keeps a place for each element, also for those that cannot be read: what
-// check says of the others must find their lines.
+// fillStructs keeps an index for each element, including unreadable ones, so that
+// problems from check get the right lines.
 func (r *reader) fillStructs(field string, node *yaml.Node, v reflect.Value) {
 	list := reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content))
 	for i, item := range node.Content {
@@ -222,8 +220,8 @@ func (r *reader) fillStructs(field string, node *yaml.Node, v reflect.Value) {
 	v.Set(list)
 }
 
-// text reads a scalar that is kept as text. Numbers pass as they
-// are written: the parser of the unit has better words for a bare 256.
+// text reads a scalar as text. Numbers pass as written: the parser of the unit has the
+// better message for a bare 256.
 func (r *reader) text(field string, line int, node *yaml.Node) (string, bool) {
 	if r.tagged(field, line, node) {
 		return "", false
@@ -235,7 +233,7 @@ func (r *reader) text(field string, line int, node *yaml.Node) (string, bool) {
 	return node.Value, true
 }
 
-// locate gives the findings of the owner their lines.
+// locate adds lines to the problems that check found.
 func (r *reader) locate(err error) {
 	switch e := err.(type) {
 	case nil:
@@ -253,8 +251,8 @@ func (r *reader) locate(err error) {
 	}
 }
 
-// line finds the nearest thing that the file does say: a default above a
-// maximum may be in the file by its group or its preset alone.
+// line finds the nearest thing in the file: a default above a maximum may only come from
+// its group or its preset.
 func (r *reader) line(e *policy.FieldError) int {
 	_, name, _ := strings.Cut(e.Field, ".")
 	near := []place{{e.Field, e.Item}, {e.Field, ""}, {"maxima." + name, ""}}
@@ -286,7 +284,7 @@ func kindOf(node *yaml.Node) string {
 	case "!!null":
 		return "nothing"
 	case "!!bool":
-		return "the truth value " + node.Value
+		return "the boolean " + node.Value
 	case "!!int", "!!float":
 		return "the number " + shorten(node.Value)
 	}

@@ -35,15 +35,15 @@ func (f Form) parseTree(data []byte) (*yaml.Node, *problem) {
 	case err != nil:
 		return nil, explain(data, err)
 	}
-	return nil, &problem{line: second.Line, words: fmt.Sprintf("a second document begins here: a %s file holds one, so remove the --- and what is not meant", f.What)}
+	return nil, &problem{line: second.Line, words: fmt.Sprintf("a second document begins here: a %s file has only one, so remove the --- and the document that you do not need", f.What)}
 }
 
 func isNothing(doc *yaml.Node) bool {
 	return len(doc.Content) == 0 || doc.Content[0].Kind == yaml.ScalarNode && doc.Content[0].ShortTag() == "!!null"
 }
 
-// checkText refuses what is no text before the YAML library sees it: its own
-// words for these name a byte, not a line.
+// checkText refuses bytes that are not text before the YAML library does, whose messages
+// name a byte and not a line.
 func (f Form) checkText(data []byte) *problem {
 	if len(data) > MaxSize {
 		return &problem{words: fmt.Sprintf("is larger than %d bytes: is it a %s file?", MaxSize, f.What)}
@@ -64,12 +64,11 @@ func (f Form) checkText(data []byte) *problem {
 	return nil
 }
 
-// Compiled when there is an error to explain: a program that starts for one run
-// should not pay for them.
+// Compiled only to explain an error: cordon starts often and must not pay for them.
 var (
 	yamlLine      = pattern(`^yaml: (?:line (\d+): )?`)
 	unknownAnchor = pattern(`unknown anchor '([^']*)'`)
-	// What the library's parser says, as opposed to its scanner.
+	// Messages of the library's parser, as opposed to its scanner.
 	fromParser = pattern(`did not find expected (<|key|node content|'-'|',')|tag handle|YAML d`)
 )
 
@@ -77,9 +76,9 @@ func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// explain turns a syntax error of the YAML library into a line and words. The
-// library counts lines from 0 in its parser and from 1 in its scanner, may
-// stand behind the last line, and knows nothing of tabs.
+// explain turns a syntax error of the YAML library into a line and a message. The library
+// counts lines from 0 in its parser and from 1 in its scanner, can point behind the last
+// line, and does not mention tabs.
 func explain(data []byte, err error) *problem {
 	words := err.Error()
 	line := 1
@@ -96,11 +95,11 @@ func explain(data []byte, err error) *problem {
 	for i, text := range strings.Split(string(data), "\n") {
 		indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
 		if strings.Contains(indent, "\t") {
-			return &problem{line: i + 1, words: "is indented with a tab: YAML wants spaces"}
+			return &problem{line: i + 1, words: "is indented with a tab: use spaces"}
 		}
 		if m := unknownAnchor().FindStringSubmatch(words); m != nil && strings.Contains(text, "*"+m[1]) {
-			return &problem{line: i + 1, words: fmt.Sprintf("*%s stands for nothing: no &%s comes before it", m[1], m[1])}
+			return &problem{line: i + 1, words: fmt.Sprintf("unknown alias *%s: no &%s precedes it", m[1], m[1])}
 		}
 	}
-	return &problem{line: line, words: "is not valid YAML, here or a little further down: " + words}
+	return &problem{line: line, words: "is not valid YAML, here or shortly after: " + words}
 }

@@ -72,11 +72,11 @@ func (e Exposure) common() []exposedRule {
 	return rules
 }
 
-// own are the rules that know the guest's pid: a signal reaches the guest's own process.
-// The profile has no other call that reaches a process by its number. Pid 0 is the
-// process group, which a worker leads and is alone in. By tkill, a thread is named by its
-// own number, so that only the first one can be told from a stranger's; glibc and
-// CPython use tgkill.
+// own are the rules that depend on the guest's pid: a signal reaches the guest's own
+// process only. The profile has no other call that names a process by number. Pid 0 is
+// the process group, which a worker leads and is alone in. tkill names a thread by its
+// own number, so that only the first thread can be recognized; glibc and CPython use
+// tgkill.
 func (e Exposure) own() []exposedRule {
 	if !e.Signals {
 		return nil
@@ -89,8 +89,8 @@ func (e Exposure) own() []exposedRule {
 	}
 }
 
-// Filters are small programs that stand beside the profile's own. They answer EPERM by
-// themselves, and nobody is told: a process can have one listener only.
+// Filters are small programs beside the profile's own. They answer EPERM without a
+// report: a process can have only one listener.
 type Filters struct {
 	// Common is for the fork server and all its workers; empty if it is not needed.
 	Common []byte

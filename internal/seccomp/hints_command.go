@@ -1,7 +1,7 @@
 package seccomp
 
-// commandAdvices speaks to who runs a program, and often cannot change it: where
-// a program has an option that avoids the call, it is named.
+// commandAdvices address the person who runs a program and often cannot change it: they
+// name the option of the program that avoids the call.
 var commandAdvices = []advice{
 	{"the set-user-id and set-group-id bits cannot be set in this sandbox: leave them out of the mode",
 		`open openat creat chmod fchmod fchmodat fchmodat2`},

@@ -1,6 +1,6 @@
 package seccomp
 
-// scriptAdvices speaks to who writes Python.
+// scriptAdvices address the author of a script.
 var scriptAdvices = []advice{
 	{"network access is not available in this sandbox: pass the data in as input, and return what should be sent as the result",
 		`socket connect bind listen accept accept4 sendto recvfrom sendmmsg recvmmsg

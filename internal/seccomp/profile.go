@@ -1,7 +1,7 @@
 package seccomp
 
-// Profile says for whom the wall is. There is no default: the zero value has no
-// rules and no program.
+// Profile names the guests that a filter is for. There is no default: the zero value has
+// no rules and no program.
 type Profile string
 
 const (

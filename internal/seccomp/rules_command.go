@@ -75,7 +75,8 @@ func changePlainModes() Group {
 // commandProcesses is about having children and talking to them.
 func commandProcesses() []Group {
 	return []Group{
-		// The pid namespace bounds whom a signal, a pidfd or a wait can reach, and
+		// The pid namespace bounds which processes a signal, a pidfd or a wait can
+		// reach, and
 		// a program that it executes has this filter too. Executing a memory file
 		// (execveat) gives nothing that a file in the workspace does not.
 		{"processes", Allow, calls(
@@ -243,7 +244,7 @@ func countedMemory() []Group {
 // what processes have mapped. A memory file can be filled without being mapped, and
 // even be in no process's hands: in a message to oneself. So can a segment, but
 // the kernel makes at most 4096 of them, and PostgreSQL cannot start without a small
-// one. Who misses a memory file makes one in /dev/shm, which has a size.
+// one. A program without memory files uses /dev/shm, which has a size.
 func watchedMemory() []Group {
 	return []Group{
 		{"no memory files", NoSys, calls("memfd_create")},

@@ -15,16 +15,16 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Bounds of what a file may say.
+// Bounds of the values in a file.
 const (
 	maxName   = 64
 	maxNumber = 1_000_000
 )
 
-// least is what a file says at least.
-const least = `write "tokens: []" if nobody may ask`
+// least is what an empty file must contain.
+const least = `write "tokens: []" to refuse all callers`
 
-// form is that of a token file.
+// form is the form of a token file.
 var form = policyfile.Form{
 	What: "token", Least: least,
 	Examples: map[string]string{
@@ -35,14 +35,13 @@ var form = policyfile.Form{
 	},
 }
 
-// document is a token file. An empty list is a way to lock everybody out; to have
-// forgotten it is none.
+// document is a token file. An empty list locks out all callers; a missing list is an
+// error.
 type document struct {
 	Tokens *[]entry `yaml:"tokens"`
 }
 
-// entry is one token as the file has it; pointers tell what is not said from what is
-// empty.
+// entry is one token in the file; pointers distinguish missing from empty.
 type entry struct {
 	Name        string                `yaml:"name"`
 	SHA256      policyfile.Texts      `yaml:"sha256"`
@@ -56,7 +55,7 @@ type entry struct {
 	Expires     string                `yaml:"expires"`
 }
 
-// set is what a file means. It does not change.
+// set is the immutable meaning of a file.
 type set struct {
 	callers []known
 	digests []owned
@@ -67,13 +66,13 @@ type known struct {
 	expires time.Time // zero: never
 }
 
-// owned is one hash, and the place of whose it is among the callers.
+// owned is one hash, and the index of its caller.
 type owned struct {
 	digest
 	caller int
 }
 
-// parse reads a token file. Every problem has its line, and all are told at once.
+// parse reads a token file. It reports all problems at once, each with its line.
 func parse(name string, data []byte) (*set, error) {
 	var doc document
 	var tokens *set
@@ -85,10 +84,10 @@ func parse(name string, data []byte) (*set, error) {
 	return tokens, err
 }
 
-// checker turns entries into callers, and collects what is wrong with them.
+// checker turns entries into callers and collects problems.
 type checker struct {
 	found []error
-	field string // of the entry in question
+	field string // the current entry
 }
 
 func (c *checker) add(key, format string, args ...any) { c.addItem(key, "", format, args...) }
@@ -107,7 +106,7 @@ func (c *checker) set(doc document) *set {
 	for i, e := range *doc.Tokens {
 		c.field = fmt.Sprintf("tokens[%d]", i)
 		if first, taken := names[e.Name]; taken && e.Name != "" {
-			c.add("name", "%q is there twice: it is the name of token %d already; one token can have several hashes", e.Name, first+1)
+			c.add("name", "%q is already the name of token %d: to give one token several secrets, list their hashes", e.Name, first+1)
 		} else {
 			names[e.Name] = i
 		}
@@ -123,7 +122,7 @@ func (c *checker) set(doc document) *set {
 				continue
 			}
 			if owner, taken := owners[d]; taken {
-				c.addItem("sha256", text, "is there twice: it is a hash of %q already, and a secret is one caller's", owner)
+				c.addItem("sha256", text, "is already a hash of %q: each secret belongs to one token", owner)
 				continue
 			}
 			owners[d] = e.Name
@@ -138,15 +137,15 @@ func (c *checker) name(name string) {
 	case name == "":
 		c.add("name", "is missing: the audit log needs one")
 	case name == Local.Name:
-		c.add("name", "%q is whoever asks without a token: take another", name)
+		c.add("name", "%q is reserved for callers without a token: choose another name", name)
 	case utf8.RuneCountInString(name) > maxName:
-		c.add("name", "%q is too long: take %d characters at most", shorten(name), maxName)
+		c.add("name", "%q is too long: use at most %d characters", shorten(name), maxName)
 	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
-		c.add("name", "%q has characters that cannot be seen: take letters, digits and signs", name)
+		c.add("name", "%q has invisible characters: use letters, digits and punctuation", name)
 	}
 }
 
-// known gives the caller of an entry.
+// known returns the caller of an entry.
 func (c *checker) known(e entry) known {
 	k := known{Caller: Caller{Name: e.Name}}
 	k.Ceiling = Ceiling{Maxima: c.maxima(e.Maxima), Restricted: e.Restricted, ScriptsOnly: e.ScriptsOnly}
@@ -161,7 +160,7 @@ func (c *checker) known(e entry) known {
 		k.Quota.Rate = rate
 	}
 	if e.Burst != nil && e.Rate == "" {
-		c.add("burst", "is how many may begin at once within a rate: say the rate, too")
+		c.add("burst", "needs a rate: it is how many requests may start at once within the rate")
 	}
 	k.Quota.Burst = c.number("burst", e.Burst)
 	k.Quota.Concurrent = c.number("concurrent", e.Concurrent)
@@ -175,8 +174,7 @@ func (c *checker) known(e entry) known {
 	return k
 }
 
-// maxima has the policy package judge them: they are those of a policy that says nothing
-// else.
+// maxima lets the policy package check them, as those of a policy that says nothing else.
 func (c *checker) maxima(said policy.DocumentLimits) policy.Limits {
 	p, err := policy.Document{Maxima: said}.Policy()
 	var all interface{ Unwrap() []error }
@@ -184,7 +182,7 @@ func (c *checker) maxima(said policy.DocumentLimits) policy.Limits {
 		for _, each := range all.Unwrap() {
 			var field *policy.FieldError
 			if errors.As(each, &field) {
-				// A default that is below what works comes from a maximum that is.
+				// The limit itself is wrong, not the default that was derived from it.
 				_, limit, _ := strings.Cut(field.Field, ".")
 				c.add("maxima."+limit, "%w", field.Err)
 			}
@@ -198,9 +196,9 @@ func (c *checker) maxima(said policy.DocumentLimits) policy.Limits {
 func (c *checker) tiers(said []string) (tiers []policy.Tier) {
 	switch {
 	case len(said) == 0:
-		c.add("tiers", "is empty: name those that are allowed, or leave it out for all")
+		c.add("tiers", "is empty: name the allowed tiers, or leave it out for all")
 	case len(said) > len(policy.Tiers()):
-		c.add("tiers", "names %d tiers, and there are %d", len(said), len(policy.Tiers()))
+		c.add("tiers", "names %d tiers, but only %d exist", len(said), len(policy.Tiers()))
 		return nil
 	}
 	for _, name := range said {
@@ -209,7 +207,7 @@ func (c *checker) tiers(said []string) (tiers []policy.Tier) {
 			c.addItem("tiers", name, "%w", err)
 		}
 		if slices.Contains(tiers, tier) {
-			c.addItem("tiers", name, "%q is there twice", name)
+			c.addItem("tiers", name, "duplicate tier %q", name)
 		}
 		tiers = append(tiers, tier)
 	}
@@ -221,15 +219,15 @@ func (c *checker) number(key string, said *int) int {
 		return 0
 	}
 	if *said < 1 || *said > maxNumber {
-		c.add(key, "%d is out of range: take 1 to %d, or leave it out for no bound of its own", *said, maxNumber)
+		c.add(key, "%d is out of range: write 1 to %d, or leave it out for no limit", *said, maxNumber)
 	}
 	return *said
 }
 
-// units of a rate, by their names.
+// units of a rate.
 var units = map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
 
-// parseRate reads "20/s" as runs in a second.
+// parseRate parses "20/s" into runs per second.
 func parseRate(text string) (float64, error) {
 	number, unit, found := strings.Cut(strings.TrimSpace(text), "/")
 	n, err := strconv.ParseFloat(number, 64)
@@ -240,7 +238,7 @@ func parseRate(text string) (float64, error) {
 	case err != nil || !known || math.IsNaN(n):
 		return 0, fmt.Errorf("%q is not a rate: write a number and a unit, like 20/s, 100/min or 500/h", shorten(text))
 	case n <= 0 || n > maxNumber:
-		return 0, fmt.Errorf("%q is out of range: it is above zero, and %d at most", text, maxNumber)
+		return 0, fmt.Errorf("%q is out of range: write a rate above zero and at most %d", text, maxNumber)
 	}
 	return n / per.Seconds(), nil
 }

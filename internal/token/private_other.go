@@ -4,6 +4,6 @@ package token
 
 import "os"
 
-// checkPrivate has nothing to look at: who may read a file is a matter of its access list
-// here, and its mode says nothing of that.
+// checkPrivate checks nothing: on this system the access list of a file decides who may
+// read it, not its mode.
 func checkPrivate(string, os.FileInfo) error { return nil }

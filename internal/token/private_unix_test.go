@@ -24,7 +24,7 @@ func TestModes(t *testing.T) {
 		switch {
 		case fine != (err == nil):
 			t.Errorf("mode %04o: %v", mode, err)
-		case !fine && !strings.Contains(err.Error(), "others can read or change it: chmod 600 "+path):
+		case !fine && !strings.Contains(err.Error(), "others can read or change it: run chmod 600 "+path):
 			t.Errorf("mode %04o: %v", mode, err)
 		}
 		if !fine {

@@ -12,20 +12,20 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// checkEvery is how often the file is looked at, if anybody asks.
+// checkEvery is how often the file is checked while requests arrive.
 const checkEvery = time.Second
 
-// Store is the token file in use. It is safe for concurrent use, and has nothing to
-// close: the file is looked at by those who ask.
+// Store is the token file in use. It is safe for concurrent use, and needs no Close:
+// requests check the file.
 type Store struct {
 	path   string
 	tokens atomic.Pointer[set]
-	due    atomic.Int64 // when the file is looked at again, in nanoseconds since 1970
+	due    atomic.Int64 // when to check the file again, in nanoseconds since 1970
 
 	mu     sync.Mutex
-	seen   os.FileInfo // of the file when it was last read; nil if it could not be
-	text   []byte      // what it said then
-	err    error       // why that is not in use
+	seen   os.FileInfo // of the file when it was last read; nil if that failed
+	text   []byte      // its content then
+	err    error       // why that content is not in use
 	onLoad func(error)
 }
 
@@ -38,26 +38,26 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// OnReload has f told whenever a changed file was read because somebody asked: with nil
-// if its tokens are in use, or why the old ones stay.
+// OnReload registers f, which is called when a request causes a changed file to be read:
+// with nil if its tokens are in use, or with the reason why the old ones stay.
 func (s *Store) OnReload(f func(error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onLoad = f
 }
 
-// Err says why what the file says now is not in use, nil if it is.
+// Err returns why the current content of the file is not in use, or nil.
 func (s *Store) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// Len is how many tokens there are.
+// Len is the number of tokens.
 func (s *Store) Len() int { return len(s.tokens.Load().callers) }
 
-// Find gives whose secret it is. A changed file is read first, if it was not looked at
-// within the last second. How long it takes says nothing of the secrets there are.
+// Find returns the caller with this secret. It first reads a changed file, if it was not
+// checked within the last second. How long it takes reveals nothing about the secrets.
 func (s *Store) Find(secret string) (Caller, bool) {
 	now := time.Now()
 	if due := s.due.Load(); now.UnixNano() >= due && s.due.CompareAndSwap(due, now.Add(checkEvery).UnixNano()) {
@@ -66,8 +66,8 @@ func (s *Store) Find(secret string) (Caller, bool) {
 	return s.tokens.Load().find(secret, now)
 }
 
-// find compares with all hashes, also after one was the same. No file has the hash of an
-// empty secret: parseDigest refuses it.
+// find compares with all hashes, even after a match. No file has the hash of an empty
+// secret: parseDigest refuses it.
 func (t *set) find(secret string, now time.Time) (Caller, bool) {
 	shown := sha256.Sum256([]byte(secret))
 	at := -1
@@ -84,7 +84,7 @@ func (t *set) find(secret string, now time.Time) (Caller, bool) {
 	return k.Caller, true
 }
 
-// refresh reads the file again if it is not the one that was read.
+// refresh reads the file again if it has changed.
 func (s *Store) refresh(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,14 +94,14 @@ func (s *Store) refresh(now time.Time) {
 	}
 	before, failed := s.text, s.err
 	err = s.load()
-	// A file that has changed just now is read again until it rests: two changes can have
-	// the same time. That is nothing to tell.
+	// A file that changed just now is read again until it is a little older, since two
+	// changes can have the same time. That is not reported.
 	if s.onLoad != nil && (!bytes.Equal(before, s.text) || message(err) != message(failed)) {
 		s.onLoad(err)
 	}
 }
 
-// Reload reads the file now. If that fails, the tokens stay as they are.
+// Reload reads the file now. If that fails, the old tokens stay in use.
 func (s *Store) Reload() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,18 +120,18 @@ func (s *Store) load() error {
 
 func (s *Store) read() (*set, error) {
 	s.seen, s.text = nil, nil
-	// Looked at before it is opened: to open a pipe waits for who writes into it.
+	// Checked before opening: opening a pipe blocks until there is a writer.
 	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, run.Errorf(run.Invalid, "%s is not a regular file, and cannot be read again when it changes: name a token file", s.path)
+		return nil, run.Errorf(run.Invalid, "%s is not a regular file, so changes to it cannot be read: name a token file", s.path)
 	}
-	f, err := form.Open(s.path, "make one, or start without tokens where that is possible")
+	f, err := form.Open(s.path, "create it with cordon token new NAME --file, or start without --tokens on loopback or a Unix socket")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, run.Errorf(run.Invalid, "token file cannot be looked at: %w", err)
+		return nil, run.Errorf(run.Invalid, "cannot stat the token file: %w", err)
 	}
 	if err := checkPrivate(s.path, info); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (s *Store) read() (*set, error) {
 	return parse(s.path, s.text)
 }
 
-// isSame says whether nothing shows that a file has changed.
+// isSame reports that nothing indicates a change of the file.
 func isSame(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
 }

@@ -193,7 +193,7 @@ func TestQuotaSurvivesRotation(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct{ name, path, words string }{
-		{"no file", filepath.Join(dir, "none.yaml"), "none.yaml does not exist: make one"},
+		{"no file", filepath.Join(dir, "none.yaml"), "none.yaml does not exist: create it"},
 		{"a directory", dir, "is a directory: name a token file in it"},
 		{"a device", os.DevNull, "is not a regular file"},
 		{"no name", "", "does not exist"},

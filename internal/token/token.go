@@ -1,6 +1,6 @@
-// Package token knows who may ask, and for what: the names behind the secrets that
-// callers show, each with a ceiling and a quota. They stand in a file, which holds hashes
-// of the secrets and none of them.
+// Package token knows the callers of the service and what they may ask for: the names
+// behind the secrets that callers send, each with a ceiling and a quota. They are in a
+// file, which holds hashes of the secrets and not the secrets.
 package token
 
 import (
@@ -8,27 +8,27 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Caller is who asks. The zero value has no name and the whole of what the policy
-// allows. Its lists are shared, and are to be read alone.
+// Caller is the sender of a request. The zero value has no name and no limits beyond the
+// policy. Its lists are shared and must not be changed.
 type Caller struct {
 	Name    string
 	Ceiling Ceiling
 	Quota   admission.Quota
 }
 
-// Local is whoever can reach a frontend that asks for no token.
+// Local is a caller of a frontend that needs no token.
 var Local = Caller{Name: "local"}
 
-// Ceiling is how far a caller's requests may go, below the operator's policy.
+// Ceiling bounds a caller's requests, within the operator's policy.
 type Ceiling struct {
-	// Maxima are the most that a request may ask for; zero fields mean the policy's.
+	// Maxima bound the limits of a request; zero fields mean the policy's.
 	Maxima policy.Limits
-	// Tiers are those that may be asked for; none means all. The first that can run one
-	// is what a script gets if the process tier is not among them.
+	// Tiers are the allowed ones; empty means all. If the process tier is not among them,
+	// scripts run in the first tier that can run them.
 	Tiers []policy.Tier
-	// Restricted has every script go by the language rules. Commands cannot, and are
-	// taken away.
+	// Restricted applies the language rules to every script. It also forbids commands, to
+	// which they cannot apply.
 	Restricted bool
-	// ScriptsOnly takes commands away.
+	// ScriptsOnly forbids commands.
 	ScriptsOnly bool
 }

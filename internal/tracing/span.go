@@ -20,7 +20,7 @@ var (
 	_ observe.Observer = (*Tracer)(nil)
 )
 
-// Begin makes a span of a stage.
+// Begin starts a span for a stage.
 func (t *Tracer) Begin(ctx context.Context, s observe.Stage) (context.Context, func(error)) {
 	if s != observe.Request {
 		ctx, span := t.tracer.Start(ctx, string(s))
@@ -37,7 +37,7 @@ func (t *Tracer) Begin(ctx context.Context, s observe.Stage) (context.Context, f
 	}
 }
 
-// Ended says what a request was.
+// Ended adds what is known about a request at its end.
 func (t *Tracer) Ended(ctx context.Context, seen observe.Run) {
 	r, ok := ctx.Value(requestKey{}).(*request)
 	if !ok {
@@ -48,16 +48,17 @@ func (t *Tracer) Ended(ctx context.Context, seen observe.Run) {
 
 type requestKey struct{}
 
-// request is a span that has ended when its stage is over and it is known what it was.
+// request is a span that ends when its stage is over and Ended was called, in either
+// order.
 type request struct {
 	span trace.Span
 
 	mu   sync.Mutex
 	done int
-	at   time.Time // of the end of its stage
+	at   time.Time // the end of its stage
 }
 
-// half does one of the two things that come before the end.
+// half does one of these two things, and ends the span after the second.
 func (r *request) half(do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,8 +68,8 @@ func (r *request) half(do func()) {
 	}
 }
 
-// fail marks a span by the class of an error. Its message may have a guest's words in it,
-// and stays here.
+// fail marks a span with the class of an error. The message stays here, since it may
+// contain a guest's text.
 func fail(span trace.Span, err error) {
 	if err == nil {
 		return
@@ -78,8 +79,8 @@ func fail(span trace.Span, err error) {
 	span.SetStatus(codes.Error, class)
 }
 
-// attributes are from our enumerations, but for the names that the operator gave to
-// callers and that we gave to the run.
+// attributes are from our enumerations, except the names of callers, which the operator
+// chose, and run ids, which we did.
 func attributes(r observe.Run) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("cordon.run", r.ID), attribute.String("cordon.caller", r.Caller)}
 	all = known(all, "cordon.frontend", r.Frontend, []observe.Frontend{observe.HTTP, observe.MCP})
@@ -95,7 +96,7 @@ func attributes(r observe.Run) []attribute.KeyValue {
 	return all
 }
 
-// known adds a value that is in its enumeration.
+// known adds a value if it is in its enumeration.
 func known[T ~string](all []attribute.KeyValue, name string, value T, of []T) []attribute.KeyValue {
 	if !slices.Contains(of, value) {
 		return all

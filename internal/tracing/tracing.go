@@ -1,6 +1,6 @@
-// Package tracing tells an OpenTelemetry collector where the time of a request goes:
-// request, queue, lease, guest. It is off unless the environment names a collector, and
-// one that is slow or dead costs a run nothing.
+// Package tracing sends an OpenTelemetry collector the stages of each request: request,
+// queue, lease, guest. It is off unless the environment names a collector, and a slow or
+// dead collector does not delay a run.
 package tracing
 
 import (
@@ -21,35 +21,35 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Options say what is told beside the spans.
+// Options configure a Tracer.
 type Options struct {
-	// Version is that of cordon.
+	// Version is cordon's.
 	Version string
-	// Failed is told when the collector cannot be reached, once until it can be again;
-	// nil means nobody.
+	// Failed is called when the collector cannot be reached, once until it can be reached
+	// again; it may be nil.
 	Failed func(error)
 }
 
 const (
-	// mostWaiting bounds the spans that wait for the collector. What comes above it is
+	// mostWaiting bounds the spans that wait for the collector. Further spans are
 	// dropped.
 	mostWaiting = 4096
 	mostAtOnce  = 512
-	// sendEvery is how long a span waits for others, and sendWithin how long the collector
-	// may take for all of them.
+	// sendEvery is how long a span waits for others, and sendWithin how long sending a
+	// batch may take.
 	sendEvery  = 2 * time.Second
 	sendWithin = 10 * time.Second
 )
 
-// Tracer tells a collector of spans. It is an observe.Tracer and an observe.Observer, and
-// has to be registered as both: what a request was is known at its end.
+// Tracer sends spans to a collector. It is an observe.Tracer and an observe.Observer, and
+// must be registered as both: what a request was is known only at its end.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 }
 
-// Start gives a Tracer to the collector that the environment names by the variables of
-// OpenTelemetry, and nil if it names none: then nobody is to be registered.
+// Start returns a Tracer for the collector in OpenTelemetry's environment variables, or
+// nil if they name none.
 func Start(ctx context.Context, o Options) (*Tracer, error) {
 	on, err := configured()
 	if err != nil || !on {
@@ -62,7 +62,7 @@ func Start(ctx context.Context, o Options) (*Tracer, error) {
 	about, err := resource.New(ctx,
 		resource.WithTelemetrySDK(), resource.WithHost(),
 		resource.WithAttributes(attribute.String("service.name", "cordon"), attribute.String("service.version", o.Version)),
-		resource.WithFromEnv()) // OTEL_SERVICE_NAME has the last word
+		resource.WithFromEnv()) // OTEL_SERVICE_NAME wins
 	if err != nil {
 		return nil, run.Errorf(run.Invalid, "traces: OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
@@ -72,8 +72,8 @@ func Start(ctx context.Context, o Options) (*Tracer, error) {
 	return &Tracer{provider, provider.Tracer("github.com/cordon-sandbox/cordon", trace.WithInstrumentationVersion(o.Version))}, nil
 }
 
-// configured reads the variables that say whether, where and how. The exporter would go on
-// with its own default where one is wrong.
+// configured checks these variables. The exporter would silently use its own default for
+// an invalid one.
 func configured() (bool, error) {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return false, nil
@@ -86,7 +86,7 @@ func configured() (bool, error) {
 		}
 		on = true
 		if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return false, run.Errorf(run.Invalid, "%s is %q: say a URL such as http://collector:4318", name, value)
+			return false, run.Errorf(run.Invalid, "%s is %q: write a URL such as http://collector:4318", name, value)
 		}
 	}
 	if !on {
@@ -94,30 +94,30 @@ func configured() (bool, error) {
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
 		if value := os.Getenv(name); value != "" && value != "http/protobuf" {
-			return false, run.Errorf(run.Invalid, "%s is %q: cordon speaks http/protobuf, on port 4318 as a rule", name, value)
+			return false, run.Errorf(run.Invalid, "%s is %q: cordon only supports http/protobuf, usually on port 4318", name, value)
 		}
 	}
 	return true, nil
 }
 
-// Close sends what is left, until ctx ends.
+// Close sends the remaining spans, until ctx ends.
 func (t *Tracer) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
 
-// FromHeader gives a context in which a request belongs to the trace that its caller names
-// by a W3C traceparent. Without a good one it begins its own.
+// FromHeader returns a context in which a request belongs to the trace that its caller
+// names in a W3C traceparent. Without a valid one the request starts its own trace.
 func FromHeader(ctx context.Context, h http.Header) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(h))
 }
 
-// reporting tells of failures by a function of ours, and not by the one that all users of
-// the library in a process share.
+// reporting reports failures through our own function, not through the library's global
+// handler.
 type reporting struct {
 	sdk.SpanExporter
 	failed  func(error)
-	failing bool // since the last time that it worked; one goroutine exports
+	failing bool // since the last success; one goroutine exports
 }
 
-// ExportSpans sends, and says whether it failed when it did not before.
+// ExportSpans sends spans, and reports the first failure after a success.
 func (r *reporting) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := r.SpanExporter.ExportSpans(ctx, spans)
 	if err != nil && !r.failing && r.failed != nil {

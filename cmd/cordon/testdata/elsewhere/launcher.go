@@ -1,4 +1,4 @@
-// This file stands in the place of internal/launch/new_other.go when elsewhere_linux_test.go
+// This file stands instead of internal/launch/new_other.go when elsewhere_linux_test.go
 // builds a cordon without Linux's tiers: a launcher as macOS's, but without walls.
 
 package launch

@@ -1,4 +1,4 @@
-// Command guest does what it is told, as a program on Windows that cordon runs.
+// Command guest does what its arguments say, as a program on Windows that cordon runs.
 package main
 
 import (
