@@ -47,16 +47,6 @@ func attemptOnce(ctx context.Context, b *Backend, job backend.Job) (run.Result, 
 	return r, errors.Join(err, s.Close())
 }
 
-// grouped says whether commands are in cgroups here.
-func (b *Backend) grouped(t testing.TB) bool {
-	t.Helper()
-	pool, err := b.groups.Pool()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pool != nil
-}
-
 // waits says how many places wait, after all that are being built are there.
 func (a *ahead) waits() (n int) {
 	a.building.Wait()

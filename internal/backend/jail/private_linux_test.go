@@ -11,6 +11,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/confine"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -25,7 +26,10 @@ func openJail(t *testing.T, p policy.Policy) *Backend {
 	}
 	b, err := New(Options{Policy: p})
 	if err != nil {
-		requireBackend(t, p.Jail, err)
+		if run.ClassOf(err) == run.Unsupported {
+			hosttest.Lacks(t, "%s: %v", p.Jail, err)
+		}
+		t.Fatalf("%s: %v", p.Jail, err)
 	}
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {

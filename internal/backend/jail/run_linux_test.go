@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -34,7 +35,7 @@ print("all of it")
 
 // A command's end is its own, whoever has its output.
 func TestOutputHeldByAnother(t *testing.T) {
-	if UnderRace {
+	if hosttest.UnderRace {
 		t.Skip("commands are tried without the race detector")
 	}
 	b := opened(t, policy.Policy{AllowInterpreters: true})

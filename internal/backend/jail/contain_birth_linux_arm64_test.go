@@ -1,4 +1,0 @@
-package jail
-
-// oldBirths are none: this architecture came after the calls that take a directory.
-var oldBirths []birth

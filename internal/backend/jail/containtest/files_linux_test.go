@@ -1,0 +1,324 @@
+package containtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+const fileWall = "files"
+
+// fileAttempts try to reach files of the host.
+func fileAttempts() []attempt {
+	all := []attempt{
+		{name: "shadow", sh: `must_fail grep -q root: /etc/shadow; held`, proof: nakedRoot},
+		{name: "passwd of the host", sh: `must_fail grep -q '^root:' /etc/passwd; held`, proof: naked},
+		{name: "groups of the host", sh: `must_fail grep -q '^root:' /etc/group; held`, proof: naked},
+		{name: "canary for all", act: "read", told: map[string]any{"key": "canary_file"}, proof: naked},
+		{name: "canary of the caller", act: "read", told: map[string]any{"key": "private_file"}, proof: naked},
+		{name: "key in the caller's home", act: "read", told: map[string]any{"key": "home_key"}, plant: plantHomeKey, proof: naked},
+		{name: "private file of root in the workspace", act: "read", told: map[string]any{"key": "alien"}, plant: plantAlien, root: true, proof: naked},
+		{name: "host's temporary directory", act: "read", told: map[string]any{"key": "in_tmp"}, plant: plantIn("in_tmp", os.TempDir()), proof: naked},
+		{name: "host's shared memory directory", act: "read", told: map[string]any{"key": "in_shm"}, plant: plantIn("in_shm", "/dev/shm"), proof: naked},
+		{name: "above the workspace", act: "read", told: map[string]any{"path": "../secret"}, plant: plantBeside, proof: naked},
+		{name: "far above the workspace", act: "climb", told: map[string]any{"key": "canary_file"}, proof: naked},
+		{name: "symlink that was there", act: "read", told: map[string]any{"path": "link"}, plant: plantLink, proof: naked},
+		{name: "symlink of its own", act: "link and read", told: map[string]any{"key": "canary_file"}, proof: naked},
+		{name: "symlink through /proc/self/root", sh: `ln -s /proc/self/root"$canary_file" l; must_fail cat l; held`, proof: naked},
+		{name: "symlink to a directory of the host", sh: `ln -s "$directory" l; must_fail cat l/secret; held`, plant: plantBeside, proof: naked},
+		{name: "rename out of the workspace", act: "rename out", plant: plantBeside, touched: besideTouched, proof: naked},
+		{name: "hard link into the workspace", act: "hard link in", plant: plantGranted, proof: naked},
+		{name: "write to a world-writable file", act: "write", told: map[string]any{"key": "writable_file"}, canary: true, proof: naked},
+		{name: "write to a world-writable directory", sh: `must_fail touch "$writable_dir/x"; held`, canary: true, proof: naked},
+		{name: "write beside the workspace", sh: `touch ../x; held`, plant: plantBeside, touched: besideTouched, proof: naked},
+		{name: "overwrite a program", act: "open to write", told: map[string]any{"path": "/usr/bin/env"}, proof: nakedRoot},
+		{name: "change the mode of a program", act: "chmod", told: map[string]any{"path": "/usr/bin/env"}, proof: nakedRoot},
+		{name: "overwrite the attempt's own program", act: "write over itself", plant: plantVictim, proof: naked},
+		{name: "handle of a file", act: "open by handle", plant: plantBeside, proof: nakedRoot},
+		{name: "leaked descriptor", act: "descriptors", proof: naked},
+		{name: "descriptor numbers up to 4096", act: "use descriptors", proof: naked},
+		{name: "environment of the host", sh: `
+must_fail sh -c 'env | grep -q "$env_name="'
+for file in /proc/[0-9]*/environ; do must_fail sh -c 'tr "\0" "\n" < "$1" 2>&- | grep -q "^$env_name="' - "$file"; done; held`, proof: naked},
+		{name: "only its own environment", act: "environment", proof: naked},
+		{name: "working directory of the host", act: "read", told: map[string]any{"path": "contain_canary"}, plant: plantInCWD,
+			proof: proof{relaxed: func(s *scene) { s.request.Command.Workspace = s.told["cwd"].(string) }}},
+		{name: "symlinked workspace leads to its target alone", act: "read", told: map[string]any{"key": "canary_file"}, plant: plantLinkedWorkspace, proof: naked},
+		{name: "no workspace", act: "read", told: map[string]any{"path": "secret"},
+			plant: func(t *testing.T, s *scene) {
+				s.write(t, filepath.Join(s.workspace, "secret"), s.secret, 0o644)
+				s.request.Command.Workspace = ""
+			}, proof: naked},
+		{name: "socket outside of what is granted", act: "dial", told: map[string]any{"network": "unix", "key": "unix_path"}, proof: naked},
+	}
+	for _, directory := range []string{"/", "/usr", "/usr/bin", "/bin", "/etc", "/etc/alternatives", "/dev", "/run", "/var", "/lib", "/sbin", "/home", "/root", "/opt"} {
+		all = append(all, attempt{name: "new file in " + directory, act: "create", told: map[string]any{"path": directory}, proof: nakedRoot})
+	}
+	return inWall(fileWall, append(all, usrAttempts()...))
+}
+
+func inWall(wall string, all []attempt) []attempt {
+	for i := range all {
+		all[i].wall = wall
+	}
+	return all
+}
+
+func plantHomeKey(t *testing.T, s *scene) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(home, ".cordon-canary-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, dir) })
+	s.told["home_key"] = s.write(t, filepath.Join(dir, ".ssh", "id_ed25519"), s.secret, 0o600)
+}
+
+// plantAlien leaves a file in the workspace that belongs to somebody else.
+func plantAlien(t *testing.T, s *scene) {
+	name := s.write(t, filepath.Join(s.workspace, "alien"), s.secret, 0o600)
+	if err := os.Chown(name, 4321, 4321); err != nil {
+		t.Fatal(err)
+	}
+	s.told["alien"] = name
+}
+
+func plantIn(key, dir string) func(*testing.T, *scene) {
+	return func(t *testing.T, s *scene) {
+		name := filepath.Join(dir, "cdn-"+filepath.Base(s.directory)+"-"+filepath.Base(s.suite.directory))
+		s.told[key] = s.write(t, name, s.secret, 0o644)
+		t.Cleanup(func() { os.Remove(name) })
+	}
+}
+
+func plantBeside(t *testing.T, s *scene) {
+	s.write(t, "secret", s.secret, 0o644)
+	s.write(t, filepath.Join(s.workspace, "mine"), "mine", 0o644)
+	if err := os.Chmod(s.directory, 0o777); err != nil { // the mode must not stand in for a wall
+		t.Fatal(err)
+	}
+}
+
+func besideTouched(t *testing.T, s *scene, _ run.Result) string {
+	entries, err := os.ReadDir(s.directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 2 {
+		return fmt.Sprintf("there is something new beside the workspace: %v", entries)
+	}
+	return ""
+}
+
+func plantLink(t *testing.T, s *scene) {
+	if err := os.Symlink(s.told["canary_file"].(string), filepath.Join(s.workspace, "link")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plantGranted makes a file that may be read, on the workspace's file system.
+func plantGranted(t *testing.T, s *scene) {
+	s.told["granted"] = s.write(t, "granted/file", "granted", 0o644)
+	s.grant(func(p *policy.Policy) { p.Read = append(p.Read, filepath.Join(s.directory, "granted")) })
+}
+
+func plantVictim(t *testing.T, s *scene) {
+	victim := filepath.Join(s.directory, "victim")
+	copyProgram(t, victim)
+	s.told["victim"] = victim
+	s.grant(func(p *policy.Policy) { p.Read = append(p.Read, victim) })
+}
+
+func plantInCWD(t *testing.T, s *scene) {
+	dir := filepath.Join(s.directory, "cwd")
+	s.write(t, filepath.Join(dir, "contain_canary"), s.secret, 0o644)
+	s.told["cwd"] = dir
+}
+
+func plantLinkedWorkspace(t *testing.T, s *scene) {
+	link := filepath.Join(s.directory, "linked")
+	if err := os.Symlink(s.workspace, link); err != nil {
+		t.Fatal(err)
+	}
+	s.request.Command.Workspace = link
+}
+
+var fileActs = map[string]act{
+	"read":          func(t told) error { return readSecret(t.path()) },
+	"climb":         climb,
+	"link and read": linkAndRead,
+	"rename out":    func(t told) error { return os.Rename("mine", "../taken") },
+	"hard link in":  hardLinkIn,
+	"write":         func(t told) error { return os.WriteFile(t.path(), []byte("owned"), 0o666) },
+	"open to write": openToWrite,
+	"chmod":         chmodSame,
+	"write over itself": func(t told) error {
+		return anyOf(map[string]error{
+			"its path": overwrite(t.text("victim")), "its path in /proc": overwrite("/proc/self/root" + t.text("victim")),
+		})
+	},
+	"open by handle":  openByHandle,
+	"descriptors":     descriptors,
+	"use descriptors": useDescriptors,
+	"environment":     environment,
+	"create":          create,
+	"dial":            dial,
+	"writable mounts": writableMounts,
+}
+
+// path is told by itself, or by the key under which the host has told it.
+func (t told) path() string {
+	if key := t.text("key"); key != "" {
+		return t.text(key)
+	}
+	return t.text("path")
+}
+
+func climb(t told) error {
+	return readSecret(strings.Repeat("../", 40) + t.path())
+}
+
+func linkAndRead(t told) error {
+	if err := os.Symlink(t.path(), "own"); err != nil {
+		return broken("%v", err)
+	}
+	return readSecret("own")
+}
+
+// hardLinkIn gives a file that may only be read a name where files may be changed.
+func hardLinkIn(t told) error {
+	if _, err := os.ReadFile(t.text("granted")); err != nil {
+		return broken("%v", err)
+	}
+	if err := os.Link(t.text("granted"), "stolen"); err != nil {
+		return err
+	}
+	return os.WriteFile("stolen", []byte("changed"), 0o644)
+}
+
+func openToWrite(t told) error {
+	file, err := os.OpenFile(t.path(), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+func chmodSame(t told) error {
+	info, err := os.Stat(t.path())
+	if err != nil {
+		return broken("%v", err)
+	}
+	return os.Chmod(t.path(), info.Mode())
+}
+
+func overwrite(path string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.WriteAt([]byte{0x7f}, 0)
+	return err
+}
+
+// openByHandle asks the file system itself, past all mounts.
+func openByHandle(t told) error {
+	handle, mount, err := unix.NameToHandleAt(unix.AT_FDCWD, "mine", 0)
+	if err != nil {
+		return err
+	}
+	_ = mount
+	here, err := unix.Open(".", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return broken("%v", err)
+	}
+	fd, err := unix.OpenByHandleAt(here, handle, unix.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+// descriptors says everything that was inherited beside the standard streams.
+func descriptors(told) error {
+	directory, err := os.Open("/proc/self/fd")
+	if err != nil {
+		return broken("%v", err)
+	}
+	names, err := directory.Readdirnames(-1)
+	if err != nil {
+		return broken("%v", err)
+	}
+	var inherited []string
+	for _, name := range names {
+		target, err := os.Readlink("/proc/self/fd/" + name)
+		// The runtime of this program has an epoll and an event descriptor.
+		if slices.Contains([]string{"0", "1", "2"}, name) || err != nil ||
+			strings.HasPrefix(target, "anon_inode:[event") || strings.HasSuffix(target, "/fd") {
+			continue
+		}
+		inherited = append(inherited, name+" → "+target)
+	}
+	if len(inherited) == 0 {
+		return errors.New("nothing but the standard streams")
+	}
+	fmt.Println(inherited)
+	return nil
+}
+
+// useDescriptors needs no /proc to find what was leaked.
+func useDescriptors(t told) error {
+	for fd := 3; fd < 4096; fd++ {
+		var stat unix.Stat_t
+		if unix.Fstat(fd, &stat) != nil {
+			continue
+		}
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil {
+			continue
+		}
+		if stat.Mode&unix.S_IFMT == unix.S_IFREG || stat.Mode&unix.S_IFMT == unix.S_IFDIR || stat.Mode&unix.S_IFMT == unix.S_IFSOCK {
+			return nil
+		}
+	}
+	return errors.New("no file, directory or socket among them")
+}
+
+// environment knows what a command has; everything else is the host's.
+func environment(t told) error {
+	known := []string{"PATH", "HOME", "TMPDIR", "PWD", "USER", "LOGNAME", "SHELL", "LANG", actVariable, toldVariable}
+	var others []string
+	for _, setting := range os.Environ() {
+		if name, _, _ := strings.Cut(setting, "="); !slices.Contains(known, name) {
+			others = append(others, name)
+		}
+	}
+	if len(others) == 0 {
+		return errors.New("nothing else is there")
+	}
+	fmt.Println(others)
+	return nil
+}
+
+// create leaves nothing when it succeeds. The name is its own: others try the same
+// at the same time.
+func create(t told) error {
+	name := filepath.Join(t.path(), fmt.Sprintf("cordon-contain-canary-%d", os.Getpid()))
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(name))
+}

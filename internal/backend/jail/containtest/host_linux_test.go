@@ -1,0 +1,154 @@
+package containtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+)
+
+// hostView is what a run must leave as it was.
+type hostView struct {
+	name, mounts string
+	descriptors  []string
+	cgroups      []string
+	temporary    []string
+	routines     goleak.Option
+}
+
+func lookAtHost(t testing.TB) hostView {
+	t.Helper()
+	return hostView{
+		name: hostName(t), mounts: hostMounts(t), descriptors: openDescriptors(t), cgroups: cgroupsOf(t, os.Getpid()),
+		temporary: temporaryFiles(t), routines: goleak.IgnoreCurrent(),
+	}
+}
+
+// compare waits a little: the kernel lets go of some things after the last process
+// is gone, and a goroutine ends after it has said so.
+func (h hostView) compare(t testing.TB) {
+	t.Helper()
+	if now := hostName(t); now != h.name {
+		t.Errorf("the host's name was %s and is %s", h.name, now)
+	}
+	for name, look := range map[string]func() []string{
+		"mount":          func() []string { return added(strings.Split(h.mounts, "\n"), strings.Split(hostMounts(t), "\n")) },
+		"descriptor":     func() []string { return added(h.descriptors, openDescriptors(t)) },
+		"cgroup":         func() []string { return added(h.cgroups, cgroupsOf(t, os.Getpid())) },
+		"temporary file": func() []string { return added(h.temporary, temporaryFiles(t)) },
+	} {
+		var left []string
+		for range 200 {
+			if left = look(); len(left) == 0 {
+				break
+			}
+			pause()
+		}
+		if len(left) > 0 {
+			t.Errorf("%s left behind: %v", name, left)
+		}
+	}
+	if err := goleak.Find(h.routines); err != nil {
+		t.Errorf("goroutines are left: %v", err)
+	}
+}
+
+// pause lets others go on for some milliseconds.
+func pause() { <-time.After(5 * time.Millisecond) }
+
+func added(before, after []string) (left []string) {
+	count := map[string]int{}
+	for _, s := range before {
+		count[s]++
+	}
+	for _, s := range after {
+		if count[s]--; count[s] < 0 {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+func hostName(t testing.TB) string {
+	t.Helper()
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// hostMounts are the mounts of the host, one a line, but for those that tests made.
+func hostMounts(t testing.TB) string {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(data), "\n")
+	made := func(line string) bool { return strings.Contains(line, " "+hosttest.MountSource+" ") }
+	return strings.Join(slices.DeleteFunc(lines, made), "\n")
+}
+
+// openDescriptors are what this process holds, by what they are: pipes and
+// sockets all look different, so that only their kind counts.
+func openDescriptors(t testing.TB) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		target, err := os.Readlink("/proc/self/fd/" + e.Name())
+		if err != nil {
+			continue // that of the directory itself
+		}
+		if kind, _, found := strings.Cut(target, ":["); found && !strings.HasPrefix(kind, "anon") {
+			target = kind
+		}
+		all = append(all, target)
+	}
+	return all
+}
+
+// cgroupsOf are the groups of pools whose owner is a process.
+func cgroupsOf(t testing.TB, pid int) (all []string) {
+	t.Helper()
+	found := cgroup.Probe()
+	for _, parent := range []string{found.Parent, found.ProcessParent} {
+		if parent == "" {
+			continue
+		}
+		names, err := filepath.Glob(fmt.Sprintf("%s/cordon-%d-*", parent, pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, names...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all) // both parents may be the same
+}
+
+// temporaryFiles are those of our own making: all in the directory for them, which is
+// this test's alone (see eachBackend), and elsewhere those that are called after
+// this process. Others of cordon may come and go at the same time.
+func temporaryFiles(t testing.TB) (all []string) {
+	t.Helper()
+	ours := "*cordon*" + itoa(os.Getpid()) + "*"
+	for dir, pattern := range map[string]string{os.TempDir(): "*", "/dev/shm": ours, "/var/tmp": ours, "/run": ours} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, names...)
+	}
+	return all
+}

@@ -1,0 +1,65 @@
+package containtest
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/confine"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+)
+
+// keyAttempts look at the kernel's keys. They belong to a user, not to a
+// namespace: a command that is the same user on the host sees the names of all of
+// them, which are names of accounts, hosts and mounts.
+func keyAttempts() []attempt {
+	asGuest := proof{naked: true, uid: confine.Nobody}
+	return inWall("keys", []attempt{
+		{name: "names", sh: `cat /proc/keys; held`, plant: plantKey, proof: asGuest},
+		{name: "number", sh: `must_fail grep -q : /proc/key-users; held`, plant: plantKey, proof: asGuest},
+	})
+}
+
+// plantKey has somebody who is the guest's user on the host keep a key, whose
+// name is the secret.
+func plantKey(t *testing.T, s *scene) {
+	if err := s.handleKey("add key"); err != nil {
+		hosttest.Lacks(t, "this kernel keeps no keys: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.handleKey("forget key"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (s *scene) handleKey(act string) error {
+	cmd := exec.Command(s.suite.program)
+	cmd.Env = []string{actVariable + "=" + act, toldVariable + "=" + encode(map[string]string{"name": s.secret})}
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: confine.Nobody, Gid: confine.Nobody}}
+	}
+	return cmd.Run()
+}
+
+var keyActs = map[string]act{
+	"add key": func(t told) error {
+		if _, err := unix.AddKey("user", t.text("name"), []byte("x"), unix.KEY_SPEC_USER_KEYRING); err != nil {
+			return broken("%v", err)
+		}
+		return nil
+	},
+	"forget key": func(t told) error {
+		key, err := unix.KeyctlSearch(unix.KEY_SPEC_USER_KEYRING, "user", t.text("name"), 0)
+		if err == nil {
+			_, err = unix.KeyctlInt(unix.KEYCTL_UNLINK, key, unix.KEY_SPEC_USER_KEYRING, 0, 0)
+		}
+		if err != nil {
+			return broken("%v", err)
+		}
+		return nil
+	},
+}

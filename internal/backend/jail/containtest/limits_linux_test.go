@@ -1,0 +1,473 @@
+package containtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// limitTest uses up one thing. Each end is told from all others by its outcome
+// and its words.
+type limitTest struct {
+	name    string
+	act, sh string
+	told    map[string]any
+	limits  policy.Limits
+	plant   func(t *testing.T, s *scene)
+	want    run.Outcome
+	words   string
+	// alone is how it ends where there is no cgroup: limits of each process by
+	// itself, and no evidence. Nil means the same.
+	alone []run.Outcome
+	// version2 says that only a cgroup of version 2 can do better.
+	version2 bool
+	check    func(t *testing.T, s *scene, r run.Result)
+}
+
+const (
+	shortWall = policy.Duration(400 * time.Millisecond)
+	shortCPU  = policy.Duration(400 * time.Millisecond)
+	little    = 128 * policy.MiB
+)
+
+var (
+	wallLimit = policy.Limits{WallTime: shortWall}
+	cpuLimit  = policy.Limits{CPUTime: shortCPU, WallTime: policy.Duration(8 * time.Second)}
+	// There is room for this program, and for nothing much.
+	memoryLimit  = policy.Limits{Memory: little, WallTime: policy.Duration(20 * time.Second)}
+	outputLimit  = policy.Limits{Output: 64 * policy.KiB}
+	diskLimit    = policy.Limits{Disk: 8 * policy.MiB}
+	scratchLimit = policy.Limits{Scratch: 4 * policy.MiB}
+	// The shell's loops count in their own process.
+	processLimit = policy.Limits{Processes: 24, WallTime: policy.Duration(5 * time.Second)}
+)
+
+var limitTests = []limitTest{
+	{name: "wall: asleep", sh: `sleep 60`, limits: wallLimit, want: run.TimedOut, words: "wall time limit of 400ms"},
+	{name: "wall: deaf", sh: `trap "" TERM INT HUP XCPU; while :; do sleep 60; done`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
+	{name: "wall: stopped", sh: `kill -STOP $$; echo on`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
+	{name: "wall: waits for its daemons", sh: `(setsid sleep 60 &) ; sleep 60 & wait`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
+	{name: "wall: daemon with the output", sh: `(setsid sleep 60 &); echo done`, limits: policy.Limits{WallTime: policy.Duration(10 * time.Second)}, want: run.Succeeded,
+		check: func(t *testing.T, _ *scene, r run.Result) {
+			if took := r.Usage.WallTime.Std(); took > 5*time.Second {
+				t.Errorf("it waited %v for a daemon", took)
+			}
+		}},
+
+	{name: "cpu: one process", sh: `while :; do :; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time limit of 400ms"},
+	{name: "cpu: deaf to the kernel's warning", sh: `trap "" XCPU; while :; do :; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: many at once", sh: `for i in 1 2 3 4; do (while :; do :; done) & done; wait`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: one after the other", sh: `while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: orphans", sh: `while :; do (sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' &); sleep 0.05; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: daemon", sh: `(setsid sh -c 'while :; do :; done' &); sleep 60`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	{name: "cpu: threads", act: "burn in threads", limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+	// What nobody waits for is in nobody's sum: only a cgroup of version 2 has it.
+	{name: "cpu: children that nobody waits for", act: "burn in children", limits: cpuLimit, want: run.OutOfCPU, words: "CPU time",
+		alone: []run.Outcome{run.OutOfCPU, run.TimedOut}, version2: true},
+	{name: "cpu: a name that looks like numbers", sh: `printf ') R 1 1 1 0 -1 0 0 0 0 0 0 0 0' > /proc/self/comm; while :; do :; done`,
+		limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
+
+	{name: "memory: one process", act: "use memory", told: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit of 128MiB"},
+	{name: "memory: a tree", act: "use memory in children", told: map[string]any{"size": 24, "count": 10}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit"},
+	{name: "memory: shared", act: "use shared memory", told: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit"},
+	{name: "memory: file in memory", act: "use memory file", told: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
+		alone: []run.Outcome{run.Exited}},
+	{name: "memory: System V", act: "use shared segment", told: map[string]any{"size": 512}, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
+		alone: []run.Outcome{run.Exited}},
+	{name: "memory: scratch", sh: `dd if=/dev/zero of=/tmp/x bs=1M count=256 2>/dev/null || exit 1`, limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
+		alone: []run.Outcome{run.Succeeded}},
+	{name: "memory: sockets", act: "use sockets", limits: memoryLimit, want: run.OutOfMemory, words: "memory limit",
+		alone: []run.Outcome{run.Succeeded, run.Exited}},
+
+	{name: "output: stdout", sh: `yes`, limits: outputLimit, want: run.OutOfOutput, words: "output limit of 64KiB", check: bounded},
+	{name: "output: stderr", sh: `yes >&2`, limits: outputLimit, want: run.OutOfOutput, words: "output limit", check: bounded},
+	{name: "output: one write", sh: `head -c 64M /dev/zero`, limits: outputLimit, want: run.OutOfOutput, words: "output limit", check: bounded},
+	{name: "output: from a daemon", sh: `(setsid yes &); sleep 60`, limits: outputLimit, want: run.OutOfOutput, words: "output limit", check: bounded},
+	{name: "output: cut", sh: `head -c 1000000 /dev/zero; echo >&2 end`, limits: outputLimit, want: run.Succeeded,
+		plant: func(_ *testing.T, s *scene) { s.request.OnOutputLimit = policy.OutputTruncate },
+		check: func(t *testing.T, _ *scene, r run.Result) {
+			if r.StdoutSize != 1000000 || !r.StdoutTruncated || len(r.Stdout) != 64<<10 || r.Stderr != "end\n" {
+				t.Errorf("%v, of which %d are here; stderr %q", r.StdoutSize, len(r.Stdout), r.Stderr)
+			}
+		}},
+
+	{name: "disk: one file", sh: `dd if=/dev/zero of=big bs=1M count=200; sleep 1`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit of 8MiB"},
+	{name: "disk: many files", sh: `i=0; while [ $i -lt 4000 ]; do head -c 8192 /dev/zero > f$i; i=$((i+1)); done; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: short and full", sh: `dd if=/dev/zero of=big bs=1M count=32 2>/dev/null`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: in a write grant", sh: `cd "$out" && dd if=/dev/zero of=big bs=1M count=64; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit", plant: plantOut},
+	{name: "disk: deleted while open", act: "fill deleted files", limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: without a name", act: "fill unnamed files", limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: in a closed directory", sh: `mkdir d; dd if=/dev/zero of=d/big bs=1M count=64 2>/dev/null; chmod 0 d; sleep 3`, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
+	{name: "disk: holes", sh: `truncate -s 256M sparse; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
+	{name: "disk: what others write", sh: `ln -s "$directory" l; ln -s "$directory" m; sleep 2.2`, limits: diskLimit, want: run.Succeeded, plant: plantNoise},
+	{name: "disk: written over and over", sh: `for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=f bs=1M count=4 2>/dev/null; done; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
+	{name: "disk: far down", act: "dig", limits: policy.Limits{Disk: 1 * policy.GiB, WallTime: policy.Duration(3 * time.Second)}, want: run.TimedOut, words: "wall time",
+		check: func(t *testing.T, s *scene, r run.Result) {
+			if took := r.Usage.WallTime.Std(); took > 6*time.Second {
+				t.Errorf("it took %v to look at a deep directory", took)
+			}
+		}},
+
+	{name: "scratch: full", sh: `dd if=/dev/zero of=/tmp/x bs=1M count=16`, limits: scratchLimit, want: run.OutOfDisk, words: "scratch limit of 4MiB"},
+	{name: "scratch: in shared memory", sh: `dd if=/dev/zero of=/dev/shm/x bs=1M count=16`, limits: scratchLimit, want: run.OutOfDisk, words: "scratch limit"},
+	{name: "scratch: too many files", sh: `cd /tmp; i=0; while [ $i -lt 20000 ]; do : > $i || exit 1; i=$((i+1)); done`, limits: scratchLimit, want: run.OutOfDisk, words: "scratch limit"},
+	{name: "scratch: emptied in time", sh: `dd if=/dev/zero of=/tmp/x bs=1M count=3 2>/dev/null; rm /tmp/x; exit 3`, limits: scratchLimit, want: run.Exited, words: "exit code 3"},
+	{name: "scratch: file after file", sh: `for i in 1 2 3 4 5 6; do dd if=/dev/zero of=/tmp/x bs=1M count=3 2>/dev/null || exit 1; done`, limits: scratchLimit, want: run.Succeeded},
+
+	{name: "files: too many open", act: "open files", limits: policy.Limits{OpenFiles: 32}, want: run.Exited, words: "exit code 9"},
+	{name: "processes: bomb", sh: `f() { f | f & }; f; f; wait; sleep 1; sh -c : || exit 1; exit 1`, limits: processLimit, want: run.OutOfProcs, words: "limit of 24 processes",
+		alone: []run.Outcome{run.Exited, run.TimedOut}},
+	{name: "processes: counted", sh: `i=0; while sleep 30 & do i=$((i+1)); [ $i -lt 100 ] || break; done; exit 1`, limits: processLimit, want: run.OutOfProcs, words: "processes",
+		alone: []run.Outcome{run.Exited}},
+	{name: "processes: threads", act: "threads", limits: processLimit, want: run.OutOfProcs, words: "processes", alone: []run.Outcome{run.Exited, run.Signaled}},
+	{name: "processes: one after the other", sh: `i=0; while [ $i -lt 200 ]; do sh -c : || exit 1; i=$((i+1)); done`, limits: processLimit, want: run.Succeeded},
+}
+
+// bounded says that a flood is stopped by its size, not by a clock.
+func bounded(t *testing.T, _ *scene, r run.Result) {
+	const most = 8 << 30 // while it dies, it writes, and its end may have to wait for a processor
+	for name, size := range map[string]int64{"stdout": int64(r.StdoutSize), "stderr": int64(r.StderrSize)} {
+		if size > most {
+			t.Errorf("%d bytes of %s were read", size, name)
+		}
+	}
+	if len(r.Stdout) > 64<<10 || len(r.Stderr) > 64<<10 {
+		t.Errorf("%d and %d bytes are kept", len(r.Stdout), len(r.Stderr))
+	}
+}
+
+func plantOut(t *testing.T, s *scene) {
+	out := filepath.Join(s.directory, "out")
+	if err := os.Mkdir(out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.told["out"] = out
+	s.grant(func(p *policy.Policy) { p.Write = append(p.Write, out) })
+}
+
+// plantOld leaves a file in the workspace that is larger than what may be added.
+// That a file has changed which was there before is no evidence, as long as the file
+// system has not shrunk by the limit. So nobody else may write that much meanwhile.
+func TestContainOldFiles(t *testing.T) {
+	if hosttest.UnderRace {
+		t.Skip("walls are tried without the race detector")
+	}
+	var alone sync.Mutex
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		alone.Lock()
+		defer alone.Unlock()
+		limitTest{
+			name: "disk: what was there", sh: `chmod 600 old; touch old; echo more >> old; mv old older; sleep 2.2`, limits: policy.Limits{Disk: 512 * policy.MiB}, want: run.Succeeded, plant: plantOld,
+		}.try(t, suite)
+	})
+}
+
+// plantOld makes a file that is larger than all that other packages' tests write.
+func plantOld(t *testing.T, s *scene) {
+	name := filepath.Join(s.workspace, "old")
+	s.write(t, name, "old data", 0o644)
+	file, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := unix.Fallocate(int(file.Fd()), 0, 0, 600<<20); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plantNoise has the host write beside the workspace while the command runs.
+func plantNoise(t *testing.T, s *scene) {
+	s.write(t, "noise", "", 0o644)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		data := make([]byte, 1<<20)
+		for range 32 {
+			file, err := os.OpenFile(filepath.Join(s.directory, "noise"), os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				return
+			}
+			_, err = file.Write(data)
+			if errors.Join(err, file.Close()) != nil {
+				return
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-done })
+}
+
+func TestContainLimits(t *testing.T) {
+	if hosttest.UnderRace {
+		t.Skip("walls are tried without the race detector")
+	}
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		for _, l := range limitTests {
+			t.Run(l.name, func(t *testing.T) {
+				t.Parallel()
+				l.try(t, suite)
+			})
+		}
+	})
+}
+
+func (l limitTest) try(t *testing.T, suite *suite) {
+	a := attempt{wall: "limits", name: l.name, act: l.act, sh: l.sh, told: l.told}
+	s := suite.scene(t, a, suite.guarded)
+	s.told["marker"] = "cdn-" + filepath.Base(suite.directory) + "-" + filepath.Base(s.directory)
+	if l.plant != nil {
+		l.plant(t, s)
+	}
+	s.request.Limits = l.limits.Or(s.request.Limits)
+	r := s.run(t, a)
+	want, words := []run.Outcome{l.want}, l.words
+	if l.alone != nil && (!grouped(suite.backend) || l.version2 && cgroup.Probe().Version != 2) {
+		want, words = l.alone, ""
+	}
+	held := false
+	for _, w := range want {
+		held = held || r.Outcome == w
+	}
+	if !held || !strings.Contains(r.Error, words) {
+		t.Errorf("want %v and %q, got:\n%s", want, words, show(r))
+	}
+	if r.Outcome.ErrorType() != r.ErrorType || r.Outcome.Status() != r.Status {
+		t.Errorf("%s comes with %s and %s", r.Outcome, r.ErrorType, r.Status)
+	}
+	if l.check != nil {
+		l.check(t, s, r)
+	}
+	if left := processesOf(s.directory); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+// processesOf are those whose environment has a directory of ours in it.
+func processesOf(directory string) (pids []string) {
+	names, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return nil
+	}
+	for _, name := range names {
+		if data, err := os.ReadFile(name); err == nil && strings.Contains(string(data), directory+"/ws") {
+			pids = append(pids, name)
+		}
+	}
+	return pids
+}
+
+var limitActs = map[string]act{
+	"burn": func(t told) error {
+		for began := time.Now(); time.Since(began) < 100*time.Millisecond; {
+		}
+		return errQuiet
+	},
+	"burn in threads": func(told) error {
+		for range 4 {
+			go func() {
+				for n := uint64(0); ; n++ {
+					spun.Store(n)
+				}
+			}()
+		}
+		select {}
+	},
+	"burn in children": func(t told) error {
+		signal.Ignore(unix.SIGCHLD) // the kernel waits for them, and tells nobody
+		for {
+			cmd := childOf("burn")
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				return broken("%v", err)
+			}
+			if err := cmd.Start(); err != nil {
+				return broken("%v", err)
+			}
+			_, _ = out.Read(make([]byte, 1)) // it ends with the child
+			_ = out.Close()
+		}
+	},
+	"use memory": func(t told) error {
+		fill(make([]byte, t.number("size")<<20))
+		return errQuiet
+	},
+	"use memory in children": func(t told) error {
+		var all []*exec.Cmd
+		for range t.number("count") {
+			cmd := childOf("hold memory")
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				return broken("%v", err)
+			}
+			defer in.Close()
+			if err := cmd.Start(); err != nil {
+				os.Exit(1)
+			}
+			all = append(all, cmd)
+		}
+		code := 0
+		for _, cmd := range all {
+			if cmd.Wait() != nil {
+				code = 1
+			}
+		}
+		os.Exit(code)
+		return nil
+	},
+	"hold memory": func(t told) error {
+		memory := make([]byte, t.number("size")<<20)
+		fill(memory)
+		_, _ = unix.Poll(nil, 1500) // until all the others are there
+		runtime.KeepAlive(memory)
+		return errQuiet
+	},
+	"use shared memory": func(t told) error {
+		memory, err := unix.Mmap(-1, 0, t.number("size")<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+		if err != nil {
+			os.Exit(1)
+		}
+		fill(memory)
+		return errQuiet
+	},
+	"use memory file": func(t told) error {
+		fd, err := unix.MemfdCreate("x", unix.MFD_CLOEXEC)
+		if err != nil {
+			os.Exit(1)
+		}
+		data := make([]byte, 1<<20)
+		for range t.number("size") {
+			if _, err := unix.Write(fd, data); err != nil {
+				os.Exit(1)
+			}
+		}
+		return errQuiet
+	},
+	"use shared segment": func(t told) error {
+		if err := sharedMemory(t.number("size") << 20); err != nil {
+			os.Exit(1)
+		}
+		return errQuiet
+	},
+	"use sockets": func(told) error {
+		data := make([]byte, 1<<20)
+		for range 480 {
+			if err := fillSockets(data); err != nil {
+				os.Exit(1)
+			}
+		}
+		return errQuiet
+	},
+	"fill deleted files": func(told) error {
+		return fillFiles(func(i int) (int, error) {
+			name := fmt.Sprintf("f%d", i)
+			fd, err := unix.Open(name, unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+			return fd, errors.Join(err, os.Remove(name))
+		})
+	},
+	"fill unnamed files": func(told) error {
+		return fillFiles(func(int) (int, error) {
+			return unix.Open(".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+		})
+	},
+	"dig":        dig,
+	"open files": openFiles,
+	"threads": func(told) error {
+		for range 200 {
+			go func() {
+				runtime.LockOSThread()
+				_, _ = unix.Poll(nil, 10_000)
+			}()
+		}
+		_, _ = unix.Poll(nil, 10_000)
+		return errQuiet
+	},
+}
+
+// spun keeps a loop from being none.
+var spun atomic.Uint64
+
+func childOf(act string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), actVariable+"="+act, "GOMAXPROCS=1")
+	return cmd
+}
+
+// fillSockets leaves as much between two sockets as there can be, in memory of the
+// kernel's.
+func fillSockets(data []byte) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	for _, fd := range pair {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, len(data))
+		_, _ = unix.Write(fd, data) // as much as there is room for
+	}
+	return nil
+}
+
+// fillFiles writes 8 times 8 MiB, and waits to be found out.
+func fillFiles(open func(i int) (int, error)) error {
+	data := make([]byte, 1<<20)
+	for i := range 8 {
+		fd, err := open(i)
+		if err != nil {
+			return broken("%v", err)
+		}
+		for range 8 {
+			if _, err := unix.Write(fd, data); err != nil {
+				return broken("%v", err)
+			}
+		}
+	}
+	_, _ = unix.Poll(nil, 3000)
+	return errQuiet
+}
+
+// dig makes a directory in a directory in a directory. Whoever looks at it by whole paths
+// takes the square of its depth.
+func dig(told) error {
+	for range 6000 {
+		if err := errors.Join(os.Mkdir("d", 0o755), unix.Chdir("d")); err != nil {
+			break
+		}
+	}
+	for {
+		_, _ = unix.Poll(nil, 1000)
+	}
+}
+
+func openFiles(told) error {
+	n := 3
+	for ; n < 2000; n++ {
+		if _, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+			break
+		}
+	}
+	if n > 32 {
+		return broken("%d files are open", n)
+	}
+	os.Exit(9)
+	return nil
+}

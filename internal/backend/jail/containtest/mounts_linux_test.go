@@ -1,0 +1,98 @@
+package containtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/policy"
+)
+
+// mountRule is what a mount must have. Most of it is behind another wall:
+// no_new_privs makes set-user-id programs harmless, and the filter gives no
+// devices. Only here would one see that a mount has lost its part.
+type mountRule struct {
+	at string
+	// flags are those of every place; native are more, in a root that is ours:
+	// bubblewrap leaves programs executable where nobody can put one.
+	flags, native string
+}
+
+// everywhereElse is for what the system and grants are made of.
+var everywhereElse = mountRule{flags: "ro nosuid nodev"}
+
+func (s *scene) mountRules() []mountRule {
+	rules := []mountRule{
+		{at: "/", flags: "ro nosuid nodev", native: "noexec"},
+		{at: "/proc", flags: "nosuid nodev noexec"},
+		{at: "/tmp", flags: "nosuid nodev"},
+		{at: "/dev/shm", flags: "nosuid nodev"},
+		{at: "/dev/pts", flags: "nosuid noexec"}, // terminals are devices
+		{at: s.workspace, flags: "nosuid nodev"},
+		{at: s.told["out"].(string), flags: "nosuid nodev"},
+	}
+	for _, device := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
+		rules = append(rules, mountRule{at: "/dev/" + device, flags: "nosuid", native: "noexec"})
+	}
+	return rules
+}
+
+// missing says which mounts of a mountinfo lack what they must have, and how many
+// there are.
+func (s *scene) missing(mountinfo string) (lacking []string, count int) {
+	rules := s.mountRules()
+	for line := range strings.Lines(mountinfo) {
+		fields := strings.Fields(line)
+		if len(fields) < 6 {
+			return append(lacking, fmt.Sprintf("nonsense: %q", line)), count
+		}
+		at, flags := fields[4], strings.Split(fields[5], ",")
+		rule := everywhereElse
+		if i := slices.IndexFunc(rules, func(r mountRule) bool { return r.at == at }); i >= 0 {
+			rule = rules[i]
+		}
+		wanted := strings.Fields(rule.flags)
+		if s.suite.jail == policy.JailNative {
+			wanted = append(wanted, strings.Fields(rule.native)...)
+		}
+		for _, flag := range wanted {
+			if !slices.Contains(flags, flag) {
+				lacking = append(lacking, fmt.Sprintf("%s is not %s", at, flag))
+			}
+		}
+		count++
+	}
+	return lacking, count
+}
+
+func TestContainMounts(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		look := attempt{wall: "mounts", name: "flags", sh: `cat /proc/self/mountinfo`}
+		s := suite.scene(t, look, suite.guarded)
+		plantOut(t, s)
+		read := filepath.Join(s.directory, "in")
+		if err := errors.Join(os.Mkdir(read, 0o755), os.Chmod(read, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		s.grant(func(p *policy.Policy) { p.Read = append(p.Read, read) })
+		r := s.run(t, look)
+		lacking, count := s.missing(r.Stdout)
+		if len(lacking) > 0 {
+			t.Errorf("%s\n%s", strings.Join(lacking, "\n"), show(r))
+		}
+		for _, at := range []string{"/", "/proc", "/tmp", "/usr", "/dev/pts", "/dev/null", s.workspace, s.told["out"].(string), read} {
+			if !strings.Contains(r.Stdout, " "+at+" ") {
+				t.Errorf("%s is no mount", at)
+			}
+		}
+		// What is looked for must be there to be missed: no host mounts all like this.
+		if lacking, _ := s.missing(hostMounts(t)); len(lacking) == 0 {
+			t.Error("the host's own mounts have it all: this shows nothing")
+		}
+		t.Logf("%d mounts", count)
+	})
+}

@@ -1,0 +1,165 @@
+package containtest
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	mathrand "math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// meetingPlaces tells both where they could meet: names that nobody else has.
+func meetingPlaces(all ...*scene) {
+	name, key := "cdn-"+rand.Text(), 1+mathrand.Int32N(1<<30)
+	for _, s := range all {
+		s.told["name"], s.told["file"], s.told["segment"], s.told["marker"] = "@"+name, "/tmp/"+name, key, name
+	}
+}
+
+// neighbour puts things where commands on one host could meet, and stays. The
+// kernel chooses its port, which it says.
+func neighbour(t told) error {
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return broken("%v", err)
+	}
+	defer port.Close()
+	name, err := net.Listen("unix", t.text("name"))
+	if err != nil {
+		return broken("%v", err)
+	}
+	defer name.Close()
+	if err := os.WriteFile(t.text("file"), []byte("x"), 0o644); err != nil {
+		return broken("%v", err)
+	}
+	defer os.Remove(t.text("file"))
+	id, err := unix.SysvShmGet(t.number("segment"), 1, unix.IPC_CREAT|unix.IPC_EXCL|0o666)
+	if err != nil {
+		return broken("%v", err)
+	}
+	defer func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) }()
+	fmt.Println("READY", port.Addr())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return errQuiet
+}
+
+func lookForNeighbour(t told) error {
+	dials := func(network, address string) error {
+		conn, err := net.DialTimeout(network, address, dialTime)
+		if err == nil {
+			conn.Close()
+		}
+		return err
+	}
+	_, file := os.ReadFile(t.text("file"))
+	_, segment := unix.SysvShmGet(t.number("segment"), 0, 0)
+	process := errors.New("not there")
+	if len(marked(t.text("marker")+"-first")) > 0 {
+		process = nil
+	}
+	all := map[string]error{
+		"port": dials("tcp", t.text("port")), "name": dials("unix", t.text("name")), "file": file, "segment": segment, "process": process,
+	}
+	met := 0
+	for name, err := range all {
+		if err == nil {
+			fmt.Println("MET", name)
+			met++
+		}
+	}
+	fmt.Println("MET in all", met)
+	return anyOf(all)
+}
+
+// Two commands at once have nothing in common but what they are both given.
+func TestContainNeighbours(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		in, holder := io.Pipe()
+		a, b := suite.scene(t, attempt{}, suite.guarded), suite.scene(t, attempt{}, suite.guarded)
+		meetingPlaces(a, b)
+		request := func(s *scene, act string) run.Request {
+			req := s.request
+			req.Command.Args, req.Command.Env = s.command(attempt{act: act})
+			if act == "neighbour" {
+				req.Command.Args = append(req.Command.Args, s.told["marker"].(string)+"-first")
+			}
+			return req
+		}
+		first := request(a, "neighbour")
+		first.Streams.In = in
+		one := start(t.Context(), suite.backend, suite.policy, first)
+		b.told["port"] = one.until(t, "READY")
+		r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbour"))
+		if err != nil || !strings.Contains(r.Stdout, "HELD") {
+			t.Errorf("they have met: %v\n%s", err, show(r))
+		}
+		_ = holder.Close()
+		if e := <-one.result; e.err != nil || !e.result.OK() {
+			t.Errorf("%v\n%s", e.err, show(e.result))
+		}
+		// Nor does the next one find anything of the last.
+		if r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbour")); err != nil || !strings.Contains(r.Stdout, "HELD") {
+			t.Errorf("something is left: %v\n%s", err, show(r))
+		}
+	})
+}
+
+// Without walls they meet in every place.
+func TestContainNeighboursCanMeet(t *testing.T) {
+	if hosttest.UnderRace {
+		t.Skip("walls are tried without the race detector")
+	}
+	suite := newSuite(t, policy.JailNative)
+	s := suite.scene(t, attempt{}, suite.bait)
+	meetingPlaces(s)
+	command := func(act string) *exec.Cmd {
+		argv, env := s.command(attempt{act: act})
+		cmd := exec.CommandContext(t.Context(), argv[0])
+		if act == "neighbour" {
+			cmd.Args = append(cmd.Args, s.told["marker"].(string)+"-first")
+		}
+		cmd.Env = os.Environ()
+		for name, value := range env {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+		return cmd
+	}
+	first := command("neighbour")
+	in, err := first.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := first.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	port, ready := strings.CutPrefix(line, "READY ")
+	if err != nil || !ready {
+		t.Fatalf("%q %v", line, err)
+	}
+	s.told["port"] = strings.TrimSpace(port)
+	text, err := command("look for a neighbour").CombinedOutput()
+	if err != nil || !strings.Contains(string(text), "MET in all 5") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	in.Close()
+	if err := first.Wait(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,221 @@
+package containtest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// makeFiles leaves one of each kind.
+const makeFiles = `echo text > f && mkdir d && echo text > d/g && ln -s f l && ln f h && mkfifo p && held`
+
+// ownerAttempts are about what a command leaves on the host, and as whose.
+func ownerAttempts() []attempt {
+	return inWall("owners", append(birthAttempts(), []attempt{
+		{name: "files belong to the caller", sh: makeFiles, touched: ownedBy(os.Geteuid(), os.Getegid()), proof: proof{naked: true, root: true, uid: 54321}},
+		{name: "files belong to the workspace's owner", sh: makeFiles, root: true, touched: ownedBy(1234, 1235),
+			plant: func(t *testing.T, s *scene) {
+				if err := os.Chown(s.workspace, 1234, 1235); err != nil {
+					t.Fatal(err)
+				}
+			}, proof: naked},
+		{name: "files in a write grant belong to its owner", sh: `cd "$out" && ` + makeFiles, touched: grantOwned,
+			plant: func(t *testing.T, s *scene) {
+				out := filepath.Join(s.directory, "out")
+				if err := os.Mkdir(out, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				s.told["out"] = out
+				s.grant(func(p *policy.Policy) { p.Write = append(p.Write, out) })
+			}, proof: proof{naked: true, none: "what it shows is that it can be done; the owner is shown by the others"}},
+		{name: "set-user-id by chmod", sh: `cp /bin/true x; chmod 4755 x; chmod 6755 x; held`, touched: privilegedFiles, proof: naked},
+		{name: "set-group-id by chmod", sh: `cp /bin/true x; chmod 2755 x; held`, touched: privilegedFiles, proof: naked},
+		{name: "set-user-id by install", sh: `install -m 4755 /bin/true x; held`, touched: privilegedFiles, proof: naked},
+		{name: "file with capabilities", act: "set capability", touched: privilegedFiles, proof: nakedRoot},
+		{name: "file of somebody else", sh: `touch x; must_fail chown 0:0 x; must_fail chown 4321 x; must_fail chgrp 4321 x; held`, proof: nakedRoot},
+		{name: "attribute of the system", act: "trusted attribute", proof: nakedRoot},
+		{name: "file that cannot be removed", act: "immutable", proof: proof{naked: true, root: true, maybe: "the file system has no such mark"}},
+		{name: "lease on a file of the host", act: "lease", proof: naked},
+	}...))
+}
+
+func ownedBy(uid, gid int) func(*testing.T, *scene, run.Result) string {
+	return func(t *testing.T, s *scene, _ run.Result) string { return alien(t, s.workspace, uid, gid) }
+}
+
+func grantOwned(t *testing.T, s *scene, _ run.Result) string {
+	return alien(t, s.told["out"].(string), os.Geteuid(), os.Getegid())
+}
+
+func alien(t *testing.T, directory string, uid, gid int) string {
+	t.Helper()
+	var others []string
+	found := 0
+	err := filepath.WalkDir(directory, func(path string, _ fs.DirEntry, err error) error {
+		var stat unix.Stat_t
+		if err := errors.Join(err, unix.Lstat(path, &stat)); err != nil {
+			return err
+		}
+		found++
+		if int(stat.Uid) != uid || int(stat.Gid) != gid {
+			others = append(others, fmt.Sprintf("%s belongs to %d:%d", path, stat.Uid, stat.Gid))
+		}
+		return nil
+	})
+	if err != nil || found < 6 {
+		t.Errorf("%d files in %s: %v", found, directory, err)
+	}
+	return strings.Join(others, "; ")
+}
+
+// privilegedFiles are a way from a guest to whoever executes them on the host:
+// they belong to the caller, who may be root. One that is empty executes nothing
+// yet, and keeps the bits when root copies a program into it.
+func privilegedFiles(t *testing.T, s *scene, _ run.Result) string {
+	var found []string
+	err := filepath.WalkDir(s.workspace, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 && info.Mode().IsRegular() {
+			found = append(found, path+" is "+info.Mode().String())
+		}
+		if n, err := unix.Lgetxattr(path, "security.capability", make([]byte, 64)); err == nil && n > 0 {
+			found = append(found, path+" has capabilities")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(found, "; ")
+}
+
+var ownerActs = map[string]act{
+	"be privileged":  bePrivileged,
+	"overwrite file": func(t told) error { return overwrite(t.path()) },
+	"set capability": func(told) error {
+		return errors.Join(os.WriteFile("x", []byte("x"), 0o755), unix.Setxattr("x", "security.capability", netRawCapability, 0))
+	},
+	"trusted attribute": func(told) error {
+		return errors.Join(os.WriteFile("x", []byte("x"), 0o755), unix.Setxattr("x", "trusted.overlay.opaque", []byte("y"), 0))
+	},
+	"immutable": immutable,
+	"lease": func(told) error {
+		file, err := os.Create("leased")
+		if err != nil {
+			return broken("%v", err)
+		}
+		_, err = unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_WRLCK)
+		return err
+	},
+	"execute": func(t told) error {
+		cmd := exec.Command(t.path())
+		cmd.Env = []string{actVariable + "=privileged", toldVariable + "={}"}
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return broken("%v", err)
+		}
+		return errQuiet
+	},
+	"privileged": privileged,
+	"mknod": func(t told) error {
+		_, withRubbish := callAt(unix.SYS_MKNODAT, "rubbish", unix.S_IFCHR|0o666|rubbish, uintptr(unix.Mkdev(1, 1)))
+		return anyOf(map[string]error{
+			"memory":  unix.Mknod("mem", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 1))),
+			"disk":    unix.Mknod("disk", unix.S_IFBLK|0o666, int(unix.Mkdev(254, 0))),
+			"in /tmp": unix.Mknod("/tmp/null", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))),
+			"rubbish": withRubbish,
+		})
+	},
+	"whiteout": func(told) error { return unix.Mknod("whiteout", unix.S_IFCHR|0o666, 0) },
+}
+
+// netRawCapability is struct vfs_cap_data: cap_net_raw, permitted and effective.
+var netRawCapability = []byte{1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+func immutable(told) error {
+	file, err := os.Create("immutable")
+	if err != nil {
+		return broken("%v", err)
+	}
+	defer file.Close()
+	const immutableFlag = 0x10
+	if err := unix.IoctlSetPointerInt(int(file.Fd()), unix.FS_IOC_SETFLAGS, immutableFlag); err != nil {
+		return err
+	}
+	return unix.IoctlSetPointerInt(int(file.Fd()), unix.FS_IOC_SETFLAGS, 0)
+}
+
+// privileged says whether the program that executes it became somebody.
+func privileged(told) error {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return broken("%v", err)
+	}
+	caps := ""
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "CapEff:\t"); ok {
+			caps = strings.TrimSpace(value)
+		}
+	}
+	if os.Geteuid() != os.Getuid() || os.Getegid() != os.Getgid() || strings.Trim(caps, "0") != "" {
+		fmt.Println("uid", os.Getuid(), "euid", os.Geteuid(), "capabilities", caps)
+		return nil
+	}
+	return fmt.Errorf("uid %d, euid %d, capabilities %s", os.Getuid(), os.Geteuid(), caps)
+}
+
+// deviceAttempts are about files that are more than files.
+func deviceAttempts() []attempt {
+	const somebody = 54321
+	return inWall("devices", []attempt{
+		{name: "make a device", act: "mknod", proof: nakedRoot},
+		{name: "make a whiteout", act: "whiteout", proof: proof{naked: true, maybe: "kernels before 5.8 refuse it to all"}},
+		{name: "device in the workspace", root: true, act: "open to write", told: map[string]any{"path": "null"},
+			plant: func(t *testing.T, s *scene) {
+				name := filepath.Join(s.workspace, "null")
+				if err := errors.Join(unix.Mknod(name, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))), os.Chmod(name, 0o666)); err != nil {
+					t.Fatal(err)
+				}
+			}, proof: naked},
+		{name: "set-user-id program in the workspace", root: true, act: "execute", told: map[string]any{"path": "./program"},
+			plant: plantProgram(func(name string) error { return syscall.Chmod(name, 0o4755) }), proof: proof{naked: true, uid: somebody}},
+		{name: "set-group-id program in the workspace", root: true, act: "execute", told: map[string]any{"path": "./program"},
+			plant: plantProgram(func(name string) error { return syscall.Chmod(name, 0o2755) }), proof: proof{naked: true, uid: somebody}},
+		{name: "program with capabilities in the workspace", root: true, act: "execute", told: map[string]any{"path": "./program"},
+			plant: plantProgram(func(name string) error { return unix.Setxattr(name, "security.capability", netRawCapability, 0) }),
+			proof: proof{naked: true, uid: somebody}},
+		{name: "system's own set-user-id programs", root: true, sh: `
+for p in /usr/bin/su /usr/bin/passwd /usr/bin/mount /usr/bin/newgrp; do test -u $p || continue; cp $p ./suid 2>&-; done
+test "$(awk '/^NoNewPrivs/ {print $2}' /proc/self/status)" = 1 || escaped
+awk '$5 == "/usr" && $6 !~ /nosuid/ {exit 1}' /proc/self/mountinfo || escaped; held`, proof: naked},
+		{name: "capabilities of its own", sh: `grep -E '^Cap(Eff|Prm|Bnd|Inh|Amb)' /proc/self/status | grep -qv 0000000000000000 && escaped; held`, proof: naked},
+	})
+}
+
+// plantProgram puts a program of root's into a workspace that is root's.
+func plantProgram(mark func(name string) error) func(*testing.T, *scene) {
+	return func(t *testing.T, s *scene) {
+		name := filepath.Join(s.workspace, "program")
+		copyProgram(t, name)
+		if err := mark(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

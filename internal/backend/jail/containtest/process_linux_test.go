@@ -1,0 +1,449 @@
+package containtest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/confine"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// processAttempts try to reach processes of the host.
+func processAttempts() []attempt {
+	all := []attempt{
+		{name: "see", act: "see", plant: plantProcess, proof: naked},
+		{name: "signal", act: "signal", plant: plantProcess, touched: processTouched, proof: naked},
+		{name: "signal by pidfd", act: "pidfd", plant: plantProcess, touched: processTouched, proof: naked},
+		{name: "signal all", act: "signal all", plant: plantProcess, touched: processTouched, proof: naked},
+		{name: "signal the group", act: "signal group", plant: plantProcess, proof: naked},
+		{name: "have the kernel signal", act: "set owner", plant: plantProcess, proof: naked},
+		{name: "trace", act: "trace", plant: plantProcess, proof: naked},
+		{name: "read memory", act: "read memory", plant: plantProcess, proof: naked},
+		{name: "take a descriptor", act: "take descriptor", plant: plantProcess, proof: naked},
+		{name: "look at limits", act: "look at limits", plant: plantProcess, proof: naked},
+		{name: "directories of processes", act: "directories of processes", told: map[string]any{"key": "private_file"}, plant: plantProcess, proof: naked},
+		{name: "priority of all of a user", act: "priority of user", root: true, plant: plantOfUser, touched: priorityTouched, proof: proof{naked: true, uid: confine.Nobody}},
+		{name: "daemon", act: "daemon", plant: plantMarker, touched: survivors, proof: naked},
+		{name: "daemon that holds the output", act: "daemon", told: map[string]any{"hold": true}, plant: plantMarker, touched: survivors,
+			proof: proof{none: "without a jail the test would wait for it"}},
+		{name: "stopped daemon", act: "daemon", told: map[string]any{"stop": true}, plant: plantMarker, touched: survivors, proof: naked},
+		{name: "daemon of a shell", sh: `(setsid setsid sh -c 'trap "" HUP TERM INT; while :; do sleep 60; done' "$marker" >/dev/null 2>&1 </dev/null &); sleep 0.2; held`,
+			plant: plantMarker, touched: survivors, proof: naked},
+		{name: "forged end", act: "forge", want: run.Exited, touched: exitCode(7),
+			proof: proof{none: "there is nothing to forge without a jail"}},
+		{name: "end that a daemon changes", sh: `(sh -c 'exit 0' &) ; sh -c 'kill -9 $$'; exit 7`, want: run.Exited, touched: exitCode(7),
+			proof: proof{none: "there is nothing to forge without a jail"}},
+		{name: "end by its own hand", sh: `kill -KILL $$`, want: run.Signaled, touched: signaled("SIGKILL"), bwrap: bwrapSignaled(unix.SIGKILL),
+			proof: proof{none: "it is about what is said of it"}},
+		{name: "end by a real-time signal", sh: `kill -35 $$`, want: run.Signaled, touched: signaled("SIGRTMIN+1"), bwrap: bwrapSignaled(35),
+			proof: proof{none: "it is about what is said of it"}},
+		{name: "end by the signal for CPU time", sh: `kill -XCPU $$`, want: run.Signaled, touched: signaled("SIGXCPU"), bwrap: bwrapSignaled(unix.SIGXCPU),
+			proof: proof{none: "it is about what is said of it"}},
+		{name: "end by the filter's signal", sh: `kill -SYS $$`, want: run.Signaled, touched: signaled("SIGSYS"), bwrap: bwrapSignaled(unix.SIGSYS),
+			proof: proof{none: "it is about what is said of it"}},
+		{name: "children for the parent", act: "clone parent", proof: naked},
+		{name: "orphans are waited for", sh: `
+i=0; while [ $i -lt 300 ]; do (sh -c : &); i=$((i+1)); done; sleep 0.2
+n=$(cat /proc/[0-9]*/stat 2>&- | grep -c ') Z 1 '); [ "$n" -gt 5 ] && escaped $n; held $n`,
+			plant: func(_ *testing.T, s *scene) { s.request.Limits.Processes = 64 },
+			proof: proof{none: "every host's init does it"}},
+	}
+	return inWall("processes", all)
+}
+
+const bwrapInit = "the first process is bubblewrap's own, which hides nothing and has nothing to hide"
+
+// bwrapSignaled is what bubblewrap makes of a signal: an exit code, as a shell does.
+func bwrapSignaled(by syscall.Signal) ending { return ending{run.Exited, 128 + int(by)} }
+
+// initAttempts try the first process of the place, which is ours.
+func initAttempts() []attempt {
+	all := []attempt{
+		{name: "all signals", act: "bombard", plant: plantInit, touched: processTouched, proof: naked},
+		{name: "trace", act: "trace", plant: plantInit, proof: naked},
+		{name: "read memory", act: "read memory", plant: plantInit, proof: naked},
+		{name: "take a descriptor", act: "take descriptor", plant: plantInit, proof: naked},
+		{name: "change limits", act: "change limits", plant: plantInit, proof: naked},
+		{name: "secrets in what is said of it", sh: `cat /proc/$pid/cmdline /proc/$pid/status /proc/$pid/comm /proc/$pid/mountinfo | grep -a -q "$mark" && escaped; held`,
+			plant: plantInit, proof: proof{none: "it looks for what nobody has put there"}},
+		{name: "out of memory first", sh: `echo 1000 > /proc/$pid/oom_score_adj && escaped; held`, plant: plantInit, open: bwrapInit, proof: naked},
+	}
+	for _, name := range []string{"environ", "maps", "mem", "exe", "root/", "cwd/", "fd/", "auxv", "io", "ns/mnt"} {
+		all = append(all, attempt{name: "peek at " + name, act: "peek", told: map[string]any{"file": name}, plant: plantInit, open: bwrapInit, proof: naked})
+	}
+	return inWall("init", all)
+}
+
+// canaryProcess is a process of the host that must not be reached.
+type canaryProcess struct {
+	cmd *exec.Cmd
+	end chan error
+}
+
+// startProcess starts one that waits for the end of its input.
+func startProcess(t *testing.T, s *scene, uid int) *canaryProcess {
+	t.Helper()
+	cmd := exec.Command(s.suite.program, s.told["marker"].(string)+"-canary")
+	cmd.Env = []string{actVariable + "=wait", toldVariable + "={}", "CORDON_SECRET=" + s.secret}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if uid != 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+	}
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(output).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	p := &canaryProcess{cmd: cmd, end: make(chan error, 1)}
+	go func() { p.end <- cmd.Wait() }()
+	t.Cleanup(func() {
+		input.Close()
+		_ = cmd.Process.Signal(unix.SIGCONT)
+		<-p.end
+	})
+	return p
+}
+
+func plantProcess(t *testing.T, s *scene) {
+	p := startProcess(t, s, 0)
+	s.process = p
+	s.setPid(p.cmd.Process.Pid)
+}
+
+// setPid tells it to shells too.
+func (s *scene) setPid(pid int) {
+	s.request.Command.Env = map[string]string{"pid": itoa(pid)}
+	s.told["pid"] = pid
+}
+
+// plantInit aims at the init; where there is none, at a process of the same user.
+func plantInit(t *testing.T, s *scene) {
+	plantProcess(t, s)
+	if !s.naked {
+		s.setPid(1)
+	}
+}
+
+func plantMarker(_ *testing.T, s *scene) {
+	s.told["marker"] = "cdn-" + filepath.Base(s.suite.directory) + "-" + filepath.Base(s.directory)
+}
+
+// processTouched says that the canary is dead, stopped or hit.
+func processTouched(_ *testing.T, s *scene, _ run.Result) string {
+	p := s.process
+	patience := time.NewTimer(time.Millisecond)
+	if s.naked {
+		patience.Reset(time.Second) // it is to die, which may take a moment
+	}
+	defer patience.Stop()
+	select {
+	case err := <-p.end:
+		p.end <- err
+		return fmt.Sprintf("a process of the host is gone: %v", err)
+	case <-patience.C:
+		return ""
+	}
+}
+
+// plantOfUser is a process of the guest's own user.
+func plantOfUser(t *testing.T, s *scene) {
+	p := startProcess(t, s, confine.Nobody)
+	s.process = p
+	s.setPid(p.cmd.Process.Pid)
+}
+
+func priorityTouched(t *testing.T, s *scene, _ run.Result) string {
+	// The system call gives 20 minus the nice value.
+	priority, err := unix.Getpriority(unix.PRIO_PROCESS, s.told["pid"].(int))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if priority != 20 {
+		return fmt.Sprintf("a process of the host has nice value %d", 20-priority)
+	}
+	return ""
+}
+
+// survivors are processes with the scene's marker on their command line.
+func survivors(t *testing.T, s *scene, _ run.Result) string {
+	found := marked(s.told["marker"].(string))
+	for _, pid := range found {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+	if len(found) > 0 {
+		return fmt.Sprintf("processes %v have outlived the command", found)
+	}
+	return ""
+}
+
+// marked lists the processes of the host that have a word on their command line.
+func marked(word string) (pids []int) {
+	names, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		return nil
+	}
+	for _, name := range names {
+		line, err := os.ReadFile(name)
+		if err != nil || !strings.Contains(string(line), word) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func exitCode(want int) func(*testing.T, *scene, run.Result) string {
+	return func(_ *testing.T, _ *scene, r run.Result) string {
+		if r.ExitCode == nil || *r.ExitCode != want {
+			return "the exit code is not that of the command"
+		}
+		return ""
+	}
+}
+
+func signaled(want string) func(*testing.T, *scene, run.Result) string {
+	return func(_ *testing.T, s *scene, r run.Result) string {
+		if s.byBubblewrap() {
+			return "" // see bwrapSignaled
+		}
+		if r.Signal != want || r.ExitCode != nil {
+			return "the signal is " + r.Signal
+		}
+		if len(r.Violations) > 0 {
+			return "a violation that nobody has seen"
+		}
+		return ""
+	}
+}
+
+var processActs = map[string]act{
+	"wait": func(told) error {
+		fmt.Println("READY")
+		_, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		return err
+	},
+	"see": func(t told) error {
+		if len(marked(t.text("marker")+"-canary")) == 0 {
+			return errors.New("it is not there")
+		}
+		return nil
+	},
+	"signal group": func(t told) error { return unix.Kill(-t.number("pid"), 0) },
+	"signal":       func(t told) error { return unix.Kill(t.number("pid"), unix.SIGTERM) },
+	"pidfd": func(t told) error {
+		fd, err := unix.PidfdOpen(t.number("pid"), 0)
+		if err != nil {
+			return err
+		}
+		return unix.PidfdSendSignal(fd, unix.SIGTERM, nil, 0)
+	},
+	"signal all": signalAll,
+	"set owner": func(t told) error {
+		var pipe [2]int
+		if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+			return broken("%v", err)
+		}
+		_, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_SETOWN, t.number("pid"))
+		return err
+	},
+	"trace": func(t told) error {
+		return anyOf(map[string]error{"attach": unix.PtraceAttach(t.number("pid")), "seize": unix.PtraceSeize(t.number("pid"))})
+	},
+	"read memory":     readMemory,
+	"take descriptor": takeDescriptor,
+	"look at limits": func(t told) error {
+		var limit unix.Rlimit
+		return unix.Prlimit(t.number("pid"), unix.RLIMIT_NOFILE, nil, &limit)
+	},
+	"change limits": func(t told) error {
+		var limit unix.Rlimit
+		return anyOf(map[string]error{
+			"get": unix.Prlimit(t.number("pid"), unix.RLIMIT_CORE, nil, &limit),
+			"set": unix.Prlimit(t.number("pid"), unix.RLIMIT_CORE, &unix.Rlimit{}, nil),
+		})
+	},
+	"directories of processes": directoriesOfProcesses,
+	"priority of user": func(told) error {
+		return errors.Join(unix.Setpriority(unix.PRIO_USER, 0, 7), errors.New("it is done; who was meant is seen from outside"))
+	},
+	"daemon":        daemon,
+	"daemon middle": func(t told) error { return startSelf(t, "linger") },
+	"linger":        linger,
+	"forge":         forge,
+	"clone parent": func(told) error {
+		_, err := rawClone(unix.CLONE_PARENT | uintptr(unix.SIGCHLD))
+		return err
+	},
+	"bombard": bombard,
+	"peek":    peek,
+}
+
+// signalAll asks first, with no signal at all. Only where nobody is meant it means
+// it: a test must not end its host.
+func signalAll(told) error {
+	if err := unix.Kill(-1, 0); err == nil {
+		return nil
+	}
+	return errors.Join(unix.Kill(-1, unix.SIGKILL), errors.New("nobody is there"))
+}
+
+// readMemory reads where programs begin.
+func readMemory(t told) error {
+	data := make([]byte, 4)
+	local := []unix.Iovec{{Base: &data[0], Len: 4}}
+	remote := []unix.RemoteIovec{{Base: 0x400000, Len: 4}}
+	n, err := unix.ProcessVMReadv(t.number("pid"), local, remote, 0)
+	if err == nil && (n != 4 || data[1] != 'E') {
+		return broken("read %d: %q", n, data)
+	}
+	return err
+}
+
+func takeDescriptor(t told) error {
+	fd, err := unix.PidfdOpen(t.number("pid"), 0)
+	if err != nil {
+		return err
+	}
+	for i := range 4 {
+		var taken int
+		if taken, err = unix.PidfdGetfd(fd, i, 0); err == nil {
+			return unix.Close(taken)
+		}
+	}
+	return err
+}
+
+// directoriesOfProcesses looks for a file of the host through every process.
+func directoriesOfProcesses(t told) error {
+	links, err := filepath.Glob("/proc/[0-9]*/*")
+	if err != nil {
+		return broken("%v", err)
+	}
+	for _, link := range links {
+		switch filepath.Base(link) {
+		case "root", "cwd":
+			for _, up := range []string{"", strings.Repeat("/..", 20)} {
+				if readSecret(link+up+t.path()) == nil {
+					fmt.Println("through", link)
+					return nil
+				}
+			}
+		}
+	}
+	return fmt.Errorf("none of %d", len(links))
+}
+
+// startSelf starts this program with another act, marked and in a session of its
+// own, and does not wait for it.
+func startSelf(t told, name string) error {
+	cmd := exec.Command("/proc/self/exe", t.text("marker"))
+	cmd.Args[0] = "attempt"
+	cmd.Env = append(os.Environ(), actVariable+"="+name)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if t["hold"] == true {
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	}
+	if err := cmd.Start(); err != nil {
+		return broken("%v", err)
+	}
+	if name == "daemon middle" {
+		if err := cmd.Wait(); err != nil {
+			return broken("%v", err)
+		}
+	}
+	return errors.New("it is started; whether it lives is seen from outside")
+}
+
+func daemon(t told) error { return startSelf(t, "daemon middle") }
+
+// linger stays for longer than any test, and not for ever.
+func linger(t told) error {
+	signal.Ignore(unix.SIGTERM, unix.SIGHUP, unix.SIGINT)
+	if t["stop"] == true {
+		_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
+	}
+	for range 60 {
+		_, _ = unix.Poll(nil, 1000)
+	}
+	return errQuiet
+}
+
+// forge says in every descriptor that the command has succeeded, as the init
+// does, and fails.
+func forge(told) error {
+	for fd := 3; fd < 1100; fd++ {
+		_, _ = unix.Write(fd, make([]byte, 4))
+		_ = unix.Sendmsg(fd, make([]byte, 4), nil, nil, unix.MSG_NOSIGNAL)
+	}
+	if file, err := os.OpenFile("/proc/1/fd/3", os.O_WRONLY, 0); err == nil {
+		_, _ = file.Write(make([]byte, 4))
+	}
+	os.Exit(7)
+	return nil
+}
+
+func bombard(t told) error {
+	const last = 64
+	for n := 1; n <= last; n++ {
+		_ = unix.Kill(t.number("pid"), syscall.Signal(n))
+	}
+	return errors.New("it was not moved")
+}
+
+func peek(t told) error {
+	name := "/proc/" + itoa(t.number("pid")) + "/" + t.text("file")
+	switch {
+	case t.text("file") == "mem":
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		_, err = file.ReadAt(make([]byte, 4), 0x400000)
+		return err
+	case strings.HasSuffix(name, "/"):
+		entries, err := os.ReadDir(name)
+		if err == nil && len(entries) == 0 {
+			return errors.New("it is empty")
+		}
+		return err
+	}
+	data := make([]byte, 16<<10)
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(t.text("file"), "ns/") {
+		return nil
+	}
+	n, err := file.Read(data)
+	if n == 0 {
+		return fmt.Errorf("it is empty: %w", err)
+	}
+	fmt.Printf("%q\n", data[:n])
+	return nil
+}

@@ -1,0 +1,198 @@
+package containtest
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// A workspace that is exchanged for a link while a command is started must not
+// become the directory behind the link: whoever may write above it could else have
+// any directory of the host mounted.
+func TestContainWorkspaceExchanged(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		s := suite.scene(t, attempt{}, suite.guarded)
+		s.write(t, "secrets/secret", s.secret, 0o644)
+		workspace, link := filepath.Join(s.workspace, "w"), filepath.Join(s.workspace, "l")
+		if err := errors.Join(os.Mkdir(workspace, 0o755), os.Symlink(filepath.Join(s.directory, "secrets"), link)); err != nil {
+			t.Fatal(err)
+		}
+		stop, done := make(chan struct{}), make(chan error, 1)
+		exchanged := 0
+		go func() {
+			for {
+				select {
+				case <-stop:
+					done <- nil
+					return
+				default:
+					if err := unix.Renameat2(unix.AT_FDCWD, workspace, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE); err != nil {
+						done <- err
+						return
+					}
+					exchanged++
+				}
+			}
+		}()
+		ran, refused := 0, 0
+		defer func() {
+			close(stop)
+			if err := <-done; err != nil || exchanged == 0 || ran == 0 {
+				t.Errorf("%d exchanges (%v), %d runs: that was no race", exchanged, err, ran)
+			}
+			t.Logf("%d exchanges, %d runs, %d refused", exchanged, ran, refused)
+		}()
+		// A link that was there when the caller named it is the caller's choice.
+		// What is right is to refuse, or to use the directory that was looked at.
+		for deadline := time.Now().Add(raceTime()); time.Now().Before(deadline); {
+			r, err := runIn(t.Context(), suite.backend, suite.policy, run.Request{
+				Command: run.Command{Args: []string{"/bin/sh", "-c", "pwd; cat secret; echo owned > owned"}, Workspace: workspace},
+			})
+			if err != nil {
+				refused++
+				mustBeRefusal(t, err)
+				continue
+			}
+			ran++
+			where, _, _ := strings.Cut(r.Stdout, "\n")
+			if where == workspace && strings.Contains(r.Stdout, s.secret) {
+				t.Fatalf("what is mounted at %s is the directory behind a link\n%s", where, show(r))
+			}
+		}
+	})
+}
+
+// A grant below the workspace is a path that a command can redirect for the next
+// one: it cannot move what is mounted, but the directory that it is in. The kernel
+// then finds another directory under that path on the host, and mounts it.
+var redirections = map[string]string{
+	"to a directory of the host":     `mkdir -p a && ln -s "$target" a/ssl`,
+	"to one that it has too":         `mkdir -p a && ln -s ../../../../../etc a/ssl`,
+	"of the directory that it is in": `ln -s ../../../../etc a`,
+}
+
+func TestContainGrantRedirected(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		for name, redirect := range redirections {
+			for _, kind := range []string{"read", "write"} {
+				t.Run(kind+" "+name, func(t *testing.T) { redirectGrant(t, suite, kind, redirect, nil) })
+				if suite.jail == policy.JailNative {
+					t.Run(kind+" "+name+" without Landlock", func(t *testing.T) {
+						// It knows directories, not paths, and could hide what is mounted there.
+						redirectGrant(t, suite, kind, redirect, []policy.Wall{policy.WallLandlock})
+					})
+				}
+			}
+		}
+	})
+}
+
+func redirectGrant(t *testing.T, suite *suite, kind, redirect string, without []policy.Wall) {
+	s := suite.scene(t, attempt{}, suite.guarded)
+	secret := s.write(t, "secrets/secret", s.secret, 0o666)
+	granted := filepath.Join(s.workspace, "a", "ssl")
+	s.write(t, filepath.Join(granted, "file"), "granted", 0o644)
+	before := tree(t, filepath.Dir(secret))
+	p := suite.policy
+	if kind == "read" {
+		p.Read = append(p.Read[:1:1], granted)
+	} else {
+		p.Write = append(p.Write[:0:0], granted)
+	}
+	b := suite.open(t, p, without)
+	name := "cdn-" + rand.Text()
+	request := func(script string) run.Request {
+		req := s.request
+		req.Command.Args = []string{"/bin/sh", "-c", script}
+		req.Command.Env = map[string]string{"target": filepath.Dir(secret), "granted": granted, "name": name}
+		return req
+	}
+	if r, err := runIn(t.Context(), b, p, request("mv a c && "+redirect)); err != nil || !r.OK() {
+		t.Fatalf("it cannot even try: %v\n%s", err, show(r))
+	}
+	canaries := []string{filepath.Join("/etc", name), filepath.Join("/etc/ssl", name)}
+	for _, path := range canaries {
+		defer os.Remove(path) // there is none, if all is well
+	}
+	for range 3 { // some places were built before, some are not
+		r, err := runIn(t.Context(), b, p, request(`
+cat "$granted/secret"; grep -h ^root: /etc/passwd "$granted/passwd"; ls /etc/ssl "$granted" | grep -x private
+for f in "$granted" /etc /etc/ssl; do echo owned > "$f/$name"; done; echo owned > "$granted/secret"; exit 0`))
+		if err != nil {
+			mustBeRefusal(t, err)
+			continue
+		}
+		for _, word := range []string{s.secret, "root:", "private"} {
+			if strings.Contains(r.Stdout, word) {
+				t.Errorf("a command has chosen what the next one is granted\n%s", show(r))
+			}
+		}
+	}
+	if after := tree(t, filepath.Dir(secret)); after != before {
+		t.Errorf("a command has written to the host: %s", after)
+	}
+	for _, path := range canaries {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("a command has written to the host: %s", path)
+		}
+	}
+}
+
+// refusals are how one says, by class, that a path does not lead any more to what
+// was looked at. Anything else is a failure that only looks like a wall.
+var refusals = map[run.Class][]string{
+	run.Invalid: {"was replaced by a symlink", "the workspace ", "workspace /", "which does not exist any more", "cannot be seen inside"},
+	run.Unsupported: {
+		"cannot be set up: open /", "cannot be set up: mount /", "cannot be set up: landlock: ENOENT", "cannot be set up: bwrap: ",
+	},
+}
+
+func mustBeRefusal(t *testing.T, err error) {
+	t.Helper()
+	right := slices.ContainsFunc(refusals[run.ClassOf(err)], func(words string) bool { return strings.Contains(err.Error(), words) })
+	if !right {
+		t.Errorf("a redirected path is no reason for this: %s: %v", run.ClassOf(err), err)
+	}
+}
+
+func raceTime() time.Duration {
+	if testing.Short() {
+		return 300 * time.Millisecond
+	}
+	return 1500 * time.Millisecond
+}
+
+// Where the root of a command has a link, a path through it must not lead to the
+// host's directory of that name while the root is built.
+func TestContainWorkspaceBelowLinks(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		name := "cdn-" + filepath.Base(suite.directory)
+		workspace := filepath.Join("/var/tmp", name)
+		if err := os.Mkdir(workspace, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		defer removeAll(t, workspace)
+		wrong := filepath.Join(os.TempDir(), name)
+		defer os.RemoveAll(wrong)
+		r, err := runIn(t.Context(), suite.backend, suite.policy, run.Request{Command: run.Command{Args: []string{"/bin/sh", "-c", "pwd; echo text > file"}, Workspace: workspace}})
+		if err != nil || !r.OK() {
+			t.Errorf("a workspace in /var/tmp: %v\n%s", err, show(r))
+		}
+		if _, err := os.Stat(filepath.Join(workspace, "file")); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(wrong); err == nil {
+			t.Errorf("%s was made on the host", wrong)
+		}
+	})
+}

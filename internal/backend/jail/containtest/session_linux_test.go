@@ -1,0 +1,111 @@
+package containtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/internal/backend/jail"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// toTheTerminal writes where the caller reads, whatever the streams are.
+const toTheTerminal = `(echo from inside > /dev/tty) 2>&- && escaped; held`
+
+// A command without a terminal must not have that of whoever started it. Tests seldom
+// have one, so here it is a Runner in a session with a terminal of its own.
+func TestContainTerminalOfTheRunner(t *testing.T) {
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		a := attempt{wall: "terminal", name: "of the Runner", act: "runner at a terminal"}
+		s := suite.scene(t, a, suite.guarded)
+		s.told["jail"], s.told["program"] = string(suite.jail), suite.program
+		for _, naked := range []bool{false, true} {
+			s.told["naked"] = naked
+			said := s.atTerminal(t, a)
+			if escaped := strings.Contains(said, "ESCAPED"); escaped != naked || !escaped && !strings.Contains(said, "HELD") {
+				t.Errorf("without a jail: %v: it says %q", naked, said)
+			}
+		}
+	})
+}
+
+// atTerminal runs an act of this binary at a terminal, and gives what it says.
+func (s *scene) atTerminal(t *testing.T, a attempt) string {
+	t.Helper()
+	theirs := newTerminal(t)
+	argv, env := s.command(a)
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir = os.Environ(), s.workspace
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	var out bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, cut(out.String()))
+	}
+	return out.String()
+}
+
+// runnerAtTerminal has a shell write to the terminal, from a jail or without one.
+func runnerAtTerminal(t told) error {
+	if t["naked"] == true {
+		out, err := exec.Command("/bin/sh", "-c", shellPrelude+toTheTerminal).Output()
+		if err != nil {
+			return broken("%v", err)
+		}
+		fmt.Printf("%s", out)
+		return errQuiet
+	}
+	p, err := policy.Preset("command")
+	if err != nil {
+		return broken("%v", err)
+	}
+	p.Jail, p.AllowInterpreters = policy.JailBackend(t.text("jail")), true
+	b, err := jail.New(jail.Options{Policy: p})
+	if err != nil {
+		return broken("%v", err)
+	}
+	defer b.Close()
+	r, err := runIn(context.Background(), b, p, run.Request{
+		Command: run.Command{Args: []string{"/bin/sh", "-c", `eval "$attempt"`}, Env: map[string]string{"attempt": shellPrelude + toTheTerminal}, Workspace: t.text("workspace")},
+	})
+	if err != nil {
+		return broken("%v", err)
+	}
+	fmt.Print(r.Stdout, r.Stderr)
+	return errQuiet
+}
+
+// newTerminal returns the guest's end of a terminal that ends with the test.
+func newTerminal(t *testing.T) *os.File {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ours.Close() })
+	if err := unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { theirs.Close() })
+	return theirs
+}

@@ -1,0 +1,248 @@
+package containtest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// socketCalls ask for protocols beside TCP, UDP, local sockets and the list of
+// interfaces. Each is a parser in the kernel, and some end at no namespace.
+var socketCalls = []systemCall{
+	socketOf("packets", unix.AF_PACKET, unix.SOCK_RAW, 0x300, true),
+	socketOf("packets, cooked", unix.AF_PACKET, unix.SOCK_DGRAM, 0x300, true),
+	socketOf("packets in 64 bits", unix.AF_PACKET|1<<32, unix.SOCK_RAW, 0x300, true),
+	socketOf("raw", unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP, true),
+	socketOf("raw, version 6", unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_ICMPV6, true),
+	socketOf("raw, flags in 64 bits", unix.AF_INET, unix.SOCK_RAW|1<<32, unix.IPPROTO_ICMP, true),
+	socketOf("ping", unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP, true),
+	socketOf("multipath TCP", unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, false),
+	socketOf("SCTP", unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP, false),
+	socketOf("UDP-Lite", unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_UDPLITE, false),
+	socketOf("audit", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT, false),
+	socketOf("generic netlink", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_GENERIC, false),
+	socketOf("netfilter", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_NETFILTER, false),
+	socketOf("IPsec", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_XFRM, false),
+	socketOf("events of devices", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT, false),
+	socketOf("socket diagnosis", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_SOCK_DIAG, false),
+	socketOf("connector", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_CONNECTOR, false),
+	socketOf("algorithms", unix.AF_ALG, unix.SOCK_SEQPACKET, 0, false),
+	socketOf("hypervisor", unix.AF_VSOCK, unix.SOCK_STREAM, 0, false),
+	socketOf("hypervisor in 64 bits", unix.AF_VSOCK|1<<40, unix.SOCK_STREAM, 0, false),
+	socketOf("keys", unix.AF_KEY, unix.SOCK_RAW, 2, true),
+	socketOf("XDP", unix.AF_XDP, unix.SOCK_RAW, 0, true),
+	socketOf("Bluetooth", unix.AF_BLUETOOTH, unix.SOCK_RAW, 1, false),
+	socketOf("CAN", unix.AF_CAN, unix.SOCK_RAW, 1, false),
+	socketOf("TIPC", unix.AF_TIPC, unix.SOCK_STREAM, 0, false),
+	socketOf("RDS", unix.AF_RDS, unix.SOCK_SEQPACKET, 0, false),
+	socketOf("SMC", unix.AF_SMC, unix.SOCK_STREAM, 0, false),
+	socketOf("KCM", unix.AF_KCM, unix.SOCK_DGRAM, 0, false),
+	socketOf("L2TP", unix.AF_PPPOX, unix.SOCK_DGRAM, 1, false),
+	socketOf("routers", unix.AF_QIPCRTR, unix.SOCK_DGRAM, 0, false),
+	{name: "pair of the internet", number: unix.SYS_SOCKETPAIR, args: []uintptr{unix.AF_INET, unix.SOCK_STREAM, 0, nonsense}},
+	{name: "option of netfilter", number: unix.SYS_SETSOCKOPT, args: []uintptr{nowhere, unix.IPPROTO_IP, 64, 0, 0}},
+	{name: "program for a socket", number: unix.SYS_SETSOCKOPT, args: []uintptr{nowhere, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, 0, 0}},
+}
+
+func socketOf(name string, family, kind, protocol uintptr, root bool) systemCall {
+	c := systemCall{name: "socket: " + name, number: unix.SYS_SOCKET, args: []uintptr{family, kind, protocol}, root: root}
+	if name == "ping" {
+		c.maybe = "a host may give these to no group"
+	}
+	return c
+}
+
+func socketAttempts() []attempt { return inWall("sockets", attemptsOf(socketCalls)) }
+
+// networkAttempts try to reach anything beyond the command's own loopback.
+func networkAttempts() []attempt {
+	return inWall("network", []attempt{
+		{name: "TCP to the host", act: "dial", told: map[string]any{"network": "tcp4", "address": "127.0.0.1", "port": "tcp4_port"}, proof: naked},
+		{name: "TCP to the host, version 6", act: "dial", told: map[string]any{"network": "tcp6", "address": "::1", "port": "tcp6_port"}, proof: naked},
+		{name: "TCP to the host's other loopback addresses", act: "dial", told: map[string]any{"network": "tcp4", "address": "0.0.0.0", "port": "tcp4_port"}, proof: naked},
+		{name: "UDP to the host", act: "dial", told: map[string]any{"network": "udp4", "address": "127.0.0.1", "port": "udp4_port"}, canary: true, proof: naked},
+		{name: "UDP to the host, version 6", act: "dial", told: map[string]any{"network": "udp6", "address": "::1", "port": "udp6_port"}, canary: true, proof: naked},
+		{name: "interfaces", act: "interfaces", proof: naked},
+		{name: "a way out", act: "way out", proof: proof{naked: true, maybe: "this host has no network"}},
+		{name: "routes", sh: `test "$(wc -l < /proc/net/route)" -gt 1 && escaped; held`, proof: proof{naked: true, maybe: "this host has no network"}},
+		{name: "name server", sh: `test -e /etc/resolv.conf && escaped; held`, proof: proof{naked: true, maybe: "this host has no name server"}},
+		{name: "connections of the host", sh: `p=$(printf ':%04X ' "$port_number"); grep -q "$p" /proc/net/tcp && escaped; held`,
+			plant: func(_ *testing.T, s *scene) {
+				s.request.Command.Env = map[string]string{"port_number": fmt.Sprint(s.told["tcp4_port"])}
+			}, proof: naked},
+		{name: "change its own interface", sh: `must_fail ip link set lo down; must_fail ip addr add 10.1.2.3/8 dev lo; must_fail ip link add type dummy; held`,
+			proof: withoutWalls(setupWalls...)},
+		{name: "the proxy as a way to the host", act: "proxy", plant: func(_ *testing.T, s *scene) {
+			s.grant(func(p *policy.Policy) { p.AllowNet = []string{"example.com:443"} })
+		}, proof: proof{none: "there is no proxy without a jail; its own tests show that it connects"}},
+		{name: "the proxy's port without a grant", act: "dial", told: map[string]any{"network": "tcp4", "address": "127.0.0.1", "number": "3128"},
+			proof: proof{relaxed: func(s *scene) {
+				s.grant(func(p *policy.Policy) { p.AllowNet = []string{"example.com:443"} })
+			}}},
+	})
+}
+
+const dialTime = 3 * time.Second
+
+// dial connects, says something and reads what comes back.
+func dial(t told) error {
+	address := t.path()
+	if key := t.text("abstract_key"); key != "" {
+		address = "@" + t.text(key)
+	}
+	if host := t.text("address"); host != "" {
+		number := t.text("number")
+		if number == "" {
+			number = itoa(t.number(t.text("port")))
+		}
+		address = net.JoinHostPort(host, number)
+	}
+	conn, err := net.DialTimeout(t.text("network"), address, dialTime)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if strings.HasPrefix(t.text("network"), "tcp") || t.text("network") == "unix" {
+		return nil
+	}
+	// A datagram is sent into the blue. What comes back, or what the host has
+	// seen of it, tells.
+	if _, err := conn.Write([]byte("x")); err != nil {
+		return err
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(dialTime / 10)); err != nil {
+		return broken("%v", err)
+	}
+	answer := make([]byte, 128)
+	n, err := conn.Read(answer)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%q\n", answer[:n])
+	return nil
+}
+
+var networkActs = map[string]act{
+	"interfaces": func(told) error {
+		all, err := net.Interfaces()
+		if err != nil {
+			return broken("%v", err)
+		}
+		for _, i := range all {
+			if i.Name != "lo" {
+				fmt.Println(i.Name)
+				return nil
+			}
+		}
+		return errors.New("its own loopback alone")
+	},
+	"way out": func(told) error {
+		ways := map[string]error{}
+		for _, address := range []string{"8.8.8.8:53", "[2001:4860:4860::8888]:53", "169.254.169.254:80", "10.0.0.1:80", "224.0.0.1:80", "255.255.255.255:80"} {
+			conn, err := net.DialTimeout("udp", address, dialTime)
+			if err == nil {
+				_, err = conn.Write([]byte("x"))
+			}
+			ways[address] = err
+		}
+		return anyOf(ways)
+	},
+	"mount cgroup": func(told) error {
+		return anyOf(map[string]error{
+			"2": unix.Mount("x", "/tmp", "cgroup2", 0, ""), "1": unix.Mount("x", "/tmp", "cgroup", 0, "memory"),
+		})
+	},
+	"proxy": askProxy,
+}
+
+// askProxy asks for the host in every way that names it.
+func askProxy(t told) error {
+	ways := map[string]error{}
+	port := itoa(t.number("tcp4_port"))
+	for _, host := range []string{"127.0.0.1", "localhost", "0.0.0.0", "[::1]", "0177.0.0.1", "2130706433", "127.1", "[::ffff:127.0.0.1]"} {
+		for name, request := range map[string]string{
+			"CONNECT": "CONNECT " + host + ":" + port + " HTTP/1.1\r\nHost: " + host + ":" + port + "\r\n\r\n",
+			"GET":     "GET http://" + host + ":" + port + "/ HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
+			"lie":     "CONNECT " + host + ":" + port + " HTTP/1.1\r\nHost: example.com:443\r\n\r\n",
+		} {
+			ways[name+" "+host] = askOnce(request)
+		}
+	}
+	return anyOf(ways)
+}
+
+func askOnce(request string) error {
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(os.Getenv("http_proxy"), "http://"), dialTime)
+	if err != nil {
+		return broken("%v", err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte(request)); err != nil {
+		return broken("%v", err)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(dialTime)); err != nil {
+		return broken("%v", err)
+	}
+	answer := make([]byte, 256)
+	n, err := conn.Read(answer)
+	if err == nil && strings.Contains(string(answer[:n]), " 200 ") {
+		return nil
+	}
+	return fmt.Errorf("%q %w", answer[:min(n, 40)], errors.Join(err, errors.New("no")))
+}
+
+// terminalAttempts have a terminal of their own, behind which the caller sits.
+func terminalAttempts() []attempt {
+	terminal := func(_ *testing.T, s *scene) {
+		s.request.Streams.Terminal = &run.Terminal{Size: run.WindowSize{Rows: 24, Columns: 400}}
+	}
+	all := []attempt{}
+	for _, c := range []struct {
+		name    string
+		request uintptr
+	}{
+		{"type into it", unix.TIOCSTI}, {"type into it in 64 bits", unix.TIOCSTI | 1<<32}, {"select and paste", unix.TIOCLINUX},
+		{"line discipline", unix.TIOCSETD},
+	} {
+		all = append(all, attempt{
+			name: c.name, act: "terminal", told: map[string]any{"request": fmt.Sprint(c.request)}, plant: terminal,
+			proof: withoutWalls(policy.WallSeccomp),
+		})
+	}
+	return inWall("terminal", append(all,
+		attempt{name: "of the caller", sh: `(exec 3<>/dev/tty) 2>&- && escaped; held`, proof: proof{relaxed: func(s *scene) { terminal(nil, s) }}},
+		attempt{name: "of others", sh: `for f in /dev/pts/[0-9]*; do test -e "$f" && escaped "$f"; done; held`,
+			plant: plantTerminal, proof: naked},
+	))
+}
+
+// plantTerminal opens one on the host, so that there is one to be found.
+func plantTerminal(t *testing.T, _ *scene) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { terminal.Close() })
+}
+
+func terminalAct(t told) error {
+	var request uintptr
+	if _, err := fmt.Sscan(t.text("request"), &request); err != nil {
+		return broken("%v", err)
+	}
+	err := ioctlByte(0, request, 0)
+	var errno unix.Errno
+	if err != nil && !errors.As(err, &errno) {
+		return broken("%v", err)
+	}
+	return through(errno)
+}

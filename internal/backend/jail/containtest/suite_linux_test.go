@@ -1,0 +1,501 @@
+package containtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/attack"
+	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/jail"
+	"github.com/cordon-sandbox/cordon/internal/cgroup"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// attempt is one try to get through one wall, made from inside a command. It is
+// made by this very test binary, which is bound into the place (see acts), or by
+// a shell, so that no compiler is needed.
+type attempt struct {
+	wall, name string
+	// act is one of acts; sh is a script. Either says ESCAPED or HELD at its end.
+	act, sh string
+	// told is what the attempt is given to know, beside where the canaries are.
+	told map[string]any
+	// plant lays out what the attempt needs, in a scene of its own.
+	plant func(t *testing.T, s *scene)
+	// touched looks from outside; any word means that the attempt got through.
+	touched func(t *testing.T, s *scene, r run.Result) string
+	// canary says that the host's own canaries are the witness.
+	canary bool
+	// want is the outcome that is right where the attempt cannot tell itself.
+	want run.Outcome
+	// bwrap is how the attempt ends where bubblewrap builds the place, if that is
+	// another way. It is no leave to succeed.
+	bwrap ending
+	// open is why the attempt may succeed there. It must not bring out a secret or
+	// touch anything even so.
+	open string
+	// root says that only root can lay it out, or that there is nothing to it for
+	// anybody else.
+	root bool
+	// mask is what is taken away so that it does not hide another wall.
+	mask []policy.Wall
+	// proof shows that the attempt can succeed at all.
+	proof proof
+}
+
+// proof is how an attempt is shown to work: it must escape there. Without one, a
+// test that cannot fail would look like a wall that holds.
+type proof struct {
+	// naked runs it as a plain process of the host.
+	naked bool
+	// root says that it works for root alone, even naked.
+	root bool
+	// uid is whom root runs it as; 0 means as itself.
+	uid int
+	// without runs it in a place that lacks these walls.
+	without []policy.Wall
+	// relaxed runs it in a place whose scene was changed in this way.
+	relaxed func(s *scene)
+	// ends is how an attempt ends that nothing stops, where it cannot tell itself.
+	ends ending
+	// maybe is why the proof may be missing here: the kernel lacks something.
+	maybe string
+	// none is why there is no proof.
+	none string
+}
+
+// ending is an outcome and its exit code.
+type ending struct {
+	outcome run.Outcome
+	code    int
+}
+
+func (e ending) is(r run.Result) bool {
+	return e.outcome == r.Outcome && r.ExitCode != nil && *r.ExitCode == e.code
+}
+
+var (
+	naked     = proof{naked: true}
+	nakedRoot = proof{naked: true, root: true}
+)
+
+func withoutWalls(walls ...policy.Wall) proof { return proof{without: walls} }
+
+// scene is what one attempt finds.
+type scene struct {
+	suite     *suite
+	canaries  *attack.Canaries
+	directory string // of this scene, seen by nobody inside
+	workspace string
+	told      map[string]any
+	policy    policy.Policy
+	request   run.Request
+	naked     bool // the attempt is made without a jail
+	changed   bool // the policy is not the suite's own
+	without   []policy.Wall
+	secret    string         // what is planted for this attempt alone, and not told
+	before    string         // how the target of the attempt looked
+	process   *canaryProcess // a process of the host
+}
+
+// suite is what all attempts of one backend share. One Backend serves them all:
+// what one of them leaves in it, another would find.
+type suite struct {
+	jail    policy.JailBackend
+	policy  policy.Policy
+	backend *jail.Backend
+	// guarded must not be reached; bait is for the proofs, which reach it.
+	guarded, bait *attack.Canaries
+	directory     string
+	program       string // the copy of this binary that makes the attempts
+}
+
+const attemptTime = 20 * time.Second
+
+func newSuite(t *testing.T, jail policy.JailBackend) *suite {
+	t.Helper()
+	raiseOwnLimits(t)
+	s := &suite{jail: jail, directory: shortDirectory(t)}
+	s.program = filepath.Join(s.directory, "attempt")
+	copyProgram(t, s.program)
+	for name, canaries := range map[string]**attack.Canaries{"g": &s.guarded, "b": &s.bait} {
+		planted, err := attack.Plant(filepath.Join(s.directory, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(planted.Close)
+		*canaries = planted
+	}
+	p, err := policy.Preset("command")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Jail, p.AllowInterpreters, p.Read = jail, true, []string{s.program}
+	s.policy = p
+	s.backend = s.open(t, p, nil)
+	// Limits hold in a poorer way without cgroups, which must not pass for theirs.
+	if os.Geteuid() == 0 && !(grouped(s.backend) && cgroup.Probe().CountsProcesses()) && hosttest.Promised() {
+		t.Fatalf("there are no cgroups: %+v", cgroup.Probe())
+	}
+	return s
+}
+
+// open starts a backend that ends with the test.
+func (s *suite) open(t *testing.T, p policy.Policy, without []policy.Wall) *jail.Backend {
+	t.Helper()
+	b, err := jail.New(jail.Options{Policy: p, Without: without})
+	if err != nil {
+		requireBackend(t, s.jail, err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return b
+}
+
+// requireBackend skips where a host lacks one, and fails where it must not.
+// grouped reports whether commands of the backend are in cgroups.
+func grouped(b *jail.Backend) bool {
+	return strings.HasPrefix(b.Enforcement().Walls[policy.WallCgroup], "enforced")
+}
+
+func requireBackend(t *testing.T, jail policy.JailBackend, err error) {
+	t.Helper()
+	if run.ClassOf(err) == run.Unsupported {
+		hosttest.Lacks(t, "%s: %v", jail, err)
+	}
+	t.Fatalf("%s: %v", jail, err)
+}
+
+func (s *suite) scene(t *testing.T, a attempt, canaries *attack.Canaries) *scene {
+	t.Helper()
+	directory, err := os.MkdirTemp(s.directory, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, directory) })
+	c := &scene{
+		suite: s, canaries: canaries, directory: directory, workspace: filepath.Join(directory, "ws"),
+		told: canaries.Context(), policy: s.policy,
+	}
+	for _, dir := range []string{directory, c.workspace} {
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	delete(c.told, "shout")
+	c.secret = "cordon-secret-" + rand.Text()
+	maps.Copy(c.told, a.told)
+	c.told["directory"], c.told["workspace"], c.told["temporary"] = c.directory, c.workspace, os.TempDir()
+	c.request = run.Request{Command: run.Command{Workspace: c.workspace}, Limits: policy.Limits{WallTime: policy.Duration(attemptTime)}}
+	return c
+}
+
+// grant changes the policy of this scene alone.
+func (s *scene) grant(change func(*policy.Policy)) {
+	s.changed = true
+	s.policy.Read, s.policy.Write = slices.Clone(s.policy.Read), slices.Clone(s.policy.Write)
+	change(&s.policy)
+}
+
+// run makes the attempt in a place.
+func (s *scene) run(t *testing.T, a attempt) run.Result {
+	t.Helper()
+	r, err := s.try(t, a)
+	if err != nil {
+		t.Fatalf("%s/%s: %v", a.wall, a.name, err)
+	}
+	return r
+}
+
+func (s *scene) try(t *testing.T, a attempt) (run.Result, error) {
+	t.Helper()
+	b := s.suite.backend
+	if s.changed || s.without != nil {
+		b = s.suite.open(t, s.policy, s.without)
+	}
+	req := s.request
+	req.Command.Args, req.Command.Env = s.command(a)
+	return runIn(t.Context(), b, s.policy, req)
+}
+
+// command gives what is executed, and the variables that tell it what to do: a
+// path in an argument would be refused before the walls are tried.
+func (s *scene) command(a attempt) ([]string, map[string]string) {
+	env := map[string]string{toldVariable: encode(s.told)}
+	maps.Copy(env, s.request.Command.Env)
+	if a.sh != "" {
+		env["attempt"] = shellPrelude + a.sh
+		for key, value := range s.told {
+			if text, ok := value.(string); ok {
+				env[key] = text
+			}
+		}
+		return []string{"/bin/sh", "-c", `eval "$attempt"`}, env
+	}
+	env[actVariable] = a.act
+	return []string{s.suite.program}, env
+}
+
+// shellPrelude has the two words, and what to do with a command that must fail.
+const shellPrelude = `
+escaped() { echo "ESCAPED $*"; exit 0; }
+held() { echo "HELD $*"; exit 0; }
+must_fail() { if "$@"; then escaped "$@"; fi; }
+`
+
+// runIn runs a request in a backend, as a Runner does.
+func runIn(ctx context.Context, b *jail.Backend, p policy.Policy, req run.Request) (run.Result, error) {
+	limits, err := p.Narrow(req.Limits)
+	if err != nil {
+		return run.Result{}, err
+	}
+	job := backend.Job{Request: req, Limits: limits, OnOutputLimit: policy.OutputKill}
+	if req.OnOutputLimit != "" {
+		job.OnOutputLimit = req.OnOutputLimit
+	}
+	return backend.UntilStarted(ctx, func() (run.Result, error) {
+		s, err := b.Open(ctx, job)
+		if err != nil {
+			return run.Result{}, err
+		}
+		defer s.Close()
+		return s.Run(ctx, job)
+	})
+}
+
+// verdict says whether the attempt got through, and by what one sees it.
+func (s *scene) verdict(t *testing.T, a attempt, r run.Result) (escaped string) {
+	t.Helper()
+	var seen []string
+	if spotted := s.canaries.Spot(r); len(spotted) > 0 {
+		seen = append(seen, spotted...)
+	}
+	if strings.Contains(r.Stdout+r.Stderr, s.secret) {
+		seen = append(seen, "its secret came out")
+	}
+	if a.touched != nil {
+		if word := a.touched(t, s, r); word != "" {
+			seen = append(seen, word)
+		}
+	}
+	for line := range strings.Lines(r.Stdout) {
+		if strings.HasPrefix(line, "ESCAPED") && (a.open == "" || !s.byBubblewrap()) {
+			seen = append(seen, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(seen, "; ")
+}
+
+func (s *scene) byBubblewrap() bool { return s.suite.jail == policy.JailBwrap }
+
+// plantCanaries gives a proof its own: all others look at those of the suite.
+func (s *scene) plantCanaries(t *testing.T) {
+	t.Helper()
+	planted, err := attack.Plant(filepath.Join(s.directory, "c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(planted.Close)
+	s.canaries = planted
+	maps.Copy(s.told, planted.Context())
+}
+
+// broken says that the attempt's program gave up on itself: that shows nothing, in
+// a place or without one.
+func (a attempt) broken(r run.Result) bool {
+	return a.act != "" && r.ExitCode != nil && *r.ExitCode == brokenCode
+}
+
+// finished says why a result is not that of an attempt that was made to its end.
+func (s *scene) finished(a attempt, r run.Result) string {
+	switch {
+	case a.broken(r):
+		return "it could not be made"
+	case s.byBubblewrap() && a.bwrap != ending{}:
+		if !a.bwrap.is(r) {
+			return fmt.Sprintf("it does not end as %+v", a.bwrap)
+		}
+		return ""
+	case a.want != "":
+		if r.Outcome != a.want {
+			return "the outcome is " + string(r.Outcome) + ", not " + string(a.want)
+		}
+		return ""
+	}
+	if r.Outcome != run.Succeeded {
+		return "it did not come to its end"
+	}
+	for line := range strings.Lines(r.Stdout) {
+		if strings.HasPrefix(line, "HELD") || strings.HasPrefix(line, "ESCAPED") {
+			return ""
+		}
+	}
+	return "it says neither HELD nor ESCAPED"
+}
+
+func (a attempt) try(t *testing.T, suite *suite) {
+	if a.root && os.Geteuid() != 0 {
+		t.Skip("there is nothing to it for anybody but root")
+	}
+	s := suite.scene(t, a, suite.guarded)
+	if a.plant != nil {
+		a.plant(t, s)
+	}
+	if s.changed {
+		s.without = a.mask // a backend of its own
+	}
+	r := s.run(t, a)
+	if why := s.finished(a, r); why != "" {
+		t.Errorf("the attempt is broken: %s\n%s", why, show(r))
+	}
+	if escaped := s.verdict(t, a, r); escaped != "" {
+		t.Errorf("the wall does not hold: %s\n%s", escaped, show(r))
+	}
+	t.Logf("%s %s", r.Outcome, strings.TrimSpace(cut(r.Stdout)))
+}
+
+// prove makes the attempt where it must succeed.
+func (a attempt) prove(t *testing.T, suite *suite) {
+	p := a.proof
+	switch {
+	case p.none != "":
+		t.Skip(p.none)
+	case (a.root || p.root) && os.Geteuid() != 0:
+		t.Skip("only root can show it")
+	}
+	s := suite.scene(t, a, suite.bait)
+	s.naked, s.without = p.naked, p.without
+	if a.canary {
+		s.plantCanaries(t)
+	}
+	if a.plant != nil {
+		a.plant(t, s)
+	}
+	var r run.Result
+	switch {
+	case p.naked:
+		r = s.runNaked(t, a)
+	case p.relaxed != nil:
+		p.relaxed(s)
+		r = s.run(t, a)
+	case p.without != nil:
+		r = s.run(t, a)
+	default:
+		t.Fatal("nothing shows that this attempt can succeed")
+	}
+	escaped := s.verdict(t, a, r)
+	if a.canary {
+		escaped += strings.Join(s.canaries.Check(), "; ")
+	}
+	if escaped == "" && p.ends.is(r) {
+		escaped = fmt.Sprintf("it ended as %+v", p.ends)
+	}
+	if a.broken(r) {
+		t.Fatalf("the attempt is broken\n%s", show(r))
+	}
+	if escaped == "" && p.maybe != "" {
+		t.Skipf("%s\n%s", p.maybe, show(r))
+	}
+	if escaped == "" {
+		t.Errorf("the attempt fails without the wall too: it shows nothing\n%s", show(r))
+	}
+	t.Log(escaped)
+}
+
+// attempts are all of them, wall by wall.
+func attempts() []attempt {
+	return slices.Concat(
+		fileAttempts(), procFileAttempts(), keyAttempts(), readOnlyAttempts(), ownerAttempts(), deviceAttempts(),
+		processAttempts(), initAttempts(), rlimitAttempts(),
+		systemCallAttempts(), socketAttempts(), foreignAttempts(), terminalAttempts(),
+		networkAttempts(), ipcAttempts(), cgroupAttempts(),
+	)
+}
+
+func TestContainment(t *testing.T) {
+	if hosttest.UnderRace {
+		t.Skip("walls are tried without the race detector")
+	}
+	eachBackend(t, func(t *testing.T, suite *suite) {
+		t.Run("attempts", func(t *testing.T) {
+			for _, a := range attempts() {
+				t.Run(a.wall+"/"+a.name, func(t *testing.T) {
+					t.Parallel()
+					a.try(t, suite)
+				})
+			}
+		})
+		if touched := suite.guarded.Check(); len(touched) > 0 {
+			t.Errorf("canaries were touched: %v", touched)
+		}
+	})
+}
+
+// The mounts hold without Landlock, which repeats them: kernels may lack it, and
+// one wall must not hide a hole in the other.
+func TestContainmentByMountsAlone(t *testing.T) {
+	if hosttest.UnderRace {
+		t.Skip("walls are tried without the race detector")
+	}
+	suite := newSuite(t, policy.JailNative)
+	suite.backend = suite.open(t, suite.policy, []policy.Wall{policy.WallLandlock})
+	for _, a := range slices.Concat(fileAttempts(), procFileAttempts(), keyAttempts(), readOnlyAttempts(), deviceAttempts()) {
+		t.Run(a.wall+"/"+a.name, func(t *testing.T) {
+			t.Parallel()
+			a.mask = []policy.Wall{policy.WallLandlock}
+			a.try(t, suite)
+		})
+	}
+	t.Cleanup(func() {
+		if touched := suite.guarded.Check(); len(touched) > 0 {
+			t.Errorf("canaries were touched: %v", touched)
+		}
+	})
+}
+
+// Attempts are only worth something if they can succeed.
+func TestContainmentAttemptsCanSucceed(t *testing.T) {
+	if hosttest.UnderRace {
+		t.Skip("walls are tried without the race detector")
+	}
+	suite := newSuite(t, policy.JailNative)
+	for _, a := range attempts() {
+		t.Run(a.wall+"/"+a.name, func(t *testing.T) {
+			t.Parallel()
+			a.prove(t, suite)
+		})
+	}
+}
+
+func TestContainmentIsWide(t *testing.T) {
+	seen, walls := map[string]bool{}, map[string]int{}
+	for _, a := range attempts() {
+		if name := a.wall + "/" + a.name; seen[name] {
+			t.Errorf("%s is there twice", name)
+		} else {
+			seen[name] = true
+		}
+		if a.act != "" && acts[a.act] == nil {
+			t.Errorf("%s/%s: there is no act %s", a.wall, a.name, a.act)
+		}
+		walls[a.wall]++
+	}
+	t.Log(len(seen), walls)
+	if len(seen) < 80 {
+		t.Errorf("%d attempts only", len(seen))
+	}
+}

@@ -1,0 +1,68 @@
+package containtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/confine"
+)
+
+// usrAttempts try to change the system where no file mode keeps the guest from it:
+// it is nobody there, for whom modes would stand in for a mount that is writable.
+func usrAttempts() []attempt {
+	asGuest := proof{naked: true, uid: confine.Nobody}
+	return []attempt{
+		{name: "new file in an open directory of /usr", act: "create", told: map[string]any{"key": "open_directory"}, plant: plantInUsr, root: true, proof: asGuest},
+		{name: "overwrite an open file of /usr", act: "open to write", told: map[string]any{"key": "open_file"}, plant: plantInUsr, root: true, proof: asGuest},
+		{name: "writable mounts", act: "writable mounts", proof: naked},
+	}
+}
+
+func plantInUsr(t *testing.T, s *scene) {
+	directory, err := os.MkdirTemp("/usr/local", "cdn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, directory) })
+	if err := os.Chmod(directory, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s.told["open_directory"] = directory
+	s.told["open_file"] = s.write(t, filepath.Join(directory, "file"), "the host's", 0o666)
+}
+
+// writableMounts asks the kernel for all mounts, and knows those that are to be
+// written to. Of /proc, and of devices, others decide what may be.
+func writableMounts(t told) error {
+	known := []string{t.text("workspace"), "/tmp", "/dev/shm", "/dev/pts", "/dev/tty", "/dev/console", "/proc"}
+	known = append(known, confine.Devices...)
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return broken("%v", err)
+	}
+	var seen, writable []string
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Fields(line)
+		if len(fields) < 6 {
+			return broken("what is %q?", line)
+		}
+		path, options := fields[4], strings.Split(fields[5], ",")
+		seen = append(seen, path)
+		if !slices.Contains(options, "ro") && !slices.Contains(known, path) {
+			writable = append(writable, path)
+		}
+	}
+	switch {
+	case !slices.Contains(seen, "/"):
+		return broken("no root among %v", seen)
+	case len(writable) > 0:
+		fmt.Println(writable)
+		return nil
+	}
+	return errors.New("none but its own")
+}

@@ -1,0 +1,185 @@
+package toolstest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// The tests in tools_*_test.go run programs that people use, unchanged, and look
+// at what is left in the workspace from the host's side. A wall that a compiler
+// or a package manager stumbles over is one that gets switched off.
+
+// jails are what can build a place. Every program must run in each of them.
+var jails = []policy.JailBackend{policy.JailNative, policy.JailBwrap}
+
+// eachJail gives a test the policy for commands, once for each of them.
+func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
+	t.Helper()
+	if hosttest.UnderRace {
+		t.Skip("real programs run without the race detector")
+	}
+	for _, builder := range jails {
+		t.Run(string(builder), func(t *testing.T) {
+			if builder == policy.JailBwrap {
+				hosttest.Needs(t, "bwrap")
+			}
+			p := commandPolicy(t, builder)
+			runner, err := cordon.NewRunner(cordon.Options{Policy: p, Tier: policy.TierJail})
+			if errors.Is(err, run.ErrUnsupported) {
+				hosttest.Lacks(t, "%v", err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := runner.Close(); err != nil {
+				t.Fatal(err)
+			}
+			test(t, p)
+		})
+	}
+}
+
+func commandPolicy(t testing.TB, builder policy.JailBackend) policy.Policy {
+	t.Helper()
+	p, err := policy.Preset("command")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Jail = builder
+	p.Limits.WallTime = policy.Duration(time.Minute) // what hangs should not hang for long
+	return p
+}
+
+// workshop is a Runner with a workspace for commands to work in.
+type workshop struct {
+	t      testing.TB
+	runner *cordon.Runner
+	dir    string
+	env    map[string]string
+}
+
+func openWorkshop(t testing.TB, p policy.Policy) *workshop {
+	t.Helper()
+	runner, err := cordon.NewRunner(cordon.Options{Policy: p, Tier: policy.TierJail})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &workshop{t: t, runner: runner, dir: t.TempDir(), env: map[string]string{}}
+}
+
+// scripts is openWorkshop for commands that are interpreters.
+func scripts(t testing.TB, p policy.Policy) *workshop {
+	t.Helper()
+	p.AllowInterpreters = true
+	return openWorkshop(t, p)
+}
+
+func (w *workshop) request(req run.Request) run.Result {
+	w.t.Helper()
+	req.Command.Workspace = w.dir
+	if req.Command.Env == nil {
+		req.Command.Env = w.env
+	}
+	result, err := w.runner.Run(w.t.Context(), req)
+	if err != nil {
+		w.t.Fatalf("%q: %v", req.Command.Args, err)
+	}
+	return result
+}
+
+func (w *workshop) run(command ...string) run.Result {
+	w.t.Helper()
+	return w.request(run.Request{Command: run.Command{Args: command}})
+}
+
+// ok wants success and peace, and gives what was written.
+func (w *workshop) ok(command ...string) string {
+	w.t.Helper()
+	result := w.run(command...)
+	mustSucceed(w.t, command, result)
+	return result.Stdout
+}
+
+// shell is ok for a script, which goes by the input so that it is not looked at
+// as an argument.
+func (w *workshop) shell(script string) string {
+	w.t.Helper()
+	result := w.request(run.Request{Command: run.Command{Args: []string{"sh", "-eu"}}, Stdin: script})
+	mustSucceed(w.t, script, result)
+	return result.Stdout
+}
+
+func mustSucceed(t testing.TB, what any, result run.Result) {
+	t.Helper()
+	if !result.OK() {
+		t.Fatalf("%q: %s: %s\nviolations %+v\nstdout %s\nstderr %s",
+			what, result.Outcome, result.Error, result.Violations, tail(result.Stdout), tail(result.Stderr))
+	}
+	if len(result.Violations) > 0 {
+		t.Errorf("%q met a wall: %+v", what, result.Violations)
+	}
+}
+
+// tail keeps messages readable: what a program says last is why it failed.
+func tail(text string) string {
+	const most = 4000
+	return text[max(0, len(text)-most):]
+}
+
+// want is ok for a command whose output is known.
+func (w *workshop) want(output string, command ...string) {
+	w.t.Helper()
+	if got := w.ok(command...); strings.TrimSpace(got) != output {
+		w.t.Errorf("%q wrote %q; want %q", command, got, output)
+	}
+}
+
+func (w *workshop) path(name string) string { return filepath.Join(w.dir, name) }
+
+// put writes a file from the host's side.
+func (w *workshop) put(name, text string) {
+	w.t.Helper()
+	path := w.path(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// bring puts a file of testdata/tools into the workspace.
+func (w *workshop) bring(names ...string) {
+	w.t.Helper()
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join("testdata/tools", name))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.put(name, string(text))
+	}
+}
+
+// get reads a file from the host's side.
+func (w *workshop) get(name string) string {
+	w.t.Helper()
+	text, err := os.ReadFile(w.path(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text)
+}
