@@ -75,7 +75,6 @@ var wordsPending = []string{
 	"cause_linux_test.go",
 	"cmd/cordon",
 	"compat",
-	"deploy",
 	"doc.go",
 	"examples",
 	"internal/admission",
@@ -91,7 +90,6 @@ var wordsPending = []string{
 
 	"internal/doctor",
 	"internal/egress",
-	"internal/hostpath",
 	"internal/httpapi",
 	"internal/interpreter",
 	"internal/jobobject",
@@ -106,7 +104,6 @@ var wordsPending = []string{
 	"internal/token",
 	"internal/tracing",
 	"internal/wasmbin",
-	"internal/wine",
 	"policy",
 	"python",
 	"run",
