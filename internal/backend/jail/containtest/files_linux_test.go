@@ -208,8 +208,13 @@ func hardLinkIn(t told) error {
 	return os.WriteFile("stolen", []byte("changed"), 0o644)
 }
 
+// openToWrite counts ETXTBSY as a success: the kernel looks for a running program after
+// every wall has let the call pass, and on a busy host somebody often runs it.
 func openToWrite(t told) error {
 	file, err := os.OpenFile(t.path(), os.O_WRONLY, 0)
+	if errors.Is(err, unix.ETXTBSY) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
