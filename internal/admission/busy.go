@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// The bounds of what is said to who is sent away: a second is the unit of Retry-After, and
-// after a minute nothing is known.
+// The bounds of RetryAfter: a second is the unit of the Retry-After header, and no estimate
+// is good for longer than a minute.
 const (
 	shortestRetry = time.Second
 	longestRetry  = time.Minute
 )
 
-// Busy is the error of who is sent away.
+// Busy is the error of a request that is refused because of a bound.
 type Busy struct {
 	// RetryAfter is when it is worth trying again, in whole seconds.
 	RetryAfter time.Duration

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// callers are those who run, wait, or have used up some of their rate.
+// callers are the callers that run, wait, or have used some of their rate.
 type callers struct {
 	byName map[string]*caller
-	turns  list.List // of *caller: in which order they are looked at, to be forgotten
+	turns  list.List // of *caller: the order in which forget checks them
 }
 
-// get finds a caller, or makes one.
+// get returns the caller of that name, a new one if it is not known.
 func (cs *callers) get(name string) *caller {
 	c := cs.byName[name]
 	if c == nil {
@@ -25,10 +25,9 @@ func (cs *callers) get(name string) *caller {
 	return c
 }
 
-// forget drops callers of whom nothing has to be known any more. One with a rate is
-// remembered until all of it is there again: else each request would find a new one. It
-// is called as often as callers are made, or more, and looks at two: so there are never
-// many more than have to be.
+// forget drops callers without state. A caller with a rate is kept until its bucket is
+// full again: otherwise each request would start with a full one. forget runs at least
+// once for each new caller and checks two, so the map stays small.
 func (cs *callers) forget(now time.Time) {
 	for range min(2, cs.turns.Len()) {
 		e := cs.turns.Front()
@@ -41,7 +40,7 @@ func (cs *callers) forget(now time.Time) {
 	}
 }
 
-// caller is what is known of one while there is something to know.
+// caller is the state of one caller.
 type caller struct {
 	name    string
 	quota   Quota
@@ -51,8 +50,8 @@ type caller struct {
 	limiter *rate.Limiter // nil without a rate
 }
 
-// apply takes over a quota, which may have changed since the last request, and says
-// whether it has. What was used of a rate stays used.
+// apply takes over a quota and reports whether it has changed since the last request.
+// Tokens of the rate that were spent stay spent.
 func (c *caller) apply(q Quota, now time.Time) (changed bool) {
 	if q == c.quota {
 		return false
@@ -77,7 +76,7 @@ func (q Quota) burst() int {
 	return max(1, int(math.Ceil(q.Rate)))
 }
 
-// untilAllowed is how long the rate keeps the next run waiting.
+// untilAllowed is how long the rate delays the next run.
 func (c *caller) untilAllowed(now time.Time) time.Duration {
 	if c.limiter == nil {
 		return 0
@@ -89,18 +88,18 @@ func (c *caller) untilAllowed(now time.Time) time.Duration {
 	return max(1, time.Duration(min(missing/c.quota.Rate, longestRetry.Seconds())*float64(time.Second)))
 }
 
-// spend counts one run against the rate. It is counted for who waits, too: to ask is
-// what the rate bounds.
+// spend counts one run against the rate, also for a request that waits: the rate bounds
+// requests.
 func (c *caller) spend(now time.Time) {
 	if c.limiter != nil {
 		c.limiter.AllowN(now, 1)
 	}
 }
 
-// mayRun says whether its own bound lets the caller have another turn.
+// mayRun reports whether the caller is below its own bound.
 func (c *caller) mayRun() bool { return c.quota.Concurrent <= 0 || c.running < c.quota.Concurrent }
 
-// isIdle says whether a caller of whom nothing was known would be treated the same.
+// isIdle reports whether a new caller of this name would be treated the same.
 func (c *caller) isIdle(now time.Time) bool {
 	return c.running == 0 && c.waiting.Len() == 0 &&
 		(c.limiter == nil || c.limiter.TokensAt(now) >= float64(c.limiter.Burst()))

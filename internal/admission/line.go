@@ -1,10 +1,10 @@
-// Package admission says whose turn it is: how many run at once, who waits, and who is
-// sent away, fairly between callers.
+// Package admission decides which requests run, wait or are refused, fairly between
+// callers.
 //
-// Callers that wait have their turns one after the other, however many requests each has
-// waiting; the requests of one caller keep their order. Who is over a bound of his own
-// stands in nobody's way. Nothing here has a goroutine: whoever waits does so in his own,
-// and whoever leaves hands the turn on.
+// Waiting callers get turns round robin, however many requests each has waiting; the
+// requests of one caller keep their order. A caller that has reached a bound of its own
+// does not delay the others. The package starts no goroutine: a request waits in its
+// caller's, and a request that ends hands its turn on.
 package admission
 
 import (
@@ -37,11 +37,11 @@ type Options struct {
 // DefaultPatience is below what clients and proxies wait for an answer, as a rule.
 const DefaultPatience = 30 * time.Second
 
-// Stats are figures for those who watch.
+// Stats are for metrics.
 type Stats struct {
 	Running int    // runs under way
 	Waiting int    // requests that wait
-	Refused uint64 // those that were sent away as Busy, since the beginning
+	Refused uint64 // requests refused as Busy, since the start
 }
 
 // Line bounds what is under way and what waits. It is safe for concurrent use.
@@ -53,11 +53,11 @@ type Line struct {
 	waiting int
 	refused uint64
 	callers callers
-	ring    list.List     // of *caller: those who wait, whose turn is next first
-	typical time.Duration // how long a turn takes, a moving average; 0 if none has ended
+	ring    list.List     // of *caller: callers with waiting requests, the next turn first
+	typical time.Duration // moving average of how long a turn takes; 0 if none has ended
 }
 
-// NewLine gives an empty one.
+// NewLine returns an empty line.
 func NewLine(o Options) *Line {
 	o.Concurrent, o.Queue = max(o.Concurrent, 1), max(o.Queue, 0)
 	if o.Patience <= 0 {
@@ -66,16 +66,16 @@ func NewLine(o Options) *Line {
 	return &Line{options: o, callers: callers{byName: map[string]*caller{}}}
 }
 
-// waiter is a request that waits.
+// waiter is a waiting request.
 type waiter struct {
 	of     *caller
 	place  *list.Element // in its caller's line; nil when it has its answer
 	answer chan error    // holds one: nil is a turn
 }
 
-// Enter waits for a turn. Whoever has one calls leave, once or more often. Who is sent
-// away gets an error of class run.Busy with a *Busy in it; who does not wait any longer,
-// that of ctx.
+// Enter waits for a turn. The request calls leave when it ends, once or more often. A
+// request that is refused gets an error of class run.Busy that wraps a *Busy; one whose
+// context ends gets the error of ctx.
 func (l *Line) Enter(ctx context.Context, name string, quota Quota) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (l *Line) Enter(ctx context.Context, name string, quota Quota) (leave func(
 	return sync.OnceFunc(func() { l.leave(c, time.Since(began)) }), nil
 }
 
-// join gives a turn at once, or a place in the line.
+// join gives a turn at once, or a waiter in the line.
 func (l *Line) join(name string, quota Quota) (*caller, *waiter, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,13 +101,13 @@ func (l *Line) join(name string, quota Quota) (*caller, *waiter, error) {
 	c := l.callers.get(name)
 	defer l.callers.forget(now)
 	if c.apply(quota, now) {
-		l.handOn() // a quota that has grown may let somebody go who waits
+		l.handOn() // a larger quota may let a waiting request run
 	}
 	if wait := c.untilAllowed(now); wait > 0 {
 		return nil, nil, l.busy(wait, "%s may begin %.3g runs a second", name, quota.Rate)
 	}
-	// Nobody is overtaken: those who wait while there is room are held up by their own
-	// bounds, and this caller is not.
+	// This overtakes nobody: requests that wait while there is room wait for a bound of
+	// their own caller, which this caller has not reached.
 	if l.running < l.options.Concurrent && c.mayRun() {
 		c.spend(now)
 		l.begin(c)
@@ -125,7 +125,7 @@ func (l *Line) join(name string, quota Quota) (*caller, *waiter, error) {
 	return c, w, nil
 }
 
-// wait is over with an answer, with the caller's context, or when patience ends.
+// wait returns with an answer, when ctx ends, or when patience ends.
 func (l *Line) wait(ctx context.Context, w *waiter) error {
 	patience := time.NewTimer(l.options.Patience)
 	defer patience.Stop()
@@ -134,7 +134,7 @@ func (l *Line) wait(ctx context.Context, w *waiter) error {
 		return err
 	case <-ctx.Done():
 		if !l.giveUp(w) {
-			// The answer came in the same moment. A turn goes to the next.
+			// The answer came at the same time. A turn goes to the next request.
 			if err := <-w.answer; err != nil {
 				return err
 			}
@@ -151,7 +151,7 @@ func (l *Line) wait(ctx context.Context, w *waiter) error {
 	}
 }
 
-// giveUp takes a waiter out of the line, unless it has its answer.
+// giveUp removes a waiter from the line, unless it has its answer.
 func (l *Line) giveUp(w *waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +163,7 @@ func (l *Line) giveUp(w *waiter) bool {
 	return true
 }
 
-// leave ends a turn, and hands it on. A negative time is that of a turn which nobody used.
+// leave ends a turn and hands it on. A negative time marks a turn that was not used.
 func (l *Line) leave(c *caller, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,8 +180,8 @@ func (l *Line) leave(c *caller, took time.Duration) {
 	l.callers.forget(time.Now())
 }
 
-// handOn gives turns to those who wait, while there are any to give. It looks at each
-// caller who waits, of which there are no more than the queue has places.
+// handOn gives free turns to waiting requests. It visits each waiting caller at most once
+// per turn; there are no more of them than the queue is long.
 func (l *Line) handOn() {
 	for e := l.ring.Front(); e != nil && l.running < l.options.Concurrent; {
 		c, next := e.Value.(*caller), e.Next()
@@ -190,7 +190,7 @@ func (l *Line) handOn() {
 			l.remove(w)
 			if c.place != nil {
 				if next == nil {
-					next = e // it is its turn again: nobody else waits behind it
+					next = e // the only waiting caller: visit it again
 				}
 				l.ring.MoveToBack(e)
 			}
@@ -206,8 +206,8 @@ func (l *Line) begin(c *caller) {
 	c.running++
 }
 
-// remove takes a waiter from its caller's line, and the caller from the ring with the
-// last of them.
+// remove takes a waiter out of its caller's line, and the caller out of the ring with its
+// last waiter.
 func (l *Line) remove(w *waiter) {
 	c := w.of
 	c.waiting.Remove(w.place)
@@ -219,9 +219,9 @@ func (l *Line) remove(w *waiter) {
 	}
 }
 
-// makeRoom sends the newest request away of who has most of them waiting, so that nobody
-// can fill the queue for all. It does not where that would only turn the two round: who
-// came first stays.
+// makeRoom evicts the newest request of the caller with the longest queue, so that no
+// caller can fill the queue for all. It evicts nothing if the newcomer would then have the
+// longest queue: the earlier request stays.
 func (l *Line) makeRoom(newcomer *caller) bool {
 	var most *caller
 	for e := l.ring.Front(); e != nil; e = e.Next() {
@@ -238,29 +238,28 @@ func (l *Line) makeRoom(newcomer *caller) bool {
 	return true
 }
 
-// Stats tells how it stands.
+// Stats returns the current numbers.
 func (l *Line) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return Stats{Running: l.running, Waiting: l.waiting, Refused: l.refused}
 }
 
-// Busy sends somebody away who had a turn, because of a bound that is not the line's: it
-// says when it is worth to come again.
+// Busy is the error for a request that had a turn and met another bound: it adds when to
+// try again.
 func (l *Line) Busy(reason string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.busy(l.estimate(&caller{}), "%s", reason)
 }
 
-// busy counts who is sent away, and says why.
+// busy counts a refused request and words its error.
 func (l *Line) busy(retryAfter time.Duration, format string, args ...any) error {
 	l.refused++
 	return run.Wrap(run.Busy, newBusy(retryAfter, format, args...))
 }
 
-// estimate is how long it will take until what is ahead of a caller's next request has
-// had its turn.
+// estimate is how long the requests ahead of a caller's next one will take.
 func (l *Line) estimate(c *caller) time.Duration {
 	ahead := l.typical * time.Duration(l.waiting+1) / time.Duration(l.options.Concurrent)
 	if c.quota.Concurrent > 0 {

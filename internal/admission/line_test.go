@@ -282,8 +282,8 @@ func TestEnterWithAnEndedContext(t *testing.T) {
 	}
 }
 
-// A turn that comes in the same moment as the end of its request goes to the next.
-func TestTurnForWhoHasGone(t *testing.T) {
+// A turn that comes at the same time as the end of its request goes to the next one.
+func TestTurnOfCanceledRequestGoesToNext(t *testing.T) {
 	l := NewLine(Options{Concurrent: 1, Queue: 2})
 	leave, err := l.Enter(t.Context(), "a", Quota{})
 	if err != nil {

@@ -64,7 +64,7 @@ func (g *Gate) Enter(ctx context.Context) error {
 	}
 	if waiting := g.turns.waiting.Add(1) - 1; waiting >= g.turns.queue {
 		g.turns.waiting.Add(-1)
-		return run.Errorf(run.Busy, "%d runs are waiting already; try again later", waiting)
+		return run.Errorf(run.Busy, "%d runs are waiting already", waiting)
 	}
 	defer g.turns.waiting.Add(-1)
 	select {

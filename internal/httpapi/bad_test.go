@@ -242,7 +242,7 @@ func gone(t *testing.T, r io.Reader) string {
 	return string(text)
 }
 
-// Who sends slowly loses the connection, and never had a turn.
+// A client that sends slowly loses the connection and gets no turn.
 func TestSlowClients(t *testing.T) {
 	d := open(t, &fake{run: echo}, func(so *service.Options, o *Options) {
 		so.Line = admission.NewLine(admission.Options{Concurrent: 1})
@@ -308,7 +308,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Who does not take an answer loses the connection.
+// A client that does not read its answer loses the connection.
 func TestSlowReaderOfAnAnswer(t *testing.T) {
 	large := good("1")
 	large.Stdout = strings.Repeat("x", 16<<20) // more than sockets hold

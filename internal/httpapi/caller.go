@@ -40,7 +40,7 @@ func bearer(headers []string) (secret string, ok bool) {
 func (a *api) fromThisMachine(r *http.Request) error {
 	if !local(r) {
 		// DNS rebinding: a name of the attacker's leads here, and the browser takes us for
-		// his own server. Its Host header still has that name.
+		// the attacker's server. Its Host header still has that name.
 		return run.Errorf(run.Forbidden, "the host %q is not this machine: use localhost or 127.0.0.1, or start cordon with tokens", r.Host)
 	}
 	return nil

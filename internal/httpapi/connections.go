@@ -23,7 +23,7 @@ type Connections struct {
 	Refused func()
 }
 
-// Bound gives a listener that sends away who comes when there are enough.
+// Bound returns a listener that refuses connections above the bounds.
 func (c Connections) Bound(l net.Listener) net.Listener {
 	b := &boundListener{Listener: l, Connections: c, leaving: make(chan struct{}, mostLeaving)}
 	if !c.Encrypted {
@@ -73,7 +73,7 @@ func (b *boundListener) sendAway(conn net.Conn) {
 	select {
 	case b.leaving <- struct{}{}:
 	default:
-		_, _ = conn.Write(b.words) // who has sent its request may still read them
+		_, _ = conn.Write(b.words) // a client that has sent its request may still read them
 		conn.Close()
 		return
 	}

@@ -51,7 +51,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Errorf("%d of %d were refused", n, more)
 	}
 
-	// One at a time, everybody hears it, also who has said something before.
+	// Each refused connection gets the answer, also one that has sent something.
 	for range 3 {
 		conn := dial(t, at)
 		if status, _, err := say(conn); err != nil || status != http.StatusTooManyRequests {

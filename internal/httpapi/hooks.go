@@ -18,15 +18,12 @@ func (a *api) openHook(w http.ResponseWriter, r *http.Request) error {
 	if err := a.parsed(r, &h); err != nil {
 		return err
 	}
-	if err := h.Validate(); err != nil {
-		return err
-	}
 	id, err := a.Service.OpenHook(r.Context(), who(r.Context()), h)
 	if err != nil {
 		return err
 	}
 	if gone := r.Context().Err(); gone != nil {
-		// Nobody will learn the id, and so nobody would ever close it.
+		// The client is gone, learns no id, and could never close the hook.
 		return errors.Join(gone, a.Service.CloseHook(who(r.Context()), id))
 	}
 	w.Header().Set("Location", "/v1/hooks/"+id)

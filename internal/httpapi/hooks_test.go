@@ -55,8 +55,8 @@ func TestAKeyIsForOnePath(t *testing.T) {
 	}
 }
 
-// Who has gone before the hook is open never learns its id, and so cannot close it.
-func TestAHookOfNobodyIsClosed(t *testing.T) {
+// A client that leaves before the hook is open never learns its id, and cannot close it.
+func TestHookOfLostClientIsClosed(t *testing.T) {
 	began, hook := make(chan struct{}), &countedHook{}
 	d := open(t, &fake{}, func(so *service.Options, _ *Options) {
 		so.OpenHook = func(ctx context.Context, _ run.HookSpec) (openhooks.Hook, error) {

@@ -188,7 +188,7 @@ func (s *keyStore) tidy(caller string) {
 	}
 }
 
-// heaviest is who has the most bytes kept.
+// heaviest is the caller with the most bytes kept.
 func (s *keyStore) heaviest() (name string) {
 	var most int64
 	for caller, c := range s.callers {

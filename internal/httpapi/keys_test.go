@@ -104,7 +104,7 @@ func TestKeysHammer(t *testing.T) {
 	}
 }
 
-// Who waits for the first one and goes away leaves it alone.
+// A request that waits for the first one and is canceled does not cancel it.
 func TestKeyWaitersMayLeave(t *testing.T) {
 	began, hold := make(chan struct{}), make(chan struct{})
 	d := open(t, &fake{run: func(ctx context.Context, _ run.Request) (run.Result, error) {

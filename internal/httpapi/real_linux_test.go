@@ -21,7 +21,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// seen keeps what observers are told.
+// seen keeps the runs that observers get.
 type seen chan observe.Run
 
 func (s seen) Ended(_ context.Context, r observe.Run) { s <- r }
@@ -184,7 +184,7 @@ func TestRealChecksAndHooks(t *testing.T) {
 	}
 }
 
-// Who is running may finish; who comes is sent away.
+// Runs under way finish; new requests are refused.
 func TestDrain(t *testing.T) {
 	d := openReal(t, cordon.Options{}, nil)
 	response, err := d.client.Do(d.request(http.MethodPost, "/v1/runs", `{"script": "import time\ntime.sleep(1)\nresult = 1"}`, "Accept: text/event-stream"))

@@ -50,7 +50,7 @@ func (p *pipes) dial() net.Conn {
 	return ours
 }
 
-// Who says nothing, or not all of it, and who has said all, are hung up on in the end.
+// Connections end in time: without a request, with half of one, and idle after one.
 func TestQuietConnectionsEnd(t *testing.T) {
 	for _, row := range []struct {
 		name, said string
@@ -131,8 +131,8 @@ func TestADeadlineIsForOneAnswer(t *testing.T) {
 	}
 }
 
-// Whoever counts hears of each request that the service does not tell of, and of no other.
-func TestRefusedAreTold(t *testing.T) {
+// OnRefused hears of each request that the service reports to no observer, and of no other.
+func TestRefusedRequestsAreCounted(t *testing.T) {
 	told := make(chan run.Class, 10)
 	d := open(t, &fake{run: func(context.Context, run.Request) (run.Result, error) {
 		return run.Result{}, run.Errorf(run.Unsupported, "no")

@@ -39,7 +39,7 @@ func largeAnswers(context.Context, run.Request) (run.Result, error) {
 }
 
 // Clients of one token that do not read their answers use up the budget of that token, and
-// no more: the next of them are told to come again, others are served, and the memory of
+// no more: the next of them are refused as busy, others are served, and the memory of
 // the service is bounded.
 func TestUnreadAnswers(t *testing.T) {
 	for name, header := range map[string]string{

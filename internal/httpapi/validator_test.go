@@ -37,7 +37,7 @@ func TestDocumentIsValidForOthers(t *testing.T) {
 	var documents bytes.Buffer
 	for _, change := range changes {
 		if !strings.Contains(string(text), change[0]) {
-			t.Fatalf("the document has no %s any more: mend the table", change[0])
+			t.Fatalf("the document has no %s any more: fix the table", change[0])
 		}
 		changed := string(text)
 		if change[0] != "" {

@@ -4,7 +4,7 @@ package httpapi
 // missing, and that none is left over.
 var words = map[string]string{
 	"Request":                     "What to run. It carries no permissions: those are the operator's, and a request can only narrow them. It has a script or a command.",
-	"Request.id":                  "Comes back in the Result, so that answers can be told apart.",
+	"Request.id":                  "Comes back in the Result, so that answers can be matched to requests.",
 	"Request.script":              "Python source. What it leaves in `result` is the Result's value.",
 	"Request.deterministic":       "On the tier wasm: the clock stands still, and randomness is always the same.",
 	"Request.command":             "A program and its arguments, where the operator allows commands.",

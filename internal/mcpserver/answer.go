@@ -161,7 +161,7 @@ func limitWords(r run.Result, limit policy.Limit, i service.Info) string {
 	return words + "."
 }
 
-// longest is how much of a value is told as text; the structured answer has more.
+// longest is how much of a value the text shows; the structured answer has more.
 const longest = 4 << 10
 
 func shortened(s string) string {

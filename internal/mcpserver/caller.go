@@ -25,7 +25,7 @@ type calls struct {
 	under map[string]map[*context.CancelFunc]struct{}
 }
 
-// begin has a call end with its session.
+// begin ends the context of a call together with its session.
 func (c *calls) begin(ctx context.Context, session string) (inside context.Context, end func()) {
 	inside, cancel := context.WithCancel(ctx)
 	if session == "" {

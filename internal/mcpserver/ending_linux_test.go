@@ -79,7 +79,7 @@ func TestGuestEndsWithItsClient(t *testing.T) {
 			c := stdio(t)
 			return func() { c.in.Close() }
 		}},
-		{"stdio: the server is told to end", func(t *testing.T) func() {
+		{"stdio: the server is stopped", func(t *testing.T) func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			c := startStdioIn(ctx, t, realServer(t))
 			c.send(t, initializeLine)

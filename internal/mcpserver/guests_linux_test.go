@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// eightThreads is a guest that can be told from outside: no process of ours and no other
+// eightThreads is a guest that can be recognized from outside: no process of ours and no other
 // guest has as many threads.
 const eightThreads = "import threading, time\nfor _ in range(7): threading.Thread(target=time.sleep, args=(25,)).start()\nprint('begun', flush=True)"
 

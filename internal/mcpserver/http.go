@@ -136,7 +136,7 @@ func isInitialize(body []byte) bool {
 	return json.Unmarshal(body, &message) == nil && message.Method == "initialize"
 }
 
-// admit gives the frontend of who asks, or answers by itself.
+// admit returns the frontend of the caller, or answers with an error.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) *frontend {
 	who, known := token.CallerOf(r.Context())
 	if !known {

@@ -31,7 +31,7 @@ func answerIn(t *testing.T, body string) map[string]any {
 	return nil
 }
 
-func TestSessionsAreOfThoseWhoBeganThem(t *testing.T) {
+func TestSessionBelongsToItsCaller(t *testing.T) {
 	w := startWeb(t, fakeServer(t, nil))
 	w.headers["Authorization"] = "Bearer alice"
 	w.begin(t)
@@ -68,7 +68,7 @@ func TestChangedCeilingEndsSessions(t *testing.T) {
 	}
 }
 
-func TestStreamsOfServerSentEventsAreOfThoseWhoOpenedThem(t *testing.T) {
+func TestSSEStreamBelongsToItsCaller(t *testing.T) {
 	w := startWeb(t, fakeServer(t, nil))
 	w.headers["Authorization"] = "Bearer alice"
 	ctx, cancel := context.WithCancel(t.Context())
@@ -218,7 +218,7 @@ func TestStreamsOfServerSentEventsAreBounded(t *testing.T) {
 	}
 }
 
-// The operator's log is for what an operator can mend: the SDK calls each session
+// The operator's log is for what an operator can fix: the SDK calls each session
 // information, and most mistakes of clients errors.
 func TestAQuietLog(t *testing.T) {
 	var log strings.Builder

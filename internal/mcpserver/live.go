@@ -95,7 +95,7 @@ func answerProbes(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// end returns when nothing more will be told: the answer comes last.
+// end returns when nothing more will be sent: the answer comes last.
 func (l *live) end() {
 	if l == nil {
 		return
@@ -146,7 +146,7 @@ func (l *live) tellProgress(ctx context.Context, now time.Time) error {
 	})
 }
 
-// take gives what is to be told of a stream now.
+// take returns the part of a stream to send now.
 func (l *live) take(i int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,7 +176,7 @@ func (s stream) Write(p []byte) (int, error) {
 	}
 	if room < len(p) && !l.cut {
 		l.cut = true
-		w.WriteString("\n… more than is told here; the answer has it\n")
+		w.WriteString("\n… more than is shown here; the answer has it\n")
 	}
 	return len(p), nil
 }

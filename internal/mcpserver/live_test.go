@@ -43,7 +43,7 @@ type told struct {
 	logs     []string
 }
 
-// follow has a guest write while a client listens, on a clock of its own.
+// follow runs a guest that writes while a client listens, on a clock of its own.
 func follow(t *testing.T, r service.Runner, token, level string) (heard told) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func follow(t *testing.T, r service.Runner, token, level string) (heard told) {
 	return heard
 }
 
-func TestProgressComesEachSecondToThoseWhoAsked(t *testing.T) {
+func TestProgressComesEachSecondIfAsked(t *testing.T) {
 	got := follow(t, talker{seconds: 4, line: "x"}, `"a token"`, "")
 	if fmt.Sprint(got.progress) != "[1 2 3]" && fmt.Sprint(got.progress) != "[1 2 3 4]" {
 		t.Errorf("progress at %v", got.progress)
@@ -98,7 +98,7 @@ func TestProgressComesEachSecondToThoseWhoAsked(t *testing.T) {
 	}
 }
 
-func TestLiveOutputIsTold(t *testing.T) {
+func TestLiveOutputIsSent(t *testing.T) {
 	got := follow(t, talker{seconds: 2, line: "tick\n"}, "", "info")
 	text := strings.Join(got.logs, "")
 	if n := strings.Count(text, "tick\n"); n < 15 || len(got.logs) > 9 {
@@ -113,9 +113,9 @@ func TestLiveOutputIsBounded(t *testing.T) {
 	got := follow(t, talker{seconds: 20, line: strings.Repeat("x", 50<<10)}, "", "info")
 	text := strings.Join(got.logs, "")
 	if len(text) < 60<<10 || len(text) > 66<<10 {
-		t.Errorf("%d bytes were told", len(text))
+		t.Errorf("%d bytes were sent", len(text))
 	}
-	if strings.Count(text, "more than is told here") != 1 {
+	if strings.Count(text, "more than is shown here") != 1 {
 		t.Errorf("it is not said once that there is more: %q", got.logs[:3])
 	}
 	for _, message := range got.logs {
@@ -125,7 +125,7 @@ func TestLiveOutputIsBounded(t *testing.T) {
 	}
 }
 
-// TestWaitingHasAnEnd: who waits for a turn that does not come is told so.
+// TestWaitingHasAnEnd: a request that gets no turn in time is answered as busy.
 func TestWaitingHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := startStdio(t, fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Runner = stuck{} }))
@@ -160,8 +160,8 @@ func (r listener) Run(ctx context.Context, request run.Request) (run.Result, err
 	return r.fakeRunner.Run(ctx, request)
 }
 
-// TestOnlyThoseWhoListenPayForIt: live streams take longer than all the rest of the frontend.
-func TestOnlyThoseWhoListenPayForIt(t *testing.T) {
+// TestStreamsOnlyForListeners: live streams take longer than all the rest of the frontend.
+func TestStreamsOnlyForListeners(t *testing.T) {
 	var streams bool
 	follow(t, listener{streams: &streams}, `1`, "")
 	if streams {

@@ -108,7 +108,7 @@ type everybody struct{}
 
 func (everybody) Find(secret string) (token.Caller, bool) { return token.Caller{Name: secret}, true }
 
-// somebody is whom every secret belongs to.
+// somebody is the caller of every secret.
 type somebody token.Caller
 
 func (s *somebody) Find(string) (token.Caller, bool) { return token.Caller(*s), true }

@@ -23,7 +23,7 @@ import (
 // Options are the parts of a Server.
 type Options struct {
 	Service *service.Service
-	// Version is what clients are told.
+	// Version is shown to clients.
 	Version string
 	// Logger is for the operator; nil is silent. It must not write to stdout.
 	Logger *slog.Logger

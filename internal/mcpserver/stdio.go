@@ -110,7 +110,7 @@ func (s *stdio) listen() {
 	}
 }
 
-// hand gives the messages of a line to who reads. What is wrong with one is answered.
+// hand passes the messages of a line to the reader, and answers invalid ones.
 func (s *stdio) hand(line []byte) error {
 	each := []json.RawMessage{line}
 	if line[0] == '[' {
@@ -138,7 +138,7 @@ func (s *stdio) hand(line []byte) error {
 
 func (s *stdio) answer(r *jsonrpc.Response) error { return s.Write(context.Background(), r) }
 
-// parseMessage reads one message, or gives the answer to who sent it. Names are compared
+// parseMessage reads one message, or returns the answer to its sender. Names are compared
 // as they are: what reads "METHOD" as "method" sees another message than its neighbour.
 func parseMessage(text []byte) (jsonrpc.Message, *jsonrpc.Response) {
 	var fields map[string]json.RawMessage

@@ -3,13 +3,12 @@ package service
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// errDraining is what new requests hear while the service ends.
+// errDraining is the answer to new requests while the service ends.
 func errDraining() error {
 	return run.Errorf(run.Closed, "the service is about to end and takes nothing new: try again, perhaps elsewhere")
 }
@@ -23,9 +22,10 @@ func (s *Service) isDraining() bool {
 	return s.draining
 }
 
-// enter counts a request in, and gives it a context that ends with the service, too. One
-// that comes while the service drains is counted in as well, to be refused in order; but
-// only as long as there is one that came before, or else they could keep it for ever.
+// enter counts a request, and returns a context that also ends with the service. A request
+// that comes while the service drains is counted too, so that observers hear of its
+// refusal, but only while an earlier one is under way: otherwise new requests could keep
+// the service alive for ever.
 func (s *Service) enter(ctx context.Context) (inside context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,16 +57,16 @@ func (s *Service) leave(late bool) {
 	}
 }
 
-// explained gives an error that comes of the end of the service the words for it: the
-// caller has canceled nothing. Who was sent away by the Runner hears when to come again,
-// as who is by the line.
+// explained words an error that was caused by the end of the service: the caller has
+// canceled nothing. A request that the Runner refuses as busy learns when to try again, as
+// one that the line refuses.
 func (s *Service) explained(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
 	var known *admission.Busy
 	if run.ClassOf(err) == run.Busy && !errors.As(err, &known) {
-		return s.Line.Busy(strings.TrimSuffix(err.Error(), "; try again later"))
+		return s.Line.Busy(err.Error())
 	}
 	if (errors.Is(err, context.Canceled) || errors.Is(err, errEnded) || errors.Is(err, run.ErrClosed)) && errors.Is(context.Cause(ctx), errEnded) {
 		return run.Errorf(run.Closed, "the service has ended before it was this request's turn, or during it: try again, perhaps elsewhere%w", silent{err})
@@ -74,15 +74,15 @@ func (s *Service) explained(ctx context.Context, err error) error {
 	return err
 }
 
-// silent keeps a cause whose words have been said better.
+// silent wraps a cause without showing its text.
 type silent struct{ error }
 
 func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
-// Drain takes nothing new, and waits for what is under way, waiting requests among it.
-// When ctx ends before, so does the rest of that. Then the hooks are closed, and no
-// observer hears of anything any more.
+// Drain refuses new requests and waits for those under way, including the ones that wait
+// for a turn. When ctx ends, it cancels the rest. Then it closes the hooks; observers get
+// no more events.
 func (s *Service) Drain(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.draining {
@@ -100,7 +100,7 @@ func (s *Service) Drain(ctx context.Context) error {
 	return s.closeHooks()
 }
 
-// Close ends what is under way.
+// Close cancels what is under way.
 func (s *Service) Close() error {
 	s.stop(errEnded)
 	return s.Drain(context.Background())

@@ -120,7 +120,7 @@ func TestDrainWithoutEnd(t *testing.T) {
 	}
 }
 
-// Who cancels his own request is told nothing of an end.
+// A caller that cancels its own request gets no error about the end of the service.
 func TestCallerCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, Options{Runner: &fake{guest: untilCanceled}, Line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1})})
@@ -156,7 +156,7 @@ func TestDrainUnderFire(t *testing.T) {
 		drained := make(chan error, 1)
 		go func() { drained <- s.Drain(t.Context()) }()
 		synctest.Wait()
-		refused := start(t.Context(), s) // is being told of
+		refused := start(t.Context(), s) // its observer has not returned
 		release <- struct{}{}
 		<-running
 		if got := <-start(t.Context(), s); !errors.Is(got.error, run.ErrClosed) {
@@ -166,7 +166,7 @@ func TestDrainUnderFire(t *testing.T) {
 			t.Error("told of one that came after the last")
 		}
 		if len(drained) != 0 {
-			t.Error("over while an observer is told")
+			t.Error("over before an observer has returned")
 		}
 		slow <- struct{}{}
 		<-refused
@@ -181,7 +181,7 @@ type observerFunc func(observe.Run)
 func (f observerFunc) Ended(_ context.Context, r observe.Run) { f(r) }
 
 // Many runs, calls and hooks while the service ends, by several at once: each has one
-// answer and was told once, and nothing is left.
+// answer and is observed once, and nothing is left.
 func TestHammerEnd(t *testing.T) {
 	for round := range 20 {
 		var told, asked atomic.Int64

@@ -54,7 +54,7 @@ func untilCanceled(ctx context.Context, _ run.Request) (run.Result, error) {
 	return run.Result{Outcome: run.Canceled}, nil
 }
 
-// watcher keeps what an observer is told.
+// watcher keeps the runs that an observer gets.
 type watcher struct {
 	mu   sync.Mutex
 	seen []observe.Run

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 )
 
-// follower is a frontend that wants to know more of a request than its end.
+// follower is a frontend that needs to know when a request begins.
 type follower struct {
 	runID  string
 	begins func()
@@ -13,9 +13,9 @@ type follower struct {
 
 type followerKey struct{}
 
-// Follow gives a context for one run or one call of a hook, by an id that the frontend has
-// made with rand.Text and may show before the end. When it is the request's turn, begins
-// is called, and the guest waits for it. It may be nil.
+// Follow returns a context for one run or one call of a hook. The id is the run's, made by
+// the frontend with rand.Text, which can show it before the end. begins is called when it
+// is the request's turn, before the guest starts. It may be nil.
 func Follow(ctx context.Context, id string, begins func()) context.Context {
 	return context.WithValue(ctx, followerKey{}, follower{runID: id, begins: begins})
 }

@@ -20,14 +20,14 @@ const (
 	idleHook = 10 * time.Minute
 )
 
-// OpenHook compiles a hook and gives the id by which its owner calls it. It is open until
-// it is closed, was not called for ten minutes, or the service ends.
+// OpenHook compiles a hook and returns the id by which its owner calls it. It stays open
+// until it is closed, is not called for ten minutes, or the service ends.
 func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.HookSpec) (id string, err error) {
-	if s.Options.OpenHook == nil {
-		return "", run.Errorf(run.Unsupported, "there are no hooks here")
-	}
 	if h, err = s.permitHook(who, h); err != nil {
 		return "", err
+	}
+	if s.Options.OpenHook == nil {
+		return "", run.Errorf(run.Unsupported, "there are no hooks here")
 	}
 	if err := s.hooks.Reserve(who.Name); err != nil {
 		return "", err
@@ -37,8 +37,8 @@ func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.HookSpec
 			s.hooks.Release(who.Name)
 		}
 	}()
-	// It is known before its turn ends: or else the service could end in between, and
-	// nobody would close it.
+	// Add it before the turn ends: otherwise the service could end in between, and
+	// nobody would close the hook.
 	err = s.inTurn(ctx, who, func(ctx context.Context) error {
 		made, err := s.Options.OpenHook(ctx, h)
 		if err == nil {
@@ -49,7 +49,7 @@ func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.HookSpec
 	return id, err
 }
 
-// CallHook calls a hook of somebody's own.
+// CallHook calls one of the caller's own hooks.
 func (s *Service) CallHook(ctx context.Context, who token.Caller, frontend observe.Frontend, id string, c openhooks.HookCall) (Answer, error) {
 	if err := c.Validate(); err != nil {
 		return Answer{}, err
@@ -72,7 +72,7 @@ func (s *Service) CallHook(ctx context.Context, who token.Caller, frontend obser
 	})
 }
 
-// CloseHook lets go of a hook of somebody's own, after the calls under way.
+// CloseHook closes one of the caller's own hooks, after the calls under way.
 func (s *Service) CloseHook(who token.Caller, id string) error {
 	_, leave, err := s.enter(s.life)
 	if err != nil {

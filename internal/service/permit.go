@@ -10,8 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// permit gives a request as it may be run for somebody: within their ceiling, and with
-// nothing that only who is on this machine may ask for.
+// permit narrows a request to what its caller may ask for: within the caller's ceiling, and
+// without what only callers on this machine may use.
 func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Request, err error) {
 	if err := req.Validate(); err != nil {
 		return req, err
@@ -88,10 +88,10 @@ func (s *Service) permitHook(who token.Caller, h run.HookSpec) (permitted run.Ho
 	if h.Workers > mostWorkers {
 		return h, run.Errorf(run.Invalid, "workers is %d, above the maximum of %d", h.Workers, mostWorkers)
 	}
-	// Who calls from elsewhere is not the operator, and cannot say that calls may share
-	// a process.
+	// A caller of the service is not the operator, and cannot decide that calls share a
+	// process.
 	if h.Trust == policy.TrustPlatform && h.Trust.Exceeds(s.policy.Trust) {
-		return h, run.Errorf(run.Forbidden, "trust %q is more than the policy grants: leave it out, or have the operator write trust: platform into the policy of the service", h.Trust)
+		return h, run.Errorf(run.Forbidden, "trust %q is more than the policy grants: leave it out, or ask the operator to set trust: platform in the policy of the service", h.Trust)
 	}
 	if allowed := who.Ceiling.Tiers; len(allowed) > 0 {
 		tier := policy.TierProcess

@@ -1,6 +1,6 @@
-// Package service is the one path from a frontend to the Runner: who asks, what they may ask
-// for, when it is their turn, what is written down of it, and how all of it ends. Frontends
-// translate; they decide nothing.
+// Package service is the one path from a frontend to the Runner: it knows the caller, checks
+// what it may ask for, waits for its turn, reports the run to observers, and ends in order.
+// Frontends translate; they decide nothing.
 package service
 
 import (
@@ -31,7 +31,7 @@ type Options struct {
 	OpenHook func(ctx context.Context, h run.HookSpec) (openhooks.Hook, error)
 	// Policy is the Runner's.
 	Policy policy.Policy
-	// Version is shown to who asks for information.
+	// Version is shown to callers that ask for information.
 	Version string
 	// Line bounds what is under way and what waits.
 	Line *admission.Line
@@ -68,8 +68,7 @@ type Service struct {
 	gone     chan struct{} // closed when it is draining and nothing is under way
 }
 
-// New gives a service over a Runner, which stays the caller's to close, after the
-// service.
+// New returns a service over a Runner. The caller closes the Runner after the service.
 func New(o Options) *Service {
 	if o.Answers == nil {
 		o.Answers = admission.NewAnswers(admission.AnswerOptions{})
@@ -85,7 +84,7 @@ func New(o Options) *Service {
 	return s
 }
 
-// Ready says why the service takes nothing now, nil if it does.
+// Ready returns why the service takes no requests now, or nil.
 func (s *Service) Ready() error {
 	if s.isDraining() {
 		return errDraining()
@@ -96,7 +95,7 @@ func (s *Service) Ready() error {
 	return nil
 }
 
-// Run runs a script or a command for somebody.
+// Run runs a script or a command for a caller.
 func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Frontend, req run.Request) (Answer, error) {
 	kind, code := observe.Script, req.Script.Source
 	if req.Kind() == run.KindCommand {
@@ -123,7 +122,7 @@ func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Fr
 	})
 }
 
-// Check has the language rules judge a script. It waits for its turn as a run does.
+// Check judges a script by the language rules. It waits for its turn as a run does.
 func (s *Service) Check(ctx context.Context, who token.Caller, c run.Check) (found []run.Finding, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Each request is told of once, whatever becomes of it.
+// Observers get each request once, however it ends.
 func TestObservers(t *testing.T) {
 	busy := admission.NewLine(admission.Options{Concurrent: 1})
 	leave, err := busy.Enter(t.Context(), "somebody", admission.Quota{})
@@ -227,10 +227,9 @@ func TestTwoServicesOverOneRunner(t *testing.T) {
 	}
 }
 
-// The Runner has bounds of its own. Who meets one hears when to come again, whatever was
-// asked for.
+// The Runner has bounds of its own. A request that meets one learns when to try again.
 func TestBusyRunner(t *testing.T) {
-	busy := func() error { return run.Errorf(run.Busy, "9 runs are waiting already; try again later") }
+	busy := func() error { return run.Errorf(run.Busy, "9 runs are waiting already") }
 	runner := &fake{
 		guest: func(context.Context, run.Request) (run.Result, error) { return run.Result{}, busy() },
 		check: func(context.Context, run.Check) ([]run.Finding, error) { return nil, busy() },

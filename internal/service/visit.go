@@ -12,15 +12,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// visit is the time of one request with us.
+// visit is one request in the service.
 type visit struct {
-	observe.Run // what is told of it
+	observe.Run // what observers get
 	line        *admission.Line
 	who         token.Caller
 	leave       func() // the line; nil before its turn
 }
 
-// wait is over when it is the request's turn.
+// wait returns when it is the request's turn.
 func (v *visit) wait(ctx context.Context) error {
 	ctx, end := observe.Begin(ctx, observe.Queue)
 	leave, err := v.line.Enter(ctx, v.who.Name, v.who.Quota)
@@ -41,9 +41,9 @@ func (v *visit) endTurn() {
 	}
 }
 
-// observed does what a request asks for, and tells the observers: of each once, also if
-// it was refused. Only who comes after the end of the service is not told of; neither are
-// the observers there any more.
+// observed serves a request and reports it to the observers, once, also if it is refused.
+// Requests after the end of the service are not reported: the observers are closed by
+// then.
 func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.Run, do func(context.Context, *visit) (run.Result, error)) (answer Answer, err error) {
 	v := &visit{Run: seen, line: s.Line, who: who}
 	v.ID, v.Caller, v.Arrived = followed(ctx).id(), who.Name, time.Now()
@@ -71,7 +71,7 @@ func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.R
 		return Answer{}, err
 	}
 	result, err = do(ctx, v)
-	v.endTurn() // the guest has ended: whoever reads its answer slowly keeps nobody waiting
+	v.endTurn() // the guest has ended: a client that reads slowly delays nobody
 	if err == nil && result.Outcome == run.Canceled && errors.Is(context.Cause(ctx), errEnded) {
 		// It was we who ended it. What there is of it is no result of the guest's.
 		err = context.Cause(ctx)
@@ -82,15 +82,15 @@ func (s *Service) observed(ctx context.Context, who token.Caller, seen observe.R
 	return s.hold(who, result)
 }
 
-// tell has each observer hear of a run. That they are deferred has one that panics not
-// keep it from the others.
+// tell reports a run to each observer. The calls are deferred so that all observers get it
+// even if one panics.
 func (s *Service) tell(ctx context.Context, seen observe.Run) {
 	for _, o := range slices.Backward(s.Observers) {
 		defer o.Ended(ctx, seen)
 	}
 }
 
-// inTurn does something that is not a run, when it is somebody's turn.
+// inTurn does something that is not a run, in a turn of the caller.
 func (s *Service) inTurn(ctx context.Context, who token.Caller, do func(ctx context.Context) error) error {
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {

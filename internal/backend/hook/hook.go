@@ -144,7 +144,7 @@ func (h *Hook) take(ctx context.Context) (Worker, error) {
 	}
 	if len(h.waiting) >= maxWaiting {
 		h.mu.Unlock()
-		return nil, run.Errorf(run.Busy, "%d calls of the hook are waiting already; try again later", maxWaiting)
+		return nil, run.Errorf(run.Busy, "%d calls of the hook are waiting already", maxWaiting)
 	}
 	turn := make(chan handover, 1)
 	h.waiting = append(h.waiting, turn)

@@ -23,7 +23,7 @@ function init()
   good, bad, busy, wrong, example = 0, 0, 0, 0, ""
 end
 
--- Who was sent away must not be back at once; and who was not is no machine gun either.
+-- A refused client waits before its next request, and a served one sends at a human rate.
 function delay()
   return math.random(100, 900)
 end
