@@ -92,7 +92,6 @@ var wordsPending = []string{
 	"internal/interpreter",
 	"internal/jobobject",
 	"internal/launch",
-	"internal/mcpclient",
 	"internal/metrics",
 	"internal/pythonwasm",
 	"internal/seatbelt",

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 )
 
-// client is a program that uses MCP servers, and how it wants to be told of one.
+// client is a program that uses MCP servers, and how it is configured.
 type client struct {
 	name, title string
 	format      format
@@ -17,6 +17,9 @@ type client struct {
 	entry func(how How) []field
 	// fresh is what else belongs into a file that did not exist.
 	fresh []field
+	// add is the client's own command that adds a server, for clients whose file cordon
+	// does not edit.
+	add func(how How) []string
 	// onlyCommands says that URLs are given elsewhere.
 	onlyCommands bool
 	note         string
@@ -72,6 +75,20 @@ var clients = []client{
 				entry = append(entry, field{"bearer_token_env_var", "CORDON_TOKEN"})
 			}
 			return entry
+		},
+		add: func(how How) []string {
+			if how.URL != "" {
+				words := []string{"codex", "mcp", "add", how.Name, "--url", how.URL}
+				if how.Token != "" {
+					words = append(words, "--bearer-token-env-var", "CORDON_TOKEN")
+				}
+				return words
+			}
+			words := []string{"codex", "mcp", "add", how.Name}
+			for _, f := range sorted(how.Env) {
+				words = append(words, "--env", f.name+"="+how.Env[f.name])
+			}
+			return append(append(words, "--"), how.Command...)
 		},
 	},
 	{

@@ -112,7 +112,7 @@ func (e *jsonEditor) set(path []string, value any) error {
 	if old != nil {
 		indent := e.indentAt(old.start)
 		made := jsonText(value, indent, e.unit)
-		if !sameJSON(old.plain, made) {
+		if !sameJSON(*old, made) {
 			e.cut(old.start, old.end, strings.ReplaceAll(made, "\n", e.newline))
 		}
 		return nil
@@ -184,9 +184,13 @@ func (e *jsonEditor) indentAt(at int) string {
 }
 
 // sameJSON reports whether a value says what a text does.
-func sameJSON(old any, text string) bool {
-	made, err := parseJSON([]byte(text))
-	return err == nil && reflect.DeepEqual(old, made.plain)
+func sameJSON(old jsonValue, text string) bool {
+	var made any
+	if err := json.Unmarshal([]byte(text), &made); err != nil {
+		return false
+	}
+	plain, err := old.plain()
+	return err == nil && reflect.DeepEqual(plain, made)
 }
 
 // jsonText writes a value, its first line not indented.

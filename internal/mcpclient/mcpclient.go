@@ -4,12 +4,14 @@
 //	f, err := mcpclient.Config(name, how)    // which file, and what belongs into it
 //	d, err := mcpclient.Install(name, how)   // does it, and says what was done
 //
-// Install merges: what is in a file already, comments too, stays as it is, byte for
-// byte. What cannot be read is not touched. A file that is changed is copied to
-// NAME.cordon-backup first, and replaced as a whole.
+// Install merges: what is in a JSON file already, comments too, stays as it is, byte for
+// byte. What cannot be read is not touched, and neither is a TOML file that exists: the
+// error says which command of the client adds the server, and what to paste. A file that is
+// changed is copied to NAME.cordon-backup first, and replaced as a whole.
 package mcpclient
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -31,11 +33,11 @@ type How struct {
 	// URL is used instead of a command: http://127.0.0.1:8734/mcp.
 	URL string
 	// Token is what the client sends to the URL. Clients that can take it from the
-	// environment are told to (CORDON_TOKEN), and do not get it.
+	// environment get the name of a variable instead (CORDON_TOKEN).
 	Token string
 	// Project is a directory whose own configuration is used; empty means the user's.
 	Project string
-	// Home is the user's home directory; empty means that of who runs us.
+	// Home is the user's home directory; empty means that of the current user.
 	Home string
 	// System is the operating system, as in runtime.GOOS; empty means this one.
 	System string
@@ -98,8 +100,8 @@ func Install(name string, how How) (Done, error) {
 	}
 	after, err := c.format.merge(before, c.key, how.Name, c.entry(how), c.fresh)
 	if err != nil {
-		return Done{}, run.Errorf(run.Invalid, "%s is left as it is: %w; add this by hand, or mend the file:\n%s",
-			done.Path, err, c.alone(how))
+		return Done{}, run.Errorf(run.Invalid, "%s is left as it is: %w; %s:\n%s",
+			done.Path, err, c.advice(how), c.alone(how))
 	}
 	if string(after) == string(before) {
 		return done, nil
@@ -109,6 +111,32 @@ func Install(name string, how How) (Done, error) {
 		return Done{}, run.Errorf(run.Internal, "cannot write the configuration of %s: %w", c.title, err)
 	}
 	return done, nil
+}
+
+// errNotEdited is about a file in a format that cordon writes and does not edit.
+var errNotEdited = errors.New("it exists, and cordon does not edit TOML")
+
+// advice says what to do about a file that was left as it is.
+func (c client) advice(how How) string {
+	if c.add == nil {
+		return "add this by hand, or repair the file"
+	}
+	if how.Project != "" {
+		return "add this by hand"
+	}
+	words := c.add(how)
+	for i, word := range words {
+		words[i] = shellWord(word)
+	}
+	return "run `" + strings.Join(words, " ") + "`, or add this by hand"
+}
+
+// shellWord quotes a word for a shell, where it needs that.
+func shellWord(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@,+") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // alone is the entry in a file of its own, for somebody to copy from.

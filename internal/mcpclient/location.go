@@ -10,18 +10,18 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/newfile"
 )
 
-// place is a configuration file by its name below a directory, out of which no
+// location is a configuration file by its name below a directory, out of which no
 // link leads.
-type place struct {
+type location struct {
 	root *os.Root
 	name string
 }
 
-// open finds the place of a configuration. A project's directory may have been
+// open finds the location of a configuration. A project's directory may have been
 // written by a guest: a link in it that leads elsewhere would have us read and
 // copy, or write, any file of the user's. The user's own configuration may lie
 // elsewhere, with a link to it: that is followed, and survives.
-func open(c client, how How) (place, error) {
+func open(c client, how How) (location, error) {
 	dir, name := how.Project, filepath.FromSlash(c.project)
 	if dir == "" {
 		path := c.path(how)
@@ -30,21 +30,21 @@ func open(c client, how How) (place, error) {
 		}
 		dir, name = filepath.Split(path)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return place{}, err
+			return location{}, err
 		}
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return place{}, err
+		return location{}, err
 	}
 	if info, err := root.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return place{}, errors.Join(fmt.Errorf("%s is a symbolic link, which anybody who writes to %s may have put there: replace it by a file", name, dir), root.Close())
+		return location{}, errors.Join(fmt.Errorf("%s is a symbolic link, which anybody who writes to %s may have put there: replace it by a file", name, dir), root.Close())
 	}
-	return place{root, name}, nil
+	return location{root, name}, nil
 }
 
 // replace writes the file as a whole, and keeps a copy of what was there.
-func (at place) replace(before, after []byte) (backup string, err error) {
+func (at location) replace(before, after []byte) (backup string, err error) {
 	mode := fs.FileMode(0o600)
 	if before != nil {
 		info, err := at.root.Stat(at.name)
