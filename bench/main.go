@@ -77,6 +77,7 @@ type phase struct {
 // that has not run yet.
 var phases = []phase{
 	{"memory", policy.TierProcess, (*bench).memory},
+	{"tuning", policy.TierProcess, (*bench).tuning},
 	{"starts", policy.TierProcess, (*bench).starts},
 	{"throughput", policy.TierProcess, (*bench).throughput},
 	{"processor", policy.TierProcess, (*bench).processor},

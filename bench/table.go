@@ -92,6 +92,7 @@ const (
 	placeRestrictedPython
 	placePlainThroughput
 	placeZygote
+	placeTuning
 )
 
 func (t *table) add(r row) { t.Rows = append(t.Rows, r) }

@@ -208,7 +208,7 @@ var layers = [][]string{
 	{"internal/admission", "internal/jsonform", "internal/observe", "internal/openhooks"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/pythonwasm", "internal/script", "internal/text", "internal/wasmbin"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},
 }
 
 func layerOf(name string) int {

@@ -84,7 +84,6 @@ var wordsPending = []string{
 	"internal/backend/jail",
 	"internal/backend/portable",
 	"internal/backend/process",
-	"internal/backend/wasm",
 	"internal/cgroup",
 
 	"internal/doctor",
@@ -98,7 +97,6 @@ var wordsPending = []string{
 	"internal/seccomp",
 	"internal/token",
 	"internal/tracing",
-	"internal/wasmbin",
 	"policy",
 	"python",
 	"run",

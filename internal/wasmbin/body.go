@@ -24,7 +24,7 @@ func (m *Module) readBodies(r *reader) {
 			return
 		}
 		b := body{data: part.data, base: part.base}
-		b.shape = m.look(part, m.typeOf(uint32(m.imported+n)))
+		b.shape = m.parseShape(part, m.typeOf(uint32(m.imported+n)))
 		if part.err != nil {
 			r.err = part.err
 			return

@@ -42,7 +42,7 @@ type world struct {
 	asked   int
 	longest int64                // that was owed when it was asked for more
 	room    uint64               // for calls, in words
-	depth   func(stack []uint64) // is told where the engine's stack is, by "test" "probe"
+	depth   func(stack []uint64) // gets the address of the engine's stack, from "test" "probe"
 }
 
 func newWorld(t testing.TB, engine string) *world {

@@ -217,7 +217,7 @@ func (f *function) end() {
 	f.dirty = true
 }
 
-// arrive is told that the code so far goes on behind the block.
+// arrive notes that the code so far continues after the block.
 func (s *scope) arrive(f *function) {
 	if !f.dead {
 		s.path = max(s.path, f.path)

@@ -33,8 +33,8 @@ func (b *bitset) add(i int) {
 	(*b)[i/64] |= 1 << (i % 64)
 }
 
-// look reads a function's body.
-func (m *Module) look(r *reader, t signature) (s shape) {
+// parseShape reads a function's body.
+func (m *Module) parseShape(r *reader, t signature) (s shape) {
 	locals, vectors := readLocals(r, r.count(maxLocals, "groups of locals"))
 	s.locals, s.vectors = len(t.parameters)+locals, vectors || m.vectors
 	d := &decoder{Module: m, reader: r, locals: s.locals}

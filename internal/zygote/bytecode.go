@@ -9,6 +9,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/language"
 	"github.com/cordon-sandbox/cordon/internal/script"
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 )
 
 //go:generate go run github.com/cordon-sandbox/cordon/internal/zygote/gen
@@ -70,9 +71,13 @@ const packetSize = 128 << 10
 // messages are the program as the interpreter reads it: its bytecode and its source,
 // each in packets, of which the last is a short one. An empty packet would look like
 // our end.
-func (p Program) messages(version [2]int) [][]byte {
+func (p Program) messages(config Config) [][]byte {
 	source := p.Source()
-	return append(packets(append(p.bytecode(version, source), 0)), packets([]byte(source))...)
+	var code []byte
+	if !config.Untuned.Has(tuning.Bytecode) {
+		code = p.bytecode(config.Interpreter.Version, source)
+	}
+	return append(packets(append(code, 0)), packets([]byte(source))...)
 }
 
 func packets(data []byte) [][]byte {

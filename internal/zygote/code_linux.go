@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 )
 
@@ -19,7 +20,7 @@ const largePage = 2 << 20
 // there is no /proc to look into.
 func (z *Zygote) describeCode() error {
 	ranges := []any{}
-	if largePages() {
+	if largePages() && !z.config.Untuned.Has(tuning.LargePages) {
 		maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", z.process.Pid))
 		if err != nil {
 			return err

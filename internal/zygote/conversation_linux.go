@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cordon-sandbox/cordon/internal/output"
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -38,6 +39,9 @@ type conversation struct {
 // converse begins the clocks.
 func (w *Worker) converse(g Guest) *conversation {
 	now := time.Now()
+	if w.zygote.config.Untuned.Has(tuning.Polling) {
+		g.Patience = 0
+	}
 	c := &conversation{
 		worker: w, channel: w.channel.number(), limits: g.Limits, again: g.again, onWait: g.OnWait,
 		started: now, patience: now.Add(g.Patience), deadline: now.Add(g.Limits.WallTime.Std()),

@@ -18,7 +18,7 @@ import (
 // channel.
 func converseWith(t *testing.T) (w *Worker, guest int) {
 	t.Helper()
-	w = &Worker{}
+	w = &Worker{zygote: &Zygote{}}
 	theirs, err := w.openStreams()
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -30,7 +31,11 @@ func (z *Zygote) Become(ctx context.Context, limits policy.Limits, join int, onE
 		}
 		return nil, err
 	}
-	if err := w.awaitReady(ctx, singlePatience); err != nil {
+	patience := singlePatience
+	if z.config.Untuned.Has(tuning.Polling) {
+		patience = 0
+	}
+	if err := w.awaitReady(ctx, patience); err != nil {
 		w.Close()
 		return nil, w.autopsy(ctx, err)
 	}

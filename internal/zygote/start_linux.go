@@ -78,9 +78,9 @@ func Launch(config Config) (*Zygote, error) {
 		environment = os.Environ()
 	}
 	// In the order in which the loader and the bootstrap read them.
-	messages := append(Bootstrap.messages(config.Interpreter.Version), settings)
+	messages := append(Bootstrap.messages(config), settings)
 	if config.Language != nil {
-		messages = append(messages, Rules.messages(config.Interpreter.Version)...)
+		messages = append(messages, Rules.messages(config)...)
 	}
 	process, err := confine.Start(confine.Spec{
 		Plan:     config.Plan,

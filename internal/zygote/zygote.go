@@ -18,6 +18,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -46,6 +47,8 @@ type Config struct {
 	// OneShot says that there is only one guest. The zygote then becomes its worker:
 	// forking and warming up would take longer than they save.
 	OneShot bool
+	// Untuned leaves out optimizations, to measure them.
+	Untuned tuning.Set
 }
 
 // Language lists what the rules allow; nothing else is allowed.

@@ -231,7 +231,7 @@ func (b *Backend) startZygote(ctx context.Context, r recipe) (*zygote.Zygote, er
 }
 
 func (b *Backend) config(r recipe) zygote.Config {
-	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Language: r.language, Env: b.networkEnvironment(), OneShot: b.options.OneShot}
+	return zygote.Config{Plan: b.plan, Interpreter: b.python, Preload: r.preload, Language: r.language, Env: b.networkEnvironment(), OneShot: b.options.OneShot, Untuned: b.options.Untuned}
 }
 
 // Tier is `process`.

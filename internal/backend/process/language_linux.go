@@ -10,6 +10,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/report"
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -94,7 +95,10 @@ func (b *Backend) workersFor(ctx context.Context, preset policy.LanguagePreset) 
 		first.Close()
 		return nil, err
 	}
-	k.workers, k.codes = newPool(b, first, k.recipe), &zygote.Codes{}
+	k.workers = newPool(b, first, k.recipe)
+	if !b.options.Untuned.Has(tuning.CodeCache) {
+		k.codes = &zygote.Codes{}
+	}
 	return k.workers, nil
 }
 

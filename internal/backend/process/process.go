@@ -7,6 +7,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
+	"github.com/cordon-sandbox/cordon/internal/tuning"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	// LandlockABI, if not 0, is the newest Landlock ABI to use. Tests use it to see what
 	// an older kernel leaves open.
 	LandlockABI int
+	// Untuned leaves out optimizations. The bench uses it to measure them.
+	Untuned tuning.Set
 }
 
 // Defaults of Options.

@@ -112,7 +112,7 @@ func TestCacheIsOursAlone(t *testing.T) {
 			}
 		})
 	}
-	// Somebody else's: of root, or of whom root makes its owner.
+	// A directory of another user.
 	directory := "/usr"
 	if os.Geteuid() == 0 {
 		directory = private(t)

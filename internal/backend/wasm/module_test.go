@@ -29,7 +29,7 @@ func TestPrograms(t *testing.T) {
 			{"stdin", g, run.Request{Module: run.ModuleRun{Args: []string{"upper"}}, Stdin: "one\ntwo\n"}, run.Succeeded, "ONE\nTWO\n"},
 			{"no stdin", g, run.Request{Module: run.ModuleRun{Args: []string{"input"}}}, run.Succeeded, "0 <nil>\n"},
 			{"exit code", g, run.Request{Module: run.ModuleRun{Args: []string{"exit", "7"}}}, run.Exited, "exit code 7"},
-			{"panic", g, run.Request{Module: run.ModuleRun{Args: []string{"panic"}}}, run.Exited, "as it was told"},
+			{"panic", g, run.Request{Module: run.ModuleRun{Args: []string{"panic"}}}, run.Exited, "on request"},
 			{"C", c, run.Request{Module: run.ModuleRun{Args: []string{"x", "y"}}}, run.Succeeded, "hello from C, 2 arguments\n"},
 		} {
 			t.Run(test.name, func(t *testing.T) { expect(t, b.run(test.module, test.req), test.outcome, test.words) })

@@ -10,8 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Who opens modules takes turns, so that Close waits for those who have theirs, and the
-// engine is not closed under them.
+// Opening a module takes a turn, so that Close waits for it, and the engine is not closed
+// meanwhile.
 func TestOpeningTakesATurn(t *testing.T) {
 	b, err := New(Options{Cache: testCache, Concurrent: 1})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The files of the library count as all others do, and by the limit of the request. Who
-// closes some may open as many.
+// The files of the library count as all others, by the limit of the request. Closing some
+// allows to open as many.
 func TestOpenFilesOfTheLibrary(t *testing.T) {
 	const limit = 16
 	b := pythonBench(t, Options{Idle: 1})

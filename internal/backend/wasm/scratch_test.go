@@ -292,7 +292,7 @@ func TestScratchIsLimited(t *testing.T) {
 			}
 		})
 	}
-	// A session is told each time, and can go on with less in it.
+	// A session gets the error each time, and can go on after it removed files.
 	s := b.session(false)
 	job := backend.Job{Request: run.Request{Script: run.Script{Source: `open("/tmp/f", "wb").write(bytes(1 << 20))`}}, Limits: policy.Limits{Scratch: small}.Or(policy.DefaultLimits())}
 	for range 2 {

@@ -120,7 +120,7 @@ func (i *Interpreter) image(content []byte, base uint64) (*memory.Image, error) 
 	return made, nil
 }
 
-// boot starts an interpreter, which imports what it is told, and gives its memory.
+// boot starts an interpreter, which imports the preload list, and gives its memory.
 func (i *Interpreter) boot(ctx context.Context, rules *policy.Language, preload []string, seed uint32) (content []byte, err error) {
 	g := guest.NewCoarse(i.options.Closed)
 	g.Memory.Limit = uint64(bootMemory)

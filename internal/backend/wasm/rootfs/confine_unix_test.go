@@ -80,8 +80,8 @@ var (
 	}
 )
 
-// Whatever a guest does with a path that leads out through a directory, it is told
-// no, the operator is told, and nothing happens there.
+// Whatever a guest does with a path that leads out through a directory, it gets an
+// error, the attempt is reported, and nothing happens there.
 func TestNoPathLeavesThroughADirectory(t *testing.T) {
 	for _, path := range []string{
 		"../outside/secret", "../outside/new", "..", "../outside", "sub/../../outside/secret", "./../outside/new", "/../outside/secret",

@@ -16,7 +16,7 @@
 //
 // # The walls
 //
-//   - Paths. What leaves the directory is EPERM, and told through Limits.Denied: by
+//   - Paths. What leaves the directory is EPERM, and reported to Limits.Denied: by
 //     "..", by a link, by a magic link of /proc. A link that stays inside works
 //     if it is relative. An absolute one leads out by definition, even to a place
 //     that is granted. Open sees, before any guest does, that os.Root refuses "..".
@@ -34,7 +34,7 @@
 //     size, whether it is sparse or not. What is removed, cut or written over by
 //     rename is given back, so that a guest may use scratch files; the sum never
 //     falls below zero, so that nothing is saved up by removing what was there.
-//     A file that is removed while the guest has it open, or that has other names,
+//     A file that is removed while it is open, or that has other names,
 //     is not given back (on Windows none is: the number of names is not known).
 //   - Open files. Limits.Files counts them, together with those of other mounts,
 //     apart from one handle for each mount, which wazero needs. Set.Close closes
@@ -65,7 +65,7 @@
 //
 //   - Hard links and mounts inside a granted directory lead where they lead.
 //   - wazero refuses a path with too many ".." itself, and libraries in the guest
-//     refuse absolute paths that no mount has. Such attempts are not told.
+//     refuse absolute paths that no mount has. Such attempts are not reported.
 //   - A link that is inside can be moved by the guest to where it points outside.
 //     The guest gains nothing by it, a program of the host should look.
 //   - A sparse file that was there before can be filled: its size stays.

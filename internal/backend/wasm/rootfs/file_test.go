@@ -122,8 +122,7 @@ func TestDirectoriesAreReadInPieces(t *testing.T) {
 	check(t, "readdir of a file", errno, sys.ENOSYS)
 }
 
-// A guest that wants more names at once than we give is told so: wazero would
-// take fewer for all.
+// A listing for more names than fit says so: wazero would take a short list for all.
 func TestADirectoryIsNotCutSilently(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for i := range maxNames {

@@ -8,8 +8,8 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// position is in the signature of Seek, because go vet would otherwise have it be
-// that of io.Seeker.
+// position stands in the signature of Seek because go vet wants that of io.Seeker
+// otherwise.
 type position = int64
 
 // handle is what open files and directories have in common.
@@ -56,7 +56,7 @@ func (h *handle) Utimens(atim, mtim int64) sys.Errno {
 	if errno != 0 {
 		return errno
 	}
-	there, err := s.look(true)
+	there, err := s.stat(true)
 	if err != nil {
 		return h.mount.failed("utimens", s, err)
 	}

@@ -98,8 +98,8 @@ func (m *mount) failed(op string, s spot, err error) sys.Errno {
 	return m.set.tell(errnoOf(err))
 }
 
-// look is what stands at the spot; where it is alone, it is not followed.
-func (s spot) look(follow bool) (fs.FileInfo, error) {
+// stat gives what is at the spot. A link is not followed where the grant is a single file.
+func (s spot) stat(follow bool) (fs.FileInfo, error) {
 	if follow && !s.alone {
 		return s.root.Stat(s.name)
 	}
@@ -124,7 +124,7 @@ func (m *mount) stat(name string, follow bool) (wazerosys.Stat_t, sys.Errno) {
 	if errno != 0 {
 		return wazerosys.Stat_t{}, errno
 	}
-	info, err := s.look(follow)
+	info, err := s.stat(follow)
 	if err != nil {
 		return wazerosys.Stat_t{}, m.failed("stat", s, err)
 	}

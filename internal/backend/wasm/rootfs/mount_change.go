@@ -187,7 +187,7 @@ func (m *mount) Utimens(name string, atim, mtim int64) sys.Errno {
 		return errno
 	}
 	if s.alone {
-		if _, err := s.look(true); err != nil {
+		if _, err := s.stat(true); err != nil {
 			return m.failed("utimens", s, err)
 		}
 	}

@@ -124,7 +124,7 @@ var errSpecial = errors.New("no plain file")
 
 // openSpot opens what passes both looks.
 func (m *mount) openSpot(s spot, w wish) (*os.File, fs.FileInfo, error) {
-	before, err := s.look(w.Follow)
+	before, err := s.stat(w.Follow)
 	created := errors.Is(err, fs.ErrNotExist) && w.Create && !s.alone
 	switch {
 	case created:

@@ -64,8 +64,9 @@ func TestAGrantToReadIsNotOneToChange(t *testing.T) {
 	}
 }
 
-// Each attempt is told, and each time that there is no room: one guest may be many runs.
-func TestDenialsAndLimitsAreToldEachTime(t *testing.T) {
+// Each attempt is reported, and each time that there is no room: one guest may be many
+// runs.
+func TestDenialsAndLimitsAreReportedEachTime(t *testing.T) {
 	readOnly, full := newWorld(t, false, generous), newWorld(t, true, Limits{})
 	for range 3 {
 		tried(readOnly.fs.Mkdir("same", 0o700))

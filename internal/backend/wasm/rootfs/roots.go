@@ -21,7 +21,7 @@ type Grant struct {
 }
 
 // Roots are the opened grants of a policy. Guests share them: what stands behind
-// a grant is settled when it is opened, even if its path is exchanged later.
+// a grant is what was there when it was opened, even if its path is replaced later.
 type Roots struct {
 	places []*place
 	opened []*os.Root

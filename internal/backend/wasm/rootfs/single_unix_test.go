@@ -89,7 +89,7 @@ func TestAFileAloneToWrite(t *testing.T) {
 	check(t, "create", w.opens("in.txt", sys.O_RDWR|sys.O_CREAT), sys.ENOENT)
 }
 
-// The directory's other files are near: a link in the place of the granted file
+// The directory's other files are near: a link instead of the granted file
 // would reach them.
 func TestAFileAloneIsNotFollowed(t *testing.T) {
 	w := newWorld(t, true, generous)
@@ -203,7 +203,7 @@ func TestGrantsThatCannotBe(t *testing.T) {
 }
 
 // A directory that is exchanged stays the one that was granted.
-func TestWhatIsGrantedIsSettledWhenOpened(t *testing.T) {
+func TestGrantIsFixedWhenOpened(t *testing.T) {
 	w := newWorld(t, true, generous)
 	if err := os.Rename(w.granted, w.granted+".moved"); err != nil {
 		t.Fatal(err)

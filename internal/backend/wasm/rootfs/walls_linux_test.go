@@ -57,7 +57,7 @@ func TestCloseDuringAnOpen(t *testing.T) {
 	}
 }
 
-// Who asks for writes that last gets them.
+// A guest that asks for writes that last gets them.
 func TestSyncIsPassedOn(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for flag, want := range map[sys.Oflag]bool{sys.O_RDWR: false, sys.O_RDWR | sys.O_SYNC: true, sys.O_RDWR | sys.O_DSYNC: true} {

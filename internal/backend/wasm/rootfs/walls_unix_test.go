@@ -52,7 +52,7 @@ func TestNothingIsPutOverAFileAlone(t *testing.T) {
 	}
 }
 
-// Places are told apart by whole names, and the innermost directory is the one that counts.
+// Paths are compared by whole names, and the innermost directory counts.
 func TestPlacesOfFilesAlone(t *testing.T) {
 	w := newWorld(t, true, generous)
 	mkdir(t, filepath.Join(w.granted, "two", "deep"))
@@ -120,7 +120,7 @@ func TestTheListIsAllThereIs(t *testing.T) {
 	check(t, "when the set is closed", w.opens(".", sys.O_RDONLY|sys.O_DIRECTORY), sys.EBADF)
 }
 
-func TestALinkInThePlaceOfAFileAloneIsNotRead(t *testing.T) {
+func TestLinkInsteadOfGrantedFileIsNotRead(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.open([]Grant{{w.granted + "/in.txt", "/data/in.txt", true}}, generous)
 	if err := os.Remove(filepath.Join(w.granted, "in.txt")); err != nil {

@@ -90,7 +90,7 @@ func TestReaddirWhileItChanges(t *testing.T) {
 	}
 }
 
-// Who renames what he finds does not find it again.
+// A guest that renames what it lists does not find it again.
 func TestAListingEnds(t *testing.T) {
 	w := newWorld(t, plenty).with("a", "b", "c")
 	d := w.must(".", sys.O_RDONLY)

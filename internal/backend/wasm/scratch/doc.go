@@ -38,7 +38,7 @@
 //   - Modes are kept, and mean nothing.
 //   - Reading does not change the time of access.
 //   - A directory that is being listed shows nothing that came after the listing began,
-//     so that who renames what he finds comes to an end.
+//     so that renaming what is listed comes to an end.
 //   - fd_allocate makes a file longer, and reserves nothing.
 //   - Opening to truncate needs the right to write, as in package rootfs.
 //

@@ -5,8 +5,8 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// position is in the signature of Seek, because go vet would otherwise have it be
-// that of io.Seeker.
+// position stands in the signature of Seek because go vet wants that of io.Seeker
+// otherwise.
 type position = int64
 
 // handle is what open files and directories have in common.

@@ -121,7 +121,7 @@ func TestTheCountIsTrue(t *testing.T) {
 	}
 }
 
-// Who may have less keeps no pages for more.
+// After the limit was lowered, no pages are kept for more.
 func TestPagesAreNotKeptForLater(t *testing.T) {
 	w := newWorld(t, 64*pageSize)
 	f := w.must("f", creates)

@@ -89,7 +89,7 @@ func TestNoWayOfGrowingPassesTheSize(t *testing.T) {
 			}
 			check(t, "again", c.grow(w, f, last), guestfs.ENOSPC)
 			if len(w.exceeded) != 2 {
-				t.Errorf("not told again: %q", w.exceeded)
+				t.Errorf("not reported again: %q", w.exceeded)
 			}
 			w.recount()
 		})
@@ -230,7 +230,7 @@ func TestOpenFilesAreSharedWithTheGrants(t *testing.T) {
 	_, errno = tmp.OpenFile("missing", sys.O_RDONLY, 0)
 	check(t, "what is missing does not count", errno, sys.ENOENT)
 	_, errno = tmp.OpenFile("x", sys.O_RDONLY, 0)
-	check(t, "in the place of the other", errno, 0)
+	check(t, "after the other was closed", errno, 0)
 	_, errno = tmp.OpenFile("x", sys.O_RDONLY, 0)
 	check(t, "one more", errno, guestfs.EMFILE)
 	if err := set.Close(); err != nil {
@@ -238,8 +238,8 @@ func TestOpenFilesAreSharedWithTheGrants(t *testing.T) {
 	}
 }
 
-// Whoever is told may look, and may use it.
-func TestACallbackMayLook(t *testing.T) {
+// A callback may use the file system.
+func TestCallbackMayUseFiles(t *testing.T) {
 	var f *FS
 	var used int64
 	f = New(Limits{Files: most(10), Exceeded: func(string) { used = f.Used() }})
@@ -251,6 +251,6 @@ func TestACallbackMayLook(t *testing.T) {
 	_, errno = file.Write([]byte("x"))
 	check(t, "write", errno, guestfs.ENOSPC)
 	if used != EntryCost {
-		t.Errorf("used %d when it was told of the write", used)
+		t.Errorf("used %d when the write was reported", used)
 	}
 }

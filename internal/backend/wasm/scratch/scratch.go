@@ -63,7 +63,7 @@ func (f *FS) Used() int64 {
 }
 
 // do does something with the tree, and tells if there was no room for it: after that,
-// so that whoever is told may look.
+// so that callbacks may use the file system.
 func (f *FS) do(work func() sys.Errno) sys.Errno {
 	errno := f.locked(work)
 	if errno == guestfs.ENOSPC && f.limits.Exceeded != nil {

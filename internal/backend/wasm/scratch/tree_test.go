@@ -65,7 +65,7 @@ func symlink(text, path string) act {
 
 // garden is what each act of verdicts finds. Nothing in it leads out.
 var garden = []string{
-	"file", "other", "directory/", "directory/in", "directory/sub/", "empty/", "twin = file",
+	"file", "other", "directory/", "directory/in", "directory/sub/", "empty/", "same = file",
 	"link -> file", "to-directory -> directory", "chain -> to-directory/in", "dangling -> new", "loop -> loop", "directory/up -> in",
 }
 
@@ -152,7 +152,7 @@ var verdicts = []struct {
 	{unlink("missing/"), sys.ENOENT},
 	{rename("file", "new"), 0},
 	{rename("file", "other"), 0},
-	{rename("file", "twin"), 0},
+	{rename("file", "same"), 0},
 	{rename("file", "file"), 0},
 	{rename("file", "new/"), sys.ENOTDIR},
 	{rename("file/", "new"), sys.ENOTDIR},
@@ -179,7 +179,7 @@ var verdicts = []struct {
 	{rename("to-directory", "empty"), sys.EISDIR},
 	{link("file", "new"), 0},
 	{link("file", "other"), sys.EEXIST},
-	{link("file", "twin"), sys.EEXIST},
+	{link("file", "same"), sys.EEXIST},
 	{link("file", "new/"), sys.ENOENT},
 	{link("directory", "new"), sys.EPERM},
 	{link("directory", "file"), sys.EEXIST},

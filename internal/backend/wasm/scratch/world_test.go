@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// world is a directory, with what was told about it.
+// world is a directory, with what was reported about it.
 type world struct {
 	*testing.T
 	*FS

@@ -41,7 +41,7 @@ func main() {
 	case "exit":
 		os.Exit(number(2))
 	case "panic":
-		panic("as it was told")
+		panic("on request")
 	case "loop":
 		for i := 0; ; i++ {
 			if i < 0 {
