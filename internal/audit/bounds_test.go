@@ -87,7 +87,7 @@ func seedLog(f *testing.F) (text, head []byte) {
 	return files[active], files[active+headSuffix]
 }
 
-// FuzzVerify: whoever knows the head is told of everything that is not the log.
+// FuzzVerify: with a known head, Verify finds every change of the log.
 func FuzzVerify(f *testing.F) {
 	good, headLine := seedLog(f)
 	head, _ := parseHead(string(headLine))

@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// maxWrite is about how much is written before an fsync.
+// maxWrite is roughly how much is written before an fsync.
 const maxWrite = 1 << 20
 
 // file is what a chain writes to.
@@ -22,30 +22,30 @@ type file interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// chain is the end of a log on disk. One goroutine has it.
+// chain is the end of a log on disk. Only one goroutine uses it.
 type chain struct {
 	path    string
 	maxSize int64
 	keep    int
 	seal    *sealer
-	report  func(error) // of what is wrong and does not stop us
+	report  func(error) // for errors that do not stop the writer
 	wrap    func(*os.File) file
 
-	file  file // nil when the next one has to be begun
+	file  file // nil if the next file has to be created
 	size  int64
-	bare  int64  // how much of it is there without any record: its begin note
+	bare  int64  // the size of its begin note: it has no records up to there
 	first uint64 // the seq of its first line
-	// oldest is the oldest line that is kept. It is what was written down, and not
-	// what is in the directory: a file that somebody took away is missed.
+	// oldest is the oldest line that is kept. It comes from the log and not from the
+	// directory, so that a removed file is noticed.
 	oldest uint64
-	dirty  bool // it may have bytes behind size, of a write that failed
-	tail   Head // the last line that is on disk
+	dirty  bool // the file may have bytes after size, from a failed write
+	tail   Head // the last line on disk
 	head   *os.File
 	buf    []byte
 }
 
-// append puts bodies at the end of the log, and gives how many are on disk. After
-// an error the log is as it was before the first that is not.
+// append writes bodies to the end of the log, and returns how many are on disk. After an
+// error the log ends after the last of them.
 func (c *chain) append(bodies [][]byte) (done int, err error) {
 	for done < len(bodies) {
 		if err := c.ready(len(bodies[done])); err != nil {
@@ -60,10 +60,10 @@ func (c *chain) append(bodies [][]byte) (done int, err error) {
 	return done, nil
 }
 
-// ready sees to it that there is a file with room for a body of that size.
+// ready makes sure that there is a file with room for a body of that size.
 func (c *chain) ready(size int) error {
 	if c.file != nil && c.moved() {
-		c.report(run.Errorf(run.Internal, "audit: %s was moved or removed while it was written: a new file is begun; put the old one back for verify", c.path))
+		c.report(run.Errorf(run.Internal, "audit: %s was moved or removed while it was open: starting a new file; put the old one back for verify", c.path))
 		c.file.Close()
 		c.file = nil
 	}
@@ -78,8 +78,8 @@ func (c *chain) ready(size int) error {
 	return c.begin()
 }
 
-// moved says whether the file's name leads elsewhere now. What would be written
-// then would be found by nobody.
+// moved reports whether the file's name leads elsewhere now. Nobody would find what is
+// written then.
 func (c *chain) moved() bool {
 	ours, err := c.file.Stat()
 	if err != nil {
@@ -108,8 +108,8 @@ func (c *chain) appendSome(bodies [][]byte) (int, error) {
 	if _, err := c.file.Write(c.buf); err != nil {
 		return 0, c.failed(err)
 	}
-	// After a failed fsync the kernel may take pages for clean that never were
-	// written: a second fsync would lie. So the bytes go away and are written anew.
+	// After a failed fsync the kernel may mark pages clean that were never written,
+	// and a second fsync would succeed. So the bytes are cut off and written again.
 	if err := c.file.Sync(); err != nil {
 		return 0, c.failed(err)
 	}
@@ -120,14 +120,14 @@ func (c *chain) appendSome(bodies [][]byte) (int, error) {
 	return n, nil
 }
 
-// clean takes away what a write that failed has left, so that no half line stands
-// between two whole ones.
+// clean cuts off what a failed write has left, so that no partial line is between two
+// whole ones.
 func (c *chain) clean() error {
 	if !c.dirty {
 		return nil
 	}
 	if err := c.file.Truncate(c.size); err != nil {
-		return fmt.Errorf("audit: %s cannot be cut back to its last whole line: %w", c.path, err)
+		return fmt.Errorf("audit: cannot truncate %s after its last whole line: %w", c.path, err)
 	}
 	c.dirty = false
 	return nil
@@ -135,21 +135,21 @@ func (c *chain) clean() error {
 
 func (c *chain) failed(err error) error {
 	if cut := c.clean(); cut != nil {
-		c.report(cut) // tried again before the next write
+		c.report(cut) // retried before the next write
 	}
-	return fmt.Errorf("audit: %s cannot be written: %w", c.path, err)
+	return fmt.Errorf("audit: cannot write %s: %w", c.path, err)
 }
 
-// rotate gives the file its name for good.
+// rotate gives the file its final name.
 func (c *chain) rotate() error {
 	to := rotatedName(c.path, c.first)
 	if _, err := os.Lstat(to); err == nil {
-		return run.Errorf(run.Internal, "audit: %s is there already, and would be overwritten: move it away", to)
+		return run.Errorf(run.Internal, "audit: %s already exists and would be overwritten: move it away", to)
 	}
 	if err := c.clean(); err != nil {
 		return err
 	}
-	// Windows renames no file that is open.
+	// Windows cannot rename an open file.
 	c.file.Close()
 	c.file = nil
 	if err := os.Rename(c.path, to); err != nil {
@@ -161,14 +161,13 @@ func (c *chain) rotate() error {
 	return nil
 }
 
-// begin makes the next file. Its first line says which is the oldest line that is
-// kept: without that, a file that somebody took away would look like one that was
-// rotated out.
+// begin creates the next file. Its first line says which line is the oldest that is kept:
+// without that, a removed file would look like one that was rotated out.
 func (c *chain) begin() error {
 	if c.file == nil {
 		f, err := openFile(c.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
 		if err != nil {
-			return fmt.Errorf("audit: a new file cannot be begun: %w", err)
+			return fmt.Errorf("audit: cannot create a new file: %w", err)
 		}
 		c.file, c.size, c.bare, c.dirty = c.wrap(f), 0, 0, false
 		if err := syncDirectory(filepath.Dir(c.path)); err != nil {
@@ -195,13 +194,13 @@ func (c *chain) begin() error {
 	c.bare, c.oldest = c.size, oldest
 	for _, r := range gone {
 		if err := os.Remove(r.path); err != nil {
-			c.report(fmt.Errorf("audit: an old file stays: %w", err))
+			c.report(fmt.Errorf("audit: cannot remove an old file: %w", err))
 		}
 	}
 	return nil
 }
 
-// note writes what the log says of itself into the file that is open.
+// note writes notes of the log about itself into the open file.
 func (c *chain) note(notes ...Note) error {
 	var bodies [][]byte
 	for _, n := range notes {
@@ -215,16 +214,15 @@ func (c *chain) note(notes ...Note) error {
 	return err
 }
 
-// noteHead writes down where the log ends. It is not synced: an older head is
-// true as well, it only shows less.
+// noteHead records where the log ends. It is not synced: an older head is valid as well,
+// but detects less.
 func (c *chain) noteHead() {
 	if _, err := c.head.WriteAt(c.tail.line(), 0); err != nil {
-		c.report(fmt.Errorf("audit: the head cannot be written: %w", err))
+		c.report(fmt.Errorf("audit: cannot write the head: %w", err))
 	}
 }
 
-// abandon closes what is open. The head is synced: at the end it can be had for
-// little.
+// abandon closes what is open. It syncs the head, which is cheap at the end.
 func (c *chain) abandon() error {
 	var problems []error
 	if c.file != nil {

@@ -46,8 +46,8 @@ func writeUntilKilled(path string) {
 	os.Exit(1)
 }
 
-// TestKilled: SIGKILL in the midst of writing, again and again. What a caller was
-// told to be on disk is there, and the log is whole.
+// TestKilled kills the writer with SIGKILL, repeatedly. Everything that Flush confirmed
+// is on disk, and the log is intact.
 func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	var promised []string
@@ -95,8 +95,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestTornLine cuts a log at every byte of its last line, and puts rubbish behind
-// it. Each time the next writer mends it, loses nothing, and says so.
+// TestTornLine cuts a log at every byte of its last line, and appends garbage. Each time
+// the next writer repairs it, loses nothing, and notes the repair.
 func TestTornLine(t *testing.T) {
 	path := fill(t, Options{}, 2)
 	whole, err := os.ReadFile(path)
@@ -146,7 +146,7 @@ func TestTornLine(t *testing.T) {
 	}
 }
 
-// A crash while a crash is mended overwrites nothing.
+// A crash during a repair overwrites nothing.
 func TestTornTwice(t *testing.T) {
 	path := fill(t, Options{}, 1)
 	appendTo := func(name, text string) {

@@ -1,6 +1,5 @@
-// Package audit keeps a log of every run that a service was asked for: one line
-// of JSON each, chained by hashes, so that a line that was changed, moved, put in
-// or taken out is found.
+// Package audit keeps a log of every request to a service: one line of JSON each, chained
+// by hashes, so that a line that was changed, moved, inserted or removed is detected.
 //
 //	log, err := audit.Open(audit.Options{Path: path})   // one writer at a time
 //	err = log.Admit()                                   // may this run begin?
@@ -26,11 +25,11 @@
 //	audit.jsonl.lock          held by the writer
 //	audit.jsonl.000000000042.torn  what a crash left behind line 41
 //
-// # What this does not show
+// # What this does not detect
 //
-// Without a key, whoever can write the files can write a new chain. With one,
-// whoever has the key can, and that includes the service that writes. Nothing in
-// the files shows that all of them, the head too, were put back to an older
-// state: for that, a head has to be kept elsewhere. And what was queued and not
-// yet on disk when the machine went down is gone.
+// Without a key, anyone who can write the files can write a new chain. With a key, only
+// its holders can, which includes the service itself. Nothing in the files shows that all
+// of them, with the head, were restored to an older state: that takes a head that was
+// kept elsewhere. Records that were queued and not yet on disk when the machine went down
+// are lost.
 package audit

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// flaky is a disk that can be told to fail.
+// flaky is a disk that fails on demand.
 type flaky struct {
 	write, sync, truncate atomic.Bool
 	syncs                 atomic.Int64
@@ -54,7 +54,7 @@ func (f *flakyFile) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// heard collects what OnError is told.
+// heard collects the errors that OnError receives.
 type heard struct {
 	mu   sync.Mutex
 	errs []error
@@ -78,7 +78,7 @@ func (h *heard) of(target error) int {
 	return n
 }
 
-// A disk that fails for a while costs nothing, and everybody is told.
+// A disk that fails for a while loses no records, and the failure is reported.
 func TestDiskFails(t *testing.T) {
 	for name, fail := range map[string]func(*flaky, bool){
 		"no room":                      func(d *flaky, on bool) { d.write.Store(on) },
@@ -111,7 +111,7 @@ func TestDiskFails(t *testing.T) {
 				t.Errorf("%+v", h)
 			}
 			if told.of(syscall.ENOSPC)+told.of(syscall.EIO) == 0 {
-				t.Error("nobody was told")
+				t.Error("OnError was not called")
 			}
 			fail(disk, false)
 			for l.Flush(t.Context()) != nil { // tried again by itself

@@ -12,15 +12,15 @@ import (
 // part is one file of a log, open for reading.
 type part struct {
 	*os.File
-	name  string // for people: without its directory
-	first uint64 // what a rotated file's name promises
+	name  string // without its directory, for messages
+	first uint64 // the first line, as the name of a rotated file says
 }
 
-// errRotated: the writer began a new file while we opened the others.
+// errRotated means that the writer rotated while we opened the files.
 var errRotated = errors.New("the log was rotated while it was opened")
 
-// openLog opens all files of a log, the oldest first. A writer may rotate at the
-// same time: what was open stays readable under whatever name it has by then.
+// openLog opens all files of a log, the oldest first. A writer may rotate at the same
+// time: an open file stays readable whatever its name is.
 func openLog(path string) ([]part, error) {
 	for try := 0; ; try++ {
 		parts, err := openOnce(path)
@@ -64,8 +64,8 @@ func openOnce(path string) (parts []part, err error) {
 	if !missing {
 		parts = append(parts, part{active, filepath.Base(path), 0})
 	}
-	// With a new file old ones go, and the file that we have for the newest would
-	// say that they are kept.
+	// A rotation removes old files, and the newest file that we have open would still say
+	// that they are kept.
 	if err == nil && missing != isMissing(path) || err == nil && !missing && !isNamed(active, path) {
 		err = errRotated
 	}
@@ -95,10 +95,10 @@ func closeAll(parts []part) {
 	}
 }
 
-// isBeingWritten says whether a writer has the log.
+// isBeingWritten reports whether a writer has the log open.
 func isBeingWritten(path string) bool {
 	if _, err := os.Lstat(path + lockSuffix); err != nil {
-		return false // and none is made by looking
+		return false // and checking creates no lock file
 	}
 	lock, held, err := tryLock(path + lockSuffix)
 	if err == nil && !held {

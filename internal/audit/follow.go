@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// followPause is how often a follower looks.
+// followPause is how often a follower checks for new lines.
 const followPause = 100 * time.Millisecond
 
-// follower reads a file as it grows, and goes on to the next one.
+// follower reads a file as it grows, and continues with the next one.
 type follower struct {
 	path  string
-	file  *os.File // it is closed by whoever opened it, the later ones by us
+	file  *os.File // the first is closed by its opener, later ones by us
 	name  string
 	at    int64
 	yield func(Entry, error) bool
@@ -33,8 +33,8 @@ func (f *follower) run(ctx context.Context) {
 		}
 	}()
 	for {
-		// Asked before reading: what is written to a file before its name changes is
-		// then read before we go on to the next.
+		// Checked before reading: what is written before the file is renamed is then read
+		// before we continue with the next file.
 		next, err := f.successor()
 		if err != nil {
 			f.yield(Entry{}, err)
@@ -61,7 +61,7 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// drain gives all whole lines behind where we are.
+// drain yields all whole lines after the current position.
 func (f *follower) drain() bool {
 	lines := newLineReader(io.NewSectionReader(f.file, f.at, 1<<62))
 	start := f.at
@@ -81,7 +81,7 @@ func (f *follower) drain() bool {
 	}
 }
 
-// successor opens the file after ours, if ours is not the newest any more.
+// successor opens the next file, if the current one is no longer the newest.
 func (f *follower) successor() (*os.File, error) {
 	ours, err := f.file.Stat()
 	if err != nil {
@@ -98,7 +98,7 @@ func (f *follower) successor() (*os.File, error) {
 		newest.Close()
 		return nil, nil
 	}
-	// More than one may have come since.
+	// There may have been more than one rotation.
 	old, err := listRotated(f.path)
 	if err != nil {
 		newest.Close()

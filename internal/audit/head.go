@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Head is the end of a log: whoever knows it can tell whether lines were cut off.
+// Head is the end of a log. With it, one can tell whether lines were cut off.
 type Head struct {
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"`
 }
 
-// The head file has one line of always the same length, so that it is written in
-// place and needs no room on a full disk. It is written after the lines that it
-// is about are on disk, and so never runs ahead of them.
+// The head file has one line of constant length, so that it is overwritten in place and
+// needs no space on a full disk. It is written after the lines that it covers are on
+// disk, so it is never ahead of them.
 const headSize = 20 + 1 + hashSize + 1
 
 func (h Head) line() []byte { return fmt.Appendf(nil, "%020d %s\n", h.Seq, h.Hash) }
@@ -29,11 +29,11 @@ func parseHead(text string) (Head, bool) {
 	return Head{seq, hash}, ok && err == nil && isHash(hash)
 }
 
-// errHead: a head file that has something else in it.
-var errHead = errors.New("not a head: that is a number of 20 digits and a hash")
+// errHead means that a head file has other content.
+var errHead = errors.New("not a head: expected a number of 20 digits and a hash")
 
-// openHead opens the head file to write to. What is longer than a head is cut, or
-// its rest would stand behind every head from now on.
+// openHead opens the head file for writing. It truncates a longer file, whose rest would
+// follow every head from now on.
 func openHead(path string) (*os.File, error) {
 	f, err := openFile(path+headSuffix, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -50,7 +50,7 @@ func openHead(path string) (*os.File, error) {
 	return f, nil
 }
 
-// readHead gives the head that the writer of a log left beside it.
+// readHead returns the head that the writer of a log left beside it.
 func readHead(path string) (Head, bool, error) {
 	f, err := os.Open(path + headSuffix)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,14 +9,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A key has at least minKey bytes; what is longer than maxKey is another file.
+// A key has at least minKey bytes; a file longer than maxKey is not a key.
 const (
 	minKey = 32
 	maxKey = 4096
 )
 
-// ReadKey reads a key from a file that others cannot read. A newline at its end
-// does not count.
+// ReadKey reads a key from a file that others cannot read. It ignores a newline at the
+// end.
 func ReadKey(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -28,7 +28,7 @@ func ReadKey(path string) ([]byte, error) {
 		return nil, run.Errorf(run.Invalid, "key file: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
-		return nil, run.Errorf(run.Invalid, "key file %s has mode %#o: everybody can use it; chmod 600 it", path, info.Mode().Perm())
+		return nil, run.Errorf(run.Invalid, "key file %s has mode %#o, so that everyone can read it: run chmod 600 %[1]s", path, info.Mode().Perm())
 	}
 	key, err := io.ReadAll(io.LimitReader(f, maxKey+1))
 	if err != nil {
@@ -36,7 +36,7 @@ func ReadKey(path string) ([]byte, error) {
 	}
 	key = bytes.TrimSuffix(bytes.TrimSuffix(key, []byte("\n")), []byte("\r"))
 	if len(key) < minKey || len(key) > maxKey {
-		return nil, run.Errorf(run.Invalid, "key file %s: a key has %d to %d bytes; `openssl rand -hex 32` makes a good one", path, minKey, maxKey)
+		return nil, run.Errorf(run.Invalid, "key file %s: a key has %d to %d bytes: make one with `openssl rand -hex 32`", path, minKey, maxKey)
 	}
 	return key, nil
 }

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxLine is more than any record can take; what is longer was not written by
-	// us, and is not kept in memory.
+	// maxLine is more than any record takes. A longer line is not ours, and is not kept
+	// in memory.
 	maxLine = 64 << 10
 
 	hashSize  = 2 * sha256.Size
@@ -27,10 +27,10 @@ const (
 	noteMark  = `,"note":`
 )
 
-// noPrev stands where there is no line before.
+// noPrev is the prev of the first line.
 var noPrev = strings.Repeat("0", hashSize)
 
-// sealer makes hashes, with a key or without.
+// sealer makes hashes, with or without a key.
 type sealer struct {
 	sum   hash.Hash
 	keyed bool
@@ -50,7 +50,7 @@ func (s *sealer) hash(b []byte) string {
 	return hex.EncodeToString(s.sum.Sum(sum[:0]))
 }
 
-// appendLine gives a body its place in the chain.
+// appendLine adds a body to the chain.
 func (s *sealer) appendLine(dst []byte, seq uint64, prev string, body []byte) (line []byte, hash string) {
 	start := len(dst)
 	dst = append(dst, seqMark...)
@@ -72,18 +72,18 @@ func (s *sealer) appendLine(dst []byte, seq uint64, prev string, body []byte) (l
 // overhead is the most that appendLine adds to a body.
 const overhead = len(seqMark) + 20 + len(prevMark) + hashSize + 1 + len(keyedMark) + len(hashMark) + hashSize + 3
 
-// link is a line's place in the chain, as it says itself.
+// link is a line's position in the chain, according to the line.
 type link struct {
 	seq    uint64
 	prev   string
 	keyed  bool
 	hash   string
-	signed []byte // what the hash is of
+	signed []byte // the hashed bytes
 	note   bool
 }
 
-// parseLink reads the place of a line, without its newline. It knows the one form
-// that appendLine writes.
+// parseLink reads the link of a line without its newline. It accepts only the form that
+// appendLine writes.
 func parseLink(line []byte) (link, bool) {
 	var l link
 	end := len(line) - len(`"}`) - hashSize
@@ -110,7 +110,7 @@ func parseLink(line []byte) (link, bool) {
 	return l, isHash(l.prev)
 }
 
-// holds says whether a line's own hash is right.
+// holds reports whether a line's own hash is correct.
 func (s *sealer) holds(l link) bool {
 	return l.keyed == s.keyed && hmac.Equal([]byte(s.hash(l.signed)), []byte(l.hash))
 }
@@ -119,7 +119,7 @@ func isHash(s string) bool {
 	return len(s) == hashSize && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// ErrLine is what is wrong with one line; the others can be read.
+// ErrLine means that one line is invalid; the others can be read.
 var ErrLine = errors.New("not a line of an audit log")
 
 // parseRecord reads all of a line.

@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// lineReader reads lines of at most maxLine bytes, and keeps no more than one.
+// lineReader reads lines of at most maxLine bytes, and keeps one at a time.
 type lineReader struct {
 	r      *bufio.Reader
-	number int   // of the line that was read last
-	end    int64 // where it ends
+	number int   // of the last line
+	end    int64 // its end
 	long   bool  // it was longer than maxLine
 }
 
@@ -18,8 +18,8 @@ func newLineReader(r io.Reader) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, maxLine)}
 }
 
-// next gives a line without its newline, until the next call. whole is false for
-// what stands at the end without one. A line that is too long is given as nothing.
+// next returns a line without its newline, valid until the next call. whole is false for
+// text at the end without a newline. A line that is too long is returned empty.
 func (l *lineReader) next() (line []byte, whole bool, err error) {
 	line, err = l.r.ReadSlice('\n')
 	size := len(line)

@@ -14,25 +14,25 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Options say where a log is and how it is kept. Zero means the default.
+// Options configure a log. Zero means the default.
 type Options struct {
 	Path string
-	// MaxSize is when a file is rotated (64MiB).
+	// MaxSize is the size at which a file is rotated (64MiB).
 	MaxSize policy.Bytes
-	// Keep is how many rotated files stay (10).
+	// Keep is the number of rotated files that are kept (10).
 	Keep int
-	// Sync is the least time between two fsyncs (20ms). A record is on disk after
-	// that time and an fsync.
+	// Sync is the minimum time between two fsyncs (20ms). A record is on disk after that
+	// time plus an fsync.
 	Sync time.Duration
-	// Buffer is how much waits for the disk (4MiB). When it is full, Record waits,
-	// or fails if the disk does.
+	// Buffer bounds what waits for the disk (4MiB). When it is full, Record waits, or
+	// fails if the disk fails.
 	Buffer policy.Bytes
-	// Key makes the hashes HMACs: who has it not cannot write a new chain.
+	// Key turns the hashes into HMACs: only its holders can write a new chain.
 	Key []byte
-	// FailClosed has Admit refuse runs while the log cannot be written.
+	// FailClosed makes Admit refuse runs while the log cannot be written.
 	FailClosed bool
-	// OnError hears of what went wrong. It is called by whoever met the error, from
-	// many goroutines, and must not wait for the log.
+	// OnError receives errors. It is called on many goroutines, by the code that met the
+	// error, and must not wait for the log.
 	OnError func(error)
 
 	// wrap and retry are for tests.
@@ -47,12 +47,12 @@ const (
 	defaultBuffer  = 4 * policy.MiB
 	defaultRetry   = 250 * time.Millisecond
 
-	// minSize has room for the begin note and a record of any size.
+	// minSize has room for the begin note and any record.
 	minSize = 2 * maxLine
 	// patience is how long Record waits for room while the disk is slow.
 	patience = 5 * time.Second
-	// lockTries and lockPause: Verify holds the lock for a moment to see whether
-	// somebody writes.
+	// lockTries and lockPause cover Verify, which holds the lock for a moment to check
+	// whether there is a writer.
 	lockTries = 10
 	lockPause = 20 * time.Millisecond
 )
@@ -60,13 +60,13 @@ const (
 func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.Path == "":
-		return o, run.Errorf(run.Invalid, "audit: there is no path")
+		return o, run.Errorf(run.Invalid, "audit: the path is empty")
 	case o.MaxSize < 0, o.MaxSize > 0 && o.MaxSize < minSize:
-		return o, run.Errorf(run.Invalid, "audit: files of %v are too small: %v is the least", o.MaxSize, policy.Bytes(minSize))
+		return o, run.Errorf(run.Invalid, "audit: a file size of %v is too small: the minimum is %v", o.MaxSize, policy.Bytes(minSize))
 	case o.Keep < 0, o.Sync < 0, o.Buffer < 0:
-		return o, run.Errorf(run.Invalid, "audit: keep, sync and buffer are zero, for the default, or more")
+		return o, run.Errorf(run.Invalid, "audit: keep, sync and buffer must not be negative")
 	case len(o.Key) > 0 && len(o.Key) < minKey:
-		return o, run.Errorf(run.Invalid, "audit: the key has %d bytes: %d are the least", len(o.Key), minKey)
+		return o, run.Errorf(run.Invalid, "audit: the key has %d bytes: the minimum is %d", len(o.Key), minKey)
 	}
 	o.MaxSize = cmp.Or(o.MaxSize, defaultMaxSize)
 	o.Keep = cmp.Or(o.Keep, defaultKeep)
@@ -74,7 +74,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.Buffer = cmp.Or(o.Buffer, defaultBuffer)
 	o.retry = cmp.Or(o.retry, defaultRetry)
 	if o.OnError == nil {
-		o.OnError = func(error) {} // counted all the same: Health
+		o.OnError = func(error) {} // Health still counts them
 	}
 	if o.wrap == nil {
 		o.wrap = func(f *os.File) file { return f }
@@ -82,33 +82,33 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Log is a log that is being written. It is safe for concurrent use.
+// Log is an open log. It is safe for concurrent use.
 type Log struct {
 	opts Options
 	lock *os.File
 
 	mu       sync.Mutex
-	pending  [][]byte // bodies; those that are being written are still here
-	size     int      // of them
-	accepted uint64   // how many came in, and how many of them are on disk
+	pending  [][]byte // bodies, including those that are being written
+	size     int      // of pending
+	accepted uint64   // bodies so far, and how many of them are on disk
 	durable  uint64
 	failing  error // why the log cannot be written now
 	failures uint64
 	dropped  uint64
-	unnoted  uint64 // dropped, and the log does not say so yet
+	unnoted  uint64 // dropped, and not noted in the log yet
 	head     Head
 	closing  bool
-	changed  chan struct{} // closed when any of this gets better or worse
+	changed  chan struct{} // closed at each change of the above
 	refusals refusals
 
 	wake    chan struct{} // there is something to write
 	closed  chan struct{}
 	stopped chan struct{}
-	result  error // of the writer, after stopped
+	result  error // of the writer, once stopped is closed
 }
 
-// Open goes on with a log, or begins it. It mends what a crash has left, and fails
-// where somebody else writes.
+// Open continues a log, or creates it. It repairs what a crash has left, and fails if
+// there is another writer.
 func Open(o Options) (*Log, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -144,7 +144,7 @@ func takeLock(path string) (*os.File, error) {
 		case !held:
 			return lock, nil
 		case try == lockTries:
-			return nil, run.Errorf(run.Busy, "audit: another process writes %s: a log has one writer; give this one another file", path)
+			return nil, run.Errorf(run.Busy, "audit: another process writes %s, and a log has one writer: use another file", path)
 		}
 		time.Sleep(lockPause)
 	}
@@ -173,9 +173,9 @@ func (l *Log) openChain() (*chain, error) {
 	return c, nil
 }
 
-// Record queues r, and returns. What has no room while the disk fails, or is slow
-// for long, is not recorded: that is an error here, told to OnError, counted, and
-// noted in the log when it can be written again.
+// Record queues r and returns. If there is no room because the disk fails or is slow for
+// long, r is dropped: Record returns an error, reports it to OnError, counts it, and the
+// log notes it once it can be written again.
 func (l *Log) Record(r Record) error {
 	body, err := encode(r)
 	if err != nil {
@@ -195,12 +195,12 @@ func (l *Log) Record(r Record) error {
 		select {
 		case <-changed:
 		case <-late:
-			return l.drop(run.Errorf(run.Busy, "audit: not recorded: %v wait for the disk, and none of it was written for %v", l.opts.Buffer, patience))
+			return l.drop(run.Errorf(run.Busy, "audit: not recorded: %v wait for the disk, and nothing was written for %v", l.opts.Buffer, patience))
 		}
 	}
 }
 
-// offer queues a body, or gives what to wait for.
+// offer queues a body, or returns a channel to wait for.
 func (l *Log) offer(body []byte) (<-chan struct{}, error) {
 	l.mu.Lock()
 	switch {
@@ -235,7 +235,7 @@ func (l *Log) drop(err error) error {
 	return err
 }
 
-// report tells of an error and counts it.
+// report counts an error and passes it to OnError.
 func (l *Log) report(err error) {
 	l.mu.Lock()
 	l.failures++
@@ -243,8 +243,8 @@ func (l *Log) report(err error) {
 	l.opts.OnError(err)
 }
 
-// Admit says whether a run may begin. With FailClosed it may not while the log
-// cannot be written: nobody could tell later that it was.
+// Admit reports whether a run may begin. With FailClosed it may not while the log cannot
+// be written, since there would be no trace of it.
 func (l *Log) Admit() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -252,15 +252,15 @@ func (l *Log) Admit() error {
 	case !l.opts.FailClosed:
 		return nil
 	case l.closing:
-		return run.Errorf(run.Closed, "the audit log is closed, and what cannot be recorded is not run")
+		return run.Errorf(run.Closed, "the audit log is closed, and the service runs nothing that it cannot record")
 	case l.failing != nil:
-		return run.Errorf(run.Unsupported, "what cannot be recorded is not run: %w", l.failing)
+		return run.Errorf(run.Unsupported, "the service runs nothing that it cannot record: %w", l.failing)
 	}
 	return nil
 }
 
-// Flush waits until all that was recorded before it is on disk, and fails at once
-// when it cannot be.
+// Flush waits until everything recorded before it is on disk, and fails at once if that
+// is not possible.
 func (l *Log) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	target := l.accepted
@@ -283,8 +283,8 @@ func (l *Log) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close writes what is queued, and gives the lock back. What cannot be written by
-// then is lost, and the error says how much.
+// Close writes what is queued and releases the lock. What cannot be written by then is
+// lost, and the error says how much.
 func (l *Log) Close() error {
 	l.refusals.close(l.recordMore)
 	l.mu.Lock()

@@ -14,28 +14,27 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Entry is a record and where it stands.
+// Entry is a record and its position.
 type Entry struct {
 	Record
-	JSON []byte // the line as it is, without its newline
+	JSON []byte // the line without its newline
 	File string
-	Line int // 0 where it was not counted
+	Line int // 0 if it was not counted
 }
 
-// Filter says which records to give; the zero value gives all.
+// Filter selects records; the zero value selects all.
 type Filter struct {
 	Since time.Time // not older than this
 	ID    string
-	Notes bool // also what the log says of itself
+	Notes bool // include notes of the log about itself
 }
 
 func (f Filter) wants(r Record) bool {
 	return (f.Notes || r.Note == nil) && (f.Since.IsZero() || !r.Time.Before(f.Since)) && (f.ID == "" || r.ID == f.ID)
 }
 
-// Read gives the records of a log, the oldest first. It checks no hashes: that is
-// Verify's. A line that cannot be read is an error, and the next one is given
-// after it.
+// Read returns the records of a log, the oldest first. It does not check hashes; Verify
+// does. A line that cannot be read is an error, after which the next line follows.
 func Read(path string, filter Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		parts, err := openLog(path)
@@ -80,15 +79,15 @@ func entryOf(line []byte, name string, number int) (Entry, error) {
 	return Entry{Record: r, JSON: slices.Clone(line), File: name, Line: number}, nil
 }
 
-// maxLast is the most that Last keeps in memory.
+// maxLast bounds what Last keeps in memory.
 const maxLast = 10000
 
-// Last gives the last n records of a log, notes too, and then, if follow is set,
-// those that come, until ctx ends.
+// Last returns the last n records of a log, including notes, and then, with follow, new
+// records until ctx ends.
 func Last(ctx context.Context, path string, n int, follow bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if n < 0 || n > maxLast {
-			yield(Entry{}, run.Errorf(run.Invalid, "%d lines: 0 to %d can be had", n, maxLast))
+			yield(Entry{}, run.Errorf(run.Invalid, "%d lines: write a number from 0 to %d", n, maxLast))
 			return
 		}
 		parts, err := openLog(path)
@@ -120,7 +119,7 @@ type lastLine struct {
 	file string
 }
 
-// lastLines gives the last n lines, and where the newest file ends.
+// lastLines returns the last n lines, and the end of the newest file.
 func lastLines(parts []part, n int) (lines []lastLine, end int64, err error) {
 	for i := len(parts) - 1; i >= 0 && (len(lines) < n || i == len(parts)-1); i-- {
 		texts, size, err := linesAtEnd(parts[i].File, n-len(lines))
@@ -139,8 +138,8 @@ func lastLines(parts []part, n int) (lines []lastLine, end int64, err error) {
 	return lines, end, nil
 }
 
-// linesAtEnd reads a file from its end until it has n whole lines, and gives where
-// the last of them ends.
+// linesAtEnd reads a file backwards until it has n whole lines, and returns the end of
+// the last one.
 func linesAtEnd(f *os.File, n int) (lines [][]byte, end int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -157,7 +156,7 @@ func linesAtEnd(f *os.File, n int) (lines [][]byte, end int64, err error) {
 		}
 		b = b[:bytes.LastIndexByte(b, '\n')+1]
 		end = size - window + int64(len(b))
-		// One more newline than lines: the first piece may be half a line.
+		// One more newline than lines, since the first piece may be a partial line.
 		if count := bytes.Count(b, []byte("\n")); count <= n && window < size && window < int64(n+1)*maxLine {
 			continue
 		}

@@ -99,7 +99,7 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// Who follows misses nothing, over many files.
+// A follower misses nothing, over many files.
 func TestFollow(t *testing.T) {
 	l := open(t, Options{MaxSize: minSize, Keep: 1000})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -9,17 +9,17 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A request that is not run costs who sends it next to nothing. A few in a minute have a
-// line of their own, of each caller and for each reason; the others are counted, and
-// stand in one line when the minute is over. So nobody can fill the disk with them, or
-// have the runs of others rotated out.
+// Sending a request that is refused costs almost nothing. In each minute, the first few
+// of each caller and reason get their own line; the others are counted, in one line at
+// the end of the minute. So nobody can fill the disk with them, or make the log rotate
+// out the runs of others.
 const (
 	refusalsEach = time.Minute
 	refusalsKept = 20
 )
 
-// Ended has a run in the log: a Log is an observe.Observer. What cannot be recorded is
-// told to OnError, and counted.
+// Ended records a run: a Log is an observe.Observer. Failures are reported to OnError and
+// counted.
 func (l *Log) Ended(_ context.Context, r observe.Run) {
 	rec := RecordOf(r)
 	if isCheap(r) && !l.refusals.hasLine(rec, l.recordMore) {
@@ -28,17 +28,18 @@ func (l *Log) Ended(_ context.Context, r observe.Run) {
 	_ = l.Record(rec)
 }
 
-// isCheap says that nothing was run. Where we failed after its turn had come, nobody knows.
+// isCheap reports that nothing ran. If cordon failed after the run's turn had come, it
+// may have run.
 func isCheap(r observe.Run) bool {
 	return r.Err != nil && (r.Started.IsZero() || run.ClassOf(r.Err) != run.Internal)
 }
 
-// recordMore writes the line that stands for many.
+// recordMore writes the line that counts many requests.
 func (l *Log) recordMore(of refusalKey, more uint64) {
 	_ = l.Record(Record{Frontend: of.frontend, Caller: of.caller, Kind: of.kind, ErrorClass: of.class, Count: more})
 }
 
-// refusals counts requests that were not run. The zero value has seen none.
+// refusals counts refused requests. The zero value is empty.
 type refusals struct {
 	mu     sync.Mutex
 	lately map[refusalKey]*refused
@@ -52,15 +53,15 @@ type refusalKey struct {
 	class    run.Class
 }
 
-// refused is what came within a minute.
+// refused are the requests within a minute.
 type refused struct {
 	lines int
-	more  uint64 // that have none
+	more  uint64 // without a line of their own
 	over  *time.Timer
 }
 
-// hasLine says whether a request has a line of its own. Otherwise it is counted, and tell
-// hears how many were when the minute is over.
+// hasLine reports whether a request gets a line of its own. Otherwise it is counted, and
+// tell receives the count at the end of the minute.
 func (s *refusals) hasLine(r Record, tell func(refusalKey, uint64)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +90,8 @@ func (s *refusals) hasLine(r Record, tell func(refusalKey, uint64)) bool {
 	return false
 }
 
-// forget ends a minute, for one of those who would: its timer, or the end of the log.
+// forget ends a minute. The timer and the end of the log may both call it; only one
+// counts.
 func (s *refusals) forget(key refusalKey, seen *refused) (more uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +102,7 @@ func (s *refusals) forget(key refusalKey, seen *refused) (more uint64) {
 	return seen.more
 }
 
-// close tells what was counted up to now.
+// close passes the current counts to tell.
 func (s *refusals) close(tell func(refusalKey, uint64)) {
 	s.mu.Lock()
 	lately := s.lately

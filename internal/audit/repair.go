@@ -13,19 +13,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// scanned is what is in one file.
+// scanned is the content of one file.
 type scanned struct {
 	first  uint64 // the seq of its first good line
-	oldest uint64 // the oldest line that is kept, as it says
+	oldest uint64 // the oldest line that is kept, according to the file
 	last   Head   // its last good line
-	end    int64  // where that ends
-	good   int    // lines whose own hash is right
-	whole  int    // lines with a newline at their end
+	end    int64  // the end of that line
+	good   int    // lines with a correct hash
+	whole  int    // lines with a newline
 	size   int64
 	opens  bool // it begins like a log
 }
 
-// scan looks for the last line of a file that is right in itself.
+// scan finds the last line of a file whose own hash is correct.
 func scan(f io.Reader, seal *sealer) (scanned, error) {
 	var s scanned
 	lines := newLineReader(f)
@@ -40,7 +40,7 @@ func scan(f io.Reader, seal *sealer) (scanned, error) {
 		}
 		if lines.number == 1 {
 			start := line[:min(len(line), len(seqMark))]
-			// A file system may have made the file longer, and not have written it.
+			// A file system may have extended the file without writing the data.
 			s.opens = !lines.long && (bytes.HasPrefix([]byte(seqMark), start) || len(bytes.Trim(line, "\x00")) == 0)
 		}
 		if !whole {
@@ -65,13 +65,13 @@ func oldestIn(line []byte, l link) uint64 {
 	}
 	r, err := parseRecord(line)
 	if err != nil || r.Note == nil {
-		return 0 // verify says so
+		return 0 // Verify reports it
 	}
 	return r.Note.First
 }
 
-// resume finds the end of the log that is there, and mends what a crash has left.
-// It gives what there is to note about it.
+// resume finds the end of an existing log and repairs what a crash has left. It returns
+// notes about that.
 func (c *chain) resume() ([]Note, error) {
 	c.tail = Head{0, noPrev}
 	f, err := openFile(c.path, os.O_RDWR|os.O_APPEND)
@@ -143,14 +143,14 @@ func (c *chain) tailOfRotated() error {
 
 func (c *chain) foreign(path string) error {
 	if c.seal.keyed {
-		return run.Errorf(run.Invalid, "%s has no line of an audit log with this key: give the key that it was begun with, or move it away to begin a new one", path)
+		return run.Errorf(run.Invalid, "%s has no line of an audit log with this key: use the key that it was started with, or move it away to start a new log", path)
 	}
-	return run.Errorf(run.Invalid, "%s has no line of an audit log without a key: move it away to begin a new one, or give its key", path)
+	return run.Errorf(run.Invalid, "%s has no line of an audit log without a key: move it away to start a new log, or give its key", path)
 }
 
-// cutTorn moves what stands behind the last good line into a file of its own.
-// Until that is on disk nothing is cut. A crash before the note is on disk has it
-// done again: then the file is there already, and what it has is kept.
+// cutTorn moves what follows the last good line into a file of its own, and cuts it only
+// when that file is on disk. After a crash before the note is on disk this is repeated:
+// the file exists already, and its content is kept.
 func (c *chain) cutTorn(f *os.File, name string, s scanned) (Note, error) {
 	to, err := openFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 	if err != nil {

@@ -234,8 +234,8 @@ func TestVerifyFindsMutations(t *testing.T) {
 	})
 }
 
-// Without a key somebody can write a new chain, and only a head that was kept
-// elsewhere shows it. With a key he cannot.
+// Without a key an attacker can write a new chain, which only a head that was kept
+// elsewhere reveals. With a key the attacker cannot.
 func TestVerifyForgery(t *testing.T) {
 	forge := func(text []byte, key []byte) ([]byte, Head) {
 		seal, head := newSealer(key), Head{0, noPrev}

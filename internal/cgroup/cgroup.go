@@ -22,8 +22,8 @@ type Limits struct {
 	// Memory is in bytes, and a page at least.
 	Memory int64
 	// Processes says that the lease is for a tree of processes, and how many
-	// tasks may be in it at once: threads count, and so do the dead whom their
-	// parent has not collected. Such a lease is measured too (Group.Usage). 0
+	// tasks may be in it at once: threads count, and so do zombies that their
+	// parent has not reaped. Such a lease is measured too (Group.Usage). 0
 	// is for a worker that cannot fork: nothing is counted, measured or paid.
 	Processes int
 }

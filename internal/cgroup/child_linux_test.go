@@ -271,8 +271,8 @@ func eventually(t testing.TB, what string, yes func() bool) {
 	t.Fatalf("in vain: %s", what)
 }
 
-// settled waits until the kernel has freed what belonged to the dead.
-func settled(t testing.TB, g *Group) {
+// waitFreed waits until the kernel has freed the memory of dead processes.
+func waitFreed(t testing.TB, g *Group) {
 	t.Helper()
 	eventually(t, "memory of the dead is freed", func() bool { return !g.node.charged() })
 }

@@ -72,7 +72,7 @@ func (c *counting) grow(n *node) error {
 			if err := os.Mkdir(t.dir, 0o755); err != nil {
 				return fmt.Errorf("cgroup: count processes: %w", err)
 			}
-			// Who cannot put himself there is put there.
+			// Where a process cannot join by itself, Add moves it.
 			if fd, err := open(t.path(filesV1.join), unix.O_WRONLY); err == nil {
 				t.join = fd
 			}

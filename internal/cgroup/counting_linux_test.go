@@ -29,7 +29,7 @@ func TestNothingIsCountedUnasked(t *testing.T) {
 	if p.version == 1 && len(g.JoinFDs()) != 1 {
 		t.Error("there is no way to join")
 	}
-	// Who joins one of two joins the other as well.
+	// A process joins both hierarchies.
 	if tree := leaseTree(t, p, 64*mib, 5); p.version == 1 && tree.node.tree.apart && len(tree.JoinFDs()) != 2 {
 		t.Error("a process could join without being counted")
 	}
@@ -54,7 +54,7 @@ func TestHostThatDoesNotCount(t *testing.T) {
 		t.Errorf("Usage: %+v, %v", u, err)
 	}
 	c.kill()
-	settled(t, g)
+	waitFreed(t, g)
 	g.Return()
 	if again := leaseTree(t, p, 64*mib, 5); again.Path() != g.Path() {
 		t.Errorf("%s was followed by %s", g.Path(), again.Path())

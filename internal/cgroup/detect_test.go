@@ -390,7 +390,7 @@ func TestDetect(t *testing.T) {
 				t.Errorf("reason %q, remedy %q, want %q, %q in them", got.ProcessReason, got.ProcessRemedy, tt.uncounted, tt.repair)
 			}
 			checkCounting(t, got)
-			// Whoever is refused is told why and what would help; nobody else is.
+			// An unusable host has a reason and a remedy; a usable one has neither.
 			if unusable := !got.Usable(); (got.Reason != "") != unusable || (got.Remedy != "") != unusable {
 				t.Errorf("usable %v with reason %q, remedy %q", !unusable, got.Reason, got.Remedy)
 			}

@@ -69,8 +69,8 @@
 //
 //   - Memory charged before Add, such as the zygote's shared pages: it belongs
 //     to the zygote's group until the worker writes to it.
-//   - A host that runs out of memory as a whole. The kernel then kills whom it
-//     likes, and OOMKills counts that too.
+//   - A host that runs out of memory as a whole. The kernel then kills any process,
+//     and OOMKills counts that too.
 //   - Processes that should be dead and are not. Nobody is killed here: whoever
 //     started a tree ends it. A group that still has a process is not leased
 //     again, and Sweep removes that of a killed cordon once they are gone.

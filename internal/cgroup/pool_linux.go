@@ -23,10 +23,10 @@ const (
 	drainMax = 2 * time.Second
 	// retryStuck bounds what a Return spends on the groups of others.
 	retryStuck = 4
-	// settle is how long a group may rest before it is leased again. The
+	// restTime is how long a group rests before it is leased again. The
 	// kernel frees what belonged to a process (some 90 KiB of stack and
 	// tables) 15 to 30 ms after its death.
-	settle = 100 * time.Millisecond
+	restTime = 100 * time.Millisecond
 )
 
 // A Pool owns one parent group and leases the groups in it.
@@ -184,7 +184,7 @@ func (p *Pool) takeBack(g *Group, n *node, empty bool) {
 	}
 	n.restUntil = time.Time{}
 	if g.start != nil && n.charged() {
-		n.restUntil = time.Now().Add(settle)
+		n.restUntil = time.Now().Add(restTime)
 	}
 	p.mu.Lock()
 	delete(p.leased, g)

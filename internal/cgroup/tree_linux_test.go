@@ -153,7 +153,7 @@ func TestTreeReuseStartsClean(t *testing.T) {
 		t.Errorf("ForksRefused = %d, want 1", n)
 	}
 	c.kill()
-	settled(t, g)
+	waitFreed(t, g)
 	g.Return()
 
 	second := leaseTree(t, p, roomy, 200)
@@ -172,7 +172,7 @@ func TestTreeReuseStartsClean(t *testing.T) {
 		t.Errorf("ForksRefused = %d below the bound", n)
 	}
 	c.kill()
-	settled(t, second)
+	waitFreed(t, second)
 	second.Return()
 
 	// A bound that is the last one's, and one that is gone.
@@ -183,7 +183,7 @@ func TestTreeReuseStartsClean(t *testing.T) {
 		t.Errorf("100 processes at the same bound: %q", answer)
 	}
 	c.kill()
-	settled(t, third)
+	waitFreed(t, third)
 	third.Return()
 	single := lease(t, p, roomy)
 	if single.Path() != g.Path() {
@@ -233,7 +233,7 @@ func TestTreeRestsUntilItsMemoryIsFreed(t *testing.T) {
 	if second.Path() == g.Path() {
 		t.Error("the next guest would have paid")
 	}
-	settled(t, &Group{node: n})
+	waitFreed(t, &Group{node: n})
 	n.restUntil = time.Now().Add(-time.Second)
 	if third := lease(t, p, 64*mib); third.Path() != g.Path() {
 		t.Errorf("it was thrown away: %s was followed by %s", g.Path(), third.Path())

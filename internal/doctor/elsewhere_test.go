@@ -36,7 +36,7 @@ func TestWallsOfMacOS(t *testing.T) {
 	}
 }
 
-// Who asks on a Mac hears that the tool is deprecated, what is not there, and what to use
+// On a Mac, the report says that the tool is deprecated, what is missing, and what to use
 // instead.
 func TestNotes(t *testing.T) {
 	for system, words := range map[string][]string{

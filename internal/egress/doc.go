@@ -42,9 +42,9 @@
 // server would choose its default site, and what the guest asks of it later is
 // encrypted. Clients have sent the name for more than fifteen years.
 //
-// A ClientHello with an encrypted part (ECH) is refused, because the name that
-// counts is the one inside. Browsers send a dummy that cannot be told from a
-// real one; they need ECH turned off.
+// A ClientHello with an encrypted part (ECH) is refused, because the name that counts is
+// the one inside. Browsers send a dummy that looks like a real one; they need ECH turned
+// off.
 //
 // A tunnel to an address may be without a server name, which is how clients
 // speak to addresses. If there is one it must be a granted name, so that the

@@ -16,7 +16,7 @@ var GuestAddress = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 31
 //     not socks5h://, although that is spoken here: httpx, and with it most
 //     clients of model APIs in Python, raises an error for a SOCKS proxy in
 //     the environment when the package socksio is missing, even if the proxy
-//     would not be used. Who wants SOCKS gives socks5h://address by himself.
+//     would not be used. A guest can use socks5h://address explicitly.
 //   - no_proxy has the guest's own loopback, which is private to it: test
 //     suites start servers there. By the proxy they would get the host's.
 //     ::1 is there in two spellings for Node.js, which reads the first as a

@@ -73,8 +73,8 @@ func (p *Proxy) serveInsideRequest(w http.ResponseWriter, r *http.Request, c *in
 		p.answerError(w, err)
 		return
 	}
-	// Of the other protocols that can be asked for, some have hosts and names of
-	// their own (HTTP/2, TLS). Who is not granted one goes on without.
+	// Some of the other protocols that can be requested have hosts and names of their own
+	// (HTTP/2, TLS). A client that does not get one continues without it.
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") || len(r.Header["Upgrade"]) > 1 {
 		r.Header.Del("Upgrade")
 	}

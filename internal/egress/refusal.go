@@ -10,8 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// refusal is an attempt against the rules. It is an error where the guest
-// asked for something and a Violation where the host is told.
+// refusal is an attempt against the rules: an error for the guest, and a Violation for
+// the host.
 type refusal struct {
 	detail string // what, and by which rule; shown is what the guest sent
 	allow  string // the grant that would allow it; empty where none can

@@ -62,7 +62,7 @@ const (
 var firstWords = []struct {
 	name, to, said string
 	words          string // of the violation; empty if it passes
-	answer         string // what the guest is told, at least
+	answer         string // what the guest receives, at least
 }{
 	{"name", "example.com:443", helloFor("example.com"), "", ""},
 	{"case and dot", "example.com:443", helloFor("EXAMPLE.com."), "", ""},
@@ -196,7 +196,7 @@ func TestFirstWords(t *testing.T) {
 				}
 				// A guest that is cut off while it still writes may lose it.
 				if len(tt.said) < 10000 && !strings.HasPrefix(string(answer), tt.answer) {
-					t.Errorf("the guest is told %q, %v; want %q", answer, err, tt.answer)
+					t.Errorf("the guest receives %q, %v; want %q", answer, err, tt.answer)
 				}
 			})
 		}

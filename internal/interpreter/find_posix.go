@@ -127,9 +127,9 @@ func (h *host) search() (Interpreter, error) {
 	return Interpreter{}, run.Errorf(run.NotFound, "no Python that fits was found: %s. Passed over: %s", help, strings.Join(reasons, "; "))
 }
 
-// onPath lists what has this name on PATH, also what cannot be run, so that
-// the reason can be told. Entries that are not absolute are left out: the
-// current directory may be the guest's own, and must not choose the interpreter.
+// onPath lists all files of this name on PATH, including those that cannot be run, so
+// that the error can say why. It skips relative entries: the current directory may be the
+// guest's own, and must not choose the interpreter.
 func (h *host) onPath(name string) []string {
 	var all []string
 	for dir := range strings.SplitSeq(h.getenv("PATH"), ":") {

@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
-// memo remembers what it was told of each name. Resolving a hundred paths asks
+// memo remembers the answer for each name. Resolving a hundred paths asks
 // for the same few directories again and again, and each question is a system
 // call: half of the time that Find and Mounts take. It serves one call and is
 // dropped with it, so that nothing old is believed.

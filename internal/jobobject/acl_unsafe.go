@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// sidOf is whom an entry names: the name begins where the last field stands.
+// sidOf returns the account of an entry, which begins at the last field.
 func sidOf(entry *windows.ACCESS_ALLOWED_ACE) *windows.SID {
 	return (*windows.SID)(unsafe.Pointer(&entry.SidStart))
 }

@@ -45,8 +45,8 @@ func openFor(path string, who *windows.SID, rights windows.ACCESS_MASK) error {
 	return nil
 }
 
-// isOpenFor says whether a path's rights name somebody with at least these rights. What
-// denies is not looked for: then the guest is told so when it opens the path.
+// isOpenFor reports whether a path's access list grants one of these accounts at least
+// these rights. It ignores denials: the guest gets an error when it opens the path.
 func isOpenFor(path string, who []*windows.SID, rights windows.ACCESS_MASK) (bool, error) {
 	descriptor, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
 	if err != nil {

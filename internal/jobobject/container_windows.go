@@ -60,7 +60,7 @@ func newContainer(a Access) (*container, error) {
 
 // admit adds the capabilities of the granted paths to their rights, if they are not there
 // from an earlier run. They stay there: to go through all files of a large directory takes
-// seconds, and nobody has such a capability but whom we give it to.
+// seconds, and only containers that we make have such a capability.
 func admit(a Access) error {
 	everyContainer, err := windows.StringToSid("S-1-15-2-1") // all application packages
 	if err != nil {

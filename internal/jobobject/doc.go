@@ -1,6 +1,6 @@
 // Package jobobject runs one program on Windows behind the walls of that system:
 //
-//   - A Job Object holds the program and all that it starts. It bounds memory, processor
+//   - A Job Object holds the program and all that it starts. It bounds memory, CPU
 //     time and the number of processes, keeps them from the clipboard, other programs'
 //     windows and the desktop, and kills them all when its last handle is closed: also when
 //     cordon itself is killed.

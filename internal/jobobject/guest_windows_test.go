@@ -114,7 +114,7 @@ func family(args []string) int {
 	return wait(nil)
 }
 
-// leave starts others, and ends before them when it is told to.
+// leave starts other processes, and exits before them if its arguments say so.
 func leave(args []string) int {
 	wanted, _ := strconv.Atoi(args[0])
 	for range wanted {

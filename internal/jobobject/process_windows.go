@@ -54,8 +54,8 @@ func Start(s Spec) (*Process, error) {
 
 // start is one straight line; what it has got by then is in p when it fails.
 func (p *Process) start(s Spec) (err error) {
-	// Rights to files come first: they take the longest, and can fail for the reasons
-	// that are a user's to mend.
+	// Rights to files come first: they take the longest, and can fail for reasons that
+	// the user can fix.
 	switch {
 	case s.Container:
 		if p.container, err = newContainer(s.Access); err != nil {

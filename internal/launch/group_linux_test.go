@@ -170,7 +170,7 @@ func TestLimitsAreTheChilds(t *testing.T) {
 
 // A process that leaves its group and its session is found as a child of one of ours, and
 // killed with it.
-func TestWhoLeavesTheGroupIsKilled(t *testing.T) {
+func TestKillReachesProcessesOutsideTheGroup(t *testing.T) {
 	s := startShell(t, policy.Limits{}, `setsid sh -c 'echo $$; exec sleep 600' & wait`)
 	away := number(s.line(t))
 	if away == 0 || stat(away) == nil {
@@ -186,7 +186,8 @@ func TestWhoLeavesTheGroupIsKilled(t *testing.T) {
 	awaitDeath(t, away)
 }
 
-// What a command leaves behind ends with it, also who left the group, once he was seen.
+// What a command leaves behind ends with it, including processes that left the group,
+// once they have been seen.
 func TestNothingOutlivesTheFirst(t *testing.T) {
 	s := startShell(t, policy.Limits{}, `setsid sleep 600 & sleep 600 & echo $! ; read x`)
 	inGroup := number(s.line(t))

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// asOnAMac starts processes by the command lines of macOS, with a program in the place
+// asOnAMac starts processes by the command lines of macOS, with a program instead
 // of sandbox-exec that writes the profile down and puts up nothing.
 type asOnAMac struct {
 	tool string

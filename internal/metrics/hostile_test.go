@@ -79,7 +79,7 @@ func TestNothingThatIsSaidBecomesALabel(t *testing.T) {
 	}
 }
 
-// tell puts a string into all that an observer is told.
+// tell puts a string into all fields of an event.
 func tell(ctx context.Context, m *metrics.Metrics, s string) {
 	result := run.Result{
 		ID: s, Status: run.Status(s), Outcome: run.Outcome(s), Value: json.RawMessage(s), Error: s, ErrorType: run.ErrorType(s),

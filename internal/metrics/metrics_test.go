@@ -155,7 +155,7 @@ func TestRefusalsAreCountedByClassAndFrontend(t *testing.T) {
 		`cordon_queue_wait_seconds_count 0`)
 }
 
-func TestFiguresOfTheServiceAreRead(t *testing.T) {
+func TestServiceGaugesAreRead(t *testing.T) {
 	expect(t, full(),
 		"cordon_queue_waiting 5", "cordon_queue_running 2", "cordon_hooks_open 4", "cordon_audit_write_errors_total 7",
 		`cordon_pool_workers{state="idle",tier="process"} 8`,
@@ -192,20 +192,20 @@ func TestTheFormatIsWhatTheScraperAsksFor(t *testing.T) {
 	}
 }
 
-// slowFigures are not ready before somebody says so.
-type slowFigures struct{ asked, ready chan struct{} }
+// slowStats are not ready until the test says so.
+type slowStats struct{ asked, ready chan struct{} }
 
-func (f slowFigures) Stats() observe.Stats {
+func (f slowStats) Stats() observe.Stats {
 	f.asked <- struct{}{}
 	<-f.ready
 	return nil
 }
 
-// Who may scrape cannot stop the service with it.
+// Scraping cannot stop the service.
 func TestScrapesAreBounded(t *testing.T) {
 	const most = 8
-	figures := slowFigures{asked: make(chan struct{}), ready: make(chan struct{})}
-	m := metrics.New(metrics.Options{Runner: figures})
+	stats := slowStats{asked: make(chan struct{}), ready: make(chan struct{})}
+	m := metrics.New(metrics.Options{Runner: stats})
 	var group sync.WaitGroup
 	for range most {
 		group.Go(func() {
@@ -213,7 +213,7 @@ func TestScrapesAreBounded(t *testing.T) {
 				t.Errorf("%d", rec.Code)
 			}
 		})
-		<-figures.asked
+		<-stats.asked
 	}
 	answered := make(chan int, 1)
 	group.Go(func() {
@@ -226,10 +226,10 @@ func TestScrapesAreBounded(t *testing.T) {
 		if code != http.StatusServiceUnavailable {
 			t.Errorf("one more: %d", code)
 		}
-	case <-figures.asked:
+	case <-stats.asked:
 		t.Error("one more is served")
 	}
-	close(figures.ready)
+	close(stats.ready)
 	group.Wait()
 }
 

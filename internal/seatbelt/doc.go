@@ -18,5 +18,5 @@
 //
 // Whatever an allowed operation can do. System calls that Seatbelt has no operation for
 // are not filtered; there is nothing like seccomp. The kernel's name, version and host
-// name can be read. A process that Seatbelt denies something is told, and we are not.
+// name can be read. Seatbelt reports a denial to the process, and not to us.
 package seatbelt

@@ -86,8 +86,8 @@ var sysctlPrefixes = []string{"hw.optional.", "hw.perflevel"}
 // protocol needs none.
 var commandServices = []string{"com.apple.system.opendirectoryd.libinfo"}
 
-// networkServices are for who may use the host's network: names, its settings, and
-// whom to trust.
+// networkServices are for processes that may use the host's network: name resolution,
+// network settings, and certificates.
 var networkServices = []string{
 	"com.apple.SystemConfiguration.configd", "com.apple.SystemConfiguration.DNSConfiguration", "com.apple.dnssd.service",
 	"com.apple.trustd", "com.apple.trustd.agent",

@@ -279,8 +279,8 @@ func watched(t *testing.T, url, script string) (out string, denials []string, er
 	return said.String(), denials, err
 }
 
-// The watcher sees denials, so that their absence means something, and a program
-// is told what a guest would be told.
+// The watcher sees denials, so that their absence means something, and a program gets the
+// same answers as a guest.
 func TestProgramsAreWatched(t *testing.T) {
 	if absent("perl") {
 		hosttest.Lacks(t, "perl is not installed")

@@ -46,7 +46,7 @@ func open(t *testing.T, text string) (*Store, string) {
 	return s, path
 }
 
-// pass has the second go by in which the file is not looked at.
+// pass ends the second in which the file is not checked.
 func (s *Store) pass() { s.due.Store(0) }
 
 func wantFound(t *testing.T, s *Store, n int, want bool) {
@@ -102,7 +102,7 @@ func TestRotation(t *testing.T) {
 	for _, err := range told {
 		words = append(words, fmt.Sprint(err != nil))
 	}
-	// Each change was told once, though a new file is read more often.
+	// Each change was reported once, though a new file is read more often.
 	if got := strings.Join(words, " "); got != "false true true false false" {
 		t.Errorf("told of failures: %s", got)
 	}

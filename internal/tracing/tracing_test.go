@@ -203,7 +203,7 @@ func TestARequestIsATraceOfItsStages(t *testing.T) {
 	}
 }
 
-func TestAFailureIsToldByItsClassAlone(t *testing.T) {
+func TestFailureIsReportedByClassOnly(t *testing.T) {
 	f := newFake(t)
 	tracer := start(t)
 	s := serve(runner{err: run.Errorf(run.Unsupported, "what a guest said")}, tracer)
@@ -308,8 +308,8 @@ func TestADeadCollectorCostsARunNothing(t *testing.T) {
 	}
 }
 
-// A collector that refuses is told of once, and again after it has taken something.
-func TestAFailingCollectorIsToldOfOnce(t *testing.T) {
+// A collector that refuses is reported once, and again after it has accepted something.
+func TestFailingCollectorIsReportedOnce(t *testing.T) {
 	var batches, failures atomic.Int32
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-protobuf")
