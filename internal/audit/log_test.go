@@ -208,14 +208,14 @@ func TestOpenRefuses(t *testing.T) {
 		o     Options
 		words string
 	}{
-		"no path":               {Options{}, "no path"},
+		"no path":               {Options{}, "path is empty"},
 		"another file":          {Options{Path: foreign}, "no line of an audit log"},
 		"a link":                {Options{Path: link}, "symbolic link"},
 		"a hard link":           {Options{Path: twice}, "hard link"},
 		"a directory":           {Options{Path: dir}, "is a directory"},
 		"others can change it":  {Options{Path: shared}, "chmod 600"},
 		"small files":           {Options{Path: plain, MaxSize: 1000}, "too small"},
-		"a short key":           {Options{Path: plain, Key: []byte("short")}, "32 are the least"},
+		"a short key":           {Options{Path: plain, Key: []byte("short")}, "the minimum is 32"},
 		"another key":           {Options{Path: keyed, Key: bytes.Repeat([]byte("x"), minKey)}, "with this key"},
 		"a key that is missing": {Options{Path: keyed}, "or give its key"},
 		"a key from now on":     {Options{Path: plain, Key: key}, "with this key"},

@@ -13,15 +13,15 @@ import (
 
 // Stats counts runs, in memory that does not grow with their number.
 type Stats struct {
-	Runs     uint64    `json:"runs"`    // those that were run
-	NotRun   uint64    `json:"not_run"` // and those that were not
+	Runs     uint64    `json:"runs"`    // requests that ran
+	NotRun   uint64    `json:"not_run"` // requests that did not
 	From     time.Time `json:"from,omitzero"`
 	To       time.Time `json:"to,omitzero"`
 	groups   map[groupKey]*group
-	byCaller int // how many callers there are groups for
+	byCaller int // how many callers have a group
 }
 
-// maxCallers is how many callers are counted by name; the rest is "(others)".
+// maxCallers is how many callers are counted by name; the rest are "(others)".
 const maxCallers = 1000
 
 type groupKey struct{ by, name string }
@@ -36,13 +36,13 @@ type Group struct {
 	By     string          `json:"by"` // tier, outcome, error_class, caller, or all
 	Name   string          `json:"name"`
 	Count  uint64          `json:"count"`
-	Failed uint64          `json:"failed"`   // of them, ran and did not succeed
-	NotRun uint64          `json:"not_run"`  // of them, not run at all
+	Failed uint64          `json:"failed"`   // ran and did not succeed
+	NotRun uint64          `json:"not_run"`  // did not run
 	P50    policy.Duration `json:"wall_p50"` // of those that ran, within 2 %
 	P99    policy.Duration `json:"wall_p99"`
 }
 
-// Add counts one record. Notes are no runs.
+// Add counts one record. Notes are not runs.
 func (s *Stats) Add(r Record) {
 	if r.Note != nil {
 		return
@@ -74,7 +74,7 @@ func (s *Stats) Add(r Record) {
 	s.add("caller", caller, r)
 }
 
-// requests is how many a line stands for.
+// requests is the number of requests that a line counts.
 func (r Record) requests() uint64 { return max(1, r.Count) }
 
 func (s *Stats) add(by, name string, r Record) {
@@ -99,7 +99,7 @@ func (s *Stats) add(by, name string, r Record) {
 	}
 }
 
-// Groups gives what was counted: by what, and in each the most frequent first.
+// Groups returns the counts by group, the most frequent first within each kind.
 func (s *Stats) Groups() []Group {
 	order := []string{"all", "tier", "outcome", "error_class", "caller"}
 	all := []Group{}
@@ -119,8 +119,8 @@ func (s *Stats) Groups() []Group {
 	return all
 }
 
-// histogram counts durations of about the same size together: each power of two
-// has 32 steps, so that a quantile is off by 2 % at most.
+// histogram counts similar durations together: each power of two has 32 steps, so that a
+// quantile is off by 2 % at most.
 type histogram struct {
 	counts map[int]uint64
 	total  uint64
@@ -137,7 +137,7 @@ func step(d time.Duration) int {
 	return power<<stepBits + int(n>>(power-1-stepBits)) - 1<<stepBits
 }
 
-// middle is the duration that stands for a step.
+// middle is the duration that represents a step.
 func middle(step int) time.Duration {
 	power := step >> stepBits
 	if power <= stepBits && step < 1<<stepBits {

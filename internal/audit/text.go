@@ -6,8 +6,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The most that a record keeps of what others choose. Together they keep every
-// line below maxLine.
+// The most that a record keeps of text that others choose. Together they keep every line
+// below maxLine.
 const (
 	maxName       = 128 // bytes of an id, a caller, an operation
 	maxDetail     = 256 // bytes of a violation's detail or a wall's state
@@ -15,8 +15,8 @@ const (
 	maxWalls      = 32
 )
 
-// bounded cuts and cleans every text of r. Some are a guest's, some a caller's;
-// none may fill the disk, break a line, or write to the terminal of its reader.
+// bounded cuts and cleans every text of r. Some are a guest's, some a caller's; none may
+// fill the disk, break a line, or control the terminal of a reader.
 func bounded(r Record) Record {
 	r.ID = clip(r.ID, maxName)
 	r.Frontend = clip(r.Frontend, maxName)
@@ -30,7 +30,7 @@ func bounded(r Record) Record {
 	r.Queued, r.Ran = max(r.Queued, 0), max(r.Ran, 0)
 	r.Walls = boundedWalls(r.Walls)
 	if r.Usage != nil {
-		// A negative one could be written, and not be read again.
+		// A negative one could be written, but not read.
 		u := *r.Usage
 		r.Usage = &run.Usage{
 			WallTime: max(u.WallTime, 0), CPUTime: max(u.CPUTime, 0),

@@ -9,34 +9,34 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Check says how to verify a log.
+// Check configures Verify.
 type Check struct {
-	// Key is needed for a log that was written with one.
+	// Key is required for a log that was written with one.
 	Key []byte
-	// Head is a hash that must be in the log: one that was noted earlier, or all
-	// but the newest of it may have been put back.
+	// Head is a hash that the log must contain, noted earlier. Without it, the log may
+	// have been restored to an older state.
 	Head string
-	// Found hears of every finding at once. The Report has the first ones.
+	// Found receives every finding at once. The Report has the first ones.
 	Found func(Finding)
 }
 
-// Fault is what is wrong with a line.
+// Fault is the kind of a finding.
 type Fault string
 
 // The faults.
 const (
-	Changed   Fault = "changed"   // its bytes are not those that were hashed
-	Malformed Fault = "malformed" // it is no line of a log at all
+	Changed   Fault = "changed"   // its bytes do not match its hash
+	Malformed Fault = "malformed" // it is not a line of a log
 	Missing   Fault = "missing"   // lines that should be here are not
-	Moved     Fault = "moved"     // it stood elsewhere, or stands here twice
+	Moved     Fault = "moved"     // it was elsewhere, or is a copy
 	Unlinked  Fault = "unlinked"  // it does not follow the line before it
 	Unkeyed   Fault = "unkeyed"   // it was written without the key
-	Cut       Fault = "cut"       // the last line has no end, or the end is gone
+	Cut       Fault = "cut"       // the last line is incomplete, or the end is missing
 	Misnamed  Fault = "misnamed"  // a rotated file begins with another line than its name says
-	Recorded  Fault = "recorded"  // the log itself says that lines were lost, or runs not recorded
+	Recorded  Fault = "recorded"  // the log itself notes that lines were lost, or runs not recorded
 )
 
-// Finding is something wrong at one place.
+// Finding is one fault and its position.
 type Finding struct {
 	Fault Fault  `json:"fault"`
 	File  string `json:"file"`
@@ -45,7 +45,7 @@ type Finding struct {
 	Text  string `json:"text"`
 }
 
-// Report is what Verify saw.
+// Report is the result of Verify.
 type Report struct {
 	Files int    `json:"files"`
 	Lines uint64 `json:"lines"`
@@ -55,34 +55,34 @@ type Report struct {
 	// Found counts all findings, Findings has the first hundred.
 	Found    int       `json:"found"`
 	Findings []Finding `json:"findings"`
-	// HeadFile says that the end was held against the head beside the log, HeadGiven
-	// against one that the caller had.
+	// HeadFile means that the end was compared with the head beside the log, HeadGiven
+	// with one from the caller.
 	HeadFile  bool `json:"head_file"`
 	HeadGiven bool `json:"head_given"`
-	// Writing says that a writer has the log, whose last line may not be whole yet.
+	// Writing means that there is a writer, so that the last line may be incomplete.
 	Writing bool `json:"writing"`
-	// Torn counts repairs after crashes, Restarts the writers that did not end in
-	// order. Neither is a finding.
+	// Torn counts repairs after crashes, Restarts the writers that did not shut down
+	// cleanly. Neither is a finding.
 	Torn     int `json:"torn"`
 	Restarts int `json:"restarts"`
 }
 
-// Intact says that nothing was found.
+// Intact reports that there are no findings.
 func (r Report) Intact() bool { return r.Found == 0 }
 
 const maxFindings = 100
 
-// Verify reads all files of a log, with memory for one line, and looks for what
-// was changed, moved, put in or taken out. An error means that it could not look.
+// Verify reads all files of a log, with memory for one line, and finds what was changed,
+// moved, inserted or removed. An error means that it could not check.
 func Verify(path string, check Check) (Report, error) {
 	if check.Head != "" && !isHash(check.Head) {
-		return Report{}, run.Errorf(run.Invalid, "head %q is no hash: it has %d hexadecimal digits, in small letters", check.Head, hashSize)
+		return Report{}, run.Errorf(run.Invalid, "head %q is not a hash: write %d hexadecimal digits, in lower case", check.Head, hashSize)
 	}
 	v := verifier{check: check, seal: newSealer(check.Key)}
 	v.report.Keyed = v.seal.keyed
 	v.report.Findings = []Finding{}
 	v.report.Writing = isBeingWritten(path)
-	// Before the files: it must not be newer than what we read.
+	// Before the files: the head must not be newer than what we read.
 	head, known, err := readHead(path)
 	if errors.Is(err, errHead) {
 		v.name = filepath.Base(path) + headSuffix
@@ -106,7 +106,7 @@ func Verify(path string, check Check) (Report, error) {
 	return v.report, nil
 }
 
-// verifier goes along a chain.
+// verifier follows a chain.
 type verifier struct {
 	check  Check
 	seal   *sealer
@@ -116,10 +116,10 @@ type verifier struct {
 	name     string // of the file, and the number of the line in it
 	line     int
 	started  bool
-	next     uint64    // the seq that should come
-	prev     [2]string // hashes that may stand in its prev; empty when not known
-	oldest   uint64    // the oldest line that must be there
-	closed   bool      // no writer is at work, as far as the notes say
+	next     uint64    // the expected seq
+	prev     [2]string // valid values of its prev; empty if unknown
+	oldest   uint64    // the oldest line that must exist
+	closed   bool      // no writer is active, according to the notes
 	sawHead  bool
 	sawGiven bool
 }
@@ -135,7 +135,7 @@ func (v *verifier) found(fault Fault, seq uint64, format string, args ...any) {
 	}
 }
 
-// file looks at one file, whose name promises its first line.
+// file checks one file, whose name says its first line.
 func (v *verifier) file(r io.Reader, name string, promised uint64, newest bool) error {
 	v.report.Files++
 	v.name, v.line = name, 0
@@ -151,7 +151,7 @@ func (v *verifier) file(r io.Reader, name string, promised uint64, newest bool) 
 		v.line = lines.number
 		if !whole {
 			if !newest || !v.report.Writing {
-				v.found(Cut, v.next, "the last line has no end: %d bytes; a crash does this, and the next writer puts it aside", len(line))
+				v.found(Cut, v.next, "the last line is incomplete: %d bytes; a crash does this, and the next writer repairs it", len(line))
 			}
 			return nil
 		}
@@ -161,19 +161,19 @@ func (v *verifier) file(r io.Reader, name string, promised uint64, newest bool) 
 	}
 }
 
-// one looks at a line. It goes on from what the line says of itself, so that one
+// one checks a line. It continues from what the line says about itself, so that one
 // change is one finding.
 func (v *verifier) one(line []byte, promised uint64) error {
 	v.report.Lines++
 	l, ok := parseLink(line)
 	if !ok {
-		v.found(Malformed, v.next, "this is no line of an audit log")
+		v.found(Malformed, v.next, "this is not a line of an audit log")
 		v.next++
 		v.prev = [2]string{}
 		return nil
 	}
 	if l.keyed && !v.seal.keyed {
-		return run.Errorf(run.Invalid, "%s:%d was written with a key, and cannot be verified without it: give it with --key", v.name, v.line)
+		return run.Errorf(run.Invalid, "%s:%d was written with a key: give it with --key", v.name, v.line)
 	}
 	if !v.started {
 		v.started, v.next, v.report.First = true, l.seq, l.seq
@@ -183,7 +183,7 @@ func (v *verifier) one(line []byte, promised uint64) error {
 		}
 	}
 	if v.line == 1 && promised != 0 && l.seq != promised {
-		v.found(Misnamed, l.seq, "the file begins with line %d of the log, and its name says %d", l.seq, promised)
+		v.found(Misnamed, l.seq, "the file begins with line %d of the log, but its name says %d", l.seq, promised)
 	}
 	sum := v.seal.hash(l.signed)
 	if v.seal.keyed && !l.keyed || sum != l.hash {
@@ -202,12 +202,12 @@ func (v *verifier) one(line []byte, promised uint64) error {
 	return nil
 }
 
-// broken is for a line whose hash is not right. What was changed may be the hash.
+// broken handles a line with a wrong hash. The hash itself may have been changed.
 func (v *verifier) broken(l link, sum string) {
 	if v.seal.keyed && !l.keyed {
 		v.found(Unkeyed, l.seq, "this line was written without the key")
 	} else {
-		v.found(Changed, v.next, "this line is not what was written: its hash is another one")
+		v.found(Changed, v.next, "this line was changed: its hash does not match")
 	}
 	v.next++
 	v.prev = [2]string{l.hash, sum}
@@ -216,9 +216,9 @@ func (v *verifier) broken(l link, sum string) {
 func (v *verifier) follow(l link) {
 	switch {
 	case l.seq > v.next:
-		v.found(Missing, v.next, "lines %d to %d of the log should be here, and are not", v.next, l.seq-1)
+		v.found(Missing, v.next, "lines %d to %d of the log are missing here", v.next, l.seq-1)
 	case l.seq < v.next:
-		v.found(Moved, l.seq, "line %d of the log stands where line %d should be: it was moved or copied", l.seq, v.next)
+		v.found(Moved, l.seq, "line %d of the log is where line %d should be: it was moved or copied", l.seq, v.next)
 	case v.prev[0] != "" && l.prev != v.prev[0] && l.prev != v.prev[1]:
 		v.found(Unlinked, l.seq, "this line does not follow the one before it: one of them was replaced")
 	}
@@ -243,23 +243,23 @@ func (v *verifier) note(line []byte, l link) {
 	case Torn:
 		v.report.Torn++
 	case Lost:
-		v.found(Recorded, l.seq, "when this was written, lines up to %d of the log had been on disk, and were gone", n.LastSeq)
+		v.found(Recorded, l.seq, "when this was written, lines up to %d of the log had been on disk and were missing", n.LastSeq)
 	case Dropped:
 		v.found(Recorded, l.seq, "%d runs before this could not be recorded", n.Count)
 	}
 }
 
-// end holds the two ends of the chain against what they should be.
+// end compares both ends of the chain with what they should be.
 func (v *verifier) end() {
 	r := &v.report
 	if r.HeadFile && !v.sawHead && v.beside.Seq >= r.First {
-		v.found(Cut, v.beside.Seq, "line %d was on disk, as the head file says, and is not in the log: lines were cut off its end, or replaced", v.beside.Seq)
+		v.found(Cut, v.beside.Seq, "line %d was on disk according to the head file, and is not in the log: lines were cut off its end, or replaced", v.beside.Seq)
 	}
 	if r.HeadGiven && !v.sawGiven {
-		v.found(Cut, 0, "the head that was given is not in the log: lines were cut off its end, or it is older than the oldest line that is kept")
+		v.found(Cut, 0, "the given head is not in the log: lines were cut off its end, or it is older than the oldest line that is kept")
 	}
 	if v.started && r.First > max(v.oldest, 1) {
-		v.line = 0 // no line of this file is at fault
-		v.found(Missing, max(v.oldest, 1), "lines %d to %d of the log are kept, as the log says, and are not here", max(v.oldest, 1), r.First-1)
+		v.line = 0 // the fault is in no line of this file
+		v.found(Missing, max(v.oldest, 1), "lines %d to %d of the log should be kept, and are missing", max(v.oldest, 1), r.First-1)
 	}
 }

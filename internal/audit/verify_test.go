@@ -317,7 +317,7 @@ func TestVerifyBadHead(t *testing.T) {
 	}
 }
 
-func TestVerifyCannotLook(t *testing.T) {
+func TestVerifyRefusesBadInput(t *testing.T) {
 	keyed := fill(t, Options{Key: testKey}, 1)
 	for name, tt := range map[string]struct {
 		path  string
@@ -326,7 +326,7 @@ func TestVerifyCannotLook(t *testing.T) {
 	}{
 		"nothing there":       {filepath.Join(t.TempDir(), "audit.jsonl"), Check{}, "there is no audit log at"},
 		"the key is missing":  {keyed, Check{}, "give it with --key"},
-		"a head that is none": {keyed, Check{Key: testKey, Head: "abc"}, "is no hash"},
+		"a head that is none": {keyed, Check{Key: testKey, Head: "abc"}, "is not a hash"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Verify(tt.path, tt.check)

@@ -8,8 +8,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// write is the one goroutine that has the chain. Records that come while it waits
-// for the clock or for the disk share the next fsync.
+// write runs on the only goroutine that uses the chain. Records that arrive while it
+// waits for the clock or for the disk share the next fsync.
 func (l *Log) write(c *chain) {
 	defer close(l.stopped)
 	var last time.Time
@@ -27,7 +27,7 @@ func (l *Log) write(c *chain) {
 	l.result = l.finish(c)
 }
 
-// awaitWork waits until something is pending. It says no when nothing is, and
+// awaitWork waits until something is pending. It returns false when nothing is, and
 // nothing will be.
 func (l *Log) awaitWork() bool {
 	for {
@@ -102,7 +102,7 @@ func (l *Log) commit(c *chain) error {
 	return err
 }
 
-// finish ends the chain in order, and says what did not get into it.
+// finish closes the chain cleanly, and reports what did not get into it.
 func (l *Log) finish(c *chain) error {
 	l.mu.Lock()
 	left := len(l.pending)
