@@ -63,6 +63,7 @@ func notes(system string) []string {
 	switch system {
 	case "darwin":
 		return []string{
+			"cordon on macOS is experimental: it has fewer walls than on Linux, and no Mac has run its tests",
 			"these walls are Seatbelt's, from /usr/bin/sandbox-exec, which Apple calls deprecated: it still works, and cordon refuses to run if an update of macOS removes it",
 			"system calls are not filtered here; memory and processes are watched 50 times a second, not limited",
 			refused,
@@ -70,6 +71,7 @@ func notes(system string) []string {
 		}
 	case "windows":
 		return []string{
+			"cordon on Windows is experimental: it has fewer walls than on Linux, and no Windows has run its tests",
 			"system calls are not filtered here, and hosts cannot be allowed by name",
 			"grants stay in the access list of their directory, for later runs with the same grants (docs/windows.md)",
 			refused,

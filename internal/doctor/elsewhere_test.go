@@ -40,8 +40,8 @@ func TestWallsOfMacOS(t *testing.T) {
 // instead.
 func TestNotes(t *testing.T) {
 	for system, words := range map[string][]string{
-		"darwin":  {"deprecated", "system calls are not filtered", "third-party", "deploy/lima.yaml", "limactl"},
-		"windows": {"system calls are not filtered", "third-party", "WSL 2"},
+		"darwin":  {"macOS is experimental", "deprecated", "system calls are not filtered", "third-party", "deploy/lima.yaml", "limactl"},
+		"windows": {"Windows is experimental", "system calls are not filtered", "third-party", "WSL 2"},
 	} {
 		var b bytes.Buffer
 		if err := Format(&b, Report{Notes: notes(system)}, false); err != nil {
