@@ -162,7 +162,7 @@ func (b *bench) openHTTP() (*httpFrontend, error) {
 	d.at = listener.Addr().String()
 	d.server = httpapi.NewServer(handler, nil)
 	d.served.Go(func() { _ = d.server.Serve(listener) }) // ends with the server
-	body, err := json.Marshal(warmRequest)
+	body, err := json.Marshal(map[string]any{"script": warmRequest.Script.Source, "context": warmRequest.Script.Context})
 	if err != nil {
 		return nil, err
 	}

@@ -94,11 +94,6 @@ func (w *windows) build(directory string) (err error) {
 	return os.WriteFile(filepath.Join(work, "policy.yaml"), []byte("walls:\n  prefer: [filesystem, network, rlimit]\n"), 0o600)
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // seen is a path as programs under Wine see it.
 func seen(path string) string { return "Z:" + strings.ReplaceAll(path, "/", `\`) }
 
