@@ -163,9 +163,11 @@ func readVersion(t *testing.T, file, comment, prefix string, into *int) {
 func TestAttempts(t *testing.T) {
 	cells := readCorpus(t, "attempts", fewestAttempts)
 	potent := map[string]bool{}
-	for _, p := range pythons(t) {
+	all := pythons(t)
+	for _, p := range all {
 		workingAttempts(t, p, cells, potent)
 		t.Run(p.name, func(t *testing.T) {
+			leaveOthers(t, all, p)
 			testAttempts(t, p, cells)
 		})
 	}
@@ -253,8 +255,10 @@ func workingAttempts(t *testing.T, p python, cells []cell, working map[string]bo
 // the rules names are among them.
 func TestRefusals(t *testing.T) {
 	cells := readCorpus(t, "refusals", fewestRefusals)
-	for _, p := range pythons(t) {
+	all := pythons(t)
+	for _, p := range all {
 		t.Run(p.name, func(t *testing.T) {
+			leaveOthers(t, all, p)
 			testRefusals(t, p, cells)
 		})
 	}

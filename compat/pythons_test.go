@@ -85,7 +85,7 @@ func pythons(t *testing.T) []python {
 
 // mainPythons leaves of them the system's own, the oldest and the newest: what works
 // on these works on those between, so that only a long run tries all. What a script
-// must not be able to do is tried on every one.
+// must not be able to do is tried on every one, by `make test-all`.
 func mainPythons(t *testing.T) []python {
 	all := pythons(t)
 	if hosttest.Long() {
@@ -100,8 +100,8 @@ func isMain(all []python, p python) bool {
 	return p.Path == all[0].Path || p.name == oldest.name || p.name == newest.name
 }
 
-// leaveOthers leaves a search on any but the main Pythons to `make test-all`: it takes
-// seconds on each.
+// leaveOthers leaves what takes seconds on each Python to `make test-all`, but for the main
+// ones.
 func leaveOthers(t *testing.T, all []python, p python) {
 	t.Helper()
 	if !isMain(all, p) {

@@ -25,11 +25,6 @@ const (
 	OtherPythons    Extra = "every CPython of this host"            // nothing: it only takes time
 )
 
-// Extras are all of them, in the order of their declaration.
-func Extras() []Extra {
-	return []Extra{PythonWasm, PythonWasmTests, Clang, Node, NPM, NodeClients, Frameworks, Wine, OtherPythons}
-}
-
 // find returns the path of an extra, or "" if it is not set up.
 func (e Extra) find() string {
 	switch e {

@@ -1,0 +1,42 @@
+package hosttest
+
+import (
+	"strings"
+	"testing"
+)
+
+// The mode decides about tests that need an extra: none leaves them out, all wants them.
+func TestFindExtra(t *testing.T) {
+	for _, test := range []struct {
+		mode, setUp string
+		path, err   string
+	}{
+		{"", "", "", ""},
+		{"", "/prefix", "/prefix", ""},
+		{"none", "/prefix", "", ""},
+		{"none", "", "", ""},
+		{"all", "/prefix", "/prefix", ""},
+		{"all", "", "", "Wine is not set up: run scripts/setup test-all"},
+	} {
+		t.Setenv(extrasVariable, test.mode)
+		t.Setenv("CORDON_TEST_WINE", test.setUp)
+		path, err := FindExtra(Wine)
+		if path != test.path || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%q, set up at %q: %q, %v", test.mode, test.setUp, path, err)
+		}
+	}
+}
+
+// What is left out says which command runs it: scripts/testreport counts these words.
+func TestNeedsExtraSaysWhoRunsIt(t *testing.T) {
+	t.Setenv(extrasVariable, "none")
+	var skipped *testing.T
+	t.Run("skipped", func(t *testing.T) {
+		skipped = t
+		NeedsExtra(t, OtherPythons)
+		t.Error("it was not skipped")
+	})
+	if !skipped.Skipped() || !strings.HasSuffix(LeftToTestAll, "make test-all runs it") {
+		t.Errorf("skipped: %v; %q", skipped.Skipped(), LeftToTestAll)
+	}
+}
