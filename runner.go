@@ -269,8 +269,8 @@ func (r *Runner) Abilities() observe.Abilities {
 	return a
 }
 
-// Stats are figures of what this Runner keeps ready and how long that took, for those who
-// watch it. They cost nothing but the reading.
+// Stats returns statistics about what this Runner keeps ready and how long that took.
+// Reading them is cheap.
 func (r *Runner) Stats() observe.Stats {
 	all := observe.Stats{}
 	if b, started := r.process.Started(); started {

@@ -18,7 +18,7 @@ func TestStatsCountWhatARunnerKeepsReady(t *testing.T) {
 		t.Errorf("a fork server was started, and %+v says nothing of it", s)
 	}
 	if _, there := r.Stats()[policy.TierJail]; there {
-		t.Error("there are figures of the jail tier, which nobody has asked for")
+		t.Error("there are statistics of the jail tier, which was not used")
 	}
 	mustRun(t, r, run.Request{Script: run.Script{Source: "result = 1"}})
 	s := r.Stats()[policy.TierProcess]
@@ -62,7 +62,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-func TestStagesAreToldOfRunsAndCalls(t *testing.T) {
+func TestStagesOfRunsAndCallsAreTraced(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	hook, err := r.OpenHook(t.Context(), run.HookSpec{Script: "result['output'] = 1"})
 	if err != nil {
@@ -106,6 +106,6 @@ func TestStatsCountCopiesOfAnInterpreter(t *testing.T) {
 	mustRun(t, r, run.Request{Script: run.Script{Source: "result = 1"}, Tier: policy.TierWasm})
 	s := r.Stats()[policy.TierWasm]
 	if s.Setups.Count == 0 || s.Forks.Count == 0 || s.Busy != 0 {
-		t.Errorf("an interpreter was started and copied, and the figures are %+v", s)
+		t.Errorf("an interpreter was started and copied, and the statistics are %+v", s)
 	}
 }

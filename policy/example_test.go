@@ -21,7 +21,7 @@ func ExamplePolicy_Narrow() {
 	// limits.memory is 2GiB, above the policy's maximum of 512MiB
 }
 
-// Every problem is told at once, by the name of its field.
+// All problems are reported at once, each with the name of its field.
 func ExampleDocument_Policy() {
 	_, err := policy.Document{
 		Trust:  "root",

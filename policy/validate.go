@@ -23,7 +23,7 @@ type FieldError struct {
 func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// problems collects what is wrong, to be told all at once.
+// problems collects problems, so that they are reported all at once.
 type problems []*FieldError
 
 func (ps *problems) add(field string, err error) {

@@ -19,7 +19,7 @@ const (
 	NotFound      Class = "not_found"      // the interpreter or file is not there
 	Busy          Class = "busy"           // too much under way; try again
 	Closed        Class = "closed"         // the Runner is closed
-	Internal      Class = "internal"       // ours to mend
+	Internal      Class = "internal"       // a bug in cordon, or a failure of the host
 )
 
 // Classes lists every class.

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// Lazy is started by the first who wants it. Who comes while it starts waits, as long as
-// his context lasts. A start that fails is tried again by the next one.
+// Lazy starts a value on first use; concurrent callers wait until it is ready or their
+// context ends. After a failed start the next caller tries again.
 type Lazy[T io.Closer] struct {
 	start   func(context.Context) (T, error)
-	turn    chan struct{} // holds one, for whoever changes the rest
+	turn    chan struct{} // has one token: its holder may change the rest
 	started atomic.Pointer[T]
 	closed  bool
 }

@@ -44,7 +44,7 @@ func TestLazyStartsOnce(t *testing.T) {
 	}
 }
 
-// Who waits for somebody else's start waits no longer than it wants to; and a start
+// A caller waits for another's start no longer than its own context allows; and a start
 // that ends after Close has begun is closed too.
 func TestLazyThatStartsSlowly(t *testing.T) {
 	closed := 0

@@ -124,6 +124,6 @@ func (e evidence) ended(r *run.Result) {
 	}
 }
 
-// usedUp: signals by which a kernel ends who has used up its time. Without the time it
-// is one that the guest has sent itself.
+// usedUp reports signals by which a kernel ends a process that has used up its CPU time.
+// If the time is not used up, the guest has sent the signal itself.
 func usedUp(signal string) bool { return signal == "SIGXCPU" || signal == "SIGKILL" }

@@ -18,7 +18,7 @@ func TestUnreachable(t *testing.T) {
 		"/srv/group": {gid: confine.Nobody, mode: os.ModeDir | 0o750}, "/srv/group/data": {mode: os.ModeDir | 0o755},
 		"/srv/closed": {mode: os.ModeDir | 0o744},
 	}
-	look := func(path string) (owner, error) {
+	stat := func(path string) (owner, error) {
 		if o, ok := host[path]; ok {
 			return o, nil
 		}
@@ -37,7 +37,7 @@ func TestUnreachable(t *testing.T) {
 		{"/usr/bin/python3", []string{"/srv/private/data/file"}, []string{"may not enter /srv/private on the way"}},
 		{"/usr/bin/python3", []string{"/srv/closed"}, []string{"chmod o+x /srv/closed,"}},
 	} {
-		got := unreachable(test.python, test.granted, plan, look)
+		got := unreachable(test.python, test.granted, plan, stat)
 		if (got == "") != (test.want == nil) {
 			t.Errorf("%s with %v: %q", test.python, test.granted, got)
 		}
