@@ -197,7 +197,7 @@ var layers = [][]string{
 	{"internal/backend/wasm/python"},
 	{"internal/backend/wasm/engine"},
 	{"internal/backend/hook", "internal/backend/portable", "internal/backend/wasm/guest"},
-	{"internal/backend"},
+	{"internal/backend", "internal/backend/verdict"},
 	{"internal/backend/wasm/files", "internal/zygote/gen"},
 	{"internal/backend/wasm/memory", "internal/backend/wasm/rootfs", "internal/backend/wasm/scratch", "internal/command", "internal/egress", "internal/launch", "internal/report", "internal/zygote"},
 	{"internal/backend/wasm/guestfs", "internal/wire", "internal/confine", "internal/confine/gen", "internal/interpreter", "internal/notify", "internal/output"},

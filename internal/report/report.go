@@ -77,8 +77,14 @@ func Malformed(r *run.Result, err error, limits policy.Limits) {
 
 // TooLarge is the conclusion for a result above its limit.
 func TooLarge(r *run.Result, limits policy.Limits) {
-	end(r, run.OutOfResult, fmt.Sprintf("result limit of %v reached: result and variables take more as JSON", limits.Result))
+	end(r, run.OutOfResult, message("result", limits))
 	r.Value = nil
+}
+
+// message says that a limit was reached.
+func message(key string, limits policy.Limits) string {
+	limit, _ := policy.LimitNamed(key)
+	return limit.Message(limits)
 }
 
 func unreadable(r *run.Result, err error) {
@@ -203,7 +209,7 @@ func raised(r *run.Result, report wire.Dict, ending string, of Run) (OSError, er
 	case ending == "syntax":
 		end(r, run.Malformed, text)
 	case kind == kindMemory:
-		end(r, run.OutOfMemory, strings.TrimSuffix(fmt.Sprintf("memory limit of %v reached (line %d)", of.Limits.Memory, x.Line), " (line 0)"))
+		end(r, run.OutOfMemory, strings.TrimSuffix(fmt.Sprintf("%s (line %d)", message("memory", of.Limits), x.Line), " (line 0)"))
 	default:
 		end(r, run.Raised, text)
 	}

@@ -56,17 +56,18 @@ type Ending struct {
 	Violations     []run.Violation
 }
 
-// Reason says why we killed a worker.
+// Reason says why we killed a worker: the key of a limit, or another word of
+// internal/backend/verdict.
 type Reason string
 
 const (
 	KilledDone      Reason = "done" // not needed any more
-	KilledWall      Reason = "wall time"
-	KilledCPU       Reason = "cpu time"
+	KilledWall      Reason = "wall_time"
+	KilledCPU       Reason = "cpu_time"
 	KilledOutput    Reason = "output"
 	KilledCanceled  Reason = "canceled"
-	KilledHammering Reason = "hammering at the filter"
-	KilledChannel   Reason = "closed its channel"
+	KilledHammering Reason = "hammering"
+	KilledChannel   Reason = "closed channel"
 )
 
 // ErrNotStarted says that the worker died before it received its guest, so the guest can

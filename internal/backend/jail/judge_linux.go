@@ -1,13 +1,13 @@
 package jail
 
 import (
-	"fmt"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/verdict"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
 	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/output"
@@ -53,8 +53,8 @@ func (e *evidence) addGroup(g *cgroup.Group) (err error) {
 	return nil
 }
 
-// judge draws the conclusion. It is pure: the same evidence gives the same
-// Result.
+// judge tells our own failures from the ends of commands, and draws the conclusion from
+// these.
 func judge(e evidence) (run.Result, error) {
 	if e.End.Failure != 0 {
 		return run.Result{}, notExecuted(e.Program, e.End.Failure)
@@ -65,74 +65,41 @@ func judge(e evidence) (run.Result, error) {
 	if e.End.Status == nil && e.Killed == "" && e.OOMKills == 0 {
 		return run.Result{}, killedFromOutside()
 	}
-	r := output.Result(e.Stdout, e.Stderr)
-	r.Usage.WallTime, r.Usage.CPUTime, r.Usage.Memory = policy.Duration(e.WallTime), policy.Duration(e.CPUTime), e.Memory
-	r.Violations = e.Violations
-	e.conclude(&r)
-	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
+	r, _ := verdict.Judge(e.seen())
 	return r, nil
+}
+
+// seen is the evidence for the verdict. What refused the command something comes in the
+// order in which it counts.
+func (e evidence) seen() verdict.Evidence {
+	seen := verdict.Evidence{
+		Guest: verdict.Command, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
+		Usage:      run.Usage{WallTime: policy.Duration(e.WallTime), CPUTime: policy.Duration(e.CPUTime), Memory: e.Memory},
+		Violations: e.Violations, Killed: string(e.Killed),
+	}
+	switch status := e.End.Status; {
+	case e.Killed != "":
+		seen.Exit = &verdict.Exit{Signal: "SIGKILL"}
+	case status == nil: // the kernel killed the init, for want of memory
+		seen.Killed = "memory"
+	case status.Signaled():
+		seen.Exit = &verdict.Exit{Signal: run.SignalName(int(status.Signal()))}
+	default:
+		seen.Exit = &verdict.Exit{Code: status.ExitStatus()}
+	}
+	for _, limit := range []struct {
+		key     string
+		refused bool
+	}{{"memory", e.OOMKills > 0}, {"processes", e.ForksRefused > 0}, {"scratch", e.ScratchFull}} {
+		if limit.refused {
+			seen.Refused = append(seen.Refused, limit.key)
+		}
+	}
+	return seen
 }
 
 func killedFromOutside() error {
 	return run.Errorf(run.Internal, "the sandbox was killed from outside")
-}
-
-func (e evidence) conclude(r *run.Result) {
-	end := func(o run.Outcome, format string, args ...any) {
-		r.Outcome, r.Error = o, fmt.Sprintf(format, args...)
-	}
-	code, signal := 0, syscall.Signal(0) // 0 is none
-	switch status := e.End.Status; {
-	case status == nil:
-	case status.Signaled():
-		signal = status.Signal()
-		r.Signal = run.SignalName(int(signal))
-	default:
-		code = status.ExitStatus()
-		r.ExitCode = &code
-	}
-	failed := code != 0 || signal != 0 || e.End.Status == nil
-	if e.Killed != "" {
-		r.Signal, r.ExitCode = "SIGKILL", nil
-	}
-	switch {
-	case e.Killed == killedWall:
-		end(run.TimedOut, "timed out: wall time limit of %v reached", e.Limits.WallTime)
-	case e.Killed == killedCPU:
-		end(run.OutOfCPU, "CPU time limit of %v reached", e.Limits.CPUTime)
-	case e.Killed == killedOutput:
-		end(run.OutOfOutput, "output limit of %v reached", e.Limits.Output)
-	case e.Killed == killedMemory:
-		end(run.OutOfMemory, "memory limit of %v reached", e.Limits.Memory)
-	case e.Killed == killedFiles:
-		end(run.OutOfDisk, "limit of %d new files reached", e.Limits.Files)
-	case e.Killed == killedDisk:
-		end(run.OutOfDisk, "disk limit of %v reached", e.Limits.Disk)
-	case e.Killed == killedCanceled:
-		end(run.Canceled, "the caller canceled the run")
-	case e.Killed == killedHammering:
-		end(run.Denied, "the command kept trying what the sandbox denies")
-	case failed && e.OOMKills > 0:
-		end(run.OutOfMemory, "memory limit of %v reached", e.Limits.Memory)
-	case (signal == unix.SIGXCPU || signal == unix.SIGKILL) && e.CPUTime >= e.Limits.CPUTime.Std():
-		// The kernel's limit was faster than ours. Without the time it is a
-		// signal that the command has sent itself.
-		end(run.OutOfCPU, "CPU time limit of %v reached", e.Limits.CPUTime)
-	case failed && e.ForksRefused > 0:
-		end(run.OutOfProcs, "limit of %d processes reached", e.Limits.Processes)
-	case failed && e.ScratchFull:
-		end(run.OutOfDisk, "scratch limit of %v reached", e.Limits.Scratch)
-	case signal == unix.SIGSYS:
-		// The filter kills for one thing only, but nothing tells its signal from
-		// one that the command has sent itself.
-		end(run.Signaled, "the command was ended by SIGSYS, as programs are that make system calls through a foreign ABI")
-	case signal != 0:
-		end(run.Signaled, "the command was ended by %s", r.Signal)
-	case code != 0:
-		end(run.Exited, "the command left with exit code %d", code)
-	default:
-		r.Outcome = run.Succeeded
-	}
 }
 
 // notExecuted gives the classes that shells have codes for.

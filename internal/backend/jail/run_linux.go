@@ -143,14 +143,14 @@ type guest struct {
 type reason string
 
 const (
-	killedWall      reason = "wall time"
-	killedCPU       reason = "cpu time"
+	killedWall      reason = "wall_time"
+	killedCPU       reason = "cpu_time"
 	killedOutput    reason = "output"
 	killedMemory    reason = "memory"
 	killedDisk      reason = "disk"
 	killedFiles     reason = "files"
 	killedCanceled  reason = "canceled"
-	killedHammering reason = "hammering at a wall"
+	killedHammering reason = "hammering"
 )
 
 // kill ends the command. Only the first reason counts.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/cordon-sandbox/cordon/internal/backend/verdict"
 	"io"
 	"os"
 	"sync"
@@ -24,8 +25,8 @@ type reason string
 // The reasons.
 const (
 	killedDone     reason = "done" // it had sent its report
-	killedWall     reason = "wall time"
-	killedCPU      reason = "cpu time"
+	killedWall     reason = "wall_time"
+	killedCPU      reason = "cpu_time"
 	killedMemory   reason = "memory"
 	killedProcs    reason = "processes"
 	killedOutput   reason = "output"
@@ -60,7 +61,7 @@ func (g *guest) kill(r reason) {
 		g.process.Kill()
 		return
 	}
-	if r.written() {
+	if verdict.OutlastsReport(string(r)) {
 		if first := g.killed.Load(); *first == killedDone {
 			g.killed.CompareAndSwap(first, &r)
 		}

@@ -1,12 +1,11 @@
 package process
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/backend/verdict"
 	"github.com/cordon-sandbox/cordon/internal/confine"
-	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -23,85 +22,30 @@ type evidence struct {
 	Plan       confine.Plan
 }
 
-// judge draws the conclusion. It is pure: the same evidence gives the same
-// Result. What the host saw goes before what the guest says.
+// judge draws the conclusion from what the zygote saw.
 func judge(e evidence) (run.Result, error) {
-	r := output.Result(e.Stdout, e.Stderr)
-	r.Usage.WallTime, r.Usage.CPUTime, r.Usage.Memory = policy.Duration(e.WallTime), policy.Duration(e.CPUTime), e.Memory
-	r.Violations = e.Violations
-	switch {
-	case e.Orphaned && e.Report == nil && e.Killed == "":
+	if e.Orphaned && e.Report == nil && e.Killed == "" {
 		return run.Result{}, run.Errorf(run.Internal, "the fork server died while the guest ran")
-	case e.Killed == zygote.KilledOutput:
-		end(&r, run.OutOfOutput, "SIGKILL", fmt.Sprintf("output limit of %v reached", e.Limits.Output))
-	case e.Report == nil && (e.outOfMemory(&r) || e.killed(&r) || e.died(&r)):
-	case e.Malformed != nil:
-		report.Malformed(&r, e.Malformed, e.Limits)
-	default:
-		e.explain(&r, report.Read(&r, e.Report, report.Run{Limits: e.Limits, Restricted: e.Restricted}))
 	}
-	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
+	seen := verdict.Evidence{
+		Guest: verdict.Script, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
+		Usage:      run.Usage{WallTime: policy.Duration(e.WallTime), CPUTime: policy.Duration(e.CPUTime), Memory: e.Memory},
+		Violations: e.Violations, Killed: string(e.Killed), Report: e.Report, Malformed: e.Malformed, Restricted: e.Restricted,
+	}
+	if e.Exit != nil {
+		seen.Exit = &verdict.Exit{Code: e.Exit.Code, Signal: e.Exit.Signal}
+	}
+	switch {
+	case e.Killed == zygote.KilledOutput, e.Killed != "" && e.Killed != zygote.KilledChannel && e.OOMKills == 0:
+		seen.Exit = &verdict.Exit{Signal: "SIGKILL"}
+	case e.OOMKills > 0 && e.Exit != nil:
+		// What the cgroup counted is certain, and to free the memory takes so long that
+		// other clocks run out.
+		seen.Killed = "memory"
+	}
+	r, cause := verdict.Judge(seen)
+	e.explain(&r, cause)
 	return r, nil
-}
-
-func end(r *run.Result, o run.Outcome, signal, message string) {
-	r.Outcome, r.Signal, r.Error = o, signal, message
-}
-
-// outOfMemory goes before everything else that ended the guest: what the cgroup counted
-// is certain, and to free the memory takes so long that other clocks run out.
-func (e evidence) outOfMemory(r *run.Result) bool {
-	if e.OOMKills == 0 || e.Exit == nil {
-		return false
-	}
-	end(r, run.OutOfMemory, e.Exit.Signal, fmt.Sprintf("memory limit of %v reached", e.Limits.Memory))
-	return true
-}
-
-// killed: the guest is dead because we wanted it so.
-func (e evidence) killed(r *run.Result) bool {
-	if e.Killed == zygote.KilledChannel && e.Exit != nil && e.Exit.Signal != "SIGKILL" {
-		return false // it was faster, and ended by itself
-	}
-	switch e.Killed {
-	case zygote.KilledWall:
-		end(r, run.TimedOut, "SIGKILL", fmt.Sprintf("timed out: wall time limit of %v reached", e.Limits.WallTime))
-	case zygote.KilledCPU:
-		end(r, run.OutOfCPU, "SIGKILL", fmt.Sprintf("CPU time limit of %v reached", e.Limits.CPUTime))
-	case zygote.KilledCanceled:
-		end(r, run.Canceled, "SIGKILL", "the caller canceled the run")
-	case zygote.KilledHammering:
-		end(r, run.Denied, "SIGKILL", "the guest kept trying what the sandbox denies")
-	case zygote.KilledChannel:
-		end(r, run.InvalidOutput, "SIGKILL", "the guest closed its result channel")
-	default:
-		return false
-	}
-	return true
-}
-
-// died: the guest's process ended by itself, without a report.
-func (e evidence) died(r *run.Result) bool {
-	switch exit := e.Exit; {
-	case exit == nil:
-		return false
-	case (exit.Signal == "SIGXCPU" || exit.Signal == "SIGKILL") && e.CPUTime >= e.Limits.CPUTime.Std():
-		end(r, run.OutOfCPU, exit.Signal, fmt.Sprintf("CPU time limit of %v reached", e.Limits.CPUTime))
-	case exit.Signal == "SIGSYS":
-		// The filter kills for one thing only, but nothing tells its signal from
-		// one that the guest has sent itself.
-		end(r, run.Signaled, exit.Signal, "the guest was ended by SIGSYS, as programs are that make system calls through a foreign ABI")
-	case exit.Signal != "":
-		end(r, run.Signaled, exit.Signal, "the guest crashed with "+exit.Signal)
-	case exit.Code == 0 && e.Malformed != nil:
-		return false
-	case exit.Code == 0:
-		r.Outcome, r.ExitCode = run.Succeeded, &exit.Code
-	default:
-		end(r, run.Exited, "", fmt.Sprintf("the guest left with exit code %d", exit.Code))
-		r.ExitCode = &exit.Code
-	}
-	return true
 }
 
 // explain connects an exception with the wall behind it: the filter's denial

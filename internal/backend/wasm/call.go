@@ -9,7 +9,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
-	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guest"
+	"github.com/cordon-sandbox/cordon/internal/backend/verdict"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -36,22 +36,22 @@ func (m *Module) Call(ctx context.Context, job backend.Job, function string, arg
 		return run.Result{}, err
 	}
 	defer m.backend.gate.Leave()
-	return m.execute(ctx, job, func(ctx context.Context, i api.Module) (guest.Value, error) {
+	return m.execute(ctx, job, func(ctx context.Context, i api.Module) (verdict.Value, error) {
 		if _, library := m.code.Export(initialize); library {
 			if _, err := call(ctx, i, initialize); err != nil {
-				return guest.Value{}, err
+				return verdict.Value{}, err
 			}
 		}
 		room, err := call(ctx, i, allocate, uint64(len(argument)))
 		if err != nil {
-			return guest.Value{}, err
+			return verdict.Value{}, err
 		}
 		if !i.Memory().Write(uint32(room[0]), argument) || uint32(room[0]) == 0 {
-			return guest.Value{Wrong: fmt.Sprintf("%s made no room for %d bytes", allocate, len(argument))}, nil
+			return verdict.Value{Wrong: fmt.Sprintf("%s made no room for %d bytes", allocate, len(argument))}, nil
 		}
 		answer, err := call(ctx, i, function, room[0], uint64(len(argument)))
 		if err != nil {
-			return guest.Value{}, err
+			return verdict.Value{}, err
 		}
 		return answerOf(i.Memory(), function, answer[0], job.Limits.Result), nil
 	})
@@ -78,23 +78,23 @@ func (m *Module) callable(function string) (allocate string, err error) {
 }
 
 // answerOf reads the JSON that a function returned.
-func answerOf(memory api.Memory, function string, packed uint64, most policy.Bytes) guest.Value {
+func answerOf(memory api.Memory, function string, packed uint64, most policy.Bytes) verdict.Value {
 	at, length := uint32(packed>>32), uint32(packed)
 	if length == 0 {
-		return guest.Value{}
+		return verdict.Value{}
 	}
 	text, ok := memory.Read(at, length)
 	switch {
 	case !ok:
-		return guest.Value{Wrong: fmt.Sprintf("%s says that its answer lies outside of its memory: %d bytes at %#x", function, length, at)}
+		return verdict.Value{Wrong: fmt.Sprintf("%s says that its answer lies outside of its memory: %d bytes at %#x", function, length, at)}
 	case policy.Bytes(length) > most:
-		return guest.Value{TooLarge: true}
+		return verdict.Value{TooLarge: true}
 	}
 	// On one line and without spaces, as all results.
 	var compact bytes.Buffer
 	compact.Grow(len(text))
 	if err := json.Compact(&compact, text); err != nil {
-		return guest.Value{Wrong: fmt.Sprintf("the answer of %s is not JSON", function)}
+		return verdict.Value{Wrong: fmt.Sprintf("the answer of %s is not JSON", function)}
 	}
-	return guest.Value{JSON: compact.Bytes()}
+	return verdict.Value{JSON: compact.Bytes()}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/verdict"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/engine"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guest"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
@@ -26,9 +27,9 @@ func (m *Module) run(ctx context.Context, job backend.Job) (run.Result, error) {
 	if _, there := m.code.Export(start); !there {
 		return run.Result{}, run.Errorf(run.Invalid, "the module is no program: it exports no %s (a library is called by the name of a function)", start)
 	}
-	return m.execute(ctx, job, func(ctx context.Context, i api.Module) (guest.Value, error) {
+	return m.execute(ctx, job, func(ctx context.Context, i api.Module) (verdict.Value, error) {
 		_, err := call(ctx, i, start)
-		return guest.Value{}, err
+		return verdict.Value{}, err
 	})
 }
 
@@ -41,7 +42,7 @@ func call(ctx context.Context, i api.Module, function string, arguments ...uint6
 }
 
 // execute makes a new instance of the module, calls work with it, and judges the end.
-func (m *Module) execute(ctx context.Context, job backend.Job, work func(context.Context, api.Module) (guest.Value, error)) (_ run.Result, err error) {
+func (m *Module) execute(ctx context.Context, job backend.Job, work func(context.Context, api.Module) (verdict.Value, error)) (_ run.Result, err error) {
 	if err := ctx.Err(); err != nil {
 		return run.Result{}, err
 	}
@@ -53,7 +54,7 @@ func (m *Module) execute(ctx context.Context, job backend.Job, work func(context
 	g := guest.New(m.backend.gate.Closed())
 	g.Adopt(ctx, job)
 	g.Memory.Limit = uint64(job.Limits.Memory)
-	e := guest.Evidence{Limits: job.Limits, TooLarge: m.fits(job.Limits.Memory)}
+	e := verdict.Evidence{Guest: verdict.Module, Limits: job.Limits, TooLarge: m.fits(job.Limits.Memory)}
 	if e.TooLarge == nil {
 		if e, err = m.instance(ctx, g, job, work); err != nil {
 			return run.Result{}, err
@@ -62,12 +63,12 @@ func (m *Module) execute(ctx context.Context, job backend.Job, work func(context
 	if g.Abandoned() {
 		return run.Result{}, backend.ErrClosed()
 	}
-	result := guest.Judge(e)
+	result, _ := verdict.Judge(e)
 	result.Enforcement = m.backend.Enforcement()
 	return result, nil
 }
 
-func (m *Module) instance(ctx context.Context, g *guest.Guest, job backend.Job, work func(context.Context, api.Module) (guest.Value, error)) (e guest.Evidence, err error) {
+func (m *Module) instance(ctx context.Context, g *guest.Guest, job backend.Job, work func(context.Context, api.Module) (verdict.Value, error)) (e verdict.Evidence, err error) {
 	granted := m.backend.roots.NewSet(rootfs.Limits{
 		Disk: int64(job.Limits.Disk), Files: g.Files, Exceeded: g.Exceeded, Denied: g.Denied,
 	})
@@ -78,7 +79,7 @@ func (m *Module) instance(ctx context.Context, g *guest.Guest, job backend.Job, 
 	world := g.Program(job, granted)
 	g.Begin()
 	defer g.End()
-	var value guest.Value
+	var value verdict.Value
 	instance, err := m.code.Instantiate(inside, world)
 	if err == nil {
 		value, err = work(inside, instance)
@@ -87,7 +88,7 @@ func (m *Module) instance(ctx context.Context, g *guest.Guest, job backend.Job, 
 		}
 	}
 	e = g.Evidence(err)
-	e.Value = value
+	e.Value = &value
 	if instance != nil {
 		return e, instance.Close(inside)
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/backend/verdict"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/engine"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/files"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guest"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/memory"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
-	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -131,8 +131,9 @@ func (i *Instance) Run(ctx context.Context, job backend.Job, session bool) (run.
 		return run.Result{}, backend.ErrClosed()
 	}
 	e := g.Evidence(err)
-	e.Memory -= min(e.Memory, policy.Bytes(i.image.Base))
-	return i.judge(e, job.Script.Restricted, words), nil
+	e.Usage.Memory -= min(e.Usage.Memory, policy.Bytes(i.image.Base))
+	e.Restricted = job.Script.Restricted
+	return i.judge(e, words), nil
 }
 
 // frameOf encodes a job for the interpreter: see script.WasmSource.
@@ -188,26 +189,17 @@ func (i *Instance) call(frame []byte) (words []byte, err error) {
 	return words, nil
 }
 
-// judge decides what a run came to: what cordon observed goes before what the guest
-// reports.
-func (i *Instance) judge(e guest.Evidence, restricted bool, words []byte) run.Result {
-	if e.Err != nil || e.Outcome != "" {
-		return guest.Judge(e)
+// judge adds the script's report to what cordon observed.
+func (i *Instance) judge(e verdict.Evidence, words []byte) run.Result {
+	switch {
+	case e.Killed != "" || e.Trap != "" || e.Exit != nil: // it was ended, and reports nothing
+	case len(words) > wire.MaxReport(e.Limits):
+		e.Malformed = wire.ErrAboveMax // which the guest knows as well
+	default:
+		e.Report, e.Malformed = wire.DecodeDict(words)
 	}
-	r := guest.Judge(e)
-	dict, err := wire.Dict(nil), error(nil)
-	if len(words) > wire.MaxReport(e.Limits) {
-		err = wire.ErrAboveMax // which the guest knows as well
-	} else {
-		dict, err = wire.DecodeDict(words)
-	}
-	if err != nil {
-		report.Malformed(&r, err, e.Limits)
-	} else {
-		cause := report.Read(&r, dict, report.Run{Limits: e.Limits, Restricted: restricted})
-		explain(&r, cause, i.interpreter.layout)
-		e.RanOut(&r, cause)
-	}
-	r.Status, r.ErrorType = r.Outcome.Status(), r.Outcome.ErrorType()
+	r, cause := verdict.Judge(e)
+	explain(&r, cause, i.interpreter.layout)
+	guest.ExplainScratch(e, &r, cause)
 	return r
 }
