@@ -55,7 +55,7 @@
 //	res, err := h.Call(ctx, state, config)
 //
 // Tell the author early: [Runner.Check] judges a script by the language rules
-// without running it, and [run.Request].Restricted has it run by them.
+// without running it, and [run.Request].Restricted applies them to a run.
 //
 // Narrow a run: [run.Request].Limits. Zero fields mean the policy's defaults,
 // and no request gets more than the policy's maxima.

@@ -16,7 +16,7 @@ def earned(player):
 
 
 def handicap(player, most):
-    """Who is behind catches up faster."""
+    """Players who are behind catch up faster."""
     return 1 + mod_config["underdog_bonus"] * (1 - player["score"] / most)
 
 

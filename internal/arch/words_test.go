@@ -70,10 +70,7 @@ var wordExceptions = []struct{ file, phrase, why string }{
 var wordsPending = []string{
 	"bench",
 	"compat",
-	"doc.go",
-	"examples",
 	"internal/attack",
-	"internal/backend/hook",
 	"internal/backend/jail",
 
 	"internal/pythonwasm",

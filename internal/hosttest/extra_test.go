@@ -28,7 +28,7 @@ func TestFindExtra(t *testing.T) {
 }
 
 // What is left out says which command runs it: scripts/testreport counts these words.
-func TestNeedsExtraSaysWhoRunsIt(t *testing.T) {
+func TestNeedsExtraNamesTheCommand(t *testing.T) {
 	t.Setenv(extrasVariable, "none")
 	var skipped *testing.T
 	t.Run("skipped", func(t *testing.T) {

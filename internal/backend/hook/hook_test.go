@@ -306,7 +306,7 @@ func TestQueueIsBounded(t *testing.T) {
 		}
 		pass(time.Hour)
 		if busy.Load() != 10 {
-			t.Errorf("%d were told to come again", busy.Load())
+			t.Errorf("%d were refused and may try again", busy.Load())
 		}
 		h.Close()
 	})
