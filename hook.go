@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -36,11 +37,13 @@ func (r *Runner) OpenHook(ctx context.Context, h run.HookSpec) (*Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.process.Get(ctx)
+	hooks, err := offering[interface {
+		OpenHook(ctx context.Context, h run.HookSpec, limits policy.Limits) (*hook.Hook, error)
+	}](ctx, r, backend.Hooks)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := b.OpenHook(ctx, h, limits)
+	opened, err := hooks.OpenHook(ctx, h, limits)
 	if err != nil {
 		return nil, err
 	}

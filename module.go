@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -22,11 +23,13 @@ var _ run.Module = (*Module)(nil)
 // in the user's cache directory, for the next time. What is wrong with a module is an error
 // of class run.Invalid.
 func (r *Runner) OpenModule(ctx context.Context, binary []byte) (*Module, error) {
-	b, err := r.wasm.Get(ctx)
+	modules, err := offering[interface {
+		OpenModule(ctx context.Context, binary []byte) (*wasm.Module, error)
+	}](ctx, r, backend.Modules)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := b.OpenModule(ctx, binary)
+	opened, err := modules.OpenModule(ctx, binary)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +64,6 @@ func (m *Module) CallWith(ctx context.Context, req run.Request, function string,
 
 // Digest is the SHA-256 of what was opened, in hexadecimal.
 func (m *Module) Digest() string { return m.module.Digest() }
-
-// Opened is for the tier that made it.
-func (m *Module) Opened() *wasm.Module { return m.module }
 
 // Close lets go of the compiled code. Runs under way keep it until they end.
 func (m *Module) Close() error { return m.module.Close() }

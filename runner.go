@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
-	"github.com/cordon-sandbox/cordon/internal/backend/jail"
-	"github.com/cordon-sandbox/cordon/internal/backend/process"
-	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
+	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/pythonwasm"
+	"github.com/cordon-sandbox/cordon/internal/tiers"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -74,23 +72,16 @@ func (o Options) turns() *backend.Turns {
 type Runner struct {
 	policy policy.Policy
 
-	// One for each tier: started with the Runner, or by the first request for it. Others
-	// go on meanwhile.
-	process *backend.Lazy[*process.Backend]
-	jail    *backend.Lazy[*jail.Backend]
-	wasm    *backend.Lazy[*wasm.Backend]
-	first   backend.Backend // what was started with the Runner
+	// tiers are started with the Runner, or by the first request for them.
+	tiers map[policy.Tier]*backend.Lazy[backend.Backend]
+	first backend.Backend // what was started with the Runner
 
 	closing sync.Once
 	err     error
 }
 
-// What serves scripts, commands and modules.
-var (
-	scriptTiers  = []policy.Tier{policy.TierProcess, policy.TierWasm}
-	commandTiers = []policy.Tier{policy.TierJail}
-	moduleTiers  = []policy.Tier{policy.TierWasm}
-)
+// registered are the tiers of this build.
+var registered = tiers.All()
 
 // NewRunner checks the policy and puts up the walls. What the policy requires
 // and this host cannot give is run.ErrUnsupported, before anything runs.
@@ -103,26 +94,18 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	if err := options.Policy.Validate(); err != nil {
 		return nil, run.Errorf(run.Invalid, "policy: %w", err)
 	}
-	r := &Runner{policy: options.Policy.Resolved()}
-	turns := options.turns()
-	r.process = backend.NewLazy(func(ctx context.Context) (*process.Backend, error) {
-		return process.New(ctx, process.Options{
-			Policy: options.Policy, Idle: options.Idle, Turns: turns,
-			OneShot: options.OneShot, Language: options.Language, Workspaces: options.Workspaces,
-		})
-	})
-	r.jail = backend.NewLazy(func(context.Context) (*jail.Backend, error) {
-		return jail.New(jail.Options{
-			Policy: options.Policy, Turns: turns, OneShot: options.OneShot,
-		})
-	})
-	r.wasm = backend.NewLazy(func(context.Context) (*wasm.Backend, error) {
-		return wasm.New(wasm.Options{
-			Policy: options.Policy, Idle: options.Idle, Turns: turns, OneShot: options.OneShot,
-		})
-	})
+	r := &Runner{policy: options.Policy.Resolved(), tiers: map[policy.Tier]*backend.Lazy[backend.Backend]{}}
+	start := backend.Options{
+		Policy: options.Policy, Idle: options.Idle, Turns: options.turns(),
+		OneShot: options.OneShot, Language: options.Language, Workspaces: options.Workspaces,
+	}
+	for _, t := range registered {
+		if t.Start != nil {
+			r.tiers[t.Name] = backend.NewLazy(func(ctx context.Context) (backend.Backend, error) { return t.Start(ctx, start) })
+		}
+	}
 	first := cmp.Or(options.Tier, policy.TierProcess)
-	if !slices.Contains(r.Tiers(), first) {
+	if r.tiers[first] == nil {
 		return nil, run.Errorf(run.Invalid, "tier %q cannot be started with a Runner", first)
 	}
 	var err error
@@ -132,15 +115,26 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	return r, nil
 }
 
-// backend gives what implements a tier, started if nobody has asked before.
+// backend gives the backend of a tier, which the first call starts.
 func (r *Runner) backend(ctx context.Context, tier policy.Tier) (backend.Backend, error) {
-	switch tier {
-	case policy.TierJail:
-		return r.jail.Get(ctx)
-	case policy.TierWasm:
-		return r.wasm.Get(ctx)
+	lazy := r.tiers[tier]
+	if lazy == nil {
+		return nil, run.Errorf(run.Unsupported, "tier %q is not in this build", tier)
 	}
-	return r.process.Get(ctx)
+	return lazy.Get(ctx)
+}
+
+// offering gives the tier that has a feature, as what it implements for it.
+func offering[T any](ctx context.Context, r *Runner, f backend.Feature) (offer T, err error) {
+	b, err := r.backend(ctx, registered.Offering(f))
+	if err != nil {
+		return offer, err
+	}
+	offer, ok := b.(T)
+	if !ok {
+		return offer, run.Errorf(run.Unsupported, "tier %q has no %s on this system", b.Tier(), f)
+	}
+	return offer, nil
 }
 
 // Run runs one request. Whatever the guest does is a Result; an error means
@@ -182,8 +176,8 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	if err != nil {
 		return "", backend.Job{}, err
 	}
-	if tier != policy.TierWasm && req.Kind() == run.KindScript && (req.Script.Deterministic || len(req.Script.Tools) > 0) {
-		return "", backend.Job{}, run.Errorf(run.Unsupported, "deterministic and tools are for tier %q, and this is %q", policy.TierWasm, tier)
+	if err := offered(tier, req); err != nil {
+		return "", backend.Job{}, err
 	}
 	limits := r.policy.Limits
 	if req.Limits != (policy.Limits{}) {
@@ -192,6 +186,9 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 		}
 	}
 	job := backend.Job{Request: req, Limits: limits}
+	if m, ours := req.Module.Module.(*Module); ours {
+		job.Module.Module = m.module
+	}
 	job.OnOutputLimit = cmp.Or(req.OnOutputLimit, r.policy.OnOutputLimit)
 	if job.OnOutputLimit == "" && req.Kind() == run.KindCommand {
 		job.OnOutputLimit = policy.OutputKill
@@ -199,25 +196,31 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	return tier, job, nil
 }
 
+// offered refuses what only other tiers have.
+func offered(tier policy.Tier, req run.Request) error {
+	for _, need := range []struct {
+		feature backend.Feature
+		asked   bool
+	}{{backend.Tools, len(req.Script.Tools) > 0}, {backend.Determinism, req.Script.Deterministic}} {
+		if need.asked && !registered.Offers(tier, need.feature) {
+			return run.Errorf(run.Unsupported, "deterministic and tools are for tier %q, and this is %q", registered.Offering(need.feature), tier)
+		}
+	}
+	return nil
+}
+
 func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
-	command, module := req.Kind() == run.KindCommand, req.Kind() == run.KindModule
 	if err := backend.RefuseStrangers(runtime.GOOS, r.policy, req.Trust); err != nil {
 		return "", err
 	}
+	kind := req.Kind()
 	switch {
-	case (command || module) && r.policy.Restricts():
+	case kind == run.KindScript:
+		req.Script.Restricted = req.Script.Restricted || r.policy.Restricts()
+	case r.policy.Restricts():
 		return "", run.Errorf(run.Invalid, "the policy requires the language rules of all code, and only a script can go by them")
-	case command:
-		return backend.SelectCommand(r.policy, req.Tier, req.Trust, commandTiers)
-	case module:
-		return backend.SelectModule(r.policy, req.Tier, req.Trust, moduleTiers)
 	}
-	req.Script.Restricted = req.Script.Restricted || r.policy.Restricts()
-	if strange := req.Trust == policy.TrustThirdParty || r.policy.Trust == policy.TrustThirdParty; strange && slices.Contains([]policy.Tier{"", policy.TierJail}, req.Tier) {
-		return "", run.Errorf(run.Unsupported, "third-party code cannot be a script: it needs a jail, which runs commands. "+
-			"Run it as a command, with Python as the program (cordon exec --allow-interpreters -- python3 FILE), or trust it as a user's, if it is")
-	}
-	return backend.Select(r.policy, req.Tier, req.Trust, scriptTiers)
+	return registered.Select(r.policy, kind, req.Tier, req.Trust)
 }
 
 func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job) (run.Result, error) {
@@ -239,30 +242,36 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	b, err := r.process.Get(ctx)
+	checks, err := offering[interface {
+		Check(ctx context.Context, c run.Check) ([]run.Finding, error)
+	}](ctx, r, backend.Checks)
 	if err != nil {
 		return nil, err
 	}
-	return backend.UntilStarted(ctx, func() ([]run.Finding, error) { return b.Check(ctx, c) })
+	return backend.UntilStarted(ctx, func() ([]run.Finding, error) { return checks.Check(ctx, c) })
 }
 
 // Tiers lists the tiers that this Runner has for requests. Hooks are opened,
 // whatever it says.
 func (r *Runner) Tiers() []policy.Tier {
-	return []policy.Tier{policy.TierProcess, policy.TierWasm, policy.TierJail}
+	return registered.Started()
 }
 
 // Enforcement says which walls stand between this host and the guests of the tier
 // that was started with the Runner. Each Result has that of its own.
 func (r *Runner) Enforcement() run.Enforcement { return r.first.Enforcement() }
 
-// Abilities are what this Runner really has on this host.
-func (r *Runner) Abilities() observe.Abilities {
-	var a observe.Abilities
-	if b, started := r.process.Started(); started {
-		python := b.Interpreter()
-		a.Python = fmt.Sprintf("%d.%d", python.Version[0], python.Version[1])
-		a.Packages = python.Installed()
+// Abilities are what this Runner has on this host.
+func (r *Runner) Abilities() run.Abilities {
+	var a run.Abilities
+	for _, b := range r.started() {
+		if python, ok := b.(interface {
+			Interpreter() interpreter.Interpreter
+		}); ok {
+			found := python.Interpreter()
+			a.Python = fmt.Sprintf("%d.%d", found.Version[0], found.Version[1])
+			a.Packages = found.Installed()
+		}
 	}
 	_, err := pythonwasm.Find(r.policy.PythonWasm)
 	a.WasmScripts = err == nil
@@ -271,22 +280,32 @@ func (r *Runner) Abilities() observe.Abilities {
 
 // Stats returns statistics about what this Runner keeps ready and how long that took.
 // Reading them is cheap.
-func (r *Runner) Stats() observe.Stats {
-	all := observe.Stats{}
-	if b, started := r.process.Started(); started {
-		maps.Copy(all, b.Stats())
-	}
-	if b, started := r.jail.Started(); started {
-		maps.Copy(all, b.Stats())
-	}
-	if b, started := r.wasm.Started(); started {
-		maps.Copy(all, b.Stats())
+func (r *Runner) Stats() run.Stats {
+	all := run.Stats{}
+	for _, b := range r.started() {
+		if counted, ok := b.(interface{ Stats() run.Stats }); ok {
+			maps.Copy(all, counted.Stats())
+		}
 	}
 	return all
 }
 
+// started are the tiers that were started, in their order.
+func (r *Runner) started() (backends []backend.Backend) {
+	for _, name := range registered.Started() {
+		if b, started := r.tiers[name].Started(); started {
+			backends = append(backends, b)
+		}
+	}
+	return backends
+}
+
 // Close ends every guest, and returns when nothing is left of them.
 func (r *Runner) Close() error {
-	r.closing.Do(func() { r.err = errors.Join(r.process.Close(), r.jail.Close(), r.wasm.Close()) })
+	r.closing.Do(func() {
+		for _, name := range registered.Started() {
+			r.err = errors.Join(r.err, r.tiers[name].Close())
+		}
+	})
 	return r.err
 }

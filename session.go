@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io"
 
-	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
+	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Session is an interpreter of the wasm tier that serves one script after another: what
+// Session is an interpreter that serves one script after another: what
 // one leaves in its globals, the next one finds. It can be forked, and saved to be
 // loaded later, elsewhere.
 //
@@ -19,7 +19,7 @@ import (
 // may do so.
 type Session struct {
 	runner     *Runner
-	session    *wasm.Session
+	session    backend.Session
 	restricted bool
 }
 
@@ -30,7 +30,7 @@ func (r *Runner) OpenSession(ctx context.Context, s run.SessionOptions) (*Sessio
 		return nil, err
 	}
 	restricted := s.Restricted || r.policy.Restricts()
-	opened, err := b.OpenSession(ctx, restricted)
+	opened, err := b.OpenSession(ctx, backend.SessionOptions{Restricted: restricted})
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,12 @@ func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, err
 	return s, nil
 }
 
-// sessionTier is where sessions are.
-func (r *Runner) sessionTier(ctx context.Context, trust policy.Trust) (*wasm.Backend, error) {
-	if _, err := r.selectTier(&run.Request{Script: run.Script{Source: "pass"}, Tier: policy.TierWasm, Trust: trust}); err != nil {
+// sessionTier is the tier that offers sessions, if it is strong enough for the code.
+func (r *Runner) sessionTier(ctx context.Context, trust policy.Trust) (backend.SessionOpener, error) {
+	if _, err := r.selectTier(&run.Request{Tier: registered.Offering(backend.Sessions), Trust: trust}); err != nil {
 		return nil, err
 	}
-	return r.wasm.Get(ctx)
+	return offering[backend.SessionOpener](ctx, r, backend.Sessions)
 }
 
 // Run runs a script in the session, with limits of its own. Scripts of one session wait
@@ -74,10 +74,11 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 	if req.Kind() != run.KindScript {
 		return run.Result{}, run.Errorf(run.Invalid, "a session runs scripts")
 	}
-	if req.Tier != "" && req.Tier != policy.TierWasm {
-		return run.Result{}, run.Errorf(run.Invalid, "a session is on tier %q: leave the tier out", policy.TierWasm)
+	tier := registered.Offering(backend.Sessions)
+	if req.Tier != "" && req.Tier != tier {
+		return run.Result{}, run.Errorf(run.Invalid, "a session is on tier %q: leave the tier out", tier)
 	}
-	req.Tier, req.Script.Restricted = policy.TierWasm, s.restricted
+	req.Tier, req.Script.Restricted = tier, s.restricted
 	_, job, err := s.runner.admit(req)
 	if err != nil {
 		return run.Result{}, err

@@ -65,13 +65,17 @@ type sentinel Class
 
 func (s sentinel) Error() string { return string(s) }
 
-// Sentinels for errors.Is.
+// Sentinels for errors.Is, one for each class.
 const (
-	ErrInvalid     = sentinel(Invalid)
-	ErrUnsupported = sentinel(Unsupported)
-	ErrNotFound    = sentinel(NotFound)
-	ErrBusy        = sentinel(Busy)
-	ErrClosed      = sentinel(Closed)
+	ErrInvalid       = sentinel(Invalid)
+	ErrForbidden     = sentinel(Forbidden)
+	ErrUnknown       = sentinel(Unknown)
+	ErrUnsupported   = sentinel(Unsupported)
+	ErrNotExecutable = sentinel(NotExecutable)
+	ErrNotFound      = sentinel(NotFound)
+	ErrBusy          = sentinel(Busy)
+	ErrClosed        = sentinel(Closed)
+	ErrInternal      = sentinel(Internal)
 )
 
 // Errorf makes an Error; each %w keeps a cause.

@@ -321,3 +321,18 @@ func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
 }
+
+func TestEveryClassHasASentinel(t *testing.T) {
+	sentinels := []error{ErrInvalid, ErrForbidden, ErrUnknown, ErrUnsupported, ErrNotExecutable, ErrNotFound, ErrBusy, ErrClosed, ErrInternal}
+	if len(sentinels) != len(Classes()) {
+		t.Fatalf("%d sentinels for %d classes", len(sentinels), len(Classes()))
+	}
+	for i, class := range Classes() {
+		err := Errorf(class, "words")
+		for j, sentinel := range sentinels {
+			if errors.Is(err, sentinel) != (i == j) {
+				t.Errorf("errors.Is(%s, %s) is %v", class, sentinel, !(i == j))
+			}
+		}
+	}
+}

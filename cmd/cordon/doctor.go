@@ -11,6 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/doctor"
+	"github.com/cordon-sandbox/cordon/internal/tiers"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -75,7 +76,7 @@ Exit codes:
 }
 
 // doctorTiers are the tiers that the exit code can be about.
-var doctorTiers = []policy.Tier{policy.TierProcess, policy.TierJail, policy.TierWasm}
+var doctorTiers = tiers.All().Started()
 
 type doctorOptions struct {
 	cli.PolicyOptions
@@ -107,7 +108,7 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	}
 	tier := cmp.Or(policy.Tier(opts.tier), policy.TierProcess)
 	if !slices.Contains(doctorTiers, tier) {
-		return run.Errorf(run.Invalid, "--tier: unknown tier %q: write process (scripts), jail (commands) or wasm (modules and scripts)", opts.tier)
+		return run.Errorf(run.Invalid, "--tier: unknown tier %q: write %s", opts.tier, tiers.All().Describe())
 	}
 	report := doctor.Examine(ctx, p, tier)
 	if ctx.Err() != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/tiers"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -124,7 +125,7 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "after the run, show what it used, which hosts it reached and which walls stood")
 	cli.Complete(cmd, "egress", cli.Names([]policy.Egress{policy.EgressStrict, policy.EgressPreflight, policy.EgressNone}))
 	cli.Complete(cmd, "backend", cli.Names([]policy.JailBackend{policy.JailNative, policy.JailBwrap}))
-	cli.Complete(cmd, "tier", cli.Names([]policy.Tier{policy.TierJail, policy.TierGVisor}))
+	cli.Complete(cmd, "tier", cli.Names(tiers.All().For(run.KindCommand)))
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }

@@ -191,6 +191,7 @@ var layers = [][]string{
 	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/jsonlines", "internal/mcpclient", "internal/mcpserver", "internal/backend/backendtest"},
 	{"internal/hosttest", "internal/service"},
 	{"."},
+	{"internal/tiers"},
 	{"internal/token"},
 	{"internal/attack", "internal/audit", "internal/metrics", "internal/policyfile", "internal/tracing"},
 	{"internal/backend/process", "internal/backend/jail", "internal/backend/wasm"},

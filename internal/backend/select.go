@@ -8,71 +8,56 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// allowed lists, for each origin of code, the tiers that are strong enough,
-// the lowest one first.
-//
-// A hook is for platform code alone: it stands behind the walls of a process,
-// but one worker serves many calls, and what one call leaves there the next
-// one meets.
-//
-// wasm is enough for user code, because such a guest has no system calls at
-// all. It is not enough for third-party code: it runs inside the Runner's own
-// process, so a single bug in the WASM compiler gives a stranger everything
-// that cordon holds, with no kernel wall behind it.
-var allowed = map[policy.Trust][]policy.Tier{
-	policy.TrustPlatform:   {policy.TierHook, policy.TierWasm, policy.TierProcess, policy.TierJail, policy.TierGVisor},
-	policy.TrustUser:       {policy.TierProcess, policy.TierWasm, policy.TierJail, policy.TierGVisor},
-	policy.TrustThirdParty: {policy.TierJail, policy.TierGVisor},
-}
-
-// chosen lists what cordon takes for a script when nobody names a tier, the
-// first that is there. A script is neither a hook call nor a WASM module, so
-// those two are never chosen; and user code does not move to a jail in
-// silence where the process tier is missing, because a jail runs commands.
-var chosen = map[policy.Trust][]policy.Tier{
-	policy.TrustPlatform:   {policy.TierProcess},
-	policy.TrustUser:       {policy.TierProcess},
-	policy.TrustThirdParty: {policy.TierJail, policy.TierGVisor},
-}
-
-// forCommands lists the tiers that run commands, the lowest one first. They are
-// enough for everybody's.
-var forCommands = []policy.Tier{policy.TierJail, policy.TierGVisor}
-
-// SelectCommand picks the tier for one command, as Select does for a script.
-func SelectCommand(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
-	if tier != "" && slices.Contains(policy.Tiers(), tier) && !slices.Contains(forCommands, tier) {
-		return "", run.Errorf(run.Invalid, "tier %q runs scripts: a command needs %q", tier, forCommands[0])
-	}
-	return choose(p, tier, trust, available, func(policy.Trust) (chosen, allowed []policy.Tier) { return forCommands, forCommands })
-}
-
-// forModules lists the tiers that run modules. Somebody else's need more than one wall,
-// and there is none behind the only one.
-var forModules = []policy.Tier{policy.TierWasm}
-
-// SelectModule picks the tier for one module, as Select does for a script.
-func SelectModule(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
-	if tier != "" && slices.Contains(policy.Tiers(), tier) && !slices.Contains(forModules, tier) {
-		return "", run.Errorf(run.Invalid, "tier %q does not run modules: leave it out, or say %q", tier, forModules[0])
-	}
-	if trust == policy.TrustThirdParty || p.Trust == policy.TrustThirdParty {
-		return "", run.Errorf(run.Unsupported, "third-party code cannot be a module: it would run inside of cordon's own process")
-	}
-	return choose(p, tier, trust, available, func(policy.Trust) (chosen, allowed []policy.Tier) { return forModules, forModules })
-}
-
-// Select picks the tier for one script: pure, from what the policy grants,
-// what the request asks for and what this build can do on this host.
+// Select picks the tier for one request: pure, from what the policy grants, what the
+// request asks for and what this build can do on this host.
 //
 // An empty trust claims nothing. It means user code, or less where the policy
 // grants less, so that an operator can lower the trust of every request
 // without a change to any.
-func Select(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
-	return choose(p, tier, trust, available, func(t policy.Trust) (_, _ []policy.Tier) { return chosen[t], allowed[t] })
+func (ts Tiers) Select(p policy.Policy, kind run.Kind, tier policy.Tier, trust policy.Trust) (policy.Tier, error) {
+	if err := ts.fits(kind, tier); err != nil {
+		return "", err
+	}
+	available := ts.available(kind)
+	if trust == policy.TrustThirdParty || p.Trust == policy.TrustThirdParty {
+		if err := ts.fitsStrangers(kind, tier, available); err != nil {
+			return "", err
+		}
+	}
+	return ts.choose(p, kind, tier, trust, available)
 }
 
-func choose(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier, tiersFor func(policy.Trust) (chosen, allowed []policy.Tier)) (policy.Tier, error) {
+// fits refuses a tier that does not run commands or modules. One that does not run scripts
+// is not available for them.
+func (ts Tiers) fits(kind run.Kind, tier policy.Tier) error {
+	able := ts.For(kind)
+	if tier == "" || kind == run.KindScript || !slices.Contains(policy.Tiers(), tier) || slices.Contains(able, tier) {
+		return nil
+	}
+	if kind == run.KindCommand {
+		return run.Errorf(run.Invalid, "tier %q runs scripts: a command needs %q", tier, able[0])
+	}
+	return run.Errorf(run.Invalid, "tier %q does not run modules: leave it out, or say %q", tier, able[0])
+}
+
+// fitsStrangers explains why third-party code cannot be run as what it is, where no
+// tier that is strong enough for it runs this kind.
+func (ts Tiers) fitsStrangers(kind run.Kind, tier policy.Tier, available []policy.Tier) error {
+	enough := ts.enough(policy.TrustThirdParty)
+	if slices.ContainsFunc(available, func(t policy.Tier) bool { return slices.Contains(enough, t) }) {
+		return nil
+	}
+	switch {
+	case kind == run.KindModule:
+		return run.Errorf(run.Unsupported, "third-party code cannot be a module: it would run inside of cordon's own process")
+	case kind == run.KindScript && (tier == "" || tier == policy.TierJail):
+		return run.Errorf(run.Unsupported, "third-party code cannot be a script: it needs a jail, which runs commands. "+
+			"Run it as a command, with Python as the program (cordon exec --allow-interpreters -- python3 FILE), or trust it as a user's, if it is")
+	}
+	return nil
+}
+
+func (ts Tiers) choose(p policy.Policy, kind run.Kind, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
 	if _, err := policy.ParseTrust(string(p.Trust)); err != nil {
 		return "", run.Wrap(run.Invalid, err)
 	}
@@ -95,7 +80,7 @@ func choose(p policy.Policy, tier policy.Tier, trust policy.Trust, available []p
 			"trust %q is more than the policy grants: it trusts code no further than %q", trust, granted)
 	}
 
-	first, enough := tiersFor(trust)
+	first, enough := ts.chosen(kind, trust), ts.enough(trust)
 	if tier == "" {
 		for _, t := range first {
 			if slices.Contains(available, t) {

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,6 +22,29 @@ var availabilities = [][]policy.Tier{
 	policy.Tiers(),
 }
 
+// tiersWith is a build in which every tier runs scripts, and those that are available start.
+func tiersWith(available []policy.Tier) (ts Tiers) {
+	scripts := []run.Kind{run.KindScript}
+	for _, t := range []Tier{
+		{Name: policy.TierHook, Runs: scripts, ByName: scripts, Trust: policy.TrustPlatform},
+		{Name: policy.TierProcess, Runs: scripts, Trust: policy.TrustUser},
+		{Name: policy.TierWasm, Runs: scripts, ByName: scripts, Trust: policy.TrustUser},
+		{Name: policy.TierJail, Runs: scripts, Trust: policy.TrustThirdParty},
+		{Name: policy.TierGVisor, Runs: scripts, Trust: policy.TrustThirdParty},
+	} {
+		if slices.Contains(available, t.Name) {
+			t.Start = func(context.Context, Options) (Backend, error) { return nil, nil }
+		}
+		ts = append(ts, t)
+	}
+	return ts
+}
+
+func selectScript(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
+	ts := tiersWith(available)
+	return ts.choose(p, run.KindScript, tier, trust, ts.available(run.KindScript))
+}
+
 // TestSelectGolden compares every combination with a table that a reviewer can
 // read, in select_golden_test.go.
 func TestSelectGolden(t *testing.T) {
@@ -31,7 +55,7 @@ func TestSelectGolden(t *testing.T) {
 			for _, tier := range append([]policy.Tier{""}, policy.Tiers()...) {
 				fmt.Fprintf(&b, "%-12s %-12s %-8s |", granted, dash(trust), dash(tier))
 				for _, available := range availabilities {
-					got, err := Select(policy.Policy{Trust: granted}, tier, trust, available)
+					got, err := selectScript(policy.Policy{Trust: granted}, tier, trust, available)
 					cell := string(got)
 					if err != nil {
 						cell = string(run.ClassOf(err))
@@ -74,7 +98,7 @@ func TestSelectNeverGoesBelowTheFloor(t *testing.T) {
 		tier := rapid.SampledFrom(append([]policy.Tier{"", "moon"}, policy.Tiers()...)).Draw(t, "tier")
 		available := rapid.SliceOf(rapid.SampledFrom(policy.Tiers())).Draw(t, "available")
 
-		got, err := Select(policy.Policy{Trust: granted}, tier, trust, available)
+		got, err := selectScript(policy.Policy{Trust: granted}, tier, trust, available)
 		if err != nil {
 			if got != "" || !errors.Is(err, run.ErrInvalid) && !errors.Is(err, run.ErrUnsupported) {
 				t.Fatalf("%q with error %v", got, err)
@@ -124,7 +148,7 @@ func TestSelectWords(t *testing.T) {
 		{"", "", "god", process, `trust "god" does not exist: the origins are platform, user, third-party`},
 		{"god", "", "", process, `trust "god" does not exist: the origins are platform, user, third-party`},
 	} {
-		_, err := Select(policy.Policy{Trust: tt.granted}, tt.tier, tt.trust, tt.available)
+		_, err := selectScript(policy.Policy{Trust: tt.granted}, tt.tier, tt.trust, tt.available)
 		if err == nil || err.Error() != tt.words {
 			t.Errorf("error %v\nwant  %s", err, tt.words)
 		}

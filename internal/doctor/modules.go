@@ -97,7 +97,7 @@ func tryModule(ctx context.Context, b *wasm.Backend, p policy.Policy) error {
 	if err != nil {
 		return err
 	}
-	result, err := tryRequest(ctx, b, p, run.Request{Module: run.ModuleRun{Module: module{m}}})
+	result, err := tryRequest(ctx, b, p, run.Request{Module: run.ModuleRun{Module: m}})
 	switch {
 	case err != nil:
 		return err
@@ -108,11 +108,6 @@ func tryModule(ctx context.Context, b *wasm.Backend, p policy.Policy) error {
 	}
 	return m.Close()
 }
-
-// module is a module of a request.
-type module struct{ *wasm.Module }
-
-func (m module) Opened() *wasm.Module { return m.Module }
 
 func tryRequest(ctx context.Context, b backend.Backend, p policy.Policy, req run.Request) (run.Result, error) {
 	job := backend.Job{Request: req, Limits: p.Resolved().Limits, OnOutputLimit: policy.OutputTruncate}

@@ -5,25 +5,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Stats are statistics about a Runner's sandboxes, by tier. A tier that has not been used
-// has none.
-type Stats map[policy.Tier]TierStats
-
-// TierStats are the statistics of one tier.
-type TierStats struct {
-	// Idle sandboxes wait for a guest, and Busy ones have one: workers of scripts and
-	// hooks, jails of commands, instances of modules.
-	Idle, Busy int
-	// Forks are the copies made of something warm: workers of a fork server, instances of
-	// an interpreter's image.
-	Forks Durations
-	// Setups are made from nothing: a fork server and its interpreter, a jail, the first
-	// interpreter of an image.
-	Setups Durations
-}
+// What a Runner tells is part of the public API.
+type (
+	Stats     = run.Stats
+	TierStats = run.TierStats
+	Durations = run.Durations
+	Abilities = run.Abilities
+)
 
 // Meter counts for a backend. The zero value is ready to use.
 type Meter struct {
@@ -55,14 +46,6 @@ func (h *Histogram) Add(d time.Duration) {
 
 // Since counts the time since began.
 func (h *Histogram) Since(began time.Time) { h.Add(time.Since(began)) }
-
-// Durations is the content of a Histogram.
-type Durations struct {
-	Count uint64
-	Sum   time.Duration
-	// Within has, for each bound, the number of durations up to it.
-	Within map[time.Duration]uint64
-}
 
 // Durations reads the counters. Concurrent additions may or may not be included.
 func (h *Histogram) Durations() Durations {

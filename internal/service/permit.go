@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/tiers"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -42,13 +43,6 @@ func (s *Service) mayCommand(who token.Caller) bool {
 	return s.Commands && !s.policy.Restricts() && !who.Ceiling.ScriptsOnly && !who.Ceiling.Restricted
 }
 
-// What can run in which tier, what is taken first if nobody says before the rest.
-var (
-	forScripts  = []policy.Tier{policy.TierProcess, policy.TierWasm, policy.TierGVisor}
-	forCommands = []policy.Tier{policy.TierJail, policy.TierGVisor}
-	forModules  = []policy.Tier{policy.TierWasm}
-)
-
 // permitTier gives the tier of a request. With a ceiling it is always said: what the
 // Runner would choose by itself need not be below it.
 func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
@@ -56,13 +50,8 @@ func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 	if len(allowed) == 0 {
 		return req.Tier, nil
 	}
-	what, able := "scripts", forScripts
-	switch {
-	case req.Kind() == run.KindCommand:
-		what, able = "commands", forCommands
-	case req.Kind() == run.KindModule:
-		what, able = "modules", forModules
-	}
+	kind := req.Kind()
+	able := tiers.All().For(kind)
 	if req.Tier != "" {
 		if !slices.Contains(allowed, req.Tier) {
 			return "", run.Errorf(run.Forbidden, "tier %q is not allowed for %s: say one of %s", req.Tier, who.Name, listOf(allowed))
@@ -77,7 +66,7 @@ func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 			return tier, nil
 		}
 	}
-	return "", run.Errorf(run.Forbidden, "%s is allowed no tier that runs %s: %s would, and it has %s", who.Name, what, listOf(able), listOf(allowed))
+	return "", run.Errorf(run.Forbidden, "%s is allowed no tier that runs %ss: %s would, and it has %s", who.Name, kind, listOf(able), listOf(allowed))
 }
 
 // permitHook gives a hook as it may be opened for somebody.

@@ -18,7 +18,7 @@ import (
 
 const second = policy.Duration(time.Second)
 
-func tiers(names ...policy.Tier) token.Ceiling { return token.Ceiling{Tiers: names} }
+func ceilingOf(names ...policy.Tier) token.Ceiling { return token.Ceiling{Tiers: names} }
 
 func TestPermit(t *testing.T) {
 	low := token.Ceiling{Maxima: policy.Limits{WallTime: 5 * second, Memory: 64 * policy.MiB}}
@@ -52,20 +52,20 @@ func TestPermit(t *testing.T) {
 		{name: "a ceiling above the policy's allows no more", ceiling: high, req: run.Request{Script: run.Script{Source: "1"}, Limits: policy.Limits{Memory: 2 * policy.GiB}},
 			class: run.Invalid, words: "limits.memory is 2GiB, above the maximum of 1GiB"},
 
-		{name: "an allowed tier", ceiling: tiers(policy.TierProcess, policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}},
-		{name: "another tier", ceiling: tiers(policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierProcess},
+		{name: "an allowed tier", ceiling: ceilingOf(policy.TierProcess, policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}},
+		{name: "another tier", ceiling: ceilingOf(policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierProcess},
 			class: run.Forbidden, words: `tier "process" is not allowed for alice: say one of wasm`},
-		{name: "no tier said: process first", ceiling: tiers(policy.TierWasm, policy.TierProcess), req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierProcess}},
-		{name: "no tier said: the first that runs scripts", ceiling: tiers(policy.TierJail, policy.TierHook, policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}},
-		{name: "no tier for scripts", ceiling: tiers(policy.TierJail), req: run.Request{Script: run.Script{Source: "1"}}, class: run.Forbidden, words: "alice is allowed no tier that runs scripts"},
+		{name: "no tier said: process first", ceiling: ceilingOf(policy.TierWasm, policy.TierProcess), req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierProcess}},
+		{name: "no tier said: the first that runs scripts", ceiling: ceilingOf(policy.TierJail, policy.TierHook, policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm}},
+		{name: "no tier for scripts", ceiling: ceilingOf(policy.TierJail), req: run.Request{Script: run.Script{Source: "1"}}, class: run.Forbidden, words: "alice is allowed no tier that runs scripts"},
 
 		{name: "commands are off", req: command, class: run.Forbidden, words: "commands are not allowed here: send a script"},
 		{name: "commands are on", commands: true, req: command, want: command},
 		{name: "not for scripts only", commands: true, ceiling: token.Ceiling{ScriptsOnly: true}, req: command, class: run.Forbidden, words: "send a script"},
 		{name: "not for who is restricted", commands: true, ceiling: token.Ceiling{Restricted: true}, req: command, class: run.Forbidden, words: "send a script"},
 		{name: "not under the language rules", commands: true, policy: policy.Policy{Require: []policy.Wall{policy.WallLanguage}}, req: command, class: run.Forbidden},
-		{name: "no tier for commands", commands: true, ceiling: tiers(policy.TierProcess), req: command, class: run.Forbidden, words: "alice is allowed no tier that runs commands"},
-		{name: "a tier for commands", commands: true, ceiling: tiers(policy.TierProcess, policy.TierJail), req: command, want: run.Request{Command: run.Command{Args: []string{"ls"}}, Tier: policy.TierJail}},
+		{name: "no tier for commands", commands: true, ceiling: ceilingOf(policy.TierProcess), req: command, class: run.Forbidden, words: "alice is allowed no tier that runs commands"},
+		{name: "a tier for commands", commands: true, ceiling: ceilingOf(policy.TierProcess, policy.TierJail), req: command, want: run.Request{Command: run.Command{Args: []string{"ls"}}, Tier: policy.TierJail}},
 
 		{name: "restricted by the ceiling", ceiling: token.Ceiling{Restricted: true}, req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1", Restricted: true}}},
 		{name: "restricted by itself", req: run.Request{Script: run.Script{Source: "1", Restricted: true}}, want: run.Request{Script: run.Script{Source: "1", Restricted: true}}},
@@ -121,17 +121,17 @@ func TestPermitHook(t *testing.T) {
 		{name: "no ceiling changes nothing", hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
 		{name: "no script", class: run.Invalid},
 		{name: "too many workers", hook: run.HookSpec{Script: "1", Workers: mostWorkers + 1}, class: run.Invalid},
-		{name: "a process for each call", ceiling: tiers(policy.TierProcess), hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
-		{name: "the same, said", ceiling: tiers(policy.TierProcess), hook: run.HookSpec{Script: "1", Trust: policy.TrustUser}, want: run.HookSpec{Script: "1", Trust: policy.TrustUser}},
-		{name: "no processes", ceiling: tiers(policy.TierHook), hook: run.HookSpec{Script: "1"}, class: run.Forbidden},
+		{name: "a process for each call", ceiling: ceilingOf(policy.TierProcess), hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
+		{name: "the same, said", ceiling: ceilingOf(policy.TierProcess), hook: run.HookSpec{Script: "1", Trust: policy.TrustUser}, want: run.HookSpec{Script: "1", Trust: policy.TrustUser}},
+		{name: "no processes", ceiling: ceilingOf(policy.TierHook), hook: run.HookSpec{Script: "1"}, class: run.Forbidden},
 		{name: "platform, which the operator has not said", hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
-		{name: "nor by a token: it widens nothing", ceiling: tiers(policy.TierHook), hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "nor by a token: it widens nothing", ceiling: ceilingOf(policy.TierHook), hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
 		{name: "nor by a policy for strangers", trust: policy.TrustThirdParty, hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
 		{name: "platform, by the policy", trust: policy.TrustPlatform, hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, want: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}},
-		{name: "and by the token", trust: policy.TrustPlatform, ceiling: tiers(policy.TierHook), hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, want: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}},
-		{name: "but not by the token", trust: policy.TrustPlatform, ceiling: tiers(policy.TierProcess), hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
+		{name: "and by the token", trust: policy.TrustPlatform, ceiling: ceilingOf(policy.TierHook), hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, want: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}},
+		{name: "but not by the token", trust: policy.TrustPlatform, ceiling: ceilingOf(policy.TierProcess), hook: run.HookSpec{Script: "1", Trust: policy.TrustPlatform}, class: run.Forbidden},
 		{name: "a policy does not say it for the caller", trust: policy.TrustPlatform, hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
-		{name: "no tier for it", ceiling: tiers(policy.TierWasm), hook: run.HookSpec{Script: "1"}, class: run.Forbidden},
+		{name: "no tier for it", ceiling: ceilingOf(policy.TierWasm), hook: run.HookSpec{Script: "1"}, class: run.Forbidden},
 		{name: "above the ceiling", ceiling: token.Ceiling{Maxima: policy.Limits{Memory: policy.MiB}}, hook: run.HookSpec{Script: "1", Limits: policy.Limits{Memory: 2 * policy.MiB}}, class: run.Invalid},
 		{name: "the defaults are those of a call", ceiling: token.Ceiling{Maxima: policy.Limits{CPUTime: 2 * second, WallTime: 10 * second}}, hook: run.HookSpec{Script: "1"},
 			want: run.HookSpec{Script: "1", Limits: func() policy.Limits {
@@ -225,14 +225,14 @@ func TestInfo(t *testing.T) {
 	if diff := cmp.Diff([]policy.Tier{policy.TierProcess}, few.Tiers); few.Commands || !few.Restricted || few.Limits != limits || few.Maxima != maxima || diff != "" {
 		t.Errorf("%+v", few)
 	}
-	if s.Info(token.Caller{Ceiling: tiers(policy.TierProcess)}).Commands {
+	if s.Info(token.Caller{Ceiling: ceilingOf(policy.TierProcess)}).Commands {
 		t.Error("commands without a tier that runs them")
 	}
 }
 
 func TestInfoSaysWhatIsPermitted(t *testing.T) {
 	s := newService(t, Options{Commands: true})
-	for _, ceiling := range []token.Ceiling{{}, tiers(policy.TierProcess), tiers(policy.TierJail), {ScriptsOnly: true}, {Restricted: true}} {
+	for _, ceiling := range []token.Ceiling{{}, ceilingOf(policy.TierProcess), ceilingOf(policy.TierJail), {ScriptsOnly: true}, {Restricted: true}} {
 		who := token.Caller{Name: "alice", Ceiling: ceiling}
 		_, err := s.permit(who, run.Request{Command: run.Command{Args: []string{"ls"}}})
 		if s.Info(who).Commands != (err == nil) {

@@ -165,11 +165,11 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if job.Kind() != run.KindModule {
 		return s.backend.runScript(ctx, job)
 	}
-	m, ours := job.Module.Module.(interface{ Opened() *Module })
-	if !ours || m.Opened().backend != s.backend {
+	m, ours := job.Module.Module.(*Module)
+	if !ours || m.backend != s.backend {
 		return run.Result{}, run.Errorf(run.Invalid, "the module was opened by another Runner")
 	}
-	return m.Opened().run(ctx, job)
+	return m.run(ctx, job)
 }
 
 // runScript runs a script in an interpreter of its own.

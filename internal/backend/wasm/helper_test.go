@@ -145,13 +145,9 @@ func (b bench) open(binary []byte) *Module {
 
 // job gives a module's job, with limits that are complete.
 func jobOf(m *Module, req run.Request) backend.Job {
-	req.Module.Module = opened{m}
+	req.Module.Module = m
 	return backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits()), OnOutputLimit: req.OnOutputLimit}
 }
-
-type opened struct{ *Module }
-
-func (o opened) Opened() *Module { return o.Module }
 
 func (b bench) run(m *Module, req run.Request) run.Result {
 	b.Helper()

@@ -25,8 +25,8 @@ type Session struct {
 	over     error // why it cannot be used any more
 }
 
-// OpenSession starts a session.
-func (b *Backend) OpenSession(ctx context.Context, restricted bool) (*Session, error) {
+// openSession starts a session.
+func (b *Backend) openSession(ctx context.Context, restricted bool) (*Session, error) {
 	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
@@ -101,9 +101,9 @@ func (s *Session) use() error {
 
 func (s *Session) done() { s.turn <- struct{}{} }
 
-// Fork gives a session with all that this one has by now. Files that are open stay with
+// fork gives a session with all that this one has by now. Files that are open stay with
 // the old one.
-func (s *Session) Fork() (*Session, error) {
+func (s *Session) fork() (*Session, error) {
 	if err := s.use(); err != nil {
 		return nil, err
 	}
@@ -124,8 +124,8 @@ func (s *Session) Save(to io.Writer) error {
 	return s.instance.Save(to, s.restricted)
 }
 
-// LoadSession gives a session that was saved, by this Runner or another of the same build.
-func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (*Session, error) {
+// loadSession gives a session that was saved, by this Runner or another of the same build.
+func (b *Backend) loadSession(ctx context.Context, from io.Reader) (*Session, error) {
 	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func TestCopiesOfSessionsKeepTheirRules(t *testing.T) {
 	for _, restricted := range []bool{false, true} {
 		s := b.session(restricted)
 		gives(t, s, "x = 1\nresult = x", "1")
-		fork, err := s.Fork()
+		fork, err := s.fork()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestCopiesOfSessionsKeepTheirRules(t *testing.T) {
 		if said := fmt.Sprintf(`"restricted":%v`, restricted); !strings.Contains(file.String()[:1000], said) {
 			t.Errorf("no %s in %.300q", said, file.String())
 		}
-		loaded, err := b.LoadSession(t.Context(), &file)
+		loaded, err := b.loadSession(t.Context(), &file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestForksAreApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := b.session(false)
 			gives(t, s, "keep = bytearray(b'x' * 3_000_000)\nresult = len(keep)", "3000000")
-			fork, err := s.Fork()
+			fork, err := s.fork()
 			if err != nil {
 				t.Fatal(err)
 			}

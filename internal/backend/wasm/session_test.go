@@ -29,7 +29,7 @@ func gives(t *testing.T, s *Session, script, want string) {
 
 func (b bench) session(restricted bool) *Session {
 	b.Helper()
-	s, err := b.OpenSession(b.Context(), restricted)
+	s, err := b.openSession(b.Context(), restricted)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestFork(t *testing.T) {
 	s := b.session(false)
 	// Much more than the image has, so that memory has grown.
 	gives(t, s, "import random\nkeep = bytearray(b'x' * 50_000_000)\nx = 1\nresult = len(keep)", "50000000")
-	fork, err := s.Fork()
+	fork, err := s.fork()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestFork(t *testing.T) {
 	gives(t, fork, "result = [x, keep[0], keep[-1], len(keep)]", "[1,120,120,50000000]")
 	gives(t, fork, "x = 3\nresult = x", "3")
 	gives(t, s, "result = x", "2")
-	second, err := fork.Fork()
+	second, err := fork.fork()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestFork(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	third, err := fork.Fork()
+	third, err := fork.fork()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,13 +125,13 @@ func TestSnapshot(t *testing.T) {
 	var randoms []string
 	for range 2 { // twice, in Runners of their own
 		b := pythonBench(t, Options{Idle: 1})
-		loaded, err := b.LoadSession(t.Context(), bytes.NewReader(saved.Bytes()))
+		loaded, err := b.loadSession(t.Context(), bytes.NewReader(saved.Bytes()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		gives(t, loaded, "counter.n += 1\nresult = [counter.n, len(keep), json.dumps(keep[:2])]", `[42,100000,"[0, 1]"]`)
 		randoms = append(randoms, string(in(t, loaded, "result = random.random()").Value))
-		fork, err := loaded.Fork()
+		fork, err := loaded.fork()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestSnapshot(t *testing.T) {
 		if err := fork.Save(&again); err != nil {
 			t.Fatal(err)
 		}
-		twice, err := b.LoadSession(t.Context(), &again)
+		twice, err := b.loadSession(t.Context(), &again)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	whole := saved.Bytes()
 	refuse := func(name string, data []byte, words string) {
 		t.Helper()
-		loaded, err := b.LoadSession(t.Context(), bytes.NewReader(data))
+		loaded, err := b.loadSession(t.Context(), bytes.NewReader(data))
 		if err == nil {
 			_ = loaded.Close()
 		}
@@ -191,7 +191,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	refuse("another build", header(`"build":"`, `"built":"`), "another build")
 	// Another policy: what the guest's C library has found is not there.
 	other := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{t.TempDir()}}})
-	if _, err := other.LoadSession(t.Context(), bytes.NewReader(whole)); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "made with the grants") {
+	if _, err := other.loadSession(t.Context(), bytes.NewReader(whole)); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "made with the grants") {
 		t.Error(err)
 	}
 	// A narrower one: it has more memory than that allows.
@@ -201,7 +201,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	if err := s.Save(&large); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := narrow.LoadSession(t.Context(), &large); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "the policy allows 1MiB") {
+	if _, err := narrow.loadSession(t.Context(), &large); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "the policy allows 1MiB") {
 		t.Error(err)
 	}
 }
@@ -211,7 +211,7 @@ func TestSessionsEndWithTheRunner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := b.OpenSession(t.Context(), false)
+	s, err := b.openSession(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestSessionsEndWithTheRunner(t *testing.T) {
 	if _, err := s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()}); run.ClassOf(err) != run.Closed {
 		t.Error(err)
 	}
-	if _, err := s.Fork(); run.ClassOf(err) != run.Closed {
+	if _, err := s.fork(); run.ClassOf(err) != run.Closed {
 		t.Error(err)
 	}
 	if err := s.Save(&bytes.Buffer{}); run.ClassOf(err) != run.Closed {

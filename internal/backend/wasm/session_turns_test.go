@@ -167,8 +167,8 @@ func TestSessionsAreBounded(t *testing.T) {
 	job := backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()}
 	for name, try := range map[string]func(ctx context.Context) error{
 		"a run in another session": func(ctx context.Context) error { _, err := other.Run(ctx, job); return err },
-		"another session":          func(ctx context.Context) error { _, err := b.OpenSession(ctx, false); return err },
-		"a saved session":          func(ctx context.Context) error { _, err := b.LoadSession(ctx, nil); return err },
+		"another session":          func(ctx context.Context) error { _, err := b.openSession(ctx, false); return err },
+		"a saved session":          func(ctx context.Context) error { _, err := b.loadSession(ctx, nil); return err },
 		"a run":                    func(ctx context.Context) error { _, err := b.Open(ctx, job); return err },
 		"a module":                 func(ctx context.Context) error { _, err := b.OpenModule(ctx, moduleOf(nil)); return err },
 	} {

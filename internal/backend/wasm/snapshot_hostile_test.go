@@ -140,7 +140,7 @@ func TestForgedSnapshots(t *testing.T) {
 		{"more behind its end", whole, whole, slices.Concat(end, end), "damaged"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := b.LoadSession(t.Context(), bytes.NewReader(forged(t, header, test.length, test.base, test.pieces)))
+			s, err := b.loadSession(t.Context(), bytes.NewReader(forged(t, header, test.length, test.base, test.pieces)))
 			if test.words != "" {
 				if run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), test.words) {
 					t.Errorf("%v, want %q", err, test.words)
@@ -169,7 +169,7 @@ func TestSnapshotGivesNoExtraMemory(t *testing.T) {
 	header, pieces, base := saved(t, s)
 	// The same memory with zeros after it, all of which the header calls the interpreter's.
 	larger := uint64(len(s.instance.Memory()) + 200<<20)
-	loaded, err := b.LoadSession(t.Context(), bytes.NewReader(forged(t, header, larger, larger, pieces)))
+	loaded, err := b.loadSession(t.Context(), bytes.NewReader(forged(t, header, larger, larger, pieces)))
 	if err != nil {
 		t.Fatal(err)
 	}

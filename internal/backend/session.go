@@ -1,0 +1,34 @@
+package backend
+
+import (
+	"context"
+	"io"
+
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// SessionOpener is implemented by a tier that offers Sessions: its guests can serve one
+// script after another.
+type SessionOpener interface {
+	OpenSession(ctx context.Context, o SessionOptions) (Session, error)
+	// LoadSession continues a session that Save has written.
+	LoadSession(ctx context.Context, from io.Reader) (Session, error)
+}
+
+// SessionOptions say how a session is opened.
+type SessionOptions struct {
+	// Restricted runs all of its scripts by the language rules.
+	Restricted bool
+}
+
+// Session is a guest that keeps its globals from one script to the next.
+type Session interface {
+	Run(ctx context.Context, job Job) (run.Result, error)
+	// Fork gives a second session, which begins with all that this one has.
+	Fork() (Session, error)
+	// Save writes the session as it is now.
+	Save(to io.Writer) error
+	// Restricted says whether its scripts go by the language rules.
+	Restricted() bool
+	Close() error
+}
