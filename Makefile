@@ -40,7 +40,7 @@ HOSTS      ?=
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python-wasm wheel release test test-all test-long race check lint cross bench soak fuzz wine kernels picture generate fmt clean
+.PHONY: help run build python-wasm wheel release test test-all test-long race check lint api api-update cross bench soak fuzz wine kernels picture generate fmt clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -119,7 +119,14 @@ lint: ## formatting, vet, staticcheck, golangci-lint, the dependency tests
 	go vet ./...
 	.cache/bin/staticcheck ./...
 	.cache/bin/golangci-lint run
+	scripts/api check
 	go test ./internal/arch
+
+api: ## compare the exported Go API with the recorded one, in api/
+	scripts/api check
+
+api-update: ## record the exported Go API, after a change that docs/compatibility.md allows
+	scripts/api update
 
 cross: ## compile for linux, darwin and windows on amd64 and arm64
 	scripts/cross

@@ -1,0 +1,53 @@
+package arch
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// scripts/api passes with the committed API, and fails with words that help when a name
+// is gone or nothing was recorded.
+func TestAPIScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles three packages")
+	}
+	if _, err := os.Stat(filepath.Join(root, ".cache/bin/apidiff")); err != nil {
+		t.Skip("apidiff is not installed: make lint installs it")
+	}
+	directory := t.TempDir()
+	for _, name := range []string{"cordon.api", "policy.api", "run.api"} {
+		text, err := os.ReadFile(filepath.Join(root, "api", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(directory, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func() (string, error) {
+		cmd := exec.Command("scripts/api", "check")
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "CORDON_API_DIR="+directory)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := check(); err != nil {
+		t.Fatalf("the committed API: %v\n%s", err, out)
+	}
+	// All names of run are gone from policy, as far as apidiff can see.
+	if err := os.Rename(filepath.Join(directory, "run.api"), filepath.Join(directory, "policy.api")); err != nil {
+		t.Fatal(err)
+	}
+	out, err := check()
+	if err == nil {
+		t.Error("a changed API passes")
+	}
+	for _, words := range []string{"cordon/policy is not the recorded one", "Request: removed", "run.api is missing", "make api-update", "docs/compatibility.md"} {
+		if !strings.Contains(out, words) {
+			t.Errorf("%q is not in\n%s", words, out)
+		}
+	}
+}
