@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MountProc is the name of the step that mounts a /proc of the guest's own.
+// MountProc is the name of the step that mounts the guest's own /proc.
 const MountProc = "mount /proc"
 
 // Refusal is a step towards namespaces that the kernel refused.
@@ -27,14 +27,14 @@ func DeniedUserNS(r Refusal) Support {
 	return explainRefusal(r, sysctl, string(mountinfo))
 }
 
-// namespaceLimits are the settings that bound how many namespaces there may be.
+// namespaceLimits are the settings that bound the number of namespaces.
 var namespaceLimits = []string{
 	"user/max_user_namespaces", "user/max_mnt_namespaces", "user/max_pid_namespaces", "user/max_net_namespaces",
 	"user/max_ipc_namespaces", "user/max_uts_namespaces", "user/max_cgroup_namespaces",
 }
 
-// explainRefusal is pure: the cause, from what the host shows, and what would help
-// against it.
+// explainRefusal is pure: it derives the cause from what the host shows, and names the
+// remedy.
 func explainRefusal(r Refusal, sysctl func(string) string, mountinfo string) Support {
 	why := func(cause string) string { return fmt.Sprintf("namespaces cannot be set up here (%s%v)", cause, r.Err) }
 	if r.Errno == unix.ENOSPC {

@@ -1,5 +1,5 @@
-// Package hostfeature says what a host can enforce, by looking at what is free
-// to look at. It does not decide what to do about it.
+// Package hostfeature reports what a host can enforce, from checks that cost next to
+// nothing. It does not decide what to do about it.
 package hostfeature
 
 import (
@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Support is the answer about one feature, with the words for people.
+// Support says whether a feature exists, with a message for people.
 type Support struct {
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail,omitempty"`
@@ -16,32 +16,32 @@ type Support struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// Yes is a feature that is there.
+// Yes is a feature that exists.
 func Yes(detail string) Support { return Support{OK: true, Detail: detail} }
 
-// No is a feature that is not.
+// No is a feature that is missing.
 func No(reason, remedy string) Support { return Support{Reason: reason, Remedy: remedy} }
 
-// Features is what a host can do for a jail.
+// Features are the features of a host that jails use.
 type Features struct {
 	Kernel   string
 	UID, GID int
-	// SetUID: the process may change to another user.
+	// SetUID means that the process may change to another user.
 	SetUID Support
-	// UserNS: user namespaces, and all others with them.
+	// UserNS means user namespaces, and all others with them.
 	UserNS Support
 	// Landlock, with its ABI.
 	Landlock    Support
 	LandlockABI int
 	// Seccomp filters, and denials that are reported to the Runner.
 	Seccomp, SeccompNotify Support
-	// Cgroup: a memory cgroup can be made.
+	// Cgroup means that a memory cgroup can be made.
 	Cgroup Support
-	// PlainFiles are those of the granted paths that are not directories.
+	// PlainFiles are the granted paths that are not directories.
 	PlainFiles []string
 }
 
-// Grant looks at paths that a policy grants: a plain file has other rights than a
+// Grant checks the paths that a policy grants: a plain file has other rights than a
 // directory.
 func (f *Features) Grant(paths []string) error {
 	for _, path := range paths {

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Quick looks at system calls and settings that answer at once. User
-// namespaces are believed where no setting forbids them: whoever needs them
-// tries, and falls back on what is left.
+// Quick makes checks that return at once. It assumes user namespaces unless a setting
+// forbids them: their user tries them, and falls back to what is left.
 func Quick() Features {
 	f := Features{UID: os.Geteuid(), GID: os.Getegid(), Kernel: kernel()}
 	f.UserNS = userNamespaces()
@@ -51,7 +50,7 @@ func sysctl(name string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// landlockABI asks for the version; the call makes nothing.
+// landlockABI returns the version; the call creates nothing.
 func landlockABI() int {
 	const createRulesetVersion = 1
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, createRulesetVersion)
@@ -70,8 +69,8 @@ func seccomp() (filter, notify Support) {
 		s := No("the kernel has no seccomp filters", "use Linux 4.14 or newer with CONFIG_SECCOMP_FILTER")
 		return s, s
 	}
-	// SECCOMP_USER_NOTIF_FLAG_CONTINUE came with 5.5, after the action itself,
-	// and cannot be asked for; the version can.
+	// SECCOMP_USER_NOTIF_FLAG_CONTINUE came with 5.5, after the action itself, and cannot
+	// be queried; the version can.
 	if !actionAvailable(unix.SECCOMP_RET_USER_NOTIF) || !kernelAtLeast(5, 5) {
 		return Yes("violations are not observed"), No("the kernel does not report denied system calls", "use Linux 5.5 or newer")
 	}
@@ -86,8 +85,8 @@ func kernelAtLeast(major, minor int) bool {
 	return a > major || a == major && b >= minor
 }
 
-// setUID: root can become somebody else only while it holds the capability;
-// some containers take it away.
+// setUID: root can change its user only while it has the capability, which some
+// containers drop.
 func setUID(uid int) Support {
 	if uid != 0 {
 		return No("only root can change to another user", "")
@@ -113,7 +112,7 @@ func setUID(uid int) Support {
 // nobody is the id that guests of root get.
 const nobody = 65534
 
-// mapped reads the lines of an id map: first inside, first outside, how many.
+// mapped reads the lines of an id map: first inside, first outside, count.
 func mapped(text string, id int) bool {
 	for line := range strings.Lines(text) {
 		var inside, outside, count int

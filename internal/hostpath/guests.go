@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// Guests are the directories and files, by their real paths, that a guest could
-// have written: in this run or in one before it. Nothing in them is executed
-// unless the user names it.
+// Guests are the directories and files, by their real paths, that a guest of this or an
+// earlier run could have written. Nothing in them is executed unless the user names it.
 type Guests []string
 
-// Writable gives the current directory, which is what most commands work in,
-// and what is granted: workspaces and the policy's write grants.
+// Writable returns the current directory, in which most commands work, and what is
+// granted: workspaces and the policy's write grants.
 func Writable(granted ...string) Guests {
 	cwd, err := os.Getwd()
 	if err != nil { // it was removed: nothing is below it
@@ -21,10 +20,10 @@ func Writable(granted ...string) Guests {
 	return guestsOf(cwd, Homes(), granted)
 }
 
-// guestsOf leaves the current directory out where it cannot be a workspace: the
-// root, a home directory or one above it, a tree of the system. Otherwise no
-// installed program could be used there. Only its path decides, not what lies
-// in it: a guest could make its workspace look like a home.
+// guestsOf leaves out the current directory if it cannot be a workspace: the root, a home
+// directory or one above it, a tree of the system. Otherwise no installed program could
+// be used there. Only its path decides, not its content: a guest could make its workspace
+// look like a home.
 func guestsOf(cwd string, homes, granted []string) Guests {
 	var all Guests
 	if cwd = real(cwd); cwd != "" {
@@ -41,7 +40,7 @@ func guestsOf(cwd string, homes, granted []string) Guests {
 	return all
 }
 
-// real is the path without links, or as much of it as can be known.
+// real is the path without links, as far as it can be resolved.
 func real(name string) string {
 	if name == "" {
 		return ""
@@ -55,9 +54,9 @@ func real(name string) string {
 	return fold(filepath.ToSlash(name))
 }
 
-// Hold reports whether a guest could have decided what lies at a path: by the
-// file itself, by a directory above it, or by a link on the way to it. The
-// arguments are Resolve's. It names the directory.
+// Hold reports whether a guest could have decided what is at a path: through the file
+// itself, a directory above it, or a link on the way to it. The arguments are the results
+// of Resolve. It returns the directory.
 func (g Guests) Hold(real string, met []Link) (dir string, held bool) {
 	for _, dir := range g {
 		if Under(fold(real), dir) || slices.ContainsFunc(met, func(l Link) bool { return Under(fold(l.At), dir) }) {
@@ -67,8 +66,8 @@ func (g Guests) Hold(real string, met []Link) (dir string, held bool) {
 	return "", false
 }
 
-// HoldPath is Hold for a path of this host. What cannot be followed is held: who
-// could tell what will lie there?
+// HoldPath is Hold for a path of this host. A path that cannot be resolved is held, since
+// anything may appear there.
 func (g Guests) HoldPath(name string) (dir string, held bool) {
 	p, err := follow(name)
 	if err != nil {

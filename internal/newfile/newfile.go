@@ -1,19 +1,17 @@
-// Package newfile writes files whole, and follows nothing that somebody has
-// planted.
+// Package newfile writes complete files, and follows no planted links.
 //
-// A file is written under a name that nobody can guess, which must not exist,
-// and renamed when it is complete. So a symbolic link or a hard link in its
-// place is replaced and never written through, and whoever reads the file sees
-// all of the old one or all of the new one.
+// A file is written under a random name that must not exist, and renamed when it is
+// complete. So a symbolic link or a hard link at its path is replaced and never written
+// through, and readers see all of the old file or all of the new one.
 //
 //	f, err := newfile.Create(path, 0o600)   // beside path
 //	defer f.Discard()                        // if it was not committed
 //	…write to f…
 //	err = f.Commit()                         // now it is path
 //
-// Create is for a path that the user names: the directories on the way are the
-// user's choice. CreateIn is for names in a directory that others write to,
-// such as a project's: no link may lead out of it.
+// Create is for a path that the user names: the directories on the way are the user's
+// choice. CreateIn is for names in a directory that others write to, such as a project's:
+// no link may lead out of it.
 package newfile
 
 import (
@@ -37,9 +35,9 @@ type File struct {
 	done      bool
 }
 
-// Create begins a file. What is at path already must be a file. A link there is
-// refused: it may be planted, and to replace one that is not would surprise its
-// owner. A device below /dev, which only root can make, is written to as it is.
+// Create begins a file. If path exists, it must be a file. A link is refused: it may be
+// planted, and replacing an honest one would surprise its owner. A device below /dev,
+// which only root can make, is written to directly.
 func Create(path string, mode fs.FileMode) (*File, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -86,7 +84,7 @@ func CreateIn(root *os.Root, name string, mode fs.FileMode) (*File, error) {
 	return made, nil
 }
 
-// Commit makes the file last, and gives it its name.
+// Commit syncs the file and gives it its name.
 func (f *File) Commit() error {
 	if f.plain {
 		f.done = true
@@ -104,7 +102,7 @@ func (f *File) Commit() error {
 	return f.release()
 }
 
-// Discard takes back what was not committed.
+// Discard removes a file that was not committed.
 func (f *File) Discard() {
 	if f.done {
 		return
@@ -112,7 +110,7 @@ func (f *File) Discard() {
 	f.done = true
 	f.File.Close()
 	if !f.plain {
-		// There is nobody to tell, and the name says what it is.
+		// There is nobody to report to, and the name says what it is.
 		_ = errors.Join(f.root.Remove(f.temporary), f.release())
 	}
 }

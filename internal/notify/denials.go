@@ -6,8 +6,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Hammering is how many denials a guest may collect before it is ended: far
-// above what a library's retries make, far below what a loop makes.
+// Hammering is how many denials a guest may cause before it is killed: far above what a
+// library's retries cause, far below what a loop does.
 const Hammering = 10_000
 
 // Denials counts what a guest tried. The zero value is ready for use.
@@ -17,10 +17,10 @@ type Denials struct {
 	total int
 }
 
-// maxViolations bounds the report; the rest is only counted.
+// maxViolations bounds the report; further ones are only counted.
 const maxViolations = 32
 
-// Add counts one more, and says how many there were.
+// Add counts one violation, and returns the total.
 func (d *Denials) Add(v run.Violation) (total int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -38,8 +38,8 @@ func (d *Denials) Add(v run.Violation) (total int) {
 	return d.total
 }
 
-// Miss counts a call that came to nothing and is no violation, and says how many calls
-// did so far: a guest that makes nothing else keeps the host busy just as well.
+// Miss counts a call that failed and is not a violation, and returns the total: a guest
+// that only makes such calls keeps the host just as busy.
 func (d *Denials) Miss() (total int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,7 +47,7 @@ func (d *Denials) Miss() (total int) {
 	return d.total
 }
 
-// Take gives what was seen, and forgets it; the total stays.
+// Take returns the violations and forgets them; the total stays.
 func (d *Denials) Take() []run.Violation {
 	d.mu.Lock()
 	defer d.mu.Unlock()

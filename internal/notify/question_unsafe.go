@@ -49,14 +49,14 @@ const (
 // Question is a system call that waits for our answer.
 type Question struct {
 	ID uint64
-	// PID is the thread that asks, as the Runner sees it. It cannot choose it.
+	// PID is the calling thread, as the Runner sees it. The thread cannot choose it.
 	PID  int
 	NR   int
 	Args [6]uint64
 }
 
-// Next gives the question that the descriptor has announced. An error means that
-// whoever asked is gone.
+// Next returns the question that the descriptor announced. An error means that the caller
+// is gone.
 func Next(fd int) (Question, error) {
 	var q seccompNotif // must be zero, or the kernel refuses
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlRecv, uintptr(unsafe.Pointer(&q))); errno != 0 {
@@ -65,8 +65,8 @@ func Next(fd int) (Question, error) {
 	return Question{ID: q.id, PID: int(q.pid), NR: int(q.data.nr), Args: q.data.args}, nil
 }
 
-// Continue lets the kernel make the call. Only what is in registers may have
-// decided that: memory can change meanwhile.
+// Continue lets the kernel execute the call. Only register values may have decided that:
+// memory can change meanwhile.
 func (q Question) Continue(fd int) {
 	respond(fd, seccompNotifResp{id: q.ID, flags: flagContinue})
 }
@@ -79,11 +79,11 @@ func (q Question) Refuse(fd int, errno unix.Errno) {
 // Succeed answers that the call was made.
 func (q Question) Succeed(fd int) { respond(fd, seccompNotifResp{id: q.ID}) }
 
-// Give answers with a descriptor: a copy of ours becomes the caller's, and its
-// number the result of the call.
+// Give answers with a descriptor: the caller gets a copy of ours, and the call returns
+// its number.
 //
-// The kernel can do both at once (SECCOMP_ADDFD_FLAG_SEND). A signal in the middle,
-// of which Go sends itself many, then makes the call return 0, and gives nothing.
+// The kernel can do both at once (SECCOMP_ADDFD_FLAG_SEND). But a signal in between, and
+// Go sends itself many, then makes the call return 0 without a descriptor.
 func (q Question) Give(fd, ours int, closeOnExec bool) error {
 	add := seccompNotifAddFD{id: q.ID, source: uint32(ours)}
 	if closeOnExec {
@@ -97,14 +97,13 @@ func (q Question) Give(fd, ours int, closeOnExec bool) error {
 	return nil
 }
 
-// respond has no error: the kernel knows one only, that the caller died while it
-// waited.
+// respond has no error: the only possible one is that the caller died meanwhile.
 func respond(fd int, r seccompNotifResp) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlSend, uintptr(unsafe.Pointer(&r)))
 }
 
-// Waits says that the process which asked is still there, so that what was found
-// out about its pid is about that process.
+// Waits reports that the calling process still exists, so that what was read about its
+// pid is about that process.
 func (q Question) Waits(fd int) bool {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlIDValid, uintptr(unsafe.Pointer(&q.ID)))
 	return errno == 0
