@@ -194,16 +194,15 @@ func TestFullDisk(t *testing.T) {
 	told := &heard{}
 	l := open(t, Options{Path: filepath.Join(dir, "audit.jsonl"), OnError: told.hear, retry: time.Millisecond})
 	recorded := 0
-	for told.of(syscall.ENOSPC) == 0 {
-		// More than fits beside the ballast, and less than fits without it.
-		if recorded == 1000 {
-			time.Sleep(time.Millisecond)
-			continue
-		}
+	// More than fits beside the ballast, and less than fits without it.
+	for told.of(syscall.ENOSPC) == 0 && recorded < 1000 {
 		if err := l.Record(sample(recorded)); err != nil {
 			break
 		}
 		recorded++
+	}
+	if err := l.Flush(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("%d recorded on a full disk: %v", recorded, err)
 	}
 	if told.of(syscall.ENOSPC) == 0 || recorded < 50 {
 		t.Fatalf("%d recorded, %+v", recorded, l.Health())

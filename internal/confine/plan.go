@@ -91,6 +91,7 @@ type Mount struct {
 // MountKind says how an entry is made.
 type MountKind string
 
+// The kinds of mounts.
 const (
 	BindDir    MountKind = "dir"     // the host's directory, read-only
 	BindFile   MountKind = "file"    // the host's file, read-only

@@ -60,6 +60,7 @@ type Ending struct {
 // internal/backend/verdict.
 type Reason string
 
+// The reasons.
 const (
 	KilledDone      Reason = "done" // not needed any more
 	KilledWall      Reason = "wall_time"
