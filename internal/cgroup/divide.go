@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// subgroup is where a program goes that divides its own group: the name that the shipped
-// unit gives to DelegateSubgroup=, for managers which know that setting.
+// subgroup is the group that a program moves to when it divides its own: the name that
+// the shipped unit gives to DelegateSubgroup=, for managers that know that setting.
 const subgroup = "main"
 
-// Divisible gives the group that this process should leave so that it can be divided
-// among guests, or "" if there is none: on v2, a group with processes of its own cannot
-// limit the memory of those below it. Only a group that was handed to this program is
-// meant, and only while it is alone in it: other processes are not ours to move, and one
-// that stays behind would keep the group from being divided.
+// Divisible returns the group that this process should leave so that it can be divided
+// among guests, or "": on v2, a group with its own processes cannot limit the memory of
+// groups below it. It only returns a group that was handed to this program, and only
+// while this process is alone in it: other processes are not ours to move, and one that
+// stays would keep the group from being divided.
 func Divisible(h Host, pid int) string {
 	if _, v1 := ownGroup(h.Cgroup, "memory"); v1 {
 		return "" // where groups may have both

@@ -1,6 +1,6 @@
 package cgroup
 
-// Opening is a Pool on its way: its owner does something else meanwhile.
+// Opening is a Pool that is being opened while its owner does something else.
 type Opening struct {
 	probed, done chan struct{}
 	features     Features
@@ -8,8 +8,8 @@ type Opening struct {
 	err          error
 }
 
-// Begin looks at this host, and opens a Pool if one is wanted and can be had. With
-// ahead, one group like that is made before anybody waits for it.
+// Begin probes this host, and opens a Pool if one is wanted and possible. With ahead, it
+// makes one group with these limits in advance.
 func Begin(wanted bool, ahead *Limits) *Opening {
 	o := &Opening{probed: make(chan struct{}), done: make(chan struct{})}
 	go func() {
@@ -39,7 +39,7 @@ func (o *Opening) Features() Features {
 	return o.features
 }
 
-// Pool waits until it is open. It is nil where no groups are used.
+// Pool waits until the pool is open. It is nil if no groups are used.
 func (o *Opening) Pool() (*Pool, error) {
 	<-o.done
 	return o.pool, o.err
