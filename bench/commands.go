@@ -66,7 +66,7 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 		if err := b.backToBack(ctx, &chased, 30, command); err != nil {
 			return err
 		}
-		settle()
+		waitForRefill()
 	}
 
 	base := rival.p50()

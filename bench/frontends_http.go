@@ -52,12 +52,12 @@ func (b *bench) frontendHTTP(ctx context.Context, t *table) (err error) {
 			return err
 		}
 		directRate += n / float64(rounds)
-		settle()
+		waitForRefill()
 		if n, err = b.rate(window, func() error { _, err := frontend.run(ctx); return err }); err != nil {
 			return err
 		}
 		throughRate += n / float64(rounds)
-		settle()
+		waitForRefill()
 	}
 	extra := max(0, through.p50()-direct.p50())
 	t.add(row{

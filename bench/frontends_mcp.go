@@ -110,5 +110,5 @@ func (d *mcpFrontend) ask(line, want string) (time.Duration, error) {
 	return took, err
 }
 
-// close has the service end as it does when its agent goes.
+// close ends the service as it ends when its agent disconnects.
 func (d *mcpFrontend) close() error { return errors.Join(d.in.Close(), d.cmd.Wait()) }

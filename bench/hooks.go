@@ -95,7 +95,7 @@ func (b *bench) hooks(ctx context.Context, t *table) (err error) {
 		if err := b.paced(ctx, &opened, 10, slow, b.opening); err != nil {
 			return err
 		}
-		settle()
+		waitForRefill()
 		// Side by side, at the same pace: a process for each call, and for each run.
 		once = func(ctx context.Context) (time.Duration, error) { return call(ctx, alone) }
 		if err := b.paced(ctx, &apart, 50, slow, once); err != nil {
@@ -104,7 +104,7 @@ func (b *bench) hooks(ctx context.Context, t *table) (err error) {
 		if err := b.paced(ctx, &restricted, 50, slow, b.restrictedRun); err != nil {
 			return err
 		}
-		settle()
+		waitForRefill()
 	}
 
 	base := plain.p50()

@@ -81,8 +81,8 @@ func (b *bench) language(ctx context.Context, t *table) error {
 	return nil
 }
 
-// walled has the Runner hold the clock, since restricted code cannot. The rules
-// look at the script before it runs: that is in the time, too.
+// walled measures in the Runner, since restricted code cannot read a clock. The time
+// includes the check of the script against the rules.
 func (b *bench) walled(restricted bool) side {
 	return func(ctx context.Context, source string) (times, string, error) {
 		result, err := b.long(ctx, run.Request{Script: run.Script{Source: source + "result = work()", Restricted: restricted}})

@@ -14,7 +14,7 @@ import (
 // memory looks at workers that wait. PSS divides what they share with each
 // other and with the fork server, so it is what one more of them costs.
 func (b *bench) memory(_ context.Context, t *table) error {
-	settle()
+	waitForRefill()
 	workers, err := proc.Leaves(os.Getpid())
 	if err != nil {
 		return err
@@ -32,8 +32,8 @@ func (b *bench) memory(_ context.Context, t *table) error {
 	}
 	sizes, err := pss(workers)
 	if err != nil {
-		// Workers are not dumpable: an ordinary user may not look into his own.
-		r.Value, r.Must, r.Note = "unknown", promise{}, "only root may look"
+		// Workers are not dumpable: an ordinary user may not read the memory of theirs.
+		r.Value, r.Must, r.Note = "unknown", promise{}, "only root may read it"
 		t.add(r)
 		return nil
 	}

@@ -71,7 +71,7 @@ func (b *bench) pythonAPI(ctx context.Context, t *table) (err error) {
 				return err
 			}
 		}
-		settle()
+		waitForRefill()
 	}
 
 	base := plain.p50()

@@ -72,7 +72,7 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 		if err := b.backToBack(ctx, &chased, 100, b.warm); err != nil {
 			return err
 		}
-		settle()
+		waitForRefill()
 	}
 
 	base := plain.p50()
@@ -186,7 +186,7 @@ func start(ctx context.Context, line []string, stdin, want string) (time.Duratio
 
 // paced starts a run each tick, and measures from the call to the answer.
 func (b *bench) paced(ctx context.Context, into *samples, n int, pace time.Duration, once func(context.Context) (time.Duration, error)) error {
-	settle()
+	waitForRefill()
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for range n {
@@ -245,6 +245,6 @@ func wants(result run.Result, value string) error {
 	return nil
 }
 
-// settle lets the pool refill, so that its forks are not counted against the
-// measure that comes next.
-func settle() { time.Sleep(100 * time.Millisecond) }
+// waitForRefill gives the pool time to refill, so that its forks are not counted against
+// the measure that comes next.
+func waitForRefill() { time.Sleep(100 * time.Millisecond) }

@@ -34,7 +34,7 @@ func (b *bench) throughput(ctx context.Context, t *table) (err error) {
 			return err
 		}
 		walled += n / float64(rounds)
-		settle()
+		waitForRefill()
 		n, err = b.rate(window, func() error {
 			_, err := call(ctx, hook)
 			return err

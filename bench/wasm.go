@@ -148,7 +148,7 @@ func (b *bench) wasmCores(ctx context.Context, t *table, ahead *cordon.Runner, _
 // wasmMemory looks at what one more interpreter takes when it has run a small script.
 func (b *bench) wasmMemory(ctx context.Context, t *table, ahead *cordon.Runner, _ policy.Policy) (err error) {
 	n := b.few(200, 20)
-	settle()
+	waitForRefill()
 	before, err := proc.Private()
 	if err != nil {
 		return err

@@ -194,8 +194,8 @@ func testAttempts(t *testing.T, p python, cells []cell) {
 	t.Logf("%d attempts, %d refused before they ran", len(cells), refused.Load())
 }
 
-// checkPotency: of the interpreters for which an attempt says that it works, one
-// must show it. A single one may have been mended since: of a few, most must.
+// checkPotency checks that an attempt works on the interpreters that it names: on most of
+// them, because a single one may have been fixed since.
 func checkPotency(t *testing.T, cells []cell, potent map[string]bool) {
 	claimed, weak := 0, 0
 	all := pythons(t)

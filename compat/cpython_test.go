@@ -23,8 +23,8 @@ var (
 	cpythonList string
 )
 
-// listedMinor is the 3.N that testdata/cpython.txt was made with. On others,
-// differences are told and are no failure.
+// listedMinor is the 3.N that testdata/cpython.txt was made with. On others, differences
+// are logged and do not fail the test.
 const listedMinor = 11
 
 // suiteModule is one module of CPython's own tests, and what cannot pass.

@@ -11,8 +11,8 @@
 //   - numpy and pandas from a virtual environment (venv_test.go);
 //   - CPython's own tests (cpython_test.go, testdata/cpython.txt);
 //   - all of this again with CPython as WebAssembly, on copies of one that has
-//     started (wasm_test.go): what cannot work there is named, with the words that
-//     a script is told (wasm_scripts_test.go, wasm_absent_test.go), and it has a
+//     started (wasm_test.go): what cannot work there is named, with the error that
+//     a script gets (wasm_scripts_test.go, wasm_absent_test.go), and it has a
 //     list of CPython's tests of its own (wasm_cpython_test.go,
 //     testdata/cpython_wasm.txt).
 //

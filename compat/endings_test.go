@@ -229,8 +229,8 @@ result = [sys.executable != "", sys.flags.isolated == 1, sys.flags.utf8_mode == 
 	script{name: "the standard library imports", since: 10, result: `[]`, stderr: []string{""}, violation: anyViolation, source: standardLibrary},
 )
 
-// What differs from a process of one's own, and why. A change here is a change
-// of what users are told.
+// Known differences from an ordinary process, and their reasons. They are documented, so
+// a change here changes the documentation.
 var _ = table("known differences",
 	// The guest is the first process of its pid namespace, and the kernel drops
 	// signals to such a one unless it has a handler for them.

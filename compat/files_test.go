@@ -119,7 +119,7 @@ import os
 r, w = os.pipe()
 os.write(w, b"through the pipe"); got = os.read(r, 100).decode()
 fd = os.open("f", os.O_RDWR | os.O_CREAT, 0o600)
-twin = os.dup(fd); os.write(twin, b"dup"); os.lseek(fd, 0, os.SEEK_SET)
+copy = os.dup(fd); os.write(copy, b"dup"); os.lseek(fd, 0, os.SEEK_SET)
 text = os.read(fd, 10).decode()
 os.set_inheritable(fd, True); os.set_blocking(r, False)
 result = [got, text, os.get_inheritable(fd)]

@@ -38,7 +38,7 @@ func (p python) runner(t *testing.T, with policy.Policy) tierRunner {
 	return tierRunner{startRunner(t, cordon.Options{Policy: p.policy(with), Tier: p.tier, Idle: 2}), p.tier}
 }
 
-// tierRunner has every script run on one tier.
+// tierRunner runs every script on one tier.
 type tierRunner struct {
 	*cordon.Runner
 	tier policy.Tier

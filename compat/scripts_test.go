@@ -164,8 +164,7 @@ const newProcess = "seccomp new process"
 // anyViolation is for scripts of which only the end matters.
 var anyViolation = []string{"any"}
 
-// judgeViolations: what a script did not do must not be held against it, and
-// what it was refused must be told.
+// judgeViolations checks that each refused action is reported, and nothing else.
 func (s script) judgeViolations(t *testing.T, res run.Result) {
 	if slices.Equal(s.violation, anyViolation) {
 		return

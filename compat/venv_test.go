@@ -32,8 +32,8 @@ a = np.random.default_rng(0).random((600, 600))
 q, r = np.linalg.qr(a)
 result = [list(q.shape), bool(np.allclose(q @ r, a))]
 `},
-	// OpenBLAS starts a thread for each processor unless it is told otherwise;
-	// under a limit of one thread that would be reported.
+	// OpenBLAS starts a thread for each CPU unless it is configured otherwise; under a
+	// limit of one thread that would be reported.
 	{name: "numpy takes one thread", limits: policy.Limits{Threads: 1}, result: `160000.0`, source: `
 import numpy as np
 result = float((np.ones((400, 400)) @ np.ones((400, 400))).sum() / 400)

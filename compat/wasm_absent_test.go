@@ -108,7 +108,7 @@ os.pipe()
 	{name: "input at its end", exception: "EOFError", error: []string{"EOF when reading a line"}, source: `input()`},
 }
 
-// Those who ask first must be told no, as on any platform that lacks something.
+// Scripts that ask first get the answer no, as on any platform that lacks something.
 var wasmQuestions = []script{
 	{name: "names", result: `[false, false, false, false]`, source: `
 import os, signal, time

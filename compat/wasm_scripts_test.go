@@ -7,8 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// absence is something that WebAssembly does not have, and what a script is told that
-// wants it.
+// absence is something that WebAssembly does not have, and the error of a script that
+// uses it.
 type absence struct {
 	what      string // for whoever reads this
 	exception string

@@ -74,7 +74,7 @@ func soak(ctx context.Context, opts options, out io.Writer) (err error) {
 	if err := once(ctx, opts); err != nil {
 		return err
 	}
-	before, err := look(scratch)
+	before, err := measure(scratch)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func soak(ctx context.Context, opts options, out io.Writer) (err error) {
 	var looks []state
 	for s.done < opts.runs && ctx.Err() == nil && len(s.wrong) == 0 {
 		s.batch(ctx, min(opts.batch, opts.runs-s.done), opts.concurrency)
-		now, err := settled(scratch, before.while(opts.concurrency))
+		now, err := awaitBelow(scratch, before.while(opts.concurrency))
 		looks = append(looks, now)
 		fmt.Fprintf(out, "%6d runs  %4.0f/s  %v\n", s.done, float64(s.done)/time.Since(begin).Seconds(), now)
 		if err != nil {
@@ -97,7 +97,7 @@ func soak(ctx context.Context, opts options, out io.Writer) (err error) {
 	if err := runner.Close(); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
-	after, err := settled(scratch, before)
+	after, err := awaitBelow(scratch, before)
 	fmt.Fprintf(out, "before: %v\nafter:  %v\n", before, after)
 	for _, kind := range kinds {
 		fmt.Fprintf(out, "%8d %s\n", s.tally[kind.name], kind.name)

@@ -44,7 +44,7 @@ func (s state) while(concurrency int) state {
 	return s
 }
 
-func look(scratch string) (state, error) {
+func measure(scratch string) (state, error) {
 	// So that memory is what is in use, not what was.
 	debug.FreeOSMemory()
 	s := state{goroutines: runtime.NumGoroutine()}
@@ -60,12 +60,12 @@ func look(scratch string) (state, error) {
 	return s, errors.Join(problems[:]...)
 }
 
-// settled looks until nothing is above the bound, since the last workers are
-// buried while the next thing goes on; or says what stays above it.
-func settled(scratch string, bound state) (state, error) {
+// awaitBelow measures until nothing is above the bound, since the last workers are buried
+// while the next thing goes on; or says what stays above it.
+func awaitBelow(scratch string, bound state) (state, error) {
 	pause := time.Millisecond
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		now, err := look(scratch)
+		now, err := measure(scratch)
 		if err != nil {
 			return now, err
 		}

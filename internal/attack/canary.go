@@ -174,13 +174,13 @@ func (c *Canaries) plantEnvironment() {
 	c.context["env_name"], c.context["env_names"] = name, names
 }
 
-// Context is what a guest is told. It is a copy: runs may add to it.
+// Context returns the context of a guest. It is a copy: runs may add to it.
 func (c *Canaries) Context() map[string]any { return maps.Clone(c.context) }
 
 // Check says what was touched since the last call; anything at all means that
 // a guest got out.
 func (c *Canaries) Check() []string {
-	c.settle()
+	c.awaitEffects()
 	c.mu.Lock()
 	touched := c.touched
 	c.touched = nil

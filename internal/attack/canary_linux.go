@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settleTime lets what a guest did on its last line arrive here: a signal or
-// a datagram is delivered at once, but our goroutine has to wake up for it.
-const settleTime = 10 * time.Millisecond
+// arrivalTime is how long to wait until the effects of a guest's last line arrive here: a
+// signal or a datagram is delivered at once, but our goroutine has to wake up for it.
+const arrivalTime = 10 * time.Millisecond
 
 // survivorTime is how long a process of a guest may take to disappear after
 // its run was reported.
@@ -33,13 +33,13 @@ var caughtSignals = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGIO,
 // arrived when this one does, however busy the machine is.
 const lastSignal = syscall.Signal(64) // SIGRTMAX
 
-func (c *Canaries) settle() {
+func (c *Canaries) awaitEffects() {
 	_ = syscall.Kill(os.Getpid(), lastSignal)
 	select {
 	case <-c.lastSignal:
 	case <-time.After(survivorTime): // a host that may not signal itself
 	}
-	time.Sleep(settleTime)
+	time.Sleep(arrivalTime)
 }
 
 func (c *Canaries) plantHost() error {

@@ -7,4 +7,4 @@ package attack
 // say that it is missing.
 func (c *Canaries) plantHost() error { return nil }
 
-func (c *Canaries) settle() {}
+func (c *Canaries) awaitEffects() {}

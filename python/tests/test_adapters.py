@@ -25,7 +25,7 @@ def test_langchain():
     assert "Blocked: socket(AF_INET" in tool.invoke({"code": "import socket; socket.socket()"})
     assert "import-not-allowed" in python_tool(restricted=True).invoke({"code": "import os"})
     assert "nothing" in tool.invoke({"code": "pass"})
-    # What a model writes wrong is told to the model, and does not end its agent.
+    # The model gets its mistakes as an answer; they do not end its agent.
     assert "nothing" in tool.invoke({"code": ""})
     assert "NUL" in tool.invoke({"code": "\0"}) and "NUL" in asyncio.run(tool.ainvoke({"code": "\0"}))
     assert tool.invoke({"code": "result = 10 ** 5000"})
@@ -66,7 +66,7 @@ def test_smolagents_agent():
     ])
 
     class Model(smolagents.Model):
-        """Says what it was told to say, a step at a time."""
+        """Returns prepared answers, one for each step."""
 
         def generate(self, messages, **_):
             return smolagents.ChatMessage(role="assistant", content=f"Thought: go on.\n<code>\n{next(steps)}\n</code>")

@@ -1,4 +1,4 @@
-"""Interrupts, and children that are no use: whoever else waits must not notice, or be told."""
+"""Interrupts, and useless children: other waiting callers are not affected, or get an error."""
 
 import itertools
 import linecache
@@ -36,7 +36,7 @@ class Others:
                 if self.ask(n) != 2 * n:
                     self.wrong.append(n)
             except cordon.ConnectionLost:
-                pass  # it was told
+                pass  # the expected error
             except BaseException as problem:
                 self.wrong.append(problem)
             self.answered += 1
@@ -160,7 +160,7 @@ def test_a_program_that_cannot_be_started(tmp_path, broken):
 
 
 def test_no_more_files(own):
-    """A process that has none left is told so, and goes on when it has some."""
+    """A process without free descriptors gets an error, and works again when it has some."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     held = []
     resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))

@@ -169,7 +169,7 @@ def test_command_on_a_terminal_that_knows_few_letters():
 
 
 def mcp(calls, *arguments, **environment):
-    """What a real client would be told: the structured answers to its calls of run_python."""
+    """Returns what a real client gets: the structured answers to its calls of run_python."""
     hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
     messages = [hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}]

@@ -172,7 +172,7 @@ WORDS = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_pickle_from_inside_the_guest(backend, kind):
     begin = time.process_time()
-    with pytest.raises(RuntimeError, match="cannot be taken.*" + WORDS.get(kind, "")):
+    with pytest.raises(RuntimeError, match="cannot be read.*" + WORDS.get(kind, "")):
         backend.execute("t", tools.sends, {"data": HOSTILE[kind]})
     assert time.process_time() - begin < 20
     assert not os.path.exists(MARKER) and shapes.dropped == []
@@ -237,7 +237,7 @@ def test_no_guest_can_fill_a_result_that_is_no_text(backend):
     for script in ("[1]", "None", "'not base64'", "{'a': 1}", "'é'"):
         backend._script, kept = f"result = {script}", backend._script
         try:
-            with pytest.raises(RuntimeError, match="cannot be taken"):
+            with pytest.raises(RuntimeError, match="cannot be read|returned no result"):
                 backend.execute("t", tools.nothing, {})
         finally:
             backend._script = kept

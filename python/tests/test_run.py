@@ -35,7 +35,7 @@ def test_failure_is_a_result_and_an_exception_for_who_asks():
         cordon.run("1/0", check=True)
 
 
-def test_what_is_blocked_is_told():
+def test_blocked_actions_are_reported():
     result = cordon.run("import socket\nsocket.socket()")
     assert [(v.wall, v.op, v.line) for v in result.violations] == [("seccomp", "socket", 2)]
     result = cordon.run("open('/etc/shadow')")
@@ -253,5 +253,5 @@ def test_results_of_other_versions():
     assert cordon.Result.of(raw) == result
     for name in ("status", "stdout", "enforcement", "usage"):
         less = {key: value for key, value in result.raw.items() if key != name}
-        with pytest.raises(cordon.CordonError, match=f"another version each: a Result without '{name}'"):
+        with pytest.raises(cordon.CordonError, match=f"do not match: a Result without '{name}'"):
             cordon.Result.of(less)

@@ -90,7 +90,7 @@ def test_limits_that_are_changed_later():
 
 
 def test_above_the_default_maxima():
-    """Who makes a sandbox is its operator."""
+    """The caller that makes a sandbox is its operator."""
     assert create_sandbox(timeout=120, memory_limit=2 << 30, cpu_limit=90).run_script("result = 1")["result"] == 1
 
 

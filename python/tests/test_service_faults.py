@@ -1,5 +1,5 @@
-"""A service that fails, and things that stand in front of one: nothing runs twice, and
-what is told says what happened."""
+"""A failing service, and proxies in front of one: nothing runs twice, and the error says what
+happened."""
 
 import json
 import socket
@@ -70,7 +70,7 @@ class Answering:
         (answer("302 Found", "text/html", b"moved"), cordon.CordonError, "302 Found"),
         (answer("500 Oops", "application/json", b"{}"), cordon.CordonError, "500 Oops"),
         (answer("200 OK", "application/json", b"[1]"), cordon.CordonError, "not a JSON object"),
-        (answer("200 OK", "application/json", b'{"status": "ok"}'), cordon.CordonError, "another version"),
+        (answer("200 OK", "application/json", b'{"status": "ok"}'), cordon.CordonError, "versions"),
         (answer(length=100_000), cordon.ConnectionLost, "may have run"),
         (b"nonsense\r\n\r\n", cordon.ConnectionLost, "may have run"),
         (b"", cordon.ConnectionLost, "may have run"),

@@ -136,7 +136,7 @@ def test_killed_under_load_loses_no_answer_silently(own):
 
 
 def test_files_stay_open_while_somebody_reads():
-    """The end is told by a writer; the thread for event loops hears it before the reader."""
+    """A writer notices the end; the thread for event loops learns of it before the reader."""
     child = Child(["/bin/sleep", "60"])
     child._start_threads()
     reader = child._reader = Slot()  # a thread is between poll and read

@@ -157,8 +157,8 @@ def write_channel(data):
 
 
 def forge(payload):
-    """Give the host a report of one's own making: as a frame on the channel, or on
-    WebAssembly in the place of cordon's own."""
+    """Send the host a forged report: as a frame on the channel, or on WebAssembly instead of
+    cordon's own."""
     if sys.platform != "wasi":
         os.write(3, b"D" + len(payload).to_bytes(4, "little") + payload)
         return

@@ -1,4 +1,4 @@
-"""SubprocessSandboxBackend: functions of the caller's own, run behind walls."""
+"""SubprocessSandboxBackend: runs the caller's functions behind walls."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ._sandbox import Sandbox
 
 @dataclass
 class SandboxConfig:
-    """Limits of a call, and what it may give back.
+    """Limits of a call, and the types that it may return.
 
-    ``allow`` lists types that results may be made of, beside plain data and dataclasses:
-    their constructors are called with what the guest says.
+    ``allow`` lists types that results may contain besides plain data and dataclasses. Their
+    constructors are called with arguments that the guest chooses.
     """
 
     timeout: float = 30.0
@@ -30,7 +30,7 @@ class SandboxConfig:
 
 
 class SubprocessSandboxBackend:
-    """Runs a function with arguments in a Python of its own.
+    """Runs a function with arguments in a separate Python.
 
     >>> backend = SubprocessSandboxBackend(SandboxConfig(timeout=5))
     >>> import math
@@ -42,9 +42,9 @@ class SubprocessSandboxBackend:
     >>> backend.execute("shorten", textwrap.shorten, {"text": "a long text", "width": 10})
     'a [...]'
 
-    The guest has this Python and its installed packages, and none of this process's
-    files, environment or network. What it gives back is read by a reader for plain data
-    (_plain.py), never by pickle's own.
+    The guest has this Python and its installed packages, but no other files, environment or
+    network of this process. Its result is read by a reader for plain data (_plain.py), never by
+    pickle.
     """
 
     def __init__(self, sandbox_config: Optional[Any] = None) -> None:
@@ -62,11 +62,11 @@ class SubprocessSandboxBackend:
         self._script = _guest_script()
 
     def execute(self, tool_name: str, func: Callable[..., Any], arguments: Dict[str, Any]) -> Any:
-        """What ``func(**arguments)`` returns; RuntimeError if it raises, takes too long or
-        too much memory, ends otherwise, or gives back what is no data."""
+        """Returns ``func(**arguments)``. Raises RuntimeError if the function raises, exceeds a
+        limit, ends otherwise, or returns something that is not plain data."""
         try:
             order = self._order(func, arguments)
-            answer = self._place()._transport.ask(order)
+            answer = self._open()._transport.ask(order)
         except (_functions.CannotPack, CordonError) as problem:
             raise RuntimeError(f"tool {tool_name!r} failed: {problem}") from problem
         return self._value(tool_name, answer)
@@ -75,13 +75,13 @@ class SubprocessSandboxBackend:
         """:meth:`execute` for a task."""
         try:
             order = self._order(func, arguments)
-            answer = await self._place()._transport.ask_async(order)
+            answer = await self._open()._transport.ask_async(order)
         except (_functions.CannotPack, CordonError) as problem:
             raise RuntimeError(f"tool {tool_name!r} failed: {problem}") from problem
         return self._value(tool_name, answer)
 
     def get_capabilities(self) -> Dict[str, Any]:
-        """What this backend enforces here: the walls are asked, not assumed."""
+        """Returns what this backend enforces on this host, as measured by a run."""
         result = self._probe()
         walls = result.enforcement if result is not None else None
         return {
@@ -100,20 +100,20 @@ class SubprocessSandboxBackend:
 
     def _probe(self) -> Optional[Result]:
         try:
-            result = self._place().run("pass")
+            result = self._open().run("pass")
         except CordonError:
             return None
         return result if result.ok else None
 
-    def _place(self) -> Sandbox:
-        """Functions go to the Python that has them: this one."""
+    def _open(self) -> Sandbox:
+        """Functions run on this Python, which has them."""
         if self._sandbox is None:
             self._sandbox = Sandbox(policy=self._policy() or None, python=sys.executable)
         return self._sandbox
 
     def _policy(self) -> Dict[str, Any]:
-        """What a backend grants its functions: whoever makes one is its operator. Not where
-        CORDON_POLICY names another operator's policy, to which nothing is added."""
+        """Returns the policy for the functions of a backend: the caller that makes the backend
+        is its operator. If CORDON_POLICY names a policy, nothing is added to it."""
         if os.environ.get("CORDON_POLICY"):
             return {}
         policy: Dict[str, Any] = {"maxima": {name: limit for name, limit in self._limits.items() if self._above(name)}}
@@ -141,15 +141,15 @@ class SubprocessSandboxBackend:
                 words += "\n" + answer["stderr"][:1000].rstrip("\n")
             raise RuntimeError(f"tool {tool_name!r} failed: {words}")
         if answer["result"] is None:
-            raise RuntimeError(f"tool {tool_name!r} gave back a result that cannot be taken: it left without one")
+            raise RuntimeError(f"tool {tool_name!r} returned no result")
         try:
             return _plain.loads(base64.b64decode(answer["result"], validate=True), self._allow)
         except (_plain.Refusal, binascii.Error, TypeError, ValueError) as problem:
-            raise RuntimeError(f"tool {tool_name!r} gave back a result that cannot be taken: {problem}") from None
+            raise RuntimeError(f"tool {tool_name!r} returned a result that cannot be read: {problem}") from None
 
 
 def _setting(config: Any, name: str, normally: Any) -> Any:
-    """A setting, by our name or by that of a framework's own configuration."""
+    """Returns a setting, by our name or by that of a framework's configuration."""
     for spelled in (name, "sandbox_" + name):
         if isinstance(config, dict) and spelled in config:
             return config[spelled]

@@ -12,23 +12,22 @@ NAME = "cordon.exe" if os.name == "nt" else "cordon"
 
 _MOST_LINKS = 40  # the kernel's own bound on the links in one path
 
-# Trees of the system, in which no workspace lies. internal/hostpath has the rule.
+# Directories of the system, which contain no workspace. internal/hostpath has the rule.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/nix", "/snap", "/System", "/Library")
 
 
 def find(named: Optional[str] = None) -> str:
-    """The binary: the one that is named, or that CORDON_BIN names, or that this package
-    carries, or that is on PATH.
+    """Returns the binary: the named one, or that of CORDON_BIN, of this package, or on PATH.
 
-    What is found on PATH is executed outside of every sandbox, so it must not be a file
-    that a guest could have written: one below the current directory, or behind a link
-    there. Whoever wants such a file names its path."""
+    A program on PATH is executed outside of every sandbox, so it must not be a file that a
+    guest could have written: one below the current directory, or behind a symlink there. To use
+    such a file, name its path."""
     for origin, path in (("binary", named), ("CORDON_BIN", os.environ.get("CORDON_BIN"))):
         if not path:
             continue
         found = _search(path) if os.path.basename(path) == path else path
         if found is None or not _is_program(found):
-            raise NotFound(f"{origin} is {path}, and there is no such program")
+            raise NotFound(f"{origin} is {path}, which is not a program")
         return found
     carried = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", NAME)
     if os.access(carried, os.X_OK):
@@ -43,8 +42,8 @@ def find(named: Optional[str] = None) -> str:
 
 
 def _search(name: str) -> Optional[str]:
-    """The first program of that name on PATH that no guest could have put there. Its path
-    has no links, so that none can be changed before it is started."""
+    """Returns the first program of that name on PATH that no guest could have written. Its path
+    has no symlinks, which could be changed before it is started."""
     if os.name == "nt" and not name.lower().endswith(".exe"):
         name += ".exe"
     guests = _guests()
@@ -58,7 +57,7 @@ def _search(name: str) -> Optional[str]:
 
 
 def _guests() -> List[str]:
-    """Where guests may write: the current directory, unless it cannot be a workspace."""
+    """Returns where guests may write: the current directory, unless it cannot be a workspace."""
     try:
         here = os.path.realpath(os.getcwd())
     except OSError:  # it was removed: nothing is below it
@@ -70,9 +69,9 @@ def _guests() -> List[str]:
 
 
 def _way(path: str) -> List[str]:
-    """Every link on the way to a file, by its real path, and the file itself last; nothing
-    if it cannot be reached."""
-    if os.name == "nt":  # where making a link takes a privilege
+    """Returns the real path of every symlink on the path of a file, and the file itself last;
+    nothing if it cannot be reached."""
+    if os.name == "nt":  # making a symlink needs a privilege there
         return [os.path.realpath(path)]
     links: List[str] = []
     real, todo = "/", path.split("/")
@@ -106,8 +105,8 @@ def _under(path: str, directory: str) -> bool:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether this is the command that pip made for this package, which would look for the
-    binary again, without end. Its executable on Windows has the script at its end."""
+    """Whether this is the command that pip made for this package, which would search for the
+    binary again, forever. On Windows the script is at the end of its executable."""
     try:
         with open(path, "rb") as file:
             start = file.read(2)

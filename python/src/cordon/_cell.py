@@ -1,4 +1,4 @@
-"""Runs in the guest: one cell of a notebook, after what earlier ones have left.
+"""Runs in the guest: one cell of a notebook, with the state of earlier cells.
 
 It is sent as a script, with `context` in its globals, and is never imported.
 """
@@ -13,14 +13,14 @@ import types
 
 
 class FinalAnswer(BaseException):
-    """Ends a cell with its answer."""
+    """Ends a cell with its final answer."""
 
 
 def final_answer(answer=None):
     raise FinalAnswer(answer)
 
 
-# A module is carried by its name: an import may stand where no definition is found.
+# A module is pickled by name: an import may be inside a function, which is not a definition.
 copyreg.pickle(types.ModuleType, lambda module: (importlib.import_module, (module.__name__,)))
 
 
@@ -29,21 +29,21 @@ def packed(value):
 
 
 def restore(space):
-    """What earlier cells have defined, and then what they have computed."""
+    """Restores the definitions of earlier cells, and then their values."""
     for source in context["definitions"]:
         try:
             exec(compile(source, "<earlier cell>", "exec"), space)
         except Exception:
-            pass  # it failed then, too
+            pass  # it failed before too
     for name, data in [*context["variables"].items(), *context["state"].items()]:
         try:
             space[name] = pickle.loads(base64.b64decode(data))
         except Exception:
-            print("(%s is lost: it cannot be carried from one cell to the next)" % name)
+            print("(%s is lost: it cannot be kept from one cell to the next)" % name)
 
 
 def run_cell(code, space):
-    """The value of the last line, if that is an expression."""
+    """Runs the cell and returns the value of its last line, if that is an expression."""
     tree = ast.parse(code, "<cell>")
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "<cell>", "exec"), space)
@@ -53,7 +53,7 @@ def run_cell(code, space):
 
 
 def definitions(code):
-    """The sources of what later cells define anew."""
+    """Returns the sources of definitions, which later cells run again."""
     try:
         body = ast.parse(code).body
     except Exception:
@@ -69,7 +69,7 @@ def definitions(code):
 
 
 def leave(space, before):
-    """What can be carried to the next cell."""
+    """Returns the variables that can be kept for the next cell."""
     state = {}
     for name, value in space.items():
         if name in before or name.startswith("__"):
@@ -77,7 +77,7 @@ def leave(space, before):
         try:
             state[name] = packed(value)
         except Exception:
-            pass  # a function or a class, which is defined anew, or nothing that can be kept
+            pass  # a function or class, which is defined again, or a value that cannot be kept
     return state
 
 

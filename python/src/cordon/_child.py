@@ -1,14 +1,13 @@
 """One child of the cordon binary, shared by all threads and event loops.
 
-Requests go to its standard input, one line of JSON each; answers come from its standard
-output in the order in which they are done. There is no thread that reads: whoever waits
-for an answer reads, if nobody else does, and hands out what is for others. When it has
-its own it wakes somebody who reads on. So a program with one thread pays for no switch
-between threads. Only for event loops, which must not wait, there are two threads of our
-own.
+Requests go to its standard input, one line of JSON each; answers come from its standard output
+as they are done. There is no reader thread: a thread that waits for an answer reads, unless
+another does, and passes on the answers for others. When it has its own answer, it wakes another
+waiting thread, which continues to read. So a program with one thread pays for no thread
+switches. Only for event loops, which must not block, there are two extra threads.
 
-An interrupt can come between any two steps. So each step that others depend on is done
-before the one that says so, and whoever is woken looks for itself.
+An interrupt can come between any two steps. So each step is done before it is announced, and a
+thread that is woken checks the state itself.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from ._errors import BY_KIND, Busy, Closed, ConnectionLost, CordonError, NotFoun
 from ._hooks import Hooks
 
 _CHUNK = 1 << 16
-# What a pipe that can be written to takes without blocking, on every POSIX system.
+# The number of bytes that a writable pipe takes without blocking, on every POSIX system.
 _AT_ONCE = 512 if not hasattr(select, "PIPE_BUF") else select.PIPE_BUF
-# How many hooks cordon keeps open, of those called last.
+# How many hooks stay open; the least recently called ones are closed.
 _HOOKS = 64
 # The exit codes of cordon's own failures, by class.
 _KINDS = {2: "invalid", 75: "busy", 125: "unsupported", 126: "not_found", 127: "not_found"}
 
 
 class Slot:
-    """One request, and the place for its answer."""
+    """One request and its answer."""
 
     __slots__ = ("key", "answer", "error", "wake")
 
@@ -45,7 +44,7 @@ class Slot:
         self.key = b""
         self.answer: Optional[bytes] = None
         self.error: Optional[CordonError] = None
-        self.wake = threading.Lock()  # released when there is something to look at
+        self.wake = threading.Lock()  # released when there is something to do
         self.wake.acquire()
 
     @property
@@ -56,7 +55,7 @@ class Slot:
         try:
             self.wake.release()
         except RuntimeError:
-            pass  # it was told before, and has not looked yet
+            pass  # it was already woken
 
 
 class LoopSlot(Slot):
@@ -73,7 +72,7 @@ class LoopSlot(Slot):
         try:
             self.loop.call_soon_threadsafe(self._finish)
         except RuntimeError:
-            pass  # the loop is closed, and nobody waits
+            pass  # the loop is closed
 
     def _finish(self) -> None:
         if not self.future.done():
@@ -81,17 +80,17 @@ class LoopSlot(Slot):
 
 
 class Child:
-    """A running cordon. After its end it stays dead; its owner starts another."""
+    """A running cordon. When it has ended, its owner starts another."""
 
     def __init__(self, command: List[str]) -> None:
         if not hasattr(select, "poll"):
-            raise Unsupported("a child of this process needs a POSIX system: on Windows, connect to a running service by its url")
+            raise Unsupported("starting cordon as a child process needs a POSIX system: on Windows, connect to a running service by its url")
         #: Open hooks of this child, by what they were opened with.
         self.hooks = Hooks(_HOOKS)
         self._notes = tempfile.TemporaryFile()
         try:
-            # A session of its own: what is typed at a terminal to interrupt Python is not
-            # for cordon, which would end with all that others have under way.
+            # A new session: Ctrl-C at the terminal is for Python, not for cordon, which would
+            # end with the requests of other threads.
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -109,15 +108,15 @@ class Child:
         self._answers.register(self._out, select.POLLIN)
         self._room = select.poll()
         self._room.register(self._in, select.POLLOUT)
-        self._rest: List[bytes] = []  # the beginning of a line whose end has not come
+        self._rest: List[bytes] = []  # the beginning of an incomplete line
         self._writing = threading.Lock()
 
-        self._mutex = threading.Lock()  # around all that follows
+        self._mutex = threading.Lock()  # guards all that follows
         self._count = 0
         self._under: Dict[bytes, Slot] = {}
         self._waiting: Dict[bytes, Slot] = {}  # threads that could read
-        self._for_loops: Set[bytes] = set()  # the keys of those whose tasks wait
-        self._reader: Optional[Slot] = None  # who reads
+        self._for_loops: Set[bytes] = set()  # the keys of waiting tasks
+        self._reader: Optional[Slot] = None  # the reader
         self._end: Optional[CordonError] = None
         self._dropped = False
         self._useful = False  # it has answered
@@ -136,8 +135,8 @@ class Child:
         return self._end is None
 
     def raise_if_useless(self) -> None:
-        """Raises what this child ended with, if it never answered: the next one will not
-        do better."""
+        """Raises the error that ended this child, if it never answered: another would fail in
+        the same way."""
         if self._end is not None and not self._useful:
             raise _again(self._end)
 
@@ -193,7 +192,7 @@ class Child:
             self._under[slot.key] = slot
 
     def _abandon(self, slot: Slot, sent: bool) -> None:
-        """Nobody waits for this answer any more."""
+        """Gives up waiting for this answer."""
         with self._mutex:
             known = self._forget(slot)
             self._waiting.pop(slot.key, None)
@@ -210,7 +209,7 @@ class Child:
             else:
                 self._send(line)
         except (NothingSent, CordonError):
-            pass  # it is dead, and with it the guest
+            pass  # cordon is dead, and with it the guest
 
     def _forget(self, slot: Slot) -> bool:
         """With the mutex held."""
@@ -224,11 +223,11 @@ class Child:
             self._write(line)
 
     def _write(self, line: bytes) -> None:
-        """With the lock held. Half a line would spoil the next one, so that whatever
-        interrupts us there ends the child."""
+        """Writes with the lock held. Half a line would spoil the next one, so an interrupt here
+        ends the child."""
         if self._dropped:
             raise NothingSent
-        # The pipe does not tell: what a dead cordon had started may hold it for a moment.
+        # The pipe does not show this: processes of a dead cordon may hold it open for a moment.
         if self._process.poll() is not None:
             raise NothingSent from self._lost()
         written = 0
@@ -246,7 +245,7 @@ class Child:
             raise
 
     def _send_soon(self, line: bytes) -> None:
-        """Sends without waiting: at once if that cannot block, else by a thread."""
+        """Sends without blocking: directly if possible, otherwise by a thread."""
         with self._mutex:
             direct = self._unsent == 0 and len(line) <= _AT_ONCE
             if not direct:
@@ -271,7 +270,7 @@ class Child:
             try:
                 self._send(line)
             except (NothingSent, CordonError):
-                self._tidy()  # whoever waits has been told
+                self._tidy()  # all waiting callers have been informed
             with self._mutex:
                 self._unsent -= 1
 
@@ -289,7 +288,7 @@ class Child:
     def _takes_reading(self, slot: Slot) -> bool:
         with self._mutex:
             if slot.done:
-                return False  # it was woken for that, and will not wait
+                return False  # it was woken for this
             if self._reader is not None:
                 self._waiting[slot.key] = slot
                 return False
@@ -298,8 +297,8 @@ class Child:
             return True
 
     def _read_some(self) -> None:
-        # Waiting can be interrupted without harm. What was read cannot be read again, so
-        # that an interrupt behind that ends the child, which all others are told.
+        # An interrupt while waiting does no harm. An interrupt after reading ends the child,
+        # because the data cannot be read again; all other callers get the error.
         self._answers.poll()
         try:
             chunk = os.read(self._out, _CHUNK)
@@ -320,7 +319,7 @@ class Child:
             raise
 
     def _hand_out(self, line: bytes) -> None:
-        # Each answer begins with {"id":"…"; the rest is for whoever asked to read.
+        # Each answer begins with {"id":"…"; the caller parses the rest.
         key = line[7 : line.find(b'"', 7)]
         with self._mutex:
             slot = self._under.get(key)
@@ -333,10 +332,10 @@ class Child:
                 self._waiting.pop(key, None)
                 return
         if not line.startswith(b'{"id":"'):
-            self._break("cordon gave an answer that is for nobody: " + line[:200].decode("utf-8", "replace"))
+            self._break("cordon sent an answer to no request: " + line[:200].decode("utf-8", "replace"))
 
     def _pass_on(self, slot: Slot) -> None:
-        """This one reads no more; if nobody else does, somebody is woken."""
+        """Stops reading with this slot, and wakes another reader if there is none."""
         with self._mutex:
             if self._reader is None or self._reader is slot:
                 self._rouse_a_reader()
@@ -356,7 +355,7 @@ class Child:
             self._loops.wake.acquire()
             with self._mutex:
                 if self._reader is not None or not self._for_loops:
-                    continue  # it is done without us, or all over
+                    continue  # already done, or closed
                 self._reader = self._loops
             while self._for_loops and self._end is None:
                 self._read_some()
@@ -371,13 +370,13 @@ class Child:
     # Ending
 
     def _break(self, why: str) -> None:
-        """Ends the child: it can no longer be understood."""
+        """Ends the child, whose stream is broken."""
         self._process.kill()
-        self._finish(ConnectionLost(f"{why}: this cordon was ended, and whatever it had under way. It may have run"))
+        self._finish(ConnectionLost(f"{why}: this cordon was ended with its running requests, which may have run"))
         self._process.wait()
 
     def _lost(self) -> CordonError:
-        """The child is gone. Whoever waits is told."""
+        """Handles the end of the child: all waiting callers get an error."""
         try:
             code = self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -388,11 +387,11 @@ class Child:
         if code in _KINDS and notes:
             return self._finish(BY_KIND[_KINDS[code]](notes.replace("cordon: ", "", 1)))
         return self._finish(
-            ConnectionLost(f"cordon ended {ended} before it answered; what it had under way may have run. {notes}".rstrip())
+            ConnectionLost(f"cordon ended {ended} before it answered; running requests may have run. {notes}".rstrip())
         )
 
     def _finish(self, end: CordonError) -> CordonError:
-        """Tells everybody who waits. Once more does what an interrupt has left undone."""
+        """Wakes all waiting callers with an error. A second call completes what an interrupt left undone."""
         with self._mutex:
             if self._end is None:
                 self._end = end
@@ -410,7 +409,7 @@ class Child:
 
     def close(self) -> None:
         """Ends the child and all its guests, and returns when nothing is left."""
-        self._finish(Closed("the sandbox was closed while this request was under way"))
+        self._finish(Closed("the sandbox was closed while this request was running"))
         if self._process.poll() is None:
             self._process.terminate()
         try:
@@ -421,7 +420,7 @@ class Child:
         self._tidy()
 
     def _tidy(self) -> None:
-        """Lets go of what a dead child has left, unless somebody is about to find it."""
+        """Closes the descriptors of a dead child, unless a thread still uses them."""
         with self._mutex:
             left = self._end is not None and self._reader is None and not self._dropped
         if left:
@@ -430,13 +429,13 @@ class Child:
     def forget(self) -> None:
         """Drops what a forked process has of its parent's child."""
         self._end = Closed("this cordon belongs to the parent process")
-        self._process.returncode = 0  # or else Popen would look for a child that is not ours
-        if not self._dropped:  # locks are for threads that this process has not
+        self._process.returncode = 0  # otherwise Popen would wait for a child that is not ours
+        if not self._dropped:  # threads that hold the locks do not exist in this process
             self._close_ends()
 
     def _drop(self) -> None:
-        """Closes our ends, once, when nobody reads, and when nobody writes: the numbers
-        of what is closed are given to other files."""
+        """Closes our ends once, when no thread reads or writes: closed descriptor numbers are
+        reused for other files."""
         with self._writing:
             if not self._dropped:
                 self._close_ends()
@@ -450,7 +449,7 @@ class Child:
 
 
 def _again(error: CordonError) -> CordonError:
-    """Each who waits gets an exception of his own: tracebacks grow on them."""
+    """Copies an exception: each waiting caller raises its own, because a traceback is attached to it."""
     return type(error)(*error.args)
 
 
@@ -464,4 +463,4 @@ def _signal(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"  # of those for real time, which have no names
+        return f"signal {number}"  # real-time signals have no names

@@ -60,7 +60,8 @@ def py_sandbox(arguments: Optional[List[str]] = None) -> int:
 
 
 def _write(text: str) -> None:
-    """Letters that the terminal does not know are the guest's choice, and no reason to fail."""
+    """Replaces characters that the terminal cannot show: the guest chose them, and they must
+    not fail the command."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
@@ -71,7 +72,7 @@ def _read(code: Optional[str], file: Optional[str]) -> str:
     if code is not None:
         return code
     assert file is not None
-    with open(file, encoding="utf-8-sig") as source:  # as Python reads one
+    with open(file, encoding="utf-8-sig") as source:  # as Python reads source files
         return source.read()
 
 
@@ -81,7 +82,7 @@ def py_sandbox_mcp(arguments: Optional[List[str]] = None) -> int:
     if arguments and arguments[0] in ("stdio", "sse", "http"):
         arguments = ["--transport", *arguments]
     named = os.environ.get("CORDON_POLICY") or any(a.split("=")[0] == "--policy" for a in arguments)
-    if not named and (not arguments or arguments[0].startswith("-")):  # and not a command below mcp
+    if not named and (not arguments or arguments[0].startswith("-")):  # not a subcommand of mcp
         arguments = ["--policy", os.path.join(os.path.dirname(os.path.abspath(__file__)), "py-sandbox.yaml"), *arguments]
     return _become("py-sandbox-mcp", ["mcp", *arguments])
 

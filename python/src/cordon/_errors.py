@@ -1,8 +1,8 @@
-"""What can go wrong, and whose doing it is.
+"""Errors, and who caused them.
 
-A guest that failed is a Result; :class:`SandboxError` is that Result as an exception,
-for those who asked for one. Every other :class:`CordonError` means that nothing of the
-guest's doing is to blame: the request is wrong, the host cannot run it, or cordon failed.
+A guest that failed is a Result; :class:`SandboxError` is that Result as an exception, for
+callers that want one. Every other :class:`CordonError` is not the guest's fault: the request is
+wrong, the host cannot run it, or cordon failed.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ class CordonError(Exception):
 
 
 class InvalidRequest(CordonError, ValueError):
-    """The request or the policy is wrong; the words say where."""
+    """The request or the policy is wrong; the message says where."""
 
     kind = "invalid"
 
 
 class NotJSON(InvalidRequest, TypeError):
-    """A value in the request has no form in JSON; the words say which, and what to give."""
+    """A value in the request is not JSON; the message says which, and what to pass instead."""
 
 
 class Refused(InvalidRequest):
-    """The language rules refuse a hook. It has all findings."""
+    """The language rules refuse a hook. ``findings`` lists all reasons."""
 
     def __init__(self, words: str, findings: List[Finding]) -> None:
         super().__init__(words)
@@ -48,25 +48,25 @@ class Forbidden(CordonError):
 
 
 class Unknown(CordonError):
-    """It names what does not exist."""
+    """The request names something that does not exist."""
 
     kind = "unknown"
 
 
 class Unsupported(CordonError):
-    """This host cannot give what the policy requires; nothing ran."""
+    """This host cannot provide what the policy requires; nothing ran."""
 
     kind = "unsupported"
 
 
 class NotFound(CordonError):
-    """The cordon binary, the interpreter or a program is not there."""
+    """The cordon binary, the interpreter or a program does not exist."""
 
     kind = "not_found"
 
 
 class Busy(CordonError):
-    """Too much is under way: try again."""
+    """Too many requests are running: try again."""
 
     kind = "busy"
 
@@ -78,18 +78,18 @@ class Closed(CordonError):
 
 
 class ConnectionLost(CordonError):
-    """cordon ended, or went away, before it answered. The guest may have run."""
+    """cordon ended before it answered. The guest may have run."""
 
 
 class Unreadable(CordonError):
-    """This Python refuses to read what the guest left: a number that is too long."""
+    """This Python refuses to read the guest's value: a number is too long."""
 
     def __init__(self, words: str, loosely: Optional[Dict[str, Any]] = None) -> None:
         super().__init__(words)
         self._loosely = loosely
 
     def readable(self) -> Dict[str, Any]:
-        """The answer with such numbers as text, where that can be read."""
+        """Returns the answer with such numbers as text, if it can be read."""
         if self._loosely is None or "class" in self._loosely:
             raise self
         return self._loosely
@@ -105,14 +105,14 @@ class SandboxError(CordonError):
         self.result = result
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return type(self), (self.result,)  # and not of its words, by which exceptions are pickled otherwise
+        return type(self), (self.result,)  # by default exceptions are pickled by their message
 
 
 class NothingSent(Exception):
-    """Not one byte of the request went out: another cordon may have it."""
+    """No byte of the request was sent: it can be sent to another cordon."""
 
 
-# Where people find them, for tracebacks.
+# Tracebacks show the public module.
 for _class in (
     CordonError, InvalidRequest, NotJSON, Refused, Forbidden, Unknown, Unsupported, NotFound, Busy, Closed, ConnectionLost, Unreadable, SandboxError,
 ):
@@ -125,7 +125,7 @@ BY_KIND: Dict[str, Type[CordonError]] = {
 
 def failure(answer: Dict[str, Any]) -> CordonError:
     """The exception for an answer that is not a Result."""
-    words = str(answer.get("error", "cordon gave no reason"))
+    words = str(answer.get("error", "cordon sent no reason"))
     if answer.get("findings"):
         from ._result import Finding
 

@@ -15,7 +15,7 @@ DEFAULT_OUTPUT, MAX_OUTPUT = 65_536, 262_144  # bytes
 
 
 class ExecutionResult(TypedDict):
-    """What :func:`execute` gives: a plain dict."""
+    """The result of :func:`execute`: a plain dict."""
 
     stdout: str
     stderr: str
@@ -29,9 +29,9 @@ class ExecutionResult(TypedDict):
     missing_variables: List[str]
 
 
-# The default policy gives 10 s of CPU time, and code here has all of its timeout.
-# Workers of a child with this policy wait with that limit; to ask for it each time would
-# cost a new one each time.
+# The default policy allows 10 s of CPU time, but here code may use all of its timeout. The idle
+# workers of a child with this policy already have that limit; asking for it in each request
+# would need a new worker each time.
 _own = Own({"limits": {"cpu_time": f"{MAX_TIMEOUT}s"}})
 
 
@@ -44,7 +44,7 @@ def execute(
     *,
     restricted: bool = True,
 ) -> ExecutionResult:
-    """Runs Python code and gives ``stdout``, ``stderr``, ``return_code``, ``variables``
+    """Runs Python code and returns ``stdout``, ``stderr``, ``return_code``, ``variables``
     and ``error``; ``stdout_truncated`` and ``stderr_truncated`` say whether output was cut,
     and ``missing_variables`` which of the names were not set.
 
@@ -58,7 +58,7 @@ def execute(
 
     ``timeout`` is in seconds (at most 60), ``memory`` in MiB (at most 1024),
     ``output_limit`` in bytes, for stdout and stderr each (at most 262144). The language
-    rules are on, above all the walls; ``restricted=False`` leaves the walls alone.
+    rules are on, in addition to the walls; ``restricted=False`` turns the rules off.
 
     ``return_code`` is the code's own: 0, 1 after an exception; -1 for what was refused or
     ended from outside. ``error`` is None, or says what happened.
@@ -103,14 +103,14 @@ def order_of(
 ) -> Order:
     code = _units.source(code, "code")
     limits = {}
-    # What is not said is the policy's own default, which workers that wait already have.
+    # Limits that are not given are the policy's defaults, which idle workers already have.
     if _within("timeout", timeout, MAX_TIMEOUT, "seconds") != DEFAULT_TIMEOUT:
         limits["wall_time"] = f"{max(1, round(timeout * 1e6))}us"  # 0 would be the default
     if _within("memory", memory, MAX_MEMORY, "MiB") != DEFAULT_MEMORY:
         limits["memory"] = f"{max(1, round(memory * (1 << 20)))}B"
     if _within("output_limit", output_limit, MAX_OUTPUT, "bytes") != DEFAULT_OUTPUT:
         limits["output"] = f"{int(output_limit)}B"
-    # Nothing at all is code, too.
+    # Empty code is valid.
     order: Order = {"script": code if code.strip() else "pass"}
     if restricted:
         order["restricted"] = True
@@ -137,7 +137,7 @@ def as_dict(answer: Dict[str, Any], order: Order) -> ExecutionResult:
     left = answer["variables"]
     about_result = outcome == "invalid_output" or outcome == "out_of_result" and bool(left or not asked)
     if about_result and code == 0:
-        error = None  # of its `result`: a name like others here, for which nobody asked
+        error = None  # about `result`, which is an ordinary name here
     return {
         "stdout": answer["stdout"],
         "stderr": answer["stderr"],
@@ -151,7 +151,7 @@ def as_dict(answer: Dict[str, Any], order: Order) -> ExecutionResult:
 
 
 def refusal(words: str) -> ExecutionResult:
-    """For code that cannot be run at all: with a NUL byte, or too long."""
+    """Returns the result for code that cannot be run: with a NUL byte, or too long."""
     return {
         "stdout": "", "stderr": "", "return_code": -1, "variables": {}, "error": words,
         "stdout_truncated": False, "stderr_truncated": False, "missing_variables": [],
@@ -159,7 +159,7 @@ def refusal(words: str) -> ExecutionResult:
 
 
 def _findings(violations: Any) -> str:
-    """All findings, a line each, and what may be imported once, at the end."""
+    """Returns all findings, one line each, and at the end once what may be imported."""
     lines = []
     allowed: Any = None
     for v in violations:
@@ -173,7 +173,7 @@ def _findings(violations: Any) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """What is not JSON is shown as Python shows it."""
+    """Returns a variable; a value that is not JSON as its repr."""
     if isinstance(value, dict) and set(value) == {"$type", "$repr"}:
         return value["$repr"]
     return value

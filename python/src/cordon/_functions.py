@@ -1,9 +1,9 @@
 """Packs a function and its arguments for a guest that sees nothing of this process.
 
-A function of the standard library, or of an installed package, goes by its name. For one
-of the caller's own modules, the sources of these modules go along. One that has no name
-there (a lambda, a closure) goes by value, with cloudpickle; a plain one that was typed
-into an interpreter goes by its code, without.
+A function of the standard library or of an installed package is sent by name. For a function of
+the caller's own modules, the sources of these modules are sent too. A function without a name
+there (a lambda, a closure) is sent by value, with cloudpickle. A plain function that was typed
+into an interpreter is sent by its code, without cloudpickle.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class CannotPack(Exception):
 
 
 def pack(func: Callable[..., Any], arguments: Dict[str, Any]) -> Dict[str, Any]:
-    """The guest's context; see _guest.py."""
+    """Returns the guest's context; see _guest.py."""
     names: Set[str] = set()
     by_code: List[Sent] = []
     try:
@@ -58,9 +58,9 @@ def _name(func: Any) -> str:
 
 
 def _found_by_name(func: Any) -> bool:
-    """Whether the guest will find it where this process has it."""
+    """Whether the guest can import it by the same name."""
     if not isinstance(func, (types.FunctionType, types.BuiltinFunctionType, type)):
-        return True  # a bound method, a partial: pickle asks for its parts
+        return True  # a bound method, a partial: pickle handles its parts
     module = sys.modules.get(func.__module__ or "")
     if module is None or (module.__name__ == "__main__" and _source(module) is None):
         return False
@@ -79,7 +79,7 @@ def _cloudpickle() -> Any:
 
 
 def _pickled(kind: Any, value: Any, names: Set[str]) -> bytes:
-    """Pickles, and notes the modules that the pickle names."""
+    """Pickles a value, and records the modules that the pickle names."""
 
     class Noting(kind):  # type: ignore[misc]
         def reducer_override(self, obj: Any) -> Any:
@@ -101,9 +101,9 @@ _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 
 
 def _code(func: Any, functions: List[Sent], known: Dict[int, int], names: Set[str]) -> int:
-    """Adds a function, and those that it calls, to the list; gives its place there."""
+    """Adds a function and those that it calls to the list; returns its index."""
     if not isinstance(func, types.FunctionType) or func.__closure__:
-        raise CannotPack(f"{_name(func)} has no name by which a guest could find it: install cloudpickle to send it by value")
+        raise CannotPack(f"{_name(func)} has no name that a guest could import: install cloudpickle to send it by value")
     if id(func) in known:
         return known[id(func)]
     place = known[id(func)] = len(functions)
@@ -112,7 +112,7 @@ def _code(func: Any, functions: List[Sent], known: Dict[int, int], names: Set[st
     space: Dict[str, Any] = {}
     for name in _names_in(func.__code__):
         if name not in func.__globals__:
-            continue  # a builtin, or an error of the guest's own
+            continue  # a builtin, or an undefined name, which the guest will report
         value = func.__globals__[name]
         if isinstance(value, types.ModuleType):
             names.add(value.__name__)
@@ -131,7 +131,7 @@ def _text(data: bytes) -> str:
 
 
 def _names_in(code: types.CodeType) -> List[str]:
-    """The globals that a function asks for, and those in it."""
+    """Returns the globals that a function and its inner functions use."""
     names = [step.argval for step in dis.get_instructions(code) if step.opname in _GLOBALS]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -143,20 +143,20 @@ def _names_in(code: types.CodeType) -> List[str]:
 
 
 def _sources(names: Set[str]) -> Dict[str, Sent]:
-    """The sources of the caller's own modules among these, of the packages around them,
-    and of what they have imported of the caller's own."""
+    """Returns the sources of the caller's own modules among these, of their packages, and of
+    the caller's own modules that they import."""
     sent: Dict[str, Sent] = {}
     left = sorted(names)
     while left:
         name = left.pop()
         module = sys.modules.get(name)
         if name in sent or module is None or not _is_own(module):
-            continue  # known, not loaded here, or there as well
+            continue  # already added, not loaded here, or installed
         source = _source(module)
         if source is None:
             continue
         is_package = hasattr(module, "__path__")
-        # The main program may be a package's, too: python -m.
+        # The main program may be part of a package: python -m.
         parent = getattr(module, "__package__", None) if name == "__main__" else name.rpartition(".")[0]
         sent[name] = {"source": source, "file": module.__file__, "package": is_package, "parent": parent}
         if parent:
@@ -167,12 +167,12 @@ def _sources(names: Set[str]) -> Dict[str, Sent]:
 
 @functools.lru_cache(maxsize=256)
 def _imports(source: str, package: str) -> Tuple[str, ...]:
-    """The modules that a source imports, also those that a function of it does."""
+    """Returns the modules that a source imports, also inside functions."""
     names: Set[str] = set()
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
-        return ()  # it was changed since it was loaded, which the guest will tell
+        return ()  # it was changed since it was loaded; the guest reports the error
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
@@ -187,7 +187,7 @@ def _imports(source: str, package: str) -> Tuple[str, ...]:
 
 
 def _installed() -> List[str]:
-    """Where the interpreter's own files and the installed packages are."""
+    """Returns the directories of the interpreter and of the installed packages."""
     paths = sysconfig.get_paths()
     return [os.path.realpath(paths[key]) + os.sep for key in ("stdlib", "platstdlib", "purelib", "platlib")]
 
@@ -196,7 +196,7 @@ _INSTALLED = _installed()
 
 
 def _is_own(module: types.ModuleType) -> bool:
-    """Whether the guest does not see it: it sees what the interpreter has installed."""
+    """Whether the guest cannot see a module: it only sees installed ones."""
     file = getattr(module, "__file__", None)
     return isinstance(file, str) and not os.path.realpath(file).startswith(tuple(_INSTALLED))
 

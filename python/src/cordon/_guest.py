@@ -1,4 +1,4 @@
-"""Runs in the guest: takes a function and its arguments, and gives back its result.
+"""Runs in the guest: takes a function and its arguments, and returns its result.
 
 It is sent as a script, with `context` in its globals, and is never imported.
 """
@@ -13,7 +13,7 @@ import types
 
 
 class Sent:
-    """Finds the modules whose source came with the call."""
+    """Finds the modules whose source was sent with the call."""
 
     def __init__(self, modules):
         self.modules = modules
@@ -39,10 +39,10 @@ def fill(module, sent):
 
 
 def main_module(sent):
-    """The caller's own script, as multiprocessing knows it: not the main program here.
+    """Runs the caller's main script as multiprocessing does: not as the main program.
 
-    Gives what stopped it, if anything did: a script that asks while it is read comes to
-    that line here, too, where it cannot. What it has defined by then is there."""
+    Returns the exception that stopped it, if any: a script that calls the sandbox at import
+    time reaches that line here too, and fails. What it defined before is available."""
     module = types.ModuleType("__mp_main__")
     sys.modules["__main__"] = sys.modules["__mp_main__"] = module
     if sent is None:
@@ -57,8 +57,8 @@ def main_module(sent):
 
 
 def functions(sent):
-    """Functions that came by their code. All are made before any is filled in: they may
-    call each other."""
+    """Makes the functions that were sent by code. All are made before any is completed, because
+    they may call each other."""
     made = []
     for one in sent:
         space = {"__builtins__": __builtins__, "__name__": "__main__"}
@@ -85,7 +85,7 @@ def enter(directory):
         os.chdir(directory)
     except OSError as problem:
         raise PermissionError(
-            "working_directory %s cannot be read by the guest (%s): the policy that CORDON_POLICY names has to grant it with read:"
+            "working_directory %s cannot be read by the guest (%s): grant it with read: in the policy that CORDON_POLICY names"
             % (directory, problem.strerror)
         ) from None
 

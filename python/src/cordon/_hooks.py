@@ -1,4 +1,4 @@
-"""The hooks that are open, and their ids."""
+"""The open hooks and their ids."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from ._errors import CordonError, NothingSent
 
 
 class Hooks:
-    """Ids by what the hooks were opened with; those called last, and no more than most.
+    """Maps what hooks were opened with to their ids. Keeps the most recently called ones.
 
-    Many may want the same one at once: the first one opens it, and the others wait. If
-    that was only given up, they hear NothingSent, and one of them does it.
+    If several callers need the same hook at once, the first one opens it and the others wait.
+    If the first is canceled, the others get NothingSent, and one of them opens it.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._ids: OrderedDict[Any, Union[str, Future[str]]] = OrderedDict()  # or who waits for one
+        self._ids: OrderedDict[Any, Union[str, Future[str]]] = OrderedDict()  # or its opening
 
     def __len__(self) -> int:
         return len(self._ids)
 
     def known(self, source: Any) -> Optional[str]:
-        """The id of one that is open."""
+        """Returns the id of an open hook, or None."""
         found = self._ids.get(source)
         if not isinstance(found, str):
             return None
         try:
             self._ids.move_to_end(source)
         except KeyError:
-            pass  # somebody has found it closed
+            pass  # another caller found it closed
         return found
 
     def opened(self, source: Any, work: Callable[[], str]) -> str:
-        """The id of one that is opened now: by this work, or by somebody else's."""
+        """Returns the id of a hook that is opened now, by this call or by a concurrent one."""
         mine: Future[str] = Future()
         try:
             found = self._ids.setdefault(source, mine)
             if found is mine:
-                self._settle(source, mine, work())
+                self._store(source, mine, work())
             return found if isinstance(found, str) else found.result()
         except BaseException as problem:
             self._give_up(source, mine, problem)
@@ -54,7 +54,7 @@ class Hooks:
             if isinstance(found, str):
                 return found
             if found is mine:
-                self._settle(source, mine, await work())
+                self._store(source, mine, await work())
             else:
                 opened, _ = await asyncio.wait([asyncio.wrap_future(found)])
                 opened.pop().exception()  # which result() raises, below
@@ -63,7 +63,7 @@ class Hooks:
             self._give_up(source, mine, problem)
             raise
 
-    def _settle(self, source: Any, mine: Future[str], handle: str) -> None:
+    def _store(self, source: Any, mine: Future[str], handle: str) -> None:
         if self._ids.get(source) is mine:
             self._ids[source] = handle
         mine.set_result(handle)
@@ -75,16 +75,16 @@ class Hooks:
             mine.set_exception(problem if isinstance(problem, CordonError) else NothingSent())
 
     def forget(self, source: Any, handle: str) -> None:
-        """It is closed; another may have opened it since."""
+        """Forgets a closed hook, unless it was opened again since."""
         if self._ids.get(source) == handle:
             self._ids.pop(source, None)
 
     def spare(self) -> List[str]:
-        """Forgets those above the most, and gives their ids."""
+        """Forgets the hooks above the maximum, and returns their ids."""
         return self.drop(len(self._ids) - self._most)
 
     def drop(self, count: int) -> List[str]:
-        """Forgets so many of those that were not called for longest."""
+        """Forgets the least recently called hooks."""
         ids = []
         for _ in range(count):
             try:

@@ -7,8 +7,8 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 from ._errors import CordonError, InvalidRequest, NotJSON, Unreadable
 
-# ASCII, so that bytes are characters; and no NaN, which JSON cannot express. To remember
-# what a value is in, so as to know when it comes again, takes a fifth of the time.
+# ASCII, so that bytes are characters; and no NaN, which JSON cannot express. The check for
+# circular references takes a fifth of the time.
 _careful = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _quick = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
 
@@ -23,12 +23,12 @@ def write(value: Any) -> str:
     except (TypeError, ValueError) as problem:
         raise NotJSON(_unwritable(value) or str(problem)) from None
     try:
-        return _careful(value)  # which says so of what contains itself
+        return _careful(value)  # reports circular references
     except RecursionError:
-        raise InvalidRequest("the request is nested too deep to be written as JSON: give less deep data") from None
+        raise InvalidRequest("the request is nested too deeply for JSON: pass flatter data") from None
 
 
-# What to give instead of the types that people try.
+# What to pass instead of common other types.
 _INSTEAD = {
     "date": "give value.isoformat()",
     "datetime": "give value.isoformat()",
@@ -43,7 +43,7 @@ _INSTEAD = {
 
 
 def _unwritable(request: Any) -> Optional[str]:
-    """Says which part of a request is not JSON: where it is, what it is, what would do."""
+    """Returns which part of a request is not JSON: where it is, what it is, and what to pass instead."""
     waiting: List[Tuple[str, Any]] = [("", request)]
     while waiting:
         where, value = waiting.pop()
@@ -68,8 +68,8 @@ def _a(value: Any) -> str:
 
 
 def read(answer: bytes) -> Dict[str, Any]:
-    """Reads an answer. Parts of it are a guest's: what this Python refuses to read must
-    not look like a mistake of the caller's."""
+    """Reads an answer. Parts of it come from the guest, so what this Python refuses to read
+    must not look like a mistake of the caller."""
     try:
         text = answer.decode("utf-8")
         value, end = _decode(text)

@@ -1,8 +1,8 @@
-"""Cells that find what the last one left, on guests that keep nothing.
+"""Cells that share variables, on guests that keep nothing.
 
-Each cell runs in a guest of its own. At its end it packs its variables, and the next
-guest unpacks them: this process carries the bytes, and never looks into them. Functions,
-classes and imports are defined anew from their source.
+Each cell runs in a new guest. At its end it pickles its variables, and the next guest unpickles
+them: this process keeps the bytes and never reads them. Functions, classes and imports are
+defined again from their source.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Cell:
     """How a cell ended."""
 
-    output: Any  # of its last line, or its final answer
+    output: Any  # the value of its last line, or its final answer
     stdout: str
     final: bool
     error: Optional[str]

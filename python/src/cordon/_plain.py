@@ -1,14 +1,13 @@
 """Reads pickles from code that is not trusted.
 
-The ordinary unpickler is a machine that calls what the pickle names: whoever wrote it
-runs code here. This one is another machine, for the part of the language that describes
-data. A name in a pickle is looked up in a table of makers below, among the dataclasses
-that this process has loaded, and among the types that the caller allows. It is never
-imported, and never called otherwise.
+The ordinary unpickler calls whatever the pickle names, so the author of a pickle runs code
+here. This one only handles the opcodes that describe data. A name in a pickle is looked up in a
+table of makers below, among the dataclasses that this process has loaded, and among the types
+that the caller allows. It is never imported or called otherwise.
 
-What plain data can still do by its size is bounded as well: depth, repetition (a few
-bytes can name a list of a billion), memory that a maker takes, and time. Keys are
-measured before they are hashed, which goes to the bottom of a tuple however deep it is.
+The size of plain data is bounded as well: its depth, repetition (a few bytes can name a list of
+a billion), the memory that a maker takes, and time. Keys are measured before they are hashed,
+because hash() recurses through a tuple of any depth.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ import types
 import uuid
 from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
-#: How deep data may be nested: what Python's own recursion stands.
+#: How deep data may be nested, within Python's own recursion limit.
 MAX_DEPTH = 400
-#: How many values data may have when what is repeated is counted each time.
+#: How many values data may have, counting repeated ones each time.
 MAX_VALUES = 5_000_000
 #: How long reading may take, in seconds.
 MAX_TIME = 20.0
@@ -41,7 +40,7 @@ class Refusal(Exception):
 
 
 class _Maker:
-    """Stands for a name on the stack; it is no value."""
+    """A name on the stack; it is not a value."""
 
     __slots__ = ("name", "reduce", "new", "trusted", "cls")
 
@@ -57,7 +56,7 @@ class _Maker:
 
 
 class _Unbuilt:
-    """A dataclass whose fields are still to come. It is no value either."""
+    """A dataclass whose fields have not been read yet. It is not a value either."""
 
     __slots__ = ("cls", "memoized")
 
@@ -96,7 +95,7 @@ def _bytearray(*args: Any) -> bytearray:
     return bytearray(*args)
 
 
-# What is called with arguments. All of it only makes a value of its arguments.
+# What may be called with arguments. Each only makes a value from its arguments.
 _REDUCE: Dict[Tuple[str, str], Callable[..., Any]] = {
     ("builtins", "bytearray"): _bytearray,
     ("builtins", "complex"): complex,
@@ -149,7 +148,7 @@ class _Machine:
         self.stack: List[Any] = []
         self.marks: List[int] = []
         self.memo: List[Any] = []
-        self.budget = (64 << 20) + 8 * len(data)  # bytes that makers may take
+        self.budget = (64 << 20) + 8 * len(data)  # bytes that makers may allocate
         self.deadline = time.monotonic() + MAX_TIME
         self.states: Dict[int, List[Any]] = {}  # of dataclasses and what is allowed, by their ids
         self.walked = 0  # how many values were measured on the way
@@ -278,7 +277,7 @@ class _Machine:
             raise Refusal(f"it takes longer than {MAX_TIME:g} s to read")
 
     def fill(self, target: Set[Any], items: List[Any]) -> Set[Any]:
-        """In small parts: keys can be chosen so that each one meets all others."""
+        """Adds items in small parts: keys can be chosen so that all of them collide."""
         for i in range(0, len(items), 64):
             target.update(map(self.hashable, items[i : i + 64]))
             self.watch()
@@ -290,7 +289,7 @@ class _Machine:
         return key
 
     def walk(self, value: Any) -> None:
-        """Before it is given to code that does not expect such things."""
+        """Measures a value before it is passed to code that assumes bounded data."""
         self.walked += _measure(value, self.states, MAX_VALUES - self.walked)
 
     @staticmethod
@@ -397,8 +396,8 @@ _SIZED: Dict[int, Tuple[int, Callable[[bytes], Any]]] = {
 
 
 def _loaded_dataclass(module: str, name: str) -> Optional[type]:
-    """A dataclass of this process. Dictionaries are asked, not attributes: a module can
-    have code that runs when it is asked for a name."""
+    """Returns a dataclass of this process. It reads dictionaries, not attributes: a module can
+    have code that runs when an attribute is read."""
     space = getattr(sys.modules.get(module), "__dict__", None)
     found: Any = None
     for part in name.split("."):
@@ -408,12 +407,12 @@ def _loaded_dataclass(module: str, name: str) -> Optional[type]:
         space = found.__dict__ if isinstance(found, type) else None
     if not isinstance(found, type) or "__dataclass_fields__" not in found.__dict__:
         return None
-    # One that acts when it is dropped would act on fields that the guest chose.
+    # A finalizer would run on fields that the guest chose.
     return None if hasattr(found, "__del__") else found
 
 
 def _dataclass(cls: type, state: Any) -> Tuple[Any, List[Any]]:
-    """An instance, without a call of its own code, and its values as they came."""
+    """Makes an instance without calling its code, with the values of the pickle."""
     names = [field.name for field in dataclasses.fields(cls)]
     if type(state) is tuple and len(state) == 2 and all(part is None or type(part) is dict for part in state):
         state = {**(state[0] or {}), **(state[1] or {})}  # with __slots__
@@ -440,13 +439,13 @@ def _dataclass(cls: type, state: Any) -> Tuple[Any, List[Any]]:
 
 def _uuid(state: Any) -> uuid.UUID:
     if type(state) is not dict or not set(state) <= {"int", "is_safe"} or type(state.get("int")) is not int:
-        raise Refusal("the state of UUID is not one")
+        raise Refusal("the state of a UUID is malformed")
     return uuid.UUID(int=state["int"])
 
 
 def _measure(value: Any, states: Dict[int, List[Any]], most: int) -> int:
-    """Walks through data as everybody who prints, compares or hashes it will. Gives how
-    many values it has."""
+    """Walks through data as printing, comparing or hashing does. Returns the number of
+    values."""
     level, depth, seen = [value], 0, 0
     while level:
         depth += 1

@@ -1,4 +1,4 @@
-"""What a run gives back."""
+"""The result of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._errors import CordonError, SandboxError
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that the language rules refuse in a script."""
+    """One finding of the language rules in a script."""
 
     rule: str
     line: int
@@ -52,7 +52,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class GuestException:
-    """What a guest raised and nobody caught."""
+    """An exception that the guest did not catch."""
 
     type: str
     message: str
@@ -81,7 +81,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Enforcement:
-    """What stood between the guest and this host."""
+    """The walls between the guest and this host."""
 
     tier: str
     walls: Dict[str, str]
@@ -124,7 +124,7 @@ class Result:
         try:
             return cls._of(raw)
         except (KeyError, TypeError, AttributeError, ValueError) as problem:
-            raise CordonError(f"cordon and this package are of another version each: a Result without {problem}") from problem
+            raise CordonError(f"the versions of cordon and this package do not match: a Result without {problem}") from problem
 
     @classmethod
     def _of(cls, raw: Dict[str, Any]) -> Result:
@@ -154,7 +154,7 @@ class Result:
         return self.status == "ok"
 
     def unwrap(self) -> Any:
-        """The guest's value, or SandboxError."""
+        """Returns the guest's value, or raises SandboxError."""
         if not self.ok:
             raise SandboxError(self)
         return self.value
@@ -183,7 +183,7 @@ _T = TypeVar("_T")
 
 
 def _known(cls: Type[_T], raw: Mapping[str, Any]) -> _T:
-    """Of what is told, that which this version knows: a newer cordon may tell more."""
+    """Makes a value from the fields that this version knows: a newer cordon may send more."""
     return cls(**{name: value for name, value in raw.items() if name in cls.__dataclass_fields__})  # type: ignore[attr-defined]
 
 

@@ -18,7 +18,7 @@ from ._transport import HookSource, Local, Order, Transport
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # type checkers carry it; nothing imports it at run time
 
-#: How many runs one child has under way at once. The rest waits in line.
+#: How many runs one child executes at once. The others wait.
 AT_ONCE = 64
 
 #: A policy: the name of a preset, a file, or what would be in the file.
@@ -59,7 +59,7 @@ class HookOptions(TypedDict, total=False):
 
 
 class Sandbox:
-    """A place to run code that you do not trust.
+    """Runs code that you do not trust.
 
     Without arguments it is a child of the cordon binary under the default policy; all
     such sandboxes of a process share one. With ``url`` it is a running service.
@@ -181,7 +181,7 @@ class Sandbox:
         return _result(await self._transport.ask_async(command_order(command, workspace, stdin, env, limits)), check)
 
     def check(self, script: str, *, preset: str = "standard") -> List[Finding]:
-        """What the language rules find in a script; nothing of it runs.
+        """Returns what the language rules find in a script, which does not run.
 
         >>> [f.reason for f in Sandbox().check("import os")]
         ["import of module 'os' is not allowed"]
@@ -204,15 +204,15 @@ class Sandbox:
         name: Optional[str] = None,
         trust: Optional[str] = None,
     ) -> Hook:
-        """A script that is checked once and called often. Each call has a process of its
-        own, unless ``trust`` is ``"platform"``: then calls share one, and only the
-        language rules keep one from what another leaves behind. A service refuses that,
+        """Returns a script that is checked once and called often. Each call has its own
+        process, unless ``trust`` is ``"platform"``: then calls share one, and only the language
+        rules separate a call from what earlier ones left behind. A service refuses that,
         unless its operator's policy allows it."""
         merged = limits_of(timeout, None, memory, None, limits)
         return Hook(self._transport, HookSource(_units.source(script), name, trust, tuple(sorted(merged.items()))))
 
     def close(self) -> None:
-        """Lets go of the child, which ends with the last sandbox that shares it."""
+        """Releases the child, which ends with the last sandbox that shares it."""
         release, self._release = self._release, _nothing
         release()
 
@@ -329,7 +329,7 @@ def command_order(
     limits: Optional[Mapping[str, Any]],
 ) -> Order:
     if isinstance(command, str):
-        raise TypeError("command is a list of the program and its arguments: there is no shell to take a text apart")
+        raise TypeError("command is a list of the program and its arguments: no shell splits a text")
     order: Order = {"command": list(command)}
     for key, value in (
         ("workspace", os.path.abspath(workspace) if workspace else None),

@@ -46,8 +46,8 @@ class SubprocessSandbox:
                 "cpu_time": _units.duration_text(self.cpu_limit, "cpu_limit"),
             }
             above = {name: limits[name] for name, value in numbers.items() if value > _MAXIMA[name]}
-            # Who makes a sandbox is its operator, and may set the bar higher; where there
-            # is another one, its policy decides.
+            # The caller that makes a sandbox is its operator, and may raise the maxima. If there
+            # is another operator, its policy decides.
             self._own = Sandbox(policy={"maxima": above}) if above and not another_operator() else None
             usual = (self.DEFAULT_TIMEOUT, self.DEFAULT_MEMORY_LIMIT, self.DEFAULT_CPU_LIMIT)
             self._limits = {} if asked == usual else limits

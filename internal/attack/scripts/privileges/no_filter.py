@@ -6,16 +6,16 @@
 import threading
 
 def attempt():
-    seen = []
-    def look():
+    modes = []
+    def read_mode():
         try:
-            seen.append(syscall("prctl", 21, 0, 0, 0, 0))
+            modes.append(syscall("prctl", 21, 0, 0, 0, 0))
         except OSError as e:
-            seen.append(str(e))
-    look()
-    thread = threading.Thread(target=look)
+            modes.append(str(e))
+    read_mode()
+    thread = threading.Thread(target=read_mode)
     start(thread)
     thread.join()
-    return 0 in seen and "seccomp modes are %s" % seen
+    return 0 in modes and "seccomp modes are %s" % modes
 
 result = judged(attempt)

@@ -28,14 +28,14 @@ def attempt():
         except (ValueError, EOFError, TypeError):
             pass
         else:
-            return "%r is answered with what only cordon is told: %r" % (question[:20], answer[:80])
+            return "%r is answered with what only cordon may learn: %r" % (question[:20], answer[:80])
         return "error" not in json.loads(answer) and "%r is answered: %r" % (question[:20], answer[:80])
     def serve():
         try:
             host.serve(lambda frame: b"")
         except RuntimeError as e:
             raise Held(str(e))
-        return "took the place of cordon's own code"
+        return "replaced cordon's own code"
     def wrong(thing):
         try:
             return "answers %r" % host.ask(thing)
