@@ -189,6 +189,9 @@ type Violation struct {
 	Column int    `json:"column,omitempty"`
 	Count  int    `json:"count"`
 	Hint   string `json:"hint,omitempty"`
+	// HintCode and HintData are for programs that word the hint for their own users.
+	HintCode HintCode          `json:"hint_code,omitempty"`
+	HintData map[string]string `json:"hint_data,omitempty"`
 	// Allowed is what could stand there instead, where that is a list.
 	Allowed []string `json:"allowed,omitempty"`
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -230,8 +231,8 @@ func showViolation(v run.Violation) string {
 	case v.Count > 1:
 		text += fmt.Sprintf(", %d times", v.Count)
 	}
-	if v.Hint != "" {
-		text += " — " + v.Hint
+	if hint := hints.Word(v, hints.CommandLine); hint != "" {
+		text += " — " + hint
 	}
 	return oneLine(text)
 }

@@ -206,7 +206,7 @@ var layers = [][]string{
 	{"internal/seccomp/compile"},
 	{"internal/seccomp", "internal/landlock", "internal/cgroup", "internal/seatbelt", "internal/jobobject"},
 	{"internal/hostfeature"},
-	{"internal/admission", "internal/jsonform", "internal/observe", "internal/openhooks"},
+	{"internal/admission", "internal/hints", "internal/jsonform", "internal/observe", "internal/openhooks"},
 	{"run"},
 	{"policy"},
 	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},

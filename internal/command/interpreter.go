@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -13,10 +14,7 @@ import (
 const wrapMost = 16
 
 func refuseInterpreter(detail string) run.Violation {
-	return run.Violation{
-		Wall: policy.WallCommand, Op: ruleInterpreter, Detail: detail, Count: 1,
-		Hint: "run a program instead of a script, or allow it with allow_interpreters (--allow-interpreters)",
-	}
+	return hints.Give(run.Violation{Wall: policy.WallCommand, Op: ruleInterpreter, Detail: detail, Count: 1}, run.HintAllowInterpreter, nil)
 }
 
 // chain is the sentence that a refusal becomes: subject, then what it runs, which runs, …

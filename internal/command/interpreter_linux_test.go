@@ -16,7 +16,7 @@ func TestInterpretersAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g.t = t
 			real := need(t, name)
-			g.refused(ruleInterpreter, []string{name, "-c", "x"}, real, kind, "--allow-interpreters", "allow_interpreters")
+			g.refused(ruleInterpreter, []string{name, "-c", "x"}, real, kind, "allow_interpreters: true")
 			g.refused(ruleInterpreter, []string{real}, real+" is "+kind)
 			g.refused(ruleInterpreter, []string{"/usr/bin/../bin/" + filepath.Base(real)}, kind)
 			g.link(real, "ws/link-"+name)

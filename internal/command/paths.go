@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -20,6 +21,20 @@ const (
 
 // refusalsMost is how many arguments are named; a list of thousands helps nobody.
 const refusalsMost = 16
+
+// advice is the hint about an argument: a text, or how to grant a path.
+type advice struct {
+	text string
+	data hints.Data
+}
+
+func (a advice) give(v run.Violation) run.Violation {
+	if a.data != nil {
+		return hints.Give(v, run.HintGrantPath, a.data)
+	}
+	v.Hint = a.text
+	return v
+}
 
 // arguments refuses those that name a file which is not there inside.
 func (v *view) arguments(args []string) (refusals []run.Violation) {
@@ -40,10 +55,10 @@ func (v *view) arguments(args []string) (refusals []run.Violation) {
 			more++
 			continue
 		}
-		refusals = append(refusals, run.Violation{
-			Wall: policy.WallCommand, Op: rulePath, Count: 1, Hint: hint, Allowed: v.visible(),
+		refusals = append(refusals, hint.give(run.Violation{
+			Wall: policy.WallCommand, Op: rulePath, Count: 1, Allowed: v.visible(),
 			Detail: "argument " + strconv.Itoa(i+1) + ": " + detail,
-		})
+		}))
 	}
 	if more > 0 {
 		last := &refusals[len(refusals)-1]
@@ -85,7 +100,7 @@ func (v *view) enters(args []string) *view {
 }
 
 // argument says what is wrong with one, in words, or "".
-func (v *view) argument(arg string) (detail, hint string) {
+func (v *view) argument(arg string) (detail string, hint advice) {
 	exists := func(name string) bool {
 		if len(name) >= pathMost || !v.spend(1, name) {
 			return false
@@ -110,19 +125,19 @@ func (v *view) argument(arg string) (detail, hint string) {
 		}
 		return detail, hint
 	}
-	return "", ""
+	return "", advice{}
 }
 
 // file judges a text as the name of a file.
-func (v *view) file(text string) (detail, hint string) {
+func (v *view) file(text string) (detail string, hint advice) {
 	absolute := path.IsAbs(text)
 	switch {
 	case absolute && !v.firstExists(text) && !v.firstExists(path.Clean(text)):
 		// "/foo/" and "/p": nothing of that name is in the root, so that it
 		// is a regular expression or a sed script.
-		return "", ""
+		return "", advice{}
 	case !absolute && isSubstitution(text, v.dir):
-		return "", ""
+		return "", advice{}
 	}
 	// The kernel follows links first, and many programs take ".." away first.
 	// Neither may lead out.
@@ -133,15 +148,15 @@ func (v *view) file(text string) (detail, hint string) {
 			lexical = path.Join(v.dir, text)
 		}
 		if lexical == r.path || !strings.Contains(text, "..") {
-			return "", ""
+			return "", advice{}
 		}
 		if r = v.walk("/", lexical); v.ok(r, absolute) {
-			return "", ""
+			return "", advice{}
 		}
 	}
 	target, prose := v.onHost(r.path)
 	if prose {
-		return "", ""
+		return "", advice{}
 	}
 	return v.explain(text, r, target)
 }
@@ -179,7 +194,7 @@ func (v *view) okScratch(r resolved, absolute bool) bool {
 	return absolute || v.where(v.dir) == scratch
 }
 
-func (v *view) explain(text string, r resolved, target string) (detail, hint string) {
+func (v *view) explain(text string, r resolved, target string) (detail string, hint advice) {
 	detail = show(text)
 	switch l, linked := r.left(); {
 	case linked:
@@ -189,11 +204,11 @@ func (v *view) explain(text string, r resolved, target string) (detail, hint str
 	}
 	detail += ", which is not visible inside"
 	if v.where(target) == granted {
-		return detail, "inside it is called " + show(target)
+		return detail, advice{text: "inside it is called " + show(target)}
 	}
-	hint = "grant it with --read " + show(target) + " or --write " + show(target) + " (read: and write: in a policy)"
+	hint.data = hints.Data{"path": show(target)}
 	if v.Workspace != "" {
-		hint = "use a file in the workspace " + show(v.Workspace) + ", or " + hint
+		hint.data["workspace"] = show(v.Workspace)
 	}
 	return detail, hint
 }
@@ -201,21 +216,21 @@ func (v *view) explain(text string, r resolved, target string) (detail, hint str
 // home judges ~ and ~user. No shell is there to expand them, but git and
 // others do so themselves, and nobody who writes them means a file named "~".
 // ~1.2.3 is a version.
-func (v *view) home(text string, exists func(string) bool) (detail, hint string) {
+func (v *view) home(text string, exists func(string) bool) (detail string, hint advice) {
 	name, _, _ := strings.Cut(text[1:], "/")
 	if exists("~" + name) {
 		return v.file(text)
 	}
 	if name != "" {
 		if !v.spend(userEffort, "") {
-			return "", ""
+			return "", advice{}
 		}
 		if _, err := user.Lookup(name); err != nil {
 			return v.file(text)
 		}
 	}
 	return show(text) + " means a home directory, which is not visible inside",
-		"write the path out, and grant it with --read or --write (read: and write: in a policy)"
+		advice{data: hints.Data{"path": "PATH", "expand": "~"}}
 }
 
 // firstExists reports whether the first component of an absolute path is there

@@ -56,7 +56,7 @@ func TestPathsThatAreRefused(t *testing.T) {
 	} {
 		t.Run(arg, func(t *testing.T) {
 			g.t = t
-			g.refused(rulePath, []string{"ls", arg}, "argument 1", "not visible inside", "--read", "--write")
+			g.refused(rulePath, []string{"ls", arg}, "argument 1", "not visible inside", "`read:`", "`write:`")
 		})
 	}
 }
@@ -95,7 +95,7 @@ func TestPathsThatAreAllowed(t *testing.T) {
 func TestRefusedPathTellsBothNames(t *testing.T) {
 	g := pathGround(t)
 	secret := g.outside + "/secret"
-	g.refused(rulePath, []string{"cat", "leak"}, "leak goes through the link "+g.ws+"/leak to "+secret, "--read "+secret, "workspace "+g.ws)
+	g.refused(rulePath, []string{"cat", "leak"}, "leak goes through the link "+g.ws+"/leak to "+secret, "`read:`", "workspace "+g.ws)
 	g.refused(rulePath, []string{"cat", "chain"}, g.ws+"/leak", secret)
 	g.refused(rulePath, []string{"cat", "--in=../outside/secret"}, "--in=../outside/secret names ../outside/secret is "+secret)
 	// A path by which only the host knows the workspace.

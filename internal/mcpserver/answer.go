@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -59,6 +60,9 @@ func ended(r run.Result, request run.Request, i service.Info) *mcp.CallToolResul
 	}
 	if a.Violations == nil {
 		a.Violations = []run.Violation{}
+	}
+	for i := range a.Violations {
+		a.Violations[i].Hint = hints.Word(a.Violations[i], hints.Agent)
 	}
 	r.Violations = a.Violations
 	if a.Exception != nil && strings.Contains(r.Stderr, a.Exception.Traceback) {

@@ -146,28 +146,28 @@ func TestNoParameterWidensAnything(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
-	of := func(change func(*service.Info)) map[string]hints {
+	of := func(change func(*service.Info)) map[string]annotations {
 		d := &frontend{server: &Server{Options: Options{Service: service.New(service.Options{})}}, info: testInfo()}
 		change(&d.info)
-		all := map[string]hints{}
+		all := map[string]annotations{}
 		for _, tool := range toolsOf(d) {
 			all[tool.name] = tool.hints
 		}
 		return all
 	}
-	harmless := hints{readOnly: true, idempotent: true}
+	harmless := annotations{readOnly: true, idempotent: true}
 	for _, row := range []struct {
 		name   string
 		change func(*service.Info)
-		want   map[string]hints
+		want   map[string]annotations
 	}{
-		{"without hosts, a script can change nothing", func(*service.Info) {}, map[string]hints{
+		{"without hosts, a script can change nothing", func(*service.Info) {}, map[string]annotations{
 			"run_python": harmless, "check_python": harmless, "sandbox_info": harmless, "run_command": {destructive: true},
 		}},
-		{"with hosts, it can change what they have", func(i *service.Info) { i.Hosts = []string{"example.com:443"} }, map[string]hints{
+		{"with hosts, it can change what they have", func(i *service.Info) { i.Hosts = []string{"example.com:443"} }, map[string]annotations{
 			"run_python": {destructive: true, openWorld: true}, "check_python": harmless, "sandbox_info": harmless, "run_command": {destructive: true, openWorld: true},
 		}},
-		{"where there are no commands", func(i *service.Info) { i.Commands = false }, map[string]hints{
+		{"where there are no commands", func(i *service.Info) { i.Commands = false }, map[string]annotations{
 			"run_python": harmless, "check_python": harmless, "sandbox_info": harmless,
 		}},
 	} {

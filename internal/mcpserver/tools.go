@@ -17,13 +17,13 @@ import (
 type tool struct {
 	name, title, description string
 	input, output            schema
-	hints                    hints
+	hints                    annotations
 	call                     func(ctx context.Context, c call, a arguments) *mcp.CallToolResult
 }
 
-// hints are the annotations of a tool. All are sent, also the false ones: clients differ
+// annotations are the hints of a tool. All are sent, also the false ones: clients differ
 // in what they take an absent one for.
-type hints struct{ readOnly, destructive, idempotent, openWorld bool }
+type annotations struct{ readOnly, destructive, idempotent, openWorld bool }
 
 // toolsOf gives the tools of one caller.
 func toolsOf(d *frontend) []tool {
@@ -37,7 +37,7 @@ func toolsOf(d *frontend) []tool {
 				" Nothing is kept between calls. A value assigned to `result` comes back, if JSON can hold it.",
 			input: pythonInput(i), output: runOutput(),
 			// Its /tmp dies with it: without hosts, there is nothing that it could change.
-			hints: hints{readOnly: !reaches, destructive: reaches, idempotent: !reaches, openWorld: reaches},
+			hints: annotations{readOnly: !reaches, destructive: reaches, idempotent: !reaches, openWorld: reaches},
 			call:  d.runPython,
 		},
 		{
@@ -48,7 +48,7 @@ func toolsOf(d *frontend) []tool {
 				"code": describedText("the Python source to check"),
 			}, "code"),
 			output: checkOutput(),
-			hints:  hints{readOnly: true, idempotent: true},
+			hints:  annotations{readOnly: true, idempotent: true},
 			call:   d.checkPython,
 		},
 		{
@@ -57,7 +57,7 @@ func toolsOf(d *frontend) []tool {
 			description: "Say what scripts may do here: limits, modules, hosts, isolation. Ask once, before you plan.",
 			input:       arguing(map[string]schema{}),
 			output:      infoOutput(),
-			hints:       hints{readOnly: true, idempotent: true},
+			hints:       annotations{readOnly: true, idempotent: true},
 			call:        d.sandboxInfo,
 		},
 	}
@@ -71,7 +71,7 @@ func toolsOf(d *frontend) []tool {
 				"stdin":   describedText("what the program reads from standard input"),
 			}), "command"),
 			output: runOutput(),
-			hints:  hints{destructive: true, openWorld: reaches},
+			hints:  annotations{destructive: true, openWorld: reaches},
 			call:   d.runCommand,
 		})
 	}
@@ -149,6 +149,7 @@ func runOutput() schema {
 		"violations": listOf(object(map[string]schema{
 			"wall": describedText("what stopped it"), "op": describedText("what was tried"), "detail": describedText("its arguments"), "line": integer("the line of the script"),
 			"column": integer("the column, if known"), "count": integer("how often"), "hint": describedText("what to do instead"),
+			"hint_code": describedText("names the hint"), "hint_data": {Type: "object", Description: "what the hint is about"},
 			"allowed": listOf(schema{Type: "string"}, "what is allowed there"),
 		}), "attempts that the sandbox blocked"),
 		"usage": usageOutput(),

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/notify"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -86,10 +87,9 @@ func (w *Worker) decideThread(fd int, q notify.Question) {
 		q.Continue(fd)
 		return
 	}
-	w.deny(fd, q, unix.EAGAIN, run.Violation{
+	w.deny(fd, q, unix.EAGAIN, hints.Give(run.Violation{
 		Wall: policy.WallRlimit, Op: "thread", Detail: "more than " + strconv.Itoa(w.threadLimit()) + " threads",
-		Hint: "raise limits.threads in the policy, or use fewer threads",
-	})
+	}, run.HintRaiseLimit, hints.Data{"limit": "threads", "unit": "threads"}))
 }
 
 func (w *Worker) deny(fd int, q notify.Question, errno unix.Errno, v run.Violation) {

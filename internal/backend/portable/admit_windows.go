@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -24,10 +25,9 @@ func (b *Commands) admit(job backend.Job, p paths) (program string, refusals []r
 	}
 	name := strings.ToLower(strings.TrimSuffix(filepath.Base(program), filepath.Ext(program)))
 	if slices.Contains(interpreters, name) && !b.options.Policy.AllowInterpreters {
-		refusals = append(refusals, run.Violation{
+		refusals = append(refusals, hints.Give(run.Violation{
 			Wall: policy.WallCommand, Op: "interpreter", Detail: program + " runs code from its arguments", Count: 1,
-			Hint: "allow it with `allow_interpreters: true` in the policy (--allow-interpreters)",
-		})
+		}, run.HintAllowInterpreter, nil))
 	}
 	return program, refusals, nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/launch"
 	"github.com/cordon-sandbox/cordon/internal/observe"
@@ -241,11 +242,9 @@ func (b *Scripts) explain(r *run.Result, cause report.OSError) {
 		if !Stands(b.walls[wall]) {
 			continue
 		}
-		r.Violations = append(r.Violations, run.Violation{
+		r.Violations = append(r.Violations, hints.Give(run.Violation{
 			Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
-			Hint: "the guest can only read the interpreter's files, and use its own directory ($TMPDIR); " +
-				"grant the path with `read:` in the policy, or pass the data in as input",
-		})
+		}, run.HintPassData, hints.Data{"available": "the interpreter's files, to read, and its own directory ($TMPDIR)"}))
 		return
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend/verdict"
 	"github.com/cordon-sandbox/cordon/internal/confine"
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/internal/zygote"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -66,7 +67,7 @@ func (e evidence) explain(r *run.Result, cause report.OSError) {
 	v := run.Violation{Wall: wall, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1}
 	switch cause.Errno {
 	case enoent, eacces, eperm:
-		v.Hint = "the guest can use only " + e.places() + "; grant the path with `read:` in the policy, or pass the data in as input"
+		v = hints.Give(v, run.HintPassData, hints.Data{"available": e.places()})
 	case erofs:
 		v.Hint = "only " + confine.Scratch + " can be written to, and it is gone after the run: return the data in result instead"
 	default:

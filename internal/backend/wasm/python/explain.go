@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/files"
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/report"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -42,8 +43,7 @@ func explain(r *run.Result, cause report.OSError, layout *files.Layout) {
 	if cause.Errno == wasiNOENT && layout.HasFiles(cause.Filename) {
 		return
 	}
-	r.Violations = append(r.Violations, run.Violation{
+	r.Violations = append(r.Violations, hints.Give(run.Violation{
 		Wall: policy.WallWasm, Op: "open", Detail: cause.Filename, Claimed: true, Line: r.Exception.Line, Count: 1,
-		Hint: "the guest can use only its own library, its own " + files.ScratchDirectory + " and what is granted with `read:` in the policy; pass the data in as input",
-	})
+	}, run.HintPassData, hints.Data{"available": "its own library, its own " + files.ScratchDirectory + " and what is granted"}))
 }

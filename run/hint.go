@@ -1,0 +1,25 @@
+package run
+
+// HintCode names advice whose wording depends on the reader: a person at a command line
+// has flags, an embedder a policy, an agent an operator to ask. Frontends word it from
+// Violation.HintCode and Violation.HintData. Other advice has only its text.
+type HintCode string
+
+// The codes, with the keys of their data.
+const (
+	// HintGrantPath: a command names a path that is not visible inside. "path"; "workspace"
+	// if there is one; "expand" if the path begins with something that nobody expands.
+	HintGrantPath HintCode = "grant_path"
+	// HintPassData: a script or module opens a path that is not granted. "available" says
+	// what it can use.
+	HintPassData HintCode = "pass_data"
+	// HintAllowInterpreter: a command is an interpreter. No data.
+	HintAllowInterpreter HintCode = "allow_interpreter"
+	// HintRaiseLimit: a limit was reached. "limit" is its key, "unit" what it counts.
+	HintRaiseLimit HintCode = "raise_limit"
+)
+
+// HintCodes returns all codes.
+func HintCodes() []HintCode {
+	return []HintCode{HintGrantPath, HintPassData, HintAllowInterpreter, HintRaiseLimit}
+}
