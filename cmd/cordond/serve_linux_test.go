@@ -101,7 +101,7 @@ func TestServeGraceEnds(t *testing.T) {
 	if code := r.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if !strings.Contains(r.log.String(), "the time of grace is over") {
+	if !strings.Contains(r.log.String(), "the grace period is over") {
 		t.Error("the log does not say so")
 	}
 }
