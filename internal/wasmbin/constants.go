@@ -20,13 +20,13 @@ func (m *Module) constant(r *reader) (value uint32, plain bool) {
 		m.function(r)
 	case prefixVector:
 		if sub := r.u32(); r.err == nil && sub != vectorConst {
-			r.failf("a constant that is none: %#x %d", op, sub)
+			r.failf("not a constant: %#x %d", op, sub)
 		}
 		r.bytes(16)
 	default:
 		if r.err == nil {
 			r.pos--
-			r.failf("a constant that is none: %#x", op)
+			r.failf("not a constant: %#x", op)
 		}
 	}
 	if end := r.byte(); r.err == nil && end != opEnd {

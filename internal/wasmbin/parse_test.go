@@ -72,7 +72,7 @@ func TestRefused(t *testing.T) {
 		{"a selection of two", function(nil, get(0), get(0), get(0), opSelectTyped, 2, i32, i32), "a selection of 2 types"},
 		{"a second memory", function(nil, get(0), opMemoryGrow, 1), "memory 1, of which there is one"},
 		{"too many blocks", function(nil, strings.Repeat("\x02\x40", 1001), strings.Repeat("\x0b", 1001), get(0)), "more than 1000 blocks inside of each other"},
-		{"a constant that is none", section(globalSection, 1, i32, 0, opNop, opEnd), "a constant that is none: 0x1"},
+		{"not a constant", section(globalSection, 1, i32, 0, opNop, opEnd), "not a constant: 0x1"},
 		{"a constant of two", section(globalSection, 1, i32, 0, i32c(1), i32c(1), opEnd), "a constant of more than one instruction: 0x41"},
 		{"a constant of ours", section(globalSection, 1, i32, 0, gget(1), opEnd), "global 1 of 1"},
 		{"a segment for no table", section(elementSection, 1, 2, 7, i32c(0), opEnd, 0, 0), "table 7 of 0"},

@@ -161,7 +161,7 @@ func (w *author) number(depth int) []byte {
 	return gget(0)
 }
 
-// calls gives work to another function, but little, or all would take for ever.
+// calls gives work to another function, but little, or all would take forever.
 func (w *author) calls(argument []byte) []byte {
 	little := b(argument, i32c(1), 0x71)
 	switch {

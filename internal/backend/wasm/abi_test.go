@@ -104,7 +104,7 @@ func TestCallNeedsAnAllocator(t *testing.T) {
 	}
 }
 
-// A question that is too large is none, even if the guest has it.
+// A question that is too large is refused, even if the guest has it.
 func TestQuestionsAreBounded(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(plugin(t))
@@ -196,7 +196,7 @@ func TestToolsAreBounded(t *testing.T) {
 	}
 }
 
-// Whoever waits can be canceled.
+// A guest that waits can be canceled.
 func TestCancelWhileWaiting(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
@@ -250,7 +250,7 @@ func TestClocksBeginWithTheProcess(t *testing.T) {
 	}
 }
 
-// A report that is too large is none, however well it is made.
+// A report that is too large is malformed, even if it is valid otherwise.
 func TestReportsAreBounded(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	forge := func(size int) run.Result {
@@ -334,7 +334,7 @@ func TestCallBeginsWithTheLibrarys(t *testing.T) {
 	}
 }
 
-// An answer is copied once: whoever asks for it again gets nothing.
+// An answer is copied once: a second call gets nothing.
 func TestAnswersAreGivenOnce(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(assemble(

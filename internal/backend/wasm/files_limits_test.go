@@ -69,7 +69,7 @@ func TestScriptsDoNotWriteToGrants(t *testing.T) {
 	}
 }
 
-// Attempts are counted, in each run of a session anew, and are not kept for ever.
+// Attempts are counted, in each run of a session anew, and are not kept forever.
 func TestViolationsAreCounted(t *testing.T) {
 	read, _, _ := outside(t)
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{read}}})

@@ -89,7 +89,7 @@ var hostile = []struct {
 			section(9, list([]byte{0, 0x41, 0, 0x0b, 1, 0})), code([]byte{0x41, 0, 0x11, voidType, 0})),
 		outcome: run.Trapped, words: "",
 	},
-	// Grows by a page until it is refused, and then asks for ever.
+	// Grows by a page until it is refused, and then asks forever.
 	{name: "memory.grow in a loop", module: moduleOf(memoryOf(1), 0x03, 0x40, 0x41, 1, 0x40, 0, 0x1a, 0x0c, 0, 0x0b), outcome: run.TimedOut, words: "wall time limit"},
 	// Asks for 65,535 pages at once, and traps when it does not get them.
 	{name: "memory.grow at once", module: moduleOf(memoryOf(1), 0x41, 0xff, 0xff, 0x03, 0x40, 0, 0x41, 0x7f, 0x46, 0x04, 0x40, 0x00, 0x0b), outcome: run.OutOfMemory, words: "memory limit"},

@@ -78,7 +78,7 @@ func TestWaitingInASession(t *testing.T) {
 	first.goesOn(t)
 }
 
-// Whoever closes a session need not wait until its script is over.
+// Closing a session does not wait until its script has ended.
 func TestCloseEndsARunInTheSession(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	s := b.session(false)

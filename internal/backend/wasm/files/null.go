@@ -22,7 +22,7 @@ func (r root) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File,
 	if path != nullFile {
 		return r.readOnly.OpenFile(path, flag, perm)
 	}
-	w, errno := guestfs.WishOf(flag)
+	w, errno := guestfs.ParseOpenMode(flag)
 	switch {
 	case errno != 0:
 		return nil, errno
@@ -53,7 +53,7 @@ func readOnlyTree(t tree) readOnly { return readOnly{&sysfs.ReadFS{FS: &sysfs.Ad
 
 // OpenFile implements sys.FS.
 func (r readOnly) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
-	w, errno := guestfs.WishOf(flag)
+	w, errno := guestfs.ParseOpenMode(flag)
 	if errno != 0 {
 		return nil, errno
 	}

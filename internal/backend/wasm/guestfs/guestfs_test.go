@@ -81,25 +81,25 @@ func TestOpenFiles(t *testing.T) {
 	want("without a count", errno, EMFILE)
 }
 
-func TestWishes(t *testing.T) {
+func TestParseOpenMode(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		flag  sys.Oflag
 		errno sys.Errno
-		want  Wish
+		want  OpenMode
 	}{
-		{"to read", sys.O_RDONLY, 0, Wish{Read: true, Follow: true}},
-		{"to write", sys.O_WRONLY, 0, Wish{Write: true, Follow: true}},
-		{"both", sys.O_RDWR | sys.O_APPEND | sys.O_SYNC, 0, Wish{Read: true, Write: true, Append: true, Sync: true, Follow: true}},
-		{"neither", sys.O_RDWR | sys.O_WRONLY, sys.EINVAL, Wish{}},
-		{"to cut what is only read", sys.O_RDONLY | sys.O_TRUNC, sys.EINVAL, Wish{}},
-		{"a new file", sys.O_WRONLY | sys.O_CREAT | sys.O_EXCL | sys.O_NOFOLLOW, 0, Wish{Write: true, Create: true, Exclusive: true}},
-		{"exclusive means nothing by itself", sys.O_RDONLY | sys.O_EXCL, 0, Wish{Read: true, Follow: true}},
-		{"a directory, with all rights", sys.O_RDWR | sys.O_DIRECTORY, 0, Wish{Read: true, Directory: true, Follow: true}},
-		{"a new directory", sys.O_RDWR | sys.O_DIRECTORY | sys.O_CREAT, sys.EINVAL, Wish{}},
-		{"a directory to be cut", sys.O_RDWR | sys.O_DIRECTORY | sys.O_TRUNC, sys.EINVAL, Wish{}},
+		{"to read", sys.O_RDONLY, 0, OpenMode{Read: true, Follow: true}},
+		{"to write", sys.O_WRONLY, 0, OpenMode{Write: true, Follow: true}},
+		{"both", sys.O_RDWR | sys.O_APPEND | sys.O_SYNC, 0, OpenMode{Read: true, Write: true, Append: true, Sync: true, Follow: true}},
+		{"neither", sys.O_RDWR | sys.O_WRONLY, sys.EINVAL, OpenMode{}},
+		{"to cut what is only read", sys.O_RDONLY | sys.O_TRUNC, sys.EINVAL, OpenMode{}},
+		{"a new file", sys.O_WRONLY | sys.O_CREAT | sys.O_EXCL | sys.O_NOFOLLOW, 0, OpenMode{Write: true, Create: true, Exclusive: true}},
+		{"exclusive means nothing by itself", sys.O_RDONLY | sys.O_EXCL, 0, OpenMode{Read: true, Follow: true}},
+		{"a directory, with all rights", sys.O_RDWR | sys.O_DIRECTORY, 0, OpenMode{Read: true, Directory: true, Follow: true}},
+		{"a new directory", sys.O_RDWR | sys.O_DIRECTORY | sys.O_CREAT, sys.EINVAL, OpenMode{}},
+		{"a directory to be cut", sys.O_RDWR | sys.O_DIRECTORY | sys.O_TRUNC, sys.EINVAL, OpenMode{}},
 	} {
-		got, errno := WishOf(test.flag)
+		got, errno := ParseOpenMode(test.flag)
 		if errno != test.errno || errno == 0 && got != test.want {
 			t.Errorf("%s: %+v %v", test.name, got, errno)
 		}

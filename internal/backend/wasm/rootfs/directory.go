@@ -13,7 +13,7 @@ const (
 	// namesPiece is how many names are read at once.
 	namesPiece = 1024
 	// maxNames is how many a guest may have at once. wazero takes fewer than it
-	// asked for as the end of the directory, so a larger wish cannot be cut.
+	// asked for as the end of the directory, so a larger request cannot be cut.
 	maxNames = 64 * namesPiece
 )
 

@@ -31,7 +31,7 @@ func (m *mount) isList(name string) bool {
 	return errno == 0 && m.directory == nil && isTop(rel)
 }
 
-func (m *mount) newList(w wish, release func()) (sys.File, sys.Errno) {
+func (m *mount) newList(w openMode, release func()) (sys.File, sys.Errno) {
 	if w.Write || w.Create {
 		return nil, sys.EISDIR
 	}

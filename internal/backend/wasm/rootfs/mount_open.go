@@ -11,20 +11,20 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// wish is what a guest wants of an open. No file gets more of a mode than this.
-type wish struct {
-	guestfs.Wish
+// openMode is what a guest wants of an open. No file gets more of a mode than this.
+type openMode struct {
+	guestfs.OpenMode
 	perm fs.FileMode
 }
 
-func wishOf(flag sys.Oflag, perm fs.FileMode) (wish, sys.Errno) {
-	w, errno := guestfs.WishOf(flag)
-	return wish{w, perm & 0o644}, errno
+func parseOpenMode(flag sys.Oflag, perm fs.FileMode) (openMode, sys.Errno) {
+	w, errno := guestfs.ParseOpenMode(flag)
+	return openMode{w, perm & 0o644}, errno
 }
 
 // accepts says whether the thing may be opened like that. It is asked before the
 // open, whose effects on a device nobody knows, and after it.
-func (w wish) accepts(info fs.FileInfo) sys.Errno {
+func (w openMode) accepts(info fs.FileInfo) sys.Errno {
 	mode := info.Mode()
 	switch {
 	case mode&fs.ModeSymlink != 0:
@@ -45,7 +45,7 @@ func (w wish) accepts(info fs.FileInfo) sys.Errno {
 
 // flags are those of package os. Truncating and appending are not among them:
 // what is opened is looked at first, and each growth is measured.
-func (w wish) flags() int {
+func (w openMode) flags() int {
 	flags := os.O_RDONLY
 	if w.Write {
 		flags = os.O_WRONLY
@@ -61,7 +61,7 @@ func (w wish) flags() int {
 
 // flagsToMake are those for what was not there when it was looked at. A link that came
 // meanwhile is not followed by whoever may not.
-func (w wish) flagsToMake() int {
+func (w openMode) flagsToMake() int {
 	flags := w.flags() | os.O_CREATE
 	if w.Exclusive || !w.Follow {
 		flags |= os.O_EXCL
@@ -72,7 +72,7 @@ func (w wish) flagsToMake() int {
 // OpenFile implements sys.FS.
 func (m *mount) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
 	return m.handles.Open(name, flag, func(release func()) (sys.File, sys.Errno) {
-		w, errno := wishOf(flag, perm)
+		w, errno := parseOpenMode(flag, perm)
 		if errno != 0 {
 			return nil, errno
 		}
@@ -81,7 +81,7 @@ func (m *mount) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.Fil
 }
 
 // open calls release when the file is closed, not when it is not opened.
-func (m *mount) open(name string, w wish, release func()) (sys.File, sys.Errno) {
+func (m *mount) open(name string, w openMode, release func()) (sys.File, sys.Errno) {
 	if m.set.ended() {
 		return nil, sys.EBADF
 	}
@@ -123,7 +123,7 @@ func (m *mount) open(name string, w wish, release func()) (sys.File, sys.Errno) 
 var errSpecial = errors.New("no plain file")
 
 // openSpot opens what passes both looks.
-func (m *mount) openSpot(s spot, w wish) (*os.File, fs.FileInfo, error) {
+func (m *mount) openSpot(s spot, w openMode) (*os.File, fs.FileInfo, error) {
 	before, err := s.stat(w.Follow)
 	created := errors.Is(err, fs.ErrNotExist) && w.Create && !s.alone
 	switch {
@@ -163,7 +163,7 @@ func (m *mount) openSpot(s spot, w wish) (*os.File, fs.FileInfo, error) {
 }
 
 // lookAgain is the second look, at what was really opened.
-func (m *mount) lookAgain(f *os.File, before fs.FileInfo, s spot, w wish) (fs.FileInfo, error) {
+func (m *mount) lookAgain(f *os.File, before fs.FileInfo, s spot, w openMode) (fs.FileInfo, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func flips(t *testing.T, dir, name, other string) (stop func()) {
 }
 
 // hammered is how often at least; on a busy machine it is until the race was seen
-// from both sides, but not for ever.
+// from both sides, but not forever.
 const hammered = 3000
 
 func goesOn(round int, seen ...int) bool {

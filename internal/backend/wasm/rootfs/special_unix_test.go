@@ -22,7 +22,7 @@ func mkfifo(t *testing.T, path string) {
 	}
 }
 
-// Each of these opens would wait for ever, or wake a program of the host.
+// Each of these opens would wait forever, or wake a program of the host.
 func TestSpecialFilesAreNotOpened(t *testing.T) {
 	dir, err := os.MkdirTemp("", "cordon") // a socket's path must be short
 	if err != nil {
@@ -64,7 +64,7 @@ func TestWhatWasOpenedIsLookedAtAgain(t *testing.T) {
 	mkfifo(t, filepath.Join(w.granted, "fifo"))
 	m := w.set.mounts[0]
 	s, _ := m.find("open", "fifo")
-	for _, access := range []wish{{Wish: guestfs.Wish{Read: true, Follow: true}}, {Wish: guestfs.Wish{Read: true, Write: true, Follow: true}}} {
+	for _, access := range []openMode{{OpenMode: guestfs.OpenMode{Read: true, Follow: true}}, {OpenMode: guestfs.OpenMode{Read: true, Write: true, Follow: true}}} {
 		f, err := s.root.OpenFile(s.name, access.flags(), 0) // does not wait
 		if err != nil {
 			t.Fatal(err)

@@ -148,15 +148,15 @@ func TestWhatIsThereIsNotMadeAgain(t *testing.T) {
 	}
 	// One that was not there is made by nobody else: not through a link, either.
 	for _, c := range []struct {
-		guestfs.Wish
+		guestfs.OpenMode
 		exclusive bool
 	}{
-		{guestfs.Wish{Create: true, Write: true, Follow: true}, false},
-		{guestfs.Wish{Create: true, Write: true}, true},
-		{guestfs.Wish{Create: true, Write: true, Follow: true, Exclusive: true}, true},
+		{guestfs.OpenMode{Create: true, Write: true, Follow: true}, false},
+		{guestfs.OpenMode{Create: true, Write: true}, true},
+		{guestfs.OpenMode{Create: true, Write: true, Follow: true, Exclusive: true}, true},
 	} {
-		if got := (wish{Wish: c.Wish}).flagsToMake(); got&os.O_CREATE == 0 || got&os.O_EXCL != 0 != c.exclusive {
-			t.Errorf("%+v: %#x", c.Wish, got)
+		if got := (openMode{OpenMode: c.OpenMode}).flagsToMake(); got&os.O_CREATE == 0 || got&os.O_EXCL != 0 != c.exclusive {
+			t.Errorf("%+v: %#x", c.OpenMode, got)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func TestAnotherFileIsNoticed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.lookAgain(f, before, c.spot, wish{Wish: guestfs.Wish{Read: true, Follow: c.follow}})
+		_, err = m.lookAgain(f, before, c.spot, openMode{OpenMode: guestfs.OpenMode{Read: true, Follow: c.follow}})
 		if (err == nil) != c.fine {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -8,7 +8,7 @@ import (
 
 // maxNames is how many a guest gets at once: wazero keeps them for as long as the directory
 // is open, even if they are removed and count no more. It takes fewer than it asked for
-// as the end of the directory, so that a larger wish cannot be cut. The C library wishes for
+// as the end of the directory, so that a larger request cannot be cut. The C library asks for
 // less than 200.
 const maxNames = 256
 

@@ -8,7 +8,7 @@
 //	tmp.Allow(16 << 20)                     // its size, once that is known; none before
 //	used := tmp.Used()
 //
-// There is nothing to close: whoever forgets the FS has freed it.
+// There is nothing to close: the garbage collector frees the FS.
 //
 // # The walls
 //

@@ -10,7 +10,7 @@ import (
 )
 
 // accepts says whether the node may be opened like that.
-func accepts(w guestfs.Wish, s spot) sys.Errno {
+func accepts(w guestfs.OpenMode, s spot) sys.Errno {
 	n := s.node
 	switch {
 	case w.Exclusive:
@@ -29,7 +29,7 @@ func accepts(w guestfs.Wish, s spot) sys.Errno {
 
 // OpenFile implements sys.FS.
 func (f *FS) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File, sys.Errno) {
-	w, errno := guestfs.WishOf(flag)
+	w, errno := guestfs.ParseOpenMode(flag)
 	if errno != 0 {
 		return nil, errno
 	}
@@ -50,7 +50,7 @@ func (f *FS) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File, 
 }
 
 // open finds or makes the node, and counts its handle.
-func (f *FS) open(path string, w guestfs.Wish, perm fs.FileMode) (*node, sys.Errno) {
+func (f *FS) open(path string, w guestfs.OpenMode, perm fs.FileMode) (*node, sys.Errno) {
 	follow := always
 	switch {
 	case w.Create && strings.HasSuffix(path, "/"):

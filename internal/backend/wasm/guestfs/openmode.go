@@ -6,19 +6,19 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// accessMode are the two bits of an Oflag that are no flags.
+// accessMode are the two bits of an Oflag that are not flags.
 const accessMode = sys.O_RDWR | sys.O_WRONLY
 
-// Wish is what a guest wants of an open, once it makes sense.
-type Wish struct {
+// OpenMode is what a guest asks for when it opens a file.
+type OpenMode struct {
 	Read, Write, Create, Exclusive, Truncate, Append, Directory, Follow, Sync bool
 }
 
-// WishOf reads the flags of an open.
-func WishOf(flag sys.Oflag) (Wish, sys.Errno) {
+// ParseOpenMode reads the flags of an open, and refuses those that contradict each other.
+func ParseOpenMode(flag sys.Oflag) (OpenMode, sys.Errno) {
 	has := func(f sys.Oflag) bool { return flag&f != 0 }
 	access := flag & accessMode
-	w := Wish{
+	w := OpenMode{
 		Read:      access == sys.O_RDONLY || access == sys.O_RDWR,
 		Write:     access == sys.O_WRONLY || access == sys.O_RDWR,
 		Create:    has(sys.O_CREAT),
