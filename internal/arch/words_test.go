@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"regexp"
@@ -65,18 +64,9 @@ var wordExceptions = []struct{ file, phrase, why string }{
 	{"LICENSE", "", "the words of the license"},
 }
 
-// wordsPending are the directories and files whose wording is still being rewritten.
-// One without findings must be taken off.
-var wordsPending = []string{
-	"internal/backend/jail",
-
-	"internal/pythonwasm",
-}
-
 // TestPlainWords reads all text of the checkout: comments, messages, documents,
 // identifiers and file names.
 func TestPlainWords(t *testing.T) {
-	pending := map[string]int{}
 	needed := map[int]bool{}
 	files := 0
 	texts(t, func(name string, text []byte) {
@@ -84,8 +74,6 @@ func TestPlainWords(t *testing.T) {
 		for _, f := range append(findWords(name, []byte(name)), findWords(name, text)...) {
 			if x := wordException(name, f.line); x >= 0 {
 				needed[x] = true
-			} else if p := pendingFor(name); p != "" {
-				pending[p]++
 			} else {
 				t.Errorf("%s:%d: %q (%s): write: %s", name, f.number, f.text, f.rule.name, f.rule.instead)
 			}
@@ -94,18 +82,10 @@ func TestPlainWords(t *testing.T) {
 	if files < 500 {
 		t.Fatalf("found only %d files", files)
 	}
-	for _, p := range wordsPending {
-		if pending[p] == 0 {
-			t.Errorf("%s has no findings: take it off wordsPending", p)
-		}
-	}
 	for n, x := range wordExceptions {
 		if !needed[n] {
 			t.Errorf("the exception for %s %q is not needed", x.file, x.phrase)
 		}
-	}
-	for _, p := range slices.Sorted(maps.Keys(pending)) {
-		t.Logf("pending: %s: %d findings", p, pending[p])
 	}
 }
 
@@ -188,16 +168,6 @@ func wordException(file, line string) int {
 		}
 	}
 	return -1
-}
-
-// pendingFor gives the longest entry of wordsPending that has the file.
-func pendingFor(file string) (entry string) {
-	for _, p := range wordsPending {
-		if (file == p || path.Dir(file) == p || strings.HasPrefix(file, p+"/")) && len(p) > len(entry) {
-			entry = p
-		}
-	}
-	return entry
 }
 
 // texts calls f for each text file of the checkout. It walks, since a checkout need

@@ -47,7 +47,7 @@ func attemptOnce(ctx context.Context, b *Backend, job backend.Job) (run.Result, 
 	return r, errors.Join(err, s.Close())
 }
 
-// waits says how many places wait, after all that are being built are there.
+// waits says how many sandboxes wait, after all that are being built are there.
 func (a *ahead) waits() (n int) {
 	a.building.Wait()
 	a.mu.Lock()
@@ -58,17 +58,17 @@ func (a *ahead) waits() (n int) {
 	return n
 }
 
-// mustWait is for tests that have nothing to show where no place was built ahead.
+// mustWait is for tests that have nothing to show where no sandbox was built ahead.
 func (a *ahead) mustWait(t *testing.T, want int) {
 	t.Helper()
 	if n := a.waits(); n != want {
-		t.Fatalf("%d places wait, want %d", n, want)
+		t.Fatalf("%d sandboxes wait, want %d", n, want)
 	}
 }
 
-// A place that was built ahead is for the same workspace, and for what lies at
+// A sandbox that was built ahead is for the same workspace, and for what lies at
 // its path now.
-func TestPlacesBuiltAhead(t *testing.T) {
+func TestSandboxesBuiltAhead(t *testing.T) {
 	b := opened(t, policy.Policy{AllowInterpreters: true})
 	parent := t.TempDir()
 	directory := filepath.Join(parent, "workspace")
@@ -81,7 +81,7 @@ func TestPlacesBuiltAhead(t *testing.T) {
 	}
 	b.ahead.mustWait(t, 1)
 	if r := runs(t, b, list); !r.OK() || r.Stdout != "made\n" {
-		t.Errorf("in a place that was built ahead: %q %s", r.Stdout, r.Error)
+		t.Errorf("in a sandbox that was built ahead: %q %s", r.Stdout, r.Error)
 	}
 	b.ahead.mustWait(t, 1)
 	if err := os.Rename(directory, directory+".old"); err != nil {
@@ -132,7 +132,7 @@ func TestGrantsAreLookedAtAgain(t *testing.T) {
 	}
 }
 
-func TestPlacesAheadAreBounded(t *testing.T) {
+func TestSandboxesAheadAreBounded(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	b, err := New(Options{})
 	if err != nil {
@@ -150,11 +150,11 @@ func TestPlacesAheadAreBounded(t *testing.T) {
 		}
 	}
 	if n := b.ahead.waits(); n == 0 || n > maxAhead {
-		t.Errorf("%d places wait", n)
+		t.Errorf("%d sandboxes wait", n)
 	}
 	for r, list := range b.ahead.idle {
 		if len(list) > maxAheadPerRecipe {
-			t.Errorf("%d places wait for %s", len(list), r.workspace.path)
+			t.Errorf("%d sandboxes wait for %s", len(list), r.workspace.path)
 		}
 		b.ahead.expire(r, list[0])
 	}
@@ -162,19 +162,19 @@ func TestPlacesAheadAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 	if n := b.ahead.count; n != 0 {
-		t.Errorf("%d places are still counted", n)
+		t.Errorf("%d sandboxes are still counted", n)
 	}
 	if p := b.ahead.take(recipe{}); p != nil {
-		t.Error("a closed backend gives a place")
+		t.Error("a closed backend gives a sandbox")
 	}
 }
 
 // Whose time is up at the moment at which somebody takes it, is not lost.
-func TestPlaceTakenAtItsEnd(t *testing.T) {
+func TestSandboxTakenAtItsEnd(t *testing.T) {
 	b := opened(t, policy.Policy{})
 	runs(t, b, run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}})
 	if n := b.ahead.waits(); n != 1 {
-		t.Fatalf("%d places wait", n)
+		t.Fatalf("%d sandboxes wait", n)
 	}
 	for r, list := range b.ahead.idle {
 		list[0].expiry.Stop() // as if it had fired, and waited for the lock
@@ -193,8 +193,8 @@ func TestPlaceTakenAtItsEnd(t *testing.T) {
 	}
 }
 
-// A place that was killed while it waited is not the caller's problem.
-func TestPlaceThatWasKilled(t *testing.T) {
+// A sandbox that was killed while it waited is not the caller's problem.
+func TestSandboxThatWasKilled(t *testing.T) {
 	b := opened(t, policy.Policy{})
 	req := run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}}
 	runs(t, b, req)

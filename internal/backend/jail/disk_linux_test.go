@@ -107,7 +107,7 @@ func TestDiskWatchOfFiles(t *testing.T) {
 	}
 }
 
-// What cannot be walked, because it is too deep or closed, is not a place to hide.
+// What cannot be walked, because it is too deep or closed, hides nothing.
 func TestDiskWatchGivesUp(t *testing.T) {
 	root := t.TempDir()
 	directory := root

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What the kernel shows of a place in its first moment: the init is still a copy of the
+// What the kernel shows of a sandbox in its first moment: the init is still a copy of the
 // Runner, and the command is small.
 func TestMemoryOfTheInit(t *testing.T) {
 	proc := t.TempDir()

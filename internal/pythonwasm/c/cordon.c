@@ -237,11 +237,11 @@ run_boot(PyObject *source)
     return 0;
 }
 
-/* settle collects what the boot left behind, and tells the collector to leave the rest
+/* freeze_heap collects what the boot left behind, and tells the collector to leave the rest
  * alone: a collection that walks through it would write to nearly every page, and each
  * of them would become the instance's own. */
 static int
-settle(void)
+freeze_heap(void)
 {
     PyObject *gc = PyImport_ImportModule("gc");
     if (gc == NULL) {
@@ -271,7 +271,7 @@ cordon_boot(char *given, uint32_t length)
         }
         booting = 0;
         Py_DECREF(source);
-        if (!failure && settle() < 0) {
+        if (!failure && freeze_heap() < 0) {
             failure = 3;
         }
     }

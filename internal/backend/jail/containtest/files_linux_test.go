@@ -178,7 +178,7 @@ var fileActs = map[string]act{
 	"writable mounts": writableMounts,
 }
 
-// path is told by itself, or by the key under which the host has told it.
+// path is the path of an attempt, or the one that the host put under its key.
 func (t told) path() string {
 	if key := t.text("key"); key != "" {
 		return t.text(key)

@@ -58,7 +58,7 @@ func foreignAttempts() []attempt {
 	}
 	// Whoever makes such a call himself is ended for it, and that is said.
 	return inWall("foreign ABI", append(all, attempt{
-		name: "is told", act: "elf", told: map[string]any{"program": "getpid", "itself": true},
+		name: "reported", act: "elf", told: map[string]any{"program": "getpid", "itself": true},
 		want: run.Signaled, touched: endedByFilter, bwrap: bwrapSignaled(unix.SIGSYS),
 		proof: proof{naked: true, ends: ending{run.Exited, answered}, maybe: "this kernel has no i386"},
 	}))

@@ -121,7 +121,7 @@ func systemCallAttempts() []attempt {
 		attempt{name: "raise its priority", act: "raise priority", proof: nakedRoot},
 		attempt{name: "clear no_new_privs", sh: `grep -q 'NoNewPrivs:.1' /proc/self/status || escaped; grep -q 'Seccomp:.2' /proc/self/status || escaped; held`, proof: naked},
 		attempt{name: "hammer", act: "hammer", want: run.Denied,
-			bwrap: ending{run.Succeeded, 0}, // nobody is told of what its filter denies
+			bwrap: ending{run.Succeeded, 0}, // its filter reports no denials
 			proof: proof{naked: true, ends: ending{run.Succeeded, 0}}},
 	))
 }

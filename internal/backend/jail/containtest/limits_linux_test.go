@@ -192,7 +192,7 @@ func plantOld(t *testing.T, s *scene) {
 	}
 }
 
-// plantNoise has the host write beside the workspace while the command runs.
+// plantNoise writes from the host beside the workspace while the command runs.
 func plantNoise(t *testing.T, s *scene) {
 	s.write(t, "noise", "", 0o644)
 	stop, done := make(chan struct{}), make(chan struct{})

@@ -17,7 +17,7 @@ import (
 // devices. Only here would one see that a mount has lost its part.
 type mountRule struct {
 	at string
-	// flags are those of every place; native are more, in a root that is ours:
+	// flags are those of every sandbox; native are more, in a root that is ours:
 	// bubblewrap leaves programs executable where nobody can put one.
 	flags, native string
 }

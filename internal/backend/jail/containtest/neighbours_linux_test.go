@@ -20,8 +20,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// meetingPlaces tells both where they could meet: names that nobody else has.
-func meetingPlaces(all ...*scene) {
+// meetingPoints gives both the names where they could meet, which nobody else has.
+func meetingPoints(all ...*scene) {
 	name, key := "cdn-"+rand.Text(), 1+mathrand.Int32N(1<<30)
 	for _, s := range all {
 		s.told["name"], s.told["file"], s.told["segment"], s.told["marker"] = "@"+name, "/tmp/"+name, key, name
@@ -88,7 +88,7 @@ func TestContainNeighbours(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		in, holder := io.Pipe()
 		a, b := suite.scene(t, attempt{}, suite.guarded), suite.scene(t, attempt{}, suite.guarded)
-		meetingPlaces(a, b)
+		meetingPoints(a, b)
 		request := func(s *scene, act string) run.Request {
 			req := s.request
 			req.Command.Args, req.Command.Env = s.command(attempt{act: act})
@@ -116,14 +116,14 @@ func TestContainNeighbours(t *testing.T) {
 	})
 }
 
-// Without walls they meet in every place.
+// Without walls they meet everywhere.
 func TestContainNeighboursCanMeet(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("walls are tried without the race detector")
 	}
 	suite := newSuite(t, policy.JailNative)
 	s := suite.scene(t, attempt{}, suite.bait)
-	meetingPlaces(s)
+	meetingPoints(s)
 	command := func(act string) *exec.Cmd {
 		argv, env := s.command(attempt{act: act})
 		cmd := exec.CommandContext(t.Context(), argv[0])

@@ -157,8 +157,8 @@ func mounts(t told) error {
 		if len(fields) < 5 || strings.HasPrefix(fields[4], t.text("temporary")+"/") { // our own
 			continue
 		}
-		for _, place := range []string{"/sys", "/boot", "/home", "/root", "/mnt"} {
-			if fields[4] == place || strings.HasPrefix(fields[4], place+"/") {
+		for _, dir := range []string{"/sys", "/boot", "/home", "/root", "/mnt"} {
+			if fields[4] == dir || strings.HasPrefix(fields[4], dir+"/") {
 				fmt.Print(line)
 				return nil
 			}

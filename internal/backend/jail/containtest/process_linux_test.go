@@ -70,7 +70,7 @@ const bwrapInit = "the first process is bubblewrap's own, which hides nothing an
 // bwrapSignaled is what bubblewrap makes of a signal: an exit code, as a shell does.
 func bwrapSignaled(by syscall.Signal) ending { return ending{run.Exited, 128 + int(by)} }
 
-// initAttempts try the first process of the place, which is ours.
+// initAttempts try the first process of the sandbox, which is ours.
 func initAttempts() []attempt {
 	all := []attempt{
 		{name: "all signals", act: "bombard", plant: plantInit, touched: processTouched, proof: naked},

@@ -20,7 +20,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// eachBackend runs a test for everything that can build a place.
+// eachBackend runs a test for everything that can build a sandbox.
 func eachBackend(t *testing.T, test func(t *testing.T, suite *suite)) {
 	t.Setenv("TMPDIR", shortDirectory(t))
 	for _, jail := range containBackends() {

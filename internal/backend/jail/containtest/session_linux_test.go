@@ -57,7 +57,7 @@ func (s *scene) atTerminal(t *testing.T, a attempt) string {
 	return out.String()
 }
 
-// runnerAtTerminal has a shell write to the terminal, from a jail or without one.
+// runnerAtTerminal runs a shell that writes to the terminal, from a jail or without one.
 func runnerAtTerminal(t told) error {
 	if t["naked"] == true {
 		out, err := exec.Command("/bin/sh", "-c", shellPrelude+toTheTerminal).Output()

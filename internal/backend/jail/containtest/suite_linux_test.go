@@ -23,7 +23,7 @@ import (
 )
 
 // attempt is one try to get through one wall, made from inside a command. It is
-// made by this very test binary, which is bound into the place (see acts), or by
+// made by this very test binary, which is bound into the sandbox (see acts), or by
 // a shell, so that no compiler is needed.
 type attempt struct {
 	wall, name string
@@ -39,7 +39,7 @@ type attempt struct {
 	canary bool
 	// want is the outcome that is right where the attempt cannot tell itself.
 	want run.Outcome
-	// bwrap is how the attempt ends where bubblewrap builds the place, if that is
+	// bwrap is how the attempt ends where bubblewrap builds the sandbox, if that is
 	// another way. It is no leave to succeed.
 	bwrap ending
 	// open is why the attempt may succeed there. It must not bring out a secret or
@@ -61,11 +61,11 @@ type proof struct {
 	naked bool
 	// root says that it works for root alone, even naked.
 	root bool
-	// uid is whom root runs it as; 0 means as itself.
+	// uid is the user that root runs it as; 0 means as itself.
 	uid int
-	// without runs it in a place that lacks these walls.
+	// without runs it in a sandbox that lacks these walls.
 	without []policy.Wall
-	// relaxed runs it in a place whose scene was changed in this way.
+	// relaxed runs it in a sandbox whose scene was changed in this way.
 	relaxed func(s *scene)
 	// ends is how an attempt ends that nothing stops, where it cannot tell itself.
 	ends ending
@@ -104,7 +104,7 @@ type scene struct {
 	naked     bool // the attempt is made without a jail
 	changed   bool // the policy is not the suite's own
 	without   []policy.Wall
-	secret    string         // what is planted for this attempt alone, and not told
+	secret    string         // what is planted for this attempt alone, and not passed to it
 	before    string         // how the target of the attempt looked
 	process   *canaryProcess // a process of the host
 }
@@ -211,7 +211,7 @@ func (s *scene) grant(change func(*policy.Policy)) {
 	change(&s.policy)
 }
 
-// run makes the attempt in a place.
+// run makes the attempt in a sandbox.
 func (s *scene) run(t *testing.T, a attempt) run.Result {
 	t.Helper()
 	r, err := s.try(t, a)
@@ -315,7 +315,7 @@ func (s *scene) plantCanaries(t *testing.T) {
 }
 
 // broken says that the attempt's program gave up on itself: that shows nothing, in
-// a place or without one.
+// a sandbox or without one.
 func (a attempt) broken(r run.Result) bool {
 	return a.act != "" && r.ExitCode != nil && *r.ExitCode == brokenCode
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // usrAttempts try to change the system where no file mode keeps the guest from it:
-// it is nobody there, for whom modes would stand in for a mount that is writable.
+// it is the user nobody there, and file modes would hide a writable mount.
 func usrAttempts() []attempt {
 	asGuest := proof{naked: true, uid: confine.Nobody}
 	return []attempt{

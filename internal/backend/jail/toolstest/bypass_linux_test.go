@@ -140,7 +140,7 @@ func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
 		if len(r.Violations) != 1 || r.Violations[0].Count != 2 || r.Violations[0].Detail != "evil.test.example:80: not in allow_net" {
 			t.Errorf("the violations are %+v", r.Violations)
 		}
-		// The guest is told as well, and by whom.
+		// The guest reads it as well, and that it comes from cordon.
 		if !strings.Contains(r.Stdout, "cordon: evil.test.example:80: not in allow_net") {
 			t.Errorf("the guest reads %q", r.Stdout)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// testClients has programs fetch things as they always do. None of them is told
-// of the proxy by more than its environment.
+// testClients runs programs that fetch things as they always do. Only their
+// environment names the proxy.
 func testClients(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl", "wget", "git", "python3")
 	p = strictPolicy(p)
@@ -100,7 +100,7 @@ for scheme in ("http", "https"):
 }
 
 // testNodeClient: fetch looks at the environment since Node.js 22.21 and 24.5.
-// An older one has to be told what to do, and can do it all the same.
+// An older one needs an option for that.
 func testNodeClient(t *testing.T, w *workshop) {
 	hosttest.NeedsExtra(t, hosttest.Node)
 	var major, minor int
@@ -142,7 +142,7 @@ func pip(t *testing.T) []string {
 }
 
 // The client in Go is this very binary, which fetches a URL instead of running
-// tests when it is told to.
+// tests when a variable says so.
 const (
 	fetchVariable = "CORDON_TEST_FETCH"
 	sizeVariable  = "CORDON_TEST_FETCH_SIZE" // how many bytes to read and not to show

@@ -193,11 +193,11 @@ print("served")
 `)
 			reaches(t, r, "served")
 			// What is in the arguments is the sandbox's own as well: test suites
-			// are told so where their server is.
-			for _, place := range []string{"http://localhost:8000/", "http://127.0.0.1:8000/", "http://[::1]:8000/"} {
-				r := w.run("curl", "-sS", place)
+			// name their server that way.
+			for _, url := range []string{"http://localhost:8000/", "http://127.0.0.1:8000/", "http://[::1]:8000/"} {
+				r := w.run("curl", "-sS", url)
 				if r.Outcome != run.Exited || r.ExitCode == nil || *r.ExitCode != 7 {
-					t.Errorf("%s: %s %s %q; want that curl finds nobody there", place, r.Outcome, r.Error, r.Stderr)
+					t.Errorf("%s: %s %s %q; want that curl finds nobody there", url, r.Outcome, r.Error, r.Stderr)
 				}
 			}
 		})

@@ -84,7 +84,7 @@ func TestToolsTar(t *testing.T) {
 		if err := os.Symlink("run.sh", w.path("in/link")); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Link(w.path("in/secret"), w.path("in/twin")); err != nil {
+		if err := os.Link(w.path("in/secret"), w.path("in/second")); err != nil {
 			t.Fatal(err)
 		}
 		w.ok("tar", "--xattrs", "-czf", "all.tar.gz", "in")
@@ -102,9 +102,9 @@ func TestToolsTar(t *testing.T) {
 			t.Errorf("the link leads to %q, %v", to, err)
 		}
 		a, errA := os.Stat(w.path("out/in/secret"))
-		b, errB := os.Stat(w.path("out/in/twin"))
+		b, errB := os.Stat(w.path("out/in/second"))
 		if errA != nil || errB != nil || !os.SameFile(a, b) {
-			t.Errorf("the twins are two files: %v, %v", errA, errB)
+			t.Errorf("the links are two files: %v, %v", errA, errB)
 		}
 		// Everything that a command makes belongs to whoever gave it the directory.
 		if entry, err := os.ReadFile(w.path("out/in/secret")); err != nil || len(entry) == 0 {

@@ -13,7 +13,7 @@ func testModes(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl", "python3")
 	t.Run("nothing granted", func(t *testing.T) {
 		w := online(t, n, p)
-		// The name is not found, and that is all: nothing to be told about, no
+		// The name is not found, and that is all: no violation, no
 		// proxy to be seen.
 		r := w.curl(`url = "https://allowed.test.example/"`)
 		if r.ExitCode == nil || *r.ExitCode != 6 || len(r.Violations) > 0 || len(r.Traffic) > 0 {

@@ -58,7 +58,7 @@ func testRawBypasses(t *testing.T, n *internet, p policy.Policy) {
 		refused []string
 	}{
 		// Every notation of an address, as it is. What is 400 is not even HTTP,
-		// and there is no host that could be told.
+		// and names no host to report.
 		{"decimal", connect("1572395074:80"), "403", []string{"93.184.216.66:80" + byAddress}},
 		{"octal", connect("0135.0270.0330.0102:80"), "403", []string{"93.184.216.66:80" + byAddress}},
 		{"hexadecimal", connect("0x5DB8D842:80"), "403", []string{"93.184.216.66:80" + byAddress}},

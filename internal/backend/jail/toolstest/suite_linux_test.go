@@ -18,7 +18,7 @@ import (
 // at what is left in the workspace from the host's side. A wall that a compiler
 // or a package manager stumbles over is one that gets switched off.
 
-// jails are what can build a place. Every program must run in each of them.
+// jails are what can build a sandbox. Every program must run in each of them.
 var jails = []policy.JailBackend{policy.JailNative, policy.JailBwrap}
 
 // eachJail gives a test the policy for commands, once for each of them.

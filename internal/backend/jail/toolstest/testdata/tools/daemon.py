@@ -1,4 +1,4 @@
-"""Becomes a daemon by the book, serves on a socket, and is asked by who started it."""
+"""Becomes a daemon by the book, serves on a socket, and answers the process that started it."""
 import fcntl
 import os
 import socket

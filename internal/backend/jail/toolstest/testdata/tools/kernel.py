@@ -83,8 +83,8 @@ def events():
 def files():
     os.mkfifo("pipe")
     os.symlink("nowhere", "dangling")
-    os.link("mapped.bin", "twin")
-    os.rename("twin", "renamed")
+    os.link("mapped.bin", "second")
+    os.rename("second", "renamed")
     os.utime("renamed", (1, 2))
     assert os.stat("renamed").st_mtime == 2
     os.setxattr("renamed", "user.note", b"x")

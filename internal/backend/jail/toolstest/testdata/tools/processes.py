@@ -54,7 +54,7 @@ def answer(server, reply):
 def sockets():
     """A server and a client in two processes, at every kind of address that is the jail's own."""
     here = os.path.join(os.getcwd(), "s")
-    places = [
+    addresses = [
         (socket.AF_UNIX, here),
         (socket.AF_UNIX, tempfile.mktemp()),
         (socket.AF_UNIX, "\0tools"),
@@ -62,9 +62,9 @@ def sockets():
         (socket.AF_INET, ("0.0.0.0", 0)),
         (socket.AF_INET6, ("::1", 0)),
     ]
-    for family, place in places:
+    for family, address in addresses:
         with socket.socket(family) as server:
-            server.bind(place)
+            server.bind(address)
             server.listen()
             child = os.fork()
             if child == 0:
@@ -77,7 +77,7 @@ def sockets():
                 data = b""
                 while piece := client.recv(100):
                     data += piece
-                assert data == b"there back", (place, data)
+                assert data == b"there back", (address, data)
             assert os.waitpid(child, 0)[1] == 0
     os.unlink(here)
     with socket.create_server(("", 0)) as server, socket.create_connection(("localhost", server.getsockname()[1])):

@@ -12,7 +12,7 @@ import (
 
 // Workspaces and grants lie where people have them, also where the sandbox has
 // something of its own.
-func TestToolsPlaces(t *testing.T) {
+func TestToolsLocations(t *testing.T) {
 	t.Parallel()
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		for _, parent := range []string{"/var/tmp", "/run", "/opt", "/mnt", "/tmp", "/var/lib", "/dev/shm"} {
