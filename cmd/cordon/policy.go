@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/policyfile"
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -21,14 +23,46 @@ const policyExitHelp = `Exit codes:
 func newPolicyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Show policies: what guests may do",
+		Short: "Check and show policies: what guests may do",
 		Args:  cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newPolicyShowCommand(), newPolicyListCommand())
+	cmd.AddCommand(newPolicyCheckCommand(), newPolicyShowCommand(), newPolicyListCommand())
 	return cmd
+}
+
+func newPolicyCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE…",
+		Short: "Check policy files",
+		Long: `Check policy files. Each problem is reported with its line, its key and what to write
+instead. Nothing runs, and the host is not looked at: cordon doctor --policy FILE says
+which walls of a policy this host can put up.
+
+` + policyExitHelp,
+		Example: "  cordon policy check team.yaml",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			return runPolicyCheck(cmd.Context(), args)
+		}),
+	}
+}
+
+func runPolicyCheck(ctx context.Context, files []string) error {
+	out := &tap{ctx: ctx, to: os.Stdout}
+	var problems []error
+	for _, file := range files {
+		if _, err := policyfile.Load(file); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		if _, err := fmt.Fprintf(out, "%s: valid\n", text.Line(file)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(problems...)
 }
 
 func newPolicyShowCommand() *cobra.Command {
@@ -78,11 +112,11 @@ func runPolicyShow(ctx context.Context, opts policyShowOptions) error {
 	if opts.json {
 		return printJSON(out, policy.FromPolicy(p), isTerminal(os.Stdout))
 	}
-	text, err := policyfile.Format(p)
+	formatted, err := policyfile.Format(p)
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(text)
+	_, err = out.Write(formatted)
 	return err
 }
 
