@@ -80,7 +80,7 @@
 // # What happens to your program
 //
 // The Runner forks it to start an interpreter behind walls, again when it
-// replaces one, and for the place of each command. The copy lives for a few milliseconds and runs none of your
+// replaces one, and for the sandbox of each command. The copy lives for a few milliseconds and runs none of your
 // code. A thread of your program waits for each interpreter, and one more
 // attends to it. Signals, the working directory and the environment stay as they
 // are. On the tier `wasm` nothing is forked: guests run in the goroutines of their

@@ -40,7 +40,7 @@ func (p Policy) NetGrants() ([]NetGrant, error) {
 	return grants, nil
 }
 
-// JailBackend names what builds the place of a command.
+// JailBackend names what builds the sandbox of a command.
 type JailBackend string
 
 // The zero value means JailNative.

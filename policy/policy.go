@@ -35,7 +35,7 @@ type Policy struct {
 	// DangerousWorkspace lets a command work in a home directory or a directory
 	// of the system.
 	DangerousWorkspace bool
-	// Jail is what builds the place of a command.
+	// Jail is what builds the sandbox of a command.
 	Jail JailBackend
 	// Python is the interpreter; empty means the one cordon finds.
 	Python string

@@ -199,7 +199,7 @@ type Violation struct {
 // Enforcement says what really stood between this guest and its host.
 type Enforcement struct {
 	Tier policy.Tier `json:"tier"`
-	// Jail says what built the place of a command; null for a script.
+	// Jail says what built the sandbox of a command; null for a script.
 	Jail policy.JailBackend `json:"jail"`
 	// Walls maps each wall to "enforced", with details, or "missing: why".
 	Walls map[policy.Wall]string `json:"walls"`

@@ -30,10 +30,10 @@ func (j Job) Tools() map[string]run.Tool {
 // Deterministic says whether its guest sees no clock and no chance.
 func (j Job) Deterministic() bool { return j.Script.Deterministic || j.Module.Deterministic }
 
-// ErrNotStarted: the place was gone before the guest was handed over.
+// ErrNotStarted: the sandbox was gone before the guest was handed over.
 var ErrNotStarted = errors.New("the guest was not started")
 
-// UntilStarted attempts something again while the place for it is gone too early.
+// UntilStarted attempts something again while the sandbox for it is gone too early.
 // Somebody may kill a few places; whoever kills them all is not outlasted.
 func UntilStarted[T any](ctx context.Context, attempt func() (T, error)) (got T, err error) {
 	const attempts = 100

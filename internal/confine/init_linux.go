@@ -84,7 +84,7 @@ func OpenInit() (int, error) {
 // ErrLongOrder says that no program can have so many arguments.
 var ErrLongOrder = errors.New("the command line is too long")
 
-// Execute tells the init of a place what to execute in it.
+// Execute tells the init of a sandbox what to execute in it.
 func (p *Process) Execute(program string, argv, env []string) error {
 	order, err := encodeOrder(program, argv, env)
 	if err != nil {

@@ -81,7 +81,7 @@ var words = map[string]string{
 
 	"Enforcement":                     "What really stood between a guest and its host.",
 	"Enforcement.tier":                "The kind of isolation.",
-	"Enforcement.jail":                "What built the place of a command.",
+	"Enforcement.jail":                "What built the sandbox of a command.",
 	"Enforcement.walls":               "Each wall, with \"enforced\" and details, or \"missing: why\".",
 	"Enforcement.violations_observed": "false where the kernel denies without telling.",
 
