@@ -161,9 +161,9 @@ func TestKillOnClose(t *testing.T) {
 func TestDoctor(t *testing.T) {
 	w := start(t)
 	got := w.run(t, "", w.cordon, "doctor", "--python", w.python)
-	for _, line := range []string{"app_container  missing", "job_object    enforced", "no filter of system calls", "third-party code", "CPython 3.11.9"} {
+	for _, line := range []string{"app_container  missing", "job_object    enforced", "system calls are not filtered", "third-party code", "CPython 3.11.9"} {
 		if !strings.Contains(got.out, line) {
-			t.Errorf("doctor does not speak of %q: %s%s", line, got.out, got.err)
+			t.Errorf("doctor does not mention %q: %s%s", line, got.out, got.err)
 		}
 	}
 }
