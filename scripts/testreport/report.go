@@ -107,6 +107,9 @@ func (r *report) end(t test, e event) {
 	if t.name != "" {
 		r.ended[t] = e.Elapsed
 	}
+	if e.Action != "skip" {
+		delete(r.left, t) // a test script shows each of its lines, also a skip that was not taken
+	}
 	if e.Action == "fail" {
 		r.failed = append(r.failed, t)
 		r.printFailed(t)

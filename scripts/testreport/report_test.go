@@ -23,6 +23,7 @@ const transcript = `{"Action":"start","Package":"m/good"}
 {"Action":"output","Package":"m/good","Test":"TestA","Output":"=== RUN   TestA\n"}
 {"Action":"output","Package":"m/good","Test":"TestA","Output":"    a_test.go:3: talk of a test that passes\n"}
 {"Action":"run","Package":"m/good","Test":"TestA/part"}
+{"Action":"output","Package":"m/good","Test":"TestA/part","Output":"    > [!wine] skip 'needs Wine: make test-all runs it'\\n"}
 {"Action":"pass","Package":"m/good","Test":"TestA/part","Elapsed":2.5}
 {"Action":"pass","Package":"m/good","Test":"TestA","Elapsed":3}
 {"Action":"run","Package":"m/good","Test":"TestWine"}
