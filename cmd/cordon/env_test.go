@@ -1,57 +1,20 @@
 package main
 
 import (
-	"flag"
-	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/cli/clitest"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Every flag of every command has an environment variable, and no two share one.
 // internal/cli knows the names that both programs use.
 func TestEveryFlagHasAVariable(t *testing.T) {
-	all := map[string]bool{}
-	var visit func(*cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		variables := map[string]string{}
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			name := cli.VariableOf(f)
-			if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" || variables[name] != "" {
-				t.Errorf("%s: the environment variable of --%s is %s", cmd.CommandPath(), f.Name, name)
-			}
-			variables[name] = f.Name
-			all[cli.VariableOf(f)] = true
-		})
-		for _, c := range cmd.Commands() {
-			visit(c)
-		}
-	}
-	visit(newRootCommand())
-	sameVariables(t, "../../internal/cli/variables_cordon.txt", all)
-}
-
-var update = flag.Bool("update", false, "write the list of environment variables")
-
-// sameVariables compares the list that the other program knows with what there is.
-func sameVariables(t *testing.T, list string, all map[string]bool) {
-	t.Helper()
-	have := strings.Join(slices.Sorted(maps.Keys(all)), "\n") + "\n"
-	if *update {
-		if err := os.WriteFile(list, []byte(have), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if known, err := os.ReadFile(list); err != nil || string(known) != have {
-		t.Errorf("%s is not what the flags say (%v): run this test with -update", list, err)
-	}
+	clitest.CheckVariables(t, newRootCommand(), "../../internal/cli/variables_cordon.txt")
 }
 
 // rootFor builds the requested command alone, and it equals the one in the full tree.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -68,10 +69,10 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 	color := colored(os.Stdout)
 	verdicts, err := suite.Prove(ctx, runner, func(v attack.Verdict) {
 		if opts.json {
-			_ = printJSON(out, proof{v.Attempt.Name, v.Attempt.Title, v.State, v.Detail}, false)
+			_ = printJSON(out, proof{v.Attempt.Name, v.Attempt.Title, v.State, v.Detail}, false) // the tap keeps the first error
 			return
 		}
-		_ = out.line(showVerdict(v, color))
+		_ = out.line(showVerdict(v, color)) // likewise
 	})
 	if report != nil {
 		if err := attack.JUnit(report, verdicts); err != nil {
@@ -81,7 +82,7 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 			return run.Errorf(run.Internal, "--junit: %w", err)
 		}
 	}
-	if err != nil {
+	if err := cmp.Or(err, out.err); err != nil {
 		return err
 	}
 	if !opts.json {

@@ -2,23 +2,18 @@ package main
 
 import (
 	"errors"
-	"flag"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/cli/clitest"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"go.uber.org/goleak"
-
-	"github.com/cordon-sandbox/cordon/internal/cli"
 )
 
 // programs is the directory with both programs.
@@ -97,29 +92,9 @@ func hardlink(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Link(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
 }
 
-// Every flag has an environment variable, and cordon knows its name.
+// cordon knows the names of these variables, too.
 func TestEveryFlagHasAVariable(t *testing.T) {
-	all := map[string]bool{}
-	for _, cmd := range allCommands(newRootCommand()) {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { all[cli.VariableOf(f)] = true })
-	}
-	sameVariables(t, "../../internal/cli/variables_cordond.txt", all)
-}
-
-var update = flag.Bool("update", false, "write the list of environment variables")
-
-// sameVariables compares the list that the other program knows with what there is.
-func sameVariables(t *testing.T, list string, all map[string]bool) {
-	t.Helper()
-	have := strings.Join(slices.Sorted(maps.Keys(all)), "\n") + "\n"
-	if *update {
-		if err := os.WriteFile(list, []byte(have), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if known, err := os.ReadFile(list); err != nil || string(known) != have {
-		t.Errorf("%s is not what the flags say (%v): run this test with -update", list, err)
-	}
+	clitest.CheckVariables(t, newRootCommand(), "../../internal/cli/variables_cordond.txt")
 }
 
 // To users it is one product: no help text names cordond.

@@ -6,17 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
 // scripts/api passes with the committed API, and fails with words that help when a name
 // is gone or nothing was recorded.
 func TestAPIScript(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it compiles three packages")
-	}
-	if _, err := os.Stat(filepath.Join(root, ".cache/bin/apidiff")); err != nil {
-		t.Skip("apidiff is not installed: make lint installs it")
-	}
+	hosttest.NeedsExtra(t, hosttest.APIDiff)
 	directory := t.TempDir()
 	for _, name := range []string{"cordon.api", "policy.api", "run.api"} {
 		text, err := os.ReadFile(filepath.Join(root, "api", name))

@@ -161,7 +161,7 @@ var homes = []struct {
 	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
 	{"golang.org/x/time", []string{"internal/admission"}, "one place says whose turn it is", false},
 	{"go.opentelemetry.io", []string{"internal/tracing"}, "observers stand outside", true},
-	{"testing", []string{"internal/hosttest", "internal/backend/backendtest"}, "test code stays in tests", true},
+	{"testing", []string{"internal/hosttest", "internal/backend/backendtest", "internal/cli/clitest"}, "test code stays in tests", true},
 	{"C", nil, "cordon is one static binary", false},
 }
 
@@ -188,6 +188,7 @@ func TestHomes(t *testing.T) {
 // never from beside it. A new package has to be put into one.
 var layers = [][]string{
 	{"cmd/cordon", "cmd/cordond", "bench", "bench/soak", "compat", "compat/newest", "deploy", "internal/backend/jail/containtest", "internal/backend/jail/toolstest", "internal/wine", "python", "scripts/testreport"},
+	{"internal/cli/clitest"},
 	{"internal/cli", "internal/doctor", "internal/httpapi", "internal/jsonlines", "internal/mcpclient", "internal/mcpserver", "internal/backend/backendtest"},
 	{"internal/hosttest", "internal/service"},
 	{"."},
@@ -281,7 +282,7 @@ func TestLeaves(t *testing.T) {
 
 // helpers of tests must not find their way into anything that is shipped.
 func TestTestHelpersStayInTests(t *testing.T) {
-	helpers := []string{"internal/hosttest", "internal/backend/backendtest"}
+	helpers := []string{"internal/hosttest", "internal/backend/backendtest", "internal/cli/clitest"}
 	each(t, func(system string, p listed) {
 		name, ours := local(p.ImportPath)
 		if !ours || slices.Contains(helpers, name) {

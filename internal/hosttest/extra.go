@@ -22,6 +22,8 @@ const (
 	NodeClients     Extra = "the MCP clients and validator of Node" // the directory
 	Frameworks      Extra = "the agent frameworks"                  // the virtual environment
 	Wine            Extra = "Wine"                                  // the directory of the prefix
+	Groff           Extra = "groff"                                 // the program
+	APIDiff         Extra = "apidiff"                               // the program
 	OtherPythons    Extra = "every CPython of this host"            // nothing: it only takes time
 )
 
@@ -38,6 +40,10 @@ func (e Extra) find() string {
 		return FindProgram("node")
 	case NPM:
 		return FindProgram("npm")
+	case Groff:
+		return FindProgram("groff")
+	case APIDiff:
+		return inCache("bin", "apidiff")
 	case NodeClients:
 		return os.Getenv("CORDON_TEST_NODE")
 	case Frameworks:

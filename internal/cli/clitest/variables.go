@@ -1,0 +1,50 @@
+// Package clitest has the checks that both programs make of their flags.
+package clitest
+
+import (
+	"flag"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cordon-sandbox/cordon/internal/cli"
+)
+
+var update = flag.Bool("update", false, "write the list of environment variables")
+
+// CheckVariables checks that every flag below root has an environment variable, that no
+// two flags of a command share one, and that the list in a file of internal/cli has them
+// all. With -update it writes the list.
+func CheckVariables(t *testing.T, root *cobra.Command, list string) {
+	t.Helper()
+	all := map[string]bool{}
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		flags := map[string]string{}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			name := cli.VariableOf(f)
+			if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" || flags[name] != "" {
+				t.Errorf("%s: the environment variable of --%s is %s", cmd.CommandPath(), f.Name, name)
+			}
+			flags[name], all[name] = f.Name, true
+		})
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(root)
+	have := strings.Join(slices.Sorted(maps.Keys(all)), "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(list, []byte(have), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known, err := os.ReadFile(list); err != nil || string(known) != have {
+		t.Errorf("%s is not what the flags say (%v): run this test with -update", list, err)
+	}
+}
