@@ -43,7 +43,7 @@ which walls of a policy this host can put up.
 
 ` + policyExitHelp,
 		Example: "  cordon policy check team.yaml",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    cobra.ArbitraryArgs,
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			return runPolicyCheck(cmd.Context(), args)
 		}),
@@ -51,6 +51,9 @@ which walls of a policy this host can put up.
 }
 
 func runPolicyCheck(ctx context.Context, files []string) error {
+	if len(files) == 0 {
+		return run.Errorf(run.Invalid, "name the files to check: cordon policy check FILE…")
+	}
 	out := &tap{ctx: ctx, to: os.Stdout}
 	var problems []error
 	for _, file := range files {
