@@ -32,7 +32,7 @@ Exit codes:
   2         bad usage, or there is no log
   130, 143  SIGINT or SIGTERM ended cordon`,
 		Example: "  cordon audit show r1\n  cordon audit show --json r1 | jq .violations",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Arguments(1, 1),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			return runAuditShow(cmd.Context(), opts, args[0])
 		}),

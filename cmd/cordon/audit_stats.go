@@ -27,7 +27,7 @@ reason. The wall times are the median and the 99th percentile, within 2 %.
 
 ` + auditExitHelp,
 		Example: "  cordon audit stats --since 1h\n  cordon audit stats --since 2026-01-02T00:00:00Z --json",
-		Args:    cobra.NoArgs,
+		Args:    cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runAuditStats(cmd.Context(), opts)
 		}),

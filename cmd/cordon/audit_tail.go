@@ -26,7 +26,7 @@ were blocked. Lines that begin with "log:" are about the log itself.
 
 ` + auditExitHelp,
 		Example: "  cordon audit tail -n 100\n  cordon audit tail -f --json | jq .caller",
-		Args:    cobra.NoArgs,
+		Args:    cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runAuditTail(cmd.Context(), opts)
 		}),

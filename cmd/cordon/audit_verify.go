@@ -32,7 +32,7 @@ Exit codes:
   2         bad usage, there is no log, or it needs its key
   130, 143  SIGINT or SIGTERM ended cordon`,
 		Example: "  cordon audit verify\n  cordon audit verify --key /etc/cordon/audit.key --head \"$(cat noted)\"",
-		Args:    cobra.NoArgs,
+		Args:    cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runAuditVerify(cmd.Context(), opts)
 		}),

@@ -51,7 +51,7 @@ Exit codes:
             wasm and --python-wasm, the bundle
   130, 143  SIGINT or SIGTERM ended cordon`,
 		Example: "  cordon doctor\n  cordon doctor --policy strict --json\n  cordon doctor --prove --junit report.xml",
-		Args:    cobra.NoArgs,
+		Args:    cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			// As the service does, so that doctor inside a unit speaks for a service
 			// there.

@@ -43,7 +43,7 @@ which walls of a policy this host can put up.
 
 ` + policyExitHelp,
 		Example: "  cordon policy check team.yaml",
-		Args:    cobra.ArbitraryArgs,
+		Args:    cli.Arguments(1, -1),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			return runPolicyCheck(cmd.Context(), args)
 		}),
@@ -51,9 +51,6 @@ which walls of a policy this host can put up.
 }
 
 func runPolicyCheck(ctx context.Context, files []string) error {
-	if len(files) == 0 {
-		return run.Errorf(run.Invalid, "name the files to check: cordon policy check FILE…")
-	}
 	out := &tap{ctx: ctx, to: os.Stdout}
 	var problems []error
 	for _, file := range files {
@@ -78,7 +75,7 @@ itself a valid policy file. Without an argument it is the default policy.
 
 ` + policyExitHelp,
 		Example: "  cordon policy show strict\n  cordon policy show team.yaml --json",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.Arguments(0, 1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			for _, info := range policy.Presets() {
@@ -129,7 +126,7 @@ func newPolicyListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the presets",
 		Long:  "List the presets that --policy knows by name.\n\n" + policyExitHelp,
-		Args:  cobra.NoArgs,
+		Args:  cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runPolicyList(cmd.Context(), opts)
 		}),

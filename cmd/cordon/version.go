@@ -16,7 +16,7 @@ func newVersionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Long:  "Print version, commit, Go version and platform.\n\nExit codes:\n  0  always",
-		Args:  cobra.NoArgs,
+		Args:  cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runVersion(cmd.Context(), opts)
 		}),

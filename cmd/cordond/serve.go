@@ -37,7 +37,7 @@ and when it stops, and feeds its watchdog.
   cordon serve --listen unix:/run/user/1000/cordon.sock
   cordon serve --listen :8734 --tokens tokens.yaml --tls-cert cert.pem --tls-key key.pem
   curl -s 127.0.0.1:8734/v1/runs --json '{"script": "result = 6 * 7"}'`,
-		Args: cobra.NoArgs,
+		Args: cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runServe(cmd.Context(), opts)
 		}),

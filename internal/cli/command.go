@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -23,6 +24,20 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 		return run.Errorf(run.Invalid, "unknown command %q: did you mean %s %s?", args[0], cmd.CommandPath(), likely)
 	}
 	return run.Errorf(run.Invalid, "unknown command %q (see %s --help)", args[0], cmd.CommandPath())
+}
+
+// Arguments accepts so many arguments; a negative most means any number. Its errors show
+// how the command is written.
+func Arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch usage := cmd.UseLine(); {
+		case len(args) < least:
+			return run.Errorf(run.Invalid, "an argument is missing: write %s", usage)
+		case most >= 0 && len(args) > most:
+			return run.Errorf(run.Invalid, "unexpected argument %s: write %s", text.Quote(args[most]), usage)
+		}
+		return nil
+	}
 }
 
 // Action turns a command's work into a cobra function: it reads the environment variables

@@ -34,7 +34,7 @@ The scripts need no other package.
 Exit codes:
   0  the script was printed
   2  bad usage`,
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      cobra.MatchAll(Arguments(1, 1), cobra.OnlyValidArgs),
 		ValidArgs: shells,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := writeCompletion(os.Stdout, makeRoot(), args[0]); err != nil {

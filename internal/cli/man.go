@@ -16,7 +16,7 @@ import (
 // `make release`. makeRoot makes the whole tree of commands.
 func NewManCommand(program string, makeRoot func() *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "man", Short: "Print the manual page", Hidden: true, Args: cobra.NoArgs,
+		Use: "man", Short: "Print the manual page", Hidden: true, Args: Arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if _, err := io.WriteString(os.Stdout, ManPage(program, makeRoot())); err != nil {
 				return run.Wrap(run.Internal, err)
