@@ -70,6 +70,7 @@ func (l *Log) commit(c *chain) error {
 	l.mu.Lock()
 	batch := l.pending[:len(l.pending):len(l.pending)]
 	unnoted := l.unnoted
+	wasFailing := l.failing != nil
 	l.mu.Unlock()
 
 	done, err := c.append(batch)
@@ -77,6 +78,10 @@ func (l *Log) commit(c *chain) error {
 		err = c.note(Note{Event: Dropped, Count: unnoted})
 	} else {
 		unnoted = 0
+	}
+	// Before Flush and Admit can return it: who sees the failure finds it reported.
+	if err != nil && !wasFailing {
+		l.opts.OnError(err)
 	}
 
 	l.mu.Lock()
@@ -91,14 +96,10 @@ func (l *Log) commit(c *chain) error {
 	} else {
 		l.failures++
 	}
-	news := err != nil && l.failing == nil
 	l.failing = err
 	close(l.changed)
 	l.changed = make(chan struct{})
 	l.mu.Unlock()
-	if news {
-		l.opts.OnError(err)
-	}
 	return err
 }
 
