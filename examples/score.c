@@ -1,5 +1,5 @@
 // A library for `cordon wasm --call score`: the sum of the numbers in its argument.
-// examples/score.wasm is made of it:
+// examples/score.wasm is built from it:
 //
 //   clang-16 --target=wasm32 -O2 -nostdlib -Wl,--no-entry -o score.wasm score.c
 #include <stddef.h>
@@ -7,15 +7,15 @@
 
 #define EXPORT(name) __attribute__((export_name(name)))
 
-// cordon writes the argument to where this says. Each call finds a new instance, so
-// that nothing has to be given back.
+// cordon writes the argument to the address that this function returns. Each call gets
+// a new instance, so nothing has to be freed.
 EXPORT("cordon_alloc") void *cordon_alloc(size_t size) {
   static char room[32 << 10];
   return size <= sizeof room ? room : NULL;
 }
 
-// score takes JSON and gives JSON: the address of the answer in the upper half of its
-// result, and the length in the lower.
+// score takes JSON and returns JSON: the address of the answer in the upper half of its
+// result, and the length in the lower half.
 EXPORT("score") int64_t score(const char *json, size_t size) {
   static char answer[24];
   char *digit = answer + sizeof answer;
