@@ -10,11 +10,11 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
-// Bytes is an amount of memory, disk or output. Its text form always carries
-// a unit ("64MiB"), so that nobody has to guess what 256 meant.
+// Bytes is an amount of memory, disk or output. Its text form always has a
+// unit ("64MiB"), so that no reader has to guess what 256 means.
 type Bytes int64
 
-// The units that a size may be written in.
+// Units of sizes.
 const (
 	Byte Bytes = 1
 	KiB        = 1024 * Byte
@@ -22,8 +22,8 @@ const (
 	GiB        = 1024 * MiB
 )
 
-// units that are read. A bare K, M or G means the binary unit, as in the
-// memory flags of every container tool.
+// units are the suffixes that ParseBytes accepts. A bare K, M or G is the
+// binary unit, as in the memory flags of container tools.
 var units = map[string]Bytes{
 	"B":   Byte,
 	"KiB": KiB, "MiB": MiB, "GiB": GiB,
@@ -31,13 +31,13 @@ var units = map[string]Bytes{
 	"K": KiB, "M": MiB, "G": GiB, "k": KiB, "m": MiB, "g": GiB,
 }
 
-// binaryUnits are the ones that are written, the largest first.
+// binaryUnits are the suffixes that String writes, the largest first.
 var binaryUnits = []struct {
 	suffix string
 	size   Bytes
 }{{"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}}
 
-// ParseBytes reads a size with its unit.
+// ParseBytes parses a size such as "64MiB". The unit is required.
 func ParseBytes(text string) (Bytes, error) {
 	s := strings.TrimSpace(text)
 	positive := strings.TrimPrefix(s, "-")
@@ -51,7 +51,7 @@ func ParseBytes(text string) (Bytes, error) {
 	case unit == "":
 		return 0, fmt.Errorf("%s has no unit: write %sB, %[2]sKiB, %[2]sMiB or %[2]sGiB", quote(text), positive)
 	case !known:
-		return 0, fmt.Errorf("%s has the unit %s, which is not known: write B, KiB, MiB or GiB", quote(text), quote(unit))
+		return 0, fmt.Errorf("%s has an unknown unit %s: write B, KiB, MiB or GiB", quote(text), quote(unit))
 	case positive != s:
 		return 0, fmt.Errorf("%s is negative: a size is zero or more", quote(text))
 	}
@@ -62,9 +62,9 @@ func ParseBytes(text string) (Bytes, error) {
 	return Bytes(n), nil
 }
 
-// wholeMultiple gives a decimal number times a unit.
+// wholeMultiple returns a decimal number times a unit, as a whole number.
 func wholeMultiple(number string, unit int64) (int64, error) {
-	// A rational, because a float loses bytes above 2^53.
+	// A rational number, because a float loses bytes above 2^53.
 	exact, _ := new(big.Rat).SetString(number)
 	exact.Mul(exact, new(big.Rat).SetInt64(unit))
 	whole := new(big.Int).Quo(exact.Num(), exact.Denom())
@@ -77,8 +77,8 @@ func wholeMultiple(number string, unit int64) (int64, error) {
 	return whole.Int64(), nil
 }
 
-// String is the shortest exact form ("64MiB", "1.5GiB", "1000B"): a size that
-// is printed and read again, in a policy or a request, is still the same.
+// String returns the shortest exact form ("64MiB", "1.5GiB", "1000B"), which
+// ParseBytes parses to the same size.
 func (b Bytes) String() string {
 	for _, u := range binaryUnits {
 		switch {
@@ -92,8 +92,7 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10) + "B"
 }
 
-// Rounded is the form for measured amounts, where nobody wants to read every
-// byte: "31.2MiB".
+// Rounded returns a form with one decimal, for measured amounts: "31.2MiB".
 func (b Bytes) Rounded() string {
 	for _, u := range binaryUnits {
 		if b >= u.size {
@@ -103,10 +102,10 @@ func (b Bytes) Rounded() string {
 	return strconv.FormatInt(int64(b), 10) + "B"
 }
 
-// MarshalText lets a size stand in JSON and YAML with its unit.
+// MarshalText writes the size with its unit, for JSON and YAML.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// UnmarshalText refuses a size without a unit.
+// UnmarshalText parses a size. One without a unit is an error.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	v, err := ParseBytes(string(text))
 	if err != nil {
@@ -116,9 +115,9 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// isDecimal accepts "64" and "1.5" and nothing else that Go would read as a
-// number: no exponents, no hexadecimal, no underscores, no infinity. The
-// length is bounded because what follows is arithmetic without bounds.
+// isDecimal accepts numbers such as "64" and "1.5", but no exponents, hexadecimal
+// digits, underscores or infinity, which Go would parse too. It bounds the length,
+// because the arithmetic on the number has no bound of its own.
 func isDecimal(s string) bool {
 	whole, fraction, dotted := strings.Cut(s, ".")
 	return len(s) <= 40 && isDigits(whole) && (!dotted || isDigits(fraction))
@@ -128,5 +127,6 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// quote has a name of its own because text is what the parsers call their input.
+// quote wraps text.Quote: the parsers here have a parameter named text, which hides
+// the package.
 func quote(s string) string { return text.Quote(s) }

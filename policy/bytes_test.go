@@ -18,7 +18,7 @@ func TestParseBytes(t *testing.T) {
 		{"1.5GiB", 1536 * MiB}, {" 64 MiB ", 64 * MiB}, {"1kB", 1000}, {"1KB", 1000}, {"2MB", 2e6}, {"1GB", 1e9},
 		{"1K", KiB}, {"1k", KiB}, {"512M", 512 * MiB}, {"512m", 512 * MiB}, {"2G", 2 * GiB}, {"2g", 2 * GiB},
 		{"0.3KiB", 307}, {"007B", 7},
-		{"9223372036854775807B", math.MaxInt64}, // not 2^63: a float would say so
+		{"9223372036854775807B", math.MaxInt64}, // a float would round it to 2^63
 		{"8589934591GiB", 8589934591 * GiB},
 	} {
 		if got, err := ParseBytes(tt.in); err != nil || got != tt.want {
@@ -31,11 +31,11 @@ func TestParseBytesRefuses(t *testing.T) {
 	for _, tt := range []struct{ in, words string }{
 		{"", "is not a size"}, {" ", "is not a size"}, {"MiB", "is not a size"}, {"lots", "is not a size"},
 		{"256", "has no unit: write 256B, 256KiB, 256MiB or 256GiB"}, {"1.5", "has no unit"}, {"-1", "has no unit"},
-		{"64Mb", `has the unit "Mb", which is not known`}, {"64mib", "not known"}, {"1TiB", "not known"}, {"1e3B", "not known"},
+		{"64Mb", `has an unknown unit "Mb"`}, {"64mib", "unknown unit"}, {"1TiB", "unknown unit"}, {"1e3B", "unknown unit"},
 		{"-1MiB", "is negative"}, {"--1MiB", "is not a size"}, {"+1MiB", "is not a size"},
 		{"9223372036854775808B", "too large"}, {"8589934592GiB", "too large"},
 		{"0.5B", "is less than one"}, {"1.2.3MiB", "is not a size"}, {".5MiB", "is not a size"}, {"5.MiB", "is not a size"},
-		{"0x10MiB", "not known"}, {"1_000B", "not known"}, {"InfMiB", "is not a size"}, {"NaNB", "is not a size"},
+		{"0x10MiB", "unknown unit"}, {"1_000B", "unknown unit"}, {"InfMiB", "is not a size"}, {"NaNB", "is not a size"},
 		{strings.Repeat("9", 1<<20) + "B", "is not a size"},
 	} {
 		_, err := ParseBytes(tt.in)

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Count is a number of instructions. Its text form may carry a multiplier: "50M" is
+// Count is a number of instructions. Its text form may have a multiplier: "50M" is
 // fifty million.
 type Count int64
 
-// multipliers are decimal, the largest first: nobody counts instructions in powers of
-// two.
+// multipliers are decimal, because instructions are not counted in powers of two. The
+// largest comes first.
 var multipliers = []struct {
 	suffix string
 	size   Count
 }{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}}
 
-// ParseCount reads a number with or without its multiplier.
+// ParseCount parses a number such as "50M". The multiplier is optional.
 func ParseCount(text string) (Count, error) {
 	s := strings.TrimSpace(text)
 	positive := strings.TrimPrefix(s, "-")
@@ -31,7 +31,7 @@ func ParseCount(text string) (Count, error) {
 	}
 	switch {
 	case !isDecimal(number), suffix != "":
-		return 0, fmt.Errorf("%s is not a number of instructions: write a number, with k, M, G or T for more, like 50M", quote(text))
+		return 0, fmt.Errorf("%s is not a number of instructions: write a number, optionally with k, M, G or T, like 50M", quote(text))
 	case positive != s:
 		return 0, fmt.Errorf("%s is negative: a number of instructions is zero or more", quote(text))
 	}
@@ -42,7 +42,7 @@ func ParseCount(text string) (Count, error) {
 	return Count(n), nil
 }
 
-// String is the shortest exact form.
+// String returns the shortest exact form.
 func (c Count) String() string {
 	for _, m := range multipliers {
 		if c >= m.size && c%m.size == 0 {
@@ -52,10 +52,10 @@ func (c Count) String() string {
 	return strconv.FormatInt(int64(c), 10)
 }
 
-// MarshalText lets a number stand in JSON and YAML with its multiplier.
+// MarshalText writes the number with its multiplier, for JSON and YAML.
 func (c Count) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads what MarshalText writes, and plain numbers.
+// UnmarshalText parses a number with or without a multiplier.
 func (c *Count) UnmarshalText(text []byte) error {
 	v, err := ParseCount(string(text))
 	if err != nil {

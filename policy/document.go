@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Document is what a policy file or flags say, before anybody has checked it:
-// text with units, and empty or nil for what is not said. What it says wins
-// over its preset; what it does not say is the preset's, or the default.
+// Document is the unchecked form of a policy, as a file or flags give it. Amounts
+// are text with units. An empty or nil field takes its value from the preset, or
+// from the defaults if no preset is named.
 type Document struct {
-	// Preset is the policy to start from, by name.
+	// Preset names the policy to start from.
 	Preset string `json:"preset,omitempty" yaml:"preset,omitempty"`
 	Trust  string `json:"trust,omitempty" yaml:"trust,omitempty"`
 	Python string `json:"python,omitempty" yaml:"python,omitempty"`
-	// Preload is a pointer because an empty list says "none" and a missing
-	// one says nothing.
+	// Preload is a pointer because an empty list means "none" and a missing
+	// one means the preset's.
 	Preload       *[]string      `json:"preload,omitempty" yaml:"preload,omitempty,flow"`
 	Limits        DocumentLimits `json:"limits,omitzero" yaml:"limits,omitempty"`
 	Maxima        DocumentLimits `json:"maxima,omitzero" yaml:"maxima,omitempty"`
@@ -25,33 +25,33 @@ type Document struct {
 	AllowNet      []string       `json:"allow_net,omitempty" yaml:"allow_net,omitempty"`
 	Egress        string         `json:"egress,omitempty" yaml:"egress,omitempty"`
 	Jail          string         `json:"jail,omitempty" yaml:"jail,omitempty"`
-	// AllowInterpreters and DangerousWorkspace are pointers because a document
-	// may take back what its preset allows.
+	// AllowInterpreters and DangerousWorkspace are pointers because false
+	// revokes what the preset allows.
 	AllowInterpreters  *bool `json:"allow_interpreters,omitempty" yaml:"allow_interpreters,omitempty"`
 	DangerousWorkspace *bool `json:"dangerous_workspace,omitempty" yaml:"dangerous_workspace,omitempty"`
-	// Deterministic takes the clock and randomness away from modules.
+	// Deterministic gives modules a fixed clock and fixed randomness.
 	Deterministic *bool  `json:"deterministic,omitempty" yaml:"deterministic,omitempty"`
 	PythonWasm    string `json:"python_wasm,omitempty" yaml:"python_wasm,omitempty"`
-	// Language adds to what restricted code may use.
+	// Language extends what restricted code may use.
 	Language DocumentLanguage `json:"language,omitzero" yaml:"language,omitempty"`
 }
 
-// DocumentLanguage names the preset of restricted scripts, and modules and builtins
-// that restricted code may use beside those of its preset.
+// DocumentLanguage names the preset of restricted scripts, and the modules and
+// builtins that restricted code may use in addition to its preset's.
 type DocumentLanguage struct {
 	Preset   string   `json:"preset,omitempty" yaml:"preset,omitempty"`
 	Modules  []string `json:"modules,omitempty" yaml:"modules,omitempty,flow"`
 	Builtins []string `json:"builtins,omitempty" yaml:"builtins,omitempty,flow"`
 }
 
-// DocumentWalls say which walls must hold and which only should.
+// DocumentWalls lists the walls that are required and those that are only preferred.
 type DocumentWalls struct {
 	Require []string `json:"require,omitempty" yaml:"require,omitempty,flow"`
 	Prefer  []string `json:"prefer,omitempty" yaml:"prefer,omitempty,flow"`
 }
 
-// Policy checks the document and gives the policy that it means, or every
-// problem at once as joined FieldErrors.
+// Policy checks the document and returns its policy, or all problems at once as
+// joined FieldErrors.
 func (d Document) Policy() (Policy, error) {
 	var found problems
 	var p Policy
@@ -67,7 +67,7 @@ func (d Document) Policy() (Policy, error) {
 		p.Python = d.Python
 	}
 	if d.Preload != nil {
-		// Not Clone alone: of an empty list it could give nil, the default.
+		// slices.Clone may turn an empty list into nil, which means the default.
 		p.Preload = append([]string{}, *d.Preload...)
 	}
 	if d.OnOutputLimit != "" {
@@ -109,19 +109,19 @@ func (d Document) Policy() (Policy, error) {
 	}
 
 	p.Maxima = d.Maxima.limits("maxima", &found).Or(p.Maxima)
-	// A maximum that the document lowers takes the preset's default with it,
-	// as it does with cordon's own.
+	// A maximum in the document also lowers the preset's default, as it
+	// lowers cordon's own defaults.
 	p.Limits = d.Limits.limits("limits", &found).Or(p.Limits.Capped(p.Maxima.Or(DefaultMaxima())))
 
-	// What the document says of a wall replaces what the preset said of it.
+	// For each wall, the document overrides the preset.
 	p.Require = override(p.Require, d.Walls.Prefer, d.Walls.Require)
 	p.Prefer = override(p.Prefer, d.Walls.Require, d.Walls.Prefer)
 
 	return p, found.withoutEchoes(p.problems()).err()
 }
 
-// override drops from base what the document put on the other list, and adds
-// what it put on this one.
+// override removes from base the walls that the document has in the other list, and
+// adds those that it has in this one.
 func override(base []Wall, other, own []string) []Wall {
 	var walls []Wall
 	for _, w := range base {
@@ -137,8 +137,8 @@ func override(base []Wall, other, own []string) []Wall {
 	return walls
 }
 
-// withoutEchoes adds later problems, except where an earlier one may be their
-// cause: a maximum that could not be read must not be compared with a limit.
+// withoutEchoes adds later problems, except those that an earlier one may have
+// caused: a limit must not be compared with a maximum that could not be parsed.
 func (ps problems) withoutEchoes(later problems) problems {
 	all := slices.Clone(ps)
 	for _, e := range later {
@@ -149,9 +149,9 @@ func (ps problems) withoutEchoes(later problems) problems {
 	return all
 }
 
-// Echoes reports whether a problem with field may be there only because cause
-// could not be read. Whoever reads documents needs it to tell the one from
-// the other.
+// Echoes reports whether a problem with field may be only a consequence of a
+// cause that could not be parsed. Readers of documents use it to report the cause
+// alone.
 func Echoes(field, cause string) bool {
 	group, name, _ := strings.Cut(field, ".")
 	causeGroup, causeName, _ := strings.Cut(cause, ".")
@@ -162,8 +162,8 @@ func Echoes(field, cause string) bool {
 	return field == cause
 }
 
-// FromPolicy says p in full, every default filled in, so that what is printed
-// is what is used and means the same under a later cordon's defaults.
+// FromPolicy returns p as a document with every default filled in, so that it
+// means the same to a later version with other defaults.
 func FromPolicy(p Policy) Document {
 	p = p.Resolved()
 	preload := append([]string{}, p.Preload...)
@@ -180,7 +180,7 @@ func FromPolicy(p Policy) Document {
 		AllowNet:      slices.Clone(p.AllowNet),
 		Egress:        string(p.Egress),
 		Jail:          string(p.Jail),
-		// What is not allowed need not be said.
+		// False is the default.
 		AllowInterpreters: trueOrNil(p.AllowInterpreters), DangerousWorkspace: trueOrNil(p.DangerousWorkspace),
 		Deterministic: trueOrNil(p.Deterministic), PythonWasm: p.PythonWasm,
 

@@ -2,23 +2,23 @@ package policy
 
 import "fmt"
 
-// Egress says how far a command may reach into the network.
+// Egress is how the network access of a command is restricted.
 type Egress string
 
 // The modes; the zero value means EgressStrict.
 const (
-	// EgressStrict gives a command a network namespace with nothing in it but a
-	// proxy that connects to what AllowNet names. Hosts in its arguments are
-	// looked at before it starts.
+	// EgressStrict runs a command in a network namespace that contains only a
+	// proxy, which connects to the hosts in AllowNet. Hosts in the arguments
+	// are checked before the command starts.
 	EgressStrict Egress = "strict"
-	// EgressPreflight only looks at the hosts in the arguments. The command has
+	// EgressPreflight only checks the hosts in the arguments. The command uses
 	// the host's network.
 	EgressPreflight Egress = "preflight"
 	// EgressNone restricts nothing.
 	EgressNone Egress = "none"
 )
 
-// ParseEgress reads a mode; the empty one is the zero value.
+// ParseEgress parses a mode. An empty name gives the zero value.
 func ParseEgress(name string) (Egress, error) {
 	switch e := Egress(name); e {
 	case "", EgressStrict, EgressPreflight, EgressNone:
@@ -27,7 +27,7 @@ func ParseEgress(name string) (Egress, error) {
 	return "", fmt.Errorf("egress %s does not exist: write strict, preflight or none", quote(name))
 }
 
-// NetGrants are what AllowNet means.
+// NetGrants parses AllowNet.
 func (p Policy) NetGrants() ([]NetGrant, error) {
 	var grants []NetGrant
 	for _, text := range p.AllowNet {
@@ -40,7 +40,7 @@ func (p Policy) NetGrants() ([]NetGrant, error) {
 	return grants, nil
 }
 
-// JailBackend names what builds the sandbox of a command.
+// JailBackend names the program that builds the sandbox of a command.
 type JailBackend string
 
 // The zero value means JailNative.
@@ -49,7 +49,7 @@ const (
 	JailBwrap  JailBackend = "bwrap"  // an installed bubblewrap
 )
 
-// ParseJailBackend reads a name; the empty one is the zero value.
+// ParseJailBackend parses a name. An empty one gives the zero value.
 func ParseJailBackend(name string) (JailBackend, error) {
 	switch b := JailBackend(name); b {
 	case "", JailNative, JailBwrap:

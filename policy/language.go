@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Language says what restricted code may use beside what its preset allows.
-// What is added here is added to the wall's weak points: a module that reads
-// files for its caller reads them for a guest too.
+// Language lists what restricted code may use in addition to its preset. Each
+// addition can weaken the wall: a module that reads files for its caller also reads
+// them for a guest.
 type Language struct {
-	// Preset is what restricted scripts go by; empty means LanguageStandard. Hooks
-	// have their own.
+	// Preset is that of restricted scripts; empty means LanguageStandard. Hooks
+	// always use LanguageHook.
 	Preset   LanguagePreset
 	Modules  []string
 	Builtins []string
@@ -23,17 +23,17 @@ type LanguagePreset string
 
 // The presets.
 const (
-	LanguageHook     LanguagePreset = "hook"     // hooks: a few modules, none of which keeps anything of a call
+	LanguageHook     LanguagePreset = "hook"     // hooks: a few modules, none of which keeps state of a call
 	LanguageStandard LanguagePreset = "standard" // restricted scripts
-	LanguageAgent    LanguagePreset = "agent"    // restricted scripts, with what models reach for when they write some
+	LanguageAgent    LanguagePreset = "agent"    // restricted scripts, with the modules that models commonly use
 )
 
-// LanguagePresets lists them.
+// LanguagePresets lists the presets.
 func LanguagePresets() []LanguagePreset {
 	return []LanguagePreset{LanguageHook, LanguageStandard, LanguageAgent}
 }
 
-// standardModules are those of restricted scripts.
+// standardModules are the modules that restricted scripts may import.
 var standardModules = []string{
 	"math", "cmath", "decimal", "fractions", "statistics",
 	"json", "re", "string", "textwrap", "unicodedata", "difflib",
@@ -43,9 +43,9 @@ var standardModules = []string{
 	"pprint",
 }
 
-// languagePresets are what each preset allows; its builtins are those beside the
-// ones that every script has. The rules have their own getattr, setattr, delattr and
-// eval, which look at names and text when they run, and their own input.
+// languagePresets holds what each preset allows. Its builtins are additions to those
+// that every script has. The rules replace getattr, setattr, delattr and eval, which
+// check names and text at run time, and input.
 var languagePresets = map[LanguagePreset]Language{
 	LanguageHook:     {Modules: []string{"math", "random", "json", "re", "collections", "datetime", "itertools", "functools"}},
 	LanguageStandard: {Modules: standardModules, Builtins: []string{"input"}},
@@ -55,10 +55,10 @@ var languagePresets = map[LanguagePreset]Language{
 	},
 }
 
-// Modules are those that code under the preset may import.
+// Modules lists the modules that code under the preset may import.
 func (l LanguagePreset) Modules() []string { return slices.Clone(languagePresets[l].Modules) }
 
-// Allowed gives the modules and builtins of a preset with those of the policy.
+// Allowed returns the modules and builtins of a preset and those that the policy adds.
 func (p Policy) Allowed(preset LanguagePreset) Language {
 	return Language{
 		Modules:  append(preset.Modules(), p.Language.Modules...),
@@ -66,14 +66,13 @@ func (p Policy) Allowed(preset LanguagePreset) Language {
 	}
 }
 
-// ScriptRules is the preset that restricted scripts go by.
+// ScriptRules returns the preset of restricted scripts.
 func (p Policy) ScriptRules() LanguagePreset { return cmp.Or(p.Language.Preset, LanguageStandard) }
 
-// Restricts reports whether every script must go by the language rules.
+// Restricts reports whether the policy requires the language rules for every script.
 func (p Policy) Restricts() bool { return slices.Contains(p.Require, WallLanguage) }
 
-// ParseLanguagePreset reads a preset's name; the empty one means
-// LanguageStandard.
+// ParseLanguagePreset parses a preset's name. An empty one means LanguageStandard.
 func ParseLanguagePreset(name string) (LanguagePreset, error) {
 	if name == "" {
 		return LanguageStandard, nil
@@ -84,8 +83,8 @@ func ParseLanguagePreset(name string) (LanguagePreset, error) {
 	return "", fmt.Errorf("language preset %q does not exist: the presets are %s", name, join(LanguagePresets()))
 }
 
-// DefaultCallLimits is what a call of a hook gets where neither the hook nor
-// the policy says otherwise: the rest are the policy's limits.
+// DefaultCallLimits returns the limits of a call of a hook that differ from the
+// policy's, where neither the hook nor the policy sets them.
 func DefaultCallLimits() Limits {
 	return Limits{WallTime: Duration(5 * time.Second), CPUTime: Duration(5 * time.Second)}
 }

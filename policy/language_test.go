@@ -7,7 +7,7 @@ import (
 )
 
 func TestLanguagePresets(t *testing.T) {
-	// The lists are contracts: who wrote a hook relies on them.
+	// The lists are contracts: existing hooks rely on them.
 	hook := strings.Fields("math random json re collections datetime itertools functools")
 	if got := LanguageHook.Modules(); !slices.Equal(got, hook) {
 		t.Errorf("hook: %v", got)
@@ -32,7 +32,7 @@ func TestLanguagePresets(t *testing.T) {
 	}
 }
 
-func TestLanguageOfAPolicy(t *testing.T) {
+func TestPolicyLanguage(t *testing.T) {
 	p, err := Document{
 		Language: DocumentLanguage{Modules: []string{"heapq"}, Builtins: []string{"input"}},
 		Walls:    DocumentWalls{Require: []string{"language"}},

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// NetGrant is one place on the network that guests may connect to: a name, all
-// names below one, or a range of addresses, with its ports. It is made by
-// ParseNetGrant alone and compares with ==. The zero value allows nothing.
+// NetGrant is a destination on the network that guests may connect to: a name, all
+// names below one, or a range of addresses, and its ports. Only ParseNetGrant makes
+// one, and == compares two. The zero value allows nothing.
 type NetGrant struct {
 	name   string       // canonical, without the "*."; empty for addresses
 	below  bool         // the names below name, not name itself
@@ -23,20 +23,21 @@ type NetGrant struct {
 }
 
 const (
-	portsWeb int32 = 0  // 80 and 443: what a bare name means to whoever writes one
+	portsWeb int32 = 0  // 80 and 443, for a host without a port
 	portsAny int32 = -1 // written as "*"
 )
 
 const (
-	// The DNS has no longer names and labels, so nothing can be at one.
+	// The DNS allows no longer names and labels.
 	maxName  = 253
 	maxLabel = 63
-	// maxHostText is what is looked at at all: a name in another script is
-	// longer before it is in ASCII, but not by more than this.
+	// maxHostText bounds the text before its conversion to ASCII: a name
+	// in another script can take more bytes than its ASCII form, but
+	// not more than this.
 	maxHostText = 2048
 )
 
-// ParseNetGrant reads a grant:
+// ParseNetGrant parses a grant:
 //
 //	api.example.com:443      one name, one port
 //	example.com              ports 80 and 443
@@ -47,10 +48,10 @@ const (
 //	[2001:db8::1]:443        IPv6 in brackets
 //	[fd00::/8]:443
 //
-// Addresses, networks and ports have one spelling, so that a list of grants can
-// be reviewed by reading it. Names are taken as people write them, in any case,
-// in any script and with the dot at their end, and String gives the one form of
-// each. What could be read in two ways is refused.
+// Addresses, networks and ports have one accepted spelling, so that a list of grants
+// can be reviewed by reading it. Names are accepted in upper and lower case, in any
+// script, and with a trailing dot; String returns the canonical form. Ambiguous
+// text is an error.
 func ParseNetGrant(text string) (NetGrant, error) {
 	if err := checkHostText(text); err != nil {
 		return NetGrant{}, fmt.Errorf("%s %w", quote(text), err)
@@ -72,14 +73,14 @@ func ParseNetGrant(text string) (NetGrant, error) {
 	return g, nil
 }
 
-// checkHostText refuses what is in no host, and what parsers of URLs disagree
-// about. One of them reads a different host than we do, and that is the bypass.
+// checkHostText refuses characters that no host has, and characters that URL parsers
+// disagree about. A parser that sees another host than we do is a bypass.
 func checkHostText(text string) error {
 	switch {
 	case text == "":
 		return errors.New("is empty: write host:port, like example.com:443")
 	case len(text) > maxHostText:
-		return fmt.Errorf("is longer than any name: %d characters is the most", maxName)
+		return fmt.Errorf("is too long for a host name: the maximum is %d characters", maxName)
 	case !utf8.ValidString(text):
 		return errors.New("is not valid UTF-8: write the name as text")
 	case strings.ContainsFunc(text, unicode.IsControl):
@@ -87,17 +88,17 @@ func checkHostText(text string) error {
 	case strings.ContainsFunc(text, unicode.IsSpace):
 		return errors.New("has spaces: write the name alone")
 	case strings.Contains(text, "@"):
-		return errors.New("has a user before the host: write what is after the @ alone")
+		return errors.New("has a user before the host: write only the part after the @")
 	case strings.Contains(text, "%"):
-		return errors.New("has a percent sign: zones and escapes are no part of a host, write the name or address alone")
+		return errors.New("has a percent sign, but zones and escapes are not part of a host: write the name or address alone")
 	case strings.ContainsAny(text, `\#?`):
 		return errors.New("has characters of a URL: write host:port, like example.com:443")
 	}
 	return nil
 }
 
-// cutPort splits host:port. The port is empty where there is none; the
-// brackets of an IPv6 address stay on the host.
+// cutPort splits host:port. A missing port is empty. The host keeps the brackets of
+// an IPv6 address.
 func cutPort(text string) (host, port string, err error) {
 	if strings.HasPrefix(text, "[") {
 		inside, after, closed := strings.Cut(text, "]")
@@ -198,12 +199,12 @@ func parsePrefix(text string) (netip.Prefix, error) {
 	case err != nil:
 		return netip.Prefix{}, errors.New("is not a network: write an address and a length, like 10.0.0.0/8:5432 or [fd00::/8]:443")
 	case prefix.Bits() == 0:
-		// It would open the host's own loopback and the cloud's metadata too.
-		return netip.Prefix{}, errors.New("covers every address: name the networks that are meant")
+		// It would include the host's loopback and the cloud's metadata service.
+		return netip.Prefix{}, errors.New("covers every address: name the networks that you need")
 	case prefix.Addr().Is4In6():
 		return netip.Prefix{}, errors.New("is an IPv4 network written as IPv6: write it as IPv4, like 10.0.0.0/8")
 	case prefix.Masked() != prefix:
-		return netip.Prefix{}, fmt.Errorf("has an address inside of the network: write %s for the network, or the address alone", prefix.Masked())
+		return netip.Prefix{}, fmt.Errorf("is an address with the length of a network: write %s for the network, or the address alone", prefix.Masked())
 	}
 	return prefix, nil
 }
@@ -212,9 +213,9 @@ func parseWildcard(host string) (NetGrant, error) {
 	rest, leading := strings.CutPrefix(host, "*.")
 	switch {
 	case host == "*" || host == "*.":
-		return NetGrant{}, errors.New("would allow every host: name those that are meant, like *.example.org")
+		return NetGrant{}, errors.New("would allow every host: name those that you need, like *.example.org")
 	case !leading || strings.Contains(rest, "*"):
-		return NetGrant{}, errors.New("has a wildcard inside of the name: only the first label can be one, like *.example.org")
+		return NetGrant{}, errors.New("has a wildcard inside the name: only the first label can be one, like *.example.org")
 	}
 	name, addr, err := CanonicalHost(rest)
 	switch {
@@ -228,7 +229,7 @@ func parseWildcard(host string) (NetGrant, error) {
 	return NetGrant{name: name, below: true}, nil
 }
 
-// String is the one form of the grant, which parses back to it.
+// String returns the canonical form, which ParseNetGrant parses to the same grant.
 func (g NetGrant) String() string {
 	var host string
 	switch {
@@ -254,19 +255,19 @@ func (g NetGrant) String() string {
 	return host + ":" + strconv.Itoa(int(g.ports))
 }
 
-// Allows reports whether the grant is for this name and port. The name must
-// come from CanonicalHost: here text is compared with text.
+// Allows reports whether the grant includes this name and port. The name must
+// come from CanonicalHost, because it is compared as text.
 func (g NetGrant) Allows(host string, port uint16) bool {
 	return g.CoversName(host) && g.allowsPort(port)
 }
 
-// AllowsAddr reports whether the grant is by address, and for this one and
-// this port. A grant by name says nothing about addresses.
+// AllowsAddr reports whether the grant is by address and includes this address and
+// port. A grant by name includes no address.
 func (g NetGrant) AllowsAddr(addr netip.Addr, port uint16) bool {
 	return g.CoversAddr(addr) && g.allowsPort(port)
 }
 
-// CoversName is Allows for whoever does not know the port.
+// CoversName is Allows for any port.
 func (g NetGrant) CoversName(host string) bool {
 	if g.name == "" {
 		return false
@@ -274,13 +275,12 @@ func (g NetGrant) CoversName(host string) bool {
 	if !g.below {
 		return host == g.name
 	}
-	// The dot is part of the comparison: evilexample.org is not below
-	// example.org.
+	// Compare with the dot: evilexample.org is not below example.org.
 	front, ok := strings.CutSuffix(host, "."+g.name)
 	return ok && front != ""
 }
 
-// CoversAddr is AllowsAddr for whoever does not know the port.
+// CoversAddr is AllowsAddr for any port.
 func (g NetGrant) CoversAddr(addr netip.Addr) bool {
 	return g.prefix.IsValid() && g.prefix.Contains(addr.Unmap())
 }
@@ -295,12 +295,11 @@ func (g NetGrant) allowsPort(port uint16) bool {
 	return int32(port) == g.ports
 }
 
-// CanonicalHost gives the one form of a host that somebody says, with all
-// that decides about it: either a name in lower-case ASCII without a trailing
-// dot, or an address. Every notation that some resolver takes for an IPv4
-// address (0x7f.1, 017700000001, 2130706433, 127.1) is that address, because
-// the rules for addresses have to decide about it. IPv6 may have brackets.
-// What parsers of URLs read in different ways is an error.
+// CanonicalHost returns the canonical form of a host: a name in lower-case ASCII
+// without a trailing dot, or an address. Every notation that some resolver accepts
+// as an IPv4 address (0x7f.1, 017700000001, 2130706433, 127.1) gives that address,
+// so that the rules for addresses apply to it. IPv6 addresses may have brackets.
+// Text that URL parsers read in different ways is an error.
 func CanonicalHost(text string) (name string, addr netip.Addr, err error) {
 	refuse := func(err error) (string, netip.Addr, error) {
 		return "", netip.Addr{}, fmt.Errorf("%s %w", quote(text), err)
@@ -319,7 +318,7 @@ func CanonicalHost(text string) (name string, addr netip.Addr, err error) {
 	if err != nil {
 		return refuse(err)
 	}
-	// After the mapping to ASCII: there are full-width digits and dots.
+	// After the mapping to ASCII, because digits and dots have full-width forms.
 	if addr, isAddress, err := looseIPv4(name); err != nil {
 		return refuse(err)
 	} else if isAddress {
@@ -341,18 +340,18 @@ func canonicalIPv6(text string) (netip.Addr, error) {
 	return addr.Unmap(), nil
 }
 
-// asciiName is text in lower-case ASCII without one trailing dot.
+// asciiName returns text in lower-case ASCII, with one trailing dot removed.
 func asciiName(text string) (string, error) {
 	name := strings.ToLower(text)
-	// Names of plain letters, digits and hyphens need no mapping, and the
-	// strict one would refuse underscores and "r3---sn" that are in use.
+	// ASCII names need no mapping, and the strict mapping would refuse names
+	// that are in use, with underscores or like "r3---sn".
 	if !isASCII(text) || strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--") {
 		mapped, err := idna.Lookup.ToASCII(text)
 		if err != nil {
 			return "", fmt.Errorf("is not a valid international name (%w): write its ASCII form, which begins with xn--", err)
 		}
-		// What does not map to itself would be two hosts for those who map
-		// once and those who map twice.
+		// If a second mapping changes the name, programs that map once and programs
+		// that map twice would connect to different hosts.
 		again, err := idna.Lookup.ToASCII(mapped)
 		if err != nil || again != mapped || !isASCII(mapped) {
 			return "", errors.New("is not a valid international name: write its ASCII form, which begins with xn--")
@@ -368,18 +367,18 @@ func isASCII(s string) bool {
 
 func checkName(name string) error {
 	if len(name) > maxName {
-		return fmt.Errorf("is longer than any name: %d characters is the most", maxName)
+		return fmt.Errorf("is too long for a host name: the maximum is %d characters", maxName)
 	}
 	for label := range strings.SplitSeq(name, ".") {
 		switch {
 		case label == "":
 			return errors.New("has an empty label: write one dot between two labels")
 		case len(label) > maxLabel:
-			return fmt.Errorf("has a label of %d characters: %d is the most", len(label), maxLabel)
+			return fmt.Errorf("has a label of %d characters: the maximum is %d", len(label), maxLabel)
 		case strings.ContainsFunc(label, notInName):
-			return errors.New("is not a host's name: it has letters, digits, hyphens and dots, like api.example.com")
+			return errors.New("is not a host name: write letters, digits, hyphens and dots, like api.example.com")
 		case label[0] == '-' || label[len(label)-1] == '-':
-			return errors.New("has a label that begins or ends with a hyphen: no host has such a name")
+			return errors.New("has a label that begins or ends with a hyphen, which no host name has")
 		}
 	}
 	return nil
@@ -389,11 +388,10 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
-// looseIPv4 reads an IPv4 address as inet_aton and browsers do: one to four
-// numbers, decimal, octal or hexadecimal, the last of which fills the rest. A
-// name whose last label is a number is an address or an error, never a name:
-// there is no such top-level domain, but there are resolvers that would find
-// an address in it.
+// looseIPv4 parses an IPv4 address as inet_aton and browsers do: one to four
+// numbers, decimal, octal or hexadecimal, the last of which fills the remaining
+// bytes. A name whose last label is a number is an address or an error, never a
+// name: no top-level domain is a number, but some resolvers would read an address.
 func looseIPv4(name string) (addr netip.Addr, isAddress bool, err error) {
 	parts := strings.Split(name, ".")
 	if !isNumber(parts[len(parts)-1]) {
@@ -423,8 +421,8 @@ func looseIPv4(name string) (addr netip.Addr, isAddress bool, err error) {
 	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}), true, nil
 }
 
-// isNumber is wider than looseNumber: 08 is a number that nobody reads in the
-// same way.
+// isNumber accepts more than looseNumber: 08 is a number, but programs disagree
+// about its value.
 func isNumber(s string) bool {
 	hex, isHex := strings.CutPrefix(s, "0x")
 	return isDigits(s) || isHex && strings.Trim(hex, "0123456789abcdef") == ""
@@ -435,7 +433,7 @@ func looseNumber(s string) (uint64, bool) {
 	digits := s
 	if hex, isHex := strings.CutPrefix(s, "0x"); isHex {
 		if hex == "" {
-			return 0, true // browsers read it so
+			return 0, true // as browsers do
 		}
 		digits, base = hex, 16
 	} else if len(s) > 1 && s[0] == '0' {

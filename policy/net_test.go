@@ -56,13 +56,13 @@ func TestNetGrantRefusals(t *testing.T) {
 		{"*.*.example.org", "wildcard inside"}, {"example.*", "wildcard inside"},
 		{"*.127.0.0.1", "wildcard before an address"},
 		{"https://example.com", "write host:port"}, {"https://example.com:443/x", "write host:port"}, {"HTTP://example.com", "is a URL"},
-		{"user@example.com:443", "after the @ alone"}, {"user:pw@example.com", "after the @ alone"},
+		{"user@example.com:443", "after the @"}, {"user:pw@example.com", "after the @"},
 		{"example.com/path", "has a path"}, {"example.com:443/path", "has a path"}, {"example.com/", "has a path"},
 		{"a..example.com", "empty label"}, {".example.com", "empty label"}, {"example.com..", "empty label"}, {".", "empty label"},
 		{"exa\x00mple.com", "control characters"}, {"exa\nmple.com", "control characters"}, {"exa\u0085mple.com", "control characters"},
 		{"example.com :443", "has spaces"}, {" example.com", "has spaces"}, {"exam\u00a0ple.com", "has spaces"},
 		{"exam\xffple.com", "not valid UTF-8"},
-		{strings.Repeat("a.", 127) + "com", "longer than any name"}, {strings.Repeat("a", 5000), "longer than any name"},
+		{strings.Repeat("a.", 127) + "com", "too long for a host name"}, {strings.Repeat("a", 5000), "too long for a host name"},
 		{strings.Repeat("a", 64) + ".com", "label of 64 characters"},
 		{"0x7f.1", "write 127.0.0.1"}, {"017700000001", "write 127.0.0.1"}, {"2130706433:80", "write 127.0.0.1"},
 		{"127.1", "write 127.0.0.1"}, {"127.0.0.1.", "write 127.0.0.1"}, {"127.0.1", "write 127.0.0.1"}, {"0300.0.2.7", "write 192.0.2.7"},
@@ -81,7 +81,7 @@ func TestNetGrantRefusals(t *testing.T) {
 		{"example.com:80-90", "a grant for each"}, {"example.com:80,443", "a grant for each"},
 		{"example.com:", "no port after the colon"}, {"[::1]:", "no port after the colon"}, {"example.com:443:443", "more than one colon"},
 		{`example.com\evil`, "characters of a URL"}, {"example.com#x", "characters of a URL"}, {"example.com?x", "characters of a URL"},
-		{"exa!mple.com", "is not a host's name"}, {"-a.example", "hyphen"}, {"a-.example", "hyphen"},
+		{"exa!mple.com", "is not a host name"}, {"-a.example", "hyphen"}, {"a-.example", "hyphen"},
 		{"xn--a.example", "international"}, {"xn--example-.com", "international"}, {"a\u200db.example", "international"},
 	} {
 		g, err := ParseNetGrant(tt.in)
@@ -147,7 +147,7 @@ func TestCanonicalHost(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"example.com", "example.com"}, {"EXAMPLE.com.", "example.com"}, {"_sip._tcp.example", "_sip._tcp.example"},
 		{"BÜCHER.example", "xn--bcher-kva.example"}, {"exa\u00admple.com", "example.com"}, {"ｅxample．com", "example.com"},
-		{"еxample.com", "xn--xample-2of.com"}, // a Cyrillic е is another name
+		{"еxample.com", "xn--xample-2of.com"}, // a Cyrillic е makes another name
 		{"localhost", "localhost"}, {"0o17", "0o17"}, {"1.2.3.4.example", "1.2.3.4.example"}, {"0x", "0.0.0.0"},
 		{"127.0.0.1", "127.0.0.1"}, {"127.0.0.1.", "127.0.0.1"}, {"127.1", "127.0.0.1"}, {"127.0.1", "127.0.0.1"},
 		{"2130706433", "127.0.0.1"}, {"2130706433.", "127.0.0.1"}, {"0x7f000001", "127.0.0.1"}, {"0X7F.1", "127.0.0.1"},
@@ -180,7 +180,7 @@ func TestCanonicalHost(t *testing.T) {
 	}
 }
 
-// checkCanonical is what holds for every text.
+// checkCanonical checks the properties that CanonicalHost has for every text.
 func checkCanonical(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -239,8 +239,8 @@ func TestHostProperties(t *testing.T) {
 	})
 }
 
-// An address is the same one in every notation.
-func TestEveryNotationIsTheAddress(t *testing.T) {
+// Every notation of an address gives that address.
+func TestCanonicalHostReadsEveryAddressNotation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := netip.AddrFrom4([4]byte(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "address")))
 		b := want.As4()

@@ -5,63 +5,64 @@ import (
 	"slices"
 )
 
-// Policy is what an operator allows. It is a value: make one, validate it,
-// pass it on, never change it. The zero value runs scripts with the default
-// limits, requires the default walls and grants nothing.
+// Policy is what an operator allows. It is a value: make one, validate it, and do
+// not change it afterward. The zero value runs scripts with the default limits,
+// requires the default walls and grants nothing.
 type Policy struct {
-	// Name is the preset or file that it came from, for messages.
+	// Name is the preset or file that the policy came from, for messages.
 	Name string
-	// Trust is the most that a request may claim for its code.
+	// Trust is the highest trust that a request may claim for its code.
 	Trust Trust
-	// Limits are the defaults of a run; Maxima are how far a request may go.
-	// Zero fields mean DefaultLimits and DefaultMaxima.
+	// Limits are the defaults of a run. Maxima are the highest limits that a
+	// request may ask for. Zero fields mean DefaultLimits and DefaultMaxima.
 	Limits, Maxima Limits
-	// OnOutputLimit says what happens to a guest that writes too much. Empty
-	// means that a script's output is cut, and that a command is ended.
+	// OnOutputLimit says what happens to a guest that writes too much. If it is
+	// empty, the output of a script is cut, and a command is killed.
 	OnOutputLimit OutputAction
-	// Require adds walls to DefaultRequired. Prefer takes walls out of it:
-	// they are put up where the host can, and missed without an error.
+	// Require adds walls to DefaultRequired. Prefer removes walls from it:
+	// they are used where the host supports them, and missing ones are no error.
 	Require, Prefer []Wall
 	// Read lists absolute paths that guests may read, at the same path. Write
-	// lists those that commands may change; scripts have their /tmp alone.
+	// lists those that commands may change; scripts can write only to their /tmp.
 	Read, Write []string
-	// AllowNet lists where guests may connect to, see ParseNetGrant.
+	// AllowNet lists the destinations that guests may connect to, see ParseNetGrant.
 	AllowNet []string
 	// Egress says how AllowNet is enforced.
 	Egress Egress
-	// AllowInterpreters lets a command be a shell, Python or another program
-	// that runs code from its arguments.
+	// AllowInterpreters allows a command that is a shell, Python or another
+	// program that runs code from its arguments.
 	AllowInterpreters bool
-	// DangerousWorkspace lets a command work in a home directory or a directory
-	// of the system.
+	// DangerousWorkspace allows a home directory or a system directory as the
+	// workspace of a command.
 	DangerousWorkspace bool
-	// Jail is what builds the sandbox of a command.
+	// Jail selects what builds the sandbox of a command.
 	Jail JailBackend
 	// Python is the interpreter; empty means the one cordon finds.
 	Python string
 	// PythonWasm is the bundle with CPython for the wasm tier; empty means the one
 	// cordon finds.
 	PythonWasm string
-	// Deterministic gives modules a clock that stands still and randomness that is
-	// always the same, so that the same input gives the same bytes.
+	// Deterministic gives modules a fixed clock and fixed randomness, so that the
+	// same input gives the same output.
 	Deterministic bool
 	// Preload lists modules imported once, before any guest starts.
 	// Nil means DefaultPreload; an empty list means none.
 	Preload []string
-	// Language is what restricted code may use beside its preset.
+	// Language is what restricted code may use in addition to its preset.
 	Language Language
 }
 
-// DefaultPreload holds what scripts import most, at little cost to each fork.
+// DefaultPreload lists the modules that scripts import most often and that cost each
+// fork little.
 func DefaultPreload() []string {
 	return []string{
 		"collections", "datetime", "functools", "itertools", "json", "math", "random", "re",
 	}
 }
 
-// Resolved fills in every default, so that what is printed is what is used.
-// It fits well into a fingerprint too: two policies that mean the same walls
-// and limits resolve to the same values.
+// Resolved returns p with every default filled in, so that what is printed is what
+// is used. Policies with the same walls and limits resolve to equal values, which
+// makes the result suitable for a fingerprint.
 func (p Policy) Resolved() Policy {
 	p.Trust = p.Trust.OrUser()
 	p.Maxima = p.Maxima.Or(DefaultMaxima())
@@ -79,7 +80,7 @@ func (p Policy) Resolved() Policy {
 	return p
 }
 
-// Required lists the walls and needs that must hold under p.
+// Required lists the walls and needs without which nothing runs under p.
 func (p Policy) Required() []Wall {
 	var required []Wall
 	for _, w := range append(DefaultRequired(), p.Require...) {
@@ -90,8 +91,8 @@ func (p Policy) Required() []Wall {
 	return required
 }
 
-// Narrow gives the limits of one run: what the request asks for, within the
-// maxima, and the policy's own defaults for the rest.
+// Narrow returns the limits of one run: those that the request asks for, which must
+// be within the maxima, and the policy's defaults for the rest.
 func (p Policy) Narrow(asked Limits) (Limits, error) {
 	r := p.Resolved()
 	if field, negative := asked.Negative(); negative {

@@ -56,7 +56,7 @@ func TestValidate(t *testing.T) {
 		{"read", Policy{Read: []string{"/data/"}}, `write "/data"`},
 		{"read", Policy{Read: []string{"/a\x00b"}}, "not printable text"},
 		{"read", Policy{Read: []string{"/a\xff"}}, "not printable text"},
-		{"read", Policy{Read: []string{"/"}}, `read: "/" cannot be granted: /, /proc, /sys, /dev and /tmp are the sandbox's own`},
+		{"read", Policy{Read: []string{"/"}}, `read: "/" cannot be granted: /, /proc, /sys, /dev and /tmp belong to the sandbox`},
 		{"read", Policy{Read: []string{"/proc/1"}}, "cannot be granted"},
 		{"read", Policy{Read: []string{"/dev"}}, "cannot be granted"},
 		{"read", Policy{Read: []string{"/sys/kernel"}}, "cannot be granted"},
@@ -69,13 +69,13 @@ func TestValidate(t *testing.T) {
 		{"egress", Policy{Egress: "loose"}, `egress "loose" does not exist: write strict, preflight or none`},
 		{"jail", Policy{Jail: "docker"}, `backend "docker" does not exist: write native or bwrap`},
 		{"python", Policy{Python: "python3"}, `python: "python3" is not an absolute path: begin it with /`},
-		{"preload", Policy{Preload: []string{"json; import os"}}, `preload: "json; import os" is not a module's name`},
-		{"preload", Policy{Preload: []string{""}}, "not a module's name"},
-		{"preload", Policy{Preload: []string{"a..b"}}, "not a module's name"},
-		{"preload", Policy{Preload: []string{"3d"}}, "not a module's name"},
+		{"preload", Policy{Preload: []string{"json; import os"}}, `preload: "json; import os" is not a module name`},
+		{"preload", Policy{Preload: []string{""}}, "not a module name"},
+		{"preload", Policy{Preload: []string{"a..b"}}, "not a module name"},
+		{"preload", Policy{Preload: []string{"3d"}}, "not a module name"},
 		{"walls", Policy{Prefer: []Wall{WallLanguage}}, "the language rules cannot be preferred: require them"},
-		{"language", Policy{Language: Language{Modules: []string{"json; import os"}}}, `language.modules: "json; import os" is not a module's name`},
-		{"language", Policy{Language: Language{Builtins: []string{"os.path"}}}, `language.builtins: "os.path" is not a builtin's name`},
+		{"language", Policy{Language: Language{Modules: []string{"json; import os"}}}, `language.modules: "json; import os" is not a module name`},
+		{"language", Policy{Language: Language{Builtins: []string{"os.path"}}}, `language.builtins: "os.path" is not the name of a builtin`},
 	}
 	var covered []string
 	for _, tt := range tests {
@@ -106,7 +106,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestValidateTellsAll(t *testing.T) {
+func TestValidateReportsAllProblems(t *testing.T) {
 	err := Policy{Trust: "root", Read: []string{"a", "b"}, Prefer: []Wall{"moat"}}.Validate()
 	if n := strings.Count(err.Error(), "\n") + 1; n != 4 {
 		t.Errorf("%d problems instead of 4:\n%v", n, err)

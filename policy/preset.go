@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// PresetInfo names a preset and says in a line what it is for.
+// PresetInfo is the name of a preset and a line about its purpose.
 type PresetInfo struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 }
 
-// There is no preset for containers: the default prefers namespaces and
-// already does without them where a container forbids them. A second name for
-// the same policy would make people wonder which of the two is safe.
+// There is no preset for containers: the default prefers namespaces and already
+// works without them where a container forbids them. With a second name for the same
+// policy, users would have to ask which of the two is safe.
 var presets = []struct {
 	PresetInfo
 	policy func() Policy
 }{
 	{
-		PresetInfo{"default", "what runs when nobody says otherwise: 30s, 256MiB, the required walls, no grants"},
+		PresetInfo{"default", "used if no other is named: 30s, 256MiB, the required walls, no grants"},
 		func() Policy { return Policy{} },
 	},
 	{
@@ -31,7 +31,7 @@ var presets = []struct {
 		data,
 	},
 	{
-		PresetInfo{"command", "for commands, what cordon exec goes by: 10m (up to 2h), 2GiB, 512 processes, 2GiB of disk"},
+		PresetInfo{"command", "for commands, used by cordon exec: 10m (up to 2h), 2GiB, 512 processes, 2GiB of disk"},
 		command,
 	},
 }
@@ -50,8 +50,7 @@ func strict() Policy {
 
 func data() Policy {
 	return Policy{
-		// CPU time as well as wall time: such work keeps the processor busy
-		// from its first to its last second.
+		// As much CPU time as wall time, because numeric work is busy all the time.
 		Limits: Limits{
 			WallTime: Duration(time.Minute), CPUTime: Duration(time.Minute), Memory: 1 * GiB, Scratch: 64 * MiB,
 		},
@@ -61,8 +60,8 @@ func data() Policy {
 	}
 }
 
-// command has room for a build or a test run. A terminal's reader would miss
-// what a smaller output limit cuts off.
+// command has room for a build or a test run. Its output limit is large because a
+// user at a terminal expects to see all of the output.
 func command() Policy {
 	limits := Limits{
 		WallTime: Duration(10 * time.Minute), CPUTime: Duration(30 * time.Minute), Memory: 2 * GiB,
@@ -86,7 +85,7 @@ func Presets() []PresetInfo {
 	return infos
 }
 
-// Preset gives the policy of that name, every default filled in.
+// Preset returns the policy of that name, with every default filled in.
 func Preset(name string) (Policy, error) {
 	var names []string
 	for _, preset := range presets {

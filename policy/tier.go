@@ -18,10 +18,10 @@ const (
 	TierGVisor  Tier = "gvisor"
 )
 
-// Tiers in the order of their names on the command line.
+// Tiers lists the tiers in the order in which the command line names them.
 func Tiers() []Tier { return []Tier{TierWasm, TierHook, TierProcess, TierJail, TierGVisor} }
 
-// ParseTier reads a tier's name; the empty one is the zero value.
+// ParseTier parses a tier's name. An empty one gives the zero value.
 func ParseTier(name string) (Tier, error) {
 	if t := Tier(name); t == "" || slices.Contains(Tiers(), t) {
 		return t, nil
@@ -29,21 +29,20 @@ func ParseTier(name string) (Tier, error) {
 	return "", fmt.Errorf("tier %q does not exist: the tiers are %s", name, join(Tiers()))
 }
 
-// Trust says where the code of a request comes from. The zero value means
-// TrustUser.
+// Trust is the origin of a request's code. The zero value means TrustUser.
 type Trust string
 
 // Origins, from the most to the least trusted.
 const (
-	TrustPlatform   Trust = "platform"    // written by whoever operates cordon
+	TrustPlatform   Trust = "platform"    // written by the operator of cordon
 	TrustUser       Trust = "user"        // written by a user or a model
-	TrustThirdParty Trust = "third-party" // packages from strangers
+	TrustThirdParty Trust = "third-party" // written by strangers, such as packages
 )
 
-// Trusts from the most to the least trusted.
+// Trusts lists the origins, the most trusted first.
 func Trusts() []Trust { return []Trust{TrustPlatform, TrustUser, TrustThirdParty} }
 
-// ParseTrust reads an origin; the empty one is the zero value.
+// ParseTrust parses an origin. An empty name gives the zero value.
 func ParseTrust(name string) (Trust, error) {
 	if t := Trust(name); t == "" || slices.Contains(Trusts(), t) {
 		return t, nil
@@ -51,7 +50,7 @@ func ParseTrust(name string) (Trust, error) {
 	return "", fmt.Errorf("trust %q does not exist: the origins are %s", name, join(Trusts()))
 }
 
-// OrUser resolves the zero value.
+// OrUser returns t, or TrustUser for the zero value.
 func (t Trust) OrUser() Trust {
 	if t == "" {
 		return TrustUser
@@ -59,12 +58,12 @@ func (t Trust) OrUser() Trust {
 	return t
 }
 
-// Exceeds reports whether t claims more trust than most grants.
+// Exceeds reports whether t is more trusted than most.
 func (t Trust) Exceeds(most Trust) bool {
 	return slices.Index(Trusts(), t.OrUser()) < slices.Index(Trusts(), most.OrUser())
 }
 
-// OutputAction says what happens to a guest that writes more than its limit.
+// OutputAction is what happens to a guest that writes more than its output limit.
 type OutputAction string
 
 // The zero value means OutputTruncate.
@@ -73,7 +72,7 @@ const (
 	OutputKill     OutputAction = "kill"     // the run ends at once
 )
 
-// ParseOutputAction reads an action; the empty one is the zero value.
+// ParseOutputAction parses an action. An empty name gives the zero value.
 func ParseOutputAction(name string) (OutputAction, error) {
 	switch a := OutputAction(name); a {
 	case "", OutputTruncate, OutputKill:

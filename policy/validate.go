@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// FieldError says which field of a Policy or Document is wrong, in the names
-// of the policy file, so that whoever read the file can give the line.
+// FieldError is a problem with one field of a Policy or Document. The field has its
+// name from the policy file, so that the reader of the file can find the line.
 type FieldError struct {
 	// Field is a path like "limits.memory" or "walls.require".
 	Field string
-	// Item is the element at fault where the field is a list.
+	// Item is the faulty element if the field is a list.
 	Item string
 	Err  error
 }
@@ -23,7 +23,7 @@ type FieldError struct {
 func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// problems collects problems, so that they are reported all at once.
+// problems collects errors, so that all of them are reported at once.
 type problems []*FieldError
 
 func (ps *problems) add(field string, err error) {
@@ -36,7 +36,7 @@ func (ps *problems) addItem(field, item, format string, args ...any) {
 	*ps = append(*ps, &FieldError{Field: field, Item: item, Err: fmt.Errorf(format, args...)})
 }
 
-// err joins them; errors.Join because its Unwrap gives each one back.
+// err joins the problems with errors.Join, whose Unwrap returns each of them.
 func (ps problems) err() error {
 	errs := make([]error, len(ps))
 	for i, p := range ps {
@@ -45,7 +45,7 @@ func (ps problems) err() error {
 	return errors.Join(errs...)
 }
 
-// Validate runs every check and reports all that fail, as joined FieldErrors.
+// Validate runs every check and returns all failures as joined FieldErrors.
 func (p Policy) Validate() error { return p.problems().err() }
 
 func (p Policy) problems() problems {
@@ -86,7 +86,7 @@ var checks = []struct {
 	}},
 	{"floor", func(p Policy, found *problems) {
 		if _, negative := p.Limits.Negative(); negative {
-			return // said above
+			return // reported by the check of limits
 		}
 		field, err := p.Limits.belowFloor()
 		found.add("limits."+field, err)
@@ -137,22 +137,22 @@ var checks = []struct {
 	{"preload", func(p Policy, found *problems) {
 		for _, m := range p.Preload {
 			if !isModuleName(m) {
-				found.addItem("preload", m, "%s is not a module's name: write it as after import, like os.path", quote(m))
+				found.addItem("preload", m, "%s is not a module name: write one like os.path", quote(m))
 			}
 		}
 	}},
 	{"language", func(p Policy, found *problems) {
 		if preset := p.ScriptRules(); preset != LanguageStandard && preset != LanguageAgent {
-			found.addItem("language.preset", string(preset), "%s is no preset for scripts: write %s or %s", quote(string(preset)), LanguageStandard, LanguageAgent)
+			found.addItem("language.preset", string(preset), "%s is not a preset for scripts: write %s or %s", quote(string(preset)), LanguageStandard, LanguageAgent)
 		}
 		for _, m := range p.Language.Modules {
 			if !isModuleName(m) {
-				found.addItem("language.modules", m, "%s is not a module's name: write it as after import, like os.path", quote(m))
+				found.addItem("language.modules", m, "%s is not a module name: write one like os.path", quote(m))
 			}
 		}
 		for _, b := range p.Language.Builtins {
 			if !isModuleName(b) || strings.Contains(b, ".") {
-				found.addItem("language.builtins", b, "%s is not a builtin's name: write it like input", quote(b))
+				found.addItem("language.builtins", b, "%s is not the name of a builtin: write one like input", quote(b))
 			}
 		}
 	}},
@@ -163,14 +163,14 @@ func checkGrants(field string, paths []string, found *problems) {
 		if err := checkPath(path); err != nil {
 			found.addItem(field, path, "%w", err)
 		} else if opensWall(path) {
-			found.addItem(field, path, "%s cannot be granted: /, /proc, /sys, /dev and /tmp are the sandbox's own (what lies below /tmp and /dev/shm can be granted)", quote(path))
+			found.addItem(field, path, "%s cannot be granted: /, /proc, /sys, /dev and /tmp belong to the sandbox (paths below /tmp and /dev/shm can be granted)", quote(path))
 		}
 	}
 }
 
-// checkPath wants one spelling of each path, so that a grant, a mount and a
-// Landlock rule can be compared as text, and no byte that a message or a YAML
-// file would show wrongly.
+// checkPath requires a clean absolute path, so that a grant, a mount and a Landlock
+// rule can be compared as text, and refuses bytes that a message or a YAML file
+// cannot show.
 func checkPath(path string) error {
 	switch {
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
@@ -183,9 +183,9 @@ func checkPath(path string) error {
 	return nil
 }
 
-// opensWall names the paths that undo a wall: the whole host, the kernel's own
-// trees, and the directories that a guest has of its own. What lies below the
-// host's /tmp and /dev/shm are ordinary files: they are mounted into the guest's.
+// opensWall reports whether granting path would undo a wall: the whole host, the
+// trees of the kernel, and the directories that are private to each guest. Files below
+// the host's /tmp and /dev/shm are ordinary and are mounted into the guest's.
 func opensWall(path string) bool {
 	if strings.HasPrefix(path, "/dev/shm/") {
 		return false

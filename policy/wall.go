@@ -2,61 +2,61 @@ package policy
 
 import "slices"
 
-// Wall names one mechanism that stands between a guest and its host.
+// Wall names a mechanism that isolates a guest from its host.
 type Wall string
 
 // The walls of the Linux tiers.
 const (
-	WallNoNewPrivs   Wall = "no_new_privs" // exec can gain nothing
-	WallCapabilities Wall = "capabilities" // none held, none to be had
-	WallUID          Wall = "uid"          // never uid 0 in the host's eyes
-	WallUser         Wall = "userns"       // a user namespace of its own
-	WallMount        Wall = "mount"        // a root built from nothing, a private /tmp
-	WallPID          Wall = "pid"          // sees and signals nobody else
+	WallNoNewPrivs   Wall = "no_new_privs" // exec gains no privileges
+	WallCapabilities Wall = "capabilities" // none held, none to gain
+	WallUID          Wall = "uid"          // not uid 0 on the host
+	WallUser         Wall = "userns"       // its own user namespace
+	WallMount        Wall = "mount"        // a new root with only the granted files, a private /tmp
+	WallPID          Wall = "pid"          // sees and signals no other process
 	WallNet          Wall = "net"          // no interface that is up
 	WallIPC          Wall = "ipc"          // no shared System V or POSIX queues
-	WallUTS          Wall = "uts"          // a host name of its own
-	WallCgroupNS     Wall = "cgroupns"     // no sight of the cgroup tree
+	WallUTS          Wall = "uts"          // its own host name
+	WallCgroupNS     Wall = "cgroupns"     // the host's cgroup tree is not visible
 	WallLandlock     Wall = "landlock"     // paths, TCP, signals and abstract sockets by the LSM
 	WallSeccomp      Wall = "seccomp"      // an allowlist of system calls
 	WallRlimit       Wall = "rlimit"       // per-process limits
-	WallCgroup       Wall = "cgroup"       // memory by what is really used
-	WallEnvironment  Wall = "environment"  // a built environment, no inherited descriptors
+	WallCgroup       Wall = "cgroup"       // memory, counted as it is used
+	WallEnvironment  Wall = "environment"  // new environment variables, no inherited descriptors
 )
 
-// WallLanguage is inside of the interpreter: rules for what a script may say.
-// Unlike the others it is not there by itself. A request asks for it, or a
-// policy requires it of all.
+// WallLanguage is inside the interpreter: rules for the code of a script. Unlike the
+// other walls it is off by default. A request asks for it, or a policy requires it for
+// all scripts.
 const WallLanguage Wall = "language"
 
-// Two walls stand before and beside the kernel's: what a command line says is
-// looked at before it starts, and a proxy of the Runner's decides about each
-// connection of a guest that may have some.
+// Two walls add to the kernel's: the arguments of a command are checked before it
+// starts, and a proxy in the Runner decides about each connection of a guest that may
+// use the network.
 const (
-	WallCommand Wall = "command" // interpreters, paths outside of the workspace
-	WallEgress  Wall = "egress"  // where the network may be reached
+	WallCommand Wall = "command" // interpreters, paths outside the workspace
+	WallEgress  Wall = "egress"  // destinations on the network
 )
 
-// The walls of other systems. Each of them is there on its own system alone, and
-// nothing is required of a host that it cannot have: see docs/architecture.md.
+// The walls of other systems. Each exists on its own system only, and a host is not
+// required to have a wall of another system: see docs/architecture.md.
 const (
 	WallSeatbelt     Wall = "seatbelt"      // macOS: files, network and programs by a profile
-	WallJobObject    Wall = "job_object"    // Windows: memory, time and processes of a job, ended as one
+	WallJobObject    Wall = "job_object"    // Windows: memory, time and processes of a job, killed together
 	WallToken        Wall = "token"         // Windows: a token without privileges, at low integrity
-	WallAppContainer Wall = "app_container" // Windows: files and network by an identity of its own
+	WallAppContainer Wall = "app_container" // Windows: files and network by a separate identity
 )
 
-// WallWasm is that of a guest inside of the Runner's process: its code is translated so
-// that it reaches its own memory and the functions it was given, and nothing else.
+// WallWasm isolates a guest inside the Runner's process: its code is compiled so that
+// it can access only its own memory and the functions it was given.
 const WallWasm Wall = "wasm"
 
-// Two needs can be met by any of several walls.
+// Two needs, each of which any of several walls can meet.
 const (
 	WallFilesystem Wall = "filesystem" // mount or landlock; seatbelt; app_container
-	WallNetwork    Wall = "network"    // net, or no sockets by seccomp; seatbelt; app_container
+	WallNetwork    Wall = "network"    // net, or a seccomp filter without sockets; seatbelt; app_container
 )
 
-// Walls lists the mechanisms of Linux in the order in which reports show them.
+// Walls lists the walls of Linux in the order in which reports show them.
 func Walls() []Wall {
 	return []Wall{
 		WallNoNewPrivs, WallCapabilities, WallUID, WallUser, WallMount, WallPID, WallNet, WallIPC,
@@ -64,12 +64,12 @@ func Walls() []Wall {
 	}
 }
 
-// OtherWalls lists those that are not Linux's. Reports show them after Walls.
+// OtherWalls lists the walls that are not of Linux's kernel. Reports show them after Walls.
 func OtherWalls() []Wall {
 	return []Wall{WallSeatbelt, WallJobObject, WallToken, WallAppContainer, WallLanguage, WallCommand, WallEgress, WallWasm}
 }
 
-// Alternatives lists the walls of Linux of which one is enough to meet w.
+// Alternatives lists the walls of Linux, any one of which meets w.
 func (w Wall) Alternatives() []Wall {
 	switch w {
 	case WallFilesystem:
@@ -85,9 +85,8 @@ func (w Wall) Known() bool {
 	return w == WallFilesystem || w == WallNetwork || w == WallLanguage || slices.Contains(Walls(), w)
 }
 
-// DefaultRequired is what must hold, or nothing runs. It gives a new list each
-// time, as every function of its kind here: code elsewhere in a program cannot
-// change what the others get.
+// DefaultRequired lists the walls and needs without which nothing runs. It returns a
+// new list each time, so that a caller cannot change it for the others.
 func DefaultRequired() []Wall {
 	return []Wall{
 		WallNoNewPrivs, WallCapabilities, WallUID, WallFilesystem, WallNetwork,

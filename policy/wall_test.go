@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Reports show what the lists name: a wall on none of them would stand unseen.
+// Reports show the walls in these lists. A wall that is in none would be missing
+// from every report.
 func TestEveryWallIsListedOnce(t *testing.T) {
 	listed := slices.Concat(Walls(), OtherWalls(), []Wall{WallFilesystem, WallNetwork})
 	declared := declaredWalls(t)
@@ -29,7 +30,8 @@ func TestEveryWallIsListedOnce(t *testing.T) {
 	}
 }
 
-// declaredWalls reads the constants, which nothing lists but the source.
+// declaredWalls reads the constants from the source, because no list has to contain
+// them.
 func declaredWalls(t *testing.T) map[string]Wall {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "wall.go", nil, 0)

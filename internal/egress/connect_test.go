@@ -46,9 +46,9 @@ var attempts = []struct {
 	{"user@example.com", 443, []string{"example.com"}, "", "user before the host"},
 	{"example.com@evil.net", 443, []string{"example.com"}, "", "user before the host"},
 	{"example.com%2eevil.net", 443, []string{"example.com"}, "", "percent sign"},
-	{"example.com/", 443, []string{"example.com"}, "", "is not a host's name"},
+	{"example.com/", 443, []string{"example.com"}, "", "is not a host name"},
 	{"example.com#.evil.net", 443, []string{"example.com"}, "", "characters of a URL"},
-	{"*.example.com", 443, []string{"*.example.com"}, "", "is not a host's name"},
+	{"*.example.com", 443, []string{"*.example.com"}, "", "is not a host name"},
 	{strings.Repeat("a", 250), 443, []string{"example.com"}, "", "label of 250"},
 	{publicA, 443, []string{"example.com"}, "", "an address needs a grant by address"},
 

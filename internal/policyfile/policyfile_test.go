@@ -110,7 +110,7 @@ func TestParseRefuses(t *testing.T) {
 		{"bare size", "trust: user\nlimits:\n  wall_time: 2s\n  memory: 256\n", []string{`p.yaml:4: limits.memory: "256" has no unit: write 256B, 256KiB, 256MiB or 256GiB`}},
 		{"bare time", "limits: {wall_time: 30}", []string{`p.yaml:1: limits.wall_time: "30" has no unit: write 30s`}},
 		{"fraction", "limits: {wall_time: 0.5}", []string{`p.yaml:1: limits.wall_time: "0.5" has no unit: write 0.5s`}},
-		{"bad unit", "maxima:\n  memory: 1Gb\n", []string{`p.yaml:2: maxima.memory: "1Gb" has the unit "Gb", which is not known`}},
+		{"bad unit", "maxima:\n  memory: 1Gb\n", []string{`p.yaml:2: maxima.memory: "1Gb" has an unknown unit "Gb"`}},
 		{"zero", "limits:\n  memory: 0B\n", []string{"p.yaml:2: limits.memory: is zero: leave it out"}},
 		{"twice", "trust: user\nread: [/a]\ntrust: platform\n", []string{"p.yaml:3: trust: duplicate key: it is already in line 1"}},
 		{"limit twice", "limits:\n  memory: 64MiB\n  memory: 128MiB\n", []string{"p.yaml:3: limits.memory: duplicate key"}},
