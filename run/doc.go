@@ -1,8 +1,8 @@
-// Package run holds what goes in and what comes out: Request, Result and the
-// classes of our own failures. Every frontend (the Go API, the command line, JSON
-// lines) uses these types and no others.
+// Package run defines the input and output of cordon: Request, Result and the classes
+// of errors. Every frontend (the Go API, the command line, JSON lines, HTTP, MCP) uses
+// these types.
 //
-// Two kinds of bad news are kept apart. A guest that failed, timed out or hit
-// a wall is a Result. A request that is wrong, a host that cannot give a
-// required wall, or a failure of cordon itself is an error with a Class.
+// A guest that fails, times out or hits a wall gives a Result. A wrong request, a host
+// that lacks a required wall, or a failure of cordon itself gives an error with a
+// Class.
 package run

@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// Class sorts our own failures. A guest's failure is never one of them: it is
-// a Result.
+// Class is the kind of an error. The failure of a guest has no class, because it is a
+// Result.
 type Class string
 
 // The classes. ExitCode and HTTPStatus must know each of them.
 const (
 	Invalid       Class = "invalid"        // the request or the policy is wrong
 	Forbidden     Class = "forbidden"      // the caller may not ask for this
-	Unknown       Class = "unknown"        // it names what does not exist
-	Unsupported   Class = "unsupported"    // this host cannot give what the policy requires
+	Unknown       Class = "unknown"        // the request names something that does not exist
+	Unsupported   Class = "unsupported"    // this host lacks something that the policy requires
 	NotExecutable Class = "not_executable" // found, but cannot be run
-	NotFound      Class = "not_found"      // the interpreter or file is not there
-	Busy          Class = "busy"           // too much under way; try again
+	NotFound      Class = "not_found"      // the interpreter or file does not exist
+	Busy          Class = "busy"           // too many requests; try again
 	Closed        Class = "closed"         // the Runner is closed
 	Internal      Class = "internal"       // a bug in cordon, or a failure of the host
 )
@@ -27,10 +27,10 @@ func Classes() []Class {
 	return []Class{Invalid, Forbidden, Unknown, Unsupported, NotExecutable, NotFound, Busy, Closed, Internal}
 }
 
-// ExitCode is the command line's answer to a class, 0 for none.
+// ExitCode returns the exit code of the command line for a class, 0 for an unknown one.
 func ExitCode(c Class) int { return answers[c].exitCode }
 
-// HTTPStatus is the service's answer to a class, 0 for none.
+// HTTPStatus returns the HTTP status of the service for a class, 0 for an unknown one.
 func HTTPStatus(c Class) int { return answers[c].httpStatus }
 
 var answers = map[Class]struct{ exitCode, httpStatus int }{
@@ -38,7 +38,7 @@ var answers = map[Class]struct{ exitCode, httpStatus int }{
 	NotFound: {127, 500}, Busy: {75, 429}, Closed: {125, 503}, Internal: {125, 500},
 }
 
-// Error is a failure of ours, of the host or of the request.
+// Error is a failure of cordon, of the host or of the request.
 type Error struct {
 	Class   Class
 	Message string
@@ -48,7 +48,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is makes errors.Is(err, run.ErrUnsupported) work by class.
+// Is compares classes, for errors.Is(err, run.ErrUnsupported).
 func (e *Error) Is(target error) bool {
 	switch t := target.(type) {
 	case sentinel:
@@ -59,8 +59,8 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// sentinel stands for every Error of a class. It is a constant, which nobody can
-// replace.
+// sentinel matches every Error of a class. Its values are constants, so that no
+// package can replace them.
 type sentinel Class
 
 func (s sentinel) Error() string { return string(s) }
@@ -78,17 +78,17 @@ const (
 	ErrInternal      = sentinel(Internal)
 )
 
-// Errorf makes an Error; each %w keeps a cause.
+// Errorf returns an Error; each %w wraps a cause.
 func Errorf(class Class, format string, args ...any) *Error {
 	return Wrap(class, fmt.Errorf(format, args...))
 }
 
-// Wrap gives err a class.
+// Wrap returns err with a class.
 func Wrap(class Class, err error) *Error {
 	return &Error{Class: class, Message: err.Error(), Err: err}
 }
 
-// ClassOf finds the class of err; an error without one is Internal.
+// ClassOf returns the class of err, Internal for an error without one.
 func ClassOf(err error) Class {
 	var e *Error
 	if errors.As(err, &e) {

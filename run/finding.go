@@ -7,24 +7,24 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Finding is one thing that the language rules refuse in a script: where it is,
-// by which rule, why, and what would be right.
+// Finding is one thing in a script that the language rules refuse: where it is, which
+// rule refuses it, why, and what to write instead.
 type Finding struct {
-	// Rule is an id like "import-not-allowed"; "syntax" for what is no Python.
+	// Rule is an id like "import-not-allowed", or "syntax" for a syntax error.
 	Rule string `json:"rule"`
 	// Line and Column count from 1, as editors do.
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	Reason string `json:"reason"`
 	Hint   string `json:"hint,omitempty"`
-	// Allowed is what could stand there instead, where that is a list.
+	// Allowed lists what may be written instead, if the rule has a list.
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// String is a line like those of compilers.
+// String returns a line in the form of a compiler's messages.
 func (f Finding) String() string {
 	text := fmt.Sprintf("%d:%d: %s: %s", f.Line, f.Column, f.Rule, f.Reason)
-	if f.Line == 0 { // of the script as a whole
+	if f.Line == 0 { // about the whole script
 		text = f.Rule + ": " + f.Reason
 	}
 	if f.Hint != "" {
@@ -33,7 +33,7 @@ func (f Finding) String() string {
 	return text
 }
 
-// Violation is the finding as a Result shows it.
+// Violation converts the finding to the form that a Result has.
 func (f Finding) Violation() Violation {
 	return Violation{
 		Wall: policy.WallLanguage, Op: f.Rule, Detail: f.Reason, Line: f.Line, Column: f.Column,
@@ -41,7 +41,7 @@ func (f Finding) Violation() Violation {
 	}
 }
 
-// FindingOf is the finding that a violation of the language rules shows.
+// FindingOf converts a violation of the language rules back to a finding.
 func FindingOf(v Violation) (f Finding, ok bool) {
 	if v.Wall != policy.WallLanguage {
 		return Finding{}, false
@@ -49,13 +49,13 @@ func FindingOf(v Violation) (f Finding, ok bool) {
 	return Finding{Rule: v.Op, Line: v.Line, Column: v.Column, Reason: v.Detail, Hint: v.Hint, Allowed: v.Allowed}, true
 }
 
-// Refusal is the error of a hook that cannot be opened: all findings of its
-// script.
+// Refusal is the error of opening a hook that the language rules refuse. It has all
+// findings of the script.
 type Refusal struct{ Findings []Finding }
 
 func (r *Refusal) Error() string { return DescribeFindings(r.Findings) }
 
-// DescribeFindings gives a line for each finding, and one for what is allowed,
+// DescribeFindings returns a line for each finding, and one with what is allowed,
 // which is the same for all of them.
 func DescribeFindings(findings []Finding) string {
 	var lines, allowed []string

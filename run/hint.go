@@ -1,8 +1,9 @@
 package run
 
-// HintCode names advice whose wording depends on the reader: a person at a command line
-// has flags, an embedder a policy, an agent an operator to ask. Frontends word it from
-// Violation.HintCode and Violation.HintData. Other advice has only its text.
+// HintCode names advice whose wording depends on the reader: flags for a person at a
+// command line, a policy for an embedder, a question to the operator for an agent.
+// Frontends word it from Violation.HintCode and Violation.HintData. Other advice has
+// only a text.
 type HintCode string
 
 // The codes, with the keys of their data.

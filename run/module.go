@@ -1,8 +1,8 @@
 package run
 
-// Module is WebAssembly that was checked and compiled, and can be run many times. A
-// Runner makes them, and runs none but its own.
+// Module is a checked and compiled WebAssembly module that can be run many times. A
+// Runner makes modules, and runs only its own.
 type Module interface {
-	// Digest is the SHA-256 of what was opened, in hexadecimal.
+	// Digest is the SHA-256 of the module's file, in hexadecimal.
 	Digest() string
 }

@@ -10,112 +10,112 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Request says what to run: one of a script, a command and a module, and what is the same
-// for all three. It carries no permissions: those are the policy's, and a request can only
-// narrow them.
+// Request describes a run of a script, a command or a module. It contains no
+// permissions: the policy grants them, and a request can only narrow them.
 type Request struct {
-	// ID comes back in the Result, so that answers can be told apart.
+	// ID is copied to the Result, so that callers can match answers to requests.
 	ID string
-	// Script, Command and Module are what can be run. Validate refuses a request with
-	// parts of two of them.
+	// Set one of Script, Command and Module. Validate refuses a request with fields
+	// of two of them.
 	Script  Script
 	Command Command
 	Module  ModuleRun
-	// Stdin is what the guest reads from its standard input.
+	// Stdin is the guest's standard input.
 	Stdin string
-	// Tier asks for a kind of isolation; empty lets cordon choose.
+	// Tier is the kind of isolation; empty lets cordon choose.
 	Tier policy.Tier
-	// Trust says where the code comes from; empty means a user.
+	// Trust is the origin of the code; empty means TrustUser.
 	Trust policy.Trust
-	// Limits narrow the policy's; zero fields mean its defaults.
+	// Limits narrow those of the policy. Zero fields mean the policy's defaults.
 	Limits policy.Limits
 	// OnOutputLimit overrides the policy's choice.
 	OnOutputLimit policy.OutputAction
-	// Streams pass the guest's standard streams through while it runs.
+	// Streams connect the guest's standard streams while it runs.
 	Streams Streams
 }
 
-// Script is Python source, and what it finds when it runs.
+// Script is Python source with its input.
 type Script struct {
 	// Source is the code.
 	Source string
 	// Name is shown in tracebacks instead of "<script>".
 	Name string
-	// Context is any JSON value; the script finds it in `context`.
+	// Context is any JSON value, which the script can read as `context`.
 	Context any
-	// Variables names globals of the script to report after the run.
+	// Variables names the globals of the script that the Result reports.
 	Variables []string
-	// Restricted runs the script by the language rules, on top of all the walls.
+	// Restricted applies the language rules, in addition to all the walls.
 	Restricted bool
-	// Tools are functions of the host that the script may call, by their names. They
-	// need TierWasm.
+	// Tools are functions of the host that the script may call, by name. They need
+	// TierWasm.
 	Tools map[string]Tool
-	// Deterministic stops the script's clock and makes its randomness the same in each
-	// run, so that the same input gives the same bytes. It needs TierWasm.
+	// Deterministic gives the script a fixed clock and fixed randomness, so that the
+	// same input gives the same output. It needs TierWasm.
 	Deterministic bool
 }
 
-// Command is a program with its arguments, and the directory in which it works.
+// Command is a program with its arguments and its workspace.
 type Command struct {
-	// Args are the program and its arguments. The program is looked for on the guest's
-	// own PATH, unless it has a slash.
+	// Args are the program and its arguments. A program without a slash is searched
+	// for on the guest's PATH, not on the host's.
 	Args []string
-	// Workspace is the directory in which the command works, at its own path. Without
-	// one it starts in its private /tmp.
+	// Workspace is the directory in which the command runs. The guest sees it at the
+	// same path as the host. If it is empty, the command starts in its private /tmp.
 	Workspace string
-	// WorkspaceReadOnly lets the command change nothing in it.
+	// WorkspaceReadOnly makes the workspace read-only for the command.
 	WorkspaceReadOnly bool
-	// WorkspaceExact refuses a workspace whose path has a symbolic link in it. Set it
-	// after the real path was checked: no link can be put there afterwards.
+	// WorkspaceExact refuses a workspace whose path contains a symbolic link. Set it
+	// if you have checked the real path, so that a link made after the check has no
+	// effect.
 	WorkspaceExact bool
-	// Env is added to the environment, which has nothing of the host's.
+	// Env is added to the command's environment, which inherits nothing from the host.
 	Env map[string]string
 }
 
-// ModuleRun is one run of a WebAssembly module: its _start is called.
+// ModuleRun is one run of a WebAssembly module, which calls its _start.
 type ModuleRun struct {
-	// Module is what a Runner has opened (OpenModule).
+	// Module comes from Runner.OpenModule.
 	Module Module
-	// Name is what the module finds as its own name, and Args what follows it.
+	// Name is the module's argument 0, and Args are its other arguments.
 	Name string
 	Args []string
-	// Env is the module's environment, which has nothing of the host's.
+	// Env is the module's environment, which inherits nothing from the host.
 	Env map[string]string
-	// Tools are functions of the host that the module may call, by their names.
+	// Tools are functions of the host that the module may call, by name.
 	Tools map[string]Tool
-	// Deterministic stops the module's clock and makes its randomness the same in each
-	// run, so that the same input gives the same bytes.
+	// Deterministic gives the module a fixed clock and fixed randomness, so that the
+	// same input gives the same output.
 	Deterministic bool
 }
 
-// Streams are the live ends of a guest's standard streams. What passes
-// through a writer is in the Result too, within the output limit.
+// Streams are connected to a guest's standard streams while it runs. Output that is
+// written to them is also in the Result, up to the output limit.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Terminal gives a command a terminal of its own instead of three pipes:
-	// what is typed comes from In, and all that is shown goes to Out.
+	// Terminal gives a command its own terminal instead of three pipes. Input comes
+	// from In, and all output goes to Out.
 	Terminal *Terminal
 }
 
-// Terminal is the window in which a command runs.
+// Terminal is the terminal window of a command.
 type Terminal struct {
 	Size WindowSize
-	// Resize tells each new size. It may be nil.
+	// Resize delivers each new size. It may be nil.
 	Resize <-chan WindowSize
 }
 
-// WindowSize is counted in characters.
+// WindowSize is in characters.
 type WindowSize struct{ Rows, Columns uint16 }
 
-// The most that a request may carry.
+// The maximum sizes of a request's parts.
 const (
 	MaxScript  = 16 << 20
 	MaxPayload = 64 << 20
 	MaxDepth   = 500
 )
 
-// Validate checks what can be checked without a policy.
+// Validate checks everything that needs no policy.
 func (r Request) Validate() error {
 	if err := r.validateCode(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (r Request) Validate() error {
 	return nil
 }
 
-// Kind is what a request runs.
+// Kind is the kind of code that a request runs.
 type Kind string
 
 // The kinds of requests.
@@ -145,7 +145,7 @@ const (
 	KindModule  Kind = "module"
 )
 
-// Kind says what the request runs: a script, unless it has a command or a module.
+// Kind returns what the request runs: a script, unless it has a command or a module.
 func (r Request) Kind() Kind {
 	switch {
 	case len(r.Command.Args) > 0:
@@ -156,8 +156,8 @@ func (r Request) Kind() Kind {
 	return KindScript
 }
 
-// Applicable drops from l the limits that Validate refuses in a request of this kind. A
-// caller's maxima are for requests of every kind.
+// Applicable returns l without the limits that Validate refuses in a request of this
+// kind. It adapts a caller's maxima, which are for requests of every kind.
 func (r Request) Applicable(l policy.Limits) policy.Limits {
 	if r.Kind() != KindModule {
 		for _, limit := range moduleLimits {
@@ -167,12 +167,13 @@ func (r Request) Applicable(l policy.Limits) policy.Limits {
 	return l
 }
 
-// moduleLimits are those that only modules have. Others are ignored where they mean nothing.
+// moduleLimits are the limits that only modules have. A request of another kind must
+// not set them. Other limits are ignored where they do not apply.
 var moduleLimits = slices.DeleteFunc(policy.LimitTable(), func(l policy.Limit) bool {
 	return !slices.Equal(l.For, []policy.Guest{policy.GuestModule})
 })
 
-// validateCode checks that there is one thing to run, and no field of another one.
+// validateCode checks that the request has one thing to run, and no field of another.
 func (r Request) validateCode() error {
 	kind := r.Kind()
 	for _, part := range []struct {
@@ -197,7 +198,7 @@ func (r Request) validateCode() error {
 	return r.Script.validate()
 }
 
-// firstField names a field that is set, as JSON does; empty if there is none.
+// firstField returns the JSON name of the first field that is set, or "".
 func (s Script) firstField() string {
 	return firstOf(field{"script", s.Source != ""}, field{"name", s.Name != ""}, field{"context", s.Context != nil}, field{"variables", len(s.Variables) > 0},
 		field{"restricted", s.Restricted}, field{"tools", len(s.Tools) > 0}, field{"deterministic", s.Deterministic})
@@ -275,7 +276,7 @@ func validateEnv(env map[string]string) error {
 	return nil
 }
 
-// validateScript checks what is the same for everything that is Python source.
+// validateScript checks the source and name of a script or hook.
 func validateScript(script, name string) error {
 	switch {
 	case strings.TrimSpace(script) == "":

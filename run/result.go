@@ -7,10 +7,10 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Status is the one-word summary of a Result.
+// Status summarizes a Result in one word.
 type Status string
 
-// Every Result has one of these.
+// The statuses.
 const (
 	StatusOK    Status = "ok"
 	StatusError Status = "error"
@@ -22,31 +22,31 @@ type Outcome string
 
 // The ways in which a run can end.
 const (
-	Succeeded     Outcome = "succeeded"        // the script ran to its end
-	Exited        Outcome = "exited"           // it left with a code that is not 0
-	Raised        Outcome = "raised"           // an exception that nobody caught
+	Succeeded     Outcome = "succeeded"        // the guest ran to its end
+	Exited        Outcome = "exited"           // it exited with a code other than 0
+	Raised        Outcome = "raised"           // an uncaught exception
 	Malformed     Outcome = "malformed"        // the source does not compile
 	Refused       Outcome = "refused"          // the language rules refuse it
 	TimedOut      Outcome = "timed_out"        // the wall clock limit
 	OutOfCPU      Outcome = "out_of_cpu"       // the CPU time limit
 	OutOfMemory   Outcome = "out_of_memory"    // the memory limit
-	OutOfOutput   Outcome = "out_of_output"    // the output limit, where it kills
+	OutOfOutput   Outcome = "out_of_output"    // the output limit, if OnOutputLimit is kill
 	OutOfResult   Outcome = "out_of_result"    // the limit on result and variables
 	OutOfDisk     Outcome = "out_of_disk"      // the disk or scratch limit
 	OutOfProcs    Outcome = "out_of_processes" // the limit of processes
 	OutOfFuel     Outcome = "out_of_fuel"      // the limit of instructions
-	Trapped       Outcome = "trapped"          // a module did what WebAssembly forbids
+	Trapped       Outcome = "trapped"          // a module did something that WebAssembly forbids
 	Signaled      Outcome = "signaled"         // it crashed, or killed itself
-	Denied        Outcome = "denied"           // it kept hammering at a wall
+	Denied        Outcome = "denied"           // it was killed for repeated attempts at a wall
 	InvalidOutput Outcome = "invalid_output"   // its result is not a JSON value
-	Canceled      Outcome = "canceled"         // the caller gave up
+	Canceled      Outcome = "canceled"         // the caller canceled it
 )
 
-// ErrorType is the closed set of words for what went wrong.
+// ErrorType says in one word what went wrong. The set of words is closed.
 type ErrorType string
 
-// errorTypes of the outcomes that are not of a limit, whose table has the word. An
-// outcome that is missing did not fail.
+// errorTypes has the words for outcomes other than those of limits, which the table of
+// limits has. An outcome in neither is not a failure.
 var errorTypes = map[Outcome]ErrorType{
 	Exited:        "exception",
 	Raised:        "exception",
@@ -59,7 +59,7 @@ var errorTypes = map[Outcome]ErrorType{
 	Canceled:      "canceled",
 }
 
-// limits are those that end a run, by their outcomes.
+// limits maps each outcome to the limit that ends a run with it.
 var limits = func() map[Outcome]policy.Limit {
 	found := map[Outcome]policy.Limit{}
 	for _, limit := range policy.LimitTable() {
@@ -72,7 +72,8 @@ var limits = func() map[Outcome]policy.Limit {
 	return found
 }()
 
-// Limit gives the limit whose end of a run this is: the first, where several have it.
+// Limit returns the limit that ends a run with this outcome, the first if there are
+// several.
 func (o Outcome) Limit() (limit policy.Limit, is bool) {
 	limit, is = limits[o]
 	return limit, is
@@ -89,7 +90,7 @@ func Outcomes() []Outcome {
 	return append(all, Trapped, Signaled, Denied, InvalidOutput, Canceled)
 }
 
-// ErrorType gives the word for an outcome, empty for success.
+// ErrorType returns the word for an outcome, empty for success.
 func (o Outcome) ErrorType() ErrorType {
 	if limit, is := o.Limit(); is {
 		return ErrorType(limit.ErrorType)
@@ -97,7 +98,7 @@ func (o Outcome) ErrorType() ErrorType {
 	return errorTypes[o]
 }
 
-// Status gives the summary of an outcome.
+// Status returns the status of an outcome.
 func (o Outcome) Status() Status {
 	if o == Succeeded {
 		return StatusOK
@@ -105,23 +106,23 @@ func (o Outcome) Status() Status {
 	return StatusError
 }
 
-// Result is what every frontend gives back for a guest that was started.
+// Result is the result of a run, the same from every frontend.
 type Result struct {
 	ID      string  `json:"id,omitempty"`
 	Status  Status  `json:"status"`
 	Outcome Outcome `json:"outcome"`
-	// Value is the guest's `result` as JSON; null when it set none.
+	// Value is the guest's `result` as JSON; null if it set none.
 	Value     json.RawMessage `json:"result"`
 	Error     string          `json:"error"`
 	ErrorType ErrorType       `json:"error_type"`
 	Exception *Exception      `json:"exception"`
-	// ExitCode is null for a guest that a signal ended.
+	// ExitCode is null for a guest that a signal killed.
 	ExitCode *int   `json:"exit_code"`
 	Signal   string `json:"signal"`
 
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
-	// The sizes are what the guest wrote; the texts are cut at the limit.
+	// The sizes count everything that the guest wrote. The texts are cut at the limit.
 	StdoutSize      policy.Bytes `json:"stdout_size"`
 	StderrSize      policy.Bytes `json:"stderr_size"`
 	StdoutTruncated bool         `json:"stdout_truncated"`
@@ -132,13 +133,12 @@ type Result struct {
 
 	Usage      Usage       `json:"usage"`
 	Violations []Violation `json:"violations"`
-	// Traffic is what went through the proxy, by host.
+	// Traffic is the traffic through the proxy, by host.
 	Traffic     []Traffic   `json:"traffic"`
 	Enforcement Enforcement `json:"enforcement"`
 }
 
-// Traffic is what a guest exchanged with one host that the policy lets it
-// reach.
+// Traffic counts what a guest exchanged with one host.
 type Traffic struct {
 	Host        string       `json:"host"`
 	Port        int          `json:"port"`
@@ -150,15 +150,14 @@ type Traffic struct {
 // OK reports whether the guest ran to its end.
 func (r Result) OK() bool { return r.Outcome == Succeeded }
 
-// Decode reads the guest's value into v, as encoding/json does. A guest that
-// set none gave null.
+// Decode unmarshals the guest's value into v. The value is null if the guest set
+// none.
 func (r Result) Decode(v any) error { return json.Unmarshal(r.ValueOrNull(), v) }
 
-// ValueOrNull is the guest's value as JSON, also when there is none.
+// ValueOrNull returns the guest's value as JSON, null if it set none.
 func (r Result) ValueOrNull() json.RawMessage { return orNull(r.Value) }
 
-// ValueSize is what the value and the variables take: their names, and their values as
-// JSON.
+// ValueSize returns the size of the value and the variables as JSON, with their names.
 func (r Result) ValueSize() policy.Bytes {
 	size := len(r.Value)
 	for name, value := range r.Variables {
@@ -167,12 +166,12 @@ func (r Result) ValueSize() policy.Bytes {
 	return policy.Bytes(size)
 }
 
-// Exception is what a guest raised and nobody caught.
+// Exception is an uncaught exception of a guest.
 type Exception struct {
 	Type      string `json:"type"`
 	Message   string `json:"message"`
 	Traceback string `json:"traceback,omitempty"`
-	// Line is the guest's own line, 0 when it has none.
+	// Line is the line in the guest's code, 0 if there is none.
 	Line int `json:"line,omitempty"`
 }
 
@@ -181,28 +180,29 @@ type Violation struct {
 	Wall   policy.Wall `json:"wall"`
 	Op     string      `json:"op"`
 	Detail string      `json:"detail,omitempty"`
-	// Claimed is true for what only the guest says: its exception names a path behind
-	// this wall. The wall itself reports nothing, so that the guest may never have tried.
+	// Claimed is true if only the guest's exception, which names a path behind this
+	// wall, is evidence. The wall itself reported nothing, so the guest may have made
+	// it up.
 	Claimed bool `json:"claimed,omitempty"`
 	Line    int  `json:"line,omitempty"`
-	// Column is known for the language rules alone, which look at the text.
+	// Column is set only for violations of the language rules, which check the text.
 	Column int    `json:"column,omitempty"`
 	Count  int    `json:"count"`
 	Hint   string `json:"hint,omitempty"`
-	// HintCode and HintData are for programs that word the hint for their own users.
+	// HintCode and HintData let a program word the hint for its own users.
 	HintCode HintCode          `json:"hint_code,omitempty"`
 	HintData map[string]string `json:"hint_data,omitempty"`
-	// Allowed is what could stand there instead, where that is a list.
+	// Allowed lists what may be written instead, if the rule has a list.
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// Enforcement says what really stood between this guest and its host.
+// Enforcement reports which walls isolated this guest from its host.
 type Enforcement struct {
 	Tier policy.Tier `json:"tier"`
-	// Jail says what built the sandbox of a command; null for a script.
+	// Jail is the program that built the sandbox of a command; null for a script.
 	Jail policy.JailBackend `json:"jail"`
 	// Walls maps each wall to "enforced", with details, or "missing: why".
 	Walls map[policy.Wall]string `json:"walls"`
-	// ViolationsObserved is false where the kernel denies without telling us.
+	// ViolationsObserved is false if the kernel denies calls without reporting them.
 	ViolationsObserved bool `json:"violations_observed"`
 }

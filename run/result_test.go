@@ -41,7 +41,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// The closed set: a word that is added here is a promise to every caller.
+// Adding a word to this closed set is a promise to every caller.
 var closedSet = strings.Fields("syntax policy exception timeout cpu_limit memory_limit output_limit result_limit disk_limit process_limit fuel_limit crashed denied invalid_output canceled")
 
 func TestOutcomes(t *testing.T) {
@@ -85,8 +85,8 @@ func TestUsageIsNamedLikeLimits(t *testing.T) {
 	}
 }
 
-// The outcome of a limit is one that callers can name.
-func TestLimitsEndInOutcomes(t *testing.T) {
+// The outcome of each limit has an exported constant.
+func TestEveryLimitOutcomeHasAConstant(t *testing.T) {
 	named := []Outcome{TimedOut, OutOfCPU, OutOfMemory, OutOfOutput, OutOfResult, OutOfDisk, OutOfProcs, OutOfFuel, Exited}
 	for _, row := range policy.LimitTable() {
 		if o := Outcome(row.Outcome); o != "" && !slices.Contains(named, o) {
@@ -100,7 +100,7 @@ func TestWireResultMirrorsResult(t *testing.T) {
 	mirrors(t, reflect.TypeFor[Enforcement](), reflect.TypeFor[wireEnforcement]())
 }
 
-// mirrors also holds both to every key every time: the id alone is the caller's.
+// mirrors also checks that every key is always written, except the id, which is the caller's.
 func mirrors(t *testing.T, given, wire reflect.Type) {
 	t.Helper()
 	written := slices.DeleteFunc(reflect.VisibleFields(wire), func(f reflect.StructField) bool { return f.Anonymous })

@@ -2,10 +2,10 @@ package run
 
 import "github.com/cordon-sandbox/cordon/policy"
 
-// SessionOptions say how a session is opened. The policy says what its scripts may do.
+// SessionOptions are the options of a session. The policy says what its scripts may do.
 type SessionOptions struct {
-	// Restricted runs all scripts of the session by the language rules.
+	// Restricted applies the language rules to all scripts of the session.
 	Restricted bool `json:"restricted,omitempty"`
-	// Trust says where the code comes from; empty means a user.
+	// Trust is the origin of the code; empty means TrustUser.
 	Trust policy.Trust `json:"trust,omitempty"`
 }

@@ -2,8 +2,9 @@ package run
 
 import "strconv"
 
-// signals are Linux's, on every architecture that guests run on: a Result is
-// read on other systems too, which count differently.
+// signals are the names of Linux's signals, which have the same numbers on every
+// supported architecture. The standard library's names are not used, because other
+// systems, where a Result may be read, have other numbers.
 var signals = [...]string{
 	1: "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1",
 	"SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP",
@@ -11,13 +12,13 @@ var signals = [...]string{
 }
 
 const (
-	firstRealTime = 34 // as C libraries count: they keep 32 and 33 for themselves
+	firstRealTime = 34 // C libraries reserve 32 and 33
 	lastSignal    = 64
 )
 
-// SignalName gives the name that a Result has for a signal of Linux: SIGTERM,
-// SIGRTMIN, SIGRTMIN+1, or SIG32 for what has no name. It is never empty: an
-// empty name says that there was no signal.
+// SignalName returns the name of a signal of Linux as it is in a Result: SIGTERM,
+// SIGRTMIN, SIGRTMIN+1, or SIG32 for a signal without a name. It is never empty,
+// because an empty name means that there was no signal.
 func SignalName(number int) string {
 	switch {
 	case number >= 1 && number < len(signals):
@@ -31,8 +32,8 @@ func SignalName(number int) string {
 	}
 }
 
-// SignalNumber gives the number to a name from SignalName, and false for what is
-// no signal.
+// SignalNumber returns the number for a name from SignalName, and false if the name is
+// not one.
 func SignalNumber(name string) (number int, known bool) {
 	for number := 1; number <= lastSignal; number++ {
 		if SignalName(number) == name {

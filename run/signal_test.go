@@ -9,7 +9,7 @@ func TestSignalNames(t *testing.T) {
 	for n, want := range map[int]string{
 		1: "SIGHUP", 2: "SIGINT", 6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 15: "SIGTERM", 16: "SIGSTKFLT",
 		17: "SIGCHLD", 19: "SIGSTOP", 24: "SIGXCPU", 29: "SIGIO", 31: "SIGSYS", 32: "SIG32", 33: "SIG33", 34: "SIGRTMIN", 35: "SIGRTMIN+1", 64: "SIGRTMIN+30",
-		0: "SIG0", -1: "SIG-1", 65: "SIG65", // no signals: a name all the same, for an empty one would mean that there was none
+		0: "SIG0", -1: "SIG-1", 65: "SIG65", // not signals, but an empty name would mean that there was none
 	} {
 		if got := SignalName(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)

@@ -1,6 +1,6 @@
 package run
 
-// Size is what r holds in memory, about: its value, variables, output and exception.
+// Size returns about how much memory r takes: its value, variables, output and exception.
 func (r Result) Size() int64 {
 	const fixed = 1 << 10
 	size := fixed + int64(r.ValueSize()) + int64(len(r.Stdout)+len(r.Stderr)+len(r.Error))
