@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A caller whose deadline passes is told apart from one that gave up: by the words of a
-// guest's Result, and by the error of a request that never began.
+// A passed deadline and a cancellation have different messages in a guest's Result, and
+// different errors for a request that never began.
 func TestDeadlineIsNotCancellation(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	hook := openHook(t, r, run.HookSpec{Script: "while True: pass"})
@@ -45,7 +45,7 @@ func TestDeadlineIsNotCancellation(t *testing.T) {
 	}
 }
 
-// The reason is that the jail runs commands, and not that there is none.
+// The error says that the jail runs only commands, not that the host has no jail.
 func TestThirdPartyScripts(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	for _, tier := range []policy.Tier{"", policy.TierJail} {

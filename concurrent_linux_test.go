@@ -13,7 +13,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// everyKind gives one call of each kind that a Runner has.
+// everyKind returns one call of each kind that a Runner has.
 func everyKind(t *testing.T, r *cordon.Runner) map[string]func(context.Context) (run.Result, error) {
 	t.Helper()
 	hook := openHook(t, r, run.HookSpec{Script: "result['output'] = 1"})
@@ -39,12 +39,12 @@ func everyKind(t *testing.T, r *cordon.Runner) map[string]func(context.Context) 
 	}
 }
 
-// Options.Concurrent bounds all that is under way, whatever it is: while one guest has the
-// only turn, nothing else begins.
+// Options.Concurrent bounds guests of all kinds together: while one guest has the only
+// turn, no other starts.
 func TestConcurrentBoundsEveryKind(t *testing.T) {
 	r := newRunner(t, cordon.Options{Concurrent: 1, Policy: policy.Policy{Trust: policy.TrustPlatform}})
 	kinds := everyKind(t, r)
-	for name, call := range kinds { // each tier is started, and works
+	for name, call := range kinds { // start each tier
 		if _, err := call(t.Context()); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -52,7 +52,7 @@ func TestConcurrentBoundsEveryKind(t *testing.T) {
 	in, out := io.Pipe()
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "print('x', flush=True)\ninput()"}, Streams: run.Streams{In: in, Out: told(begun)}})
+		_, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "print('x', flush=True)\ninput()"}, Streams: run.Streams{In: in, Out: closedByWrite(begun)}})
 		ended <- err
 	}()
 	<-begun
@@ -74,15 +74,15 @@ func TestConcurrentBoundsEveryKind(t *testing.T) {
 	}
 }
 
-// told closes a channel when a guest writes.
-type told chan struct{}
+// closedByWrite closes a channel when a guest writes.
+type closedByWrite chan struct{}
 
-func (c told) Write(p []byte) (int, error) {
+func (c closedByWrite) Write(p []byte) (int, error) {
 	close(c)
 	return len(p), nil
 }
 
-// Calls of every kind at once, with two turns: none is lost, and nobody waits for ever.
+// Calls of every kind at once share two turns: no call is lost or waits forever.
 func TestConcurrentHammer(t *testing.T) {
 	const turns = 2
 	r := newRunner(t, cordon.Options{Concurrent: turns, Policy: policy.Policy{Trust: policy.TrustPlatform}})
@@ -106,11 +106,11 @@ func TestConcurrentHammer(t *testing.T) {
 	for {
 		busy := 0
 		for tier, s := range r.Stats() {
-			if tier != policy.TierHook { // whose workers are counted, and not its calls
+			if tier != policy.TierHook { // its count is of workers, not of calls
 				busy += s.Busy
 			}
 		}
-		// The gates are asked one after the other: a turn can be seen twice on its way.
+		// The gates are read one after the other, so a turn may be counted twice.
 		if busy > 2*turns {
 			t.Errorf("%d are under way", busy)
 		}

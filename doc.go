@@ -1,18 +1,18 @@
-// Package cordon runs code that you do not trust behind kernel walls, and gives
-// back what became of it: Python scripts, each in a fresh CPython, and any
-// command, each in a root of its own. WebAssembly it runs in your own process.
+// Package cordon runs untrusted code behind kernel walls and returns the result:
+// Python scripts, each in a fresh CPython, and commands, each in its own root file
+// system. WebAssembly modules run in your own process.
 //
 // # Tasks
 //
-// Run a script. A [Runner] owns fork servers and a pool of workers that wait,
-// warmed and walled in; make one and keep it:
+// Run a script. A [Runner] owns fork servers and a pool of workers that are already
+// confined and wait for a script. Make one and keep it:
 //
 //	r, err := cordon.NewRunner(cordon.Options{})
 //	defer r.Close()
 //	res, err := r.Run(ctx, run.Request{Script: run.Script{Source: src, Context: map[string]any{"a": 41}}})
 //
-// The script finds its input in the global context, and what it leaves in the
-// global result comes back in [run.Result].Value, as JSON.
+// The script reads its input from the global variable context. The value of its global
+// variable result is in [run.Result].Value, as JSON.
 //
 // Run a command, with all the processes that it starts, in a directory of the host
 // that it may change:
@@ -21,115 +21,110 @@
 //	defer r.Close()
 //	res, err := r.Run(ctx, run.Request{Command: run.Command{Args: []string{"make", "test"}, Workspace: dir}})
 //
-// It sees the system's programs, its workspace and a private /tmp. A command that
-// names files or hosts which it cannot reach, or that is a shell or another
-// interpreter without the policy's leave, is not started: the Outcome is
+// It sees the system's programs, its workspace and a private /tmp. A command is not
+// started if its arguments name files or hosts that it cannot reach, or if it is a
+// shell or another interpreter that the policy does not allow: the Outcome is
 // [run.Refused]. The preset "command" ([policy.Preset]) has limits for a build.
-// Any Runner runs commands and scripts; Tier says what is started with it.
+// Any Runner runs commands and scripts; Tier says which tier starts with it.
 //
-// Run a WebAssembly module: [Runner.OpenModule] checks and compiles it once; a
-// program for WASI is then run with arguments, and a function of a library called
-// with JSON, each in a new instance:
+// Run a WebAssembly module. [Runner.OpenModule] checks and compiles it once. You can
+// then run a program for WASI with arguments, or call a function of a library with
+// JSON, each time in a new instance:
 //
 //	m, err := r.OpenModule(ctx, binary)
 //	defer m.Close()
 //	res, err := r.Run(ctx, run.Request{Module: run.ModuleRun{Module: m, Args: args}, Limits: policy.Limits{Fuel: 50e6}})
 //	res, err = m.Call(ctx, "score", input)
 //
-// It has no system calls, and finds what the policy grants and what
-// [run.Request].Tools offer. Its instructions are counted, exactly. Scripts run there
-// too, if their Tier is [policy.TierWasm] and there is a Python for it. Such a Runner
-// ([Options].Tier) works on every system. docs/wasm.md has the rest.
+// A module has no system calls. It can use what the policy grants and the Tools of its
+// [run.ModuleRun]. Its instructions are counted exactly. Scripts can run on this tier
+// too, if their Tier is [policy.TierWasm] and a Python for WebAssembly is installed. A
+// Runner with this tier ([Options].Tier) works on every system. See docs/wasm.md.
 //
-// Tell the guest's failures from ours. Whatever the guest does is a Result:
-// its Outcome says how it ended, from evidence. An error means that the request
-// is wrong ([run.ErrInvalid]), that this host cannot give a required wall
-// ([run.ErrUnsupported]), that too much is waiting ([run.ErrBusy]), or that
+// Distinguish failures of the guest from failures of cordon. Whatever the guest does
+// gives a Result, whose Outcome says how it ended. An error means that the request is
+// wrong ([run.ErrInvalid]), that this host lacks a required wall
+// ([run.ErrUnsupported]), that too many requests are waiting ([run.ErrBusy]), or that
 // cordon itself failed.
 //
-// Call a script often: [Runner.OpenHook] checks and compiles it once, and
-// [Hook.Call] runs it in tens of microseconds, in new globals each time:
+// Call a script often. [Runner.OpenHook] checks and compiles it once, and
+// [Hook.Call] runs it in tens of microseconds, each time with new globals:
 //
 //	h, err := r.OpenHook(ctx, run.HookSpec{Script: src})
 //	defer h.Close()
 //	res, err := h.Call(ctx, state, config)
 //
-// Tell the author early: [Runner.Check] judges a script by the language rules
-// without running it, and [run.Request].Restricted applies them to a run.
+// Check a script before it runs. [Runner.Check] applies the language rules to a script
+// without running it, and [run.Script].Restricted applies them to a run.
 //
-// Narrow a run: [run.Request].Limits. Zero fields mean the policy's defaults,
-// and no request gets more than the policy's maxima.
+// Limit a run with [run.Request].Limits. Zero fields mean the policy's defaults. A
+// request above the policy's maxima is refused.
 //
-// Say what guests may do: [Options].Policy. Its zero value is the
-// default: it requires the walls of [policy.DefaultRequired] and grants
-// nothing. A policy is set by whoever operates cordon; a request cannot widen
-// it.
+// Say what guests may do with [Options].Policy. Its zero value requires the walls of
+// [policy.DefaultRequired] and grants nothing. The operator of cordon sets the policy,
+// and a request cannot widen it.
 //
-// See what stood: [Runner.Enforcement], and Enforcement in each Result, name
-// every wall and say "enforced" or "missing" and why.
+// See which walls were enforced. [Runner.Enforcement], and Enforcement in each Result,
+// list every wall as "enforced", or as "missing" with the reason.
 //
-// See what was tried: Violations in a Result names what was blocked, with a
-// hint for whoever wrote the code. Denied system calls are counted by the
-// kernel's own report, and refused connections by the proxy; a script's attempts
-// at files outside the walls are named when the exception about them was not
-// caught.
+// See what was blocked. Violations in a Result lists it, with a hint for the author of
+// the code. The kernel reports denied system calls, and the proxy reports refused
+// connections. A script's attempt to open a file outside the walls is listed only if
+// the script did not catch the exception.
 //
-// Follow a run live: [run.Request].Streams. End it early: cancel its context;
-// the guest is killed at once, and the Outcome is [run.Canceled].
+// Follow a run with [run.Request].Streams. To end it early, cancel its context: the
+// guest is killed at once, and the Outcome is [run.Canceled].
 //
 // # What happens to your program
 //
-// The Runner forks it to start an interpreter behind walls, again when it
-// replaces one, and for the sandbox of each command. The copy lives for a few milliseconds and runs none of your
-// code. A thread of your program waits for each interpreter, and one more
-// attends to it. Signals, the working directory and the environment stay as they
-// are. On the tier `wasm` nothing is forked: guests run in the goroutines of their
-// callers, in your address space.
+// The Runner forks your program to start a confined interpreter, to replace one, and
+// to build the sandbox of each command. The copy lives for a few milliseconds and runs
+// none of your code. Two threads of your program serve each interpreter: one waits for
+// its end, the other answers it. Signal handlers, the working directory and the
+// environment do not change. The tier `wasm` does not fork: guests run in the
+// goroutines of their callers, in your address space.
 //
 // # Limits
 //
-//   - The tiers are `process`, for scripts, and `hook`, with CPython 3.9 or newer,
-//     and `jail`, for commands; on Linux, amd64 or arm64. On macOS and Windows the
-//     first and the last are there too, behind those systems' walls, with one process
-//     a run and without third-party code. The tier `wasm`, for modules and for scripts
-//     that ask for it, is there on every system.
-//   - A worker runs one script and dies, or serves one hook. Only a [Session],
-//     on the tier `wasm`, keeps something for the next run, and no files pass
-//     from one to the next but what commands leave in their workspace and in the
-//     policy's Write grants.
-//   - No guest has a network but what the policy's AllowNet names, through a
-//     proxy; for commands the policy's Egress can lift that.
-//   - A script starts no processes, sees no /proc, and writes to its own /tmp
-//     alone. Where the host allows no namespaces, it writes nowhere.
-//   - A command may start processes, sees its own in /proc, and writes to its
-//     /tmp, its workspace and the Write grants. Where the host allows no
-//     namespaces, it is refused.
-//   - A script above the policy's default limits, or with another size of /tmp,
-//     is not served from the pool: its worker is forked while it waits.
+//   - On Linux (amd64, arm64) the tiers are `process`, for scripts, and `hook`, both
+//     with CPython 3.9 or newer, and `jail`, for commands. macOS and Windows have
+//     `process` and `jail`, behind the walls of those systems, with one process for
+//     each run and without third-party code. The tier `wasm`, for modules and for
+//     scripts that ask for it, works on every system.
+//   - A worker runs one script and dies, or serves one hook. Only a [Session], on the
+//     tier `wasm`, keeps state for the next run. Files stay only if a command writes
+//     them to its workspace or to the policy's Write grants.
+//   - A guest can reach only the hosts in the policy's AllowNet, through a proxy. For
+//     commands, the policy's Egress can lift this restriction.
+//   - A script starts no processes, sees no /proc, and writes only to its own /tmp.
+//     On a host without namespaces, it can write nowhere.
+//   - A command may start processes, sees only its own in /proc, and writes to its
+//     /tmp, its workspace and the Write grants. On a host without namespaces, it is
+//     refused.
+//   - A script with limits above the policy's defaults, or with another size of /tmp,
+//     does not get a worker from the pool: it waits while its worker is forked.
 //   - Scripts are at most 16 MiB; requests and results 64 MiB.
-//   - Not all of [Options] is free: each waiting worker takes memory, up to
-//     3 MiB.
+//   - Each waiting worker ([Options].Idle) takes up to 3 MiB of memory.
 //
 // # What this does not stop
 //
-//   - A bug in the kernel that can be reached by the system calls a guest may
-//     make. Guests share the host's kernel.
-//   - On the tier `wasm`: a bug in the engine. There is no kernel wall behind it, and
-//     what gets through is in your process. So it refuses third-party code.
-//   - Side channels: timing, caches, load, and what the processor leaks.
-//   - Covert channels between guests that run at the same time and want to
-//     talk: load, and read locks on files that all of them may read.
-//   - A guest that uses all it is allowed to use. Limits bound one run;
-//     [Options].Concurrent bounds how many there are at once.
-//   - What the language rules miss. They are a second wall; the kernel's walls
-//     are the boundary.
-//   - A guest that lies. Its result, its output, and an exception that it
-//     raises are its own words; treat them as you treat the code.
-//   - A command that spoils its workspace, or leaves code in it for whoever works
-//     there next.
-//   - On a host without namespaces: that a script sees the host's name, the
-//     numbers of processes, and which files exist and how large they are.
+//   - A kernel bug that is reachable through the system calls that a guest may make.
+//     Guests share the host's kernel.
+//   - On the tier `wasm`: a bug in the engine. No kernel wall is behind it, and a guest
+//     that escapes is in your process. Therefore this tier refuses third-party code.
+//   - Side channels: timing, caches, load, and leaks of the processor.
+//   - Covert channels between guests that run at the same time and cooperate: load, and
+//     read locks on files that all of them may read.
+//   - A guest that uses all of its limits. Limits bound one run;
+//     [Options].Concurrent bounds how many run at once.
+//   - Gaps in the language rules. They are a second wall; the kernel's walls are the
+//     boundary.
+//   - False reports of a guest. Its result, its output and its exceptions are as
+//     untrusted as its code.
+//   - A command that damages its workspace, or leaves code in it for the next user.
+//   - On a host without namespaces: a script can see the host name, process ids, and
+//     the names and sizes of files.
 //
-// SECURITY.md has the threat model, and SPECIFICATION.md the promises with the
-// tests that prove them.
+// SECURITY.md has the threat model. SPECIFICATION.md has the promises and the tests
+// that prove them.
 package cordon

@@ -37,7 +37,7 @@ func Example() {
 	// Output: succeeded 42
 }
 
-// What a guest does wrong is a Result, never an error.
+// A failure of the guest is a Result, never an error.
 func ExampleRunner_Run_failures() {
 	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
 	if err != nil {
@@ -66,7 +66,7 @@ func ExampleRunner_Run_failures() {
 	// invalid_output invalid_output <nil>
 }
 
-// What was blocked is named, with a hint for whoever wrote the script.
+// A Result lists what was blocked, with a hint for the author of the script.
 func ExampleRunner_Run_violations() {
 	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
 	if err != nil {
@@ -112,7 +112,7 @@ func ExampleRunner_Run_limits() {
 	// limits.memory is 1GiB, above the policy's maximum of 128MiB
 }
 
-// The guest's output can be followed while it runs; it is in the Result too.
+// Streams deliver the guest's output while it runs. The Result has it too.
 func ExampleRunner_Run_streams() {
 	r, err := cordon.NewRunner(cordon.Options{Idle: 1})
 	if err != nil {
@@ -132,7 +132,7 @@ func ExampleRunner_Run_streams() {
 	// "hello world\n" <nil>
 }
 
-// Globals of the script come back by name: JSON values as they are, others by
+// Variables reports globals of the script: JSON values as they are, others by
 // their type and repr.
 func ExampleRunner_Run_variables() {
 	r, err := cordon.NewRunner(cordon.Options{Idle: 1})

@@ -39,7 +39,7 @@ func ExampleRunner_OpenModule() {
 	// Output: succeeded 42
 }
 
-// The same input ends at the same instruction, on every machine.
+// With the same input, fuel runs out at the same instruction on every machine.
 func ExampleModule_CallWith() {
 	r, err := cordon.NewRunner(cordon.Options{Tier: policy.TierWasm})
 	if err != nil {

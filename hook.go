@@ -10,22 +10,21 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Hook is a script that is compiled ahead and called many times, by many
-// goroutines. Each call runs in globals of its own, and gets its arguments as
-// JSON: nothing that it changes reaches the caller or the next call.
+// Hook is a script that is compiled once and called many times. Several goroutines may
+// call it at once. Each call has its own globals and gets its arguments as JSON, so
+// that its changes affect neither the caller nor the next call.
 type Hook struct{ hook *hook.Hook }
 
-// OpenHook checks and compiles a hook. What the language rules refuse, or
-// Python cannot read, is an error of class run.Invalid with a *run.Refusal in
-// it, which has all findings.
+// OpenHook checks and compiles a hook. If the language rules refuse the script, or it
+// is not valid Python, the error has class run.Invalid and wraps a *run.Refusal with
+// all findings.
 //
-// An empty Trust means policy.TrustUser: each call runs in a process of its own,
-// which opened the hook before the call came. Calls of a hook with
-// policy.TrustPlatform are several times as fast, because they share processes;
-// the kernel does not isolate them from each other, the language rules alone do.
-// The policy's Trust bounds what a Request claims, and not this: who can call
-// OpenHook is the operator. A program that opens hooks for others decides for
-// them, as cordond does by its policy.
+// An empty Trust means policy.TrustUser: each call runs in its own process, which
+// opened the hook before the call arrived. Calls of a hook with policy.TrustPlatform
+// are several times as fast, because they share processes: only the language rules
+// isolate them from each other, not the kernel. The policy's Trust does not bound this
+// field, because the caller of OpenHook is the operator. A program that opens hooks
+// for others must check it, as cordond does.
 func (r *Runner) OpenHook(ctx context.Context, h run.HookSpec) (*Hook, error) {
 	if err := h.Validate(); err != nil {
 		return nil, err
@@ -50,8 +49,8 @@ func (r *Runner) OpenHook(ctx context.Context, h run.HookSpec) (*Hook, error) {
 	return &Hook{opened}, nil
 }
 
-// callLimits are those of a call: the hook's, else those for calls within what
-// the policy allows, else the policy's own.
+// callLimits returns the limits of a call: the hook's, else the defaults for calls
+// within the policy's maxima, else the policy's.
 func (r *Runner) callLimits(asked policy.Limits) (policy.Limits, error) {
 	limits, err := r.policy.Narrow(asked.Fill(policy.DefaultCallLimits().Capped(r.policy.Limits), r.policy.Maxima))
 	if err != nil {
@@ -60,16 +59,16 @@ func (r *Runner) callLimits(asked policy.Limits) (policy.Limits, error) {
 	return limits, nil
 }
 
-// Call runs the hook's script with game_state and mod_config, and gives what it
-// left in result["output"] as the Result's value. State and config are what
-// encoding/json can write. Whatever the hook does is a Result, as with Run; the
-// Results of a hook share their Enforcement, which is to be read alone.
+// Call runs the hook's script with game_state and mod_config, and returns its
+// result["output"] as the Result's value. State and config are encoded with
+// encoding/json. Whatever the hook does gives a Result, as with Run. The Results of a
+// hook share their Enforcement: do not change it.
 func (h *Hook) Call(ctx context.Context, state, config any) (run.Result, error) {
 	return h.call(ctx, hook.Call{Arguments: []hook.Argument{{Name: "state", Value: state}, {Name: "config", Value: config}}})
 }
 
-// CallFunction calls a function that the hook's script defines, and gives what
-// it returned as the Result's value.
+// CallFunction calls a function that the hook's script defines, and returns its return
+// value as the Result's value.
 func (h *Hook) CallFunction(ctx context.Context, name string, args ...any) (run.Result, error) {
 	if name == "" {
 		return run.Result{}, run.Errorf(run.Invalid, "the name of the function is empty")
@@ -86,7 +85,7 @@ func (h *Hook) call(ctx context.Context, call hook.Call) (run.Result, error) {
 	return withCause(ctx, result), err
 }
 
-// Close waits for the calls under way and lets go of the workers.
+// Close waits for running calls and ends the workers.
 func (h *Hook) Close() error {
 	h.hook.Close()
 	return nil

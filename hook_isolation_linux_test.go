@@ -9,9 +9,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Unless the operator says platform, no two calls of a hook share a process. The
-// test asks the kernel and not the language rules: the peak memory of a process
-// never falls, so that a call which needs nothing shows what the one before used.
+// Unless its trust is platform, no two calls of a hook share a process. The test uses
+// evidence from the kernel: the peak memory of a process never falls, so that in a
+// shared process a small call shows the peak of a large one before it.
 func TestHookCallsShareNoProcess(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	const script = "x = 'a' * (game_state << 20)\nfor _ in range(20000): pass\nresult['output'] = len(x) >> 20"
@@ -23,7 +23,7 @@ func TestHookCallsShareNoProcess(t *testing.T) {
 	}{
 		{"nothing is said", "", policy.TierProcess, false},
 		{"user", policy.TrustUser, policy.TierProcess, false},
-		{"platform", policy.TrustPlatform, policy.TierHook, true}, // or the test sees nothing
+		{"platform", policy.TrustPlatform, policy.TierHook, true}, // shows that the test can see sharing
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := openHook(t, r, run.HookSpec{Script: script, Trust: tt.trust, Workers: 1})
@@ -42,9 +42,9 @@ func TestHookCallsShareNoProcess(t *testing.T) {
 	}
 }
 
-// What one call leaves by means that the rules do not see is not there in the next
-// one. Each script stands for an escape from the rules, which ends in a module
-// that reaches the whole interpreter.
+// State that one call leaves behind without breaking a rule does not exist in the next
+// one. Each script imports a module that reaches the whole interpreter, as an escape
+// from the rules would.
 func TestHookEscapeFindsNoOtherCall(t *testing.T) {
 	for name, tt := range map[string]struct {
 		module, leave string
@@ -76,7 +76,8 @@ func TestHookEscapeFindsNoOtherCall(t *testing.T) {
 	}
 }
 
-// The rules were escaped from like this, and the call after met what was left.
+// This was a real escape from the rules, after which the next call could read state of
+// the one before.
 func TestHookReadsLastCall(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	h := openHook(t, r, run.HookSpec{Script: escapeByDispatch, Limits: policy.Limits{Memory: 256 * policy.MiB}})
@@ -91,8 +92,8 @@ func TestHookReadsLastCall(t *testing.T) {
 	}
 }
 
-// escapeByDispatch believes that functools.singledispatch asks an object for its
-// bases, and searches for a hidden class by the addresses that hashes give away.
+// escapeByDispatch relies on functools.singledispatch asking an object for its bases,
+// and searches for a hidden class by the addresses that hashes reveal.
 const escapeByDispatch = `
 import functools
 seen = []

@@ -95,7 +95,7 @@ func TestHookContract(t *testing.T) {
 	}
 }
 
-// tierOf is where the calls of a hook run.
+// tierOf maps the trust of a hook to the tier of its calls.
 var tierOf = map[policy.Trust]policy.Tier{policy.TrustPlatform: policy.TierHook, policy.TrustUser: policy.TierProcess}
 
 func call(ctx context.Context, h *cordon.Hook, function string, args []any, state, config any) (run.Result, error) {
@@ -105,8 +105,7 @@ func call(ctx context.Context, h *cordon.Hook, function string, args []any, stat
 	return h.Call(ctx, state, config)
 }
 
-// Each hook tries, with every call, to find what the call before has left, and
-// leaves something itself.
+// Each hook looks in every call for state of the call before, and leaves state itself.
 func TestHookCallsLeaveNothing(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	const finalizer = "class A:\n  def __init__(self, more=0): self.more = more\n  def __del__(self):\n    print('late')\n"
@@ -165,7 +164,7 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 		h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: finalizer + "    global b\n    b = type(self)()\na = A()", Workers: 1})
 		for range 3 {
 			res, err := h.Call(t.Context(), nil, nil)
-			// The worker is not used again, with what is left in it.
+			// The worker still has state, so it is not used again.
 			if err != nil || res.Outcome != run.Raised || !strings.Contains(res.Error, "finalizers") || res.Stdout != strings.Repeat("late\n", 101) {
 				t.Fatalf("%s %q %q %v", res.Outcome, res.Error, res.Stdout, err)
 			}
@@ -203,8 +202,8 @@ func TestHookCallsLeaveNothing(t *testing.T) {
 	}
 }
 
-// What a call knows of the random numbers' state, or has set it to, says nothing about
-// the next call: neither in a shared process nor in one of its own.
+// A call that reads or sets the state of the random generators cannot predict the
+// numbers of the next call, neither in a shared process nor in its own.
 func TestHookCallsDoNotPredict(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	for name, script := range map[string]string{
@@ -245,8 +244,8 @@ func TestHookCallsDoNotPredict(t *testing.T) {
 	}
 }
 
-// The rules hold for all that a call does, also when it is over.
-func TestFinalizersGoByTheRules(t *testing.T) {
+// The rules also hold for finalizers that run after the call has ended.
+func TestLanguageRulesHoldInFinalizers(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	const try = "\n    try: print(self._keep_positive)\n    except Exception as e: print(e)\n"
 	const counter = "import collections\nclass X(collections.Counter):\n  def __del__(self):" + try
@@ -261,7 +260,7 @@ func TestFinalizersGoByTheRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: script, Workers: 1})
-			for range 70 { // the oldest are looked at after 64 calls
+			for range 70 { // the oldest generation is collected after 64 calls
 				res, err := h.Call(t.Context(), nil, nil)
 				if err != nil || !res.OK() || strings.Contains(res.Stdout, "<bound method") {
 					t.Fatalf("%s %q %q %v", res.Outcome, res.Error, res.Stdout, err)
@@ -271,8 +270,8 @@ func TestFinalizersGoByTheRules(t *testing.T) {
 	}
 }
 
-// A module of which nobody knows what it keeps costs each call a new worker.
-func TestHookWithAnotherModule(t *testing.T) {
+// If a module may keep state that cordon cannot reset, each call gets a new worker.
+func TestHookWithStatefulModuleGetsNewWorkers(t *testing.T) {
 	r := newRunner(t, cordon.Options{Policy: policy.Policy{Language: policy.Language{Modules: []string{"decimal"}}}})
 	h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: "import decimal\nresult['output'] = decimal.getcontext().prec\ndecimal.getcontext().prec = 6"})
 	for range 5 {
@@ -282,9 +281,9 @@ func TestHookWithAnotherModule(t *testing.T) {
 	}
 }
 
-// A hook is a user's unless somebody says otherwise, and has a process for each
-// call: those of the process tier, one at a time or some ahead.
-func TestHookOfAUser(t *testing.T) {
+// A hook without a trust is a user's: each call has its own process of the process
+// tier, started one at a time or some ahead.
+func TestUserHookHasAProcessForEachCall(t *testing.T) {
 	for _, options := range []cordon.Options{{}, {OneShot: true}} {
 		r := newRunner(t, options)
 		for _, h := range []run.HookSpec{{}, {Trust: policy.TrustUser}, {Workers: 1}, {Workers: 5}} {
@@ -300,7 +299,7 @@ func TestHookOfAUser(t *testing.T) {
 	}
 }
 
-func TestHookThatCannotBeOpened(t *testing.T) {
+func TestOpenHookRefuses(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	_, err := r.OpenHook(t.Context(), run.HookSpec{Script: "import os\n\nx = eval('1')\ny = ().__class__\n"})
 	var refusal *run.Refusal
@@ -376,7 +375,7 @@ func TestHookBadArguments(t *testing.T) {
 	}
 }
 
-// TestHookOutput: what a call prints is its own, and bounded.
+// The output of a call is in its own Result, and bounded.
 func TestHookOutput(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: "print('n' * game_state)", Workers: 1})
@@ -398,9 +397,9 @@ func TestHookOutput(t *testing.T) {
 	}
 }
 
-// What is printed at once, and more than is read at once, is all there when many
-// callers wait.
-func TestHookOutputOfManyCallers(t *testing.T) {
+// No output is lost if many callers wait and each call prints more than one read
+// returns.
+func TestHookOutputIsCompleteWithManyCallers(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	h := openHook(t, r, run.HookSpec{Trust: policy.TrustPlatform, Script: "print('n' * game_state)"})
 	var wg sync.WaitGroup
@@ -431,14 +430,13 @@ func TestHookCanceled(t *testing.T) {
 	}
 }
 
-// TestHammerHook calls from many goroutines, some of whose calls fail: each gets
-// its own answer.
+// Many goroutines call a hook, and some calls fail: each gets its own answer.
 func TestHammerHook(t *testing.T) {
 	hammerHook(t, policy.TrustPlatform, 4000)
 }
 
 // The same with a process for each call.
-func TestHammerHookOfAUser(t *testing.T) {
+func TestHammerUserHook(t *testing.T) {
 	hammerHook(t, policy.TrustUser, 800)
 }
 
@@ -475,7 +473,7 @@ result["output"] = n * 2
 	wg.Wait()
 }
 
-// TestHookSurvivesItsWorkers kills the workers under the calls.
+// The test kills workers while they serve calls.
 func TestHookSurvivesItsWorkers(t *testing.T) {
 	for trust := range tierOf {
 		t.Run(string(trust), func(t *testing.T) {
@@ -499,7 +497,7 @@ func TestClosedHook(t *testing.T) {
 		_, err := h.Call(t.Context(), true, nil)
 		done <- err
 	}()
-	for waits := false; !waits; { // until there is no worker for another
+	for waits := false; !waits; { // until no worker is free
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		_, err := h.Call(ctx, false, nil)
 		waits = errors.Is(err, context.DeadlineExceeded)
@@ -522,8 +520,8 @@ func TestClosedHook(t *testing.T) {
 	}
 }
 
-// TestManyCallsLeakNothing makes as many calls as a worker serves, and looks at
-// the memory of both sides, at descriptors and at processes.
+// The test makes as many calls as a worker serves, and compares the memory of both
+// sides, descriptors and processes.
 func TestManyCallsLeakNothing(t *testing.T) {
 	calls := 100_000
 	if testing.Short() {
@@ -554,7 +552,7 @@ result["output"] = total() + len(re.findall("a", game_state["text"]))
 	if grown := last.Usage.Memory - first.Usage.Memory; grown > 4*policy.MiB {
 		t.Errorf("the worker grew by %v in %d calls", grown, calls)
 	}
-	if now := len(descriptors(t)); now > files+32 { // a pool may have filled up meanwhile
+	if now := len(descriptors(t)); now > files+32 { // a pool may have been filled in the meantime
 		t.Errorf("%d open files became %d", files, now)
 	}
 }
@@ -564,7 +562,7 @@ func TestCheck(t *testing.T) {
 	for _, tt := range []struct {
 		script string
 		preset policy.LanguagePreset
-		want   string // rules with their places
+		want   string // rules with their positions
 	}{
 		{"import math\nprint(math.pi)", "", ""},
 		{"import math, os\nfrom sys import path", "", "1:14 import-not-allowed, 2:1 import-not-allowed"},
@@ -595,7 +593,7 @@ func TestCheck(t *testing.T) {
 
 func TestRestricted(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	for range 4 { // the third time its code is known
+	for range 4 { // the third time, the code comes from the cache
 		res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "import os\nx = ().__class__", Restricted: true}})
 		if err != nil {
 			t.Fatal(err)
@@ -625,8 +623,8 @@ func TestRestricted(t *testing.T) {
 	}
 }
 
-// TestUnknownLanguageOfAPolicy: the operator hears of it, not the guest.
-func TestUnknownLanguageOfAPolicy(t *testing.T) {
+// An unknown module or builtin in the policy is an error, not a Result of a guest.
+func TestRunRefusesUnknownLanguageOfPolicy(t *testing.T) {
 	for words, language := range map[string]policy.Language{
 		"nosuchmodule":  {Modules: []string{"nosuchmodule"}},
 		"nosuchbuiltin": {Builtins: []string{"nosuchbuiltin"}},

@@ -9,8 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Module is WebAssembly that was checked and compiled once and is run many times, by
-// many goroutines. Each run has a new instance, in a memory of its own.
+// Module is a WebAssembly module that is compiled once and run many times. Several
+// goroutines may use it at once. Each run has a new instance with its own memory.
 type Module struct {
 	runner *Runner
 	module *wasm.Module
@@ -18,10 +18,9 @@ type Module struct {
 
 var _ run.Module = (*Module)(nil)
 
-// OpenModule checks and compiles a module: a program for WASI preview 1, whose main
-// function Run runs, or a library, whose functions Call calls. What was compiled is kept
-// in the user's cache directory, for the next time. What is wrong with a module is an error
-// of class run.Invalid.
+// OpenModule checks and compiles a module: a program for WASI preview 1, which Run
+// runs, or a library, whose functions Call calls. The compiled code is cached in the
+// user's cache directory. An invalid module is an error of class run.Invalid.
 func (r *Runner) OpenModule(ctx context.Context, binary []byte) (*Module, error) {
 	modules, err := offering[interface {
 		OpenModule(ctx context.Context, binary []byte) (*wasm.Module, error)
@@ -36,14 +35,14 @@ func (r *Runner) OpenModule(ctx context.Context, binary []byte) (*Module, error)
 	return &Module{r, opened}, nil
 }
 
-// Call calls a function that the module exports: JSON in, JSON out, as docs/wasm.md
-// says. The argument is what encoding/json can write, and the Result's value what the
-// function gave. Whatever it does is a Result, as with Run.
+// Call calls an exported function with a JSON argument and returns its JSON result as
+// the Result's value; docs/wasm.md describes the calling convention. The argument is
+// encoded with encoding/json. Whatever the function does gives a Result, as with Run.
 func (m *Module) Call(ctx context.Context, function string, argument any) (run.Result, error) {
 	return m.CallWith(ctx, run.Request{}, function, argument)
 }
 
-// CallWith is Call with limits, tools and all else that a request for a module may say.
+// CallWith is Call with the limits, tools and other fields of a request for a module.
 func (m *Module) CallWith(ctx context.Context, req run.Request, function string, argument any) (run.Result, error) {
 	text, err := json.Marshal(argument)
 	if err != nil {
@@ -62,8 +61,8 @@ func (m *Module) CallWith(ctx context.Context, req run.Request, function string,
 	return withCause(ctx, result), err
 }
 
-// Digest is the SHA-256 of what was opened, in hexadecimal.
+// Digest returns the SHA-256 of the module's file, in hexadecimal.
 func (m *Module) Digest() string { return m.module.Digest() }
 
-// Close lets go of the compiled code. Runs under way keep it until they end.
+// Close releases the compiled code. Running guests keep it until they end.
 func (m *Module) Close() error { return m.module.Close() }

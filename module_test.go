@@ -20,7 +20,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// moduleRunner gives a Runner for modules, which every system has.
+// moduleRunner returns a Runner for modules, which works on every system.
 func moduleRunner(t testing.TB, p policy.Policy) *cordon.Runner {
 	t.Helper()
 	r, err := cordon.NewRunner(cordon.Options{Policy: p, Tier: policy.TierWasm, Idle: 1})
@@ -44,7 +44,7 @@ func openModule(t testing.TB, r *cordon.Runner, binary []byte) *cordon.Module {
 	return m
 }
 
-// scorer is a library, and program one that does what its first argument says.
+// scorer is a library, and program a program that takes its action as first argument.
 func scorer(t testing.TB) []byte {
 	t.Helper()
 	binary, err := os.ReadFile("examples/score.wasm")
@@ -79,7 +79,7 @@ func openProgram(t testing.TB, r *cordon.Runner) *cordon.Module {
 	return openModule(t, r, binary)
 }
 
-// endless are the streams of a program that says "begun" and never ends.
+// endless returns the streams of a program that writes "begun" and never ends.
 func endless(began chan<- struct{}) run.Streams {
 	var once sync.Once
 	return run.Streams{Out: beginning(func() { once.Do(func() { close(began) }) })}
@@ -143,7 +143,7 @@ func TestModuleCalls(t *testing.T) {
 	}
 }
 
-// A call has a new instance each time, and many callers get their own answers.
+// Each call has a new instance, and concurrent callers get their own answers.
 func TestHammerModule(t *testing.T) {
 	r := moduleRunner(t, policy.Policy{})
 	library, program := openModule(t, r, scorer(t)), openProgram(t, r)
@@ -166,7 +166,7 @@ func TestHammerModule(t *testing.T) {
 	wait.Wait()
 }
 
-func TestModuleOfAnotherRunner(t *testing.T) {
+func TestRunRefusesModuleOfAnotherRunner(t *testing.T) {
 	one, two := moduleRunner(t, policy.Policy{}), moduleRunner(t, policy.Policy{})
 	m := openProgram(t, one)
 	if _, err := two.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: m, Args: []string{"hello"}}}); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "another Runner") {
@@ -198,13 +198,13 @@ func TestClosedModule(t *testing.T) {
 	if _, err := m.Call(t.Context(), "score", nil); !errors.Is(err, run.ErrClosed) {
 		t.Errorf("a call after the end: %v", err)
 	}
-	// The Runner goes on, with the same module too.
+	// The Runner still works, with the same module too.
 	if res, err := openModule(t, r, scorer(t)).Call(t.Context(), "score", 5); err != nil || string(res.Value) != "5" {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
 
-// Closing a module leaves runs under way alone, and closing the Runner ends them.
+// Closing a module does not end its runs; closing the Runner does.
 func TestCloseWhileModulesRun(t *testing.T) {
 	r := moduleRunner(t, policy.Policy{})
 	m := openProgram(t, r)
@@ -249,7 +249,7 @@ func TestCloseWhileModulesRun(t *testing.T) {
 	}
 }
 
-// newSilence gives an input on which nothing comes.
+// newSilence returns an input that blocks until end is called.
 func newSilence() (reader *silence, end func()) {
 	s := &silence{make(chan struct{})}
 	return s, func() { close(s.over) }
@@ -299,7 +299,7 @@ func TestModuleRequests(t *testing.T) {
 	}
 }
 
-// A script on WebAssembly finds the tools of its request.
+// A script on WebAssembly can call the tools of its request.
 func TestScriptWithTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles CPython")
@@ -325,8 +325,8 @@ func TestScriptWithTools(t *testing.T) {
 	}
 }
 
-// examples/score.wasm is made of examples/score.c.
-func TestExampleIsFresh(t *testing.T) {
+// examples/score.wasm is compiled from examples/score.c.
+func TestExampleModuleIsUpToDate(t *testing.T) {
 	clang := hosttest.NeedsExtra(t, hosttest.Clang)
 	out := filepath.Join(t.TempDir(), "score.wasm")
 	cmd := exec.Command(clang, "--target=wasm32", "-O2", "-nostdlib", "-Wl,--no-entry", "-o", out, "examples/score.c")

@@ -22,8 +22,8 @@ import (
 type Options struct {
 	// Policy says what guests may do.
 	Policy policy.Policy
-	// Idle is how many workers wait for a request; 0 means 8. Each costs
-	// about 3 MiB.
+	// Idle is how many workers wait for a request; 0 means 8. Each takes about
+	// 3 MiB.
 	Idle int
 	// Concurrent bounds what is under way, of all tiers together: scripts, commands,
 	// modules, calls of hooks, steps of sessions. 0 means 64.
@@ -31,19 +31,18 @@ type Options struct {
 	// Queue bounds the requests that wait for their turn; 0 means 4096. Above
 	// it Run answers run.ErrBusy at once.
 	Queue int
-	// Workspaces are directories that commands will be given to write, beside
-	// the policy's grants. No interpreter that lies there is used unless the
-	// policy names it.
+	// Workspaces are directories that commands may write, in addition to the
+	// policy's grants. An interpreter in one of them is used only if the policy
+	// names it, because a guest could have written it.
 	Workspaces []string
-	// OneShot says that Run will be called once. The start is quicker then,
-	// and nothing is kept ready for a second run.
+	// OneShot declares that Run will be called only once. The start is faster, and
+	// nothing is kept ready for a second run.
 	OneShot bool
-	// Tier is started with the Runner; empty means TierProcess, for scripts. Others
-	// are started by the first request for them.
+	// Tier starts with the Runner; empty means TierProcess, for scripts. Other tiers
+	// start with the first request for them.
 	Tier policy.Tier
-	// Language says by which language rules the first run will go, so that its
-	// workers are started ahead; empty means none. All are served, whatever it
-	// says.
+	// Language is the preset that the first run is expected to use, whose workers
+	// start ahead; empty means none. The Runner serves every preset in any case.
 	Language policy.LanguagePreset
 }
 
@@ -83,13 +82,13 @@ type Runner struct {
 // registered are the tiers of this build.
 var registered = tiers.All()
 
-// NewRunner checks the policy and puts up the walls. What the policy requires
-// and this host cannot give is run.ErrUnsupported, before anything runs.
+// NewRunner checks the policy and starts the first tier. If this host lacks something
+// that the policy requires, the error is run.ErrUnsupported, before anything runs.
 func NewRunner(options Options) (*Runner, error) {
 	return NewRunnerContext(context.Background(), options)
 }
 
-// NewRunnerContext is NewRunner with a bound on how long the start may take.
+// NewRunnerContext is NewRunner with a context that bounds the start.
 func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	if err := options.Policy.Validate(); err != nil {
 		return nil, run.Errorf(run.Invalid, "policy: %w", err)
@@ -124,7 +123,7 @@ func (r *Runner) backend(ctx context.Context, tier policy.Tier) (backend.Backend
 	return lazy.Get(ctx)
 }
 
-// offering gives the tier that has a feature, as what it implements for it.
+// offering returns the tier that has a feature, as the interface of that feature.
 func offering[T any](ctx context.Context, r *Runner, f backend.Feature) (offer T, err error) {
 	b, err := r.backend(ctx, registered.Offering(f))
 	if err != nil {
@@ -137,9 +136,8 @@ func offering[T any](ctx context.Context, r *Runner, f backend.Feature) (offer T
 	return offer, nil
 }
 
-// Run runs one request. Whatever the guest does is a Result; an error means
-// that the request is wrong, that the host cannot run it, or that cordon
-// failed.
+// Run runs one request. Whatever the guest does gives a Result. An error means that
+// the request is wrong, that the host cannot run it, or that cordon failed.
 func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	tier, job, err := r.admit(req)
 	if err != nil {
@@ -156,7 +154,7 @@ func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	return withCause(ctx, result), err
 }
 
-// withCause says of a guest that was ended with its caller's context why that was over.
+// withCause adds to the Result of a canceled guest why its caller's context ended.
 func withCause(ctx context.Context, result run.Result) run.Result {
 	if result.Outcome == run.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		result.Error = "the caller's deadline passed before the run had ended"
@@ -196,7 +194,7 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 	return tier, job, nil
 }
 
-// offered refuses what only other tiers have.
+// offered refuses features that only other tiers have.
 func offered(tier policy.Tier, req run.Request) error {
 	for _, need := range []struct {
 		feature backend.Feature
@@ -236,8 +234,8 @@ func (r *Runner) attempt(ctx context.Context, b backend.Backend, job backend.Job
 	return result, errors.Join(err, sandbox.Close())
 }
 
-// Check has the language rules judge a script, without running it: the findings
-// are all there are, none for a script that may run restricted.
+// Check applies the language rules to a script without running it. It returns all
+// findings, none for a script that may run restricted.
 func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -251,17 +249,17 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 	return backend.UntilStarted(ctx, func() ([]run.Finding, error) { return checks.Check(ctx, c) })
 }
 
-// Tiers lists the tiers that this Runner has for requests. Hooks are opened,
-// whatever it says.
+// Tiers lists the tiers that a Request may name. It does not tell whether OpenHook
+// works.
 func (r *Runner) Tiers() []policy.Tier {
 	return registered.Started()
 }
 
-// Enforcement says which walls stand between this host and the guests of the tier
-// that was started with the Runner. Each Result has that of its own.
+// Enforcement reports the walls of the tier that started with the Runner. Each Result
+// has the walls of its own run.
 func (r *Runner) Enforcement() run.Enforcement { return r.first.Enforcement() }
 
-// Abilities are what this Runner has on this host.
+// Abilities describes what this Runner can offer on this host.
 func (r *Runner) Abilities() run.Abilities {
 	var a run.Abilities
 	for _, b := range r.started() {
@@ -278,8 +276,8 @@ func (r *Runner) Abilities() run.Abilities {
 	return a
 }
 
-// Stats returns statistics about what this Runner keeps ready and how long that took.
-// Reading them is cheap.
+// Stats returns metrics of the Runner's sandboxes and of how long they took to start.
+// It is cheap to call.
 func (r *Runner) Stats() run.Stats {
 	all := run.Stats{}
 	for _, b := range r.started() {
@@ -290,7 +288,7 @@ func (r *Runner) Stats() run.Stats {
 	return all
 }
 
-// started are the tiers that were started, in their order.
+// started returns the tiers that were started, in the order of registration.
 func (r *Runner) started() (backends []backend.Backend) {
 	for _, name := range registered.Started() {
 		if b, started := r.tiers[name].Started(); started {
@@ -300,7 +298,7 @@ func (r *Runner) started() (backends []backend.Backend) {
 	return backends
 }
 
-// Close ends every guest, and returns when nothing is left of them.
+// Close ends every guest and returns after all of their resources are released.
 func (r *Runner) Close() error {
 	r.closing.Do(func() {
 		for _, name := range registered.Started() {

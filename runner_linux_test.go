@@ -55,7 +55,7 @@ func mustRun(t testing.TB, r *cordon.Runner, req run.Request) run.Result {
 	return res
 }
 
-// 200 callers at once: every answer is the caller's own.
+// Each of 200 concurrent callers gets its own answer.
 func TestHammerConcurrentRuns(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	var wait sync.WaitGroup
@@ -76,7 +76,7 @@ func TestHammerConcurrentRuns(t *testing.T) {
 	wait.Wait()
 }
 
-// What cannot be sent is no riddle to its author.
+// The message about a result that is too large says so.
 func TestLargeResults(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	for script, want := range map[string]struct {
@@ -113,8 +113,8 @@ func TestTwoRunnersInOneProcess(t *testing.T) {
 	}
 }
 
-// A canceled caller ends its guest at once, and the pool goes on.
-func TestCancelEndsTheGuest(t *testing.T) {
+// Canceling a run kills its guest at once, and the pool goes on.
+func TestCancelKillsTheGuest(t *testing.T) {
 	r := newRunner(t, cordon.Options{Idle: 2})
 	ctx, cancel := context.WithCancel(t.Context())
 	started := make(chan struct{})
@@ -146,7 +146,7 @@ func descendants(pid int) []int {
 	for _, path := range stats {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			continue // gone meanwhile
+			continue // it has ended
 		}
 		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
 		child, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
@@ -161,8 +161,8 @@ func descendants(pid int) []int {
 	return all
 }
 
-// A fork server that is killed is replaced. The run under way is an error of
-// ours; the ones that follow do not notice, once its workers are dead.
+// A killed fork server is replaced. A run that it was serving returns an error; later
+// runs succeed, once its workers are dead.
 func TestKilledZygoteIsReplaced(t *testing.T) {
 	r := newRunner(t, cordon.Options{Idle: 2})
 	mustRun(t, r, run.Request{Script: run.Script{Source: "result = 1"}})
@@ -191,10 +191,10 @@ func killZygotes(t *testing.T) {
 	for _, pid := range zygotes(os.Getpid()) {
 		fd, err := unix.PidfdOpen(pid, 0)
 		if err != nil {
-			continue // gone by itself
+			continue // it has ended
 		}
-		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: one that had just ended
-		for err = unix.EINTR; err == unix.EINTR; {         // the runtime's own signals
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // ESRCH: it has just ended
+		for err = unix.EINTR; err == unix.EINTR; {         // signals of Go's runtime
 			_, err = unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, nil, nil)
 		}
 		if err != nil {
@@ -204,7 +204,7 @@ func killZygotes(t *testing.T) {
 	}
 }
 
-// zygotes are our children that have children, or will.
+// zygotes lists the children of pid that have children, or will have.
 func zygotes(pid int) []int {
 	var found []int
 	for _, child := range descendants(pid) {
@@ -217,7 +217,7 @@ func zygotes(pid int) []int {
 	return found
 }
 
-// victim is a host of guests that is going to be killed.
+// victim runs guests until the test kills it.
 func victim() {
 	if os.Getenv(victimVariable) == "one shot" {
 		r, err := cordon.NewRunner(cordon.Options{OneShot: true})
@@ -252,7 +252,7 @@ func victim() {
 	select {}
 }
 
-// SIGKILL of cordon at any moment leaves nothing running.
+// If cordon gets SIGKILL at any moment, none of its processes stays.
 func TestKilledRunnerLeavesNothing(t *testing.T) {
 	before := mounts(t)
 	for i := range 8 {
@@ -268,7 +268,7 @@ func TestKilledRunnerLeavesNothing(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Early in its start, in the middle, and in full swing.
+		// Kill it early in its start, in the middle, and while it runs guests.
 		if i%4 != 0 {
 			if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 				t.Fatalf("victim: %q %v", line, err)
@@ -299,7 +299,7 @@ func TestKilledRunnerLeavesNothing(t *testing.T) {
 	}
 }
 
-// watch opens each process, so that its end can be waited for.
+// watch opens a pidfd for each process, to wait for its end.
 func watch(pids []int) map[int]int {
 	open := map[int]int{}
 	for _, pid := range pids {
@@ -319,7 +319,7 @@ func mounts(t *testing.T) string {
 	return string(data)
 }
 
-// A short soak: every way to end, many times, and nothing left of it.
+// A short soak test: runs that end in every way, many times, leave nothing behind.
 func TestNothingIsLeftBehind(t *testing.T) {
 	requests := []run.Request{
 		{Script: run.Script{Source: "result = context['a'] + 1", Context: map[string]any{"a": 41}}},
@@ -331,7 +331,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		{Script: run.Script{Source: "import os; os._exit(3)"}},
 		{Script: run.Script{Source: "import os; os.close(3)"}},
 		{Script: run.Script{Source: "open('/tmp/f', 'w').write('x' * 100000)"}},
-		{Script: run.Script{Source: "result = 1"}, Limits: policy.Limits{Memory: 512 * policy.MiB}}, // forked for the purpose
+		{Script: run.Script{Source: "result = 1"}, Limits: policy.Limits{Memory: 512 * policy.MiB}}, // its worker is not from the pool
 	}
 	before := mounts(t)
 	files := len(descriptors(t))
@@ -389,14 +389,14 @@ func descriptors(t *testing.T) []string {
 	return open
 }
 
-// A run that needs a worker of its own asks the fork server itself, and may be
-// the first to find it dead.
-func TestDeadZygoteIsNotTheCallersProblem(t *testing.T) {
+// A run that needs a new worker asks the fork server, and may be the first to find it
+// dead. It must succeed all the same.
+func TestRunSucceedsAfterZygoteDied(t *testing.T) {
 	r := newRunner(t, cordon.Options{Idle: 1})
 	wider := policy.Limits{Scratch: 20 * policy.MiB}
 	for i := range 10 {
 		for _, pid := range zygotes(os.Getpid()) {
-			// The last one may be reaped while we look.
+			// The last one may be reaped in the meantime.
 			if err := unix.Kill(pid, unix.SIGKILL); err != nil && err != unix.ESRCH {
 				t.Fatal(err)
 			}

@@ -10,13 +10,12 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Session is an interpreter that serves one script after another: what
-// one leaves in its globals, the next one finds. It can be forked, and saved to be
-// loaded later, elsewhere.
+// Session is an interpreter that runs one script after another and keeps their globals.
+// It can be forked, and saved and loaded again later or elsewhere.
 //
-// A run that is ended from outside (a limit, a cancel, a crash) ends the session: its
-// interpreter was stopped in the middle of something. Fork a session before a run that
-// may do so.
+// A run that does not end normally (a limit, a cancellation, a crash) ends the session,
+// because its interpreter stopped at an arbitrary instruction. Fork the session before
+// such a run to keep its state.
 type Session struct {
 	runner     *Runner
 	session    backend.Session
@@ -37,12 +36,12 @@ func (r *Runner) OpenSession(ctx context.Context, s run.SessionOptions) (*Sessio
 	return &Session{r, opened, restricted}, nil
 }
 
-// LoadSession continues a session that was saved, by a cordon with the same Python and
-// under a policy with the same grants. What is damaged or of another build is an error
-// of class run.Invalid.
+// LoadSession continues a saved session. The Python and the grants of the policy must
+// be the same as when it was saved. A snapshot that is damaged or of another build is
+// an error of class run.Invalid.
 //
-// A snapshot is a guest, and is trusted as one: it gets nothing that the policy does not
-// give. The language rules are inside of it, so that who may change the file may change
+// A snapshot is as untrusted as any guest: it gets only what the policy grants. The
+// language rules are inside it, so that a person who can change the file can change
 // them too.
 func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, error) {
 	b, err := r.sessionTier(ctx, "")
@@ -60,7 +59,8 @@ func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, err
 	return s, nil
 }
 
-// sessionTier is the tier that offers sessions, if it is strong enough for the code.
+// sessionTier returns the tier that offers sessions, if its isolation is strong enough
+// for the code.
 func (r *Runner) sessionTier(ctx context.Context, trust policy.Trust) (backend.SessionOpener, error) {
 	if _, err := r.selectTier(&run.Request{Tier: registered.Offering(backend.Sessions), Trust: trust}); err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func (r *Runner) sessionTier(ctx context.Context, trust policy.Trust) (backend.S
 	return offering[backend.SessionOpener](ctx, r, backend.Sessions)
 }
 
-// Run runs a script in the session, with limits of its own. Scripts of one session wait
-// for each other, as Fork and Save wait for a script.
+// Run runs a script in the session, with the limits of the request. Scripts of one
+// session run one at a time; Fork and Save wait for a running script.
 func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	if req.Kind() != run.KindScript {
 		return run.Result{}, run.Errorf(run.Invalid, "a session runs scripts")
@@ -88,8 +88,8 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 	return withCause(ctx, result), err
 }
 
-// Fork gives a second session, which begins with all that this one has by now. Open files
-// and /tmp stay with the first.
+// Fork returns a new session with a copy of this one's state. Open files and /tmp are
+// not copied.
 func (s *Session) Fork() (*Session, error) {
 	forked, err := s.session.Fork()
 	if err != nil {
@@ -98,8 +98,8 @@ func (s *Session) Fork() (*Session, error) {
 	return &Session{s.runner, forked, s.restricted}, nil
 }
 
-// Save writes the session as it is now. Open files and /tmp are not in it.
+// Save writes the state of the session. Open files and /tmp are not part of it.
 func (s *Session) Save(to io.Writer) error { return s.session.Save(to) }
 
-// Close ends the session, and a run in it that is under way.
+// Close ends the session and the script that it runs.
 func (s *Session) Close() error { return s.session.Close() }

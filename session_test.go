@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// bundled is a policy with the Python that scripts/python-wasm has built.
+// bundled returns p with the Python that scripts/python-wasm builds.
 func bundled(t *testing.T, p policy.Policy) policy.Policy {
 	t.Helper()
 	if testing.Short() {
@@ -62,9 +62,9 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// A policy that requires the language rules has them in every session, and loads none
-// that was made without.
-func TestSessionsByTheRules(t *testing.T) {
+// Under a policy that requires the language rules, every session has them, and a
+// session that was saved without them cannot be loaded.
+func TestRequiredLanguageRulesHoldInSessions(t *testing.T) {
 	free := moduleRunner(t, bundled(t, policy.Policy{}))
 	s, err := free.OpenSession(t.Context(), run.SessionOptions{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-func TestStatsCountWhatARunnerKeepsReady(t *testing.T) {
+func TestStatsCountIdleSandboxes(t *testing.T) {
 	r := newRunner(t, cordon.Options{Idle: 2})
 	if s := r.Stats(); s[policy.TierProcess].Setups.Count == 0 {
 		t.Errorf("a fork server was started, and %+v says nothing of it", s)
@@ -34,7 +34,7 @@ func TestStatsCountWhatARunnerKeepsReady(t *testing.T) {
 	}
 }
 
-func TestStatsSeeARunUnderWay(t *testing.T) {
+func TestStatsCountARunningGuest(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	started := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -62,7 +62,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-func TestStagesOfRunsAndCallsAreTraced(t *testing.T) {
+func TestRunsAndCallsReportTheirStages(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
 	hook, err := r.OpenHook(t.Context(), run.HookSpec{Script: "result['output'] = 1"})
 	if err != nil {
@@ -83,13 +83,13 @@ func TestStagesOfRunsAndCallsAreTraced(t *testing.T) {
 			return err
 		},
 	} {
-		var told stages
-		if err := do(observe.WithTracer(t.Context(), &told)); err != nil {
+		var reported stages
+		if err := do(observe.WithTracer(t.Context(), &reported)); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{"begin lease", "end lease", "begin guest", "end guest"}
-		if !slices.Equal(told, want) {
-			t.Errorf("%s told %q, not %q", name, told, want)
+		if !slices.Equal(reported, want) {
+			t.Errorf("%s reported %q, not %q", name, reported, want)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (s *stages) Begin(ctx context.Context, stage observe.Stage) (context.Contex
 	return ctx, func(error) { *s = append(*s, "end "+string(stage)) }
 }
 
-func TestStatsCountCopiesOfAnInterpreter(t *testing.T) {
+func TestStatsCountForksOfAnInterpreterImage(t *testing.T) {
 	r := newRunner(t, cordon.Options{Policy: bundled(t, policy.Policy{}), Tier: policy.TierWasm})
 	mustRun(t, r, run.Request{Script: run.Script{Source: "result = 1"}, Tier: policy.TierWasm})
 	s := r.Stats()[policy.TierWasm]
