@@ -14,7 +14,7 @@ import (
 )
 
 // The service is a separate program, cordond; these commands execute it. See "Why is the
-// service a program of its own?" in RATIONALE.md.
+// service a separate program?" in RATIONALE.md.
 
 // serviceCommands are the commands that cordond implements.
 func serviceCommands() map[string]func() *cobra.Command {
