@@ -55,5 +55,5 @@ func ParseJailBackend(name string) (JailBackend, error) {
 	case "", JailNative, JailBwrap:
 		return b, nil
 	}
-	return "", fmt.Errorf("backend %s does not exist: write native or bwrap", quote(name))
+	return "", fmt.Errorf("jail %s does not exist: write native or bwrap", quote(name))
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,9 +13,10 @@ import (
 type Limit struct {
 	// Key names it in policies, requests and answers, and Name in sentences.
 	Key, Name string
-	// Flag is its flag on the command line, and Short the letter of that flag.
-	Flag, Short string
-	Kind        LimitKind
+	// Short is the letter of its flag. Alias is another name of the flag, and the name
+	// of an agent's argument.
+	Short, Alias string
+	Kind         LimitKind
 	// Help describes the flag, About the key.
 	Help, About string
 	// Default is what a run gets, and Maximum how far a request may go, where the
@@ -26,8 +28,8 @@ type Limit struct {
 	TooLittle   string
 	// For lists the guests that it bounds.
 	For []Guest
-	// Agents lists the guests for which an agent may ask for it. The argument has the
-	// name of the flag, and counts seconds or AgentUnit; zero means single bytes.
+	// Agents lists the guests for which an agent may ask for it. Argument is its
+	// name; it counts seconds or AgentUnit, and zero means single bytes.
 	Agents    []Guest
 	AgentUnit Bytes
 	// Measured says that Usage has a field of this name.
@@ -138,8 +140,11 @@ func (l Limit) Text(amount int64) string {
 // Message says that a run reached the limit.
 func (l Limit) Message(limits Limits) string { return fmt.Sprintf(l.Reached, l.Text(l.Of(limits))) }
 
+// Flag is its flag on the command line, without dashes before it.
+func (l Limit) Flag() string { return strings.ReplaceAll(l.Key, "_", "-") }
+
 // Argument is what an agent calls the limit.
-func (l Limit) Argument() string { return strings.ReplaceAll(l.Flag, "-", "_") }
+func (l Limit) Argument() string { return strings.ReplaceAll(cmp.Or(l.Alias, l.Key), "-", "_") }
 
 // DefaultLimits is what a run gets when nobody says otherwise.
 func DefaultLimits() (l Limits) {

@@ -37,7 +37,7 @@ type Limits struct {
 // document, the schemas of tools, outcomes and messages are made from it.
 var limitTable = inOrder([]Limit{
 	{
-		Key: "wall_time", Name: "wall time", Flag: "timeout", Short: "t", Kind: KindDuration, Measured: true,
+		Key: "wall_time", Name: "wall time", Alias: "timeout", Short: "t", Kind: KindDuration, Measured: true,
 		Help: "wall time limit, like 10s", About: "By the clock on the wall.",
 		Default: int64(30 * time.Second), Maximum: int64(60 * time.Second),
 		For:     []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
@@ -46,7 +46,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "timed out: wall time limit of %v reached", Advice: "Do less at once",
 	},
 	{
-		Key: "cpu_time", Name: "CPU time", Flag: "cpu-time", Kind: KindDuration, Measured: true,
+		Key: "cpu_time", Name: "CPU time", Kind: KindDuration, Measured: true,
 		Help: "CPU time limit, like 5s", About: "CPU time of all threads together.",
 		Default: int64(10 * time.Second), Maximum: int64(60 * time.Second),
 		For:     []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
@@ -54,7 +54,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "CPU time limit of %v reached", Advice: "Compute less at once",
 	},
 	{
-		Key: "memory", Name: "memory", Flag: "memory", Short: "m", Kind: KindBytes, Measured: true,
+		Key: "memory", Name: "memory", Short: "m", Kind: KindBytes, Measured: true,
 		Help: "memory limit, like 128MiB", About: "Above the bare interpreter.",
 		Default: int64(256 * MiB), Maximum: int64(1 * GiB),
 		// Below this a run would die with words that blame the script.
@@ -65,7 +65,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "memory limit of %v reached", Advice: "Hold less at once",
 	},
 	{
-		Key: "output", Name: "output", Flag: "output-limit", Short: "o", Kind: KindBytes, Measured: true,
+		Key: "output", Name: "output", Alias: "output-limit", Short: "o", Kind: KindBytes, Measured: true,
 		Help: "limit on stdout and on stderr, like 16KiB", About: "Of stdout and of stderr, each for itself.",
 		Default: int64(64 * KiB), Maximum: int64(256 * KiB),
 		For:     []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
@@ -74,7 +74,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "output limit of %v reached", Advice: "Print less",
 	},
 	{
-		Key: "result", Name: "result", Flag: "result-limit", Kind: KindBytes, Measured: true,
+		Key: "result", Name: "result", Alias: "result-limit", Kind: KindBytes, Measured: true,
 		Help: "limit on the result and variables as JSON, like 1MiB", About: "Of the result and the variables together, as JSON.",
 		Default: int64(8 * MiB), Maximum: int64(32 * MiB), Most: int64(MaxResult),
 		For:     []Guest{GuestScript, GuestCall, GuestModule},
@@ -82,7 +82,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "result limit of %v reached: result and variables take more as JSON", Advice: "Leave less in `result` and variables, or print what matters",
 	},
 	{
-		Key: "scratch", Name: "scratch space", Flag: "scratch", Kind: KindBytes,
+		Key: "scratch", Name: "scratch space", Kind: KindBytes,
 		Help: "size of the private /tmp", About: "The size of the private /tmp.",
 		Default: int64(16 * MiB), Maximum: int64(64 * MiB),
 		For:     []Guest{GuestScript, GuestCommand},
@@ -90,7 +90,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "scratch limit of %v reached", Advice: "Write less",
 	},
 	{
-		Key: "open_files", Name: "open files", Flag: "open-files", Kind: KindNumber,
+		Key: "open_files", Name: "open files", Kind: KindNumber,
 		Help: "limit on open files", About: "Descriptors, the standard streams included.",
 		Default: 64, Maximum: 64, Most: MaxOpenFiles,
 		Least: 8, TooLittle: "too few for an interpreter",
@@ -100,13 +100,13 @@ var limitTable = inOrder([]Limit{
 		Reached: "limit of %v open files reached", Advice: "Close what is no longer needed",
 	},
 	{
-		Key: "threads", Name: "threads", Flag: "threads", Kind: KindNumber,
+		Key: "threads", Name: "threads", Kind: KindNumber,
 		Help: "limit on threads", About: "Threads, the main one included.",
 		Default: 16, Maximum: 16,
 		For: []Guest{GuestScript},
 	},
 	{
-		Key: "processes", Name: "processes", Flag: "processes", Kind: KindNumber,
+		Key: "processes", Name: "processes", Kind: KindNumber,
 		Help: "limit on processes and their threads", About: "A command's processes, each of their threads counted.",
 		Default: 64, Maximum: 256,
 		For:     []Guest{GuestCommand},
@@ -114,7 +114,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "limit of %v processes reached", Advice: "Start fewer at once",
 	},
 	{
-		Key: "disk", Name: "disk", Flag: "disk", Kind: KindBytes,
+		Key: "disk", Name: "disk", Kind: KindBytes,
 		Help: "limit on what is added to the workspace and other directories, like 1GiB", About: "What a command adds to the directories that it may change.",
 		Default: int64(64 * MiB), Maximum: int64(1 * GiB),
 		For:     []Guest{GuestCommand, GuestModule},
@@ -122,7 +122,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "disk limit of %v reached", Advice: "Write less",
 	},
 	{
-		Key: "files", Name: "files", Flag: "files", Kind: KindNumber,
+		Key: "files", Name: "files", Kind: KindNumber,
 		Help: "limit on files, directories and links that are added there", About: "How many files, directories and links a command adds there.",
 		Default: 50_000, Maximum: 500_000,
 		For:     []Guest{GuestCommand},
@@ -130,7 +130,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "limit of %v new files reached", Advice: "Write less",
 	},
 	{
-		Key: "fuel", Name: "instructions", Flag: "fuel", Kind: KindCount, Measured: true,
+		Key: "fuel", Name: "instructions", Kind: KindCount, Measured: true,
 		Help: "limit on instructions, like 50M", About: "Instructions of a WebAssembly module.",
 		Default: 1e12, // more than fits into the time
 		Maximum: 1e15,

@@ -70,7 +70,7 @@ func TestLimitTable(t *testing.T) {
 		if kinds[field.Type] != row.Kind {
 			t.Errorf("a %s for a %s", row.Kind, field.Type)
 		}
-		if row.Name == "" || row.Flag == "" || row.Help == "" || row.About == "" || len(row.For) == 0 {
+		if row.Name == "" || row.Help == "" || row.About == "" || len(row.For) == 0 {
 			t.Errorf("something is missing in %+v", row)
 		}
 		if row.Default <= 0 || row.Maximum < row.Default || row.Least > row.Default || row.Most > 0 && row.Most < row.Maximum {

@@ -27,7 +27,7 @@ func newAuditCommand() *cobra.Command {
 		Long: `Read and verify the log that a service keeps of every request: who asked, what
 ran, behind which walls, and how it ended. The code itself is not in it.
 
-  cordon audit tail -f       show runs as they end
+  cordon audit tail -F       show runs as they end
   cordon audit show ID       show everything about one run
   cordon audit stats         count runs by tier, outcome and caller
   cordon audit verify        check that the log was not changed`,
@@ -48,9 +48,9 @@ type auditOptions struct {
 
 func (o *auditOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "file", "", "the log `FILE`; its rotated files are found beside it\n(/var/log/cordon/audit.jsonl for root, else $XDG_STATE_HOME/cordon/audit.jsonl; CORDON_AUDIT_FILE)")
+	f.StringVar(&o.file, "audit-file", "", "the log `FILE`; its rotated files are found beside it\n(/var/log/cordon/audit.jsonl for root, else $XDG_STATE_HOME/cordon/audit.jsonl)")
+	cli.Alias(f, "audit-file", "file")
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	cli.NameVariable(cmd, "file", "CORDON_AUDIT_FILE")
 }
 
 func (o *auditOptions) path() (string, error) {
@@ -59,7 +59,7 @@ func (o *auditOptions) path() (string, error) {
 	}
 	path, err := audit.DefaultPath()
 	if err != nil {
-		return "", run.Errorf(run.Invalid, "%w: name it with --file", err)
+		return "", run.Errorf(run.Invalid, "%w: name it with --audit-file", err)
 	}
 	return path, nil
 }

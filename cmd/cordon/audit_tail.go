@@ -25,7 +25,7 @@ frontend and the caller, what ran and where, its wall time, and how many attempt
 were blocked. Lines that begin with "log:" are about the log itself.
 
 ` + auditExitHelp,
-		Example: "  cordon audit tail -n 100\n  cordon audit tail -f --json | jq .caller",
+		Example: "  cordon audit tail -n 100\n  cordon audit tail -F --json | jq .caller",
 		Args:    cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runAuditTail(cmd.Context(), opts)
@@ -43,7 +43,7 @@ type auditTailOptions struct {
 
 func (o *auditTailOptions) addTo(cmd *cobra.Command) {
 	o.auditOptions.addTo(cmd)
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "show new entries until SIGINT")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "F", false, "show new entries until SIGINT")
 	cmd.Flags().IntVarP(&o.lines, "lines", "n", 10, "start with the last `N` lines, at most 10000")
 }
 

@@ -24,14 +24,14 @@ How much it can detect depends on what it is given. The chain alone detects
 changes after which the later lines were not written anew; without a key, anyone
 who can write the files can do that. With a key, only its holder can. Nothing in
 the files shows that all of them were restored to an older state: keep the head
-that this command prints somewhere else, and pass it as --head the next time.
+that this command prints somewhere else, and pass it as --audit-head the next time.
 
 Exit codes:
   0         intact
   1         findings
   2         bad usage, there is no log, or it needs its key
   130, 143  SIGINT or SIGTERM ended cordon`,
-		Example: "  cordon audit verify\n  cordon audit verify --key /etc/cordon/audit.key --head \"$(cat noted)\"",
+		Example: "  cordon audit verify\n  cordon audit verify --audit-key /etc/cordon/audit.key --audit-head \"$(cat noted)\"",
 		Args:    cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runAuditVerify(cmd.Context(), opts)
@@ -49,10 +49,11 @@ type auditVerifyOptions struct {
 
 func (o *auditVerifyOptions) addTo(cmd *cobra.Command) {
 	o.auditOptions.addTo(cmd)
-	cmd.Flags().StringVar(&o.key, "key", "", "the `FILE` with the key of the log (CORDON_AUDIT_KEY)")
-	cmd.Flags().StringVar(&o.head, "head", "", "the log must contain `HASH`, the head that an earlier run printed (CORDON_AUDIT_HEAD)")
-	cli.NameVariable(cmd, "key", "CORDON_AUDIT_KEY")
-	cli.NameVariable(cmd, "head", "CORDON_AUDIT_HEAD")
+	f := cmd.Flags()
+	f.StringVar(&o.key, "audit-key", "", "the `FILE` with the key of the log")
+	f.StringVar(&o.head, "audit-head", "", "the log must contain `HASH`, the head that an earlier run printed")
+	cli.Alias(f, "audit-key", "key")
+	cli.Alias(f, "audit-head", "head")
 }
 
 func runAuditVerify(ctx context.Context, opts auditVerifyOptions) error {
@@ -115,7 +116,7 @@ func showReport(out *tap, r audit.Report) error {
 		lines = append(lines, "a writer is running: what it writes next was not checked")
 	}
 	if !r.HeadFile && !r.HeadGiven {
-		lines = append(lines, "no head file and no --head: lines cut off the end would not be noticed")
+		lines = append(lines, "no head file and no --audit-head: lines cut off the end would not be noticed")
 	}
 	if !r.Keyed {
 		lines = append(lines, "no key: anyone who can write these files can replace them with others that verify")

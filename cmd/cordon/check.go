@@ -107,7 +107,7 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 
 // judge checks the script, in a Runner for this check alone.
 func (o *checkOptions) judge(ctx context.Context, check run.Check) (findings []run.Finding, err error) {
-	p, err := o.Load(ctx)
+	p, err := o.Load()
 	if err != nil {
 		return nil, err
 	}

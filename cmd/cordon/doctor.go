@@ -99,7 +99,7 @@ func (o *doctorOptions) addTo(cmd *cobra.Command) {
 }
 
 func runDoctor(ctx context.Context, opts doctorOptions) error {
-	p, err := opts.Load(ctx)
+	p, err := opts.Load()
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,10 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	clitest.CheckVariables(t, newRootCommand(), "../../internal/cli/variables_cordon.txt")
 }
 
+func TestEveryLetterHasOneMeaning(t *testing.T) {
+	clitest.CheckLetters(t, newRootCommand())
+}
+
 // rootFor builds the requested command alone, and it equals the one in the full tree.
 func TestRootFor(t *testing.T) {
 	for name, construct := range constructors() {
@@ -42,6 +46,9 @@ func TestReadEnvironment(t *testing.T) {
 	}{
 		{nil, []string{"CORDON_TIMEOUT=2s"}, "", func(o runOptions) bool { return o.WallTime.String() == "2s" }},
 		{[]string{"-t", "3s"}, []string{"CORDON_TIMEOUT=2s"}, "", func(o runOptions) bool { return o.WallTime.String() == "3s" }},
+		{[]string{"--timeout", "3s"}, []string{"CORDON_WALL_TIME=2s"}, "", func(o runOptions) bool { return o.WallTime.String() == "3s" }},
+		{nil, []string{"CORDON_TIMEOUT=3s", "CORDON_WALL_TIME=2s"}, "", func(o runOptions) bool { return o.WallTime.String() == "2s" }},
+		{nil, []string{"CORDON_VARIABLES=x"}, "unknown environment variable CORDON_VARIABLES: did you mean CORDON_VARIABLE?", nil},
 		{nil, []string{"CORDON_VARIABLE=x,y"}, "", func(o runOptions) bool { return strings.Join(o.variables, " ") == "x y" }},
 		{nil, []string{"CORDON_JSON=true"}, "", func(o runOptions) bool { return o.json }},
 		{nil, []string{"CORDON_TIMEOUT="}, "", func(o runOptions) bool { return o.WallTime == 0 }},
@@ -72,12 +79,12 @@ func TestEveryLimitIsAFlag(t *testing.T) {
 	} {
 		flags := constructors()[name]().Flags()
 		for _, limit := range policy.LimitTable() {
-			flag := flags.Lookup(limit.Flag)
+			flag := flags.Lookup(limit.Flag())
 			if (flag != nil) != slices.Contains(limit.For, guest) {
-				t.Errorf("cordon %s has --%s: %v", name, limit.Flag, flag != nil)
+				t.Errorf("cordon %s has --%s: %v", name, limit.Flag(), flag != nil)
 			}
 			if flag != nil && flag.Shorthand != limit.Short {
-				t.Errorf("cordon %s: --%s is -%s", name, limit.Flag, flag.Shorthand)
+				t.Errorf("cordon %s: --%s is -%s", name, limit.Flag(), flag.Shorthand)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ Otherwise it is refused before it starts. --allow-interpreters lifts the first
 rule. What the command starts is not restricted: make may start sh.
 
 --read, --write, --allow-net, --allow-interpreters and --dangerous-workspace add
-to what the policy grants; --egress and --backend replace what it says. Limits
+to what the policy grants; --egress and --jail replace what it says. Limits
 narrow the policy and never widen it.
 
 Standard streams pass through while the command runs. If all three are a
@@ -116,15 +116,16 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	o.limitOptions.addTo(f, policy.GuestCommand, commandLimits())
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a command that writes too much: `ACTION` is truncate or kill (kill)")
 	o.AddPolicyTo(cmd, commandPolicy)
-	f.StringVar(&o.backend, "backend", "", "what builds the sandbox: `BACKEND` is native or bwrap (native)")
+	f.StringVar(&o.backend, "jail", "", "what builds the sandbox: `BACKEND` is native or bwrap (native)")
+	cli.Renamed(f, "jail", "backend")
 	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is jail or gvisor, if this build has it")
 	f.StringVar(&o.trust, "trust", "", "where the command comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.noTerminal, "no-terminal", false, "give the command pipes even if cordon has a terminal")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "after the run, show what it used, which hosts it reached and which walls stood")
+	f.BoolVar(&o.verbose, "verbose", false, "after the run, show what it used, which hosts it reached and which walls stood")
 	cli.Complete(cmd, "egress", cli.Names([]policy.Egress{policy.EgressStrict, policy.EgressPreflight, policy.EgressNone}))
-	cli.Complete(cmd, "backend", cli.Names([]policy.JailBackend{policy.JailNative, policy.JailBwrap}))
+	cli.Complete(cmd, "jail", cli.Names([]policy.JailBackend{policy.JailNative, policy.JailBwrap}))
 	cli.Complete(cmd, "tier", cli.Names(tiers.All().For(run.KindCommand)))
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))

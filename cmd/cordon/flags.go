@@ -18,7 +18,10 @@ type limitOptions struct{ policy.Limits }
 // addTo adds the limits of a kind of guest; help texts show defaults.
 func (o *limitOptions) addTo(f *pflag.FlagSet, guest policy.Guest, defaults policy.Limits) {
 	for _, limit := range policy.LimitsFor(guest) {
-		f.VarP(cli.Limited(&o.Limits, limit), limit.Flag, limit.Short, about(limit.Help, limit.Text(limit.Of(defaults))))
+		f.VarP(cli.Limited(&o.Limits, limit), limit.Flag(), limit.Short, about(limit.Help, limit.Text(limit.Of(defaults))))
+		if limit.Alias != "" {
+			cli.Renamed(f, limit.Flag(), limit.Alias)
+		}
 	}
 }
 
@@ -32,8 +35,8 @@ func (o *limitOptions) narrow(p policy.Policy) (policy.Limits, error) {
 	if err != nil {
 		words := err.Error()
 		for _, limit := range policy.LimitTable() {
-			words = strings.Replace(words, "limits."+limit.Key+" ", "--"+limit.Flag+" ", 1)
-			words = strings.Replace(words, "limits."+limit.Key+":", "--"+limit.Flag+":", 1)
+			words = strings.Replace(words, "limits."+limit.Key+" ", "--"+limit.Flag()+" ", 1)
+			words = strings.Replace(words, "limits."+limit.Key+":", "--"+limit.Flag()+":", 1)
 		}
 		return limits, &run.Error{Class: run.Invalid, Message: words, Err: err}
 	}

@@ -131,7 +131,7 @@ func runHook(ctx context.Context, opts hookOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	p, err := opts.Load(ctx)
+	p, err := opts.Load()
 	if err != nil {
 		return err
 	}

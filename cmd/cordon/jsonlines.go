@@ -18,7 +18,7 @@ const maxIdle = 16
 
 // runLines answers each line of in with a line of out.
 func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer) (err error) {
-	p, err := opts.Load(ctx)
+	p, err := opts.Load()
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func runLines(ctx context.Context, opts runOptions, in io.Reader, out io.Writer)
 	if p, err = forManyRuns(p, opts.limitOptions, fixed); err != nil {
 		return err
 	}
-	atOnce := opts.concurrency
+	atOnce := opts.concurrent
 	if atOnce == 0 {
 		atOnce = 2 * runtime.NumCPU()
 	}

@@ -80,7 +80,7 @@ machine offers, and says in plain words what was blocked and why.
   cordon token new NAME           create a token for a caller of the service
   cordon audit tail               show what a service ran
 
-Every flag has an environment variable: CORDON_TIMEOUT is --timeout,
+Every flag has an environment variable: CORDON_WALL_TIME is --wall-time,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -27,7 +27,7 @@ type proof struct {
 
 // runProve makes the attempts of `cordon doctor --prove`.
 func runProve(ctx context.Context, opts doctorOptions) (err error) {
-	p, err := opts.Load(ctx)
+	p, err := opts.Load()
 	if err != nil {
 		return err
 	}

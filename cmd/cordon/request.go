@@ -25,8 +25,8 @@ func (o *runOptions) resolve(cmd *cobra.Command, args []string) error {
 		}
 		return nil
 	}
-	if changed("concurrency") {
-		return run.Errorf(run.Invalid, "--concurrency is for --json-lines")
+	if changed("concurrent") {
+		return run.Errorf(run.Invalid, "--concurrent is for --json-lines")
 	}
 	if err := o.resolveSource(cmd, args, "run"); err != nil {
 		return err

@@ -99,7 +99,7 @@ type runOptions struct {
 	saveTo, loadFrom string
 
 	json, jsonLines bool
-	concurrency     int
+	concurrent      int
 	quiet           bool
 }
 
@@ -111,6 +111,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.contextFile, "context-file", "", "read the context from `FILE` (- is standard input)")
 	f.StringVar(&o.stdin, "stdin", "", "the script's standard input: a `FILE`, or - to pass cordon's own")
 	f.StringArrayVarP(&o.variables, "variable", "v", nil, "show the global variable `NAME` after the run (repeatable)")
+	cli.Alias(f, "variable", "variables")
 	o.limitOptions.addTo(f, policy.GuestScript, policy.DefaultLimits())
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a script that writes too much: `ACTION` is truncate or kill")
 	o.PolicyOptions.AddTo(cmd)
@@ -122,7 +123,8 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.loadFrom, "load", "", "start with the memory saved in `FILE`; needs --tier wasm")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
 	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print each Result as soon as it is ready")
-	f.Var(cli.Counted(&o.concurrency), "concurrency", "how many requests of --json-lines run at once (twice the cores)")
+	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many requests of --json-lines run at once (twice the cores)")
+	cli.Renamed(f, "concurrent", "concurrency")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
 	cli.Complete(cmd, "tier", cli.Names(policy.Tiers()))
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
@@ -135,7 +137,7 @@ func runRun(ctx context.Context, opts runOptions) error {
 	if err != nil {
 		return err
 	}
-	p, err := opts.Load(ctx)
+	p, err := opts.Load()
 	if err != nil {
 		return err
 	}

@@ -42,13 +42,13 @@ func newTokenNewCommand() *cobra.Command {
 file of the service, which holds only the hash of the secret.
 
 The secret is printed on standard output, once: it cannot be recovered. The entry
-is printed on standard error, or added to the file that --file names, which is
+is printed on standard error, or added to the file that --tokens names, which is
 created if it does not exist. A running service picks it up without a restart.
 
 Exit codes:
   0  the token is created
   2  bad usage, or an invalid token file: nothing was changed`,
-		Example: "  cordon token new ci --file tokens.yaml\n  cordon token new ci > secret",
+		Example: "  cordon token new ci --tokens tokens.yaml\n  cordon token new ci > secret",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return run.Errorf(run.Invalid, "name the token: the audit log shows the name")
@@ -59,8 +59,8 @@ Exit codes:
 			return runTokenNew(cmd.Context(), opts, args[0])
 		}),
 	}
-	cmd.Flags().StringVar(&opts.tokens, "file", "", "add the entry to the token `FILE` (CORDON_TOKENS)")
-	cli.NameVariable(cmd, "file", "CORDON_TOKENS")
+	cmd.Flags().StringVar(&opts.tokens, "tokens", "", "add the entry to the token `FILE`")
+	cli.Alias(cmd.Flags(), "tokens", "file")
 	return cmd
 }
 
@@ -91,7 +91,7 @@ func addToken(path, entry string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return run.Errorf(run.Invalid, "--file: %w", err)
+		return run.Errorf(run.Invalid, "--tokens: %w", err)
 	default:
 		tokens, err := token.Open(path)
 		if err != nil {
@@ -99,24 +99,24 @@ func addToken(path, entry string) error {
 		}
 		info, err := os.Stat(path)
 		if err != nil {
-			return run.Errorf(run.Invalid, "--file: %w", err)
+			return run.Errorf(run.Invalid, "--tokens: %w", err)
 		}
 		mode, before = info.Mode().Perm(), tokens.Len()
 		if path, err = filepath.EvalSymlinks(path); err != nil { // keep a link to the file
-			return run.Errorf(run.Invalid, "--file: %w", err)
+			return run.Errorf(run.Invalid, "--tokens: %w", err)
 		}
 	}
 	f, err := newfile.Create(path, mode)
 	if err != nil {
-		return run.Errorf(run.Invalid, "--file: %w", err)
+		return run.Errorf(run.Invalid, "--tokens: %w", err)
 	}
 	defer f.Discard()
 	made := f.Name()
 	if _, err := f.Write(tokensWith(old, entry)); err != nil {
-		return run.Errorf(run.Internal, "--file: %w", err)
+		return run.Errorf(run.Internal, "--tokens: %w", err)
 	}
 	if err := keepOwner(made, path); err != nil {
-		return run.Errorf(run.Invalid, "--file: %w (the service might not be able to read a file of yours: nothing was changed)", err)
+		return run.Errorf(run.Invalid, "--tokens: %w (the service might not be able to read a file of yours: nothing was changed)", err)
 	}
 	tokens, err := token.Open(made)
 	if err != nil || tokens.Len() != before+1 {
@@ -124,7 +124,7 @@ func addToken(path, entry string) error {
 			"add the entry by hand:\n%s%w", path, entry, explainTokens(err, made, path))
 	}
 	if err := f.Commit(); err != nil {
-		return run.Errorf(run.Invalid, "--file: %w", err)
+		return run.Errorf(run.Invalid, "--tokens: %w", err)
 	}
 	return nil
 }

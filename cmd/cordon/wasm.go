@@ -138,17 +138,11 @@ func (o *wasmOptions) stdin() io.Reader {
 
 // runWasm runs one module.
 func runWasm(ctx context.Context, opts wasmOptions) error {
-	p, err := cli.LoadPolicy(opts.Policy)
+	p, err := opts.grant()
 	if err != nil {
 		return err
 	}
-	if err := addPaths(&p, opts.read, opts.write); err != nil {
-		return err
-	}
-	if _, err := opts.narrow(p); err != nil {
-		return err
-	}
-	env, err := environment(opts.env, os.LookupEnv)
+	req, err := opts.request()
 	if err != nil {
 		return err
 	}
@@ -164,11 +158,6 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 				return err
 			}
 		}
-	}
-	req := run.Request{
-		Module: run.ModuleRun{Name: opts.name(), Args: opts.args, Env: env, Deterministic: opts.deterministic},
-		Trust:  policy.Trust(opts.trust), Limits: opts.Limits, OnOutputLimit: policy.OutputAction(opts.onOutputLimit),
-		Streams: run.Streams{In: opts.stdin()},
 	}
 	how := presentation{json: opts.json, quiet: opts.quiet, verbose: opts.verbose, color: colored(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr)}
 	return doSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierWasm}, req, view{}, how, func(ctx context.Context, r *cordon.Runner, req run.Request) (run.Result, error) {
@@ -186,6 +175,29 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 		req.Module.Module = m
 		return r.Run(ctx, req)
 	})
+}
+
+// grant returns the policy plus what the flags add to it.
+func (o *wasmOptions) grant() (policy.Policy, error) {
+	p, err := o.Load()
+	if err != nil {
+		return p, err
+	}
+	if err := addPaths(&p, o.read, o.write); err != nil {
+		return p, err
+	}
+	_, err = o.narrow(p)
+	return p, err
+}
+
+// request builds the request, without the module.
+func (o *wasmOptions) request() (run.Request, error) {
+	env, err := environment(o.env, os.LookupEnv)
+	return run.Request{
+		Module: run.ModuleRun{Name: o.name(), Args: o.args, Env: env, Deterministic: o.deterministic},
+		Trust:  policy.Trust(o.trust), Limits: o.Limits, OnOutputLimit: policy.OutputAction(o.onOutputLimit),
+		Streams: run.Streams{In: o.stdin()},
+	}, err
 }
 
 // name is the module's argument 0, empty if it has no file.

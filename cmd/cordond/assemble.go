@@ -45,7 +45,7 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 	}()
 
 	p.version = cli.ReadVersion().Version
-	rules, err := opts.Load(ctx)
+	rules, err := opts.Load()
 	if err != nil {
 		return p, err
 	}

@@ -20,7 +20,7 @@ func TestServeAuditRequired(t *testing.T) {
 	}
 	disk := t.TempDir()
 	hosttest.Mount(t, "tmpfs", disk, "size=256k")
-	r := start(t, "--audit", filepath.Join(disk, "audit.jsonl"), "--audit-required")
+	r := start(t, "--audit-file", filepath.Join(disk, "audit.jsonl"), "--audit-required")
 	ballast := filepath.Join(disk, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); err == nil {
 		t.Fatal("the disk is not small")

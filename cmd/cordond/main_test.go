@@ -97,6 +97,10 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	clitest.CheckVariables(t, newRootCommand(), "../../internal/cli/variables_cordond.txt")
 }
 
+func TestEveryLetterHasOneMeaning(t *testing.T) {
+	clitest.CheckLetters(t, newRootCommand())
+}
+
 // To users it is one product: no help text names cordond.
 func TestHelpSpeaksOfCordon(t *testing.T) {
 	for _, cmd := range allCommands(newRootCommand()) {

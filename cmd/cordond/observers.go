@@ -28,7 +28,7 @@ func openAudit(o auditOptions, log *slog.Logger) (*audit.Log, error) {
 	}
 	opened, err := audit.Open(how)
 	if err != nil {
-		return nil, run.Errorf(run.Invalid, "--audit: %w", err)
+		return nil, run.Errorf(run.Invalid, "--audit-file: %w", err)
 	}
 	return opened, nil
 }

@@ -45,10 +45,10 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 	f.Var(cli.Measured(&o.answers.Total, policy.ParseBytes), "unread-answers", "how much memory unread answers may take; further requests are refused and may be retried")
 	f.Var(cli.Measured(&o.answers.PerCaller, policy.ParseBytes), "unread-answers-per-caller", "the same, for each token")
 	f.Var(cli.Counted(&o.idle), "idle", "how many idle workers to keep ready, each with about 3 MiB")
-	f.StringVar(&o.audit.file, "audit", "", "record every run in this `FILE` (CORDON_AUDIT_FILE); cordon audit reads it")
+	f.StringVar(&o.audit.file, "audit-file", "", "record every run in this `FILE`, which cordon audit reads")
+	cli.Alias(f, "audit-file", "audit")
 	f.StringVar(&o.audit.key, "audit-key", "", "a `FILE` with a key, without which nobody can forge the record")
 	f.BoolVar(&o.audit.required, "audit-required", false, "run nothing that cannot be recorded")
-	cli.NameVariable(cmd, "audit", "CORDON_AUDIT_FILE") // as in cordon audit
 	f.StringVar(&o.logFormat, "log-format", "text", "the log on standard error: `FORMAT` is text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "the lowest level to log: `LEVEL` is debug, info, warn or error")
 	cli.Complete(cmd, "log-format", cli.Names([]string{"text", "json"}))
@@ -58,7 +58,7 @@ func (o *serviceOptions) addTo(cmd *cobra.Command) {
 // validate checks the flags before anything is opened.
 func (o *serviceOptions) validate() error {
 	if o.audit.file == "" && (o.audit.key != "" || o.audit.required) {
-		return run.Errorf(run.Invalid, "--audit-key and --audit-required need --audit FILE: name the file")
+		return run.Errorf(run.Invalid, "--audit-key and --audit-required need --audit-file FILE: name the file")
 	}
 	if o.answers.PerCaller > o.answers.Total {
 		return run.Errorf(run.Invalid, "--unread-answers-per-caller is %v, above --unread-answers, which is %v", o.answers.PerCaller, o.answers.Total)

@@ -216,7 +216,7 @@ func TestServeObserved(t *testing.T) {
 	if err := os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, "--audit", log, "--audit-key", key, "--audit-required", "--metrics-listen", "127.0.0.1:0", "--log-format", "json")
+	r := start(t, "--audit-file", log, "--audit-key", key, "--audit-required", "--metrics-listen", "127.0.0.1:0", "--log-format", "json")
 	if status, answer := r.ask("POST", "/v1/runs", `{"script": "print('not to be recorded')"}`); status != 200 {
 		t.Fatalf("%d %s", status, answer)
 	}

@@ -173,7 +173,7 @@ func (v *verifier) one(line []byte, promised uint64) error {
 		return nil
 	}
 	if l.keyed && !v.seal.keyed {
-		return run.Errorf(run.Invalid, "%s:%d was written with a key: give it with --key", v.name, v.line)
+		return run.Errorf(run.Invalid, "%s:%d was written with a key: give it with --audit-key", v.name, v.line)
 	}
 	if !v.started {
 		v.started, v.next, v.report.First = true, l.seq, l.seq

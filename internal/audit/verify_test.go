@@ -325,7 +325,7 @@ func TestVerifyRefusesBadInput(t *testing.T) {
 		words string
 	}{
 		"nothing there":       {filepath.Join(t.TempDir(), "audit.jsonl"), Check{}, "there is no audit log at"},
-		"the key is missing":  {keyed, Check{}, "give it with --key"},
+		"the key is missing":  {keyed, Check{}, "give it with --audit-key"},
 		"a head that is none": {keyed, Check{Key: testKey, Head: "abc"}, "is not a hash"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,26 +13,9 @@ import (
 
 const envPrefix = "CORDON_"
 
-// EnvName is the environment variable of a flag, unless NameVariable gave it another.
+// EnvName is the environment variable of a flag.
 func EnvName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
-// otherVariable is the annotation of a flag whose environment variable has another name.
-const otherVariable = "cordon_variable"
-
-// NameVariable gives a flag another environment variable than its name would, because
-// that one belongs to a flag of another command.
-func NameVariable(cmd *cobra.Command, flag, variable string) {
-	cmd.Flags().Lookup(flag).Annotations = map[string][]string{otherVariable: {variable}}
-}
-
-// VariableOf is the environment variable of a flag.
-func VariableOf(f *pflag.Flag) string {
-	if other := f.Annotations[otherVariable]; len(other) > 0 {
-		return other[0]
-	}
-	return EnvName(f.Name)
 }
 
 // ReadEnvironment sets each flag that is not on the command line from its environment
@@ -46,12 +29,15 @@ func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 		}
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		name := VariableOf(f)
-		value, said := given[name]
+		name, value, said := "", "", false
+		for _, variable := range VariablesOf(f) {
+			if set, is := given[variable]; is && !said {
+				name, value, said = variable, set, true
+			}
+		}
 		if !said || f.Changed || f.Name == "help" || err != nil {
 			return
 		}
-		delete(given, name)
 		values := []string{value}
 		if _, list := f.Value.(pflag.SliceValue); list {
 			values = strings.Split(value, ",")
@@ -88,14 +74,33 @@ func ExplainFlagError(cmd *cobra.Command, err error) error {
 		flag := "--" + value.GetFlag().Name
 		return run.Errorf(run.Invalid, "%s: %w", flag, value.Unwrap())
 	case errors.As(err, &unknown):
-		name := unknown.GetSpecifiedName()
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if likely := Nearest(name, names); likely != "" {
+		var likely string
+		if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+			likely = beginsWith(cmd, unknown.GetSpecifiedName())
+		} else {
+			var names []string
+			cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, NamesOf(f)...) })
+			likely = Nearest(unknown.GetSpecifiedName(), names)
+		}
+		if likely != "" {
 			return run.Errorf(run.Invalid, "%w: did you mean --%s?", err, likely)
 		}
 	}
 	return run.Errorf(run.Invalid, "%w (see %s --help)", err, cmd.CommandPath())
+}
+
+// beginsWith gives the only flag of cmd that begins with a letter, if there is one.
+func beginsWith(cmd *cobra.Command, letter string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if strings.HasPrefix(f.Name, letter) && !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
 }
 
 // Nearest returns the name that is most similar to what was written, if at most a third

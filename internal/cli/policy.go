@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -46,7 +45,7 @@ func (o *PolicyOptions) AddPolicyTo(cmd *cobra.Command, normally string) {
 }
 
 // Load returns the policy. It touches no file if none is named.
-func (o *PolicyOptions) Load(ctx context.Context) (policy.Policy, error) {
+func (o *PolicyOptions) Load() (policy.Policy, error) {
 	p, err := LoadPolicy(o.Policy)
 	if err == nil && o.Python != "" {
 		p.Python, err = pythonPath(o.Python)

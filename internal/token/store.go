@@ -124,7 +124,7 @@ func (s *Store) read() (*set, error) {
 	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, run.Errorf(run.Invalid, "%s is not a regular file, so changes to it cannot be read: name a token file", s.path)
 	}
-	f, err := form.Open(s.path, "create it with cordon token new NAME --file, or start without --tokens on loopback or a Unix socket")
+	f, err := form.Open(s.path, "create it with cordon token new NAME --tokens, or start without --tokens on loopback or a Unix socket")
 	if err != nil {
 		return nil, err
 	}

@@ -27,11 +27,12 @@ func CheckVariables(t *testing.T, root *cobra.Command, list string) {
 	visit = func(cmd *cobra.Command) {
 		flags := map[string]string{}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			name := cli.VariableOf(f)
-			if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" || flags[name] != "" {
-				t.Errorf("%s: the environment variable of --%s is %s", cmd.CommandPath(), f.Name, name)
+			for _, name := range cli.VariablesOf(f) {
+				if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" || flags[name] != "" {
+					t.Errorf("%s: the environment variable of --%s is %s", cmd.CommandPath(), f.Name, name)
+				}
+				flags[name], all[name] = f.Name, true
 			}
-			flags[name], all[name] = f.Name, true
 		})
 		for _, c := range cmd.Commands() {
 			visit(c)

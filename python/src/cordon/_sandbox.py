@@ -385,7 +385,7 @@ def _share(key: Key) -> Tuple[Local, Any]:
 
 def _command(key: Key) -> List[str]:
     binary, policy, python, _ = key
-    command = [binary, "run", "--json-lines", "--concurrency", str(AT_ONCE)]
+    command = [binary, "run", "--json-lines", "--concurrent", str(AT_ONCE)]
     if policy is not None:
         command += ["--policy", _policy_file(policy) if policy.startswith("{") else policy]
     if python is not None:
