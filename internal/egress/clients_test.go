@@ -16,9 +16,9 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// The environment is made for these programs; each gets a page by it, over
-// HTTP and over TLS, and nothing from a host that is not granted.
-func TestClientsObeyTheEnvironment(t *testing.T) {
+// With the variables of Environment, each of these programs gets a page over HTTP and
+// over TLS, and nothing from a host that is not granted.
+func TestClientsUseTheProxyFromTheEnvironment(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "over TLS host="+r.Host+" ")
 	}))
@@ -96,8 +96,8 @@ fetch(process.argv[1]).then(r => { if (!r.ok) throw r.status; return r.text() })
 	})
 }
 
-// client finds a program. One that the tests' set-up installs may not be missing
-// where skips are forbidden.
+// client finds a program. Where skips are forbidden, a missing program that the tests'
+// setup installs is a failure.
 func client(t *testing.T, name string) string {
 	t.Helper()
 	program, err := exec.LookPath(name)

@@ -14,14 +14,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// attempts is every way to say a host, with what must come of it. The same
-// table goes through CONNECT and through SOCKS5.
+// attempts has every way to write a host, with the expected result. TestConnect and
+// TestSocks use the same table.
 var attempts = []struct {
 	host   string
 	port   int
 	grants []string
-	want   string // the address that is dialled
-	words  string // or why not
+	want   string // the dialed address
+	words  string // or the reason for the refusal
 }{
 	{"example.com", 443, []string{"example.com"}, publicA, ""},
 	{"EXAMPLE.com", 443, []string{"example.com"}, publicA, ""},
@@ -67,7 +67,7 @@ var attempts = []struct {
 }
 
 func init() {
-	// Names that are granted and lead inside, by kind of address.
+	// Granted names that resolve to non-public addresses of each kind.
 	for _, k := range []struct{ addr, words string }{
 		{"127.0.0.1", "a loopback address"}, {"::1", "a loopback address"}, {"10.0.0.5", "a private address"},
 		{"172.31.255.255", "a private address"}, {"192.168.1.1", "a private address"}, {"169.254.169.254", "a cloud metadata address"},
@@ -90,7 +90,7 @@ func init() {
 
 var inside = map[string]string{}
 
-// attemptWorld has a server for everything that attempts may reach.
+// attemptWorld has a server for each target that attempts may reach.
 func attemptWorld(t *testing.T) *world {
 	w := newWorld(t)
 	for _, name := range []string{"example.com", "a.b.example.com", "xn--bcher-kva.example"} {
@@ -110,19 +110,19 @@ func TestConnect(t *testing.T) {
 			conn, status, body := connect(t, w.proxy(t, tt.grants...), fmt.Sprintf("%s:%d", tt.host, tt.port))
 			if tt.want != "" {
 				if status != 200 || !slices.Equal(w.dials(), []string{tt.want + ":443"}) || len(w.violations()) > 0 {
-					t.Fatalf("%d %s, dialled %v, %v", status, body, w.dials(), w.violations())
+					t.Fatalf("%d %s, dialed %v, %v", status, body, w.dials(), w.violations())
 				}
 				mustEcho(t, conn, "\x00hello")
 				return
 			}
 			if status == 400 && len(w.dials()) == 0 {
-				return // net/http does not take it for a request
+				return // net/http does not accept it as a request
 			}
 			if status != 403 || len(w.dials()) > 0 {
-				t.Fatalf("%d %q, dialled %v", status, body, w.dials())
+				t.Fatalf("%d %q, dialed %v", status, body, w.dials())
 			}
 			if tt.grants != nil {
-				w.mustTell(t, tt.words)
+				w.mustReport(t, tt.words)
 			}
 			if !strings.Contains(body, "cordon: ") || !strings.Contains(body, "allow_net") || len(body) > 600 {
 				t.Errorf("body %q", body)
@@ -144,8 +144,8 @@ func TestConnectSaysHowToAllow(t *testing.T) {
 	}
 }
 
-// Names outside of the grants are not even asked for: a question is a message.
-func TestNoQueryForWhatIsRefused(t *testing.T) {
+// A name that is not granted is not resolved, because a query is a message.
+func TestRefusedNamesAreNotResolved(t *testing.T) {
 	w := newWorld(t)
 	address := w.proxy(t, "example.com:443")
 	for _, host := range []string{"secret.evil.example:443", "example.com:25", "127.0.0.1:443"} {
@@ -192,13 +192,13 @@ func TestConnectMalformed(t *testing.T) {
 		}
 		answer, _ := io.ReadAll(conn)
 		if strings.HasPrefix(string(answer), "HTTP/1.1 2") || len(w.dials()) > 0 {
-			t.Errorf("%q: %q, dialled %v", request, answer, w.dials())
+			t.Errorf("%q: %q, dialed %v", request, answer, w.dials())
 		}
 	}
 }
 
-// The Host header beside CONNECT has no say, in either direction.
-func TestConnectWithLyingHost(t *testing.T) {
+// The Host header of a CONNECT request neither allows nor refuses anything.
+func TestConnectIgnoresTheHostHeader(t *testing.T) {
 	for _, tt := range []struct {
 		line, host string
 		status     int
@@ -222,26 +222,26 @@ func TestRebinding(t *testing.T) {
 	if asked := w.lookups(); len(asked) != 1 {
 		t.Fatalf("one connection asked %d times", len(asked))
 	}
-	// The next connection gets the second answer, and is judged by that.
+	// The next connection gets the second answer, which is judged again.
 	if _, status, _ := connect(t, address, "example.com:443"); status != 403 {
 		t.Errorf("status %d", status)
 	}
-	w.mustTell(t, "example.com:443: resolves to 127.0.0.1, a loopback address")
+	w.mustReport(t, "example.com:443: resolves to 127.0.0.1, a loopback address")
 	if dials := w.dials(); !slices.Equal(dials, []string{publicA + ":443"}) {
-		t.Errorf("dialled %v", dials)
+		t.Errorf("dialed %v", dials)
 	}
 }
 
 func TestMixedAnswers(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", "10.0.0.5", publicB, "169.254.169.254", publicA, "::1")
-	w.serve(t, publicA+":443", echo) // nobody is at publicB
+	w.serve(t, publicA+":443", echo) // publicB has no server
 	mustEcho(t, mustConnect(t, w.proxy(t, "example.com"), "example.com:443"), "\x00x")
 	if dials := w.dials(); !slices.Equal(dials, []string{publicB + ":443", publicA + ":443"}) {
-		t.Errorf("dialled %v", dials)
+		t.Errorf("dialed %v", dials)
 	}
-	if told := w.violations(); len(told) > 0 {
-		t.Errorf("%v", told)
+	if found := w.violations(); len(found) > 0 {
+		t.Errorf("%v", found)
 	}
 }
 
@@ -265,24 +265,24 @@ func TestGrantByAddressOpensARange(t *testing.T) {
 	}
 }
 
-// What listens on the host's own public address trusts who comes from there.
-func TestHostsOwnAddress(t *testing.T) {
+// Services on the host's public address may trust connections from the host itself.
+func TestNamesMustNotResolveToTheHost(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
 	w.serve(t, publicA+":443", echo)
-	var told []run.Violation
-	p := New(Options{Grants: grants(t, "example.com"), Resolver: w, Dial: w.dial, Report: func(v run.Violation) { told = append(told, v) }})
-	p.own = func() ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr(publicA)}, nil }
+	var reported []run.Violation
+	p := New(Options{Grants: grants(t, "example.com"), Resolver: w, Dial: w.dial, Report: func(v run.Violation) { reported = append(reported, v) }})
+	p.hostAddrs = func() ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr(publicA)}, nil }
 	_, _, err := p.dial(t.Context(), target{name: "example.com", port: 443})
 	if r := (*refusal)(nil); !errors.As(err, &r) || !strings.Contains(r.detail, "an address of the host itself") {
 		t.Errorf("%v", err)
 	}
-	p.own = func() ([]netip.Addr, error) { return nil, errors.New("no netlink") }
+	p.hostAddrs = func() ([]netip.Addr, error) { return nil, errors.New("no netlink") }
 	if _, _, err := p.dial(t.Context(), target{name: "example.com", port: 443}); err == nil {
 		t.Error("connects without knowing the host's addresses")
 	}
 	if len(w.dials()) > 0 {
-		t.Errorf("dialled %v", w.dials())
+		t.Errorf("dialed %v", w.dials())
 	}
 	if own, err := hostAddresses(); err != nil || !slices.Contains(own, netip.MustParseAddr("127.0.0.1")) {
 		t.Errorf("hostAddresses = %v, %v", own, err)
@@ -310,13 +310,13 @@ func TestFailuresAreNoViolations(t *testing.T) {
 			t.Errorf("tells the guest about the host's network: %q", body)
 		}
 	}
-	if told := w.violations(); len(told) > 0 {
-		t.Errorf("%v", told)
+	if found := w.violations(); len(found) > 0 {
+		t.Errorf("%v", found)
 	}
 }
 
-// What a guest sends after CONNECT without waiting is part of the tunnel.
-func TestEagerGuest(t *testing.T) {
+// Bytes that a guest sends right after CONNECT, without waiting, are part of the tunnel.
+func TestConnectKeepsBytesSentBeforeTheAnswer(t *testing.T) {
 	w := attemptWorld(t)
 	conn := dialProxy(t, w.proxy(t, "example.com"))
 	send(t, conn, "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n\x00eager")
@@ -327,7 +327,7 @@ func TestEagerGuest(t *testing.T) {
 	}
 }
 
-func TestServerBegins(t *testing.T) {
+func TestServerMaySpeakFirst(t *testing.T) {
 	w := newWorld(t)
 	w.name("ssh.example", publicA)
 	w.serve(t, publicA+":22", func(conn net.Conn) {

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// failure is a connection that nobody forbade and that did not come about. Its
-// words go to the guest, so they are ours: those of a resolver name the host's
-// servers.
+// failure is a connection that the rules allow but that failed. Its message is
+// shown to the guest, so it does not repeat the resolver's error, which names the
+// host's servers.
 type failure struct {
 	words   string
 	refused bool // by the server
@@ -21,19 +21,19 @@ type failure struct {
 
 func (f *failure) Error() string { return f.words }
 
-// rooted asks for full names. Without the dot a resolver would try the host's
-// search domains too, and a granted name would be looked up as another. A
-// single label is left alone: that it is completed is why one would grant it.
-type rooted struct{ *net.Resolver }
+// fullNames is a resolver that adds the trailing dot to names. Without it, a resolver
+// would also try the host's search domains, and look a granted name up as another
+// one. A single label keeps the search domains: it is useful only with them.
+type fullNames struct{ *net.Resolver }
 
-func (r rooted) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+func (r fullNames) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	if strings.Contains(host, ".") {
 		host += "."
 	}
 	return r.Resolver.LookupNetIP(ctx, network, host)
 }
 
-// dial connects to a target that was admitted.
+// dial connects to a target that admit has allowed.
 func (p *Proxy) dial(ctx context.Context, t target) (net.Conn, route, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -62,7 +62,7 @@ func (p *Proxy) dial(ctx context.Context, t target) (net.Conn, route, error) {
 
 func (p *Proxy) dialOne(ctx context.Context, address netip.AddrPort, last bool) (net.Conn, error) {
 	if !last {
-		// One address that drops packets must not use up all the time.
+		// An address that drops packets must not use up the time for the others.
 		short, cancel := context.WithTimeout(ctx, addressTime)
 		defer cancel()
 		ctx = short
@@ -71,15 +71,15 @@ func (p *Proxy) dialOne(ctx context.Context, address netip.AddrPort, last bool) 
 	if err != nil {
 		return nil, err
 	}
-	// A tunnel may be silent for hours; whether the server is still there has
-	// to be asked now and then.
+	// A tunnel may be silent for hours. Keepalive finds out whether the server is
+	// still there.
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 15 * time.Second})
 	}
 	return conn, nil
 }
 
-// addresses resolves the target and drops what it must not lead to.
+// addresses resolves the target and drops the addresses that are not allowed.
 func (p *Proxy) addresses(ctx context.Context, t target) ([]netip.Addr, error) {
 	if t.addr.IsValid() {
 		return []netip.Addr{t.addr}, nil // granted by address
@@ -90,15 +90,15 @@ func (p *Proxy) addresses(ctx context.Context, t target) ([]netip.Addr, error) {
 	if err != nil || len(found) == 0 {
 		return nil, &failure{words: t.String() + ": the name cannot be resolved"}
 	}
-	own, err := p.own()
+	own, err := p.hostAddrs()
 	if err != nil {
-		return nil, &failure{words: t.String() + ": the host cannot tell its own addresses"}
+		return nil, &failure{words: t.String() + ": the host's own addresses cannot be listed"}
 	}
 	var usable []netip.Addr
 	var reason *refusal
 	for _, addr := range found[:min(len(found), maxAddresses)] {
 		addr = addr.Unmap()
-		words := kindOf(addr)
+		words := nonPublicKind(addr)
 		if words == "" && slices.Contains(own, addr) {
 			words = "an address of the host itself"
 		}

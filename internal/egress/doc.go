@@ -1,15 +1,14 @@
-// Package egress decides where a guest may connect to. The guest's network
-// namespace is empty but for its own loopback, and on that there is one way out:
-// a listening socket that the Runner holds and this proxy answers. Whatever
-// does not speak to the proxy reaches nothing, so the proxy need not be obeyed
-// to be effective.
+// Package egress decides which hosts a guest may connect to. The guest's network
+// namespace contains only its loopback interface, on which this proxy listens. A
+// program that does not use the proxy reaches nothing, so the rules hold whether or
+// not programs cooperate.
 //
 // # Tasks
 //
 //	p := egress.New(egress.Options{Grants: grants, Report: report})
 //	err := p.Serve(listener)              // HTTP and SOCKS5 on one socket
 //	p.ServeConn(conn)                     // the same for one connection
-//	env := egress.Environment(address)    // what makes programs use it
+//	env := egress.Environment(address)    // variables that make programs use the proxy
 //	traffic := p.Traffic()                // bytes by host and port
 //	err = p.Close()                       // ends all connections
 //	found := egress.Preflight(grants, args) // hosts in a command line, before it starts
@@ -18,56 +17,54 @@
 //
 // In this order, for each tunnel and for each plain HTTP request:
 //
-//  1. The host is made canonical, once (policy.CanonicalHost). From here on
-//     there is one spelling of it, and it is the one that is resolved.
+//  1. The host is made canonical once (policy.CanonicalHost). All later steps,
+//     including the resolver, use this spelling.
 //  2. Host and port must be in a grant. A name needs a grant by name, an
-//     address a grant by address. Nothing is resolved before that, because a
+//     address a grant by address. Nothing is resolved before this check, because a
 //     query for data.evil.example is a message to evil.example.
-//  3. The name is resolved, once. Addresses of the private kinds are dropped
-//     (ranges.go), and so are those of this host, unless a grant by address
-//     covers them: who controls a granted name's DNS must not gain the Runner's
-//     network by it.
-//  4. One of the addresses that are left is dialled, as a literal. There is no
-//     second question to the resolver that could get a second answer.
-//  5. In a tunnel, what the guest says first must not name another server: not
-//     in a TLS ClientHello, not in a plain HTTP request. Nothing reaches the
-//     server before that is judged. What the server says first flows meanwhile,
-//     since in some protocols (SSH, SMTP) it is the one that begins.
-//  6. Where it is plain HTTP, the tunnel ends here: net/http reads every request
-//     of the connection, and what is for this host is written anew.
+//  3. The name is resolved once. Non-public addresses (ranges.go) and those of this
+//     host are dropped, unless a grant by address covers them: the owner of a granted
+//     name's DNS must not gain access to the Runner's network.
+//  4. The proxy dials one of the remaining addresses as a literal, so that no second
+//     query can get a different answer.
+//  5. In a tunnel, the first message of the guest must not name another server,
+//     neither in a TLS ClientHello nor in a plain HTTP request. No byte reaches the
+//     server before this check. Bytes of the server pass at once, because in some
+//     protocols (SSH, SMTP) the server speaks first.
+//  6. If the tunnel contains plain HTTP, the proxy terminates it: net/http parses
+//     every request of the connection, and requests for this host are written anew.
 //
 // # Decisions about tunnels
 //
-// A ClientHello without a server name is refused for a host that is a name: the
-// server would choose its default site, and what the guest asks of it later is
-// encrypted. Clients have sent the name for more than fifteen years.
+// A ClientHello without a server name is refused if the target is a name: the server
+// would choose its default site, and the later requests are encrypted. Clients have
+// sent the name for more than fifteen years.
 //
-// A ClientHello with an encrypted part (ECH) is refused, because the name that counts is
-// the one inside. Browsers send a dummy that looks like a real one; they need ECH turned
-// off.
+// A ClientHello with an encrypted part (ECH) is refused, because the server uses the
+// name inside it. Browsers send a dummy that looks like a real one; they work only with
+// ECH turned off.
 //
-// A tunnel to an address may be without a server name, which is how clients
-// speak to addresses. If there is one it must be a granted name, so that the
-// grant of a content network's address is not one of all sites behind it.
+// A tunnel to an address may have no server name, because clients send none to
+// addresses. If it has one, the name must be granted, so that the grant of a content
+// network's address does not include all sites behind it.
 //
-// HTTP/2 without TLS is refused for names, because its host is in compressed
-// frames, and passes to what is granted by address. Of the protocols that a
-// request in a tunnel can change to, only WebSocket is offered to the server:
-// HTTP/2 and TLS name hosts of their own.
+// HTTP/2 without TLS is refused for names, because its host is in compressed frames.
+// It passes to targets that are granted by address. A request in a tunnel can upgrade
+// only to WebSocket, because HTTP/2 and TLS would name hosts again.
 //
 // # What this does not stop
 //
-//   - A granted host that passes things on. Whoever may reach a server that
-//     stores what strangers write, or is itself a proxy, can use it so.
-//   - Other sites behind the same certificate or front: inside of TLS the guest
-//     may ask for another host than the one it named. Most content networks
-//     refuse that; we cannot see it.
-//   - TLS that begins later (STARTTLS), and any other protocol: host, port and
-//     address are what was checked. That goes for a server, too, that takes for
-//     TLS or HTTP what does not begin like it.
-//   - A private network behind an address that is public to look at: a NAT64
-//     prefix of one's own, or a router that translates. Grants by name to hosts
-//     that one trusts are the remedy.
-//   - The names themselves: queries for names below *.example.org tell the
-//     servers of example.org something. They are granted.
+//   - A granted host that forwards data: a server that stores uploads, or one that is
+//     itself a proxy.
+//   - Other sites behind the same certificate or front end: inside TLS, the guest may
+//     ask for another host than the one in its ClientHello. Most content networks
+//     refuse that; the proxy cannot see it.
+//   - TLS that begins later (STARTTLS), and any other protocol: only host, port and
+//     address are checked. The same holds for a server that accepts as TLS or HTTP
+//     something that does not begin like it.
+//   - A private network behind an address that looks public: a local NAT64 prefix, or
+//     a router that translates addresses. The remedy is to grant only names that you
+//     trust.
+//   - Data in names: queries for names below a granted *.example.org reach the servers
+//     of example.org.
 package egress

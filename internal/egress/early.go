@@ -14,19 +14,19 @@ var (
 	errTooLong = errors.New("too long")
 )
 
-// early holds what a guest says first, until it is judged. It waits for the
-// first byte as long as it takes, because in some protocols the server begins;
-// from then on there is a limit. It ends in a refusal, never in a pass: else
-// waiting would be the way around.
+// early buffers the first message of a guest until it is judged. It waits for the
+// first byte without a limit, because in some protocols the server speaks first. From
+// the first byte on there is a time limit. A guest that exceeds it is refused, or
+// waiting would be a way around the check.
 type early struct {
-	conn  net.Conn
-	data  []byte // all that was read
-	next  int    // how much of it was looked at
-	timed bool
-	hello hello // of TLS, the first
+	conn        net.Conn
+	data        []byte // everything read
+	next        int    // the length of the part that was judged
+	deadlineSet bool
+	hello       hello // of TLS, the first
 }
 
-// take gives the next n bytes. They are valid until the next call.
+// take returns the next n bytes. They are valid until the next call.
 func (e *early) take(n int) ([]byte, error) {
 	for len(e.data) < e.next+n {
 		if err := e.fill(); err != nil {
@@ -38,8 +38,8 @@ func (e *early) take(n int) ([]byte, error) {
 }
 
 func (e *early) fill() error {
-	if len(e.data) > 0 && !e.timed {
-		e.timed = true
+	if len(e.data) > 0 && !e.deadlineSet {
+		e.deadlineSet = true
 		if err := e.conn.SetReadDeadline(time.Now().Add(helloTime)); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (e *early) fill() error {
 	e.data = e.data[:len(e.data)+n]
 	switch {
 	case n > 0:
-		return nil // an error comes again
+		return nil // the next read returns the error again
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errSlow
 	case err == nil:
@@ -65,17 +65,17 @@ func (e *early) fill() error {
 	return err
 }
 
-// pass sends on all that was read.
+// pass sends everything that was read to the server.
 func (e *early) pass(server io.Writer, m *meter) error {
 	e.next = len(e.data)
 	return e.passJudged(server, m)
 }
 
-// passJudged sends on what was looked at. For what follows, the time begins
-// anew.
+// passJudged sends the judged part to the server. The time limit starts again for the
+// rest.
 func (e *early) passJudged(server io.Writer, m *meter) error {
-	if e.timed {
-		e.timed = false
+	if e.deadlineSet {
+		e.deadlineSet = false
 		if err := e.conn.SetReadDeadline(time.Time{}); err != nil {
 			return err
 		}

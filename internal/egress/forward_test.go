@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// site is a plain HTTP server at publicA:80 that tells what it was sent.
+// site is a plain HTTP server at publicA:80 that answers with the request it received.
 func site(t *testing.T, w *world) {
 	for _, name := range []string{"example.com", "other.example"} {
 		w.name(name, publicA)
@@ -104,18 +104,18 @@ func TestForward(t *testing.T) {
 				t.Errorf("%d %q; want %d %q", status, body, tt.status, tt.words)
 			}
 			if tt.violation != "" {
-				w.mustTell(t, tt.violation)
-			} else if told := w.violations(); len(told) > 0 {
-				t.Errorf("%v", told)
+				w.mustReport(t, tt.violation)
+			} else if found := w.violations(); len(found) > 0 {
+				t.Errorf("%v", found)
 			}
 			if tt.status >= 400 && tt.status != 502 && len(w.dials()) > 0 {
-				t.Errorf("dialled %v", w.dials())
+				t.Errorf("dialed %v", w.dials())
 			}
 		})
 	}
 }
 
-// Each request on a connection is judged for itself.
+// Each request on a connection is judged.
 func TestForwardKeepAlive(t *testing.T) {
 	w := newWorld(t)
 	site(t, w)
@@ -137,8 +137,8 @@ func TestForwardKeepAlive(t *testing.T) {
 			t.Fatalf("request %d: %d %q", i+1, status, body)
 		}
 	}
-	// What was behind the last one's end is judged as a request, or not
-	// answered at all. It is never part of one that was allowed.
+	// Bytes after the end of the last request are judged as a request, or not
+	// answered. They are never part of an allowed one.
 	rest, _ := io.ReadAll(io.LimitReader(r, 12))
 	if len(rest) > 0 && string(rest) != "HTTP/1.1 403" {
 		t.Errorf("the smuggled request is answered: %q", rest)
@@ -149,12 +149,12 @@ func TestForwardKeepAlive(t *testing.T) {
 		}
 	}
 	if dials := w.dials(); !slices.Equal(dials, []string{publicA + ":80"}) {
-		t.Errorf("dialled %v", dials)
+		t.Errorf("dialed %v", dials)
 	}
 }
 
-// What leaves is framed by us: the server sees one request.
-func TestForwardFramesAnew(t *testing.T) {
+// The proxy frames requests anew, so that the server sees exactly one.
+func TestForwardWritesRequestsAnew(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
 	heard := make(chan string, 1)
@@ -199,8 +199,8 @@ func TestForwardTraffic(t *testing.T) {
 	}
 }
 
-// Every name below a wildcard is a host of its own, with a connection that is
-// kept for the next request.
+// Each name below a wildcard is another host, whose connection is kept for the next
+// request. The number of kept connections is bounded.
 func TestForwardHoldsFewConnections(t *testing.T) {
 	w := newWorld(t)
 	site(t, w)
@@ -217,7 +217,7 @@ func TestForwardHoldsFewConnections(t *testing.T) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// Beside those that wait: the listener, the guest, and what is being closed.
+	// Beyond the idle ones: the listener, the guest, and connections that are closing.
 	if n := len(p.open); n > maxIdle+8 {
 		t.Errorf("%d are open", n)
 	}

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// guestConn is a connection from the guest, whose first byte has been looked
-// at.
+// guestConn is a connection from the guest. Its first byte has been read to detect the
+// protocol and is returned again by Read.
 type guestConn struct {
 	net.Conn
 	first  []byte // not read yet
-	finish func() // closes it and gives its slot back, once
+	finish func() // closes the connection and releases its slot, once
 }
 
 func (c *guestConn) Read(b []byte) (int, error) {
@@ -23,12 +23,12 @@ func (c *guestConn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// CloseWrite lets net/http close in two steps, so that the guest can still
-// read the answer.
+// CloseWrite lets net/http close one direction first, so that the guest can still read
+// the answer.
 func (c *guestConn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// greet finds out what the guest speaks: both versions of SOCKS begin with
-// their number, and no HTTP request does.
+// greet detects the guest's protocol: both versions of SOCKS begin with their version
+// number, which begins no HTTP request.
 func (p *Proxy) greet(c *guestConn) {
 	var first [1]byte
 	if c.SetReadDeadline(time.Now().Add(firstByteTime)) != nil {
@@ -56,9 +56,9 @@ func (p *Proxy) greet(c *guestConn) {
 	}
 }
 
-// linger lets the guest read an answer before the connection goes. Closing at
-// once would reset it where bytes of the guest are still unread, and the reset
-// overtakes the answer.
+// linger lets the guest read an answer before the connection closes. Closing at once
+// would reset a connection with unread bytes of the guest, and the guest could get the
+// reset before the answer.
 func linger(conn net.Conn) {
 	if closeWrite(conn) == nil && conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
 		_, _ = io.CopyN(io.Discard, conn, maxHello)

@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Two addresses of the public internet that no test sends a packet to: the
-// world's Dial leads them to loopback.
+// Two addresses of the public internet. No test sends packets to them: the
+// world's Dial connects to loopback instead.
 const (
 	publicA = "93.184.215.14"
 	publicB = "93.184.215.15"
@@ -31,13 +31,13 @@ const (
 
 // world is the internet that a proxy under test sees.
 type world struct {
-	t       testing.TB
-	mu      sync.Mutex
-	names   map[string][][]string // answers of the resolver, one after the other
-	asked   []string
-	servers map[string]string // "address:port" to where it really is
-	dialled []string
-	told    []run.Violation
+	t        testing.TB
+	mu       sync.Mutex
+	names    map[string][][]string // answers of the resolver, one after the other
+	asked    []string
+	servers  map[string]string // "address:port" to where it really is
+	dialed   []string
+	reported []run.Violation
 }
 
 func newWorld(t testing.TB) *world {
@@ -67,7 +67,7 @@ func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 
 func (w *world) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	w.mu.Lock()
-	w.dialled = append(w.dialled, address)
+	w.dialed = append(w.dialed, address)
 	real, known := w.servers[address]
 	w.mu.Unlock()
 	if _, err := netip.ParseAddrPort(address); err != nil {
@@ -82,19 +82,19 @@ func (w *world) dial(ctx context.Context, network, address string) (net.Conn, er
 func (w *world) report(v run.Violation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = append(w.told, v)
+	w.reported = append(w.reported, v)
 }
 
 func (w *world) violations() []run.Violation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.told)
+	return slices.Clone(w.reported)
 }
 
 func (w *world) dials() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.dialled)
+	return slices.Clone(w.dialed)
 }
 
 func (w *world) lookups() []string {
@@ -103,14 +103,14 @@ func (w *world) lookups() []string {
 	return slices.Clone(w.asked)
 }
 
-// mustTell wants exactly one violation, with these words in its detail.
-func (w *world) mustTell(t testing.TB, words string) {
+// mustReport checks for exactly one violation, with these words in its detail.
+func (w *world) mustReport(t testing.TB, words string) {
 	t.Helper()
-	told := w.violations()
-	if len(told) != 1 || !strings.Contains(told[0].Detail, words) {
-		t.Fatalf("violations %+v; want one with %q", told, words)
+	reported := w.violations()
+	if len(reported) != 1 || !strings.Contains(reported[0].Detail, words) {
+		t.Fatalf("violations %+v; want one with %q", reported, words)
 	}
-	v := told[0]
+	v := reported[0]
 	if v.Wall != policy.WallEgress || v.Op != "connect" || v.Count != 1 || v.Hint == "" || v.Allowed == nil {
 		t.Errorf("incomplete: %+v", v)
 	}
@@ -132,7 +132,7 @@ func grants(t testing.TB, list ...string) []policy.NetGrant {
 	return all
 }
 
-// proxy starts one in this world and gives its address.
+// proxy starts a proxy in this world and returns its address.
 func (w *world) proxy(t testing.TB, list ...string) string {
 	_, address := w.start(t, Options{Grants: grants(t, list...)})
 	return address
@@ -190,15 +190,15 @@ func (w *world) serve(t testing.TB, public string, f func(net.Conn)) {
 	})
 }
 
-// echo says back what it hears, to the end.
+// echo sends back what it receives.
 func echo(conn net.Conn) { _, _ = io.Copy(conn, conn) }
 
-// recorder keeps what servers hear.
+// recorder records what servers receive.
 type recorder struct{ end chan string }
 
 func newRecorder() *recorder { return &recorder{end: make(chan string, 16)} }
 
-// hear reads to the end without a word.
+// hear reads to the end and sends nothing.
 func (r *recorder) hear(conn net.Conn) {
 	data, _ := io.ReadAll(conn)
 	r.end <- string(data)
@@ -247,7 +247,7 @@ func connect(t testing.TB, address, to string) (*net.TCPConn, int, string) {
 	t.Helper()
 	conn := dialProxy(t, address)
 	send(t, conn, "CONNECT "+to+" HTTP/1.1\r\nHost: proxy\r\n\r\n")
-	// By single bytes, because what follows belongs to the tunnel.
+	// Read single bytes, because those after the answer belong to the tunnel.
 	status, body := readResponse(t, bufio.NewReaderSize(oneByte{conn}, 16), http.MethodConnect)
 	return conn, status, body
 }
@@ -256,7 +256,7 @@ type oneByte struct{ io.Reader }
 
 func (r oneByte) Read(b []byte) (int, error) { return r.Reader.Read(b[:1]) }
 
-// mustConnect is connect for what is allowed.
+// mustConnect is connect for an allowed target.
 func mustConnect(t testing.TB, address, to string) *net.TCPConn {
 	t.Helper()
 	conn, status, body := connect(t, address, to)
@@ -266,7 +266,7 @@ func mustConnect(t testing.TB, address, to string) *net.TCPConn {
 	return conn
 }
 
-// mustEcho sees whether a tunnel carries bytes both ways.
+// mustEcho checks that a tunnel carries bytes both ways.
 func mustEcho(t testing.TB, conn *net.TCPConn, text string) {
 	t.Helper()
 	send(t, conn, text)

@@ -3,7 +3,7 @@ package egress
 import "errors"
 
 // A ClientHello, in one or more records (RFC 8446, 4.1.2 and 5.1). Lengths are
-// big-endian; brackets are what a length in front counts.
+// big-endian; each counts the bytes in the brackets after it.
 //
 //	record     22, any version16, length16 [ a piece of the message ]
 //	message    1, length24 [
@@ -19,29 +19,30 @@ const (
 	messageHello     = 1
 	maxRecord        = 1 << 14
 
-	// maxHelloUnits is of OpenSSL, which takes 131396 bytes: the most of all.
+	// maxHelloUnits is that of OpenSSL, which accepts up to 131396 bytes, more than
+	// any other server.
 	maxHelloUnits = 2
-	// maxEarlyData is more than servers skip of data that they do not want.
+	// maxEarlyData is more than servers skip of early data that they reject.
 	maxEarlyData = 128 << 10
 
 	extensionServerName = 0
 	extensionEarlyData  = 42
-	// Drafts and RFC 9849 of the encrypted ClientHello, and its forerunner.
+	// RFC 9849 of the encrypted ClientHello, its drafts and its predecessor.
 	extensionECHFirst, extensionECHLast = 0xfe08, 0xfe0d
 	extensionESNI                       = 0xffce
 )
 
 var errHello = errors.New("malformed ClientHello")
 
-// hello is what matters of a ClientHello.
+// hello holds the parts of a ClientHello that matter here.
 type hello struct {
-	name      string // empty where there is none
-	encrypted bool   // there is another one inside
-	early     bool   // data follows before the server has answered
+	name      string // empty if it has none
+	encrypted bool   // has an encrypted ClientHello inside
+	early     bool   // early data follows before the server's answer
 }
 
-// readHello reads records until they make up one ClientHello, and nothing
-// else: no client has more to say before the server's answer.
+// readHello reads records until they make up exactly one ClientHello. Clients send
+// nothing else before the server's answer.
 func readHello(e *early) (hello, error) {
 	var message []byte
 	for {
@@ -86,7 +87,7 @@ func parseHello(body cursor) (hello, error) {
 		return hello{}, errHello
 	}
 	if len(body) == 0 {
-		return hello{}, nil // from before there were extensions
+		return hello{}, nil // an old client without extensions
 	}
 	extensions, ok := body.vector(2)
 	if !ok || len(body) > 0 {
@@ -101,7 +102,7 @@ func parseHello(body cursor) (hello, error) {
 		case !okKind || !okData:
 			return hello{}, errHello
 		case kind == extensionServerName && named:
-			return hello{}, errHello // servers take the first or the last
+			return hello{}, errHello // duplicates: some servers use the first, some the last
 		case kind == extensionServerName:
 			named = true
 			if found.name, ok = serverName(data); !ok {
@@ -116,7 +117,7 @@ func parseHello(body cursor) (hello, error) {
 	return found, nil
 }
 
-// serverName wants exactly one name, for the same reason.
+// serverName requires exactly one name, for the same reason.
 func serverName(data cursor) (string, bool) {
 	list, okList := data.vector(2)
 	kind, okKind := list.number(1)
@@ -125,7 +126,7 @@ func serverName(data cursor) (string, bool) {
 	return string(name), ok
 }
 
-// cursor takes things from the front of a message.
+// cursor parses a message from its front.
 type cursor []byte
 
 func (c *cursor) bytes(n int) (cursor, bool) {
@@ -146,7 +147,7 @@ func (c *cursor) number(size int) (int, bool) {
 	return n, ok
 }
 
-// vector takes what a length of this size in front counts.
+// vector takes a length of size bytes, and then that many bytes.
 func (c *cursor) vector(size int) (cursor, bool) {
 	n, ok := c.number(size)
 	if !ok {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// newServer reads what guests say. net/http does the parsing: it has seen more
-// malformed requests than we could think of.
+// newServer returns the server that parses the guests' requests. It is net/http's,
+// which handles more kinds of malformed requests than we could think of.
 func (p *Proxy) newServer() *http.Server {
 	server := &http.Server{
 		Handler:                      http.HandlerFunc(p.serveRequest),
@@ -26,20 +26,20 @@ func (p *Proxy) newServer() *http.Server {
 		ConnState:                    connState,
 		ConnContext:                  insideContext,
 		BaseContext:                  func(net.Listener) context.Context { return p.ctx },
-		ErrorLog:                     log.New(io.Discard, "", 0), // a guest's mistakes are not news
+		ErrorLog:                     log.New(io.Discard, "", 0), // mistakes of guests are not logged
 		Protocols:                    new(http.Protocols),
 	}
 	server.Protocols.SetHTTP1(true)
 	return server
 }
 
-// newTransport speaks to servers. It has no proxy of its own, follows nothing,
-// and every connection goes through the rules.
+// newTransport returns the transport to the servers. It uses no other proxy, follows no
+// redirects, and dials by the rules.
 func (p *Proxy) newTransport() *http.Transport {
 	transport := &http.Transport{
 		DialContext:            p.dialForward,
 		DisableCompression:     true,    // bodies pass as they are
-		MaxIdleConns:           maxIdle, // below a wildcard there is no end of hosts
+		MaxIdleConns:           maxIdle, // a wildcard grants any number of hosts
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 1 << 20,
@@ -50,10 +50,10 @@ func (p *Proxy) newTransport() *http.Transport {
 	return transport
 }
 
-// newForwarder passes plain requests on. What it writes is made of what was
-// parsed, never of the guest's bytes, so a request that two servers would cut
-// in different places (Content-Length against Transfer-Encoding) leaves here
-// as one that can be cut in one place only.
+// newForwarder forwards plain requests. It writes each request anew from the parsed
+// form and never copies the guest's bytes. An ambiguous request, which two servers would
+// cut at different positions (Content-Length against Transfer-Encoding), leaves here
+// unambiguous.
 func (p *Proxy) newForwarder(transport http.RoundTripper) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Transport:     transport,
@@ -70,8 +70,8 @@ func (p *Proxy) newForwarder(transport http.RoundTripper) *httputil.ReverseProxy
 				Path: r.In.URL.Path, RawPath: r.In.URL.RawPath,
 				RawQuery: r.In.URL.RawQuery, ForceQuery: r.In.URL.ForceQuery,
 			}
-			// Of what was judged, not what the Host header says.
-			r.Out.Host = strings.TrimSuffix(f.said.String(), ":80")
+			// Use the judged host, not the Host header.
+			r.Out.Host = strings.TrimSuffix(f.named.String(), ":80")
 		},
 		ModifyResponse: func(r *http.Response) error {
 			if r.StatusCode == http.StatusSwitchingProtocols && r.Request.Header.Get("Upgrade") == "" {
@@ -83,13 +83,13 @@ func (p *Proxy) newForwarder(transport http.RoundTripper) *httputil.ReverseProxy
 	}
 }
 
-// forwarding is where a request goes, and the host that it is for. They are the
-// same but where a tunnel leads to an address and the host is a granted name.
-type forwarding struct{ to, said target }
+// forwarding is the target of a request, and the host that it names. They differ only
+// if a tunnel leads to an address and the host is a granted name.
+type forwarding struct{ to, named target }
 
 type forwardKey struct{}
 
-// listener hands the connections that the sniffer took for HTTP to the server.
+// listener passes the connections that greet detects as HTTP to the server.
 type listener struct{ p *Proxy }
 
 func (l listener) Accept() (net.Conn, error) {
@@ -101,7 +101,7 @@ func (l listener) Accept() (net.Conn, error) {
 	}
 }
 
-func (l listener) Close() error   { return nil } // the context does it
+func (l listener) Close() error   { return nil } // Accept ends with the context
 func (l listener) Addr() net.Addr { return &net.TCPAddr{} }
 
 // serveHTTPConnections starts the server, once.
@@ -112,7 +112,7 @@ func (p *Proxy) serveHTTPConnections() {
 		return
 	}
 	p.serving = true
-	p.running.Go(func() { _ = p.server.Serve(listener{p}) }) // it ends with Close alone
+	p.running.Go(func() { _ = p.server.Serve(listener{p}) }) // it returns only after Close
 }
 
 func connState(conn net.Conn, state http.ConnState) {
@@ -128,7 +128,7 @@ func connState(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// serveRequest judges each request anew, also the second one on a connection.
+// serveRequest judges every request, not only the first of a connection.
 func (p *Proxy) serveRequest(w http.ResponseWriter, r *http.Request) {
 	inside, isInside := r.Context().Value(insideKey{}).(*insideConn)
 	switch {
@@ -139,7 +139,7 @@ func (p *Proxy) serveRequest(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Scheme == "http" && r.URL.Host != "":
 		p.forward(w, r)
 	default:
-		// Of another protocol. Where it was meant to go is judged all the same.
+		// A URL of another scheme. Its host is judged all the same.
 		if r.URL.Host != "" {
 			if _, err := p.admitted(r.URL.Host, standardPorts[r.URL.Scheme]); err != nil {
 				p.answerError(w, err)
@@ -160,14 +160,14 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		p.answerError(w, err)
 		return
 	}
-	// A request may be answered without the upgrade that it offers, and
-	// clients that offer one by habit (h2c) count on that.
+	// A server may ignore an upgrade, and clients that always offer one (h2c)
+	// rely on that.
 	r.Header.Del("Upgrade")
 	p.forwarder.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), forwardKey{}, forwarding{t, t})))
 }
 
-// dialForward is called by the transport with a target that was admitted; it
-// is admitted again because that costs nothing.
+// dialForward is called by the transport with a target that was admitted. It admits it
+// again, because that is cheap.
 func (p *Proxy) dialForward(ctx context.Context, _, address string) (net.Conn, error) {
 	t, err := p.admitted(address, 0)
 	if err != nil {
@@ -185,8 +185,7 @@ func (p *Proxy) dialForward(ctx context.Context, _, address string) (net.Conn, e
 	return c, nil
 }
 
-// answerError is for everything that did not work: the rules' refusals and
-// the network's.
+// answerError answers with a refusal of the rules or a failure of the network.
 func (p *Proxy) answerError(w http.ResponseWriter, err error) {
 	var r *refusal
 	var f *failure
@@ -208,8 +207,7 @@ func answer(w http.ResponseWriter, status int, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// connect opens a tunnel. What the request line says decides; a Host header
-// beside it is nobody's business.
+// connect opens a tunnel to the target in the request line. It ignores the Host header.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	t, err := p.admitted(r.RequestURI, 0)
 	if err != nil {
@@ -233,9 +231,9 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer guest.finish()
-	// A guest that does not wait for the answer has said something already.
-	said := make([]byte, buffered.Reader.Buffered())
-	if _, err := io.ReadFull(buffered.Reader, said); err != nil {
+	// A guest that does not wait for the answer has already sent data.
+	sent := make([]byte, buffered.Reader.Buffered())
+	if _, err := io.ReadFull(buffered.Reader, sent); err != nil {
 		server.Close()
 		return
 	}
@@ -243,5 +241,5 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 		server.Close()
 		return
 	}
-	p.tunnel(to, guest.Conn, server, said)
+	p.tunnel(to, guest.Conn, server, sent)
 }

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// Plain HTTP in a tunnel: what the server gets, and what the guest.
+// Plain HTTP in a tunnel: what the server and the guest receive.
 func TestInside(t *testing.T) {
 	const good = "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"
 	for _, tt := range []struct {
-		name, to, said string
+		name, to, sent string
 		status         int
 		words          string // in the body
 		violation      string
@@ -35,7 +35,7 @@ func TestInside(t *testing.T) {
 		{"address", publicA + ":80", "GET / HTTP/1.1\r\nHost: " + publicA + "\r\n\r\n", 200, "host=" + publicA + " ", ""},
 		{"address with a granted name", publicA + ":80", "GET / HTTP/1.1\r\nHost: other.example\r\n\r\n", 200, "host=other.example ", ""},
 
-		{"other host", "example.com:80", "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403, "send requests for this host alone", "HTTP host evil.example does not match example.com:80"},
+		{"other host", "example.com:80", "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403, "send only requests for this host", "HTTP host evil.example does not match example.com:80"},
 		{"other granted host", "example.com:80", "GET / HTTP/1.1\r\nHost: other.example\r\n\r\n", 403, "", "HTTP host other.example does not match"},
 		{"other host, bare line feeds", "example.com:80", "GET / HTTP/1.1\nHost: evil.example\n\n", 403, "", "HTTP host evil.example"},
 		{"other host, long method", "example.com:80", strings.Repeat("M", 25) + " / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403, "", "HTTP host evil.example"},
@@ -67,25 +67,25 @@ func TestInside(t *testing.T) {
 				list = append(list, publicA)
 			}
 			conn := mustConnect(t, w.proxy(t, list...), tt.to)
-			_, _ = io.WriteString(conn, tt.said)
-			_ = conn.CloseWrite() // it may have been refused before its end
+			_, _ = io.WriteString(conn, tt.sent)
+			_ = conn.CloseWrite() // the proxy may have refused the request before its end
 			status, body := readResponse(t, bufio.NewReader(conn), "GET")
 			if status != tt.status || !strings.Contains(body, tt.words) || strings.Contains(body, "host=evil") {
 				t.Errorf("%d %q; want %d %q", status, body, tt.status, tt.words)
 			}
 			if tt.violation != "" {
-				w.mustTell(t, tt.violation)
-			} else if told := w.violations(); len(told) > 0 {
-				t.Errorf("%v", told)
+				w.mustReport(t, tt.violation)
+			} else if found := w.violations(); len(found) > 0 {
+				t.Errorf("%v", found)
 			}
 			if dials := w.dials(); len(dials) != 1 {
-				t.Errorf("dialled %v", dials)
+				t.Errorf("dialed %v", dials)
 			}
 		})
 	}
 }
 
-// The second request is judged like the first, and so is what hides behind one.
+// The second request is judged like the first, and so is one hidden in a body.
 func TestInsideKeepAlive(t *testing.T) {
 	w := newWorld(t)
 	site(t, w)
@@ -107,9 +107,9 @@ func TestInsideKeepAlive(t *testing.T) {
 	if rest, err := io.ReadAll(r); len(rest) > 0 || err != nil {
 		t.Errorf("after the refusal: %q, %v", rest, err)
 	}
-	w.mustTell(t, "HTTP host evil.example does not match example.com:80")
+	w.mustReport(t, "HTTP host evil.example does not match example.com:80")
 	if dials := w.dials(); len(dials) != 1 {
-		t.Errorf("dialled %v", dials)
+		t.Errorf("dialed %v", dials)
 	}
 	if got := p.Traffic(); len(got) != 1 || got[0].Connections != 1 || got[0].Sent < 100 || got[0].Received < 200 {
 		t.Errorf("%+v", got)
@@ -169,7 +169,7 @@ func TestInsideWebSocket(t *testing.T) {
 	if _, _, status := open("TLS/1.0"); !strings.HasPrefix(status, "400") {
 		t.Errorf("TLS: %q", status)
 	}
-	// One that is open does not keep Close from returning.
+	// An open WebSocket does not block Close.
 	r, conn, _ = open("websocket")
 	mustEcho(r, conn, "\x81\x00")
 	if err := p.Close(); err != nil {
@@ -177,8 +177,8 @@ func TestInsideWebSocket(t *testing.T) {
 	}
 }
 
-// A request to a server that has begun in another protocol is not carried out.
-func TestInsideOfAnotherProtocol(t *testing.T) {
+// A request is not forwarded to a server that has sent bytes of another protocol.
+func TestInsideRefusesServerOfAnotherProtocol(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
 	heard := newRecorder()
@@ -195,12 +195,12 @@ func TestInsideOfAnotherProtocol(t *testing.T) {
 	if got := <-heard.end; got != "" {
 		t.Errorf("the server hears %q", got)
 	}
-	w.mustTell(t, "of another protocol")
+	w.mustReport(t, "uses another protocol")
 }
 
-// A server that ends its connection after each answer is dialled anew, by the
-// same rules.
-func TestInsideDialsAnew(t *testing.T) {
+// A server that closes its connection after each answer is dialed again, by the same
+// rules.
+func TestInsideDialsAgain(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
 	w.name("example.com", "127.0.0.1")
@@ -217,19 +217,19 @@ func TestInsideDialsAnew(t *testing.T) {
 			t.Fatalf("%d %q; want %d", status, body, want)
 		}
 	}
-	w.mustTell(t, "resolves to 127.0.0.1, a loopback address")
+	w.mustReport(t, "resolves to 127.0.0.1, a loopback address")
 }
 
-// Close finds a connection at any moment, also when it has just been dialled.
+// Close may find a connection at any moment, even one that was just dialed.
 func TestHammerCloseWhileForwarding(t *testing.T) {
 	for range 200 {
 		w := newWorld(t)
 		w.name("example.com", publicA)
-		dialled := make(chan struct{})
+		dialed := make(chan struct{})
 		p := New(Options{Grants: grants(t, "example.com"), Resolver: w, Dial: func(context.Context, string, string) (net.Conn, error) {
 			own, other := net.Pipe()
 			other.Close()
-			close(dialled)
+			close(dialed)
 			return own, nil
 		}})
 		answered := make(chan struct{})
@@ -239,7 +239,7 @@ func TestHammerCloseWhileForwarding(t *testing.T) {
 				conn.Close()
 			}
 		}()
-		<-dialled
+		<-dialed
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}

@@ -68,7 +68,7 @@ func TestHammerConnections(t *testing.T) {
 	}
 }
 
-// Above the bound, connections wait and are served when others are gone.
+// Connections above the bound wait until others end.
 func TestMaxConnections(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
@@ -87,8 +87,8 @@ func TestMaxConnections(t *testing.T) {
 	}
 }
 
-// A connection that somebody hands over is served like one that was accepted,
-// and closed where it would have to wait.
+// ServeConn serves a connection like an accepted one, and closes it where it would have
+// to wait.
 func TestServeConn(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
@@ -115,7 +115,7 @@ func TestServeConn(t *testing.T) {
 	}
 }
 
-// Close in the midst of everything that can be going on.
+// Close while connections are in every possible state.
 func TestCloseWhileBusy(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
@@ -123,10 +123,10 @@ func TestCloseWhileBusy(t *testing.T) {
 	w.serve(t, publicA+":443", echo)
 	w.serve(t, publicA+":80", func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }) // never answers
 	w.serve(t, publicA+":81", func(conn net.Conn) { _, _ = io.Copy(conn, zeros{}) })    // never stops
-	dialling := make(chan struct{})
+	dialing := make(chan struct{})
 	p := New(Options{Grants: grants(t, "example.com:*", "silent.example", "slow.example"), Resolver: slowResolver{w}, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if strings.HasPrefix(address, publicB) {
-			close(dialling)
+			close(dialing)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
@@ -142,15 +142,15 @@ func TestCloseWhileBusy(t *testing.T) {
 	mustRead(t, hearing, "\x00\x00\x00")
 	judged := mustConnect(t, address, "example.com:443")
 	send(t, judged, "\x16\x03\x01")
-	dialProxy(t, address)                                                                    // says nothing
+	dialProxy(t, address)                                                                    // sends nothing
 	send(t, dialProxy(t, address), "GET http://exam")                                        // half a request
 	send(t, dialProxy(t, address), "\x05\x01")                                               // half a greeting
-	send(t, dialProxy(t, address), "CONNECT silent.example:443 HTTP/1.1\r\nHost: x\r\n\r\n") // is being dialled
+	send(t, dialProxy(t, address), "CONNECT silent.example:443 HTTP/1.1\r\nHost: x\r\n\r\n") // is being dialed
 	send(t, dialProxy(t, address), "CONNECT slow.example:443 HTTP/1.1\r\nHost: x\r\n\r\n")   // is being resolved
 	send(t, dialProxy(t, address), "POST http://example.com/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc")
-	<-dialling
+	<-dialing
 
-	for range 2 { // a second time does nothing
+	for range 2 { // a second Close does nothing
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
@@ -167,7 +167,7 @@ func TestCloseWhileBusy(t *testing.T) {
 	if err := p.Serve(listen(t)); err != nil {
 		t.Errorf("Serve after Close: %v", err)
 	}
-	// TestMain sees whether a goroutine is left.
+	// TestMain checks that no goroutine is left.
 }
 
 type zeros struct{}
@@ -196,7 +196,7 @@ func TestServeEndsWithItsListener(t *testing.T) {
 	}
 }
 
-// faltering is a listener that cannot accept for a while.
+// faltering is a listener whose Accept fails for a while.
 type faltering struct {
 	*pipes
 	failures int
@@ -209,7 +209,7 @@ func (l *faltering) Accept() (net.Conn, error) {
 	return l.pipes.Accept()
 }
 
-func TestServeOutlastsItsListenersErrors(t *testing.T) {
+func TestServeContinuesAfterAcceptErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Options{})
 		l := &faltering{newPipes(), 1000}
@@ -230,8 +230,8 @@ func TestServeOutlastsItsListenersErrors(t *testing.T) {
 	})
 }
 
-// A client that goes away takes its server connection with it.
-func TestClientVanishes(t *testing.T) {
+// When a client disconnects, its connection to the server ends too.
+func TestClientDisconnectEndsServerConnection(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
 	ended := make(chan struct{}, 2)
@@ -252,20 +252,20 @@ func TestClientVanishes(t *testing.T) {
 	<-ended
 }
 
-// The end of one direction is passed on, and the other goes on.
+// If one side closes its direction, the other direction continues.
 func TestHalfClose(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
 	w.serve(t, publicA+":443", func(conn net.Conn) {
-		said, _ := io.ReadAll(conn) // to the guest's end
-		fmt.Fprintf(conn, "heard %d", len(said))
+		sent, _ := io.ReadAll(conn) // to the guest's end
+		fmt.Fprintf(conn, "heard %d", len(sent))
 	})
 	last := make(chan string, 1)
 	w.serve(t, publicA+":80", func(conn net.Conn) { // ends first
 		_, _ = io.WriteString(conn, "bye")
 		_ = conn.(*net.TCPConn).CloseWrite()
-		said, _ := io.ReadAll(conn)
-		last <- string(said)
+		sent, _ := io.ReadAll(conn)
+		last <- string(sent)
 	})
 	address := w.proxy(t, "example.com")
 	conn := mustConnect(t, address, "example.com:443")
@@ -285,7 +285,7 @@ func TestHalfClose(t *testing.T) {
 	}
 }
 
-// pipes is a listener in one process, so that a test can own the time.
+// pipes is a listener of in-memory connections, for tests with a fake clock.
 type pipes struct {
 	conns chan net.Conn
 	once  sync.Once
@@ -311,12 +311,11 @@ func (p *pipes) dial() net.Conn {
 	return own
 }
 
-// Guests that are slow on purpose lose their connection, and one that is
-// merely silent in a tunnel does not.
+// Guests that are slow on purpose lose their connection. A silent tunnel does not.
 func TestSlowGuests(t *testing.T) {
 	for _, tt := range []struct {
-		name, said string
-		drip       string // what comes every second from then on
+		name, sent string
+		drip       string // sent every second from then on
 		want       time.Duration
 	}{
 		{"says nothing", "", "", firstByteTime},
@@ -344,7 +343,7 @@ func TestSlowGuests(t *testing.T) {
 					}()
 					return own, nil
 				}})
-				p.own = func() ([]netip.Addr, error) { return nil, nil }
+				p.hostAddrs = func() ([]netip.Addr, error) { return nil, nil }
 				l := newPipes()
 				go func() { _ = p.Serve(l) }()
 				conn := l.dial()
@@ -357,9 +356,9 @@ func TestSlowGuests(t *testing.T) {
 				stop := make(chan struct{})
 				var writing sync.WaitGroup
 				writing.Go(func() {
-					// The last byte by itself, so that it is waited for.
-					cut := max(len(tt.said)-1, 0)
-					for _, piece := range []string{tt.said[:cut], tt.said[cut:]} {
+					// Send the last byte separately, so that the proxy waits for it.
+					cut := max(len(tt.sent)-1, 0)
+					for _, piece := range []string{tt.sent[:cut], tt.sent[cut:]} {
 						if _, err := io.WriteString(conn, piece); err != nil {
 							return
 						}
@@ -397,7 +396,7 @@ func TestSlowGuests(t *testing.T) {
 	}
 }
 
-// A transfer may pause for as long as it likes.
+// A transfer may pause for any time.
 func TestRelayPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		guest, in := net.Pipe()
@@ -446,7 +445,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// Several guests' answers on one connection stay in order while it idles.
+// A connection can carry plain requests and then become a tunnel.
 func TestHTTPThenTunnelOnOneConnection(t *testing.T) {
 	w := newWorld(t)
 	site(t, w)

@@ -23,7 +23,7 @@ func mustURL(t testing.TB, text string) *url.URL {
 	return u
 }
 
-// hostByNetHTTP is the host that another server would find in a request.
+// hostByNetHTTP returns the host that net/http finds in a request.
 func hostByNetHTTP(data []byte) (string, bool) {
 	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(data)))
 	if err != nil {
@@ -39,7 +39,7 @@ func hostByNetHTTP(data []byte) (string, bool) {
 	return host, true
 }
 
-// nameByCryptoTLS is the server name that another server would find.
+// nameByCryptoTLS returns the server name that crypto/tls finds.
 func nameByCryptoTLS(data []byte) (name string, ok bool) {
 	conn := fixedConn(data)
 	defer conn.Close()

@@ -14,19 +14,18 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Preflight looks for hosts in the arguments of a command and tells which are
-// outside of the grants, before anything runs. Behind the proxy that is a
-// courtesy: one clear answer instead of a program's own words for a connection
-// that failed. Without the proxy it is a speed bump and no wall, since a
-// program can reach hosts that its arguments do not name.
+// Preflight returns a violation for each host in the arguments of a command that is not
+// granted, before anything runs. Where the proxy enforces the grants, it only gives a
+// clearer message than a program's failed connection. Without the proxy it is no wall,
+// because a program can connect to hosts that its arguments do not name.
 //
-// It takes for a host what is in a URL, user@host:path as git and scp write it,
-// and host:port. Plain words are not looked at. Where parsers disagree about
-// which part of a URL is the host, each candidate has to be granted.
+// It finds hosts in URLs, in user@host:path as git and scp write it, and in host:port.
+// It ignores plain words. Where parsers disagree about which part of a URL is the host,
+// each candidate must be granted.
 func Preflight(grants []policy.NetGrant, arguments []string) []run.Violation {
 	var found []run.Violation
 	seen := map[mention]bool{}
-	told := map[string]bool{} // two mentions may be one host
+	reported := map[string]bool{} // two mentions may name the same host
 	for _, argument := range arguments {
 		for _, m := range mentions(argument) {
 			if seen[m] {
@@ -34,16 +33,16 @@ func Preflight(grants []policy.NetGrant, arguments []string) []run.Violation {
 			}
 			seen[m] = true
 			var r *refusal
-			if !errors.As(m.judge(grants), &r) || told[r.detail] {
+			if !errors.As(m.judge(grants), &r) || reported[r.detail] {
 				continue
 			}
-			told[r.detail] = true
-			if len(told) <= mostRefused {
+			reported[r.detail] = true
+			if len(reported) <= mostRefused {
 				found = append(found, r.violation("preflight", texts(grants)))
 			}
 		}
 	}
-	if more := len(told) - mostRefused; more > 0 {
+	if more := len(reported) - mostRefused; more > 0 {
 		last := &found[mostRefused-1]
 		last.Detail += fmt.Sprintf(" (and %d more)", more)
 		last.Count += more
@@ -51,13 +50,13 @@ func Preflight(grants []policy.NetGrant, arguments []string) []run.Violation {
 	return found
 }
 
-// mostRefused is how many hosts are named; a list of thousands helps nobody.
+// mostRefused is the maximum number of violations: a list of thousands helps no one.
 const mostRefused = 16
 
 // mention is a host in an argument.
 type mention struct {
 	host string
-	port uint16 // 0 where it cannot be known
+	port uint16 // 0 if unknown
 }
 
 func (m mention) judge(grants []policy.NetGrant) error {
@@ -73,7 +72,7 @@ func (m mention) judge(grants []policy.NetGrant) error {
 	return notGranted(t, known)
 }
 
-// standardPorts of schemes. A URL of another one is checked for its host alone.
+// standardPorts maps schemes to ports. For other schemes only the host is checked.
 var standardPorts = map[string]uint16{
 	"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ftps": 990,
 	"ssh": 22, "sftp": 22, "scp": 22, "git+ssh": 22, "ssh+git": 22, "svn+ssh": 22, "git": 9418,
@@ -86,23 +85,23 @@ var standardPorts = map[string]uint16{
 var hostless = []string{"file", "unix", "npipe", "data", "sqlite", "s3", "gs", "chrome", "about"}
 
 var (
-	// A scheme with its slashes. Browsers and curl take any number of them, in
-	// either direction, for the schemes of the web.
+	// A scheme with its slashes. For web schemes, browsers and curl accept any number
+	// of slashes and backslashes.
 	webURL = pattern(`(?i)\b(https?|wss?|ftps?):[/\\]+`)
 	anyURL = pattern(`(?i)\b([a-z][a-z0-9+.-]*)://`)
-	// And none at all, where the whole argument is the URL.
+	// They also accept none, if the whole argument is the URL.
 	bareURL = pattern(`(?i)^(https?|wss?|ftps?):`)
-	// What ends the part of a URL with the host in it, in a URL and in the
-	// shell or program around it. A backslash is dealt with later.
+	// The characters that end the part of a URL with the host, in the URL or in the
+	// shell code or program around it. A backslash is handled later.
 	authorityEnd = "/?# \t\r\n\"'`<>|;&(),^"
 
 	hostPort = pattern(`^(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]=,-][^\s:/@\[\]=,]*):([0-9]{1,5})(?:[/?#].*)?$`)
 	digests  = []string{"sha1", "sha256", "sha384", "sha512", "md5"}
-	// "main.go:12" is a line of a file, as compilers write it.
+	// "main.go:12" is a position in a file, as in messages of compilers.
 	fileLine = pattern(`(?i)\.(py|go|rs|js|mjs|ts|tsx|jsx|c|h|cc|cpp|hpp|java|rb|sh|md|txt|json|ya?ml|toml|html?|css|php|log|cfg|ini|lock|sql|xml|csv|proto)$`)
 )
 
-// pattern is compiled when it is needed: most commands name no host.
+// pattern compiles a pattern on first use: most commands name no host.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
@@ -110,10 +109,10 @@ func pattern(text string) func() *regexp.Regexp {
 // mentions finds the hosts in one argument.
 func mentions(argument string) []mention {
 	if !strings.Contains(argument, ":") {
-		return nil // no scheme, no port, no path behind a host
+		return nil // no scheme, no port, no path after a host
 	}
 	var all []mention
-	// --opt=VALUE and NAME=VALUE: the value stands for itself too.
+	// For --opt=VALUE and NAME=VALUE, check the value separately too.
 	for _, text := range []string{argument, afterEquals(argument)} {
 		text = strings.TrimSpace(text)
 		if text == "" {
@@ -121,8 +120,8 @@ func mentions(argument string) []mention {
 		}
 		before := len(all)
 		all = append(all, inURLs(text)...)
-		// Parsers of URLs drop these; the URL must then be the whole argument,
-		// or two lines of a script would become one host.
+		// URL parsers drop these characters. Do so only if the whole argument is
+		// the URL, or two lines of a script would become one host.
 		if folded := strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(text); folded != text && startsURL(folded) {
 			all = append(all, inURLs(folded)...)
 		}
@@ -151,7 +150,7 @@ func inURLs(text string) []mention {
 	seen := map[int]bool{}
 	for _, pattern := range []*regexp.Regexp{webURL(), anyURL(), bareURL()} {
 		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
-			// The patterns overlap; where the scheme begins tells them apart.
+			// The patterns overlap: count each scheme once, by its position.
 			if seen[at[2]] {
 				continue
 			}
@@ -162,7 +161,7 @@ func inURLs(text string) []mention {
 	return all
 }
 
-// inAuthority gives every host that some parser finds behind "scheme://".
+// inAuthority returns every host that some parser finds after "scheme://".
 func inAuthority(scheme, rest string) []mention {
 	if slices.Contains(hostless, scheme) {
 		return nil
@@ -180,8 +179,8 @@ func inAuthority(scheme, rest string) []mention {
 	return all
 }
 
-// candidates are the readings of user@host with more than one @, and with a
-// backslash, which is a slash to browsers and a letter to others.
+// candidates returns the ways to read user@host with more than one @, or with a
+// backslash, which is a slash to browsers and an ordinary character to others.
 func candidates(authority string) []string {
 	readings := []string{authority}
 	if before, after, cut := strings.Cut(authority, `\`); cut {
@@ -202,7 +201,7 @@ func candidates(authority string) []string {
 }
 
 func hostOf(scheme, text string) (mention, bool) {
-	// A program's own placeholders. What will stand there cannot be known.
+	// Placeholders of the program: the host is not known yet.
 	if strings.ContainsAny(text, "${}*") || strings.Trim(text, ".…") == "" {
 		return mention{}, false
 	}
@@ -225,7 +224,7 @@ func hostOf(scheme, text string) (mention, bool) {
 	return mention{plain, port}, true
 }
 
-// asPlain reads an argument without a scheme.
+// asPlain finds hosts in an argument without a scheme.
 func asPlain(text string) []mention {
 	if strings.ContainsAny(text, " \t\r\n${}*") {
 		return nil
@@ -237,8 +236,8 @@ func asPlain(text string) []mention {
 	if m == nil {
 		return nil
 	}
-	// "python:3" is an image, "8080:80" two ports and "12:30" a time: there has
-	// to be a dot.
+	// Require a dot: "python:3" is an image, "8080:80" is two ports and "12:30" is a
+	// time.
 	host := m[1]
 	isFile := fileLine().MatchString(host) && !strings.Contains(text, "/")
 	if !strings.ContainsAny(host, ".[") && !strings.EqualFold(host, "localhost") || isFile {
@@ -251,7 +250,7 @@ func asPlain(text string) []mention {
 	return []mention{{host, uint16(port)}}
 }
 
-// afterUser reads host:path behind user@. A path of digits may be a port.
+// afterUser parses host:path after user@. A path of digits may be a port.
 func afterUser(user, rest string) []mention {
 	host, path, colon := strings.Cut(rest, ":")
 	if strings.HasPrefix(rest, "[") {
@@ -264,7 +263,7 @@ func afterUser(user, rest string) []mention {
 	}
 	switch {
 	case !colon || host == "" || user == "" || strings.ContainsAny(host, `/\?#`), strings.Contains(user, "/"):
-		return nil // an address for mail, or a package with its version
+		return nil // an email address, or a package with its version
 	case slices.Contains(digests, strings.ToLower(host)):
 		return nil // an image by its digest
 	case path != "" && strings.Trim(path, "0123456789") == "":

@@ -13,22 +13,22 @@ func TestPreflight(t *testing.T) {
 	list := grants(t, "example.com", "*.example.org:443", "git.example:22", "10.0.0.0/8:5432", "anyport.example:*")
 	for _, tt := range []struct {
 		argument string
-		want     string // what is refused, separated by blanks
+		want     string // refused hosts, separated by blanks
 	}{
-		// what is granted
+		// granted
 		{"https://example.com/x", ""}, {"HTTPS://EXAMPLE.COM./", ""}, {"http://example.com", ""}, {"https://a.b.example.org/?q=evil.net", ""},
 		{"--index-url=https://example.com/simple", ""}, {"git@git.example:repo.git", ""}, {"ssh://git@git.example/repo", ""}, {"10.1.2.3:5432", ""},
 		{"postgres://u:p@10.0.0.1/db", ""}, {"example.com:443", ""}, {"git+https://example.com/r.git@main#egg=x", ""}, {"anyport.example:9999", ""},
 		{"https://user:pass@example.com/", ""}, {"foo://example.com/", ""}, {"https://0xa000001:5432/", ""}, {"wss://example.com:443/", ""},
 
-		// what is not a host
+		// not a host
 		{"", ""}, {"install", ""}, {"example.net", ""}, {"evil.example", ""}, {"-rf", ""}, {"/etc/passwd", ""}, {"./a/b:c", ""}, {"file:///etc/hosts", ""},
 		{"FILE://host/share", ""}, {"user@evil.example", ""}, {"python:3", ""}, {"redis:7-alpine", ""}, {"8080:80", ""}, {"12:30", ""}, {"main.go:12", ""},
 		{"src/main.py:30", ""}, {"alpine@sha256:0123", ""}, {"ghcr.io/a/b@sha256:0123", ""}, {"react@18.2.0", ""}, {"@scope/pkg@1.0.0", ""}, {"a:b", ""},
 		{"s3://bucket/key", ""}, {"unix:///run/x.sock", ""}, {"https://$HOST/x", ""}, {"https://${HOST}:8080", ""}, {"https://{host}/", ""}, {"https://%s/", ""},
 		{"see https://... for more", ""}, {"{\"a\": 1}", ""}, {"x=1:2", ""}, {"C:\\dir", ""}, {"::", ""}, {"http://", ""}, {"99999:99999", ""}, {"s/a:b/c:d/", ""},
 
-		// what is refused
+		// refused
 		{"https://evil.example/x", "evil.example:443"}, {"http://example.com:8080/", "example.com:8080"}, {"https://example.org/", "example.org:443"},
 		{"https://evilexample.com", "evilexample.com:443"}, {"https://example.com.evil.net", "example.com.evil.net:443"},
 		{"https://example.com@evil.net/", "evil.net:443"}, {"https://example.com:443@evil.net/", "evil.net:443"}, {"https://a@evil.net@example.com/", "evil.net:443"},
@@ -65,14 +65,14 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-func TestPreflightTellsOnce(t *testing.T) {
+func TestPreflightReportsEachHostOnce(t *testing.T) {
 	got := Preflight(nil, []string{"https://evil.net/a", "--x=https://evil.net/b", "evil.net:443"})
 	if len(got) != 1 || got[0].Detail != "evil.net:443: not in allow_net" || !strings.Contains(got[0].Hint, "--allow-net evil.net:443") {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestPreflightTellsWhy(t *testing.T) {
+func TestPreflightReportsTheReason(t *testing.T) {
 	list := grants(t, "example.com", "10.0.0.0/8:5432")
 	for argument, want := range map[string]string{
 		"https://example.com:8443": "example.com:8443: this port is not in allow_net",
@@ -87,7 +87,7 @@ func TestPreflightTellsWhy(t *testing.T) {
 	}
 }
 
-// Arguments can be long: what is said about them must not be.
+// The report about long arguments is short.
 func TestPreflightIsBounded(t *testing.T) {
 	var long strings.Builder
 	for i := range 40_000 {

@@ -21,38 +21,36 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Options say what a Proxy allows and what it works with.
+// Options configure a Proxy.
 type Options struct {
-	// Grants are where guests may connect to. None means nowhere.
+	// Grants lists the destinations that guests may connect to. Nil means none.
 	Grants []policy.NetGrant
-	// Resolver gets canonical names. Nil means net.DefaultResolver, which is
-	// asked for full names only: no search domains.
+	// Resolver resolves canonical names. Nil means net.DefaultResolver without
+	// search domains.
 	Resolver Resolver
-	// Dial is only ever called with a literal address and a port. Nil means
-	// net.Dialer.
+	// Dial is called only with a literal address and a port. Nil means net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Report is called for each attempt that was refused, by the goroutine of
-	// the connection; several may call it at once. It must not call Close.
+	// Report is called for each refused attempt, by the goroutine of the
+	// connection. Calls may be concurrent. It must not call Close.
 	Report func(run.Violation)
-	// MaxConnections bounds the guest's connections; 0 means 2048. Those above
-	// wait in the listener's backlog, where there is one. To close them instead
-	// would look like a broken network, and clients would come back at once and
-	// louder.
+	// MaxConnections bounds the guest's connections; 0 means 2048. Connections
+	// above the bound wait in the listener's backlog, if there is one. If they were
+	// closed instead, clients would see a broken network and retry at once.
 	MaxConnections int
 }
 
 const defaultMaxConnections = 2048
 
-// The times that a guest, a resolver and a server have. A tunnel that is up
-// has no limit: a git clone may be silent for as long as the server thinks.
+// Time limits of guests, resolvers and servers. An established tunnel has none: during
+// a git clone, the server may compute for a long time without sending anything.
 const (
-	firstByteTime = time.Minute      // until a new connection says anything
+	firstByteTime = time.Minute      // until the first byte of a new connection
 	headerTime    = 20 * time.Second // for HTTP headers, and for all of SOCKS
 	idleTime      = 2 * time.Minute  // between two HTTP requests
 	helloTime     = 10 * time.Second // from a tunnel's first byte to the end of its first message
 	resolveTime   = 10 * time.Second
 	dialTime      = 30 * time.Second // for all addresses of a name
-	addressTime   = 8 * time.Second  // for each but the last
+	addressTime   = 8 * time.Second  // for each address but the last
 	lingerTime    = 2 * time.Second  // for the guest to read why it was refused
 )
 
@@ -60,22 +58,22 @@ const (
 	maxHeader    = 64 << 10
 	maxHello     = 64 << 10
 	maxAddresses = 16
-	maxIdle      = 64 // connections to servers that wait for another plain request
+	maxIdle      = 64 // idle connections to servers, kept for the next plain request
 )
 
-// Proxy is the way out of one guest.
+// Proxy connects one guest to the network.
 type Proxy struct {
-	grants   []policy.NetGrant
-	allowed  []string
-	resolver Resolver
-	dialer   func(ctx context.Context, network, address string) (net.Conn, error)
-	own      func() ([]netip.Addr, error) // this host's addresses
-	told     func(run.Violation)
-	slots    chan struct{}
-	traffic  ledger
+	grants      []policy.NetGrant
+	allowed     []string
+	resolver    Resolver
+	dialer      func(ctx context.Context, network, address string) (net.Conn, error)
+	hostAddrs   func() ([]netip.Addr, error) // this host's addresses
+	onViolation func(run.Violation)
+	slots       chan struct{}
+	traffic     ledger
 
 	server    *http.Server
-	handoff   chan net.Conn // from the sniffer to server
+	handoff   chan net.Conn // from greet to server
 	forwarder *httputil.ReverseProxy
 	transport *http.Transport
 
@@ -85,24 +83,24 @@ type Proxy struct {
 	mu      sync.Mutex
 	closed  bool
 	serving bool                   // server runs
-	open    map[io.Closer]struct{} // all that Close has to close
-	running sync.WaitGroup         // all that Close has to wait for
+	open    map[io.Closer]struct{} // closed by Close
+	running sync.WaitGroup         // Close waits for it
 }
 
-// New makes a Proxy. It does nothing until Serve or ServeConn.
+// New returns a Proxy, which does nothing until Serve or ServeConn is called.
 func New(o Options) *Proxy {
 	p := &Proxy{
-		grants:   slices.Clone(o.Grants),
-		allowed:  texts(o.Grants),
-		resolver: o.Resolver,
-		dialer:   o.Dial,
-		own:      hostAddresses,
-		told:     o.Report,
-		handoff:  make(chan net.Conn),
-		open:     map[io.Closer]struct{}{},
+		grants:      slices.Clone(o.Grants),
+		allowed:     texts(o.Grants),
+		resolver:    o.Resolver,
+		dialer:      o.Dial,
+		hostAddrs:   hostAddresses,
+		onViolation: o.Report,
+		handoff:     make(chan net.Conn),
+		open:        map[io.Closer]struct{}{},
 	}
 	if p.resolver == nil {
-		p.resolver = rooted{net.DefaultResolver}
+		p.resolver = fullNames{net.DefaultResolver}
 	}
 	if p.dialer == nil {
 		p.dialer = (&net.Dialer{}).DialContext
@@ -118,8 +116,8 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// Serve answers the guests of l until it or the Proxy is closed. No error of
-// Accept ends it: a guest that uses up our descriptors for a while must not
+// Serve answers the guests of l until l or the Proxy is closed. It continues after
+// other errors of Accept: a guest that uses up the descriptors for a while must not
 // lose its network for good.
 func (p *Proxy) Serve(l net.Listener) error {
 	if !p.begin(l) {
@@ -144,7 +142,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 		if errors.Is(err, net.ErrClosed) || p.ctx.Err() != nil {
 			return nil
 		}
-		// Out of descriptors, most often. It passes when others give up.
+		// Most often no descriptors are left, until other connections end.
 		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 		select {
 		case <-time.After(pause):
@@ -154,8 +152,8 @@ func (p *Proxy) Serve(l net.Listener) error {
 	}
 }
 
-// ServeConn answers one connection of a guest, as if it had been accepted, and
-// does not wait: where Serve would leave it in the backlog, it is closed.
+// ServeConn answers one connection of a guest, as if Serve had accepted it. Above
+// MaxConnections, where Serve would leave it in the backlog, it closes the connection.
 func (p *Proxy) ServeConn(conn net.Conn) {
 	p.serveHTTPConnections()
 	select {
@@ -166,8 +164,7 @@ func (p *Proxy) ServeConn(conn net.Conn) {
 	}
 }
 
-// accepted looks after a connection in a goroutine of its own. The caller has
-// taken a slot for it.
+// accepted serves a connection in a new goroutine. The caller has taken a slot for it.
 func (p *Proxy) accepted(conn net.Conn) {
 	c := &guestConn{Conn: conn}
 	if !p.begin(c) {
@@ -183,7 +180,7 @@ func (p *Proxy) accepted(conn net.Conn) {
 	go p.greet(c)
 }
 
-// Close ends every connection and returns when all their goroutines are gone.
+// Close ends every connection and returns after all their goroutines have ended.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -202,8 +199,8 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// begin notes something that Close must close and wait for, until end. It is
-// false when Close has been called.
+// begin registers c, which Close closes and waits for until end is called. It returns
+// false after Close.
 func (p *Proxy) begin(c io.Closer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

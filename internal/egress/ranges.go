@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// kinds of addresses that a name must not lead to. The words go into messages:
-// "resolves to 10.0.0.5, a private address". The first that fits counts.
-var kinds = []struct {
+// nonPublic lists the ranges of addresses that a name must not resolve to. The words are
+// part of messages: "resolves to 10.0.0.5, a private address". The first match counts.
+var nonPublic = []struct {
 	words    string
 	prefixes []netip.Prefix
 }{
-	// Before link-local and shared, which they are in: this is the one that
-	// people look for. Azure's is in a public range.
+	// Before link-local and shared addresses, which include these, because it is the more
+	// useful message. Azure's is in a public range.
 	{"a cloud metadata address", prefixes(
 		"169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "168.63.129.16/32",
 		"100.100.100.200/32", "192.0.0.192/32", "fd00:ec2::254/128", "fd00:ec2::23/128", "fd20:ce::254/128")},
@@ -27,8 +27,8 @@ var kinds = []struct {
 	{"a multicast address", prefixes("224.0.0.0/4", "ff00::/8")},
 	{"a documentation address", prefixes("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20")},
 	{"a benchmarking address", prefixes("198.18.0.0/15", "2001:2::/48")},
-	// Where the packets go is in the address, and it may be anywhere. Nobody
-	// serves from these today, so there is no need to look inside.
+	// These addresses contain the real destination, which can be any. No public server
+	// uses them today, so they are refused without parsing the destination.
 	{"a tunnel's address", prefixes("192.88.99.0/24", "2001::/32", "2002::/16", "64:ff9b:1::/48", "::/96")},
 	{"a reserved address", prefixes("192.0.0.0/24", "240.0.0.0/4", "2001::/23")},
 }
@@ -46,15 +46,15 @@ var (
 	global = netip.MustParsePrefix("2000::/3")
 )
 
-// kindOf says in words why an address is not one of the public internet, or
-// nothing if it is. Of IPv6 there is a list of what is public, not of what is
-// not: most of it is not given out yet.
-func kindOf(addr netip.Addr) string {
+// nonPublicKind describes an address that is not of the public internet, and returns ""
+// for one that is. For IPv6 it has a list of public ranges instead, because most of the
+// address space is not allocated yet.
+func nonPublicKind(addr netip.Addr) string {
 	addr = addr.Unmap()
 	if addr.Zone() != "" {
 		return "an address with a zone"
 	}
-	for _, kind := range kinds {
+	for _, kind := range nonPublic {
 		if slices.ContainsFunc(kind.prefixes, func(p netip.Prefix) bool { return p.Contains(addr) }) {
 			return kind.words
 		}
@@ -66,22 +66,22 @@ func kindOf(addr netip.Addr) string {
 	inside := netip.AddrFrom4([4]byte(bytes[12:]))
 	switch {
 	case nat64.Contains(addr):
-		// How hosts with IPv6 alone reach the rest, so the address inside
+		// Hosts with only IPv6 reach IPv4 this way, so the address inside
 		// decides.
-		if words := kindOf(inside); words != "" {
+		if words := nonPublicKind(inside); words != "" {
 			return words + " behind NAT64"
 		}
 		return ""
 	case !global.Contains(addr):
 		return "a reserved address"
-	case bytes[8]&^2 == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe && kindOf(inside) != "":
-		return kindOf(inside) + " in an ISATAP tunnel"
+	case bytes[8]&^2 == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe && nonPublicKind(inside) != "":
+		return nonPublicKind(inside) + " in an ISATAP tunnel"
 	}
 	return ""
 }
 
-// hostAddresses are those of this host. What listens on them is shielded from
-// the outside by firewalls that a connection from here does not pass.
+// hostAddresses lists the addresses of this host. Firewalls protect services on them
+// from outside, but not from connections that start here.
 func hostAddresses() ([]netip.Addr, error) {
 	all, err := net.InterfaceAddrs()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestKindOf(t *testing.T) {
+func TestNonPublicKind(t *testing.T) {
 	for words, addrs := range map[string]string{
 		"": `1.1.1.1 8.8.8.8 93.184.215.14 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1 169.253.255.255
 			169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.0.3.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255
@@ -35,16 +35,16 @@ func TestKindOf(t *testing.T) {
 		"an address with a zone":                 `fe80::1%eth0 2606:4700::1111%eth0`,
 	} {
 		for _, addr := range strings.Fields(addrs) {
-			if got := kindOf(netip.MustParseAddr(addr)); got != words {
+			if got := nonPublicKind(netip.MustParseAddr(addr)); got != words {
 				t.Errorf("%s is %q; want %q", addr, got, words)
 			}
 		}
 	}
 }
 
-// Search domains would look a granted name up as another one.
-func TestFullNamesOnly(t *testing.T) {
-	r := rooted{&net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+// With search domains, a granted name could be resolved as another one.
+func TestResolverUsesNoSearchDomains(t *testing.T) {
+	r := fullNames{&net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("no network in this test")
 	}}}
 	ctx := t.Context()

@@ -47,8 +47,8 @@ func (r *refusal) violation(op string, allowed []string) run.Violation {
 // report tells the host about err if it is a refusal.
 func (p *Proxy) report(err error) {
 	var r *refusal
-	if p.told != nil && errors.As(err, &r) {
-		p.told(r.violation("connect", p.allowed))
+	if p.onViolation != nil && errors.As(err, &r) {
+		p.onViolation(r.violation("connect", p.allowed))
 	}
 }
 

@@ -10,31 +10,30 @@ import (
 )
 
 const (
-	// A read that fills this many bytes is the sign of more.
+	// A read that fills the buffer is taken as the start of a bulk transfer.
 	relayBuffer = 4 << 10
-	// relayChunk is how often bulk is counted.
+	// relayChunk is how many bytes of a bulk transfer are counted at a time.
 	relayChunk = 1 << 19
-	// relayLull is how long bulk may pause before it is none.
+	// relayLull is the pause after which a bulk transfer counts as ended.
 	relayLull = time.Second
 )
 
-// meter counts bytes, for everybody and for this connection.
+// meter counts the bytes of a connection, and adds them to those of its target.
 type meter struct {
-	total *atomic.Int64
-	own   int64
+	total      *atomic.Int64
+	connection int64
 }
 
 func (m *meter) add(n int64) {
-	m.own += n
+	m.connection += n
 	m.total.Add(n)
 }
 
-// relay copies until src ends, and tells dst of the end. Large amounts go from
-// socket to socket inside of the kernel, by splice(2), which is what io.Copy
-// does with two TCP connections. It holds a pipe as long as it waits, and a
-// pipe is two descriptors; a thousand silent tunnels must not hold four
-// thousand. So waiting is done in a plain read with a small buffer, and bulk
-// that pauses goes back to it.
+// relay copies until src ends, and then closes dst for writing. Bulk transfers use
+// io.Copy, which calls splice(2) for two TCP connections, so that the bytes stay in the
+// kernel. splice holds a pipe, two descriptors, even while it waits, and a thousand
+// silent tunnels must not hold four thousand. So relay waits in a plain read with a small
+// buffer, and returns to it when a bulk transfer pauses.
 func relay(dst, src net.Conn, m *meter) error {
 	buffer := make([]byte, relayBuffer)
 	for {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// What is moved in each round, as in a large download.
+// benchBytes is the size of one transfer, a large download.
 const benchBytes = 1 << 30
 
-// source sends benchBytes to whoever asks with one byte.
+// source waits for one byte and sends benchBytes.
 func source(conn net.Conn) {
 	block := make([]byte, 1<<20)
 	var ask [1]byte
@@ -43,7 +43,7 @@ func download(b *testing.B, conn net.Conn) {
 	}
 }
 
-// BenchmarkDirect is what loopback gives without anything between.
+// BenchmarkDirect measures loopback without a proxy.
 func BenchmarkDirect(b *testing.B) {
 	w := newWorld(b)
 	w.serve(b, publicA+":443", source)
@@ -55,8 +55,8 @@ func BenchmarkDirect(b *testing.B) {
 	download(b, conn)
 }
 
-// BenchmarkRelay is the same through a tunnel. The goal is 0.7 of the direct
-// one; each byte goes through loopback twice.
+// BenchmarkRelay measures a tunnel. The goal is 0.7 of BenchmarkDirect, because each
+// byte passes loopback twice.
 func BenchmarkRelay(b *testing.B) {
 	w := newWorld(b)
 	w.name("example.com", publicA)
@@ -68,8 +68,8 @@ func BenchmarkRelay(b *testing.B) {
 	download(b, conn)
 }
 
-// BenchmarkCopied is the relay without splice, for comparison: wrapped
-// connections have to be copied through memory.
+// BenchmarkCopied measures the relay without splice, for comparison: bytes of wrapped
+// connections are copied through memory.
 func BenchmarkCopied(b *testing.B) {
 	l := listen(b)
 	w := newWorld(b)
@@ -100,8 +100,7 @@ func BenchmarkCopied(b *testing.B) {
 	<-done
 }
 
-// BenchmarkConnect is a whole connection: the rules, the dial, a few bytes and
-// the end.
+// BenchmarkConnect measures a whole connection: rules, dial, a few bytes and end.
 func BenchmarkConnect(b *testing.B) {
 	w := newWorld(b)
 	w.name("example.com", publicA)

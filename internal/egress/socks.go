@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// SOCKS5 (RFC 1928, RFC 1929), as far as it is spoken here. The version in
-// front of the greeting has been read by then.
+// The supported part of SOCKS5 (RFC 1928, RFC 1929). The version at the front of the
+// greeting is already read.
 //
 //	guest                                   proxy
 //	5, n, n methods                    →
@@ -47,8 +47,8 @@ const (
 
 var (
 	errSocks       = errors.New("not SOCKS5")
-	errSocksKind   = errors.New("not a kind of address that SOCKS5 has")
-	errSocksMethod = errors.New("no method that fits")
+	errSocksKind   = errors.New("not an address type of SOCKS5")
+	errSocksMethod = errors.New("no supported authentication method")
 )
 
 func (p *Proxy) serveSocks(c *guestConn) {
@@ -81,8 +81,8 @@ func (p *Proxy) serveSocks(c *guestConn) {
 	p.tunnel(to, c.Conn, server, nil)
 }
 
-// socksTarget holds the conversation up to the request and judges that. The
-// reply is replyDone where the guest is to get none.
+// socksTarget reads up to the request and judges it. The reply is replyDone if the guest
+// gets none.
 func (p *Proxy) socksTarget(conn io.ReadWriter) (target, byte, error) {
 	if err := agreeMethod(conn); err != nil {
 		return target{}, replyDone, err
@@ -108,8 +108,7 @@ func (p *Proxy) socksTarget(conn io.ReadWriter) (target, byte, error) {
 	return t, replyForbidden, err
 }
 
-// agreeMethod takes a password if the guest must give one and does not look at
-// it: some libraries cannot go without.
+// agreeMethod accepts any password, because some libraries always send one.
 func agreeMethod(conn io.ReadWriter) error {
 	methods, err := readVector(conn)
 	if err != nil {
@@ -152,8 +151,7 @@ type socksRequest struct {
 	port    uint16
 }
 
-// readSocksRequest reads exactly the request: what follows belongs to the
-// tunnel.
+// readSocksRequest reads exactly the request: the bytes after it belong to the tunnel.
 func readSocksRequest(r io.Reader) (socksRequest, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -192,7 +190,7 @@ func readSocksRequest(r io.Reader) (socksRequest, error) {
 	return request, nil
 }
 
-// readVector reads up to 255 bytes behind their number.
+// readVector reads a length byte, and then that many bytes.
 func readVector(r io.Reader) ([]byte, error) {
 	var size [1]byte
 	if _, err := io.ReadFull(r, size[:]); err != nil {
@@ -222,8 +220,8 @@ func answerSocks(conn net.Conn, reply byte) bool {
 	return err == nil
 }
 
-// refuseSocks4 says no in the words of SOCKS4, which has no IPv6 and, in its
-// plain form, leaves the resolving to a guest that cannot.
+// refuseSocks4 sends a refusal of SOCKS4. That version has no IPv6, and its plain form
+// expects the guest to resolve names, which it cannot.
 func refuseSocks4(conn net.Conn) {
 	const rejected = 0x5b
 	if _, err := conn.Write([]byte{0, rejected, 0, 0, 0, 0, 0, 0}); err == nil {

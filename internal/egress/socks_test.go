@@ -15,7 +15,7 @@ func socksRequestFor(command byte, host string, port int) string {
 	return string([]byte{5, command, 0, kindName, byte(len(host))}) + host + string([]byte{byte(port >> 8), byte(port)})
 }
 
-// socks greets without authentication, sends the request and gives the reply.
+// socks greets without authentication, sends the request and returns the reply.
 func socks(t testing.TB, address, request string) (*net.TCPConn, byte) {
 	t.Helper()
 	conn := dialProxy(t, address)
@@ -59,16 +59,16 @@ func TestSocks(t *testing.T) {
 			conn, reply := socks(t, w.proxy(t, tt.grants...), socksRequestFor(1, tt.host, tt.port))
 			if tt.want != "" {
 				if reply != replyDone || !slices.Equal(w.dials(), []string{tt.want + ":443"}) || len(w.violations()) > 0 {
-					t.Fatalf("reply %d, dialled %v, %v", reply, w.dials(), w.violations())
+					t.Fatalf("reply %d, dialed %v, %v", reply, w.dials(), w.violations())
 				}
 				mustEcho(t, conn, "\x00hello")
 				return
 			}
 			if reply != replyForbidden || len(w.dials()) > 0 {
-				t.Fatalf("reply %d, dialled %v", reply, w.dials())
+				t.Fatalf("reply %d, dialed %v", reply, w.dials())
 			}
 			if tt.grants != nil {
-				w.mustTell(t, tt.words)
+				w.mustReport(t, tt.words)
 			}
 		})
 	}
@@ -95,7 +95,7 @@ func TestSocksAddresses(t *testing.T) {
 		if reply == replyDone {
 			mustEcho(t, conn, "\x00x")
 		} else if len(w.dials()) > 0 {
-			t.Errorf("%x: dialled %v", tt.addr, w.dials())
+			t.Errorf("%x: dialed %v", tt.addr, w.dials())
 		}
 	}
 }
@@ -106,9 +106,9 @@ func TestSocksCommands(t *testing.T) {
 		if _, reply := socks(t, w.proxy(t, "example.com"), socksRequestFor(command, "example.com", 443)); reply != replyNoCommand {
 			t.Errorf("command %d: reply %d", command, reply)
 		}
-		w.mustTell(t, "is not CONNECT")
+		w.mustReport(t, "is not CONNECT")
 		if len(w.dials()) > 0 {
-			t.Errorf("command %d: dialled %v", command, w.dials())
+			t.Errorf("command %d: dialed %v", command, w.dials())
 		}
 	}
 	w := attemptWorld(t)
@@ -132,8 +132,8 @@ func TestSocksFailures(t *testing.T) {
 			t.Errorf("%s: reply %d; want %d", tt.host, reply, tt.reply)
 		}
 	}
-	if told := w.violations(); len(told) > 0 {
-		t.Errorf("%v", told)
+	if found := w.violations(); len(found) > 0 {
+		t.Errorf("%v", found)
 	}
 }
 
@@ -168,11 +168,11 @@ func TestSocks4(t *testing.T) {
 	conn := dialProxy(t, w.proxy(t, publicA, "example.com"))
 	send(t, conn, "\x04\x01\x01\xbb\x5d\xb8\xd7\x0euser\x00")
 	if got, err := io.ReadAll(conn); err != nil || string(got) != "\x00\x5b\x00\x00\x00\x00\x00\x00" || len(w.dials()) > 0 {
-		t.Errorf("%x, %v, dialled %v", got, err, w.dials())
+		t.Errorf("%x, %v, dialed %v", got, err, w.dials())
 	}
 }
 
-// A client that sends the request in single bytes, and data right behind it.
+// A client may send the request in single bytes, and data right after it.
 func TestSocksInPieces(t *testing.T) {
 	w := attemptWorld(t)
 	conn := dialProxy(t, w.proxy(t, "example.com"))
@@ -190,8 +190,8 @@ func FuzzSocks(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	p := New(Options{Grants: grants(f, "example.com", "*.example.com:*", publicA)})
-	f.Fuzz(func(t *testing.T, said []byte) {
-		in := bytes.NewReader(said)
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		in := bytes.NewReader(sent)
 		got, _, err := p.socksTarget(struct {
 			io.Reader
 			io.Writer
@@ -199,10 +199,10 @@ func FuzzSocks(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// Whatever gets through is one of the grants, in canonical form.
+		// Every admitted target is in the grants, in canonical form.
 		isBelow := strings.HasSuffix(got.name, ".example.com") && !strings.ContainsAny(got.name, "\x00 /@")
 		if got.name != "example.com" && !isBelow && got.addr.String() != publicA || got.port == 0 {
-			t.Fatalf("%q gets through as %v", said, got)
+			t.Fatalf("%q gets through as %v", sent, got)
 		}
 	})
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// target is where a guest wants to go, in the one spelling that there is.
+// target is a canonical host and port that a guest asks for.
 type target struct {
 	name string     // empty for an address
-	addr netip.Addr // of a host that was said as an address
+	addr netip.Addr // valid if the guest gave an address
 	port uint16
 }
 
@@ -26,8 +26,8 @@ func (t target) host() string {
 
 func (t target) String() string { return net.JoinHostPort(t.host(), strconv.Itoa(int(t.port))) }
 
-// newTarget makes a host canonical. The error is a refusal: a host that cannot
-// be read is one that somebody else might read differently.
+// newTarget makes a host canonical. The error is a refusal: another program might read
+// a host that we cannot parse.
 func newTarget(host string, port uint16) (target, error) {
 	name, addr, err := policy.CanonicalHost(host)
 	switch {
@@ -39,11 +39,10 @@ func newTarget(host string, port uint16) (target, error) {
 	return target{name: name, addr: addr, port: port}, nil
 }
 
-// parseTarget reads host:port. The port may only be missing where there is a
-// default.
+// parseTarget parses host:port. The port is optional if there is a default.
 func parseTarget(text string, standard uint16) (target, error) {
 	host, port := text, ""
-	// IPv6 has colons of its own, so only what is after its bracket counts.
+	// IPv6 addresses contain colons, so only a colon after the bracket counts.
 	if colon := strings.LastIndexByte(text, ':'); colon > strings.LastIndexByte(text, ']') {
 		host, port = text[:colon], text[colon+1:]
 	}
@@ -58,12 +57,12 @@ func parseTarget(text string, standard uint16) (target, error) {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || strings.Trim(port, "0123456789") != "" {
-		return target{}, &refusal{detail: show(text) + ": has no port that is a number from 1 to 65535"}
+		return target{}, &refusal{detail: show(text) + ": the port is not a number from 1 to 65535"}
 	}
 	return newTarget(host, uint16(n))
 }
 
-// admitted reads a target and decides about it.
+// admitted parses a target and checks it against the grants.
 func (p *Proxy) admitted(text string, standard uint16) (target, error) {
 	t, err := parseTarget(text, standard)
 	if err == nil {
@@ -72,7 +71,7 @@ func (p *Proxy) admitted(text string, standard uint16) (target, error) {
 	return t, err
 }
 
-// admit decides by the grants, and asks nobody.
+// admit checks t against the grants. It resolves nothing.
 func admit(grants []policy.NetGrant, t target) error {
 	known, allowed := covered(grants, t)
 	if allowed {
@@ -81,7 +80,8 @@ func admit(grants []policy.NetGrant, t target) error {
 	return notGranted(t, known)
 }
 
-// covered reports whether a grant is for the host, and whether for its port too.
+// covered reports whether a grant includes the host, and whether one includes its port
+// too.
 func covered(grants []policy.NetGrant, t target) (known, allowed bool) {
 	for _, g := range grants {
 		known = known || t.name != "" && g.CoversName(t.name) || t.name == "" && g.CoversAddr(t.addr)
@@ -90,9 +90,9 @@ func covered(grants []policy.NetGrant, t target) (known, allowed bool) {
 	return known, allowed
 }
 
-// notGranted puts it into words, also for a port of 0, which is not known.
+// notGranted returns the refusal of a target. Port 0 means that the port is unknown.
 func notGranted(t target, known bool) *refusal {
-	said, allow, rule := t.String(), t.String(), "not in allow_net"
+	shown, allow, rule := t.String(), t.String(), "not in allow_net"
 	switch {
 	case known:
 		rule = "this port is not in allow_net"
@@ -100,25 +100,25 @@ func notGranted(t target, known bool) *refusal {
 		rule = "not in allow_net, where an address needs a grant by address"
 	}
 	if t.port == 0 {
-		said, allow = t.host(), net.JoinHostPort(t.host(), "PORT")
+		shown, allow = t.host(), net.JoinHostPort(t.host(), "PORT")
 	}
-	return &refusal{detail: said + ": " + rule, allow: allow}
+	return &refusal{detail: shown + ": " + rule, allow: allow}
 }
 
-// answersTo reports whether a server name that the guest says inside of a
-// tunnel fits the tunnel's target. Letters of other scripts do not stand for
-// those of ASCII here, because servers do not read them so.
-func (p *Proxy) answersTo(t target, said string) bool {
-	name, addr, err := policy.CanonicalHost(said)
+// matchesTarget reports whether a server name that the guest sends inside a tunnel is
+// allowed for the tunnel's target. Letters of other scripts are not mapped to ASCII
+// here, because servers do not map them.
+func (p *Proxy) matchesTarget(t target, host string) bool {
+	name, addr, err := policy.CanonicalHost(host)
 	switch {
-	case err != nil || name != "" && !strings.EqualFold(strings.TrimSuffix(said, "."), name):
+	case err != nil || name != "" && !strings.EqualFold(strings.TrimSuffix(host, "."), name):
 		return false
 	case t.name != "":
 		return name == t.name
 	case addr.IsValid():
 		return addr == t.addr
 	}
-	// The grant of an address of a content network must not become one of
-	// every site behind it.
+	// The grant of an address of a content network must not include every site
+	// behind it.
 	return admit(p.grants, target{name: name, port: t.port}) == nil
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// maxHosts bounds what a guest can make us remember: below a wildcard there is
-// no end of names. The rest is counted as one.
+// maxHosts bounds the memory that a guest can use, because a wildcard grants any number
+// of names. Further hosts are counted together.
 const maxHosts = 4096
 
 var otherHosts = target{name: "(others)"}
 
 type account struct{ connections, sent, received atomic.Int64 }
 
-// ledger has an account for each target that was connected to.
+// ledger has an account for each target with a connection.
 type ledger struct {
 	mu       sync.Mutex
 	accounts map[target]*account
 }
 
-// connected counts a connection and gives the account for its bytes.
+// connected counts a connection and returns the account for its bytes.
 func (l *ledger) connected(t target) *account {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,8 +45,8 @@ func (l *ledger) connected(t target) *account {
 	return a
 }
 
-// Traffic lists what was connected to, by host and port. Of a connection that
-// is open and busy, the last half megabyte may not be in it yet.
+// Traffic lists connections and bytes by host and port. It may lack the last half
+// megabyte of a busy connection.
 func (p *Proxy) Traffic() []run.Traffic {
 	p.traffic.mu.Lock()
 	defer p.traffic.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *Proxy) Traffic() []run.Traffic {
 	return all
 }
 
-// countedConn counts what plain requests and their answers use.
+// countedConn counts the bytes of plain requests and their answers.
 type countedConn struct {
 	net.Conn
 	account *account
@@ -81,7 +81,7 @@ func (c countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// forwardConn is one that the proxy has to close, because nobody else does.
+// forwardConn is a connection that the Proxy's Close must close.
 type forwardConn struct {
 	countedConn
 	proxy *Proxy

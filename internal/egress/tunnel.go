@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// route is a target with how it came to be allowed.
+// route is an allowed target, and by which kind of grant.
 type route struct {
 	target
-	byAddress bool // a grant by address covers where it leads
+	byAddress bool // a grant by address includes the dialed address
 }
 
-// tunnel carries bytes between the guest and a server that was dialled, until
-// both have ended. It closes the server.
-func (p *Proxy) tunnel(to route, guest, server net.Conn, said []byte) {
+// tunnel copies bytes between the guest and a dialed server until both have ended. It
+// closes the server's connection.
+func (p *Proxy) tunnel(to route, guest, server net.Conn, sent []byte) {
 	if !p.begin(server) {
 		server.Close()
 		return
@@ -26,7 +26,7 @@ func (p *Proxy) tunnel(to route, guest, server net.Conn, said []byte) {
 	defer server.Close()
 	account := p.traffic.connected(to.target)
 
-	// What the server says flows at once: it may be the one who begins.
+	// Bytes of the server pass at once, because it may speak first.
 	received := meter{total: &account.received}
 	ended := make(chan struct{})
 	var stopped atomic.Bool
@@ -38,15 +38,15 @@ func (p *Proxy) tunnel(to route, guest, server net.Conn, said []byte) {
 		}
 	}()
 
-	e := &early{conn: guest, data: said}
+	e := &early{conn: guest, data: sent}
 	err := p.upward(to, e, server, &meter{total: &account.sent})
 	if errors.Is(err, errSpeaksHTTP) {
 		stopped.Store(true)
-		if err = quieten(server, ended); err == nil && received.own == 0 {
+		if err = stopRelay(server, ended); err == nil && received.connection == 0 {
 			p.serveInside(to, guest, countedConn{server, account}, bytes.TrimLeft(e.data, "\r\n"))
 			return
 		}
-		err = httpRefusal("HTTP request for " + to.String() + ", whose server is of another protocol")
+		err = httpRefusal("HTTP request for " + to.String() + ", whose server uses another protocol")
 	}
 	var r *refusal
 	if errors.As(err, &r) {
@@ -54,8 +54,8 @@ func (p *Proxy) tunnel(to route, guest, server net.Conn, said []byte) {
 		stopped.Store(true)
 		server.Close()
 		<-ended
-		// In the middle of what the server said, ours would be garbage.
-		if received.own == 0 && len(r.answer) > 0 {
+		// After bytes of the server, our answer would be garbage.
+		if received.connection == 0 && len(r.answer) > 0 {
 			_, _ = guest.Write(r.answer)
 		}
 		linger(guest)
@@ -68,26 +68,26 @@ func (p *Proxy) tunnel(to route, guest, server net.Conn, said []byte) {
 	<-ended
 }
 
-// quieten ends the relay of what the server says, and leaves the server to
-// somebody else.
-func quieten(server net.Conn, ended <-chan struct{}) error {
+// stopRelay ends the relay of the server's bytes and leaves the connection open for
+// another reader.
+func stopRelay(server net.Conn, ended <-chan struct{}) error {
 	if err := server.SetReadDeadline(time.Unix(1, 0)); err != nil {
 		return err
 	}
 	select {
 	case <-ended:
-	case <-time.After(lingerTime): // in the midst of bulk, which has deadlines of its own
+	case <-time.After(lingerTime): // during a bulk transfer, which sets its own deadlines
 		server.Close()
 		<-ended
 	}
 	return server.SetReadDeadline(time.Time{})
 }
 
-// upward carries what the guest says, once that has been judged.
+// upward judges the guest's first message and copies its bytes to the server.
 func (p *Proxy) upward(to route, e *early, server net.Conn, m *meter) error {
-	err := p.judgeFirstWords(to, e)
+	err := p.judgeFirstMessage(to, e)
 	if err == nil && len(e.data) > 0 && e.data[0] == recordHandshake {
-		// What is behind the first hello has not been judged yet.
+		// The bytes after the first hello are not judged yet.
 		if err = e.passJudged(server, m); err == nil {
 			err = p.passSecondHello(to, e, server, m)
 		}
@@ -96,7 +96,7 @@ func (p *Proxy) upward(to route, e *early, server net.Conn, m *meter) error {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		// It has nothing to say, or nothing more; it may still listen.
+		// The guest has closed its side, but may still read.
 		return closeWrite(server)
 	case err != nil:
 		return err

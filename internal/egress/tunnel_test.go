@@ -16,7 +16,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// vector puts a length of this size in front.
+// vector returns data with its length, of size bytes, before it.
 func vector(size int, data string) string {
 	var head []byte
 	for i := size - 1; i >= 0; i-- {
@@ -31,7 +31,7 @@ func extension(kind int, data string) string {
 
 func sni(name string) string { return extension(0, vector(2, "\x00"+vector(2, name))) }
 
-// helloMessage is a ClientHello without its records.
+// helloMessage returns a ClientHello without its records.
 func helloMessage(extensions ...string) string {
 	body := "\x03\x03" + strings.Repeat("r", 32) + vector(1, "") + vector(2, "\x13\x01") + vector(1, "\x00") + vector(2, strings.Join(extensions, ""))
 	return "\x01" + vector(3, body)
@@ -39,7 +39,7 @@ func helloMessage(extensions ...string) string {
 
 func record(data string) string { return "\x16\x03\x01" + vector(2, data) }
 
-// records cuts a message into pieces of n bytes.
+// records cuts a message into records of n bytes.
 func records(message string, n int) string {
 	var all strings.Builder
 	for len(message) > n {
@@ -59,8 +59,8 @@ const (
 	appData = "\x17\x03\x03\x00\x05hello"
 )
 
-var firstWords = []struct {
-	name, to, said string
+var firstMessages = []struct {
+	name, to, sent string
 	words          string // of the violation; empty if it passes
 	answer         string // what the guest receives, at least
 }{
@@ -154,12 +154,12 @@ var firstWords = []struct {
 	{"nothing", "example.com:443", "", "", ""},
 }
 
-// Each case is sent at once, in pieces, and by single bytes; the judgement must
-// be the same, and a server must not hear a byte of what is refused.
-func TestFirstWords(t *testing.T) {
+// Each case is sent at once, in pieces, and in single bytes. The judgment must be the
+// same, and the server must not receive a byte of a refused message.
+func TestFirstMessage(t *testing.T) {
 	for _, pieces := range []int{1 << 20, 700, 1} {
-		for _, tt := range firstWords {
-			if pieces == 1 && len(tt.said) > 5000 {
+		for _, tt := range firstMessages {
+			if pieces == 1 && len(tt.sent) > 5000 {
 				continue
 			}
 			t.Run(tt.name, func(t *testing.T) {
@@ -173,29 +173,29 @@ func TestFirstWords(t *testing.T) {
 					list = append(list, publicA)
 				}
 				conn := mustConnect(t, w.proxy(t, list...), tt.to)
-				for said := tt.said; len(said) > 0; {
-					n := min(pieces, len(said))
-					if _, err := io.WriteString(conn, said[:n]); err != nil {
-						break // refused before its end
+				for sent := tt.sent; len(sent) > 0; {
+					n := min(pieces, len(sent))
+					if _, err := io.WriteString(conn, sent[:n]); err != nil {
+						break // refused before the end of the message
 					}
-					said = said[n:]
+					sent = sent[n:]
 				}
 				_ = conn.CloseWrite()
 				answer, err := io.ReadAll(conn)
 				got := <-heard.end
 				if tt.words == "" {
-					if got != tt.said || len(answer) > 0 || err != nil || len(w.violations()) > 0 {
-						t.Fatalf("the server hears %d bytes of %d, the guest %q, %v; %v", len(got), len(tt.said), answer, err, w.violations())
+					if got != tt.sent || len(answer) > 0 || err != nil || len(w.violations()) > 0 {
+						t.Fatalf("the server hears %d bytes of %d, the guest %q, %v; %v", len(got), len(tt.sent), answer, err, w.violations())
 					}
 					return
 				}
-				w.mustTell(t, tt.words)
+				w.mustReport(t, tt.words)
 				second := strings.HasPrefix(tt.name, "second")
 				if got != "" && !second || second && strings.Contains(got, "evil") {
 					t.Errorf("the server hears %q", got)
 				}
-				// A guest that is cut off while it still writes may lose it.
-				if len(tt.said) < 10000 && !strings.HasPrefix(string(answer), tt.answer) {
+				// A guest that is cut off while it still writes may lose the answer.
+				if len(tt.sent) < 10000 && !strings.HasPrefix(string(answer), tt.answer) {
 					t.Errorf("the guest receives %q, %v; want %q", answer, err, tt.answer)
 				}
 			})
@@ -203,9 +203,8 @@ func TestFirstWords(t *testing.T) {
 	}
 }
 
-// A byte of a hello for somebody else must not leave while the rest is waited
-// for.
-func TestNothingLeavesBeforeTheJudgement(t *testing.T) {
+// While the proxy waits for the rest of a hello, no byte of it may reach the server.
+func TestServerReceivesNothingBeforeTheJudgment(t *testing.T) {
 	w := newWorld(t)
 	w.name("example.com", publicA)
 	greeted := make(chan struct{})
@@ -216,18 +215,18 @@ func TestNothingLeavesBeforeTheJudgement(t *testing.T) {
 		heard.hear(conn)
 	})
 	conn := mustConnect(t, w.proxy(t, "example.com"), "example.com:443")
-	said := helloFor("evil.example")
-	send(t, conn, said[:len(said)-1])
+	sent := helloFor("evil.example")
+	send(t, conn, sent[:len(sent)-1])
 	<-greeted
-	mustRead(t, conn, "welcome") // flows meanwhile
-	send(t, conn, said[len(said)-1:])
+	mustRead(t, conn, "welcome") // bytes of the server pass at once
+	send(t, conn, sent[len(sent)-1:])
 	if rest, _ := io.ReadAll(conn); len(rest) > 0 {
 		t.Errorf("an answer in the middle of the server's: %q", rest)
 	}
 	if got := <-heard.end; got != "" {
 		t.Errorf("the server hears %q", got)
 	}
-	w.mustTell(t, "does not match")
+	w.mustReport(t, "does not match")
 }
 
 func TestTLSThroughTheProxy(t *testing.T) {
@@ -257,7 +256,7 @@ func TestTLSThroughTheProxy(t *testing.T) {
 		}
 	}
 
-	// A real client of net/http, which resumes sessions too.
+	// net/http's client, which also resumes sessions.
 	pool := server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	transport := &http.Transport{
 		Proxy:             http.ProxyURL(mustURL(t, "http://"+address)),
@@ -277,7 +276,7 @@ func TestTLSThroughTheProxy(t *testing.T) {
 	}
 }
 
-// A server that asks for a second ClientHello gets it.
+// A server can ask for a second ClientHello.
 func TestHelloRetry(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -289,7 +288,7 @@ func TestHelloRetry(t *testing.T) {
 	w.servers[publicA+":443"] = server.Listener.Addr().String()
 	client := tls.Client(mustConnect(t, w.proxy(t, "example.com"), "example.com:443"), &tls.Config{
 		ServerName: "example.com", InsecureSkipVerify: true,
-		// A share is sent for the first of these; the server wants the other.
+		// The client sends a key share for the first; the server asks for the other.
 		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP521},
 	})
 	if err := client.HandshakeContext(t.Context()); err != nil {
@@ -310,7 +309,7 @@ func TestTunnelTraffic(t *testing.T) {
 	mustEcho(t, mustConnect(t, address, "EXAMPLE.com.:443"), "\x00"+strings.Repeat("x", 3<<20))
 	mustEcho(t, mustConnect(t, address, "example.com:80"), helloFor("example.com"))
 	mustEcho(t, mustConnect(t, address, publicA+":80"), "\x00")
-	if err := p.Close(); err != nil { // all is counted then
+	if err := p.Close(); err != nil { // after Close, everything is counted
 		t.Fatal(err)
 	}
 	hello := int64(len(helloFor("example.com")))
@@ -334,7 +333,7 @@ func TestLedgerIsBounded(t *testing.T) {
 	}
 }
 
-// fixed is a connection that says what it has and then ends.
+// fixed is a connection that sends its data and then ends.
 type fixed struct {
 	net.Conn
 	*bytes.Reader
@@ -349,23 +348,23 @@ func fixedConn(data []byte) fixed {
 func (f fixed) Read(b []byte) (int, error) { return f.Reader.Read(b) }
 
 func FuzzClientHello(f *testing.F) {
-	for _, tt := range firstWords {
-		if len(tt.said) < 2000 {
-			f.Add([]byte(tt.said))
+	for _, tt := range firstMessages {
+		if len(tt.sent) < 2000 {
+			f.Add([]byte(tt.sent))
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e := &early{conn: fixedConn(data)}
 		defer e.conn.Close()
-		said, err := readHello(e)
+		h, err := readHello(e)
 		if err != nil {
 			return
 		}
-		// A name that was found is in the bytes, unless records cut it.
-		if e.next > len(data) || len(said.name) > len(data) {
-			t.Fatalf("%q from %q", said.name, data)
+		// The name is part of the data, unless records split it.
+		if e.next > len(data) || len(h.name) > len(data) {
+			t.Fatalf("%q from %q", h.name, data)
 		}
-		// The same message in records of another size is the same hello.
+		// The same message in records of another size gives the same hello.
 		var message []byte
 		for rest := data[:e.next]; len(rest) > 0; {
 			size := int(rest[3])<<8 | int(rest[4])
@@ -376,18 +375,18 @@ func FuzzClientHello(f *testing.F) {
 			return
 		}
 		again, err := readHello(&early{conn: fixedConn([]byte(records(string(message), 3)))})
-		if err != nil || again != said {
-			t.Fatalf("%+v, but in small records %+v, %v", said, again, err)
+		if err != nil || again != h {
+			t.Fatalf("%+v, but in small records %+v, %v", h, again, err)
 		}
 	})
 }
 
-// Whatever a guest says first: what passes does not name anybody else in a
-// place where the parsers of the standard library would find it.
-func FuzzFirstWords(f *testing.F) {
-	for _, tt := range firstWords {
-		if len(tt.said) < 2000 {
-			f.Add([]byte(tt.said))
+// In any first message that passes, the parsers of the standard library find no other
+// host.
+func FuzzFirstMessage(f *testing.F) {
+	for _, tt := range firstMessages {
+		if len(tt.sent) < 2000 {
+			f.Add([]byte(tt.sent))
 		}
 	}
 	p := New(Options{Grants: grants(f, "example.com")})
@@ -395,7 +394,7 @@ func FuzzFirstWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		conn := fixedConn(data)
 		defer conn.Close()
-		if p.judgeFirstWords(to, &early{conn: conn}) != nil {
+		if p.judgeFirstMessage(to, &early{conn: conn}) != nil {
 			return
 		}
 		if host, ok := hostByNetHTTP(data); ok && !strings.EqualFold(strings.TrimSuffix(host, "."), "example.com") {

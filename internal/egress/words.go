@@ -6,7 +6,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Words say in a report what the wall does that a mode and grants put up.
+// Words describes, for the report of enforcement, what the wall does in this mode and
+// with these grants.
 func Words(mode policy.Egress, allowed []string) string {
 	switch {
 	case mode == policy.EgressNone:

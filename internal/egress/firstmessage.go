@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// judgeFirstWords reads what the guest says first in a tunnel, as much as it
-// takes to know what it is. The error is a refusal, or the connection's.
-func (p *Proxy) judgeFirstWords(to route, e *early) error {
+// judgeFirstMessage reads the guest's first message in a tunnel, as far as needed to
+// know its protocol and host. The error is a refusal or that of the connection.
+func (p *Proxy) judgeFirstMessage(to route, e *early) error {
 	first, err := e.take(1)
 	if err != nil {
 		return err
@@ -26,33 +26,33 @@ func (p *Proxy) judgeFirstWords(to route, e *early) error {
 	return nil
 }
 
-// judgeTLS goes on after the first byte, which is all that tells TLS from other
-// protocols: servers do not look at the version that follows it. No client
-// begins with another record than that of its hello, but servers skip some
-// (an alert that is a warning) and take the hello behind it.
+// judgeTLS continues after the first byte, which alone identifies TLS: servers ignore
+// the version that follows it. Clients begin with the record of their hello, but
+// servers would skip some other records (a warning alert) and accept a hello after
+// them.
 func (p *Proxy) judgeTLS(to route, e *early) error {
 	e.next = 0
-	said, err := readHello(e)
+	h, err := readHello(e)
 	if errors.Is(err, errHello) || errors.Is(err, errTooLong) {
 		return tlsRefusal("TLS ClientHello for "+to.String()+" is malformed", "")
 	}
 	if err != nil {
 		return cutOff(to.target, err)
 	}
-	e.hello = said
-	return p.judgeHello(to, said)
+	e.hello = h
+	return p.judgeHello(to, h)
 }
 
-func (p *Proxy) judgeHello(to route, said hello) error {
+func (p *Proxy) judgeHello(to route, h hello) error {
 	switch {
-	case said.encrypted:
+	case h.encrypted:
 		return tlsRefusal("TLS ClientHello for "+to.String()+" has an encrypted part that may name another server (ECH)",
 			"turn the encrypted ClientHello (ECH) of the client off: the name of the server must be readable")
-	case said.name == "" && to.name != "":
+	case h.name == "" && to.name != "":
 		return tlsRefusal("TLS ClientHello for "+to.String()+" names no server",
 			"let the client send the server's name (SNI), as all do by default")
-	case said.name != "" && !p.answersTo(to.target, said.name):
-		return tlsRefusal("TLS server name "+show(said.name)+" does not match "+to.String(),
+	case h.name != "" && !p.matchesTarget(to.target, h.name):
+		return tlsRefusal("TLS server name "+show(h.name)+" does not match "+to.String(),
 			"connect to the host that the TLS server name says: a tunnel is for one host only")
 	}
 	return nil
@@ -62,12 +62,12 @@ func tlsRefusal(detail, hint string) error {
 	if hint == "" {
 		hint = "use TLS as its libraries write it"
 	}
-	// A fatal alert, unrecognized_name, which clients show to their users.
+	// The fatal alert unrecognized_name, which clients show to their users.
 	return &refusal{detail: detail, hint: hint, answer: []byte{21, 3, 1, 0, 2, 2, 112}}
 }
 
-// judgeSSL2 is for the oldest form of a ClientHello, which some servers still
-// take and which cannot name a server. Nobody has to, at an address.
+// judgeSSL2 judges the oldest form of a ClientHello, which some servers still accept.
+// It cannot name a server, so it passes only for targets granted by address.
 func judgeSSL2(to route, e *early) error {
 	if to.name == "" {
 		return nil
@@ -82,11 +82,11 @@ func judgeSSL2(to route, e *early) error {
 	return nil
 }
 
-// passSecondHello looks out for a second ClientHello: a server may ask for one
-// (RFC 8446, 4.1.4), and not all compare its name with that of the first. It
-// sends on what it reads, and is done at the first record after which there can
-// be none. Small records that a server skips may be before it, and so may data
-// that was sent early and that the server then does not want.
+// passSecondHello checks for a second ClientHello: a server may ask for one
+// (RFC 8446, 4.1.4), and not every server compares its name with that of the first. It
+// sends what it reads to the server, and ends at the first record after which no hello
+// can follow. Small records that a server skips, and early data that it rejects, may
+// come before the second hello.
 func (p *Proxy) passSecondHello(to route, e *early, server io.Writer, m *meter) error {
 	skipped, budget := 0, 0
 	if e.hello.early {
@@ -114,7 +114,7 @@ func (p *Proxy) passSecondHello(to route, e *early, server io.Writer, m *meter) 
 		if _, err := e.take(size); err != nil {
 			return secondError(to.target, e, err)
 		}
-		// The guest may now wait for the server.
+		// The guest may wait for the server's answer.
 		if err := e.passJudged(server, m); err != nil {
 			return err
 		}
@@ -127,9 +127,9 @@ func (p *Proxy) passHandshake(to route, e *early, server io.Writer, m *meter) er
 	if err == nil && !looks {
 		return e.pass(server, m)
 	}
-	var said hello
+	var h hello
 	if err == nil {
-		said, err = readHello(e)
+		h, err = readHello(e)
 	}
 	switch {
 	case errors.Is(err, errHello) || errors.Is(err, errTooLong):
@@ -137,16 +137,16 @@ func (p *Proxy) passHandshake(to route, e *early, server io.Writer, m *meter) er
 	case err != nil:
 		return secondError(to.target, e, err)
 	}
-	if err := p.judgeHello(to, said); err != nil {
+	if err := p.judgeHello(to, h); err != nil {
 		return err
 	}
 	return e.pass(server, m)
 }
 
-// looksLikeHello tells a ClientHello from the other things that a handshake
-// record may hold here: a part of the key exchange, or encrypted bytes. Those
-// come here when a session of TLS 1.2 is resumed, and three times in 65536
-// they begin like a hello; that connection is refused, and the next is not.
+// looksLikeHello distinguishes a ClientHello from the other contents of a handshake
+// record at this point: a part of the key exchange, or encrypted bytes, which follow
+// when a session of TLS 1.2 is resumed. Encrypted bytes begin like a hello three times
+// in 65536; that connection is refused, and a new one succeeds.
 func looksLikeHello(e *early) (bool, error) {
 	start := e.next
 	defer func() { e.next = start }()
@@ -157,7 +157,7 @@ func looksLikeHello(e *early) (bool, error) {
 			return false, err
 		}
 		size := int(head[3])<<8 | int(head[4])
-		// Neither is in any handshake; servers may skip them all the same.
+		// No handshake has either, but servers may skip them.
 		if head[0] != recordHandshake || size == 0 {
 			return false, errHello
 		}
@@ -167,12 +167,12 @@ func looksLikeHello(e *early) (bool, error) {
 		}
 		message = append(message, piece...)
 	}
-	// The second byte is the length's, in units of 64 KiB. One that is longer
-	// than we read is refused for that; longer than this no server takes it.
+	// The second byte is the length in units of 64 KiB. A message that is
+	// longer than we read is refused; no server accepts more than maxHelloUnits.
 	return message[0] == messageHello && message[1] <= maxHelloUnits, nil
 }
 
-// secondError lets a connection end here, but not in the middle of something.
+// secondError accepts the end of the connection between two records, not inside one.
 func secondError(t target, e *early, err error) error {
 	if len(e.data) == 0 {
 		return err
@@ -180,12 +180,12 @@ func secondError(t target, e *early, err error) error {
 	return cutOff(t, err)
 }
 
-// cutOff is for a guest that stops in the middle of what it says first. To
-// send on half of it would let the other half through unseen.
+// cutOff returns the error for a guest that stops inside its first message. Sending the
+// first half to the server would let the other half pass unchecked.
 func cutOff(t target, err error) error {
 	switch {
 	case errors.Is(err, errSlow):
-		return &refusal{detail: t.String() + ": the first message did not come to its end in time", hint: "send the first message of a connection in one piece"}
+		return &refusal{detail: t.String() + ": the first message was not complete in time", hint: "send the first message of a connection in one piece"}
 	case errors.Is(err, errTooLong):
 		return &refusal{detail: t.String() + ": the first message is too long", hint: "keep the headers of a request below 64 KiB"}
 	case errors.Is(err, io.EOF):

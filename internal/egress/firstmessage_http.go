@@ -8,22 +8,22 @@ import (
 )
 
 var (
-	// errSpeaksHTTP is no refusal: the tunnel has requests in it, each of which
-	// is judged by itself (inside.go).
+	// errSpeaksHTTP is no refusal: the tunnel contains requests, each of which
+	// is judged separately (inside.go).
 	errSpeaksHTTP = errors.New("speaks HTTP")
-	// errOther means that no server would take it for a request.
+	// errOther means that no server would accept the message as a request.
 	errOther = errors.New("another protocol")
 )
 
-// judgeHTTP goes on after the first byte, which may begin a request line. As
-// soon as it cannot be one any more, it is another protocol and passes. What
-// the most lenient server would take for a request counts as one; net/http
-// then says whether it is.
+// judgeHTTP continues after a first byte that may begin a request line. As soon as the
+// message cannot be a request, it is another protocol and passes. Anything that the
+// most lenient server would accept as a request counts as one; net/http then decides
+// whether it is valid.
 func (p *Proxy) judgeHTTP(to route, e *early) error {
 	e.next = 0
 	method, err := readMethod(e)
 	if errors.Is(err, errOther) || errors.Is(err, io.EOF) {
-		return nil // one word and no more stays one
+		return nil // the connection ends after one word
 	}
 	var line string
 	if err == nil {
@@ -47,8 +47,8 @@ func (p *Proxy) judgeHTTP(to route, e *early) error {
 	return errSpeaksHTTP
 }
 
-// readMethod reads up to the blank after the first word. A method has no end
-// of length: servers pass on those that they do not know.
+// readMethod reads up to the blank after the first word. The length of a method has no
+// bound, because servers accept unknown methods.
 func readMethod(e *early) (string, error) {
 	var word []byte
 	for {
@@ -57,7 +57,7 @@ func readMethod(e *early) (string, error) {
 		case err != nil:
 			return "", err
 		case len(word) == 0 && isBlank(b[0]):
-			// Servers skip empty lines before a request, and lenient ones more.
+			// Servers skip empty lines before a request; lenient ones skip more.
 		case isBlank(b[0]) && b[0] != '\n':
 			return string(word), nil
 		case !isToken(b[0]):
@@ -68,9 +68,9 @@ func readMethod(e *early) (string, error) {
 	}
 }
 
-// readLine reads the rest of the line. Some servers do not mind control
-// characters in it. Only behind a word that does not begin like a method do
-// they mean another protocol, which may not have lines at all.
+// readLine reads the rest of the line. Some servers accept control characters in it, so
+// they mean another protocol, which may have no lines, only after a word that does not
+// begin like a method.
 func readLine(e *early, mayHaveControls bool) (string, error) {
 	var text []byte
 	for {
@@ -88,23 +88,23 @@ func readLine(e *early, mayHaveControls bool) (string, error) {
 }
 
 func httpRefusal(detail string) *refusal {
-	r := &refusal{detail: detail, hint: "send requests for this host alone through its tunnel, each with a Host header"}
+	r := &refusal{detail: detail, hint: "send only requests for this host through its tunnel, each with a Host header"}
 	body := r.body()
 	r.answer = []byte("HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: " +
 		strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 	return r
 }
 
-// isBlank is what some server takes for the space between the words of a
-// request line. Those of Python split Latin-1 text, which has two in its upper
-// half.
+// isBlank reports whether some server accepts b as the space between the words of a
+// request line. Python's servers split Latin-1 text, which has two more spaces in its
+// upper half.
 func isBlank(b byte) bool {
 	return b == ' ' || b >= '\t' && b <= '\r' || b >= 0x1c && b <= 0x1f || b == 0x85 || b == 0xa0
 }
 
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-// isToken is what a method may consist of (RFC 9110, 5.6.2).
+// isToken reports whether b may be part of a method (RFC 9110, 5.6.2).
 func isToken(b byte) bool {
 	return isLetter(b) || b >= '0' && b <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0
 }
