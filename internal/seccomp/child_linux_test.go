@@ -20,9 +20,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/seccomp/compile"
 )
 
-// A filter cannot be taken off again, so each of these runs in a child: the test
-// binary, executed again with one of these words and a profile as its first
-// arguments.
+// A filter cannot be removed, so these tests run in a child: the test binary, executed
+// again with one of these roles and a profile as its first arguments.
 const (
 	childAttempts = "seccomp-child-attempts"
 	childX32      = "seccomp-child-x32"
@@ -47,41 +46,41 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child is this test's binary in one of its roles.
+// child returns a command that runs the test binary in a role.
 func child(ctx context.Context, role string, profile seccomp.Profile, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "/proc/self/exe", append([]string{role, string(profile)}, args...)...)
 }
 
-// or ends a child that cannot do its work.
-func or(err error, doing string) {
+// must exits a child that fails.
+func must(err error, doing string) {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", doing, err)
 		os.Exit(3)
 	}
 }
 
-// walled installs the Errno program on all threads, acts, and exits.
+// walled installs the Errno program on all threads, calls act, and exits.
 func walled(profile seccomp.Profile, act func()) {
 	prog, err := seccomp.Program(profile, seccomp.Errno)
-	or(err, "finding the program")
+	must(err, "finding the program")
 	insns, err := compile.Decode(prog)
-	or(err, "decoding the program")
-	or(gseccomp.SetFilter(insns), "installing the filter")
+	must(err, "decoding the program")
+	must(gseccomp.SetFilter(insns), "installing the filter")
 	act()
 	os.Exit(0)
 }
 
-// runWatched runs a program behind the Notify filter, which only this thread and
-// what it starts have: other threads answer for it. Each denial is a line on
-// descriptor 3. Ends as the program does.
+// runWatched runs a program behind the Notify filter. Only this thread and its children
+// have the filter; other threads answer the notifications. It writes each denial as a
+// line to descriptor 3, and exits with the program's code.
 func runWatched(profile seccomp.Profile, argv []string) {
 	runtime.LockOSThread()
 	prog, err := seccomp.Program(profile, seccomp.Notify)
-	or(err, "finding the program")
+	must(err, "finding the program")
 	denials := os.NewFile(3, "denials")
 	unix.CloseOnExec(3)
 	listener, err := installHere(prog, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
-	or(err, "installing the filter")
+	must(err, "installing the filter")
 	unix.CloseOnExec(listener)
 	go refuseAll(listener, func(op, detail string) { fmt.Fprintf(denials, "%s(%s)\n", op, detail) })
 
@@ -93,16 +92,16 @@ func runWatched(profile seccomp.Profile, argv []string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	} else {
-		or(err, "running the program")
+		must(err, "running the program")
 	}
 	os.Exit(0)
 }
 
-// installManyTimes prints what single installations took, in nanoseconds. Each is
+// installManyTimes prints the durations of single installations in nanoseconds. Each is
 // on a new thread, which ends with its filter.
 func installManyTimes(profile seccomp.Profile, mode seccomp.Mode) {
 	prog, err := seccomp.Program(profile, mode)
-	or(err, "finding the program")
+	must(err, "finding the program")
 	var flags uintptr
 	if mode == seccomp.Notify {
 		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
@@ -114,9 +113,9 @@ func installManyTimes(profile seccomp.Profile, mode seccomp.Mode) {
 			begin := time.Now()
 			listener, err := installHere(prog, flags)
 			end := time.Since(begin)
-			or(err, "installing the filter")
+			must(err, "installing the filter")
 			if mode == seccomp.Notify {
-				or(unix.Close(listener), "closing the listener")
+				must(unix.Close(listener), "closing the listener")
 			}
 			took <- end
 		}()

@@ -1,8 +1,8 @@
 package seccomp
 
-// The kernel's numbers, spelled here because x/sys/unix has them for Linux alone
-// and this package builds everywhere. They are the same on amd64 and arm64; a
-// test compares them with x/sys/unix.
+// Constants of the kernel. They are defined here because x/sys/unix has them only for
+// Linux, and this package builds on every system. They are the same on amd64 and
+// arm64. A test compares them with x/sys/unix.
 
 // fcntl commands.
 const (

@@ -1,9 +1,9 @@
 package seccomp
 
-// More of the kernel's numbers, for what only commands may do. See constants.go.
+// More constants of the kernel, for calls that only commands may make. See constants.go.
 
-// Modes of files, and the flags of open with which a mode counts: O_CREAT, and the
-// bit of O_TMPFILE that is not O_DIRECTORY, whose number is another on arm64.
+// Modes of files, and the flags of open that make the kernel use the mode: O_CREAT, and
+// O_TMPFILE without its bit O_DIRECTORY, which differs on arm64.
 const (
 	setUID    = 0o4000
 	setGID    = 0o2000
@@ -17,7 +17,7 @@ const (
 const (
 	fallocDefault   = 0
 	fallocKeepSize  = 0x1
-	fallocPunchHole = 0x2 | fallocKeepSize // the kernel takes it with the other alone
+	fallocPunchHole = 0x2 | fallocKeepSize // the kernel requires both
 	fallocCollapse  = 0x8
 	fallocZeroRange = 0x10
 	fallocInsert    = 0x20

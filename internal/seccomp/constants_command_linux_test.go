@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestConstants for what only commands may do.
+// TestCommandConstants is TestConstants for commands.
 func TestCommandConstants(t *testing.T) {
 	sameConstants(t, map[string][2]uint64{
 		"O_CREAT":                                {oCreat, unix.O_CREAT},

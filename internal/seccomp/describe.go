@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// Describe decodes a denied call of this machine for people: its name, and what
-// its arguments say ("AF_INET, SOCK_STREAM"), "" where they say nothing. It looks
-// at numbers only. Pointers are never followed: they lead into the guest's
-// memory, which the guest can change while we read.
+// Describe decodes a denied call of this machine for a report: its name, and a
+// description of its arguments ("AF_INET, SOCK_STREAM"), which may be empty. It uses
+// only the numbers. It never follows pointers, because the guest can change its memory
+// while we read it.
 func Describe(nr int, args [6]uint64) (op, detail string) {
 	op = Name(nr)
 	if describe := details()[op]; describe != nil {
@@ -19,15 +19,15 @@ func Describe(nr int, args [6]uint64) (op, detail string) {
 	return op, detail
 }
 
-// field decodes one argument.
+// field describes one argument.
 type field func(arg uint64) string
 
-// in applies a field to an argument.
-func in(arg int, f field) func([6]uint64) string {
+// argument applies a field to an argument.
+func argument(arg int, f field) func([6]uint64) string {
 	return func(args [6]uint64) string { return f(args[arg]) }
 }
 
-// list joins what several fields say, without those that say nothing.
+// list joins the descriptions that are not empty.
 func list(parts ...func([6]uint64) string) func([6]uint64) string {
 	return func(args [6]uint64) string {
 		var said []string
@@ -40,83 +40,83 @@ func list(parts ...func([6]uint64) string) func([6]uint64) string {
 	}
 }
 
-// details says how to decode the arguments of calls that can be denied.
+// details has the decoders for the arguments of calls that can be denied.
 var details = sync.OnceValue(func() map[string]func([6]uint64) string {
 	return map[string]func([6]uint64) string{
 		"socket":      socketDetail,
 		"socketpair":  socketDetail,
-		"connect":     in(0, fd),
-		"bind":        in(0, fd),
-		"listen":      in(0, fd),
-		"accept":      in(0, fd),
-		"accept4":     in(0, fd),
-		"sendto":      in(0, fd),
-		"recvfrom":    in(0, fd),
-		"sendmsg":     in(0, fd),
-		"recvmsg":     in(0, fd),
-		"sendmmsg":    in(0, fd),
-		"recvmmsg":    in(0, fd),
-		"setsockopt":  list(in(0, fd), socketOption),
-		"getsockopt":  list(in(0, fd), socketOption),
-		"clone":       in(0, cloneDetail),
-		"unshare":     in(0, namespaceFlags),
-		"setns":       list(in(0, fd), in(1, namespaceFlags)),
-		"execveat":    in(0, fd),
-		"ptrace":      list(in(0, one(ptraceRequests)), in(1, pid)),
-		"kill":        list(in(0, pid), in(1, signal)),
-		"tkill":       list(in(0, pid), in(1, signal)),
-		"tgkill":      list(in(0, pid), in(1, numbered("tid ")), in(2, signal)),
-		"fcntl":       list(in(0, fd), in(1, one(fcntlCommands))),
-		"ioctl":       list(in(0, fd), in(1, one(ioctlRequests))),
+		"connect":     argument(0, fd),
+		"bind":        argument(0, fd),
+		"listen":      argument(0, fd),
+		"accept":      argument(0, fd),
+		"accept4":     argument(0, fd),
+		"sendto":      argument(0, fd),
+		"recvfrom":    argument(0, fd),
+		"sendmsg":     argument(0, fd),
+		"recvmsg":     argument(0, fd),
+		"sendmmsg":    argument(0, fd),
+		"recvmmsg":    argument(0, fd),
+		"setsockopt":  list(argument(0, fd), socketOption),
+		"getsockopt":  list(argument(0, fd), socketOption),
+		"clone":       argument(0, cloneDetail),
+		"unshare":     argument(0, namespaceFlags),
+		"setns":       list(argument(0, fd), argument(1, namespaceFlags)),
+		"execveat":    argument(0, fd),
+		"ptrace":      list(argument(0, one(ptraceRequests)), argument(1, pid)),
+		"kill":        list(argument(0, pid), argument(1, signal)),
+		"tkill":       list(argument(0, pid), argument(1, signal)),
+		"tgkill":      list(argument(0, pid), argument(1, numbered("tid ")), argument(2, signal)),
+		"fcntl":       list(argument(0, fd), argument(1, one(fcntlCommands))),
+		"ioctl":       list(argument(0, fd), argument(1, one(ioctlRequests))),
 		"prctl":       prctlDetail,
-		"arch_prctl":  in(0, one(archOptions)),
+		"arch_prctl":  argument(0, one(archOptions)),
 		"prlimit64":   prlimitDetail,
-		"setrlimit":   in(0, one(resources)),
-		"mmap":        list(in(2, flags(protections, "PROT_NONE")), in(3, flags(mapFlags, ""))),
-		"mprotect":    in(2, flags(protections, "PROT_NONE")),
-		"personality": in(0, personalityDetail),
-		"open":        in(2, mode),
-		"openat":      in(3, mode),
-		"creat":       in(1, mode),
-		"chmod":       in(1, mode),
-		"fchmod":      in(1, mode),
-		"fchmodat":    in(2, mode),
-		"fchmodat2":   in(2, mode),
-		"mknod":       list(in(1, fileType), in(1, unusualMode)),
-		"mknodat":     list(in(2, fileType), in(2, unusualMode)),
+		"setrlimit":   argument(0, one(resources)),
+		"mmap":        list(argument(2, flags(protections, "PROT_NONE")), argument(3, flags(mapFlags, ""))),
+		"mprotect":    argument(2, flags(protections, "PROT_NONE")),
+		"personality": argument(0, personalityDetail),
+		"open":        argument(2, mode),
+		"openat":      argument(3, mode),
+		"creat":       argument(1, mode),
+		"chmod":       argument(1, mode),
+		"fchmod":      argument(1, mode),
+		"fchmodat":    argument(2, mode),
+		"fchmodat2":   argument(2, mode),
+		"mknod":       list(argument(1, fileType), argument(1, unusualMode)),
+		"mknodat":     list(argument(2, fileType), argument(2, unusualMode)),
 		"seccomp":     seccompDetail,
-		"bpf":         in(0, numbered("command ")),
-		"keyctl":      in(0, numbered("operation ")),
-		"mount":       in(3, flags(mountFlags, "")),
-		"umount2":     in(1, flags(umountFlags, "")),
-		"setuid":      in(0, numbered("uid ")),
-		"setgid":      in(0, numbered("gid ")),
-		"setreuid":    list(in(0, numbered("uid ")), in(1, numbered("euid "))),
-		"setregid":    list(in(0, numbered("gid ")), in(1, numbered("egid "))),
-		"setresuid":   list(in(0, numbered("uid ")), in(1, numbered("euid ")), in(2, numbered("suid "))),
-		"setresgid":   list(in(0, numbered("gid ")), in(1, numbered("egid ")), in(2, numbered("sgid "))),
-		"setpgid":     in(0, pid),
+		"bpf":         argument(0, numbered("command ")),
+		"keyctl":      argument(0, numbered("operation ")),
+		"mount":       argument(3, flags(mountFlags, "")),
+		"umount2":     argument(1, flags(umountFlags, "")),
+		"setuid":      argument(0, numbered("uid ")),
+		"setgid":      argument(0, numbered("gid ")),
+		"setreuid":    list(argument(0, numbered("uid ")), argument(1, numbered("euid "))),
+		"setregid":    list(argument(0, numbered("gid ")), argument(1, numbered("egid "))),
+		"setresuid":   list(argument(0, numbered("uid ")), argument(1, numbered("euid ")), argument(2, numbered("suid "))),
+		"setresgid":   list(argument(0, numbered("gid ")), argument(1, numbered("egid ")), argument(2, numbered("sgid "))),
+		"setpgid":     argument(0, pid),
 
-		"rt_sigqueueinfo":    list(in(0, pid), in(1, signal)),
-		"rt_tgsigqueueinfo":  list(in(0, pid), in(1, numbered("tid ")), in(2, signal)),
-		"pidfd_open":         in(0, pid),
-		"pidfd_getfd":        list(in(0, fd), in(1, numbered("target "))),
-		"pidfd_send_signal":  list(in(0, fd), in(1, signal)),
-		"process_vm_readv":   in(0, pid),
-		"process_vm_writev":  in(0, pid),
-		"perf_event_open":    in(1, pid),
-		"memfd_create":       in(1, flags(memfdFlags, "")),
-		"io_uring_setup":     in(0, numbered("entries ")),
-		"setpriority":        list(in(1, numbered("who ")), in(2, numbered("priority "))),
-		"sched_setaffinity":  in(0, pid),
-		"sched_setscheduler": list(in(0, pid), in(1, policy)),
-		"sched_setparam":     in(0, pid),
-		"open_by_handle_at":  in(0, fd),
-		"fanotify_init":      in(0, one(nil)),
+		"rt_sigqueueinfo":    list(argument(0, pid), argument(1, signal)),
+		"rt_tgsigqueueinfo":  list(argument(0, pid), argument(1, numbered("tid ")), argument(2, signal)),
+		"pidfd_open":         argument(0, pid),
+		"pidfd_getfd":        list(argument(0, fd), argument(1, numbered("target "))),
+		"pidfd_send_signal":  list(argument(0, fd), argument(1, signal)),
+		"process_vm_readv":   argument(0, pid),
+		"process_vm_writev":  argument(0, pid),
+		"perf_event_open":    argument(1, pid),
+		"memfd_create":       argument(1, flags(memfdFlags, "")),
+		"io_uring_setup":     argument(0, numbered("entries ")),
+		"setpriority":        list(argument(1, numbered("who ")), argument(2, numbered("priority "))),
+		"sched_setaffinity":  argument(0, pid),
+		"sched_setscheduler": list(argument(0, pid), argument(1, policy)),
+		"sched_setparam":     argument(0, pid),
+		"open_by_handle_at":  argument(0, fd),
+		"fanotify_init":      argument(0, one(nil)),
 	}
 })
 
-// number is an argument that the kernel reads as an int: the low half, signed.
+// number describes an argument that the kernel reads as an int: the low half, signed.
 func number(arg uint64) string { return strconv.Itoa(int(int32(uint32(arg)))) }
 
 func fd(arg uint64) string  { return "fd " + number(arg) }
@@ -126,23 +126,23 @@ func numbered(what string) field {
 	return func(arg uint64) string { return what + number(arg) }
 }
 
-// one names a value of a closed set, in hexadecimal if it is not in it.
+// one describes a value by its name in the set, or in hexadecimal.
 func one(set closedSet) field {
 	return func(arg uint64) string {
-		if name, ok := set.of(uint32(arg)); ok {
+		if name, ok := set.name(uint32(arg)); ok {
 			return name
 		}
 		return fmt.Sprintf("%#x", uint32(arg))
 	}
 }
 
-// bit is a flag with its name. Flags are slices, to be printed in order.
+// bit is a flag with its name. Sets of flags are slices, so that they print in order.
 type bit struct {
 	mask uint64
 	name string
 }
 
-// flags names the bits that are set; what has no name stays a number.
+// flags describes the set bits by their names, and bits without a name as a number.
 func flags(set []bit, none string) field {
 	return func(arg uint64) string {
 		var said []string
@@ -162,10 +162,10 @@ func flags(set []bit, none string) field {
 	}
 }
 
-// named is a value of a closed set, "what N" if it is not in it.
+// named describes a value by its name in the set, or as "what N".
 func named(set closedSet, what string) field {
 	return func(arg uint64) string {
-		if name, ok := set.of(uint32(arg)); ok {
+		if name, ok := set.name(uint32(arg)); ok {
 			return name
 		}
 		return what + " " + number(arg)
@@ -176,18 +176,17 @@ func family(arg uint64) string { return named(families, "family")(arg) }
 func policy(arg uint64) string { return named(schedPolicies, "policy")(arg &^ schedResetOnFork) }
 func signal(arg uint64) string { return named(signals, "signal")(arg) }
 
-// socketType leaves out SOCK_CLOEXEC and SOCK_NONBLOCK: every runtime sets
-// them, and they say nothing about what the guest wanted.
+// socketType omits SOCK_CLOEXEC and SOCK_NONBLOCK: every runtime sets them, and they do
+// not show what the guest wanted.
 func socketType(arg uint64) string {
-	if name, ok := socketTypes.of(uint32(arg) & sockTypeMask); ok {
+	if name, ok := socketTypes.name(uint32(arg) & sockTypeMask); ok {
 		return name
 	}
 	return "type " + number(arg)
 }
 
-// socketDetail names a protocol by the family that it belongs to. The default
-// protocol goes without saying, except for netlink, where there is none: zero is
-// the routes.
+// socketDetail names a protocol by its family. It omits the default protocol, except for
+// netlink, which has none: zero is NETLINK_ROUTE.
 func socketDetail(args [6]uint64) string {
 	said := family(args[0]) + ", " + socketType(args[1])
 	set := protocols
@@ -200,7 +199,7 @@ func socketDetail(args [6]uint64) string {
 	return said + ", " + named(set, "protocol")(args[2])
 }
 
-// socketOption names an option by the level that it belongs to.
+// socketOption names an option by its level.
 func socketOption(args [6]uint64) string {
 	var options closedSet
 	for _, of := range socketOptions {
@@ -219,7 +218,7 @@ func seccompDetail(args [6]uint64) string {
 	return said
 }
 
-// personalityDetail is a base personality in the low byte, and flags.
+// personalityDetail describes the base personality, in the low byte, and the flags.
 func personalityDetail(arg uint64) string {
 	const baseMask = 0xff
 	arg &= perQuery
@@ -233,8 +232,8 @@ func personalityDetail(arg uint64) string {
 	return said
 }
 
-// cloneDetail names the flags and then, as the kernel packs it, the signal that
-// the parent would get at the child's end.
+// cloneDetail describes the flags, and the signal to the parent at the child's end, which
+// the kernel expects in the same argument.
 func cloneDetail(arg uint64) string {
 	said := flags(cloneFlags, "")(arg &^ cloneSignalMask)
 	if exit := arg & cloneSignalMask; exit != 0 {
@@ -283,7 +282,7 @@ func fileType(arg uint64) string {
 	return fmt.Sprintf("mode %#o", uint32(arg))
 }
 
-// unusualMode is one that could be the reason of a denial.
+// unusualMode describes a mode only if it can be the reason of a denial.
 func unusualMode(v uint64) string {
 	if v&runAsOwner == 0 {
 		return ""

@@ -1,14 +1,14 @@
 package seccomp
 
-// closedSet has the names of an argument's values, for Describe. None is complete:
-// what is missing is shown as a number. They are lists, because maps would be
-// filled at every start of the program.
+// closedSet has names for the values of an argument. No set is complete: Describe shows
+// other values as numbers. Sets are slices, because maps would be filled at every start
+// of the program.
 type closedSet []struct {
 	value uint32
 	name  string
 }
 
-func (s closedSet) of(value uint32) (string, bool) {
+func (s closedSet) name(value uint32) (string, bool) {
 	for _, one := range s {
 		if one.value == value {
 			return one.name, true
@@ -51,7 +51,7 @@ var socketLevels = closedSet{
 	{282, "SOL_TLS"}, {283, "SOL_XDP"},
 }
 
-// socketOptions are those that are refused, by level.
+// socketOptions are the refused options, by level.
 var socketOptions = []struct {
 	level uint32
 	names closedSet
@@ -218,7 +218,7 @@ var resources = closedSet{
 
 var protections = []bit{{1, "PROT_READ"}, {2, "PROT_WRITE"}, {4, "PROT_EXEC"}}
 
-// MAP_SHARED_VALIDATE is both low bits, so it comes before them.
+// MAP_SHARED_VALIDATE is both low bits, so it precedes them.
 var mapFlags = []bit{
 	{3, "MAP_SHARED_VALIDATE"}, {1, "MAP_SHARED"}, {2, "MAP_PRIVATE"},
 	{0x10, "MAP_FIXED"}, {0x20, "MAP_ANONYMOUS"}, {0x2000, "MAP_LOCKED"},

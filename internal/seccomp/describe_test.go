@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// details are asked by name, so that the table runs on every architecture.
+// The table has calls by name, so that it runs on every architecture.
 func TestDetails(t *testing.T) {
 	a := func(args ...uint64) (out [6]uint64) { copy(out[:], args); return out }
 	tests := []struct {
@@ -96,7 +96,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Every decoder bears every argument: a guest chooses them.
+// Decoders must handle any argument, because a guest chooses them.
 func FuzzDetails(f *testing.F) {
 	f.Add(uint64(0), ^uint64(0), uint64(1)<<63)
 	f.Fuzz(func(t *testing.T, a, b, c uint64) {
@@ -141,8 +141,8 @@ func TestHints(t *testing.T) {
 	}
 	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices, Watched: watchedAdvices} {
 		hinted := checkAdvices(t, advices)
-		// What depends on arguments, or is refused with ENOSYS only at times, is
-		// denied to somebody, who must not read the last resort.
+		// Calls that are denied for some arguments, or refused with ENOSYS, need a
+		// specific hint, not the last resort.
 		for _, g := range RulesOf(profile) {
 			for _, r := range g.Rules {
 				if _, always := r.When.(Always); always && g.Then == Allow && hinted[r.Call] {
@@ -153,7 +153,7 @@ func TestHints(t *testing.T) {
 			}
 		}
 	}
-	// A command is no Python.
+	// Hints for commands must not mention Python.
 	for _, a := range append(commandAdvices, advice{hint: commandOtherHint}) {
 		if strings.Contains(a.hint, "Python") {
 			t.Errorf("%q speaks of Python", a.hint)
@@ -161,7 +161,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// checkAdvices looks at the form of advices and returns the calls they are for.
+// checkAdvices checks the form of advices and returns their calls.
 func checkAdvices(t *testing.T, advices []advice) map[string]bool {
 	seen := make(map[string]bool)
 	for _, a := range advices {

@@ -10,8 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 )
 
-// interesting are the values that rules compare with, for random arguments that
-// come near them.
+// interesting has the values that rules compare with. Random arguments are chosen near
+// them.
 var interesting = func() []uint64 {
 	values := []uint64{0, 1, 2, 9, ^uint64(0), 0xffffffff, 1 << 31, 1 << 32, 1 << 63, seccomp.ControlFD}
 	for _, profile := range seccomp.Profiles() {
@@ -24,7 +24,7 @@ var interesting = func() []uint64 {
 	return values
 }()
 
-// drawArgs draws arguments: rule values, and rule values with a bit flipped.
+// drawArgs draws arguments: values of rules, and values with one bit flipped.
 func drawArgs(t *rapid.T) (args [6]uint64) {
 	for i := range args {
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
@@ -39,7 +39,7 @@ func drawArgs(t *rapid.T) (args [6]uint64) {
 	return args
 }
 
-// agree compares the compiled program with the plain meaning of the rules.
+// agree compares the compiled program with Decide.
 func agree(t testing.TB, m machine, groups []seccomp.Group, nr uint32, args [6]uint64) {
 	t.Helper()
 	got := m.ask(t, nr, m.audit, args)
@@ -53,17 +53,17 @@ func agree(t testing.TB, m machine, groups []seccomp.Group, nr uint32, args [6]u
 	}
 }
 
-func TestProgramMeansTheRules(t *testing.T) { inEachProfile(t, programMeansTheRules) }
+func TestProgramAgreesWithRules(t *testing.T) { inEachProfile(t, programAgreesWithRules) }
 
-func programMeansTheRules(t *testing.T, profile seccomp.Profile) {
+func programAgreesWithRules(t *testing.T, profile seccomp.Profile) {
 	all, groups, conditional := machines(t, profile), seccomp.RulesOf(profile), conditionalRules(profile)
-	// Every number, with nothing in its arguments.
+	// Every number, with arguments of zero.
 	for _, m := range all {
 		for nr := range uint32(1000) {
 			agree(t, m, groups, nr, [6]uint64{})
 		}
 	}
-	// Each value that a rule names, alone: so many that chance might miss one.
+	// Each value of each rule once: random choice might miss one.
 	for _, r := range conditional {
 		for _, args := range meeting(r.When.(seccomp.Where)) {
 			if seccomp.Decide(groups, r.Call, args) == seccomp.Deny {
@@ -83,8 +83,8 @@ func programMeansTheRules(t *testing.T, profile seccomp.Profile) {
 			}
 		}
 	}
-	// Any number; and every call whose arguments matter, with arguments that are
-	// random, that satisfy the rule, and that miss it by one bit.
+	// Any number; and every conditional call with arguments that are random,
+	// that satisfy the rule, and that differ from it in one bit.
 	rapid.Check(t, func(rt *rapid.T) {
 		args, other := drawArgs(rt), rapid.Uint32().Draw(rt, "number")
 		for _, m := range all {
@@ -105,8 +105,8 @@ func programMeansTheRules(t *testing.T, profile seccomp.Profile) {
 	})
 }
 
-// meeting are arguments that satisfy a condition: every value of one check, with
-// the first value of the others.
+// meeting returns arguments that satisfy a condition: every value of each check, with the
+// first value of the others.
 func meeting(where seccomp.Where) [][6]uint64 {
 	var first [6]uint64
 	for _, check := range where {
@@ -123,7 +123,7 @@ func meeting(where seccomp.Where) [][6]uint64 {
 	return all
 }
 
-// satisfy changes those arguments that a condition looks at so that it holds.
+// satisfy changes the arguments that a condition checks, so that it holds.
 func satisfy(t *rapid.T, where seccomp.Where, args [6]uint64) [6]uint64 {
 	for _, check := range where {
 		args[check.Arg] = args[check.Arg]&^check.Mask | rapid.SampledFrom(check.Values).Draw(t, "value")
@@ -131,7 +131,7 @@ func satisfy(t *rapid.T, where seccomp.Where, args [6]uint64) [6]uint64 {
 	return args
 }
 
-func FuzzProgramMeansTheRules(f *testing.F) {
+func FuzzProgramAgreesWithRules(f *testing.F) {
 	var all []machine
 	groups := map[seccomp.Profile][]seccomp.Group{}
 	for _, profile := range seccomp.Profiles() {
@@ -148,7 +148,7 @@ func FuzzProgramMeansTheRules(f *testing.F) {
 	})
 }
 
-func TestIsThreadIsTheRule(t *testing.T) {
+func TestIsThreadAgreesWithRules(t *testing.T) {
 	clone, _ := seccomp.Number("clone")
 	groups := seccomp.RulesOf(seccomp.Script)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -166,7 +166,7 @@ func TestIsThreadIsTheRule(t *testing.T) {
 	}
 }
 
-// The host counts threads of scripts only, so a command's filter must not ask.
+// The host counts only threads of scripts, so a command's filter must not pass them to it.
 func TestCommandsHaveNoThreadRule(t *testing.T) {
 	for _, g := range append(seccomp.RulesOf(seccomp.Command), seccomp.RulesOf(seccomp.Watched)...) {
 		if g.Then == seccomp.Thread {

@@ -6,23 +6,22 @@ import (
 	"runtime"
 )
 
-// Exposure says what a guest of the profile Script could reach by its user's rights
-// alone, because no namespace hides it and Landlock does not cover it. The zero value
-// is a guest behind a private root, in a pid namespace.
+// Exposure describes what a guest of the profile Script could reach with the rights of
+// its user, because no namespace hides it and Landlock does not cover it. The zero
+// value is a guest with a private root in a pid namespace.
 type Exposure struct {
-	// Owners: files whose mode or times their owner may change. Landlock has no
-	// right for that.
+	// Owners: files whose mode or times the owner may change. Landlock has no right
+	// for that.
 	Owners bool
-	// Truncation: files that can be emptied without being opened for writing.
-	// Landlock covers that since ABI 3.
+	// Truncation: files that can be truncated without opening them for writing.
+	// Landlock covers it since ABI 3.
 	Truncation bool
 	// Signals: processes of the same user. Landlock covers them since ABI 6.
 	Signals bool
 }
 
-// A permission lets a call pass if the low half of an argument, under a mask, has a
-// value. The kernel takes the arguments that are checked here as C ints, so that it
-// does not see the high half either.
+// A permission allows a call if the low half of an argument, under a mask, has a value.
+// The kernel reads these arguments as C ints, so it ignores the high half too.
 type permission struct {
 	arg         int
 	mask, value uint32
@@ -44,10 +43,10 @@ const (
 	allOfArg   = ^uint32(0)
 )
 
-// emptiesOnlyWritable lets O_TRUNC pass where the file is opened for writing, about
-// which Landlock decides since ABI 1. For any other access mode, and there is a fourth
-// one (3, for ioctl alone), the kernel empties the file by the owner's right and
-// Landlock sees at most a reader.
+// emptiesOnlyWritable allows O_TRUNC if the file is opened for writing, which Landlock
+// decides since ABI 1. With the other access modes, including the fourth (3, only for
+// ioctl), the kernel truncates the file by the owner's right, and Landlock sees at most
+// a read.
 func emptiesOnlyWritable(arg int) []permission {
 	return []permission{
 		{arg: arg, mask: truncate, value: 0},
@@ -56,8 +55,8 @@ func emptiesOnlyWritable(arg int) []permission {
 	}
 }
 
-// common are the rules that are the same for every guest. creat opens for writing,
-// ftruncate and fallocate need a descriptor that was, and the profile has no openat2.
+// common returns the rules that are the same for every guest. creat opens for writing,
+// ftruncate and fallocate need a writable descriptor, and the profile has no openat2.
 func (e Exposure) common() []exposedRule {
 	var rules []exposedRule
 	if e.Owners {
@@ -72,11 +71,11 @@ func (e Exposure) common() []exposedRule {
 	return rules
 }
 
-// own are the rules that depend on the guest's pid: a signal reaches the guest's own
-// process only. The profile has no other call that names a process by number. Pid 0 is
-// the process group, which a worker leads and is alone in. tkill names a thread by its
-// own number, so that only the first thread can be recognized; glibc and CPython use
-// tgkill.
+// own returns the rules that depend on the guest's pid: a guest may signal only its own
+// process. The profile has no other call that names a process by number. Pid 0 is the
+// process group, in which a worker is the leader and the only member. tkill names a
+// thread by its own number, so that only the first thread can be recognized; glibc and
+// CPython use tgkill.
 func (e Exposure) own() []exposedRule {
 	if !e.Signals {
 		return nil
@@ -89,17 +88,17 @@ func (e Exposure) own() []exposedRule {
 	}
 }
 
-// Filters are small programs beside the profile's own. They answer EPERM without a
-// report: a process can have only one listener.
+// Filters are small programs in addition to that of the profile. They answer EPERM
+// without a report, because a process can have only one listener.
 type Filters struct {
-	// Common is for the fork server and all its workers; empty if it is not needed.
+	// Common is for the fork server and all its workers; empty if not needed.
 	Common []byte
-	// Own is for each worker: its pid, as four bytes in the machine's order, belongs
-	// between the pieces. Empty if it is not needed.
+	// Own is for each worker. To complete the program, put the worker's pid, as four
+	// bytes in the machine's byte order, between the pieces. Empty if not needed.
 	Own [][]byte
 }
 
-// Exposed gives the filters that close an exposure on this machine.
+// Exposed returns the filters that close an exposure on this machine.
 func Exposed(e Exposure) (Filters, error) { return ExposedOn(runtime.GOARCH, e) }
 
 // ExposedOn is Exposed for an architecture of [Arches].
@@ -115,7 +114,7 @@ func ExposedOn(arch string, e Exposure) (Filters, error) {
 	return f, nil
 }
 
-// assemble gives a program in pieces between which the caller's pid belongs.
+// assemble returns a program in pieces, to be joined with the caller's pid.
 func assemble(arch string, rules []exposedRule) [][]byte {
 	const (
 		load, and, jumpEqual, answer = 0x20, 0x54, 0x15, 0x06 // BPF_LD|BPF_W|BPF_ABS, BPF_ALU|BPF_AND|BPF_K, BPF_JMP|BPF_JEQ|BPF_K, BPF_RET|BPF_K
@@ -142,7 +141,8 @@ func assemble(arch string, rules []exposedRule) [][]byte {
 		if !ok {
 			continue
 		}
-		// Whoever passes the number answers, so that others still have it loaded.
+		// A rule that matches the number always returns, so the next rule still
+		// has the number loaded.
 		add(jumpEqual, 0, uint8(len(rule.permits)*perPermission+1), uint32(nr))
 		for _, p := range rule.permits {
 			add(load, 0, 0, uint32(argsAt+8*p.arg))

@@ -45,8 +45,8 @@ func exposedMachines(t *testing.T, arch string, e seccomp.Exposure) []machine {
 	return all
 }
 
-// The profile's own filter stands beside these, and denies what it does not list: only
-// what that one allows is asked here.
+// The profile's filter is installed too and denies unlisted calls, so the table has only
+// calls that it allows.
 func TestExposedVerdicts(t *testing.T) {
 	all := seccomp.Exposure{Owners: true, Truncation: true, Signals: true}
 	const creating = unix.O_WRONLY | unix.O_CREAT | unix.O_TRUNC | unix.O_CLOEXEC
@@ -63,7 +63,7 @@ func TestExposedVerdicts(t *testing.T) {
 
 		{"truncate", a(pointer, 0), all, false},
 		{"truncate", a(pointer, 0), seccomp.Exposure{Owners: true, Signals: true}, true},
-		{"ftruncate", a(3, 0), all, true}, // needs a descriptor to write to
+		{"ftruncate", a(3, 0), all, true}, // needs a writable descriptor
 		{"creat", a(pointer, 0o600), all, true},
 		{"open", a(pointer, unix.O_RDONLY|unix.O_CLOEXEC), all, true},
 		{"open", a(pointer, creating), all, true},
@@ -78,7 +78,7 @@ func TestExposedVerdicts(t *testing.T) {
 		{"openat", a(minusOne32, pointer, unix.O_RDONLY|unix.O_TRUNC), seccomp.Exposure{Owners: true, Signals: true}, true},
 
 		{"kill", a(ownPID, 9), all, true},
-		{"kill", a(high|ownPID, 9), all, true}, // the kernel, too, sees the low half alone
+		{"kill", a(high|ownPID, 9), all, true}, // the kernel uses only the low half too
 		{"kill", a(0, 9), all, true},
 		{"kill", a(ownPID+1, 9), all, false},
 		{"kill", a(1, 9), all, false},
@@ -132,8 +132,7 @@ func TestNothingExposedNeedsNoFilter(t *testing.T) {
 	}
 }
 
-// What the second filter is meant to deny would be denied by the first one if it were
-// not listed there, and needs no second one.
+// A rule of the second filter is needed only if the profile's filter allows the call.
 func TestExposedDeniesWhatTheProfileAllows(t *testing.T) {
 	for call, args := range map[string][6]uint64{
 		"openat2": a(), "rt_sigqueueinfo": a(1), "rt_tgsigqueueinfo": a(1), "pidfd_send_signal": a(3), "pidfd_open": a(1),

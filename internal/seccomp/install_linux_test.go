@@ -12,10 +12,9 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 )
 
-// BenchmarkInstall is what a filter costs before a guest can start: a script's
-// once for each fork server, a command's for each command. The kernel compiles
-// the program (its size) and walks it for every number (its depth). The number
-// that counts is median-ns.
+// BenchmarkInstall measures the installation of a filter: for scripts once per fork
+// server, for commands once per command. The kernel compiles the program (its size) and
+// runs it for every number (its depth). The result is median-ns.
 func BenchmarkInstall(b *testing.B) {
 	for _, profile := range seccomp.Profiles() {
 		for _, mode := range modes {

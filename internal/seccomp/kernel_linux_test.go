@@ -20,8 +20,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 )
 
-// attempts are made for real. Pointers are null and descriptors bad: what the
-// filter lets through answers EFAULT or EBADF, which tells it from EPERM.
+// attempts are real system calls. Pointers are null and descriptors invalid, so that an
+// allowed call fails with EFAULT or EBADF and a denied one with EPERM.
 type attempt struct {
 	name string
 	nr   uintptr
@@ -142,12 +142,12 @@ func attemptAll(profile seccomp.Profile) {
 	for _, a := range attempts[profile] {
 		pid, _, errno := unix.RawSyscall6(a.nr, a.args[0], a.args[1], a.args[2], 0, 0, 0)
 		if a.nr == unix.SYS_CLONE && errno == 0 && pid == 0 {
-			// The filter let a process be made: this is it, and it must not go on.
+			// The filter allowed a new process: this is the child, which must exit.
 			unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
 		}
 		fmt.Printf("%s: %d\n", a.name, errno)
 	}
-	// Each goroutine holds a thread, so the runtime must clone.
+	// Each goroutine locks a thread, so the runtime must call clone.
 	var running, all sync.WaitGroup
 	for range 8 {
 		running.Add(1)
@@ -201,8 +201,8 @@ func kernelKillsX32(t *testing.T, profile seccomp.Profile) {
 	}
 }
 
-// Over-blocking is a failure too: CPython does its ordinary work behind the
-// program, and what it may not do fails in Python's own words.
+// The filter must not block too much: CPython works behind it, and denied operations
+// raise Python's usual exceptions.
 func TestCPythonWorks(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 // Arches are the architectures that have rules and programs.
 func Arches() []string { return []string{"amd64", "arm64"} }
 
-// names is indexed by number; "" is a hole. Nil for an unknown architecture.
+// names returns the names by number, "" for an unused number, and nil for an unknown
+// architecture.
 func names(arch string) []string {
 	switch arch {
 	case "amd64":
@@ -20,7 +21,7 @@ func names(arch string) []string {
 	return nil
 }
 
-// numbers inverts names. Built once, on first use: most runs have no violation.
+// numbers inverts names. It is built on first use, because most runs have no violation.
 var numbers = sync.OnceValue(func() map[string]map[string]int {
 	all := make(map[string]map[string]int)
 	for _, arch := range Arches() {
@@ -34,8 +35,8 @@ var numbers = sync.OnceValue(func() map[string]map[string]int {
 	return all
 })
 
-// Name is the kernel's name of a system call of this machine, "syscall_N" for a
-// number that the tables do not know.
+// Name returns the kernel's name of a system call of this machine, "syscall_N" for an
+// unknown number.
 func Name(nr int) string { return NameOn(runtime.GOARCH, nr) }
 
 // Number is the inverse of [Name].

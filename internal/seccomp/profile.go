@@ -1,28 +1,28 @@
 package seccomp
 
-// Profile names the guests that a filter is for. There is no default: the zero value has
-// no rules and no program.
+// Profile is the kind of guest that a filter is for. The zero value has no rules and no
+// program.
 type Profile string
 
 const (
-	// Script is for untrusted CPython: threads, files and time, but no other
-	// process and no socket.
+	// Script is for untrusted CPython: threads, files and time, but no processes and
+	// no sockets.
 	Script Profile = "script"
-	// Command is for any program, in namespaces of its own: processes and
-	// sockets, but nothing that changes the namespaces or that the host's kernel
-	// shares between them. It relies on a private root, on pid, net, ipc, uts and
-	// cgroup namespaces, and on having no capabilities.
+	// Command is for any program in its own namespaces: processes and sockets, but
+	// nothing that changes namespaces or that the kernel shares between them. It
+	// relies on a private root, on pid, net, ipc, uts and cgroup namespaces, and on
+	// having no capabilities.
 	Command Profile = "command"
-	// Watched is Command without the kinds of memory that only a memory cgroup
-	// counts.
+	// Watched is Command without the kinds of memory that only a memory cgroup can
+	// count.
 	Watched Profile = "watched"
 )
 
-// Profiles are all profiles.
+// Profiles lists all profiles.
 func Profiles() []Profile { return []Profile{Script, Command, Watched} }
 
-// RulesOf is the allowlist of a profile: whatever it does not name is denied.
-// An unknown profile has no rules, so that everything is.
+// RulesOf returns the allowlist of a profile. Calls that it does not name are denied. An
+// unknown profile has no rules, so every call is denied.
 func RulesOf(profile Profile) []Group {
 	switch profile {
 	case Script:
@@ -35,10 +35,10 @@ func RulesOf(profile Profile) []Group {
 	return nil
 }
 
-// Hot are the calls with conditions that guests of a profile make most, hottest
-// first; the compiler tests for them before it searches. Calls without
-// conditions need no help: since 5.11 the kernel remembers that a number is
-// always allowed and does not run the program.
+// Hot lists the calls with conditions that guests of a profile make most, the most
+// frequent first. The compiler tests for them before its search. Calls without
+// conditions need no help: since 5.11 the kernel caches that a number is always allowed
+// and does not run the program.
 func Hot(profile Profile) []string {
 	switch profile {
 	case Script:

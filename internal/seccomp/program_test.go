@@ -25,8 +25,8 @@ var update = flag.Bool("update", false, "rewrite testdata and the embedded progr
 
 var modes = []seccomp.Mode{seccomp.Notify, seccomp.Errno}
 
-// machine runs the shipped bytes of one profile, architecture and mode in
-// gVisor's BPF interpreter, which does not care what it runs on.
+// machine runs the shipped program of one profile, architecture and mode in gVisor's BPF
+// interpreter, which works on any architecture.
 type machine struct {
 	profile seccomp.Profile
 	arch    string
@@ -79,7 +79,7 @@ func inEachProfile(t *testing.T, test func(t *testing.T, profile seccomp.Profile
 	}
 }
 
-// ask is what the program answers to struct seccomp_data.
+// ask returns the program's answer to struct seccomp_data.
 func (m machine) ask(t testing.TB, nr, audit uint32, args [6]uint64) linux.BPFAction {
 	t.Helper()
 	data := make([]byte, 0, 64)
@@ -96,8 +96,8 @@ func (m machine) ask(t testing.TB, nr, audit uint32, args [6]uint64) linux.BPFAc
 	return linux.BPFAction(answer)
 }
 
-// want is what an action must come out as in a mode, spelled a second time and
-// on purpose without the compile package.
+// want returns the answer for an action in a mode. It repeats the table of the compile
+// package on purpose, to check it.
 func (m machine) want(action seccomp.Action) linux.BPFAction {
 	switch action {
 	case seccomp.Allow:
@@ -119,7 +119,7 @@ func (m machine) want(action seccomp.Action) linux.BPFAction {
 
 const killed = linux.BPFAction(0x80000000)
 
-func TestShippedFilesAreFreshlyCompiled(t *testing.T) {
+func TestShippedFilesAreUpToDate(t *testing.T) {
 	files, err := compile.Files()
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestShippedFilesAreFreshlyCompiled(t *testing.T) {
 	}
 }
 
-func TestProgramIsWhatIsEmbedded(t *testing.T) {
+func TestProgramReturnsEmbeddedBytes(t *testing.T) {
 	digests := make(map[string]string)
 	for _, profile := range seccomp.Profiles() {
 		for _, mode := range modes {
@@ -178,8 +178,8 @@ func TestProgramIsWhatIsEmbedded(t *testing.T) {
 	}
 }
 
-// A long program is slow to install, which every command pays for, and growth
-// means that a rule compiled badly.
+// A long program is slow to install, and every command installs one. Growth means that a
+// rule compiles badly.
 func TestProgramsAreSmall(t *testing.T) {
 	most := map[seccomp.Profile]int{seccomp.Script: 340, seccomp.Command: 700, seccomp.Watched: 760}
 	for _, profile := range seccomp.Profiles() {
@@ -192,9 +192,9 @@ func TestProgramsAreSmall(t *testing.T) {
 	}
 }
 
-// TestCalls pins what every number gets, so that nobody widens the wall unseen.
-// It asks the compiled program, not the rules: with arguments of zero and of
-// ones, and with the rules' word on whether arguments matter at all.
+// TestCalls pins the answer for every number, so that no change widens the wall
+// unnoticed. It runs the compiled program with arguments of zero and of ones, and adds
+// from the rules whether arguments matter.
 func TestCalls(t *testing.T) {
 	inEachProfile(t, func(t *testing.T, profile seccomp.Profile) {
 		for _, arch := range seccomp.Arches() {
@@ -216,7 +216,7 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// answers is what every number gets that is not denied, a line each.
+// answers returns a line for every number that is not denied.
 func answers(t *testing.T, profile seccomp.Profile, arch string) string {
 	notify, errno := load(t, profile, arch, seccomp.Notify), load(t, profile, arch, seccomp.Errno)
 	conditional := make(map[string]bool)
@@ -245,7 +245,7 @@ func answers(t *testing.T, profile seccomp.Profile, arch string) string {
 	return got.String()
 }
 
-// conditionalRules are the rules of a profile that look at arguments.
+// conditionalRules returns the rules of a profile that check arguments.
 func conditionalRules(profile seccomp.Profile) []seccomp.Rule {
 	var rules []seccomp.Rule
 	for _, g := range seccomp.RulesOf(profile) {

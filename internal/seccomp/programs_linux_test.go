@@ -19,12 +19,12 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 )
 
-// Ordinary work, and not one denied call in it: over-blocking is a failure too.
-// Each is a shell script in an empty directory; $URL is a server of the test.
+// Ordinary work that must not cause a denied call. Each case is a shell script in an
+// empty directory; $URL is a server of the test.
 var programs = []struct {
 	name     string
-	needs    []string // programs that must be there, or the case is skipped
-	promised bool     // every Debian has them, or scripts/setup brings them: to skip would hide something
+	needs    []string // required programs; without them the case is skipped
+	promised bool     // every Debian has them or scripts/setup installs them, so the case must not be skipped
 	script   string
 }{
 	{"shell", []string{"sh"}, true, `
@@ -246,8 +246,8 @@ func absent(program string) bool {
 	return err != nil
 }
 
-// watched runs a shell script behind the Command filter and returns its output
-// and the calls that it was denied.
+// watched runs a shell script behind the Command filter and returns its output and the
+// denied calls.
 func watched(t *testing.T, url, script string) (out string, denials []string, err error) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -259,7 +259,7 @@ func watched(t *testing.T, url, script string) (out string, denials []string, er
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := child(ctx, childWatched, seccomp.Command, "/bin/sh", "-c", script)
-	cmd.WaitDelay = time.Second // what the program left behind may hold the output
+	cmd.WaitDelay = time.Second // remaining processes may keep the output open
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "URL="+url, "TMPDIR="+t.TempDir(), "no_proxy=*")
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -275,13 +275,13 @@ func watched(t *testing.T, url, script string) (out string, denials []string, er
 		t.Fatal(err)
 	}
 	denials = strings.FieldsFunc(string(lines), func(r rune) bool { return r == '\n' })
-	err = cmd.Wait() // the output is whole only then
+	err = cmd.Wait() // the output is complete only then
 	return said.String(), denials, err
 }
 
-// The watcher sees denials, so that their absence means something, and a program gets the
-// same answers as a guest.
-func TestProgramsAreWatched(t *testing.T) {
+// The other tests rely on the watcher: it must report denials, and give programs the same
+// answers as guests get.
+func TestWatcherReportsDenials(t *testing.T) {
 	if absent("perl") {
 		hosttest.Lacks(t, "perl is not installed")
 	}

@@ -5,22 +5,22 @@ import (
 	"fmt"
 )
 
-// Action is what a rule wants. Its zero value denies.
+// Action is the effect of a rule. The zero value denies.
 type Action int
 
 const (
-	// Deny hands the call to the host (Notify) or answers EPERM (Errno). It is
-	// what happens to a call without a matching rule; no rule may name it.
+	// Deny passes the call to the host (Notify) or answers EPERM (Errno). It applies
+	// to calls without a matching rule; no rule may name it.
 	Deny Action = iota
-	// Allow lets the kernel go on.
+	// Allow lets the kernel execute the call.
 	Allow
-	// NoSys answers ENOSYS, silently: the call is a probe for an interface
-	// without which the caller manages, so it is no violation.
+	// NoSys answers ENOSYS without a report: the call probes for an interface that
+	// the caller can do without, so it is no violation.
 	NoSys
-	// NotSupported answers EOPNOTSUPP, silently: as a file system does that lacks
-	// the operation, which callers expect.
+	// NotSupported answers EOPNOTSUPP without a report, as a file system without the
+	// operation does. Callers expect it.
 	NotSupported
-	// Thread hands the call to the host to be counted (Notify) or allows it
+	// Thread passes the call to the host, which counts it (Notify), or allows it
 	// (Errno).
 	Thread
 )
@@ -48,7 +48,7 @@ type Group struct {
 	Rules []Rule
 }
 
-// Rule covers one call. A call may have several rules; any of them suffices.
+// Rule is about one call. If a call has several rules, one match is enough.
 type Rule struct {
 	Call string
 	When Condition // nil is an error, not "always"
@@ -56,13 +56,12 @@ type Rule struct {
 
 // Condition is either [Always] or [Where].
 type Condition interface {
-	// Holds is the plain meaning of the condition, which tests compare with the
-	// compiled program.
+	// Holds evaluates the condition. Tests compare it with the compiled program.
 	Holds(args [6]uint64) bool
 	validate() error
 }
 
-// Always spells out that arguments do not matter.
+// Always holds for any arguments.
 type Always struct{}
 
 // Holds implements [Condition].
@@ -70,7 +69,7 @@ func (Always) Holds([6]uint64) bool { return true }
 
 func (Always) validate() error { return nil }
 
-// Where holds if all its checks do. Without a check it is an error.
+// Where holds if all its checks hold. An empty one is an error.
 type Where []Check
 
 // Holds implements [Condition].
@@ -85,7 +84,7 @@ func (w Where) Holds(args [6]uint64) bool {
 
 func (w Where) validate() error {
 	if len(w) == 0 {
-		return errors.New("no check: say Always to mean always")
+		return errors.New("no check: use Always to allow any arguments")
 	}
 	seen := make(map[int]bool)
 	for _, c := range w {
@@ -95,7 +94,7 @@ func (w Where) validate() error {
 		case seen[c.Arg]:
 			return fmt.Errorf("argument %d is checked twice", c.Arg)
 		case c.Mask == 0:
-			return fmt.Errorf("argument %d: the mask looks at nothing", c.Arg)
+			return fmt.Errorf("argument %d: the mask is empty", c.Arg)
 		case len(c.Values) == 0:
 			return fmt.Errorf("argument %d: no value is allowed", c.Arg)
 		}
@@ -109,12 +108,12 @@ func (w Where) validate() error {
 	return nil
 }
 
-// Check wants (args[Arg] & Mask) to be one of Values, over all 64 bits.
+// Check requires (args[Arg] & Mask) to be one of Values, in all 64 bits.
 //
-// Where the kernel cuts an argument to 32 bits (an ioctl request, a socket
-// domain), the rules still compare 64: a value with rubbish above is then no
-// match and is denied, whatever the kernel would have made of it. The opposite
-// mistake, comparing 64 bits in a rule that denies, is CVE-2019-7303.
+// Where the kernel uses only 32 bits of an argument (an ioctl request, a socket
+// domain), the rules still compare 64: a value with other upper bits does not match and
+// is denied. The opposite mistake, comparing 64 bits in a rule that denies, is
+// CVE-2019-7303.
 type Check struct {
 	Arg    int
 	Mask   uint64
@@ -132,17 +131,17 @@ func (c Check) holds(args [6]uint64) bool {
 
 const allBits = ^uint64(0)
 
-// is wants an argument to be exactly one of values.
+// is requires an argument to be exactly one of values.
 func is(arg int, values ...uint64) Check {
 	return Check{Arg: arg, Mask: allBits, Values: values}
 }
 
-// ignoring wants an argument, apart from the free bits, to be one of values.
+// ignoring requires an argument, without the free bits, to be one of values.
 func ignoring(arg int, free uint64, values ...uint64) Check {
 	return Check{Arg: arg, Mask: ^free, Values: values}
 }
 
-// calls allows each call whatever its arguments.
+// calls returns rules that match each call with any arguments.
 func calls(names ...string) []Rule {
 	rules := make([]Rule, 0, len(names))
 	for _, name := range names {
@@ -151,10 +150,9 @@ func calls(names ...string) []Rule {
 	return rules
 }
 
-// Validate finds what would make rules mean something else than they say: a
-// condition that is missing or empty, a name that no architecture knows (a
-// typo), a call that is conditional and not, or two rules that want different
-// things for the same arguments.
+// Validate finds mistakes that would change the meaning of rules: a missing or empty
+// condition, a call that no architecture has (a typo), a call with and without a
+// condition, or two rules with different actions for the same arguments.
 func Validate(groups []Group) error {
 	type want struct {
 		then Action
@@ -163,14 +161,14 @@ func Validate(groups []Group) error {
 	before := make(map[string][]want)
 	for _, g := range groups {
 		if g.Then != Allow && g.Then != NoSys && g.Then != NotSupported && g.Then != Thread {
-			return fmt.Errorf("group %q: action %s cannot be asked for: what no rule matches is denied", g.Name, g.Then)
+			return fmt.Errorf("group %q: no rule may have the action %s: calls without a rule are denied anyway", g.Name, g.Then)
 		}
 		if len(g.Rules) == 0 {
 			return fmt.Errorf("group %q: no rules", g.Name)
 		}
 		for _, r := range g.Rules {
 			if r.When == nil {
-				return fmt.Errorf("group %q: %s: no condition: say Always to mean always", g.Name, r.Call)
+				return fmt.Errorf("group %q: %s: no condition: use Always to allow any arguments", g.Name, r.Call)
 			}
 			if err := r.When.validate(); err != nil {
 				return fmt.Errorf("group %q: %s: %w", g.Name, r.Call, err)
@@ -194,9 +192,9 @@ func Validate(groups []Group) error {
 	return nil
 }
 
-// disjoint says whether two conditions can be seen to never hold together: there
-// is an argument at which every value of the one differs from every value of the
-// other, in a bit that both look at. Then the order of rules decides nothing.
+// disjoint reports whether two conditions provably never hold together: for some
+// argument, every value of one differs from every value of the other in a bit that both
+// check. Then the order of the rules does not matter.
 func disjoint(a, b Where) bool {
 	for _, x := range a {
 		for _, y := range b {
@@ -228,8 +226,8 @@ func known(call string) bool {
 	return false
 }
 
-// Decide is what the rules say about one call, without any BPF. It is slow and
-// plain on purpose: it is the meaning that the compiled program is tested by.
+// Decide evaluates the rules for one call without BPF. It is slow and simple on purpose:
+// tests compare the compiled program with it.
 func Decide(groups []Group, call string, args [6]uint64) Action {
 	for _, g := range groups {
 		for _, r := range g.Rules {

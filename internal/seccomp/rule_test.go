@@ -18,8 +18,8 @@ func TestRulesAreValid(t *testing.T) {
 	}
 }
 
-// Whatever is empty, missing or misspelt is an error: it must not come to mean
-// "allow everything".
+// An empty, missing or misspelled part of a rule is an error. It must not mean "allow
+// everything".
 func TestValidateRefuses(t *testing.T) {
 	one := func(when Condition) []Group {
 		return []Group{{"g", Allow, []Rule{{"read", when}}}}
@@ -29,18 +29,18 @@ func TestValidateRefuses(t *testing.T) {
 		groups []Group
 		want   string
 	}{
-		{"no condition", one(nil), "say Always"},
-		{"empty condition", one(Where{}), "say Always"},
-		{"nil condition", one(Where(nil)), "say Always"},
+		{"no condition", one(nil), "use Always"},
+		{"empty condition", one(Where{}), "use Always"},
+		{"nil condition", one(Where(nil)), "use Always"},
 		{"no values", one(Where{is(0)}), "no value is allowed"},
-		{"no mask", one(Where{{Arg: 0, Values: []uint64{0}}}), "looks at nothing"},
+		{"no mask", one(Where{{Arg: 0, Values: []uint64{0}}}), "the mask is empty"},
 		{"value outside of mask", one(Where{ignoring(0, 1, 1)}), "never matches"},
 		{"seventh argument", one(Where{is(6, 0)}), "does not exist"},
 		{"negative argument", one(Where{is(-1, 0)}), "does not exist"},
 		{"argument twice", one(Where{is(1, 0), is(1, 2)}), "checked twice"},
 		{"typo", []Group{{"g", Allow, calls("raed")}}, "no architecture"},
-		{"no action", []Group{{"g", Deny, calls("read")}}, "cannot be asked for"},
-		{"unknown action", []Group{{"g", 77, calls("read")}}, "cannot be asked for"},
+		{"no action", []Group{{"g", Deny, calls("read")}}, "no rule may have the action"},
+		{"unknown action", []Group{{"g", 77, calls("read")}}, "no rule may have the action"},
 		{"no rules", []Group{{"g", Allow, nil}}, "no rules"},
 		{"twice", []Group{{"g", Allow, calls("read", "read")}}, "listed again"},
 		{"widened elsewhere", append(one(Where{is(0, 1)}), Group{"h", Allow, calls("read")}), "listed again"},
@@ -58,7 +58,7 @@ func TestValidateRefuses(t *testing.T) {
 	}
 }
 
-// Two answers for one call are fine where no arguments get both.
+// A call may have two actions if no arguments match both.
 func TestValidateAllowsDisjointRules(t *testing.T) {
 	for name, pair := range map[string][2]Where{
 		"values":        {{is(0, 1, 2)}, {is(0, 3)}},
@@ -103,7 +103,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s %s: %d, %v, want %d", test.arch, test.name, got, ok, test.nr)
 		}
 	}
-	for _, nr := range []int{-1, 350, 9999, 1 << 40} { // 350: a hole
+	for _, nr := range []int{-1, 350, 9999, 1 << 40} { // 350 is unused
 		if got := NameOn("amd64", nr); !strings.HasPrefix(got, "syscall_") {
 			t.Errorf("%d: %s", nr, got)
 		}

@@ -1,14 +1,14 @@
 package seccomp
 
-// The groups that every profile has, each for the same reason: what a program
-// needs to live with its own descriptors, files, memory, threads and time. What
-// differs is in rules_script.go and in the rules_command files. A name that one
-// architecture lacks is simply absent there.
+// The groups that every profile has: calls that a program needs for its own
+// descriptors, files, memory, threads and time. The other groups are in
+// rules_script.go and in the rules_command files. On an architecture without a call,
+// its rule is ignored.
 //
-// They are functions, so that nobody who holds one list can change another's.
+// They are functions, so that changing one list does not change another.
 
-// useDescriptors is work on descriptors that exist. Whatever a guest holds, it
-// may use.
+// useDescriptors: reading and writing open descriptors. A guest may use every
+// descriptor that it has.
 func useDescriptors() Group {
 	return Group{"data", Allow, calls(
 		"read", "write", "readv", "writev", "pread64", "pwrite64",
@@ -19,10 +19,10 @@ func useDescriptors() Group {
 	)}
 }
 
-// usePaths is work on files by name; to open them is each profile's own matter. The
-// filter cannot read names; Landlock and the mounts decide which files exist and
-// which can be written, and the private /tmp is sized. Nowhere here: chroot,
-// mounts, handles (open_by_handle_at walks past mounts).
+// usePaths: operations on files by name, except opening them, which differs by profile.
+// The filter cannot read names; Landlock and the mounts decide which files exist and
+// which can be written, and the private /tmp has a size limit. Not in any profile:
+// chroot, mounts, file handles (open_by_handle_at bypasses mounts).
 func usePaths() Group {
 	return Group{"files", Allow, calls(
 		"stat", "lstat", "fstat", "newfstatat", "statx", "statfs", "fstatfs",
@@ -38,8 +38,7 @@ func usePaths() Group {
 	)}
 }
 
-// controlDescriptors is only those fcntl commands that act on the descriptor
-// itself.
+// controlDescriptors: only the fcntl commands that affect the descriptor itself.
 func controlDescriptors() Group {
 	return Group{"fcntl", Allow, []Rule{{"fcntl", Where{is(1,
 		fDupFD, fGetFD, fSetFD, fGetFL, fSetFL,
@@ -47,21 +46,21 @@ func controlDescriptors() Group {
 		fDupFDCloexec, fGetPipeSize, fGetSeals)}}}}
 }
 
-// askDescriptors is what anybody may ask of a descriptor. ioctl is a thousand
-// interfaces in one call, so it is always a list of requests. TIOCSTI (typing
-// into the caller's terminal) is why. TCGETS2 is what isatty asks since glibc
-// 2.42. FICLONE is what pathlib.Path.copy (3.14) and cp try first, EPERM would
-// end it, and it does no more than copy_file_range.
-func askDescriptors() Group {
+// queryDescriptors: harmless ioctl requests. ioctl is a thousand interfaces in one
+// call, so it is always limited to a list of requests; TIOCSTI, which types into the
+// caller's terminal, shows why. isatty uses TCGETS2 since glibc 2.42.
+// pathlib.Path.copy (3.14) and cp try FICLONE first and give up at EPERM; it does no
+// more than copy_file_range.
+func queryDescriptors() Group {
 	return Group{"ioctl", Allow, []Rule{{"ioctl", Where{is(1,
 		tcGets, tcGets2, tiocGWinSz, fioNRead, fioNBIO, fioNClex, fioClex, fiClone)}}}}
 }
 
-// useMemory is memory of one's own. PROT_EXEC stays: dlopen maps .so files with
-// it, a filter cannot tell a file of the host's from another, and code that a
-// guest brings runs behind the same filter. madvise is free: numpy and new glibc
-// use advice beyond the classical, and what touches others needs a capability.
-// How much memory is the limits' business.
+// useMemory: the guest's own memory. PROT_EXEC is allowed: dlopen maps .so files with
+// it, a filter cannot distinguish files of the host from others, and a guest's own
+// machine code runs behind the same filter. madvise is allowed with any advice: numpy
+// and recent glibc use new kinds, and those that affect other processes need a
+// capability. Limits bound the amount of memory.
 func useMemory() Group {
 	return Group{"memory", Allow, calls(
 		"mmap", "munmap", "mremap", "mprotect", "brk",
@@ -69,8 +68,8 @@ func useMemory() Group {
 	)}
 }
 
-// liveAsThreads is for threads that exist. set_robust_list and rseq are libc's.
-func liveAsThreads() Group {
+// manageThreads: calls of existing threads. libc uses set_robust_list and rseq.
+func manageThreads() Group {
 	return Group{"threads", Allow, calls(
 		"futex", "futex_waitv", "rseq", "set_robust_list", "set_tid_address",
 		"sched_yield", "sched_getaffinity", "sched_getparam", "sched_getscheduler",
@@ -79,8 +78,8 @@ func liveAsThreads() Group {
 	)}
 }
 
-// tellTime reads clocks and sleeps. Nowhere here: whatever sets a clock.
-func tellTime() Group {
+// readClocks: reading clocks and sleeping. Not in any profile: setting a clock.
+func readClocks() Group {
 	return Group{"time", Allow, calls(
 		"clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep",
 		"gettimeofday", "time", "times",
@@ -88,7 +87,7 @@ func tellTime() Group {
 	)}
 }
 
-// waitForEvents is select, asyncio, and the end of children.
+// waitForEvents: select, asyncio, and waiting for children.
 func waitForEvents() Group {
 	return Group{"waiting", Allow, calls(
 		"poll", "ppoll", "select", "pselect6",
@@ -99,19 +98,18 @@ func waitForEvents() Group {
 	)}
 }
 
-// takeSignals is for signals that arrive, and for those that a thread sends to
-// one other thread by its number: who is in reach is decided by the pid
-// namespace and Landlock's scope.
-func takeSignals() Group {
+// receiveSignals: handling signals, and sending one to a thread by its number. The pid
+// namespace and Landlock's scope decide which threads are reachable.
+func receiveSignals() Group {
 	return Group{"signals", Allow, calls(
 		"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending",
 		"rt_sigsuspend", "rt_sigtimedwait", "sigaltstack", "tgkill", "tkill",
 	)}
 }
 
-// knowOneself is what a process may know about itself and its machine,
-// read-only, and randomness. setsid only leaves a group.
-func knowOneself() Group {
+// inspectSelf: reading information about the process and the machine, and randomness.
+// setsid only leaves a process group.
+func inspectSelf() Group {
 	return Group{"self", Allow, calls(
 		"getpid", "getppid", "gettid", "getpgrp", "getpgid", "getsid", "setsid",
 		"getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups",
@@ -119,17 +117,17 @@ func knowOneself() Group {
 	)}
 }
 
-// limitOneself reads and sets one's own limits: a worker lowers its own after it
-// has inherited the filter, and shells have ulimit. This is safe only because a
-// limit is set with its hard value and the capabilities are gone before a guest
-// runs: then the kernel lets nobody raise it. The filter does not see which it
-// is, since the new value is in memory. Another process's limits: denied, since
-// the kernel asks no more than the same user, and the guest's supervisor has it.
-func limitOneself() Group {
+// limitSelf: reading and setting the process's own limits. A worker lowers its limits
+// after it has inherited the filter, and shells have ulimit. This is safe only because
+// hard limits are set and capabilities dropped before a guest runs, so that the kernel
+// refuses to raise them. The filter cannot check the new value, which is in memory.
+// Limits of other processes are denied, because the kernel requires only the same user,
+// which the guest's supervisor has too.
+func limitSelf() Group {
 	return Group{"limits", Allow, []Rule{{"prlimit64", Where{is(0, 0)}}}}
 }
 
-// setOwnOptions is options of the thread itself, and questions.
+// setOwnOptions: prctl options that read state or affect only the thread itself.
 func setOwnOptions() Group {
 	return Group{"prctl", Allow, []Rule{
 		{"prctl", Where{is(0,
@@ -139,31 +137,31 @@ func setOwnOptions() Group {
 	}}
 }
 
-// giveUpRights is calls that only ever take rights away. A worker inherits the
-// filter and then drops capabilities and adds Landlock; a guest may do as much.
-func giveUpRights() Group {
+// dropRights: calls that can only remove rights. A worker inherits the filter and then
+// drops capabilities and adds Landlock; a guest may do the same.
+func dropRights() Group {
 	return Group{"less rights", Allow, append(calls(
 		"capset", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
 	), Rule{"prctl", Where{is(0, prSetNoNewPrivs), is(1, 1)}})}
 }
 
-// useSockets is for sockets that exist, without a word about addresses.
+// useSockets: using existing sockets, without addresses.
 func useSockets() Group {
 	return Group{"sockets", Allow, calls("shutdown", "getsockname", "getpeername")}
 }
 
-// olderCall is newer calls that have an older form. What they ask is in
-// memory, where a filter cannot see it (clone3, openat2, the *xattrat calls), or
-// they are young code that a caller can do without. ENOSYS says "this kernel is
-// older", and every caller has an answer to that; EPERM would be taken for the
-// final word. Probing is no violation, so it is not reported.
-func olderCall() Group {
+// refuseNewerCalls: newer calls for which an older call exists. Their arguments are in
+// memory, where a filter cannot see them (clone3, openat2, the *xattrat calls), or they
+// are new kernel code that callers can do without. ENOSYS means "this kernel is older",
+// and every caller then uses the older call; after EPERM it would give up. Probing is
+// no violation, so it is not reported.
+func refuseNewerCalls() Group {
 	return Group{"older call", NoSys, calls(
 		"clone3", "openat2", "getxattrat", "listxattrat",
 		"futex_wait", "futex_wake", "futex_requeue",
 		"map_shadow_stack", "mseal",
-		// Where memory lies on a machine of many nodes. OpenBLAS (numpy) asks
-		// for it on its own and does without, so it is no violation.
+		// NUMA placement of memory. OpenBLAS (numpy) asks for it and can do
+		// without, so it is no violation.
 		"get_mempolicy", "mbind",
 	)}
 }

@@ -1,8 +1,8 @@
 package seccomp
 
-// commandSockets is the network of the guest's own namespace, which decides what
-// can be reached. The filter decides which of the kernel's protocols exist: TCP,
-// UDP, local sockets, and asking for the list of interfaces.
+// commandSockets: the network. The guest's network namespace decides which hosts are
+// reachable. The filter decides which protocols of the kernel can be used: TCP, UDP,
+// local sockets, and listing interfaces.
 func commandSockets() []Group {
 	anyFlags := uint64(sockNonblock | sockCloexec)
 	return []Group{
@@ -11,11 +11,11 @@ func commandSockets() []Group {
 			"sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "recvmmsg",
 		)},
 
-		// By list, since each of the others is a parser of its own and some do not
-		// end at the namespace (AF_VSOCK reaches the hypervisor). Not here: MPTCP
-		// (below), SCTP, UDP-Lite, ping sockets, raw ones, and of the netlink
-		// family everything but the routes that getifaddrs reads. That TCP goes
-		// with streams and UDP with datagrams is for the kernel to say.
+		// An allowlist, because each other family is another parser, and namespaces do
+		// not confine all of them (AF_VSOCK reaches the hypervisor). Excluded: MPTCP
+		// (below), SCTP, UDP-Lite, ping and raw sockets, and all netlink protocols but
+		// NETLINK_ROUTE, which getifaddrs reads. The kernel checks that TCP has the
+		// type stream and UDP datagram.
 		{"new sockets", Allow, []Rule{
 			{"socket", Where{is(0, afUnix), localType, is(2, 0, afUnix)}},
 			{"socketpair", Where{is(0, afUnix), localType, is(2, 0, afUnix)}},
@@ -23,16 +23,16 @@ func commandSockets() []Group {
 			{"socket", Where{is(0, afNetlink), ignoring(1, anyFlags, sockRaw, sockDgram), is(2, netlinkRoute)}},
 		}},
 
-		// Go asks for MPTCP whenever it listens, and takes TCP when there is none.
+		// Go tries MPTCP whenever it listens, and falls back to TCP.
 		{"multipath", NoSys, []Rule{
 			{"socket", Where{is(0, afInet, afInet6), ignoring(1, anyFlags, sockStream), is(2, protoMPTCP)}},
 		}},
 
 		setSocketOptions(),
 
-		// To read an option is harmless, with exceptions that the bounds leave
-		// out: from 64 on, level IP and IPv6 belong to netfilter and to multicast
-		// routing; TCP_ZEROCOPY_RECEIVE is 35 and maps pages.
+		// Reading an option is harmless, with exceptions that the bounds exclude: from
+		// 64 on, options of IP and IPv6 belong to netfilter and multicast routing;
+		// TCP_ZEROCOPY_RECEIVE is 35 and maps pages.
 		{"asking sockets", Allow, []Rule{
 			{"getsockopt", Where{is(1, solSocket), ignoring(2, 0x7f, 0)}},
 			{"getsockopt", Where{is(1, protoIP, protoIPv6), ignoring(2, 0x3f, 0)}},
@@ -42,7 +42,7 @@ func commandSockets() []Group {
 			{"getsockopt", Where{is(1, solNetlink), ignoring(2, 0x1f, 0)}},
 		}},
 
-		// The list of interfaces, the old way.
+		// Listing interfaces with ioctl.
 		{"interfaces", Allow, []Rule{{"ioctl", Where{is(1,
 			siocAtMark, siocGIfName, siocGIfConf, siocGIfFlags, siocGIfAddr, siocGIfDstAddr,
 			siocGIfBrdAddr, siocGIfNetmask, siocGIfMetric, siocGIfMTU, siocGIfHWAddr,
@@ -50,20 +50,19 @@ func commandSockets() []Group {
 	}
 }
 
-// setSocketOptions is the options that change how a connection behaves, level by
-// level. Not here, of each level:
+// setSocketOptions: options that change how a connection behaves, by level. Excluded:
 //
-//   - socket: the ATTACH family (they hand the kernel a program), SO_ZEROCOPY and
-//     SO_TXTIME (rare, young), SO_MARK.
-//   - IP and IPv6: from 64 on they are netfilter's tables, whose parsers were the
-//     way out of many a container; IP_OPTIONS, IP_MSFILTER, IPV6_ADDRFORM,
-//     IPV6_RTHDR and IPsec policies have a history too; IP_TRANSPARENT and
-//     IP_FREEBIND borrow addresses of others.
+//   - socket: the ATTACH family (they give the kernel a program), SO_ZEROCOPY and
+//     SO_TXTIME (rare and new), SO_MARK.
+//   - IP and IPv6: from 64 on they are netfilter's tables, whose parsers allowed many
+//     container escapes; IP_OPTIONS, IP_MSFILTER, IPV6_ADDRFORM, IPV6_RTHDR and IPsec
+//     policies had bugs too; IP_TRANSPARENT and IP_FREEBIND use addresses of other
+//     hosts.
 //   - TCP: TCP_ULP (TLS in the kernel), TCP_REPAIR, the MD5 and AO keys.
 //   - UDP: UDP_ENCAP (IPsec).
 //
-// The FORCE options need a capability: the kernel refuses them, and sd-bus and
-// quic-go then take the plain ones.
+// The FORCE options need a capability: the kernel refuses them, and sd-bus and quic-go
+// then use the plain ones.
 func setSocketOptions() Group {
 	return Group{"socket options", Allow, []Rule{
 		{"setsockopt", Where{is(1, solSocket), is(2,

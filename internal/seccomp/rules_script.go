@@ -1,84 +1,83 @@
 package seccomp
 
-// scriptRules is the allowlist for untrusted CPython 3.9 to 3.14, its standard
-// library and numpy, on glibc and musl. Whatever is not here is denied;
-// hints_script.go says to a guest why.
+// scriptRules returns the allowlist for untrusted CPython 3.9 to 3.14, its standard
+// library and numpy, on glibc and musl. All other calls are denied; hints_script.go has
+// the advice for their authors.
 //
-// The measure of each group: does CPython need it, and does another wall decide
-// about what the filter cannot see?
+// Each group must answer two questions: does CPython need the calls, and which wall
+// checks what the filter cannot see?
 func scriptRules() []Group {
 	return []Group{
-		// Not here: splice, tee, vmsplice (page-cache bugs such as Dirty Pipe;
-		// nothing in the standard library calls them on its own), nor flock: an
-		// exclusive lock needs no right to write, so that a guest could hold one
-		// on a file that it shares with other runs. fcntl's locks need the right.
+		// Excluded: splice, tee, vmsplice (page-cache bugs such as Dirty Pipe; the
+		// standard library does not call them internally), and flock: an exclusive lock
+		// needs no write permission, so a guest could lock a file that other runs share.
+		// fcntl's locks need it.
 		useDescriptors(),
 
-		// Not here: mknod (devices), chown (an unprivileged uid gets EPERM
-		// anyway), sync and syncfs (they stall the whole host), changing extended
-		// attributes (Landlock does not control that).
+		// Excluded: mknod (devices), chown (an unprivileged uid gets EPERM anyway),
+		// sync and syncfs (they stall the whole host), changing extended attributes
+		// (Landlock does not check it).
 		usePaths(),
 
-		// A script writes to nothing but its own /tmp, which has a size.
+		// A script can write only to its own /tmp, which has a size limit.
 		{"reserving", Allow, calls("fallocate")},
 
-		// With any mode: no file that a script makes outlives it.
+		// Any mode is allowed, because files of a script are deleted with it.
 		{"opening", Allow, calls("open", "openat", "creat")},
 
-		// fchmodat2 has all its arguments in registers and the power of fchmodat.
-		// glibc takes EPERM from it for the final answer.
+		// fchmodat2 has all its arguments in registers and does no more than fchmodat.
+		// glibc does not fall back after EPERM.
 		{"modes", Allow, calls("chmod", "fchmod", "fchmodat", "fchmodat2")},
 
-		// Not here: F_SETOWN and F_SETSIG (the kernel would send signals on the
-		// guest's behalf), F_SETPIPE_SZ (memory that no limit counts), F_NOTIFY
-		// and F_SETLEASE (they watch others).
+		// Excluded: F_SETOWN and F_SETSIG (the kernel would send signals for the
+		// guest), F_SETPIPE_SZ (memory that no limit counts), F_NOTIFY and F_SETLEASE
+		// (they watch other processes).
 		controlDescriptors(),
 
-		askDescriptors(),
+		queryDescriptors(),
 
-		// Not here: mlock (pins pages of the host), memfd_create (memory outside
+		// Excluded: mlock (it pins pages of the host), memfd_create (memory outside the
 		// limits, and files to execute), pkey_*, remap_file_pages.
 		useMemory(),
 
-		liveAsThreads(),
+		manageThreads(),
 
-		// A thread, and nothing that shares less than a thread does; see
-		// threadClone. All other clones, fork and vfork are processes: denied.
+		// Only threads, which share everything; see threadClone. All other clones, fork
+		// and vfork create processes and are denied.
 		{"new thread", Thread, []Rule{{"clone", threadClone}}},
 
-		// Not here: timer_create (no caller in the standard library, and a history
-		// of races).
-		tellTime(),
+		// Excluded: timer_create (the standard library does not use it, and it had many
+		// races).
+		readClocks(),
 
-		// Not here: inotify, fanotify, signalfd, aio.
+		// Excluded: inotify, fanotify, signalfd, aio.
 		waitForEvents(),
 
-		// Not here: rt_sigqueueinfo and its sibling (they forge siginfo).
-		takeSignals(),
+		// Excluded: rt_sigqueueinfo and rt_tgsigqueueinfo (they forge siginfo).
+		receiveSignals(),
 
-		// A guest may signal itself. A negative pid, one message to everybody (-1)
-		// or to a process group, has no use for a guest without children, so it is
-		// not left to the pid namespace and Landlock alone.
+		// A guest may signal itself. A negative pid, which means all processes (-1) or a
+		// process group, is useless to a guest without children, so the filter denies it
+		// in addition to the pid namespace and Landlock.
 		{"kill", Allow, []Rule{{"kill", Where{ignoring(0, maxPID, 0)}}}},
 
-		knowOneself(),
-		limitOneself(),
+		inspectSelf(),
+		limitSelf(),
 		setOwnOptions(),
 
-		// The parent-death signal may only be SIGKILL: then it can end the guest
-		// and nothing else.
+		// The parent-death signal may only be SIGKILL, which can only end the guest.
 		{"end with the parent", Allow, []Rule{
 			{"prctl", Where{is(0, prSetPDeathSig), is(1, sigKill)}},
 		}},
 
-		giveUpRights(),
+		dropRights(),
 		useSockets(),
 
-		// A pair of connected sockets inside the process: asyncio's way to wake
-		// itself. There is no socket(), so nothing here leads out. No address can
-		// be given, and descriptors cannot be passed except by the fork server.
-		// getsockopt: what socket.socket(fileno=…) asks. setsockopt is not here:
-		// SO_ATTACH_FILTER hands the kernel a program, and a pair needs no option.
+		// A pair of connected sockets inside the process, which asyncio uses to wake
+		// itself. Without socket(), addresses, and passing descriptors (only the fork
+		// server may), a pair cannot reach anything outside. socket.socket(fileno=…)
+		// calls getsockopt. setsockopt is excluded: SO_ATTACH_FILTER gives the kernel a
+		// program, and a pair needs no option.
 		{"socket pairs", Allow, []Rule{
 			{"socketpair", Where{is(0, afUnix), localType, is(2, 0)}},
 			{"sendto", Where{is(4, 0)}},
@@ -91,24 +90,23 @@ func scriptRules() []Group {
 			}},
 		}},
 
-		// The fork server's way back to its own namespaces after each fork. Like
-		// ControlFD, a guest cannot have these descriptors, and without
-		// capabilities the kernel would refuse it anyway.
+		// The fork server returns to its own namespaces after each fork. A guest cannot
+		// have these descriptors, as with ControlFD, and without capabilities the kernel
+		// would refuse the call anyway.
 		{"own namespaces", Allow, []Rule{
 			{"setns", Where{is(0, MountNSFD), is(1, cloneNewNS)}},
 			{"setns", Where{is(0, PIDNSFD), is(1, cloneNewPID)}},
 		}},
 
-		olderCall(),
+		refuseNewerCalls(),
 
-		// One more that this interpreter does without: asyncio tries it out on 3.12
-		// and 3.13 before it uses threads instead.
+		// asyncio of 3.12 and 3.13 tries pidfd_open and falls back to threads.
 		{"no need", NoSys, calls("pidfd_open")},
 
-		// The one socket that nobody asked for: glibc looks for its name service
-		// daemon whenever a user is looked up (os.path.expanduser, tarfile), with
-		// exactly these arguments, and reads /etc/passwd when there is none. It
-		// gets no socket either, but is not reported as an attempt at the network.
+		// glibc tries to connect to its name service daemon at each lookup of a user
+		// (os.path.expanduser, tarfile), with exactly these arguments, and reads
+		// /etc/passwd if there is none. The call is refused, but not reported as an
+		// attempt to use the network.
 		{"name service", NoSys, []Rule{{"socket", Where{
 			is(0, afUnix), is(1, sockStream|sockCloexec|sockNonblock), is(2, 0)}}}},
 	}
@@ -117,27 +115,27 @@ func scriptRules() []Group {
 // localType is the second argument of socket and socketpair for AF_UNIX.
 var localType = ignoring(1, sockNonblock|sockCloexec, sockStream, sockDgram, sockSeqpacket)
 
-// threadClone is what pthread_create asks for: the six that make a thread, any
-// of libc's conveniences, and no other bit. That excludes namespaces, an exit
-// signal, CLONE_PARENT, CLONE_PIDFD, CLONE_PTRACE and all of the upper half.
-// clone takes its flags in a register, so between the check and the kernel's use
-// (also when the host lets the call continue) nobody can change them.
+// threadClone matches the flags of pthread_create: the six that make a thread, optional
+// ones of libc, and no other bit. That excludes namespaces, an exit signal,
+// CLONE_PARENT, CLONE_PIDFD, CLONE_PTRACE and all of the upper half. The flags of clone
+// are in a register, so they cannot change between the check and the kernel's use, even
+// if the host lets the call continue.
 var threadClone = Where{ignoring(0,
 	cloneSysVSem|cloneSetTLS|cloneParentSetTID|cloneChildClearTID|cloneDetached|cloneChildSetTID,
 	cloneVM|cloneFS|cloneFiles|cloneSighand|cloneThread)}
 
-// IsThread says whether a call that a script's filter handed to the host creates
-// a thread, by the rule itself. The host may let exactly those continue; all else
-// that it is asked is denied. A command's filter never asks about threads.
+// IsThread reports whether a call that a script's filter passed to the host creates a
+// thread, by the rule itself. The host may let exactly those continue; it denies all
+// other calls. A command's filter passes no threads to the host.
 func IsThread(nr int, args [6]uint64) bool {
 	return Name(nr) == "clone" && threadClone.Holds(args)
 }
 
-// ThreadFails says that the kernel will not make a thread that [IsThread] knows: on
-// amd64 it refuses thread-local storage outside of what a process can address. That is
-// in a register, too. A guest that asks for it in a loop makes the host work for
-// nothing, and has to be counted.
+// ThreadFails reports whether the kernel will refuse a thread that [IsThread] accepts:
+// on amd64 it refuses an address of thread-local storage, also in a register, that a
+// process cannot use. A guest that tries this in a loop causes work for the host, so it
+// has to be counted.
 func ThreadFails(arch string, args [6]uint64) bool {
-	const lastAddress = 1<<47 - 4096 // with five levels of page tables, nobody has more unasked
+	const lastAddress = 1<<47 - 4096 // the default also with five levels of page tables
 	return arch == "amd64" && args[0]&cloneSetTLS != 0 && args[4] >= lastAddress
 }

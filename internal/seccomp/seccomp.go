@@ -7,25 +7,25 @@ import (
 	"runtime"
 )
 
-// Mode says who answers a denied call.
+// Mode selects what answers a denied call.
 type Mode string
 
 const (
-	// Notify hands denied calls, and a script's new threads, to the host
-	// through a seccomp listener. Needs Linux 5.0, and 5.5 to let threads
-	// continue. The guest waits until the host answers.
+	// Notify passes denied calls, and a script's new threads, to the host through a
+	// seccomp listener. It needs Linux 5.0, and 5.5 to let threads continue. The
+	// guest waits until the host answers.
 	Notify Mode = "notify"
-	// Errno answers EPERM in the kernel: nobody sees the attempt, and threads
-	// are bounded by limits alone.
+	// Errno answers EPERM in the kernel. Attempts are not reported, and only limits
+	// bound threads.
 	Errno Mode = "errno"
 )
 
-// ControlFD is the one descriptor on which a script's sendmsg and recvmsg are
-// allowed: they pass descriptors between processes, which the fork server needs
-// and a guest must not have.
+// ControlFD is the only descriptor on which a script's sendmsg and recvmsg are allowed.
+// They pass descriptors between processes, which the fork server needs and a guest must
+// not be able to do.
 const ControlFD = 1020
 
-// MountNSFD and PIDNSFD are the only descriptors that a script's setns takes.
+// MountNSFD and PIDNSFD are the only descriptors that a script's setns may use.
 const (
 	MountNSFD = 1021
 	PIDNSFD   = 1022
@@ -60,7 +60,7 @@ func Program(profile Profile, mode Mode) ([]byte, error) {
 		return nil, fmt.Errorf("seccomp: unknown mode %q (want %q or %q)", mode, Notify, Errno)
 	}
 	if prog == "" {
-		return nil, fmt.Errorf("seccomp: no program for %s/%s (there is one for linux/amd64 and linux/arm64)", runtime.GOOS, runtime.GOARCH)
+		return nil, fmt.Errorf("seccomp: no program for %s/%s, only for linux/amd64 and linux/arm64", runtime.GOOS, runtime.GOARCH)
 	}
 	if len(prog)%instructionSize != 0 || len(prog)/instructionSize > maxInstructions {
 		return nil, fmt.Errorf("seccomp: the embedded program of %d bytes is damaged; run go generate ./internal/seccomp", len(prog))
@@ -68,8 +68,8 @@ func Program(profile Profile, mode Mode) ([]byte, error) {
 	return []byte(prog), nil
 }
 
-// Digest is a short name for a program, so that a report can say which one was
-// installed and the host can compare it with the one it planned.
+// Digest returns a short hash of a program, which a report shows, and which the host
+// compares with that of the planned program.
 func Digest(prog []byte) string {
 	sum := sha256.Sum256(prog)
 	return hex.EncodeToString(sum[:8])

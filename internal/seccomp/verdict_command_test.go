@@ -38,7 +38,7 @@ func TestCommandModeVerdicts(t *testing.T) {
 				verdict{"open", a(pointer, flags, mode), want}, verdict{"open", a(pointer, flags, mode|high), want},
 				verdict{"openat", a(3, pointer, flags, mode), want}, verdict{"openat", a(3, pointer, flags, mode|1<<16), want})
 		}
-		// Nothing is made, and no mode is read.
+		// No file is created, so the mode is ignored.
 		for _, flags := range []uint64{0, unix.O_RDWR | unix.O_TRUNC, unix.O_DIRECTORY, unix.O_PATH | high} {
 			table = append(table,
 				verdict{"open", a(pointer, flags, mode), seccomp.Allow}, verdict{"openat", a(3, pointer, flags, mode), seccomp.Allow})
@@ -163,14 +163,14 @@ func TestCommandProcessVerdicts(t *testing.T) {
 		{"personality", a(0), seccomp.Allow},
 		{"personality", a(0x40000), seccomp.Allow},                // ADDR_NO_RANDOMIZE
 		{"personality", a(0x400000), seccomp.Deny},                // READ_IMPLIES_EXEC
-		{"personality", a(0x40000 | 0x400000), seccomp.Deny},      // both
+		{"personality", a(0x40000 | 0x400000), seccomp.Deny},      // both flags
 		{"personality", a(8), seccomp.Deny},                       // PER_LINUX32
 		{"personality", a(0x20000), seccomp.Deny},                 // UNAME26
-		{"personality", a(0x40000 | high), seccomp.Deny},          // rubbish above
-		{"personality", a(0xfffffffe00000000 | 8), seccomp.Deny},  // rubbish above
-		{"personality", a(minusOne &^ 0xffffffff), seccomp.Deny},  // zero with rubbish
-		{"personality", a(0xffffffff | 1<<32), seccomp.Deny},      // query with rubbish
-		{"personality", a(0x7fffffff00000000), seccomp.Deny},      // zero with rubbish
+		{"personality", a(0x40000 | high), seccomp.Deny},          // other upper bits
+		{"personality", a(0xfffffffe00000000 | 8), seccomp.Deny},  // other upper bits
+		{"personality", a(minusOne &^ 0xffffffff), seccomp.Deny},  // zero with upper bits
+		{"personality", a(0xffffffff | 1<<32), seccomp.Deny},      // query with upper bits
+		{"personality", a(0x7fffffff00000000), seccomp.Deny},      // zero with upper bits
 		{"personality", a(0xffffffff00000000 | 68), seccomp.Deny}, // neither
 	})
 }
@@ -417,11 +417,11 @@ func TestCommandSocketVerdicts(t *testing.T) {
 	})
 }
 
-// What the child of a jail does between its filter and the command's execve. If
-// one of these were denied, no command would start.
-func TestCommandAllowsItsOwnStart(t *testing.T) {
+// These are the calls of a jail's child between its filter and the command's execve. If
+// one were denied, no command would start.
+func TestCommandProfileAllowsStartOfCommand(t *testing.T) {
 	check(t, seccomp.Command, []verdict{
-		{"sendmsg", a(5, pointer, unix.MSG_NOSIGNAL), seccomp.Allow}, // hands out the listener
+		{"sendmsg", a(5, pointer, unix.MSG_NOSIGNAL), seccomp.Allow}, // sends the listener
 		{"sendto", a(5, pointer, 4, unix.MSG_NOSIGNAL, 0, 0), seccomp.Allow},
 		{"recvmsg", a(5, pointer), seccomp.Allow},
 		{"dup3", a(5, 0, 0), seccomp.Allow},
@@ -447,7 +447,7 @@ func TestCommandAllowsItsOwnStart(t *testing.T) {
 	})
 }
 
-// commandNever is written by hand, like scriptNever.
+// commandNever is maintained by hand, like scriptNever.
 var commandNever = []string{
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease",
 	"kcmp", "pidfd_getfd", "perf_event_open", "clone3",
@@ -465,7 +465,7 @@ var commandNever = []string{
 	"setxattrat", "removexattrat", "file_setattr", "lsm_set_self_attr", "openat2",
 }
 
-// Without a memory cgroup, memory that no process need have mapped is refused.
+// Without a memory cgroup, memory that need not be mapped is refused.
 func TestWatchedVerdicts(t *testing.T) {
 	check(t, seccomp.Watched, []verdict{
 		{"memfd_create", a(pointer, unix.MFD_CLOEXEC), seccomp.NoSys},

@@ -17,14 +17,14 @@ const (
 		unix.CLONE_THREAD | unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID
 	threadMusl  = threadGlibc | unix.CLONE_DETACHED
 	threadPlain = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD
-	high        = 1 << 32  // rubbish where the kernel does not look
-	top         = 1 << 63  // the same, at the other end
-	pointer     = 0x7fff00 // somewhere in the guest
+	high        = 1 << 32  // a bit that the kernel ignores
+	top         = 1 << 63  // the same, at the top
+	pointer     = 0x7fff00 // an address in the guest
 	minusOne    = ^uint64(0)
 	minusOne32  = 0xffffffff
 )
 
-// verdict is a call with arguments, by name, and what it must get.
+// verdict is a call with arguments and its expected action.
 type verdict struct {
 	call string
 	args [6]uint64
@@ -33,7 +33,7 @@ type verdict struct {
 
 func a(args ...uint64) (out [6]uint64) { copy(out[:], args); return out }
 
-// check asks the programs of a profile on every architecture that has the call.
+// check runs the programs of a profile on every architecture that has the call.
 func check(t *testing.T, profile seccomp.Profile, tests []verdict) {
 	t.Helper()
 	all := machines(t, profile)
@@ -210,8 +210,8 @@ func TestScriptVerdicts(t *testing.T) {
 	})
 }
 
-// scriptNever is written by hand and not renewed by -update: whoever removes a
-// line here does so knowingly.
+// scriptNever is maintained by hand and not changed by -update, so that removing a line
+// is a deliberate decision.
 var scriptNever = []string{
 	"socket", "connect", "bind", "listen", "accept", "accept4", "sendmmsg", "recvmmsg", "setsockopt",
 	"fork", "vfork", "execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev",
@@ -256,8 +256,8 @@ func TestNeverAllowed(t *testing.T) {
 	})
 }
 
-// A call through another ABI is killed, whatever it asks: its numbers mean
-// something else, and its author wants them to.
+// Any call through another ABI kills the process: there, the same numbers mean other
+// calls.
 func TestForeignABIsAreKilled(t *testing.T) { inEachProfile(t, foreignABIsAreKilled) }
 
 func foreignABIsAreKilled(t *testing.T, profile seccomp.Profile) {

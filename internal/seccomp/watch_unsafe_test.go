@@ -35,8 +35,8 @@ const (
 	sendReply       = 0xc0182101
 )
 
-// installHere puts a program on the calling thread alone, and on what it starts
-// from now on. With a listener the result is its descriptor.
+// installHere installs a program on the calling thread and on the processes that it
+// starts later. With a listener, the result is its descriptor.
 func installHere(prog []byte, flags uintptr) (int, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return 0, err
@@ -53,23 +53,23 @@ func installHere(prog []byte, flags uintptr) (int, error) {
 	return int(fd), nil
 }
 
-// refuseAll answers EPERM to whatever a listener is asked, and tells of it.
-func refuseAll(listener int, tell func(op, detail string)) {
+// refuseAll answers EPERM to every notification of a listener, and reports it.
+func refuseAll(listener int, report func(op, detail string)) {
 	for {
 		var q question
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), receiveQuestion, uintptr(unsafe.Pointer(&q)))
-		if errno == unix.EINTR || errno == unix.ENOENT { // the asker died
+		if errno == unix.EINTR || errno == unix.ENOENT { // the caller died
 			continue
 		}
 		if errno != 0 {
-			tell("listener", errno.Error())
+			report("listener", errno.Error())
 			return
 		}
-		tell(seccomp.Describe(int(q.nr), q.args))
+		report(seccomp.Describe(int(q.nr), q.args))
 		r := reply{id: q.id, errno: -int32(unix.EPERM)}
 		_, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), sendReply, uintptr(unsafe.Pointer(&r)))
 		if errno != 0 && errno != unix.ENOENT {
-			tell("listener", errno.Error())
+			report("listener", errno.Error())
 			return
 		}
 	}

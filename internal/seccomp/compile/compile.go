@@ -14,8 +14,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 )
 
-// x32Bit marks a call of the x32 ABI, which shares its AUDIT_ARCH with amd64:
-// without a test of its own, every rule could be met under a second number.
+// x32Bit marks a call of the x32 ABI, which has the same AUDIT_ARCH as amd64. Without a
+// separate test, each call would have a second number.
 const x32Bit = 0x40000000
 
 // jeq is "jump if A equals a constant".
@@ -27,7 +27,7 @@ var (
 	loadArch = bpf.Stmt(bpf.Ld|bpf.Abs|bpf.W, 4)
 )
 
-// AuditArch is the kernel's constant for an architecture's native ABI.
+// AuditArch returns the kernel's constant for an architecture's native ABI.
 func AuditArch(arch string) (uint32, error) {
 	switch arch {
 	case "amd64":
@@ -38,8 +38,8 @@ func AuditArch(arch string) (uint32, error) {
 	return 0, fmt.Errorf("no rules for architecture %q", arch)
 }
 
-// Compile makes the program of an architecture, which need not be the one that
-// this runs on, and a mode.
+// Compile returns the program for an architecture, which may differ from this
+// machine's, and a mode.
 func Compile(arch string, mode seccomp.Mode, groups []seccomp.Group, hot []string) ([]bpf.Instruction, error) {
 	if err := seccomp.Validate(groups); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func ruleSets(arch string, mode seccomp.Mode, deny gseccomp.Action, groups []sec
 		seccomp.NotSupported: gseccomp.ReturnError.Code(_EOPNOTSUPP),
 	}
 	var sets []gseccomp.RuleSet
-	// No two sets match the same call (Validate), so their order decides nothing.
+	// No two sets match the same call (Validate), so their order does not matter.
 	for _, then := range []seccomp.Action{seccomp.Allow, seccomp.Thread, seccomp.NoSys, seccomp.NotSupported} {
 		conditions := make(map[int][]seccomp.Condition)
 		for _, g := range groups {
@@ -126,11 +126,10 @@ func ruleSets(arch string, mode seccomp.Mode, deny gseccomp.Action, groups []sec
 	return sets
 }
 
-// oneOf is what several rules of one call mean together. Most arguments are small
-// numbers, so that most checks begin with "the upper half is zero". What all the
-// rules want of upper halves is asked once, before them; gVisor's compiler does
-// not find that by itself when rules look at different arguments, and would ask
-// for each value again.
+// oneOf joins the conditions of one call. Most arguments are small numbers, so most
+// checks begin with "the upper half is zero". If all rules require that of an argument,
+// it is tested once, before them. gVisor's compiler does not find this optimization when
+// rules check different arguments, and would test it again for each value.
 func oneOf(conditions []seccomp.Condition) gseccomp.SyscallRule {
 	small := [6]bool{true, true, true, true, true, true}
 	for _, c := range conditions {
@@ -156,7 +155,7 @@ func oneOf(conditions []seccomp.Condition) gseccomp.SyscallRule {
 
 const upperHalf = math.MaxUint64 &^ math.MaxUint32
 
-// checksSmall says whether a condition wants the upper half of an argument to be
+// checksSmall reports whether a condition requires the upper half of an argument to be
 // zero.
 func checksSmall(where seccomp.Where, arg int) bool {
 	for _, check := range where {
@@ -176,8 +175,8 @@ func checksSmall(where seccomp.Where, arg int) bool {
 	return false
 }
 
-// rule is one condition. Upper halves of small arguments are not looked at: they
-// are known to be zero.
+// rule compiles one condition. It does not test the upper halves of small arguments,
+// which are known to be zero.
 func rule(c seccomp.Condition, small [6]bool) gseccomp.SyscallRule {
 	switch c := c.(type) {
 	case seccomp.Always:
@@ -203,7 +202,7 @@ func rule(c seccomp.Condition, small [6]bool) gseccomp.SyscallRule {
 		}
 		return all
 	}
-	// A condition that this does not know must not become "always".
+	// An unknown condition must not become "always".
 	panic(fmt.Sprintf("condition %T cannot be compiled", c))
 }
 
@@ -217,11 +216,11 @@ func numbers(arch string, names []string) []uintptr {
 	return nrs
 }
 
-// retarget replaces the architecture that the program expects. gVisor compiles
-// for the machine that it runs on, but nothing else in a program depends on it:
-// numbers are ours, and both architectures are little-endian with 64 bits. It
-// insists on finding the one comparison where gVisor puts it, so that a change
-// there is an error here and not a filter for the wrong machine.
+// retarget replaces the architecture that the program expects. gVisor compiles for the
+// machine that it runs on, but nothing else in a program depends on it: the call numbers
+// are ours, and both architectures are little-endian with 64 bits. retarget requires
+// exactly one comparison, at the position where gVisor puts it, so that a change in
+// gVisor causes an error and not a filter for the wrong machine.
 func retarget(insns []bpf.Instruction, from, to uint32) ([]bpf.Instruction, error) {
 	found := -1
 	for i, ins := range insns {
@@ -240,8 +239,8 @@ func retarget(insns []bpf.Instruction, from, to uint32) ([]bpf.Instruction, erro
 	return out, nil
 }
 
-// refuseX32 puts a test for the x32 ABI before the program. Jumps are relative,
-// so what follows stays as it is. The number -1 has the bit too; it is no call.
+// refuseX32 adds a test for the x32 ABI before the program. Jumps are relative, so the
+// program does not change. The number -1 has the bit too; it is no call.
 func refuseX32(insns []bpf.Instruction) []bpf.Instruction {
 	prefix := []bpf.Instruction{
 		loadNR,
@@ -251,7 +250,7 @@ func refuseX32(insns []bpf.Instruction) []bpf.Instruction {
 	return append(prefix, insns...)
 }
 
-// Encode is the kernel's form of a program, an array of struct sock_filter.
+// Encode returns the kernel's form of a program, an array of struct sock_filter.
 func Encode(insns []bpf.Instruction) []byte {
 	out := make([]byte, 0, 8*len(insns))
 	for _, ins := range insns {

@@ -16,7 +16,7 @@ var (
 	kill  = bpf.Stmt(bpf.Ret|bpf.K, uint32(linux.SECCOMP_RET_KILL_PROCESS))
 )
 
-func TestRetargetInsistsOnOneComparison(t *testing.T) {
+func TestRetargetRequiresOneComparison(t *testing.T) {
 	const from, to = 0xc000003e, 0xc00000b7
 	compare := bpf.Jump(jeq, from, 0, 1)
 	good := []bpf.Instruction{loadArch, compare, allow, kill}
@@ -90,8 +90,8 @@ func TestEncodeDecode(t *testing.T) {
 	}
 }
 
-// Maps inside the compiler must not show: shipped bytes are compared with fresh
-// ones.
+// The order of maps in the compiler must not affect the program, because shipped bytes
+// are compared with newly compiled ones.
 func TestCompileIsDeterministic(t *testing.T) {
 	first, err := Files()
 	if err != nil {

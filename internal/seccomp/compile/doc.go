@@ -1,5 +1,5 @@
-// Package compile turns the rules of package seccomp into BPF with gVisor's
-// compiler. It is for the generator and for tests: a shipped package that
-// imported it would pay tens of milliseconds and many dependencies for bytes
-// that are embedded already. It is empty where gVisor does not build.
+// Package compile compiles the rules of package seccomp to BPF with gVisor's compiler.
+// Only the generator and tests may import it: a shipped package would get many
+// dependencies and spend tens of milliseconds on programs that are already embedded. The
+// package is empty on systems where gVisor does not build.
 package compile

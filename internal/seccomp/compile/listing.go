@@ -13,7 +13,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 )
 
-// Files compiles everything: name, relative to internal/seccomp, to content.
+// Files compiles all programs. It returns the contents of the generated files by name,
+// relative to internal/seccomp.
 func Files() (map[string][]byte, error) {
 	files := make(map[string][]byte)
 	for _, profile := range seccomp.Profiles() {
@@ -38,9 +39,8 @@ func Files() (map[string][]byte, error) {
 	return files, nil
 }
 
-// Listing is a program for people: its size and digest, and then one line an
-// instruction, returns by name, and the call's name wherever the number in A is
-// compared.
+// Listing returns a program as text: its size and digest, and then a line for each
+// instruction. Return values have names, and so have the numbers of calls.
 func Listing(arch string, insns []bpf.Instruction) (string, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%d instructions, digest %s\n", len(insns), seccomp.Digest(Encode(insns)))
@@ -63,8 +63,8 @@ func Listing(arch string, insns []bpf.Instruction) (string, error) {
 	return out.String(), nil
 }
 
-// numberInA finds where A holds the call's number on every way there. BPF only
-// jumps forward, so one pass suffices.
+// numberInA finds the instructions at which A holds the call's number on every path. BPF
+// only jumps forward, so one pass is enough.
 func numberInA(insns []bpf.Instruction) []bool {
 	reached := make([]bool, len(insns)+1)
 	holds := make([]bool, len(insns)+1)

@@ -1,14 +1,14 @@
 //go:build linux && (amd64 || arm64)
 
-// Command gen writes what package seccomp embeds and what its tests compare:
+// Command gen writes the files that package seccomp embeds and that its tests compare:
 //
 //	names_<arch>_gen.go                      names by number, from golang.org/x/sys/unix
 //	program/<profile>-<arch>-<mode>.bin      the program
-//	testdata/<profile>-<arch>-<mode>.golden  the same for people
+//	testdata/<profile>-<arch>-<mode>.golden  the program as text
 //
-// Run by go generate in internal/seccomp. Names come first: when they change,
-// run it twice, because rules are compiled with the names that it was built with.
-// (If a .bin is missing, an empty file in its place lets this build.)
+// Run it with go generate in internal/seccomp. If the names change, run it twice, because
+// it compiles the rules with the names that it was built with. (If a .bin is missing,
+// create an empty file, so that this program builds.)
 package main
 
 import (
@@ -75,7 +75,7 @@ func writeNames(arch, numbers string) error {
 		if err != nil {
 			return err
 		}
-		if name == "arch_specific_syscall" { // a range's beginning, not a call
+		if name == "arch_specific_syscall" { // the start of a range, not a call
 			continue
 		}
 		if seen[nr] {
