@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 )
 
-// binaries builds cordon and its service once, and gives their directory.
+// binaries builds cordon and its service once, and returns their directory.
 var binaries = sync.OnceValues(func() (string, error) {
 	directory, err := os.MkdirTemp("", "cordon-python")
 	if err != nil {
@@ -37,18 +37,18 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// environment is a virtual environment that scripts/setup made.
+// environment returns a virtual environment that scripts/setup created.
 func environment(t *testing.T, variable string) string {
 	t.Helper()
 	directory := os.Getenv(variable)
 	if directory == "" {
-		hosttest.Lacks(t, "%s is not set: scripts/setup makes the environment, scripts/test names it", variable)
+		hosttest.Lacks(t, "%s is not set: scripts/setup creates the environment, scripts/test sets the variable", variable)
 	}
 	return directory
 }
 
-// pytest runs tests of the package with an interpreter. What that has not installed itself
-// it takes from packages. A test that is skipped lacks something that should be there.
+// pytest runs tests of the package with an interpreter. Modules that it has not installed
+// come from packages. A skipped test means that the host lacks something.
 func pytest(t *testing.T, python, packages string, arguments ...string) {
 	t.Helper()
 	directory, err := binaries()
@@ -64,13 +64,13 @@ func pytest(t *testing.T, python, packages string, arguments ...string) {
 	}
 	t.Logf("%s: %s", python, lastLine(out))
 	if strings.Contains(lastLine(out), "skipped") {
-		hosttest.Lacks(t, "what some tests are about: %s", lastLine(out))
+		hosttest.Lacks(t, "something that skipped tests need: %s", lastLine(out))
 	}
 }
 
-// TestPackage runs everything on the Python of the environment, and checks the types.
+// TestPackage runs everything with the Python of the environment, and checks the types.
 func TestPackage(t *testing.T) {
-	hosttest.Slow(t, "it starts a thousand threads, and the detector does not see them")
+	hosttest.Slow(t, "it starts a thousand threads that the race detector does not see")
 	t.Parallel()
 	venv := environment(t, "CORDON_TEST_PYTEST")
 	pytest(t, filepath.Join(venv, "bin", "python"), "", "--ignore=tests/test_install.py", "--ignore=tests/test_adapters.py", "--ignore=src/cordon/adapters")
@@ -80,9 +80,10 @@ func TestPackage(t *testing.T) {
 	}
 }
 
-// TestOtherPythons runs all but the tests under load, which are the same everywhere.
+// TestOtherPythons runs all tests except those under load, which do not depend on the
+// version.
 func TestOtherPythons(t *testing.T) {
-	hosttest.Slow(t, "it is about Python alone")
+	hosttest.Slow(t, "it tests only Python code")
 	hosttest.NeedsExtra(t, hosttest.OtherPythons)
 	venv := environment(t, "CORDON_TEST_PYTEST")
 	packages, err := filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages"))
@@ -105,16 +106,16 @@ func TestInstall(t *testing.T) {
 	pytest(t, filepath.Join(environment(t, "CORDON_TEST_PYTEST"), "bin", "python"), "", "tests/test_install.py")
 }
 
-// TestAdapters is about the real packages of others.
+// TestAdapters tests the adapters with the real frameworks.
 func TestAdapters(t *testing.T) {
-	hosttest.Slow(t, "it is about packages of others")
+	hosttest.Slow(t, "it tests other projects' packages")
 	t.Parallel()
 	python := filepath.Join(hosttest.NeedsExtra(t, hosttest.Frameworks), "bin", "python")
 	pytest(t, python, "", "tests/test_adapters.py", "src/cordon/adapters")
 }
 
-// pythons gives the oldest and the newest CPython beside that of the environment; all in
-// a long run.
+// pythons returns the oldest and the newest CPython apart from that of the environment; in
+// a long run it returns all.
 func pythons(t *testing.T) []interpreter.Interpreter {
 	candidates := filepath.SplitList(os.Getenv("CORDON_TEST_PYTHONS"))
 	if len(candidates) == 0 {
@@ -132,7 +133,7 @@ func pythons(t *testing.T) []interpreter.Interpreter {
 	}
 	var all []interpreter.Interpreter
 	for _, path := range candidates {
-		if i, err := interpreter.Find(interpreter.Search{Python: path}); err == nil { // else it is too old
+		if i, err := interpreter.Find(interpreter.Search{Python: path}); err == nil { // otherwise it is too old
 			all = append(all, i)
 		}
 	}

@@ -1,8 +1,8 @@
 """Builds the package: a PEP 517 backend that needs nothing but Python.
 
-There is nothing to compile, and no build tool to download. The binaries in the
-repository's bin/, if `make build` has left them there, travel in the wheel, which is then
-for this platform alone; without them it is for all.
+There is nothing to compile, and no build tool to download. If `make build` has put binaries
+into the repository's bin/, the wheel contains them and is for this platform only; without them
+it is for all platforms.
 """
 
 import base64
@@ -53,13 +53,13 @@ def metadata():
 
 
 def binaries():
-    """The programs to carry. cordon alone would do, but for its services."""
+    """Returns the programs for the wheel; cordond is for the services of cordon."""
     found = {name: os.path.join(BINARIES, name) for name in ("cordon", "cordond")}
     return found if os.path.exists(found["cordon"]) and platform.system() == "Linux" else {}
 
 
 def tag(carried):
-    """Static programs run with every C library, old or new."""
+    """Returns the wheel's tag: static programs run with every C library, old or new."""
     if not carried:
         return "py3-none-any"
     machine = MACHINES[platform.machine()]

@@ -1,4 +1,4 @@
-"""What the tests share. They need a cordon binary: CORDON_BIN, or PATH."""
+"""Shared helpers and fixtures. The tests need a cordon binary: CORDON_BIN, or on PATH."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from cordon import _sandbox
 
 
 def child_of(sandbox):
-    """The child that serves a sandbox, as our own process sees it."""
+    """Returns the Child object that serves a sandbox."""
     return sandbox._transport.child()
 
 
@@ -20,7 +20,7 @@ def kill(pid):
 
 
 def until(condition, seconds=60):
-    """Waits for something that another process does."""
+    """Waits until a condition holds that another process fulfills."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -35,6 +35,6 @@ def sandbox():
 
 @pytest.fixture
 def own():
-    """A sandbox with a child that no other test has."""
+    """A sandbox with a child of its own, which no other test uses."""
     with cordon.Sandbox(policy={"limits": {"scratch": "3MiB"}}) as own:
         yield own

@@ -1,4 +1,4 @@
-"""The adapters, against the real frameworks."""
+"""Tests the adapters with the real frameworks."""
 
 import asyncio
 import datetime
@@ -25,12 +25,12 @@ def test_langchain():
     assert "Blocked: socket(AF_INET" in tool.invoke({"code": "import socket; socket.socket()"})
     assert "import-not-allowed" in python_tool(restricted=True).invoke({"code": "import os"})
     assert "nothing" in tool.invoke({"code": "pass"})
-    # The model gets its mistakes as an answer; they do not end its agent.
+    # The model gets its mistakes as an answer; they do not end the agent.
     assert "nothing" in tool.invoke({"code": ""})
     assert "NUL" in tool.invoke({"code": "\0"}) and "NUL" in asyncio.run(tool.ainvoke({"code": "\0"}))
     assert tool.invoke({"code": "result = 10 ** 5000"})
     assert "no good" in tool.invoke({"code": "import sys; sys.exit('no good')"})
-    with pytest.raises(cordon.InvalidRequest, match="wall_time"):  # what the developer does is not
+    with pytest.raises(cordon.InvalidRequest, match="wall_time"):  # a developer's mistake is raised
         python_tool(timeout=3600).invoke({"code": "pass"})
 
 
@@ -43,7 +43,7 @@ def test_pydantic_ai():
     from cordon.adapters.pydantic_ai import python_toolset
 
     def model(messages, info):
-        """Asks for the tool, and then answers with what it gave."""
+        """Calls the tool, and then answers with its result."""
         assert [t.name for t in info.function_tools] == ["run_python"]
         for part in messages[-1].parts:
             if isinstance(part, ToolReturnPart):
@@ -128,7 +128,7 @@ def test_notebook(notebook):
     assert notebook.run("import socket\nsocket.socket()").error
 
 
-def test_notebook_defines_anew(notebook):
+def test_notebook_replaces_definitions(notebook):
     notebook.run("from dataclasses import dataclass\n@dataclass\nclass P:\n    a: int\n@staticmethod\ndef f(): return 1")
     assert notebook.run("P(3) == P(3), type(f).__name__").output == (True, "staticmethod")
     for n in (1, 2, 1):
@@ -142,15 +142,14 @@ def test_notebook_defines_anew(notebook):
 
 
 def test_notebook_value_that_cannot_be_shown(notebook):
-    """It must not take the other variables along."""
+    """The other variables must be kept."""
     cell = notebook.run("class A:\n    def __repr__(self): return 1 / 0\nkept, a = 1, A()\na.f = lambda: 1\na")
     assert cell.error is None and "cannot be shown" in cell.output
     assert notebook.run("kept").output == 1
 
 
-def test_notebook_carries_what_it_never_reads(notebook):
-    """A cell leaves a pickle that would run code where it is loaded: it is loaded in the
-    next guest alone."""
+def test_notebook_keeps_state_without_reading_it(notebook):
+    """A cell leaves a pickle that runs code where it is loaded. Only the next guest loads it."""
     code = (
         "class Evil:\n    def __reduce__(self):\n        import os\n"
         "        return (os.getpid, ())\nevil = Evil()"

@@ -59,7 +59,7 @@ def test_importable_functions(backend):
     assert backend.execute("t", functools.partial(tools.scale, 3.2), {"by": 3}) == 9
 
 
-def test_what_a_function_imports_when_it_is_called(backend):
+def test_imports_inside_a_called_function(backend):
     assert backend.execute("t", tools.imports_late, {}) == "toolbox.lazy"
 
 
@@ -80,33 +80,33 @@ def test_dataclasses_both_ways(backend):
     datetime.time(1, 2), datetime.timedelta(days=1, seconds=2), decimal.Decimal("1.10"), fractions.Fraction(1, 3),
     uuid.UUID(int=5), OrderedDict([("b", 1), ("a", 2)]), deque([1, 2], maxlen=5), shapes.Local(1), [shapes.Local(1), shapes.Local(2)], shapes.Slotted(3), {"k": shapes.Slotted(4, "c")},
 ], ids=repr)
-def test_values_come_back_as_they_are(backend, value):
+def test_values_round_trip(backend, value):
     back = backend.execute("t", tools.same, {"value": value})
     assert back == value and type(back) is type(value)
 
 
-def test_what_comes_back_twice_is_one(backend):
+def test_shared_values_stay_shared(backend):
     shared = [1]
     back = backend.execute("t", tools.same, {"value": [shared, shared]})
     assert back == [[1], [1]] and back[0] is back[1]
 
 
-def test_types_that_the_caller_allows(backend):
-    with pytest.raises(RuntimeError, match="toolbox.shapes.Colour is not data"):
-        backend.execute("t", tools.colour, {})
-    with pytest.raises(RuntimeError, match="NoData is not data"):
+def test_allowed_types(backend):
+    with pytest.raises(RuntimeError, match="toolbox.shapes.Color is not plain data"):
+        backend.execute("t", tools.color, {})
+    with pytest.raises(RuntimeError, match="NoData is not plain data"):
         backend.execute("t", tools.no_data, {})
-    allowing = SubprocessSandboxBackend(SandboxConfig(allow=(shapes.Colour, shapes.NoData)))
-    assert allowing.execute("t", tools.colour, {}) is shapes.Colour.BLUE
+    allowing = SubprocessSandboxBackend(SandboxConfig(allow=(shapes.Color, shapes.NoData)))
+    assert allowing.execute("t", tools.color, {}) is shapes.Color.BLUE
     assert allowing.execute("t", tools.no_data, {}).value == 1
-    by_name = b"\x80\x04\x8c\x08builtins\x8c\x07getattr\x93\x8c\x0etoolbox.shapes\x8c\x06Colour\x93\x8c\x03%s\x86R."
-    assert allowing.execute("t", tools.sends, {"data": by_name % b"RED"}) is shapes.Colour.RED  # as Python 3.11.2 writes it
-    with pytest.raises(RuntimeError, match="something else than an Enum"):
+    by_name = b"\x80\x04\x8c\x08builtins\x8c\x07getattr\x93\x8c\x0etoolbox.shapes\x8c\x05Color\x93\x8c\x03%s\x86R."
+    assert allowing.execute("t", tools.sends, {"data": by_name % b"RED"}) is shapes.Color.RED  # as Python 3.11.2 writes it
+    with pytest.raises(RuntimeError, match="other than an allowed Enum"):
         allowing.execute("t", tools.sends, {"data": by_name % b"mro"})
 
 
-def test_dataclasses_that_act_are_refused(backend):
-    with pytest.raises(RuntimeError, match="Acts is not data"):
+def test_dataclasses_with_a_finalizer_are_refused(backend):
+    with pytest.raises(RuntimeError, match="Acts is not plain data"):
         backend.execute("t", tools.acting, {})
     assert shapes.dropped == []
 
@@ -168,7 +168,7 @@ def test_working_directory_under_an_operator(monkeypatch, tmp_path, text, allowe
 
 
 def test_operator_named_later(monkeypatch, tmp_path):
-    """A child that was started without CORDON_POLICY does not serve who comes after it was set."""
+    """A child that was started without CORDON_POLICY serves no call after it was set."""
     before = SubprocessSandboxBackend(SandboxConfig(memory_limit_mb=512))
     assert before.execute("t", os.getcwd, {})
     policy = tmp_path / "policy.yaml"
@@ -178,8 +178,8 @@ def test_operator_named_later(monkeypatch, tmp_path):
         SubprocessSandboxBackend(SandboxConfig(memory_limit_mb=512)).execute("t", os.getcwd, {})
 
 
-def test_config_of_others():
-    """A framework's own configuration, with its own names."""
+def test_config_of_a_framework():
+    """A framework's configuration has other names."""
 
     class Theirs:
         sandbox_timeout = 7
@@ -231,7 +231,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("with_cloudpickle", [False, True])
 @pytest.mark.parametrize("how", ["script", "typed"])
 def test_functions_of_the_main_program(tmp_path, how, with_cloudpickle):
-    """A script's functions go with its source; what is typed goes by its code."""
+    """Functions of a script are sent with its source; functions typed into an interpreter are
+    sent by their code."""
     if with_cloudpickle and cloudpickle is None:
         pytest.skip("cloudpickle is not installed")
     hide = "" if with_cloudpickle else "import sys; sys.modules['cloudpickle'] = None\n"
@@ -248,7 +249,7 @@ def test_functions_of_the_main_program(tmp_path, how, with_cloudpickle):
 
 
 def program(directory, *command):
-    """What it prints, line by line."""
+    """Returns what it prints, line by line."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=60, env=environment, cwd=directory)
     assert done.returncode == 0, done.stderr
@@ -276,7 +277,7 @@ if __name__ == "__main__":
 
 
 def test_main_program_of_a_package(tmp_path):
-    """python -m: it imports its neighbours by relative names."""
+    """With python -m, the main program can import relative names."""
     (tmp_path / "app" / "inner").mkdir(parents=True)
     for directory in ("app", "app/inner"):
         (tmp_path / directory / "__init__.py").write_text("")
@@ -296,8 +297,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("later", ["print('later')", "raise SystemExit"])
-def test_main_program_that_asks_as_it_is_read(tmp_path, later):
-    """The guest reads it, too, and cannot go further than to where it asks."""
+def test_main_program_that_calls_the_backend_at_import(tmp_path, later):
+    """The guest runs the main program, too, and stops where it calls the backend."""
     (tmp_path / "main.py").write_text(f'''
 from cordon import SubprocessSandboxBackend
 def tool(a): return a + 1
@@ -321,7 +322,7 @@ except RuntimeError as error:
     assert program(tmp_path, "main.py") == ["True"]
 
 
-def test_module_that_was_changed_since(backend, monkeypatch, tmp_path):
+def test_module_whose_source_has_changed(backend, monkeypatch, tmp_path):
     (tmp_path / "changing.py").write_text("def tool(): return 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     import changing
@@ -332,7 +333,7 @@ def test_module_that_was_changed_since(backend, monkeypatch, tmp_path):
         backend.execute("t", changing.tool, {})
 
 
-def test_arguments_that_fail_when_they_are_pickled(backend):
+def test_arguments_that_cannot_be_pickled(backend):
     with pytest.raises(RuntimeError, match="cannot be pickled: .*pointers"):
         backend.execute("t", tools.same, {"value": ctypes.pointer(ctypes.c_int(1))})
 
@@ -345,7 +346,7 @@ def test_closure_without_cloudpickle(backend, monkeypatch):
     assert cordon.run("result = 1").value == 1
 
 
-def test_a_typed_function_takes_along_only_what_it_asks_for(tmp_path):
+def test_interactive_function_sends_only_the_globals_it_uses(tmp_path):
     """An attribute may have the name of a global that cannot be sent."""
     lines = program(tmp_path, "-c", '''
 import sys; sys.modules["cloudpickle"] = None

@@ -1,4 +1,4 @@
-"""Which binary is executed: none that a guest could have put there."""
+"""Tests the search for the binary: it must not be one that a guest could have written."""
 
 import os
 import subprocess
@@ -22,20 +22,20 @@ def host(tmp_path, monkeypatch):
     monkeypatch.chdir(work)
     monkeypatch.delenv("CORDON_BIN", raising=False)
     monkeypatch.setenv("HOME", str(root / "home"))
-    monkeypatch.setattr(_binary, "__file__", str(root / "package" / "_binary.py"))  # which carries none
+    monkeypatch.setattr(_binary, "__file__", str(root / "package" / "_binary.py"))  # a package without a binary
     return root
 
 
-def test_what_guests_could_write_is_not_found(host, monkeypatch):
+def test_search_skips_files_that_guests_could_write(host, monkeypatch):
     work, installed = host / "work", host / "installed"
     (host / "linked").symlink_to(work / "bin")  # a directory on PATH that leads into the workspace
     (host / "bin").mkdir()
-    (host / "bin" / _binary.NAME).symlink_to(work / "bin" / _binary.NAME)  # a program that does
+    (host / "bin" / _binary.NAME).symlink_to(work / "bin" / _binary.NAME)  # a link to a program there
     (work / "links").mkdir()
     (work / "links" / _binary.NAME).symlink_to(installed / _binary.NAME)  # a guest's link to a real one
     (work / "dir").symlink_to(installed)
     (host / "long").mkdir()
-    (host / "long" / _binary.NAME).symlink_to(work / "dir" / _binary.NAME)  # a way through a guest's link
+    (host / "long" / _binary.NAME).symlink_to(work / "dir" / _binary.NAME)  # a path through a guest's link
     (work / "loop").symlink_to("loop")
     directories = ["", ".", "bin", "../work/bin", work, work / "bin", work / "links", work / "dir", work / "loop"]
     directories += [host / "linked", host / "bin", host / "long"]
@@ -51,7 +51,7 @@ def test_what_guests_could_write_is_not_found(host, monkeypatch):
         monkeypatch.delenv("CORDON_BIN")
 
 
-def test_what_is_named_is_used(host, monkeypatch):
+def test_named_binary_is_used(host, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     for path in ("bin/" + _binary.NAME, "./" + _binary.NAME, str(host / "work" / _binary.NAME)):
         assert _binary.find(path) == path
@@ -62,14 +62,14 @@ def test_what_is_named_is_used(host, monkeypatch):
         _binary.find("./gone")
 
 
-def test_a_home_is_no_workspace(host, monkeypatch):
+def test_home_directory_is_not_a_workspace(host, monkeypatch):
     monkeypatch.setenv("PATH", str(host / "work" / "bin"))
     monkeypatch.setenv("HOME", str(host / "work"))
     assert _binary.find() == str(host / "work" / "bin" / _binary.NAME)
 
 
-def test_nothing_planted_is_executed(host):
-    """As a program of the user's does it, by the whole package."""
+def test_planted_binary_is_not_executed(host):
+    """Runs a user's program that imports the whole package."""
     source = "import cordon\ntry:\n    cordon.run('pass')\nexcept cordon.CordonError as problem:\n    print(problem)"
     path = os.pathsep.join(["bin", "", str(host / "work" / "bin")])
     package = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "src")

@@ -1,4 +1,4 @@
-"""Interrupts, and useless children: other waiting callers are not affected, or get an error."""
+"""Tests interrupts and broken children: other waiting callers are unaffected or get an error."""
 
 import itertools
 import linecache
@@ -21,7 +21,7 @@ HOOK = "result['output'] = 2 * game_state"
 
 
 class Others:
-    """A thread that asks without end, beside whoever is interrupted."""
+    """A thread that sends requests until it is stopped, while another caller is interrupted."""
 
     def __init__(self, ask):
         self.ask, self.answered, self.wrong = ask, 0, []
@@ -57,12 +57,12 @@ class Others:
 
 
 def interrupted_at(step, files, work):
-    """Does the work, with an interrupt before its step-th line of these files. Says
-    whether it came so far."""
+    """Does the work, with an interrupt before its step-th line in these files. Returns whether
+    it got that far."""
     left = [step]
 
     def on_line(frame, event, _):
-        # The lock of a with statement is given back in steps that no signal comes between.
+        # A with statement releases its lock in steps that no signal can interrupt.
         if event == "line" and not linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with "):
             left[0] -= 1
             if left[0] == 0:
@@ -84,7 +84,7 @@ def interrupted_at(step, files, work):
 
 
 @pytest.mark.parametrize("way", ["run", "hook", "new hook"])
-def test_an_interrupt_at_any_line_is_nobody_elses(own, way):
+def test_interrupt_at_any_line_affects_no_other_caller(own, way):
     hook = own.hook(HOOK)
     files = [_transport.__file__, _hooks.__file__ if way == "new hook" else _child.__file__]
 
@@ -103,8 +103,8 @@ def test_an_interrupt_at_any_line_is_nobody_elses(own, way):
         assert ask(4) == 8
 
 
-def test_a_storm_of_interrupts(own):
-    """Real ones, at times that nobody chose."""
+def test_many_interrupts(own):
+    """Sends real signals at random times."""
 
     def interrupt(number, frame):
         if frame is not None and frame.f_code.co_filename == _child.__file__:
@@ -131,7 +131,7 @@ def test_a_storm_of_interrupts(own):
     assert hook(4) == 8
 
 
-def test_a_child_that_never_answers_is_not_started_again_and_again(tmp_path):
+def test_child_that_never_answers_is_not_restarted_forever(tmp_path):
     count = tmp_path / "count"
     program = tmp_path / "cordon"
     program.write_text(f"#!/bin/sh\necho >> {count}\nexit 3\n")
@@ -147,7 +147,7 @@ def test_a_child_that_never_answers_is_not_started_again_and_again(tmp_path):
 
 
 @pytest.mark.parametrize("broken", [b"\x7fELF and no more", b"#!/no/such/interpreter\n"])
-def test_a_program_that_cannot_be_started(tmp_path, broken):
+def test_program_that_cannot_be_started_is_an_error(tmp_path, broken):
     program = tmp_path / "cordon"
     program.write_bytes(broken)
     program.chmod(0o755)
@@ -159,7 +159,7 @@ def test_a_program_that_cannot_be_started(tmp_path, broken):
     assert after == before
 
 
-def test_no_more_files(own):
+def test_out_of_descriptors_is_busy(own):
     """A process without free descriptors gets an error, and works again when it has some."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     held = []
@@ -168,7 +168,7 @@ def test_no_more_files(own):
         with pytest.raises(OSError):
             while True:
                 held.append(os.open("/dev/null", os.O_RDONLY))
-        os.close(held.pop())  # room for the child's notes, and not for its pipes
+        os.close(held.pop())  # enough for the child's stderr file, but not for its pipes
         with pytest.raises(cordon.Busy, match="cannot be started now: Too many open files"):
             own.run("result = 1")
     finally:
@@ -179,14 +179,14 @@ def test_no_more_files(own):
 
 
 @pytest.mark.load
-def test_hooks_of_a_child_are_not_remembered_for_ever(own):
+def test_number_of_kept_hooks_is_bounded(own):
     for n in range(90):
         assert own.hook(f"result['output'] = {n}")() == n
     assert len(child_of(own).hooks) <= 65
 
 
 @pytest.mark.load
-def test_a_hook_that_is_called_is_remembered(own):
+def test_called_hook_stays_open(own):
     used = own.hook(HOOK)
     used(1)
     hooks = child_of(own).hooks
@@ -199,8 +199,8 @@ def test_a_hook_that_is_called_is_remembered(own):
 
 
 @pytest.mark.load
-def test_a_request_that_is_too_large_is_nobody_elses(own):
-    """It is answered under its own number, and the child lives on."""
+def test_request_that_is_too_large_fails_only_its_caller(own):
+    """It gets an answer with its own id, and the child keeps running."""
     assert own.run("result = 1").ok
     pid = child_of(own).pid
     with Others(lambda n: own.run(DOUBLE, context=n).value) as others:
@@ -210,7 +210,7 @@ def test_a_request_that_is_too_large_is_nobody_elses(own):
     assert child_of(own).pid == pid
 
 
-def test_a_signal_without_a_name():
+def test_signal_without_a_name():
     child = Child(["/bin/sleep", "60"])
     os.kill(child.pid, signal.SIGRTMIN + 3)
     child._process.wait()
@@ -221,7 +221,7 @@ def test_a_signal_without_a_name():
     child.close()
 
 
-def test_a_broken_child_is_buried(own):
+def test_broken_child_is_reaped(own):
     own.run("result = 1")
     child = child_of(own)
     child._break("no more")

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md run."""
+"""Runs the examples of docs/python.md."""
 
 import doctest
 import os

@@ -1,4 +1,4 @@
-"""execute(), py-sandbox and py-sandbox-mcp, against their contract."""
+"""Tests the contract of execute(), py-sandbox and py-sandbox-mcp."""
 
 import asyncio
 import inspect
@@ -12,7 +12,7 @@ import pytest
 import cordon
 from cordon import _cli, _execute, _sandbox, aexecute, execute
 
-# Those of the contract, and what we add to say what was left out.
+# The keys of the contract, and those that we add to report what was cut or missing.
 ADDED = {"stdout_truncated": False, "stderr_truncated": False, "missing_variables": []}
 KEYS = {"stdout", "stderr", "return_code", "variables", "error", *ADDED}
 
@@ -68,19 +68,19 @@ def test_failures():
     assert "result limit of" in execute("x = ['x' * (20 << 20)]", inspect_variables=["x"])["error"]
 
 
-def test_code_may_compute_as_long_as_it_may_take():
-    """The CPU time of the default policy is a third of execute()'s own timeout."""
+def test_cpu_time_is_as_long_as_the_timeout():
+    """The default policy's CPU time is only a third of execute()'s timeout."""
     seen = execute("import resource; print(resource.getrlimit(resource.RLIMIT_CPU)[0])", restricted=False)
     assert int(seen["stdout"]) >= 60
 
 
-def test_unless_there_is_another_operator(monkeypatch):
+def test_policy_of_another_operator_decides(monkeypatch):
     monkeypatch.setenv("CORDON_POLICY", "strict")
-    assert _execute._own.place() is _sandbox.default()
+    assert _execute._own.sandbox() is _sandbox.default()
 
 
-def test_limits_that_would_come_to_nothing():
-    """To cordon, zero is the default."""
+def test_tiny_limits_do_not_round_to_zero():
+    """cordon reads zero as the default."""
     assert execute("while True: pass", timeout=1e-9)["error"] == "timed out: wall time limit of 1µs reached"
     assert "too little" in execute("x = 1", memory=1e-9)["error"]
     with pytest.raises(ValueError, match="output_limit is 0.5"):
@@ -88,13 +88,13 @@ def test_limits_that_would_come_to_nothing():
 
 
 @pytest.mark.parametrize("value", ["object()", "{1, 2}", "float('nan')", "10 ** 5000", "'x' * (80 << 20)"])
-def test_result_is_a_name_like_others(value):
-    """Here nobody asked for a result."""
+def test_result_is_an_ordinary_variable(value):
+    """execute() does not use `result`, so any value is fine."""
     answer = execute(f"result = {value}\nprint('done')")
     assert answer == {"stdout": "done\n", "stderr": "", "return_code": 0, "variables": {}, "error": None, **ADDED}
 
 
-def test_nothing_is_code():
+def test_empty_code_runs():
     assert execute("") == execute("# nothing") == {"stdout": "", "stderr": "", "return_code": 0, "variables": {}, "error": None, **ADDED}
 
 
@@ -161,7 +161,7 @@ def test_command(capfd, tmp_path):
     assert run(capfd, "-f", "/no/such/file")[0] == 2
 
 
-def test_command_on_a_terminal_that_knows_few_letters():
+def test_command_on_a_terminal_with_an_ascii_encoding():
     done = subprocess.run(
         [sys.executable, "-c", "from cordon._cli import main_py_sandbox as m; m()", "-v", "x", "x = 'é'; print(x)"],
         capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONIOENCODING": "ascii"})
@@ -201,11 +201,11 @@ def test_mcp_is_cordon_mcp():
 
 
 @pytest.mark.parametrize("how", [{"arguments": ["--policy", "default"]}, {"arguments": ["--policy=default"]}, {"CORDON_POLICY": "default"}])
-def test_mcp_by_another_policy(how):
+def test_mcp_keeps_a_named_policy(how):
     arguments = how.pop("arguments", [])
     assert mcp([{"code": "import os; print(os.name)"}], *arguments, **how)[0]["stdout"] == "posix\n"
 
 
-def test_names_are_there():
+def test_public_names_exist():
     for name in ("execute", "create_sandbox", "run_mod_hook", "SubprocessSandboxBackend", "SandboxConfig"):
         assert name in cordon.__all__

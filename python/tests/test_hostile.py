@@ -1,4 +1,4 @@
-"""Hostile pickles, sent from inside of the guest."""
+"""Tests hostile pickles that are sent from inside the guest."""
 
 import os
 import pickle
@@ -40,13 +40,13 @@ P = b"\x80\x04"
 
 
 def doubled(times):
-    """A tuple of twice the same tuple of twice the same …: small to write, endless to walk.
-    The last one has the number of times in the memo."""
+    """Pickles a tuple that holds the same tuple twice, and so on: few bytes, but walking it never
+    ends. The last tuple has the index `times` in the memo."""
     return b"](" + b")\x94" + b"".join((b"h" + bytes([i])) * 2 + b"\x86\x94" for i in range(times)) + b"e"
 
 
 def doubled_path(times):
-    """The same of a dataclass, which comes first in the memo."""
+    """The same with a dataclass, which comes first in the memo."""
     path = b"h\x00)\x81}(" + short("tags") + b"N" + short("points") + b"%sub\x94"
     return b"](" + path.replace(b"h\x00", name("toolbox.shapes", "Path") + b"\x94", 1) % b"N" + b"".join(
         path % ((b"h" + bytes([i])) * 2 + b"\x86") for i in range(1, times)) + b"e"
@@ -104,7 +104,7 @@ HOSTILE = {
     "a billion laughs": P + b"](]\x94" + b"".join(b"](" + (b"h" + bytes([i])) * 10 + b"e\x94" for i in range(12)) + b"e.",
     "copies of a large one": P + b"](" + name("builtins", "bytearray") + b"\x94B" + struct.pack("<I", 1 << 20) + b"x" * (1 << 20)
         + b"\x85\x94" + b"h\x00h\x01R" * 500 + b"e.",
-    # hash() goes to the bottom of a tuple, on the stack of C, and twice where it is twice.
+    # hash() recurses to the bottom of a tuple, on the C stack, once for each reference.
     "a deep key": P + b"})" + b"\x85" * 200_000 + b"K\x01s.",
     "deep keys": P + b"}()" + b"\x85" * 200_000 + b"K\x01u.",
     "a deep member": P + b"\x8f()" + b"\x85" * 200_000 + b"\x90.",
@@ -134,26 +134,26 @@ HOSTILE = {
 }
 
 
-# Where another refusal would hide that this one is missing.
+# The expected message, where another refusal would hide that this one is missing.
 WORDS = {
-    "calls getattr": "something else than an Enum",
-    "calls getattr on a class": "something else than an Enum",
-    "calls os.system": "posix.system is not data",
-    "a dotted name through os": "is not data",
-    "a dataclass is called": "not made in this way",
+    "calls getattr": "other than an allowed Enum",
+    "calls getattr on a class": "other than an allowed Enum",
+    "calls os.system": "posix.system is not plain data",
+    "a dotted name through os": "is not plain data",
+    "a dataclass is called": "cannot be made by this opcode",
     "a dataclass without its fields": "Point is not data",
-    "a dataclass with half of its fields": "comes without its field 'y'",
+    "a dataclass with half of its fields": "lacks its field 'y'",
     "a dataclass with __class__": "has no field '__class__'",
-    "a dataclass that acts": "Acts is not data",
+    "a dataclass that acts": "Acts is not plain data",
     "a memo far away": "opcode 0x72",
     "a bytearray that is too long": "cut short",
-    "a bytearray of a number": "something else than bytes",
-    "a fraction of a billion digits": "something else than whole numbers",
+    "a bytearray of a number": "a bytearray is not made of bytes",
+    "a fraction of a billion digits": "a Fraction is not made of integers",
     "deeply nested tuples": "nested more than",
     "deeply nested lists": "nested more than",
     "a list in itself": "nested more than",
     "a billion laughs": "repeats itself",
-    "copies of a large one": "more memory",
+    "copies of a large one": "too much memory",
     "a deep key": "nested more than",
     "deep keys": "nested more than",
     "a deep member": "nested more than",
@@ -163,9 +163,9 @@ WORDS = {
     "endless keys by turns": "repeats itself",
     "a dataclass that is endless to hash": "repeats itself",
     "a fraction of numbers without end": "too long for a Fraction",
-    "a decimal of a number without end": "something else than text",
-    "a field whose name is a number without end": "a field that is no text",
-    "attributes of a module that acts": "toolbox.lazy.anything is not data",
+    "a decimal of a number without end": "a Decimal is not made of text",
+    "a field whose name is a number without end": "a field name that is not text",
+    "attributes of a module that acts": "toolbox.lazy.anything is not plain data",
 }
 
 
@@ -178,8 +178,8 @@ def test_hostile_pickle_from_inside_the_guest(backend, kind):
     assert not os.path.exists(MARKER) and shapes.dropped == []
 
 
-def test_the_ordinary_unpickler_would_have_run_them():
-    """That these pickles are hostile for real."""
+def test_pickles_are_hostile_to_the_ordinary_unpickler():
+    """Shows that these pickles are really hostile."""
     try:
         for kind in ("calls os.system", "calls eval", "protocol 0", "protocol 2"):
             pickle.loads(HOSTILE[kind])
@@ -201,8 +201,8 @@ def test_the_ordinary_unpickler_would_have_run_them():
     ids=["a maker", "deep", "endless"],
 )
 @pytest.mark.parametrize("way", ["its state", "its arguments"])
-def test_what_is_allowed_is_made_of_data(way, value, words, monkeypatch):
-    """A type that the caller allows trusts its pickles; it gets nothing else here either."""
+def test_allowed_types_are_made_of_data(way, value, words, monkeypatch):
+    """An allowed type trusts its arguments, so they must be plain data."""
     monkeypatch.setattr(_plain, "MAX_VALUES", 200_000)
     of = name("toolbox.shapes", "NoData")
     hostile = of + b")\x81}" + short("value") + value + b"sb." if way == "its state" else of + value + b"\x85R."
@@ -210,7 +210,7 @@ def test_what_is_allowed_is_made_of_data(way, value, words, monkeypatch):
         _plain.loads(P + hostile, [shapes.NoData])
 
 
-def test_what_is_allowed_is_measured_as_a_whole():
+def test_allowed_types_are_measured_as_a_whole():
     one = name("toolbox.shapes", "NoData") + b"%b\x85R"
     deep = b"N"
     for _ in range(500):
@@ -221,7 +221,7 @@ def test_what_is_allowed_is_measured_as_a_whole():
     assert inner.value.value == 7
 
 
-def test_keys_that_all_collide(monkeypatch):
+def test_colliding_keys_are_refused_after_a_time(monkeypatch):
     """Numbers with the same hash make a dict slow: time is bounded, too."""
     monkeypatch.setattr(_plain, "MAX_TIME", 0.5)
     same_hash = [i * ((1 << 61) - 1) for i in range(1, 60_000)]
@@ -233,7 +233,7 @@ def test_keys_that_all_collide(monkeypatch):
     assert time.process_time() - begin < 15
 
 
-def test_no_guest_can_fill_a_result_that_is_no_text(backend):
+def test_result_that_is_not_text_is_refused(backend):
     for script in ("[1]", "None", "'not base64'", "{'a': 1}", "'é'"):
         backend._script, kept = f"result = {script}", backend._script
         try:
@@ -243,8 +243,8 @@ def test_no_guest_can_fill_a_result_that_is_no_text(backend):
             backend._script = kept
 
 
-def test_every_cut_and_every_changed_byte_is_a_refusal_or_data():
-    """Nothing but a Refusal comes out, whatever is broken."""
+def test_damaged_pickles_are_refused_or_data():
+    """Whatever is broken, the result is a Refusal or data."""
     good = pickle.dumps({"a": [1, 2.5, shapes.Point(1, 2), (b"x", {3}), None], "b": "c" * 300}, 4)
     assert _plain.loads(good)["a"][2] == shapes.Point(1, 2)
     for i in range(len(good)):
@@ -255,7 +255,7 @@ def test_every_cut_and_every_changed_byte_is_a_refusal_or_data():
                 pass
 
 
-def test_it_reads_all_that_pickle_writes_of_plain_data():
+def test_reads_every_pickle_of_plain_data():
     import random
 
     random.seed(1)

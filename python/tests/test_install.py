@@ -1,4 +1,4 @@
-"""Into a fresh environment: from the source, and from the wheel."""
+"""Installs the package into a fresh environment: from the source, and from the wheel."""
 
 import glob
 import os
@@ -16,7 +16,7 @@ THREE_LINES = "import cordon\nresult = cordon.run('result = 6 * 7')\nprint(resul
 
 
 def clean(**more):
-    """No Go, no cordon, and nothing of this test's own environment."""
+    """Returns an environment without Go, without cordon, and without the variables of this test."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CORDON", "PYTHON", "GO"))}
     return {**kept, "PATH": "/usr/bin:/bin", **more}
 
@@ -35,16 +35,16 @@ def fresh(tmp_path_factory):
 
 
 def pip(fresh, *arguments, **more):
-    """The pip of this test's own Python, for the fresh one: to make another takes long."""
+    """Runs the pip of this test's Python for the fresh one: installing another takes long."""
     return run(sys.executable, "-m", "pip", "--python", fresh / "python", "--disable-pip-version-check", "-q", *arguments, **more)
 
 
-def test_from_the_source(fresh):
-    """Without binaries in bin/ it takes the one that is named."""
+def test_install_from_the_source(fresh):
+    """Without binaries in bin/ the package uses the one in CORDON_BIN."""
     pip(fresh, "install", "--no-index", HERE, env=clean(CORDON_WHEEL_BIN="/nowhere"))
     assert run(fresh / "python", "-c", THREE_LINES, env=clean(CORDON_BIN=_binary.find())) == "42\n"
     assert run(fresh / "py-sandbox", "print(6 * 7)", env=clean(CORDON_BIN=_binary.find())) == "42\n"
-    # Its own command is not the binary that it looks for.
+    # The package's own command must not be taken for the binary.
     alone = clean(PATH=f"{fresh}:/usr/bin:/bin")
     for command in ([fresh / "cordon", "version"], [fresh / "python", "-m", "cordon", "version"]):
         assert run(*command, env=clean(CORDON_BIN=_binary.find())).startswith("cordon")
@@ -54,8 +54,8 @@ def test_from_the_source(fresh):
     assert "there is no cordon binary" in refused.stderr
 
 
-def test_from_the_wheel(fresh, tmp_path):
-    """It carries the binaries: no Go, nothing on PATH."""
+def test_install_from_the_wheel(fresh, tmp_path):
+    """The wheel contains the binaries, so it needs no Go and no cordon on PATH."""
     binaries = os.path.dirname(_binary.find())
     pip(fresh, "wheel", "--no-deps", "--no-index", "-w", tmp_path, HERE, env=clean(CORDON_WHEEL_BIN=binaries))
     (wheel,) = glob.glob(str(tmp_path / "*.whl"))
@@ -76,7 +76,7 @@ def test_from_the_wheel(fresh, tmp_path):
 
 @pytest.fixture
 def backend(monkeypatch):
-    """What builds the package, without binaries to carry."""
+    """The build backend, without binaries for the wheel."""
     monkeypatch.syspath_prepend(os.path.join(HERE, "backend"))
     import cordon_build
 
@@ -84,7 +84,7 @@ def backend(monkeypatch):
     return cordon_build
 
 
-def test_the_same_source_gives_the_same_wheel(backend, tmp_path):
+def test_wheel_is_reproducible(backend, tmp_path):
     for directory in ("a", "b"):
         (tmp_path / directory).mkdir()
         backend.build_wheel(str(tmp_path / directory))
@@ -93,7 +93,7 @@ def test_the_same_source_gives_the_same_wheel(backend, tmp_path):
     assert first.name == second.name and first.read_bytes() == second.read_bytes()
 
 
-def test_from_the_source_archive(fresh, backend, tmp_path):
+def test_install_from_the_source_archive(fresh, backend, tmp_path):
     archive = tmp_path / backend.build_sdist(str(tmp_path))
     pip(fresh, "install", "--no-index", "--force-reinstall", archive)
     assert run(fresh / "python", "-c", THREE_LINES, env=clean(CORDON_BIN=_binary.find())) == "42\n"

@@ -1,4 +1,4 @@
-"""The natural API."""
+"""Tests the main API."""
 
 import asyncio
 import copy
@@ -24,7 +24,7 @@ def test_value_output_and_context():
     assert result.enforcement.holds("seccomp") and result.enforcement.holds("landlock", "mount")
 
 
-def test_failure_is_a_result_and_an_exception_for_who_asks():
+def test_failure_is_a_result_and_an_exception_on_request():
     result = cordon.run("x = 1\nraise KeyError('gold')")
     assert not result.ok and result.outcome == "raised" and result.error_type == "exception"
     assert result.exception.type == "KeyError" and result.exception.line == 2 and "Traceback" in result.exception.traceback
@@ -69,7 +69,7 @@ def test_variables_and_rules():
     assert "math" in refused.violations[0].allowed
 
 
-def test_what_is_no_json():
+def test_values_that_are_not_json():
     with pytest.raises(TypeError):
         cordon.run("pass", context={1, 2})
     with pytest.raises(ValueError):
@@ -87,8 +87,8 @@ def test_what_is_no_json():
     assert cordon.run("result = context", context="\U0001f600 é \x00 \n").value == "\U0001f600 é \x00 \n"
 
 
-def test_a_number_that_this_python_does_not_read():
-    """The guest must not be able to raise what looks like the caller's mistake."""
+def test_number_that_is_too_long_for_this_python():
+    """A guest must not cause an error that looks like the caller's mistake."""
     try:
         value = cordon.run("result = 10 ** 5000").value
     except cordon.CordonError as error:
@@ -151,8 +151,8 @@ def test_hook():
     assert cordon.hook("while True: pass", timeout=0.2).call().outcome == "timed_out"
 
 
-def test_errors_travel_between_processes():
-    """As concurrent.futures and multiprocessing send them: pickled."""
+def test_errors_can_be_pickled():
+    """concurrent.futures and multiprocessing pickle errors."""
     with pytest.raises(cordon.SandboxError) as failed:
         cordon.run("1 / 0", check=True)
     back = pickle.loads(pickle.dumps(failed.value))
@@ -164,7 +164,7 @@ def test_errors_travel_between_processes():
 
 
 def test_many_hooks(own):
-    """More than cordon keeps open: the oldest are opened again."""
+    """With more hooks than cordon keeps open, the oldest are opened again."""
     hooks = [own.hook(f"result['output'] = {n}") for n in range(70)]
     assert [h() for h in hooks] == list(range(70))
     assert hooks[0]() == 0 and hooks[69]() == 69
@@ -225,7 +225,7 @@ def test_guests_have_the_environment_of_this_python():
         assert own.run(HAS_THEM).value is True
 
 
-def test_an_operator_chooses_another_python(tmp_path, monkeypatch):
+def test_operator_chooses_another_python(tmp_path, monkeypatch):
     other = "/usr/bin/python3"
     if os.path.realpath(other) == os.path.realpath(sys.executable) and sys.prefix == sys.base_prefix:
         pytest.skip("there is one Python only")
@@ -246,7 +246,7 @@ def test_python_of_the_guest():
 
 
 def test_results_of_other_versions():
-    """A newer cordon may tell more. One that tells less is no reason to guess."""
+    """A newer cordon may send more fields. Missing fields are an error."""
     result = cordon.run("import os; os.system('true'); 1/0")
     raw = {**result.raw, "violations": [{**v, "new": 1} for v in result.raw["violations"]], "new": 2}
     raw["exception"] = {**raw["exception"], "new": 3}

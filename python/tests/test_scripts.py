@@ -1,4 +1,4 @@
-"""create_sandbox().run_script and run_mod_hook, against their contract."""
+"""Tests the contract of create_sandbox().run_script and run_mod_hook."""
 
 import asyncio
 import inspect
@@ -46,7 +46,7 @@ def test_errors():
     assert crashed["status"] == "error" and crashed["error"] and crashed["exit_code"] is None
 
 
-def test_a_script_that_cannot_be_run_at_all():
+def test_script_that_cannot_run():
     sandbox = create_sandbox()
     nul = sandbox.run_script("x = '\0'")
     assert nul["status"] == "error" and "NUL" in nul["error"]
@@ -54,8 +54,8 @@ def test_a_script_that_cannot_be_run_at_all():
     assert asyncio.run(sandbox.arun_script("\0"))["status"] == "error"
 
 
-def test_a_number_that_this_python_does_not_read():
-    """Not in every Python; and the guest must not be able to raise anything here."""
+def test_number_that_is_too_long_for_this_python():
+    """Older Pythons read it. In newer ones a guest must not cause an exception here."""
     digits = sys.get_int_max_str_digits() if hasattr(sys, "get_int_max_str_digits") else 0
     refused = 0 < digits < 5000
     answer = create_sandbox().run_script("result = 10 ** 5000")
@@ -76,7 +76,7 @@ def test_limits():
         assert sandbox.run_script(forbidden)["status"] == "error", forbidden
 
 
-def test_limits_that_are_changed_later():
+def test_limits_can_be_changed_later():
     sandbox = create_sandbox()
     sandbox.timeout = 0.3
     assert sandbox.run_script("while True: pass") == {"status": "error", "error": "timeout"}
@@ -94,12 +94,12 @@ def test_above_the_default_maxima():
     assert create_sandbox(timeout=120, memory_limit=2 << 30, cpu_limit=90).run_script("result = 1")["result"] == 1
 
 
-def test_unless_there_is_another_operator(monkeypatch, tmp_path, sandbox):
+def test_policy_of_another_operator_decides(monkeypatch, tmp_path, sandbox):
     policy = tmp_path / "policy.yaml"
     policy.write_text("maxima: {wall_time: 40s}\n")
     monkeypatch.setenv("CORDON_POLICY", str(policy))
     assert create_sandbox(timeout=120)._own is None
-    assert _scripts._place(120) is sandbox
+    assert _scripts._sandbox_for(120) is sandbox
 
 
 def test_async():
@@ -137,11 +137,11 @@ def test_hook_that_raises():
 
 
 def test_hook_that_takes_too_much_memory():
-    """MemoryError has no words of its own."""
+    """MemoryError has no message, so the error names the limit."""
     assert "memory limit" in run_mod_hook("x = [0] * 10 ** 10", {}, {})["error"]
 
 
-def test_hook_by_the_name_of_its_argument():
+def test_hook_takes_script_source():
     for name in ("script", "script_source"):
         assert run_mod_hook(**{name: "result['output'] = 1"}, game_state={}, mod_config={}) == 1
         assert asyncio.run(cordon.arun_mod_hook(**{name: "result['output'] = 1"}, game_state={}, mod_config={})) == 1
@@ -150,8 +150,8 @@ def test_hook_by_the_name_of_its_argument():
     assert list(inspect.signature(run_mod_hook).parameters)[:4] == ["script", "game_state", "mod_config", "timeout_seconds"]
 
 
-def test_hook_may_compute_as_long_as_it_may_take():
-    """Its CPU time is 5 s if nothing is said."""
+def test_hook_cpu_time_is_as_long_as_its_timeout():
+    """A hook's default CPU time is 5 s."""
     assert dict(_scripts._hook("pass", 8).limits) == {"wall_time": "8000000us", "cpu_time": "8000000us"}
     assert run_mod_hook("result['output'] = 1", {}, {}, timeout_seconds=8) == 1
     assert run_mod_hook("result['output'] = 1", {}, {}, timeout_seconds=300) == 1  # above the default maxima
@@ -164,7 +164,7 @@ def test_hook_that_hangs():
     assert run_mod_hook("result['output'] = 1", {}, {}, 0.3) == 1
 
 
-def test_hook_is_kept(sandbox):
+def test_hook_is_compiled_once(sandbox):
     script = "result['output'] = game_state['n']"
     run_mod_hook(script, {"n": 1}, {})
     child = sandbox._transport.child()
@@ -174,9 +174,9 @@ def test_hook_is_kept(sandbox):
     assert len(child.hooks) == before and child._count == count + 100  # one message each
 
 
-def test_whose_hook_it_is(sandbox):
-    """The child is our own, so that run_mod_hook says platform; who wants a process for
-    each call says so."""
+def test_trust_of_hooks(sandbox):
+    """The child belongs to this program, so run_mod_hook uses platform by default; trust="user"
+    gives each call its own process."""
     script = "result['output'] = game_state"
     assert _scripts._hook(script, 5.0).trust == "platform"
     assert _scripts._hook(script, 5.0, "user").trust == "user"
@@ -187,7 +187,7 @@ def test_whose_hook_it_is(sandbox):
     assert sandbox.hook(script, trust="platform").call(1).enforcement.tier == "hook"
 
 
-def test_hook_keeps_nothing_between_calls():
+def test_hook_calls_keep_no_state():
     script = "game_state.append(1)\nresult['output'] = len(game_state)"
     state = []
     assert [run_mod_hook(script, state, {}) for _ in range(3)] == [1, 1, 1] and state == []

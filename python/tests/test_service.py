@@ -1,4 +1,4 @@
-"""The same API against a running service: by URL, by Unix socket, with a token."""
+"""Tests the same API with a running service: by URL, by Unix socket, with a token."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from cordon import _binary, _sandbox
 
 @pytest.fixture(scope="module")
 def directory():
-    # A short path: that of a socket may have 107 bytes.
+    # A short path: the path of a socket may have at most 107 bytes.
     path = tempfile.mkdtemp(prefix="cdn")
     yield path
     shutil.rmtree(path)
@@ -59,7 +59,7 @@ def with_tokens(directory):
     process.wait(20)
 
 
-def test_all_of_it(unix):
+def test_run_check_and_hook(unix):
     with cordon.Sandbox(url=unix) as sandbox:
         assert repr(sandbox).startswith("<Sandbox unix:")
         assert sandbox.run("print(1); result = context", context=[1]).value == [1]
@@ -76,7 +76,7 @@ def test_all_of_it(unix):
             sandbox.run("pass", timeout=3600)
 
 
-def test_a_service_decides_whose_hooks_are(unix, monkeypatch):
+def test_service_decides_whether_hook_calls_share_a_process(unix, monkeypatch):
     with cordon.Sandbox(url=unix) as sandbox:
         assert sandbox.hook("result['output'] = 1").call().enforcement.tier == "process"
         with pytest.raises(cordon.CordonError, match="more than the policy grants"):
@@ -87,7 +87,7 @@ def test_a_service_decides_whose_hooks_are(unix, monkeypatch):
             cordon.run_mod_hook("result['output'] = game_state", 1, {}, trust="platform")
 
 
-def test_a_hook_that_the_service_has_closed(unix):
+def test_hook_is_opened_again_after_the_service_closed_it(unix):
     with cordon.Sandbox(url=unix) as sandbox:
         hook = sandbox.hook("result['output'] = 5")
         assert hook() == 5
@@ -112,7 +112,7 @@ def test_threads_and_tasks(unix):
         assert [r.value for r in asyncio.run(tasks())] == list(range(100))
 
 
-def test_a_cancelled_task_ends_its_run(unix):
+def test_canceled_task_ends_its_run(unix):
     async def ask():
         async with cordon.Sandbox(url=unix) as sandbox:
             task = asyncio.create_task(sandbox.arun("while True: pass", timeout=30, cpu_time=30))
@@ -125,7 +125,7 @@ def test_a_cancelled_task_ends_its_run(unix):
     asyncio.run(ask())
 
 
-def test_a_kept_connection_that_was_closed(unix):
+def test_closed_connection_is_replaced(unix):
     with cordon.Sandbox(url=unix) as sandbox:
         assert sandbox.run("result = 1").value == 1
         for connection in sandbox._transport._idle:
@@ -134,7 +134,7 @@ def test_a_kept_connection_that_was_closed(unix):
 
 
 @pytest.mark.load
-def test_a_request_that_is_too_large(unix):
+def test_request_that_is_too_large_is_refused(unix):
     with cordon.Sandbox(url=unix) as sandbox:
         with pytest.raises(cordon.CordonError, match="above the maximum|went away"):
             sandbox.run("result = 1", context="x" * (100 << 20))
@@ -153,8 +153,8 @@ def test_closed(unix):
 
 
 @pytest.mark.load
-def test_more_hooks_than_a_service_opens(unix):
-    """Those that are not called make room, also for another sandbox of the same caller."""
+def test_old_hooks_are_closed_to_open_more(unix):
+    """Hooks that are not called are closed, also for another sandbox of the same caller."""
     with cordon.Sandbox(url=unix) as sandbox, cordon.Sandbox(url=unix) as other, cordon.Sandbox(url=unix) as third:
         for n in range(40):
             for one in (sandbox, other, third):
@@ -194,7 +194,7 @@ def test_connect(unix):
         assert cordon.execute("print(4)")["stdout"] == "4\n"
         assert cordon.run_mod_hook("result['output'] = 5", {}, {}) == 5
         assert cordon.create_sandbox().run_script("result = 6") == {"status": "ok", "result": 6}
-        # What is above its maxima is no reason to run it here.
+        # A request above the service's maxima must not run locally instead.
         assert "maximum" in cordon.create_sandbox(timeout=120).run_script("result = 7")["error"]
         with pytest.raises(ValueError, match="maximum"):
             cordon.run_mod_hook("result['output'] = 8", {}, {}, timeout_seconds=120)
@@ -203,7 +203,7 @@ def test_connect(unix):
         _sandbox._default = before
 
 
-def test_nobody_there():
+def test_unreachable_service_is_an_error():
     with cordon.Sandbox(url="unix:/no/such/socket") as sandbox, pytest.raises(cordon.ConnectionLost, match="/no/such/socket"):
         sandbox.run("pass")
     with cordon.Sandbox(url="http://127.0.0.1:1") as sandbox, pytest.raises(cordon.ConnectionLost):
@@ -211,7 +211,7 @@ def test_nobody_there():
     for wrong in ("localhost:80", "ftp://x"):
         with pytest.raises(cordon.InvalidRequest, match="url is"):
             cordon.Sandbox(url=wrong)
-    with pytest.raises(cordon.InvalidRequest, match="the service's to choose"):
+    with pytest.raises(cordon.InvalidRequest, match="the service chooses them"):
         cordon.Sandbox(url="http://127.0.0.1:1", policy="strict")
-    with pytest.raises(cordon.InvalidRequest, match="token is for a service"):
+    with pytest.raises(cordon.InvalidRequest, match="token needs url"):
         cordon.Sandbox(token="x")

@@ -1,5 +1,4 @@
-"""A failing service, and proxies in front of one: nothing runs twice, and the error says what
-happened."""
+"""Tests failing services and proxies: nothing runs twice, and the error says what happened."""
 
 import json
 import socket
@@ -25,7 +24,7 @@ def answer(status="200 OK", kind="application/json", body=None, length=None):
 
 
 class Answering:
-    """Takes connections; the answers of each are given. At the end of them it is closed."""
+    """Serves connections with the given answers, and closes each after its last answer."""
 
     def __init__(self, *connections):
         self.requests = 0
@@ -43,7 +42,7 @@ class Answering:
                     if not self.request(incoming):
                         break
                     if text is None:
-                        incoming.read()  # for as long as the other side waits
+                        incoming.read()  # until the client gives up
                     else:
                         connection.sendall(text)
             self.closed.set()
@@ -76,7 +75,7 @@ class Answering:
         (b"", cordon.ConnectionLost, "may have run"),
     ],
 )
-def test_what_is_no_answer(text, kind, words):
+def test_foreign_answers_are_errors(text, kind, words):
     service = Answering([text], [answer()])
     with cordon.Sandbox(url=service.url) as sandbox:
         with pytest.raises(kind, match=words) as told:
@@ -85,8 +84,8 @@ def test_what_is_no_answer(text, kind, words):
         assert service.requests == 1
 
 
-def test_a_run_whose_answer_was_lost_is_not_run_again():
-    """Also on a connection that was kept, and where another one would be answered."""
+def test_run_is_not_repeated_when_its_answer_is_lost():
+    """Also on a kept connection, and if the next connection would get an answer."""
     service = Answering([answer(), b""], [answer()])
     with cordon.Sandbox(url=service.url) as sandbox:
         assert sandbox.run("result = 1").value == 1
@@ -97,7 +96,7 @@ def test_a_run_whose_answer_was_lost_is_not_run_again():
         assert service.requests == 3
 
 
-def test_a_kept_connection_that_the_service_has_closed_is_not_used():
+def test_connection_closed_by_the_service_is_not_reused():
     service = Answering([answer()], [answer()])
     with cordon.Sandbox(url=service.url) as sandbox:
         assert sandbox.run("result = 1").value == 1
@@ -106,7 +105,7 @@ def test_a_kept_connection_that_the_service_has_closed_is_not_used():
         assert service.requests == 2
 
 
-def test_a_task_that_was_cancelled_before_it_began_sends_nothing():
+def test_task_canceled_before_it_began_sends_nothing():
     exchange = _service._Exchange()
     exchange.end()
     service = Answering([answer()])
@@ -116,7 +115,7 @@ def test_a_task_that_was_cancelled_before_it_began_sends_nothing():
     assert service.requests == 0
 
 
-def test_to_end_what_is_over_ends_nobody_else():
+def test_ending_a_finished_exchange_ends_no_other():
     service = Answering([answer(), answer()])
     with cordon.Sandbox(url=service.url) as sandbox:
         exchange = _service._Exchange()
@@ -126,8 +125,8 @@ def test_to_end_what_is_over_ends_nobody_else():
     assert service.requests == 2
 
 
-def test_who_waits_for_a_hook_that_another_gave_up_opens_it():
-    """The task that was about to open it was cancelled: that is nobody else's failure."""
+def test_waiting_caller_opens_hook_that_another_gave_up():
+    """Canceling the task that opens a hook must not fail the other callers."""
     opened = answer("201 Created", body=b'{"id": "h"}')
     service = Answering([None], [opened, answer()])
     with cordon.Sandbox(url=service.url) as sandbox:
@@ -149,12 +148,12 @@ def test_who_waits_for_a_hook_that_another_gave_up_opens_it():
         two.join(30)
         assert ends == {"one": cordon.Closed, "two": 1}
         assert service.requests == 3
-        sandbox._transport._hooks.drop(1)  # this service answers no more
+        sandbox._transport._hooks.drop(1)  # this service has no more answers
 
 
-def test_a_service_that_is_silent_is_not_waited_for_when_hooks_are_closed(monkeypatch):
-    """Neither for ever, nor once for each of them."""
-    monkeypatch.setattr(_service, "_FAREWELL", 0.2)
+def test_closing_hooks_does_not_wait_for_a_silent_service(monkeypatch):
+    """It waits once for all hooks, and not forever."""
+    monkeypatch.setattr(_service, "_CLOSE_TIMEOUT", 0.2)
     service = Answering([answer("201 Created", body=b'{"id": "h"}'), answer(), None], [None] * 9)
     sandbox = cordon.Sandbox(url=service.url)
     assert sandbox.hook("pass").call().value == 1

@@ -1,4 +1,4 @@
-"""One child for everybody: threads, tasks, forks, deaths."""
+"""Tests one child that is shared by threads and tasks, with forks and deaths."""
 
 import asyncio
 import gc
@@ -54,7 +54,7 @@ def test_a_thousand_tasks_get_their_own_results(own):
 
 @pytest.mark.load
 def test_threads_and_tasks_together(own):
-    """Whoever reads hands out what is for the others, of either kind."""
+    """The reading caller distributes the answers to threads and tasks."""
     hook = own.hook("result['output'] = game_state")
 
     async def tasks():
@@ -69,8 +69,8 @@ def test_threads_and_tasks_together(own):
 
 
 @pytest.mark.load
-def test_large_ones_both_ways_at_once(own):
-    """Pipes that are full in both directions must not wait for each other."""
+def test_large_requests_and_answers_at_the_same_time(own):
+    """Pipes that are full in both directions must not cause a deadlock."""
     text = "z" * (2 << 20)
 
     async def tasks():
@@ -84,8 +84,8 @@ def test_large_ones_both_ways_at_once(own):
 
 @pytest.mark.load
 def test_killed_under_load_loses_no_answer_silently(own):
-    """Each of many callers gets its own result or a clear error, and whoever asks again
-    is served by another child."""
+    """Each of many callers gets its own result or a clear error, and another child serves the
+    next request."""
     own.run("pass")
     answered, lost, wrong = [], [], []
     stop = threading.Event()
@@ -135,8 +135,8 @@ def test_killed_under_load_loses_no_answer_silently(own):
     assert not wrong and lost and len(pids) == 5
 
 
-def test_files_stay_open_while_somebody_reads():
-    """A writer notices the end; the thread for event loops learns of it before the reader."""
+def test_files_stay_open_while_a_caller_reads():
+    """A writer notices the end, and the thread for event loops handles it before the reader."""
     child = Child(["/bin/sleep", "60"])
     child._start_threads()
     reader = child._reader = Slot()  # a thread is between poll and read
@@ -149,8 +149,8 @@ def test_files_stay_open_while_somebody_reads():
     child.close()
 
 
-def test_dead_while_nobody_asked(own):
-    """Nothing was sent to the dead one, so that nobody needs to know."""
+def test_child_that_died_while_idle_is_replaced(own):
+    """Nothing was sent to the dead child, so its death is not reported."""
     assert own.run("result = 1").value == 1
     hook = own.hook("result['output'] = 3")
     assert hook() == 3
@@ -160,8 +160,8 @@ def test_dead_while_nobody_asked(own):
         assert (hook() if again == 1 else own.run("result = 2").value) == (3 if again == 1 else 2)
 
 
-def test_dead_while_another_holds_its_pipe(tmp_path):
-    """What a cordon had started may live a moment longer, with the files it has."""
+def test_dead_child_is_noticed_while_another_process_holds_its_pipe(tmp_path):
+    """Processes of a dead cordon may live a moment longer and keep its pipe open."""
     program = tmp_path / "dies"
     program.write_text("#!/bin/sh\nexec 3<&0\nsleep 5 <&3 &\n")
     program.chmod(0o755)
@@ -172,7 +172,7 @@ def test_dead_while_another_holds_its_pipe(tmp_path):
     child.close()
 
 
-def test_an_old_handle_never_calls_another_hook(own):
+def test_old_handle_never_calls_another_hook(own):
     one, two = own.hook("result['output'] = 1"), own.hook("result['output'] = 2")
     assert (one(), two()) == (1, 2)
     kill(child_of(own).pid)
@@ -180,7 +180,7 @@ def test_an_old_handle_never_calls_another_hook(own):
     assert (two(), one()) == (2, 1)
 
 
-def test_close_tells_who_waits_and_leaves_nothing(own):
+def test_close_ends_waiting_callers_and_leaves_nothing(own):
     sandbox = cordon.Sandbox(policy={"limits": {"scratch": "5MiB"}})
     sandbox.run("pass")
     pid, errors = child_of(sandbox).pid, []
@@ -194,17 +194,17 @@ def test_close_tells_who_waits_and_leaves_nothing(own):
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
         thread.start()
-    until(lambda: len(child_of(sandbox)._under) == 3)
+    until(lambda: len(child_of(sandbox)._pending) == 3)
     sandbox.close()
     for thread in threads:
         thread.join(10)
     assert len(errors) == 3 and not alive(pid)
     with pytest.raises(cordon.Closed):
         sandbox.run("pass")
-    sandbox.close()  # twice is once
+    sandbox.close()  # a second close has no effect
 
 
-def test_one_child_is_shared_until_the_last_lets_go():
+def test_child_is_shared_until_the_last_sandbox_closes():
     first, second = (cordon.Sandbox(policy={"limits": {"scratch": "6MiB"}}) for _ in range(2))
     assert child_of(first) is child_of(second)
     pid = child_of(first).pid
@@ -214,13 +214,13 @@ def test_one_child_is_shared_until_the_last_lets_go():
     assert not alive(pid)
 
 
-def test_interrupt_ends_the_guest_and_nobody_elses(own):
-    """As with Ctrl-C in a notebook."""
+def test_interrupt_ends_only_its_own_guest(own):
+    """Ctrl-C in a notebook does this."""
     own.run("pass")
     others = []
     thread = threading.Thread(target=lambda: others.append(own.run("import time; time.sleep(1); result = 1").value))
     thread.start()
-    until(lambda: len(child_of(own)._under) == 1)
+    until(lambda: len(child_of(own)._pending) == 1)
     child = child_of(own)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -230,12 +230,12 @@ def test_interrupt_ends_the_guest_and_nobody_elses(own):
     assert time.monotonic() - begin < limit, "the guest came to its end by itself"
     thread.join()
     assert others == [1] and child_of(own) is child
-    # The guest was ended: nothing is left of it that would take a processor.
+    # The guest was ended: no process of it uses a CPU.
     until(lambda: busy_guests(child.pid) == 0)
 
 
 def busy_guests(pid):
-    """How many of a child's processes run, by its tree in /proc."""
+    """Counts the running processes below a child, by its tree in /proc."""
     parents, running = {}, set()
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -258,10 +258,10 @@ def busy_guests(pid):
     return count
 
 
-def test_cancelled_task_ends_its_guest(own):
+def test_canceled_task_ends_its_guest(own):
     async def ask():
         task = asyncio.create_task(own.arun("while True: pass", timeout=20, cpu_time=20))
-        while own._transport._child is None or not child_of(own)._under:
+        while own._transport._child is None or not child_of(own)._pending:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.2)
         task.cancel()
@@ -281,7 +281,7 @@ def test_wait_for(own):
     asyncio.run(ask())
 
 
-def test_fork_gets_a_child_of_its_own(own):
+def test_fork_gets_its_own_child(own):
     own.run("pass")
     parents = child_of(own).pid
     r, w = os.pipe()
@@ -303,7 +303,7 @@ def test_fork_gets_a_child_of_its_own(own):
 
 
 def test_fork_in_the_middle_of_many_requests(own):
-    """Locks that other threads hold at that moment are not the forked process's."""
+    """Locks that other threads hold at that moment must not block the forked process."""
     stop = threading.Event()
 
     def ask():
@@ -330,8 +330,8 @@ def test_fork_in_the_middle_of_many_requests(own):
     assert codes == [0] * 5
 
 
-def test_a_fork_that_ends_takes_no_file_along(own):
-    """A policy's file is there when the child is started again."""
+def test_exit_of_a_fork_removes_no_policy_file(own):
+    """The policy's file must exist when the child is started again."""
     own.run("pass")
     script = (
         "import cordon, os, sys\n"
@@ -363,7 +363,7 @@ def test_nothing_is_left_after_sigkill():
     until(lambda: not alive(int(done.stdout)))
 
 
-def test_descriptors_stay_the_same(own):
+def test_number_of_descriptors_stays_the_same(own):
     def descriptors():
         gc.collect()
         return len(os.listdir("/proc/self/fd"))
@@ -392,17 +392,17 @@ def test_no_binary(monkeypatch):
             cordon.Sandbox()
 
 
-def test_a_binary_that_is_none():
+def test_binary_that_is_not_cordon():
     sandbox = cordon.Sandbox(binary="/bin/true")
     with pytest.raises(cordon.ConnectionLost, match="exit code 0"):
         sandbox.run("pass")
-    sandbox = cordon.Sandbox(binary="/bin/cat")  # says what it hears
+    sandbox = cordon.Sandbox(binary="/bin/cat")  # echoes the request
     with pytest.raises(cordon.CordonError):
         sandbox.run("pass")
     sandbox.close()
 
 
-def test_a_system_without_poll(monkeypatch):
+def test_system_without_poll_is_unsupported(monkeypatch):
     monkeypatch.delattr("select.poll")
     with cordon.Sandbox(policy={"preset": "strict"}) as sandbox, pytest.raises(cordon.Unsupported, match="by its url"):
         sandbox.run("pass")

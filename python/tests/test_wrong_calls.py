@@ -1,4 +1,4 @@
-"""Calls that cannot work: each says what is wrong, where, and what would be right."""
+"""Tests invalid calls: each error says what is wrong, where, and what to do."""
 
 import datetime
 import decimal
@@ -19,7 +19,7 @@ from cordon import _cli
         ({(1, 2): 3}, "context['day'] has a key that is a tuple: JSON keys are text"),
     ],
 )
-def test_a_context_that_is_not_json(value, words):
+def test_context_that_is_not_json_is_refused(value, words):
     with pytest.raises(ValueError) as raised:
         cordon.run("result = 1", context={"day": value})
     assert str(raised.value) == words
@@ -29,7 +29,7 @@ def test_a_context_that_is_not_json(value, words):
 
 
 @pytest.mark.parametrize("script", [None, 3, b"x"])
-def test_a_script_that_is_not_text(script):
+def test_script_that_is_not_text_is_refused(script):
     for call in (
         cordon.run,
         cordon.create_sandbox().run_script,
@@ -57,35 +57,35 @@ def test_limits_of_create_sandbox_may_be_text():
         ({"cpu_limit": "soon"}, "cpu_limit is 'soon': give seconds"),
     ],
 )
-def test_limits_that_are_wrong(limits, words):
+def test_wrong_limits_are_refused(limits, words):
     with pytest.raises((TypeError, ValueError), match=words):
         cordon.create_sandbox(**limits)
 
 
 @pytest.mark.parametrize("url", ["http:127.0.0.1:80", "https:host", "http://", "unix:", "unix:relative"])
-def test_a_url_without_a_host(url):
+def test_url_without_a_host_is_refused(url):
     with pytest.raises(cordon.InvalidRequest, match="names no host: write http://HOST:PORT"):
         cordon.Sandbox(url=url).run("pass")
 
 
-def test_execute_says_what_is_cut_and_what_is_not_set():
+def test_execute_reports_cut_output_and_missing_variables():
     result = cordon.execute("print('x' * 100)\ny = 1", output_limit=10, inspect_variables=["y", "z"])
     assert result["stdout"] == "x" * 10 and result["stdout_truncated"] and not result["stderr_truncated"]
     assert result["variables"] == {"y": 1} and result["missing_variables"] == ["z"]
 
 
-def test_py_sandbox_says_what_is_cut_and_what_is_not_set(capfd):
+def test_py_sandbox_reports_cut_output_and_missing_variables(capfd):
     assert _cli.py_sandbox(["-o", "10", "-v", "z", "print('x' * 100)"]) == 0
     told = capfd.readouterr().err
     assert "py-sandbox: stdout was cut at 10 bytes; -o allows more, up to 262144" in told
     assert "py-sandbox: the code has not set z" in told
 
 
-def test_a_timeout_says_so():
+def test_timeout_error_says_timed_out():
     assert cordon.execute("while True: pass", timeout=0.2)["error"] == "timed out: wall time limit of 200ms reached"
 
 
-def test_a_refused_result_names_allow():
+def test_error_of_a_refused_result_names_allow():
     backend = cordon.SubprocessSandboxBackend()
     with pytest.raises(RuntimeError, match="allow="):
         backend.execute("colour", _complex_path, {})

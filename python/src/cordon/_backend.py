@@ -65,8 +65,8 @@ class SubprocessSandboxBackend:
         """Returns ``func(**arguments)``. Raises RuntimeError if the function raises, exceeds a
         limit, ends otherwise, or returns something that is not plain data."""
         try:
-            order = self._order(func, arguments)
-            answer = self._open()._transport.ask(order)
+            request = self._request(func, arguments)
+            answer = self._open()._transport.ask(request)
         except (_functions.CannotPack, CordonError) as problem:
             raise RuntimeError(f"tool {tool_name!r} failed: {problem}") from problem
         return self._value(tool_name, answer)
@@ -74,8 +74,8 @@ class SubprocessSandboxBackend:
     async def aexecute(self, tool_name: str, func: Callable[..., Any], arguments: Dict[str, Any]) -> Any:
         """:meth:`execute` for a task."""
         try:
-            order = self._order(func, arguments)
-            answer = await self._open()._transport.ask_async(order)
+            request = self._request(func, arguments)
+            answer = await self._open()._transport.ask_async(request)
         except (_functions.CannotPack, CordonError) as problem:
             raise RuntimeError(f"tool {tool_name!r} failed: {problem}") from problem
         return self._value(tool_name, answer)
@@ -124,7 +124,7 @@ class SubprocessSandboxBackend:
     def _above(self, name: str) -> bool:
         return self._memory > 1024 if name == "memory" else self._timeout > 60
 
-    def _order(self, func: Callable[..., Any], arguments: Dict[str, Any]) -> Dict[str, Any]:
+    def _request(self, func: Callable[..., Any], arguments: Dict[str, Any]) -> Dict[str, Any]:
         context = _functions.pack(func, arguments)
         context["cwd"] = os.path.abspath(self._directory) if self._directory is not None else None
         return {"script": self._script, "context": context, "limits": self._limits, "name": "<tool>"}
@@ -148,7 +148,7 @@ class SubprocessSandboxBackend:
             raise RuntimeError(f"tool {tool_name!r} returned a result that cannot be read: {problem}") from None
 
 
-def _setting(config: Any, name: str, normally: Any) -> Any:
+def _setting(config: Any, name: str, default: Any) -> Any:
     """Returns a setting, by our name or by that of a framework's configuration."""
     for spelled in (name, "sandbox_" + name):
         if isinstance(config, dict) and spelled in config:
@@ -156,7 +156,7 @@ def _setting(config: Any, name: str, normally: Any) -> Any:
         value = getattr(config, spelled, None)
         if value is not None:
             return value
-    return normally
+    return default
 
 
 def _guest_script() -> str:

@@ -46,17 +46,17 @@ def _search(name: str) -> Optional[str]:
     has no symlinks, which could be changed before it is started."""
     if os.name == "nt" and not name.lower().endswith(".exe"):
         name += ".exe"
-    guests = _guests()
+    guests = _guest_writable()
     for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
         if not os.path.isabs(directory):
             continue
-        way = _way(os.path.join(directory, name))
-        if way and _is_program(way[-1]) and not _is_ours(way[-1]) and not any(_under(step, guest) for step in way for guest in guests):
-            return way[-1]
+        path = _links_and_target(os.path.join(directory, name))
+        if path and _is_program(path[-1]) and not _is_ours(path[-1]) and not any(_under(step, guest) for step in path for guest in guests):
+            return path[-1]
     return None
 
 
-def _guests() -> List[str]:
+def _guest_writable() -> List[str]:
     """Returns where guests may write: the current directory, unless it cannot be a workspace."""
     try:
         here = os.path.realpath(os.getcwd())
@@ -68,7 +68,7 @@ def _guests() -> List[str]:
     return [here] if here != os.path.dirname(here) else []
 
 
-def _way(path: str) -> List[str]:
+def _links_and_target(path: str) -> List[str]:
     """Returns the real path of every symlink on the path of a file, and the file itself last;
     nothing if it cannot be reached."""
     if os.name == "nt":  # making a symlink needs a privilege there

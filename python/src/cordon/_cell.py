@@ -39,7 +39,7 @@ def restore(space):
         try:
             space[name] = pickle.loads(base64.b64decode(data))
         except Exception:
-            print("(%s is lost: it cannot be kept from one cell to the next)" % name)
+            print("(%s is lost: it cannot be unpickled in this cell)" % name)
 
 
 def run_cell(code, space):

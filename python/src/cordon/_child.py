@@ -51,7 +51,7 @@ class Slot:
     def done(self) -> bool:
         return self.answer is not None or self.error is not None
 
-    def rouse(self) -> None:
+    def wake_up(self) -> None:
         try:
             self.wake.release()
         except RuntimeError:
@@ -68,7 +68,7 @@ class LoopSlot(Slot):
         self.loop = loop
         self.future: asyncio.Future[None] = loop.create_future()
 
-    def rouse(self) -> None:
+    def wake_up(self) -> None:
         try:
             self.loop.call_soon_threadsafe(self._finish)
         except RuntimeError:
@@ -113,7 +113,7 @@ class Child:
 
         self._mutex = threading.Lock()  # guards all that follows
         self._count = 0
-        self._under: Dict[bytes, Slot] = {}
+        self._pending: Dict[bytes, Slot] = {}
         self._waiting: Dict[bytes, Slot] = {}  # threads that could read
         self._for_loops: Set[bytes] = set()  # the keys of waiting tasks
         self._reader: Optional[Slot] = None  # the reader
@@ -138,7 +138,7 @@ class Child:
         """Raises the error that ended this child, if it never answered: another would fail in
         the same way."""
         if self._end is not None and not self._useful:
-            raise _again(self._end)
+            raise _copy_of(self._end)
 
     # Asking
 
@@ -188,8 +188,8 @@ class Child:
                     self._start_threads()
                 self._for_loops.add(slot.key)
                 if self._reader is None:
-                    self._loops.rouse()
-            self._under[slot.key] = slot
+                    self._loops.wake_up()
+            self._pending[slot.key] = slot
 
     def _abandon(self, slot: Slot, sent: bool) -> None:
         """Gives up waiting for this answer."""
@@ -214,7 +214,7 @@ class Child:
     def _forget(self, slot: Slot) -> bool:
         """With the mutex held."""
         self._for_loops.discard(slot.key)
-        return self._under.pop(slot.key, None) is not None
+        return self._pending.pop(slot.key, None) is not None
 
     # Writing
 
@@ -322,12 +322,12 @@ class Child:
         # Each answer begins with {"id":"…"; the caller parses the rest.
         key = line[7 : line.find(b'"', 7)]
         with self._mutex:
-            slot = self._under.get(key)
+            slot = self._pending.get(key)
             if slot is not None:
                 self._useful = True
                 slot.answer = line
                 if slot is not self._reader:
-                    slot.rouse()
+                    slot.wake_up()
                 self._forget(slot)
                 self._waiting.pop(key, None)
                 return
@@ -338,17 +338,17 @@ class Child:
         """Stops reading with this slot, and wakes another reader if there is none."""
         with self._mutex:
             if self._reader is None or self._reader is slot:
-                self._rouse_a_reader()
+                self._wake_a_reader()
                 self._reader = None
         self._tidy()
 
-    def _rouse_a_reader(self) -> None:
+    def _wake_a_reader(self) -> None:
         """With the mutex held."""
         for slot in self._waiting.values():
-            slot.rouse()
+            slot.wake_up()
             return
         if self._for_loops:
-            self._loops.rouse()
+            self._loops.wake_up()
 
     def _read_for_loops(self) -> None:
         while self._end is None:
@@ -395,16 +395,16 @@ class Child:
         with self._mutex:
             if self._end is None:
                 self._end = end
-            for slot in self._under.values():
+            for slot in self._pending.values():
                 if not slot.done:
-                    slot.error = _again(self._end)
-                slot.rouse()
-            self._under.clear()
+                    slot.error = _copy_of(self._end)
+                slot.wake_up()
+            self._pending.clear()
             self._waiting.clear()
             self._for_loops.clear()
             if self._threads:
                 self._outbox.put(None)
-                self._loops.rouse()
+                self._loops.wake_up()
             return self._end
 
     def close(self) -> None:
@@ -448,7 +448,7 @@ class Child:
         self._notes.close()
 
 
-def _again(error: CordonError) -> CordonError:
+def _copy_of(error: CordonError) -> CordonError:
     """Copies an exception: each waiting caller raises its own, because a traceback is attached to it."""
     return type(error)(*error.args)
 

@@ -22,7 +22,7 @@ from ._execute import (
 
 
 def py_sandbox(arguments: Optional[List[str]] = None) -> int:
-    """Runs code, shows its output, and gives its exit code."""
+    """Runs code, shows its output, and returns its exit code."""
     parser = argparse.ArgumentParser(prog="py-sandbox", description="Run Python code that you do not trust.")
     parser.add_argument("code", nargs="?", help="the code; - is standard input")
     parser.add_argument("-f", "--file", help="read the code from a file")
@@ -77,7 +77,7 @@ def _read(code: Optional[str], file: Optional[str]) -> str:
 
 
 def py_sandbox_mcp(arguments: Optional[List[str]] = None) -> int:
-    """Becomes ``cordon mcp``, by the rules of ``execute``; "sse" is its transport for HTTP."""
+    """Becomes ``cordon mcp``, under the rules of ``execute``; "sse" is its transport for HTTP."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in ("stdio", "sse", "http"):
         arguments = ["--transport", *arguments]

@@ -1,4 +1,4 @@
-"""Errors, and who caused them.
+"""Errors, and their causes.
 
 A guest that failed is a Result; :class:`SandboxError` is that Result as an exception, for
 callers that want one. Every other :class:`CordonError` is not the guest's fault: the request is
@@ -42,7 +42,7 @@ class Refused(InvalidRequest):
 
 
 class Forbidden(CordonError):
-    """The service does not let this caller ask for that."""
+    """The service does not allow this caller to make the request."""
 
     kind = "forbidden"
 

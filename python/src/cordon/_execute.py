@@ -1,4 +1,4 @@
-"""execute(): code in, a dict out, by the language rules."""
+"""execute(): runs code under the language rules and returns a dict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, List, Optional, TypedDict, Union
 from . import _units
 from ._errors import InvalidRequest, Unreadable
 from ._sandbox import Own
-from ._transport import Order
+from ._transport import Request
 
 DEFAULT_TIMEOUT, MAX_TIMEOUT = 30, 60  # seconds
 DEFAULT_MEMORY, MAX_MEMORY = 256, 1024  # MiB
@@ -60,17 +60,17 @@ def execute(
     ``output_limit`` in bytes, for stdout and stderr each (at most 262144). The language
     rules are on, in addition to the walls; ``restricted=False`` turns the rules off.
 
-    ``return_code`` is the code's own: 0, 1 after an exception; -1 for what was refused or
-    ended from outside. ``error`` is None, or says what happened.
+    ``return_code`` is the code's exit code, 1 after an exception, and -1 if the code was refused
+    or ended from outside. ``error`` is None, or says what happened.
     """
-    order = order_of(code, timeout, memory, output_limit, inspect_variables, restricted)
+    request = request_from(code, timeout, memory, output_limit, inspect_variables, restricted)
     try:
-        answer = _own.place()._transport.ask(order, brief=True)
+        answer = _own.sandbox()._transport.ask(request, brief=True)
     except InvalidRequest as problem:
         return refusal(str(problem))
     except Unreadable as problem:
         answer = problem.readable()
-    return as_dict(answer, order)
+    return as_dict(answer, request)
 
 
 async def aexecute(
@@ -83,24 +83,24 @@ async def aexecute(
     restricted: bool = True,
 ) -> ExecutionResult:
     """:func:`execute` for a task."""
-    order = order_of(code, timeout, memory, output_limit, inspect_variables, restricted)
+    request = request_from(code, timeout, memory, output_limit, inspect_variables, restricted)
     try:
-        answer = await _own.place()._transport.ask_async(order, brief=True)
+        answer = await _own.sandbox()._transport.ask_async(request, brief=True)
     except InvalidRequest as problem:
         return refusal(str(problem))
     except Unreadable as problem:
         answer = problem.readable()
-    return as_dict(answer, order)
+    return as_dict(answer, request)
 
 
-def order_of(
+def request_from(
     code: str,
     timeout: Union[int, float],
     memory: int,
     output_limit: int,
     inspect_variables: Optional[Iterable[str]],
     restricted: bool,
-) -> Order:
+) -> Request:
     code = _units.source(code, "code")
     limits = {}
     # Limits that are not given are the policy's defaults, which idle workers already have.
@@ -111,14 +111,14 @@ def order_of(
     if _within("output_limit", output_limit, MAX_OUTPUT, "bytes") != DEFAULT_OUTPUT:
         limits["output"] = f"{int(output_limit)}B"
     # Empty code is valid.
-    order: Order = {"script": code if code.strip() else "pass"}
+    request: Request = {"script": code if code.strip() else "pass"}
     if restricted:
-        order["restricted"] = True
+        request["restricted"] = True
     if limits:
-        order["limits"] = limits
+        request["limits"] = limits
     if inspect_variables:
-        order["variables"] = [inspect_variables] if isinstance(inspect_variables, str) else list(inspect_variables)
-    return order
+        request["variables"] = [inspect_variables] if isinstance(inspect_variables, str) else list(inspect_variables)
+    return request
 
 
 def _within(name: str, value: Union[int, float], most: int, unit: str) -> Union[int, float]:
@@ -129,11 +129,11 @@ def _within(name: str, value: Union[int, float], most: int, unit: str) -> Union[
     return value
 
 
-def as_dict(answer: Dict[str, Any], order: Order) -> ExecutionResult:
+def as_dict(answer: Dict[str, Any], request: Request) -> ExecutionResult:
     outcome, code, error = answer["outcome"], answer["exit_code"], answer["error"]
     if outcome == "refused":
         code, error = -1, _findings(answer["violations"])
-    asked: List[str] = order.get("variables", [])
+    asked: List[str] = request.get("variables", [])
     left = answer["variables"]
     about_result = outcome == "invalid_output" or outcome == "out_of_result" and bool(left or not asked)
     if about_result and code == 0:
@@ -159,7 +159,7 @@ def refusal(words: str) -> ExecutionResult:
 
 
 def _findings(violations: Any) -> str:
-    """Returns all findings, one line each, and at the end once what may be imported."""
+    """Returns all findings, one line each, and at the end the names that may be imported."""
     lines = []
     allowed: Any = None
     for v in violations:

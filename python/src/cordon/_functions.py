@@ -106,7 +106,7 @@ def _code(func: Any, functions: List[Sent], known: Dict[int, int], names: Set[st
         raise CannotPack(f"{_name(func)} has no name that a guest could import: install cloudpickle to send it by value")
     if id(func) in known:
         return known[id(func)]
-    place = known[id(func)] = len(functions)
+    index = known[id(func)] = len(functions)
     sent: Sent = {"name": func.__name__, "code": _text(marshal.dumps(func.__code__))}
     functions.append(sent)
     space: Dict[str, Any] = {}
@@ -123,8 +123,7 @@ def _code(func: Any, functions: List[Sent], known: Dict[int, int], names: Set[st
             space[name] = ("data", _text(_pickled(pickle.Pickler, value, names)))
     sent["globals"] = space
     sent["defaults"] = _text(_pickled(pickle.Pickler, (func.__defaults__, func.__kwdefaults__), names))
-    return place
-
+    return index
 
 def _text(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")

@@ -1,4 +1,4 @@
-"""Cells that share variables, on guests that keep nothing.
+"""Cells that share variables, although no guest keeps state.
 
 Each cell runs in a new guest. At its end it pickles its variables, and the next guest unpickles
 them: this process keeps the bytes and never reads them. Functions, classes and imports are
@@ -52,12 +52,12 @@ class Notebook:
             self._script = file.read()
 
     def send(self, variables: Dict[str, Any]) -> None:
-        """Values of this process's own, which the next cell finds."""
+        """Sends values of this process to the next cell."""
         packed = {}
         for name, value in variables.items():
             try:
                 packed[name] = base64.b64encode(pickle.dumps(value, 4)).decode("ascii")
-            except Exception as problem:  # whatever its own code raises
+            except Exception as problem:  # the value's own code may raise anything
                 raise TypeError(f"{name} cannot be sent: {problem}") from problem
         self._variables.update(packed)
 
@@ -73,31 +73,32 @@ class Notebook:
         result = self._sandbox.run(self._script, **options)
         if not result.ok:
             return Cell(None, result.stdout, False, result.error)
-        return self._take(code, result)
+        return self._cell(code, result)
 
-    def _take(self, code: str, result: Result) -> Cell:
-        """What the guest says is checked: it may be anything."""
+    def _cell(self, code: str, result: Result) -> Cell:
+        """Checks the guest's answer, which may be anything."""
         value = result.value
         if not isinstance(value, dict) or not isinstance(value.get("state"), dict):
-            return Cell(None, result.stdout, False, "the cell gave back something else than a cell does")
+            return Cell(None, result.stdout, False, "the cell replaced the answer that carries its state")
         error = value.get("error")
         if error is not None:
-            return self._left(code, value, Cell(None, result.stdout, False, str(error)))
+            return self._keep(code, value, Cell(None, result.stdout, False, str(error)))
         output: Any = str(value.get("shown"))
         try:
             output = _plain.loads(base64.b64decode(str(value.get("output")), validate=True))
         except (_plain.Refusal, ValueError):
-            pass  # it is shown as Python shows it
-        return self._left(code, value, Cell(output, result.stdout, value.get("final") is True, None))
+            pass  # not plain data: its repr is the output
+        return self._keep(code, value, Cell(output, result.stdout, value.get("final") is True, None))
 
-    def _left(self, code: str, value: Dict[str, Any], cell: Cell) -> Cell:
+    def _keep(self, code: str, value: Dict[str, Any], cell: Cell) -> Cell:
+        """Keeps the state and the definitions for the next cell."""
         self._state = {str(name): str(data) for name, data in value["state"].items()}
         self._variables = {}
         sources = value.get("definitions")
         for source in sources if isinstance(sources, list) else ():
-            # What is not of the cell is not kept: it would be without bounds.
+            # Only text of the cell is kept: anything else would have no bound.
             if isinstance(source, str) and source in code:
                 if source in self._definitions:
-                    self._definitions.remove(source)  # the last one counts
+                    self._definitions.remove(source)  # the last definition wins
                 self._definitions.append(source)
         return cell

@@ -70,14 +70,14 @@ def _fraction(*args: Any) -> fractions.Fraction:
         return fractions.Fraction(args[0])
     if len(args) == 2 and all(type(a) is int for a in args):
         if any(a.bit_length() > 16_000 for a in args):
-            raise Refusal("numbers that are too long for a Fraction, which looks for their divisors")
+            raise Refusal("the numbers are too long for a Fraction, which computes their divisor")
         return fractions.Fraction(*args)
-    raise Refusal("a Fraction of something else than whole numbers")
+    raise Refusal("a Fraction is not made of integers")
 
 
 def _decimal(text: Any) -> decimal.Decimal:
     if type(text) is not str:
-        raise Refusal("a Decimal of something else than text")  # a long number is long to convert
+        raise Refusal("a Decimal is not made of text")  # converting a long number takes long
     return decimal.Decimal(text)
 
 
@@ -91,7 +91,7 @@ def _ordered() -> collections.OrderedDict[Any, Any]:
 
 def _bytearray(*args: Any) -> bytearray:
     if not all(type(arg) is bytes for arg in args):
-        raise Refusal("a bytearray of something else than bytes")  # of a number, it would be that large
+        raise Refusal("a bytearray is not made of bytes")  # a number would be its size
     return bytearray(*args)
 
 
@@ -124,7 +124,7 @@ def loads(data: bytes, allow: Iterable[type] = ()) -> Any:
     >>> loads(pickle.dumps(print, 4))
     Traceback (most recent call last):
     ...
-    cordon._plain.Refusal: builtins.print is not data; other types than dataclasses and those of plain data are named in allow=
+    cordon._plain.Refusal: builtins.print is not plain data or a dataclass: name its type in allow=
     """
     machine = _Machine(data, allow)
     try:
@@ -150,8 +150,8 @@ class _Machine:
         self.memo: List[Any] = []
         self.budget = (64 << 20) + 8 * len(data)  # bytes that makers may allocate
         self.deadline = time.monotonic() + MAX_TIME
-        self.states: Dict[int, List[Any]] = {}  # of dataclasses and what is allowed, by their ids
-        self.walked = 0  # how many values were measured on the way
+        self.states: Dict[int, List[Any]] = {}  # of dataclasses and allowed types, by id
+        self.walked = 0  # the number of values measured so far
 
     def run(self) -> Any:
         data, stack, memo, marks = self.data, self.stack, self.memo, self.marks
@@ -233,7 +233,7 @@ class _Machine:
             elif op == 0x93:  # STACK_GLOBAL
                 name, module = stack.pop(), stack.pop()
                 if type(name) is not str or type(module) is not str:
-                    raise Refusal("a name that is no text")
+                    raise Refusal("a name is not text")
                 stack.append(self.maker(module, name))
             elif op == 0x52:  # REDUCE
                 args, maker = stack.pop(), stack.pop()
@@ -246,14 +246,14 @@ class _Machine:
                 self.build(state)
             elif op == 0x80:  # PROTO
                 if data[at] > 5:
-                    raise Refusal(f"protocol {data[at]} of pickle is not known")
+                    raise Refusal(f"pickle protocol {data[at]} is unknown")
                 at += 1
-            elif op == 0x95:  # FRAME: how far to read ahead, which we need not
+            elif op == 0x95:  # FRAME: how far to read ahead, not needed here
                 self.take(at, 8)
                 at += 8
             elif op == 0x2E:  # STOP
                 if len(stack) != 1 or marks:
-                    raise Refusal("something is left over")
+                    raise Refusal("values are left on the stack")
                 return stack[0]
             else:
                 raise Refusal(f"the opcode 0x{op:02x} is not for plain data")
@@ -274,7 +274,7 @@ class _Machine:
 
     def watch(self) -> None:
         if time.monotonic() > self.deadline:
-            raise Refusal(f"it takes longer than {MAX_TIME:g} s to read")
+            raise Refusal(f"reading it takes longer than {MAX_TIME:g} s")
 
     def fill(self, target: Set[Any], items: List[Any]) -> Set[Any]:
         """Adds items in small parts: keys can be chosen so that all of them collide."""
@@ -301,11 +301,11 @@ class _Machine:
     def extend(self, target: Any, items: List[Any]) -> None:
         self.expect(target, (list, collections.deque)).extend(items)
 
-    # What stands behind a name
+    # Names
 
     def maker(self, module: str, name: str) -> _Maker:
         if module == "__mp_main__":
-            module = "__main__"  # as the guest knows it, which has another main program
+            module = "__main__"  # the guest has another main program
         spelled = f"{module}.{name}"
         allowed = self.allow.get((module, name))
         if allowed is not None:
@@ -316,23 +316,23 @@ class _Machine:
             return _Maker(spelled, self.member, trusted=True)
         cls = uuid.UUID if (module, name) == ("uuid", "UUID") else _loaded_dataclass(module, name)
         if cls is None:
-            raise Refusal(f"{spelled[:200]} is not data; other types than dataclasses and those of plain data are named in allow=")
+            raise Refusal(f"{spelled[:200]} is not plain data or a dataclass: name its type in allow=")
         if cls is not uuid.UUID and not dataclasses.fields(cls):
             return _Maker(spelled, new=lambda: object.__new__(cls))
         return _Maker(spelled, new=lambda: _Unbuilt(cls))
 
     def make(self, maker: Any, way: str, args: Any) -> Any:
         if type(maker) is not _Maker or type(args) is not tuple:
-            raise Refusal("something is called that is no maker")
+            raise Refusal("a value is called as if it were a type")
         call = getattr(maker, way)
         if call is None:
-            raise Refusal(f"{maker.name[:200]} is not made in this way")
+            raise Refusal(f"{maker.name[:200]} cannot be made by this opcode")
         for arg in args:
             self.budget -= len(arg) if isinstance(arg, (str, bytes, list, tuple, dict, set, frozenset)) else 16
             if not maker.trusted and not isinstance(arg, _ARGUMENTS):
-                raise Refusal(f"{maker.name} of something else than plain data")
+                raise Refusal(f"{maker.name} is not made of plain data")
         if self.budget < 0:
-            raise Refusal("it takes more memory than such a pickle should")
+            raise Refusal("it takes too much memory for its size")
         if maker.cls is None:
             return call(*args)
         self.walk(args)
@@ -340,11 +340,11 @@ class _Machine:
         self.states[id(made)] = [args]
         return made
 
-    def member(self, of: Any, name: Any) -> Any:
-        """A member of an Enum that the caller allows: some Pythons write it as getattr."""
-        cls = of.cls if type(of) is _Maker else None
+    def member(self, owner: Any, name: Any) -> Any:
+        """Returns a member of an Enum that the caller allows: some Pythons pickle it as getattr."""
+        cls = owner.cls if type(owner) is _Maker else None
         if cls is None or not issubclass(cls, enum.Enum) or type(name) is not str or name not in cls.__members__:
-            raise Refusal(f"{_MEMBER} of something else than an Enum that is allowed")
+            raise Refusal(f"{_MEMBER} is used on something other than an allowed Enum")
         return cls.__members__[name]
 
     def build(self, state: Any) -> None:
@@ -419,15 +419,15 @@ def _dataclass(cls: type, state: Any) -> Tuple[Any, List[Any]]:
     elif type(state) in (list, tuple) and len(state) == len(names):
         state = dict(zip(names, state))  # frozen, with __slots__
     if type(state) is not dict:
-        raise Refusal(f"the state of {cls.__name__} is not that of a dataclass")
+        raise Refusal(f"the state of {cls.__name__} is not a dataclass's")
     for name in state:
         if type(name) is not str:
-            raise Refusal(f"{cls.__name__} with a field that is no text")
+            raise Refusal(f"{cls.__name__} has a field name that is not text")
         if name not in names:
             raise Refusal(f"{cls.__name__} has no field {name[:100]!r}")
     for name in names:
         if name not in state and not hasattr(cls, name):
-            raise Refusal(f"{cls.__name__} comes without its field {name!r}")
+            raise Refusal(f"{cls.__name__} lacks its field {name!r}")
     instance: Any = object.__new__(cls)
     for name, value in state.items():
         if isinstance(inspect.getattr_static(cls, name, None), types.MemberDescriptorType):

@@ -1,4 +1,4 @@
-"""The natural API: run, check, hook; for threads and for tasks."""
+"""The main API: run, check, hook; for threads and for tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from . import _binary, _units
 from ._errors import InvalidRequest
 from ._result import Finding, Result
-from ._transport import HookSource, Local, Order, Transport
+from ._transport import HookSource, Local, Request, Transport
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # type checkers carry it; nothing imports it at run time
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: How many runs one child executes at once. The others wait.
 AT_ONCE = 64
 
-#: A policy: the name of a preset, a file, or what would be in the file.
+#: A policy: the name of a preset, a file, or the contents of a file.
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 
@@ -61,15 +61,15 @@ class HookOptions(TypedDict, total=False):
 class Sandbox:
     """Runs code that you do not trust.
 
-    Without arguments it is a child of the cordon binary under the default policy; all
-    such sandboxes of a process share one. With ``url`` it is a running service.
+    Without arguments it uses a child of the cordon binary under the default policy, which all
+    such sandboxes of a process share. With ``url`` it uses a running service.
 
     >>> with Sandbox() as sandbox:
     ...     sandbox.run("result = context['a'] + 1", context={"a": 41}).value
     42
 
-    ``policy`` says what guests may do: a preset's name, a file, or a dict of what would
-    be in one. Requests only narrow it.
+    ``policy`` says what guests may do: the name of a preset, a file, or the contents of a file
+    as a dict. Requests can only narrow it.
 
     >>> with Sandbox(policy={"preset": "strict", "limits": {"wall_time": "200ms"}}) as strict:
     ...     strict.run("while True: pass").error
@@ -87,7 +87,7 @@ class Sandbox:
     ) -> None:
         if url is not None:
             if policy is not None or python is not None or binary is not None:
-                raise InvalidRequest("policy, python and binary are the service's to choose: leave them out beside url")
+                raise InvalidRequest("policy, python and binary cannot be used with url: the service chooses them")
             from ._service import Service, parts_of
 
             self._about = "%s:%s" % parts_of(url)
@@ -95,7 +95,7 @@ class Sandbox:
             self._release = self._transport.close
             return
         if token is not None:
-            raise InvalidRequest("token is for a service: name it with url")
+            raise InvalidRequest("token needs url: it is for a service")
         key = (_binary.find(binary), _policy_text(policy), python or _own_python(policy), os.environ.get("CORDON_POLICY"))
         self._about = "local"
         self._transport, self._release = _share(key)
@@ -118,17 +118,17 @@ class Sandbox:
         trust: Optional[str] = None,
         check: bool = False,
     ) -> Result:
-        """Runs a Python script. It finds ``context``, and what it leaves in ``result``,
-        any JSON value, is the Result's value.
+        """Runs a Python script. The script reads ``context`` and sets ``result``, any JSON value,
+        which becomes the value of the Result.
 
-        Whatever the script does is a Result; with ``check`` a failure is SandboxError.
-        ``timeout`` is the wall time in seconds, ``memory`` and ``output`` are bytes; text
-        with a unit works too. ``limits`` has all others by the names of cordon.
+        A failed script is a Result, too; with ``check`` it raises SandboxError. ``timeout`` is
+        the wall time in seconds, ``memory`` and ``output`` are bytes; text with a unit works,
+        too. ``limits`` sets any limit by its key in a policy.
         """
-        order = script_order(
+        request = script_request(
             script, context, stdin, variables, restricted, limits_of(timeout, cpu_time, memory, output, limits), name, tier, trust
         )
-        return _result(self._transport.ask(order), check)
+        return _result(self._transport.ask(request), check)
 
     async def arun(
         self,
@@ -149,10 +149,10 @@ class Sandbox:
         check: bool = False,
     ) -> Result:
         """``run`` for a task. Cancelling the task ends the guest."""
-        order = script_order(
+        request = script_request(
             script, context, stdin, variables, restricted, limits_of(timeout, cpu_time, memory, output, limits), name, tier, trust
         )
-        return _result(await self._transport.ask_async(order), check)
+        return _result(await self._transport.ask_async(request), check)
 
     def command(
         self,
@@ -165,7 +165,7 @@ class Sandbox:
         check: bool = False,
     ) -> Result:
         """Runs a program with its arguments, in a jail."""
-        return _result(self._transport.ask(command_order(command, workspace, stdin, env, limits)), check)
+        return _result(self._transport.ask(command_request(command, workspace, stdin, env, limits)), check)
 
     async def acommand(
         self,
@@ -178,10 +178,10 @@ class Sandbox:
         check: bool = False,
     ) -> Result:
         """``command`` for a task."""
-        return _result(await self._transport.ask_async(command_order(command, workspace, stdin, env, limits)), check)
+        return _result(await self._transport.ask_async(command_request(command, workspace, stdin, env, limits)), check)
 
     def check(self, script: str, *, preset: str = "standard") -> List[Finding]:
-        """Returns what the language rules find in a script, which does not run.
+        """Returns the findings of the language rules in a script, which does not run.
 
         >>> [f.reason for f in Sandbox().check("import os")]
         ["import of module 'os' is not allowed"]
@@ -233,9 +233,9 @@ class Sandbox:
 
 
 class Hook:
-    """A hook: ``hook(state, config)`` gives its output, or raises SandboxError.
+    """A hook: ``hook(state, config)`` returns its output, or raises SandboxError.
 
-    It is compiled with its first call, and found again by its source.
+    It is compiled at its first call, and reused for the same source.
 
     >>> double = hook("result['output'] = game_state['gold'] * 2")
     >>> double({"gold": 21})
@@ -251,7 +251,7 @@ class Hook:
         return self.call(game_state, mod_config).unwrap()
 
     def call(self, game_state: Any = None, mod_config: Any = None) -> Result:
-        """Calls it, and gives the whole Result."""
+        """Calls the hook and returns the whole Result."""
         return Result.of(self._transport.call(self._source, call_of(game_state, mod_config)))
 
     async def acall(self, game_state: Any = None, mod_config: Any = None) -> Result:
@@ -271,8 +271,7 @@ class Hook:
         return f"<Hook {self._source.name or first[:60]!r}>"
 
 
-# Orders
-
+# Requests
 
 def limits_of(
     timeout: Optional[_units.Seconds],
@@ -293,7 +292,7 @@ def limits_of(
     return limits
 
 
-def script_order(
+def script_request(
     script: str,
     context: Any,
     stdin: str,
@@ -303,8 +302,8 @@ def script_order(
     name: Optional[str],
     tier: Optional[str],
     trust: Optional[str],
-) -> Order:
-    order: Order = {"script": _units.source(script)}
+) -> Request:
+    request: Request = {"script": _units.source(script)}
     for key, value in (
         ("stdin", stdin),
         ("variables", [variables] if isinstance(variables, str) else list(variables)),
@@ -315,22 +314,22 @@ def script_order(
         ("trust", trust),
     ):
         if value:
-            order[key] = value
+            request[key] = value
     if context is not None:
-        order["context"] = context
-    return order
+        request["context"] = context
+    return request
 
 
-def command_order(
+def command_request(
     command: Sequence[str],
     workspace: Optional[str],
     stdin: str,
     env: Optional[Mapping[str, str]],
     limits: Optional[Mapping[str, Any]],
-) -> Order:
+) -> Request:
     if isinstance(command, str):
-        raise TypeError("command is a list of the program and its arguments: no shell splits a text")
-    order: Order = {"command": list(command)}
+        raise TypeError("command is text: give a list of the program and its arguments, since no shell splits it")
+    request: Request = {"command": list(command)}
     for key, value in (
         ("workspace", os.path.abspath(workspace) if workspace else None),
         ("stdin", stdin),
@@ -338,8 +337,8 @@ def command_order(
         ("limits", dict(limits) if limits else None),
     ):
         if value:
-            order[key] = value
-    return order
+            request[key] = value
+    return request
 
 
 def call_of(game_state: Any, mod_config: Any) -> Dict[str, Any]:
@@ -357,7 +356,7 @@ def _nothing() -> None:
     pass
 
 
-# Children that are shared
+# Shared children
 
 #: Binary, policy, interpreter, and CORDON_POLICY, which the child reads when it starts.
 Key = Tuple[str, Optional[str], Optional[str], Optional[str]]
@@ -367,7 +366,7 @@ _sharing = threading.RLock()
 
 
 def _share(key: Key) -> Tuple[Local, Any]:
-    """A child for this key, and what lets go of it."""
+    """Returns a child for this key, and a function that releases it."""
     with _sharing:
         transport, users = _shared.get(key) or (Local(_command(key)), 0)
         _shared[key] = (transport, users + 1)
@@ -394,10 +393,11 @@ def _command(key: Key) -> List[str]:
 
 
 def _own_python(policy: Optional[Policy]) -> Optional[str]:
-    """The interpreter of this process, so that guests have the packages of its environment.
+    """Returns the interpreter of this process, so that guests have the packages of its
+    environment.
 
-    An operator's choice comes first: CORDON_PYTHON, CORDON_POLICY, or a policy that may
-    name an interpreter. A frozen program, and Python that is not CPython, cannot serve.
+    An operator's choice comes first: CORDON_PYTHON, CORDON_POLICY, or a policy that may name an
+    interpreter. A frozen program and a Python that is not CPython cannot run guests.
     """
     chosen = os.environ.get("CORDON_PYTHON") or os.environ.get("CORDON_POLICY")
     if chosen or not sys.executable or getattr(sys, "frozen", False) or sys.implementation.name != "cpython":
@@ -416,8 +416,8 @@ def _policy_text(policy: Optional[Policy]) -> Optional[str]:
 
 
 def _policy_file(text: str) -> str:
-    """A file for a policy that was given as a dict; JSON is YAML. It stays until Python
-    ends: a child that dies is started with it again."""
+    """Writes a policy that was given as a dict to a file; JSON is valid YAML. The file stays
+    until Python exits, because a child that dies is started with it again."""
     handle, path = tempfile.mkstemp(prefix="cordon-policy-", suffix=".yaml")
     with os.fdopen(handle, "w") as file:
         file.write(text)
@@ -426,7 +426,7 @@ def _policy_file(text: str) -> str:
 
 
 def _remove(path: str, owner: int) -> None:
-    """By the process that made it: a forked one ends, too, and the other goes on."""
+    """Removes the file, only in the process that created it: a forked process may exit first."""
     if os.getpid() == owner and os.path.exists(path):
         os.unlink(path)
 
@@ -440,13 +440,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-# What most programs need: one sandbox for all
+# The default sandbox, which the functions of this package use
 
 _default: Optional[Sandbox] = None
 
 
 def default() -> Sandbox:
-    """The sandbox of the functions in this package: local, or what ``connect`` named."""
+    """Returns the sandbox that the functions of this package use: a local one, or the service
+    that ``connect`` named."""
     global _default
     sandbox = _default
     if sandbox is None:
@@ -458,7 +459,7 @@ def default() -> Sandbox:
 
 
 def connect(url: str, token: Optional[str] = None) -> Sandbox:
-    """Has the functions of this package use a running service from now on.
+    """Makes the functions of this package use a running service.
 
     ``url`` is ``http://HOST:PORT``, ``https://HOST`` or ``unix:/PATH/TO/SOCKET``.
     """
@@ -472,7 +473,7 @@ def connect(url: str, token: Optional[str] = None) -> Sandbox:
 
 
 def another_operator() -> bool:
-    """Whether somebody else has chosen the policy: a service, or who set CORDON_POLICY."""
+    """Whether the policy is not this program's own: that of a service, or of CORDON_POLICY."""
     return connected() or bool(os.environ.get("CORDON_POLICY"))
 
 
@@ -482,14 +483,14 @@ def connected() -> bool:
 
 
 class Own:
-    """A sandbox under a policy of this package's own, made when it is first wanted; the
-    default one where there is another operator, whose policy decides."""
+    """A sandbox under this package's own policy, created on first use. If there is another
+    operator, its policy decides, and this is the default sandbox."""
 
     def __init__(self, policy: Mapping[str, Any]) -> None:
         self._policy = policy
         self._sandbox: Optional[Sandbox] = None
 
-    def place(self) -> Sandbox:
+    def sandbox(self) -> Sandbox:
         if another_operator():
             return default()
         if self._sandbox is None:
@@ -524,7 +525,7 @@ async def arun(script: str, **options: Unpack[RunOptions]) -> Result:
 
 
 def check(script: str, *, preset: str = "standard") -> List[Finding]:
-    """What the language rules find in a script; nothing of it runs."""
+    """Returns the findings of the language rules in a script, which does not run."""
     return default().check(script, preset=preset)
 
 
@@ -534,5 +535,5 @@ async def acheck(script: str, *, preset: str = "standard") -> List[Finding]:
 
 
 def hook(script: str, **options: Unpack[HookOptions]) -> Hook:
-    """A script that is compiled once and called often; see :class:`Hook`."""
+    """Returns a script that is compiled once and called often; see :class:`Hook`."""
     return default().hook(script, **options)

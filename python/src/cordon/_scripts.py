@@ -32,7 +32,7 @@ class SubprocessSandbox:
         self._prepare()
 
     def _prepare(self) -> None:
-        """For limits that may have been changed since the last time."""
+        """Computes the limits again if they were changed since the last call."""
         asked = (self.timeout, self.memory_limit, self.cpu_limit)
         if asked != self._asked:
             numbers = {
@@ -54,8 +54,8 @@ class SubprocessSandbox:
             self._asked = asked
 
     def run_script(self, script: str, context: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
-        """Runs a script and gives ``{"status": "ok", "result": …}``, or
-        ``{"status": "error", "error": …}`` whatever happens to it.
+        """Runs a script and returns ``{"status": "ok", "result": …}`` or
+        ``{"status": "error", "error": …}``.
 
         >>> create_sandbox().run_script("result = context['a'] + 1", {"a": 41})
         {'status': 'ok', 'result': 42}
@@ -64,7 +64,7 @@ class SubprocessSandbox:
         """
         self._prepare()
         try:
-            return _as_status((self._own or default())._transport.ask(self._order(script, context), brief=True))
+            return _as_status((self._own or default())._transport.ask(self._request(script, context), brief=True))
         except (InvalidRequest, Unreadable) as problem:
             return _no_answer(problem)
 
@@ -72,16 +72,16 @@ class SubprocessSandbox:
         """:meth:`run_script` for a task."""
         self._prepare()
         try:
-            return _as_status(await (self._own or default())._transport.ask_async(self._order(script, context), brief=True))
+            return _as_status(await (self._own or default())._transport.ask_async(self._request(script, context), brief=True))
         except (InvalidRequest, Unreadable) as problem:
             return _no_answer(problem)
 
-    def _order(self, script: str, context: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+    def _request(self, script: str, context: Optional[Dict[str, Any]]) -> Dict[str, Any]:
         script = _units.source(script)
-        order = {"script": script if script.strip() else "pass", "context": {} if context is None else context, "name": "<agent_script>"}
+        request = {"script": script if script.strip() else "pass", "context": {} if context is None else context, "name": "<agent_script>"}
         if self._limits:
-            order["limits"] = self._limits
-        return order
+            request["limits"] = self._limits
+        return request
 
     def __repr__(self) -> str:
         return f"<SubprocessSandbox timeout={self.timeout} memory_limit={self.memory_limit} cpu_limit={self.cpu_limit}>"
@@ -92,13 +92,13 @@ def create_sandbox(
     memory_limit: _units.Size = SubprocessSandbox.DEFAULT_MEMORY_LIMIT,
     cpu_limit: _units.Seconds = SubprocessSandbox.DEFAULT_CPU_LIMIT,
 ) -> SubprocessSandbox:
-    """A sandbox for scripts: seconds, bytes, seconds of CPU time; or text like "500ms"
-    and "64MiB"."""
+    """Returns a sandbox for scripts. The limits are seconds, bytes and seconds of CPU time, or
+    text like "500ms" and "64MiB"."""
     return SubprocessSandbox(timeout, memory_limit, cpu_limit)
 
 
 def _no_answer(problem: Exception) -> Dict[str, Any]:
-    """For a script that cannot be run at all, and for a result that cannot be read."""
+    """Returns the status for a script that cannot run, or a result that cannot be read."""
     return {"status": "error", "error": "invalid output" if isinstance(problem, Unreadable) else str(problem)}
 
 
@@ -125,18 +125,18 @@ def run_mod_hook(
     script_source: Optional[str] = None,
     trust: Optional[str] = None,
 ) -> Any:
-    """Runs a hook of a mod and gives what it leaves in ``result["output"]``.
+    """Runs a hook of a mod and returns what it sets in ``result["output"]``.
     ``script_source`` is another name for ``script``.
 
-    The script is checked and compiled with its first call, and kept: a later one costs
-    microseconds. One that does not compile, or that the language rules refuse, is
-    ValueError; one that takes too long is TimeoutError; one that raises gives
+    The script is checked and compiled at its first call, and kept: later calls take
+    microseconds. A script that does not compile, or that the language rules refuse, raises
+    ValueError; one that takes too long raises TimeoutError; for one that raises, the result is
     ``{"status": "error", "error": …}``.
 
-    Calls of one script share a process, which the language rules alone keep apart, unless
-    ``trust`` is ``"user"``: then each call has a process of its own, and takes about a
-    millisecond. A service that was named by ``connect`` does the latter, unless ``trust``
-    is ``"platform"`` and its operator allows that.
+    Calls of one script share a process, where only the language rules separate them, unless
+    ``trust`` is ``"user"``: then each call has its own process, and takes about a millisecond.
+    That is also the default of a service that ``connect`` named; there, ``"platform"`` works
+    only if the operator allows it.
 
     >>> run_mod_hook("result['output'] = game_state['gold'] * mod_config['factor']", {"gold": 21}, {"factor": 2})
     42
@@ -147,7 +147,7 @@ def run_mod_hook(
     """
     hook = _hook(script_source if script is None else script, timeout_seconds, trust)
     try:
-        answer = _place(timeout_seconds)._transport.call(hook, call_of(game_state, mod_config), brief=True)
+        answer = _sandbox_for(timeout_seconds)._transport.call(hook, call_of(game_state, mod_config), brief=True)
     except Refused as refused:
         raise _refusal(refused) from None
     except Unreadable as problem:
@@ -167,7 +167,7 @@ async def arun_mod_hook(
     """:func:`run_mod_hook` for a task."""
     hook = _hook(script_source if script is None else script, timeout_seconds, trust)
     try:
-        answer = await _place(timeout_seconds)._transport.call_async(hook, call_of(game_state, mod_config), brief=True)
+        answer = await _sandbox_for(timeout_seconds)._transport.call_async(hook, call_of(game_state, mod_config), brief=True)
     except Refused as refused:
         raise _refusal(refused) from None
     except Unreadable as problem:
@@ -175,12 +175,12 @@ async def arun_mod_hook(
     return _output(answer, timeout_seconds)
 
 
-# For hooks that may take longer than the default policy lets anything take.
-_patient = Own({"maxima": {"wall_time": "8760h", "cpu_time": "8760h"}})
+# For hooks with a timeout above the maximum of the default policy.
+_long_running = Own({"maxima": {"wall_time": "8760h", "cpu_time": "8760h"}})
 
 
-def _place(timeout: float) -> Sandbox:
-    return default() if timeout == 5.0 or _seconds(timeout) <= _MAXIMA["wall_time"] else _patient.place()
+def _sandbox_for(timeout: float) -> Sandbox:
+    return default() if timeout == 5.0 or _seconds(timeout) <= _MAXIMA["wall_time"] else _long_running.sandbox()
 
 
 def _seconds(timeout: _units.Seconds) -> float:
@@ -190,8 +190,8 @@ def _seconds(timeout: _units.Seconds) -> float:
 def _hook(script: Optional[str], timeout: float, trust: Optional[str] = None) -> HookSource:
     script = _units.source(script)
     script = script if script.strip() else "pass"
-    # The child is this program's own, and who calls this function installs the mod: the
-    # operator. With a service somebody else is.
+    # The child belongs to this program, whose author installs the mod and is the operator. A
+    # service has another operator.
     if trust is None and not connected():
         trust = "platform"
     if timeout == 5.0:
@@ -199,7 +199,7 @@ def _hook(script: Optional[str], timeout: float, trust: Optional[str] = None) ->
     text = _units.duration_text(timeout, "timeout_seconds")
     if _seconds(timeout) < 5.0:
         return HookSource(script, "<mod_hook>", trust, (("wall_time", text),))
-    # It may compute all the time, and not for the 5 s that a hook has otherwise.
+    # A hook may use its whole timeout as CPU time; the default is 5 s.
     return HookSource(script, "<mod_hook>", trust, (("wall_time", text), ("cpu_time", text)))
 
 
@@ -213,7 +213,7 @@ def _output(answer: Dict[str, Any], timeout: float) -> Any:
         return answer["result"]
     if outcome in ("timed_out", "out_of_cpu"):
         raise TimeoutError(f"the mod script took longer than {timeout} s")
-    exception = answer["exception"] if outcome != "out_of_memory" else None  # which has no words
+    exception = answer["exception"] if outcome != "out_of_memory" else None  # MemoryError has no message
     return {"status": "error", "error": exception["message"] if exception else answer["error"]}
 
 

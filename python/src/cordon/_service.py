@@ -1,4 +1,4 @@
-"""A running service (``cordon serve``), by URL or Unix socket."""
+"""The transport to a running service (``cordon serve``), by URL or Unix socket."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from urllib.parse import unquote, urlsplit
 from . import _json
 from ._errors import Busy, Closed, ConnectionLost, CordonError, Forbidden, InvalidRequest, NothingSent, Unknown
 from ._hooks import Hooks
-from ._transport import Answer, HookSource, Order, Transport, checked
+from ._transport import Answer, HookSource, Request, Transport, checked
 
-#: How many requests of event loops are under way at once.
+#: The number of concurrent requests of event loops.
 _AT_ONCE = 64
-# How many hooks are kept open, of those called last: half of what a service lets a caller have.
+# How many of the last called hooks stay open: half of what a service allows a caller.
 _HOOKS = 16
-# How long to wait for a service that is to close a hook, in seconds. A run has its own limits.
-_FAREWELL = 5.0
-# What a proxy's answer means.
-_OF_OTHERS = {401: Forbidden, 403: Forbidden, 407: Forbidden, 429: Busy, 502: ConnectionLost, 503: Busy, 504: ConnectionLost}
+# How long to wait for a service to close a hook, in seconds. A run has its own limits.
+_CLOSE_TIMEOUT = 5.0
+# The error for a proxy's answer.
+_PROXY_STATUS = {401: Forbidden, 403: Forbidden, 407: Forbidden, 429: Busy, 502: ConnectionLost, 503: Busy, 504: ConnectionLost}
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -40,8 +40,8 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class _Exchange:
-    """A request that is under way, which another thread may end: by shutting down its
-    connection, whereupon the service ends the guest."""
+    """An active request. Another thread may end it by shutting down its connection; the service
+    then ends the guest."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,26 +59,25 @@ class _Exchange:
 
     def raise_if_ended(self) -> None:
         if self.ended:
-            raise Closed("nobody waits for this answer")
+            raise Closed("the request was canceled")
 
     def end(self) -> None:
         with self._lock:
             self.ended = True
             if self._connection is not None and self._connection.sock is not None:
-                with suppress(OSError):  # the other side was quicker
+                with suppress(OSError):  # the service closed it first
                     self._connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 class Service(Transport):
-    """The HTTP API as a transport. Connections are kept and used again. A request is sent
-    once: where an answer is lost, the guest may have run, and it is not for us to run it
-    again."""
+    """The HTTP API as a transport. Connections are kept and reused. A request is sent once: if
+    the answer is lost, the guest may have run, and must not run again."""
 
     def __init__(self, url: str, token: Optional[str] = None) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https", "unix"):
             raise InvalidRequest(f"url is {url!r}: write http://HOST:PORT, https://HOST or unix:/PATH/TO/SOCKET")
-        # urlsplit takes "http:127.0.0.1:80" for a path, and the host would be our own.
+        # urlsplit takes "http:127.0.0.1:80" for a path, and the host would default to localhost.
         if not parts.path.startswith("/") if parts.scheme == "unix" else not parts.hostname:
             raise InvalidRequest(f"url is {url!r}, which names no host: write http://HOST:PORT, https://HOST or unix:/PATH/TO/SOCKET")
         self._parts, self._base = parts, "" if parts.scheme == "unix" else parts.path.rstrip("/")
@@ -88,10 +87,10 @@ class Service(Transport):
             self._headers["Authorization"] = "Bearer " + token
         self._closed = False
         self._reset()
-        _everybody.add(self)
+        _instances.add(self)
 
     def _reset(self) -> None:
-        """Connections, and the locks around them, are not for a forked process."""
+        """Starts with no connections and new locks: a forked process must not use its parent's."""
         self._lock = threading.Lock()
         self._idle: List[http.client.HTTPConnection] = []
         self._hooks = Hooks(_HOOKS)
@@ -100,7 +99,7 @@ class Service(Transport):
     # Connections
 
     def _connection(self) -> http.client.HTTPConnection:
-        """One that is kept and still open, or a new one."""
+        """Returns a kept connection that is still open, or a new one."""
         while True:
             with self._lock:
                 if self._closed:
@@ -108,7 +107,7 @@ class Service(Transport):
                 if not self._idle:
                     break
                 kept = self._idle.pop()
-            if _silent(kept):
+            if _usable(kept):
                 return kept
             kept.close()
         if self._parts.scheme == "unix":
@@ -131,15 +130,15 @@ class Service(Transport):
 
     # Requests
 
-    def ask(self, order: Order, brief: bool = False) -> Answer:
-        return self._ask(order, _Exchange())
+    def ask(self, request: Request, brief: bool = False) -> Answer:
+        return self._ask(request, _Exchange())
 
-    def _ask(self, order: Order, exchange: _Exchange) -> Answer:
-        if "check" in order:
-            return self._post("/v1/checks", order["check"], exchange)
-        if "hook" in order:
-            return {"status": "ok", "hook": self._post("/v1/hooks", order["hook"], exchange)["id"]}
-        return self._post("/v1/runs", order, exchange)
+    def _ask(self, request: Request, exchange: _Exchange) -> Answer:
+        if "check" in request:
+            return self._post("/v1/checks", request["check"], exchange)
+        if "hook" in request:
+            return {"status": "ok", "hook": self._post("/v1/hooks", request["hook"], exchange)["id"]}
+        return self._post("/v1/runs", request, exchange)
 
     def call(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
         return self._call(hook, call, _Exchange())
@@ -151,16 +150,17 @@ class Service(Transport):
                 handle = self._hooks.known(hook) or self._hooks.opened(hook, lambda: self._open(hook, exchange))
                 return self._post(f"/v1/hooks/{handle}/calls", call, exchange)
             except NothingSent:
-                exchange.raise_if_ended()  # else whoever was about to open it has given up
+                exchange.raise_if_ended()  # otherwise the caller that was opening it gave up
             except Unknown:
-                self._hooks.forget(hook, handle)  # the service closes what is not called for long
+                self._hooks.forget(hook, handle)  # the service closes idle hooks
 
     def _open(self, hook: HookSource, exchange: _Exchange) -> str:
-        """Makes room: a caller may have so many open, and perhaps other processes have."""
+        """Opens a hook. A caller may have only so many open, and other processes may share the
+        token, so older hooks are closed to make room."""
         self._close_hooks(self._hooks.spare())
         while True:
             try:
-                return str(self._ask(hook.order(), exchange)["hook"])
+                return str(self._ask(hook.request(), exchange)["hook"])
             except Busy:
                 oldest = self._hooks.drop(1)
                 if not oldest:
@@ -168,13 +168,13 @@ class Service(Transport):
                 self._close_hooks(oldest)
             except (Closed, ConnectionLost):
                 if exchange.ended:
-                    raise NothingSent from None  # by us: nobody else needs to know
+                    raise NothingSent from None  # we ended it: other callers open the hook themselves
                 raise
 
     def _close_hooks(self, handles: List[str]) -> None:
-        with suppress(Closed, ConnectionLost):  # what is not closed now will be when nobody calls it
+        with suppress(Closed, ConnectionLost):  # the service closes idle hooks anyway
             for handle in handles:
-                self._send("DELETE", f"/v1/hooks/{handle}", None, _Exchange(), _FAREWELL)
+                self._send("DELETE", f"/v1/hooks/{handle}", None, _Exchange(), _CLOSE_TIMEOUT)
 
     def _post(self, path: str, body: Any, exchange: _Exchange) -> Answer:
         return self._answer(*self._send("POST", path, _json.write(body).encode("ascii"), exchange))
@@ -189,13 +189,13 @@ class Service(Transport):
             try:
                 connection.request(method, self._base + path, payload, self._headers)
             except (BrokenPipeError, ConnectionResetError):
-                pass  # it does not want all of it, and may have said why
+                pass  # the service refused the body, and may have sent a reason
             response = connection.getresponse()
             text = response.read()
             exchange.over()
         except (OSError, http.client.HTTPException) as problem:
             connection.close()
-            raise ConnectionLost(f"{self._name} went away before it answered; the guest may have run: {problem}") from problem
+            raise ConnectionLost(f"{self._name} closed the connection before it answered; the guest may have run: {problem}") from problem
         except BaseException:
             connection.close()  # which ends the guest
             raise
@@ -207,26 +207,26 @@ class Service(Transport):
 
     def _answer(self, response: http.client.HTTPResponse, text: bytes) -> Answer:
         if response.headers.get_content_type() not in ("application/json", "application/problem+json"):
-            # Something that stands in between, and speaks for itself.
+            # A proxy between us and the service answered.
             words = text[:200].decode("utf-8", "replace").strip()
-            kind = _OF_OTHERS.get(response.status, CordonError)
-            raise kind(f"{self._name} gave no answer of cordon's, but {response.status} {response.reason}: {words}")
+            kind = _PROXY_STATUS.get(response.status, CordonError)
+            raise kind(f"{self._name} is not cordon, or is behind a proxy that answered {response.status} {response.reason}: {words}")
         answer = _json.read(text)
         if response.status >= 400:
-            # A problem of RFC 9457, in the words of the other frontends.
+            # A problem document of RFC 9457, as an error like those of a child.
             words = answer.get("detail") or answer.get("title") or f"{response.status} {response.reason}"
             answer = {**answer, "class": answer.get("class", "internal"), "error": words}
         return checked(answer)
 
-    # For tasks, in threads.
+    # For tasks: each request runs in a thread.
 
-    async def ask_async(self, order: Order, brief: bool = False) -> Answer:
-        return await self._aside(self._ask, order)
+    async def ask_async(self, request: Request, brief: bool = False) -> Answer:
+        return await self._in_thread(self._ask, request)
 
     async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
-        return await self._aside(self._call, hook, call)
+        return await self._in_thread(self._call, hook, call)
 
-    async def _aside(self, work: Any, *args: Any) -> Answer:
+    async def _in_thread(self, work: Any, *args: Any) -> Answer:
         with self._lock:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="cordon")
@@ -251,22 +251,22 @@ class Service(Transport):
             pool.shutdown(wait=False)
 
 
-def _silent(connection: http.client.HTTPConnection) -> bool:
-    """Whether a kept connection can be used: one that has something to say was closed."""
+def _usable(connection: http.client.HTTPConnection) -> bool:
+    """Whether a kept connection can be used: one with data to read was closed by the service."""
     if connection.sock is None or connection.sock.fileno() < 0:
         return False
     if not hasattr(select, "poll"):
         return not select.select([connection.sock], [], [], 0)[0]
-    poll = select.poll()  # select has no room for large numbers
+    poll = select.poll()  # select cannot handle large descriptor numbers
     poll.register(connection.sock, select.POLLIN)
     return not poll.poll(0)
 
 
-_everybody: weakref.WeakSet[Service] = weakref.WeakSet()
+_instances: weakref.WeakSet[Service] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    for service in list(_everybody):
+    for service in list(_instances):
         service._reset()
 
 
@@ -275,6 +275,6 @@ if hasattr(os, "register_at_fork"):
 
 
 def parts_of(url: str) -> Tuple[str, str]:
-    """Scheme and the rest, for a repr without secrets."""
+    """Returns the scheme and the rest, for a repr without secrets."""
     parts = urlsplit(url)
     return parts.scheme, parts.netloc.rpartition("@")[2] or parts.path

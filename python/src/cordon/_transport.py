@@ -1,7 +1,7 @@
-"""The seam between what people call and what answers them.
+"""The interface between the public API and cordon.
 
-An order is what a line of ``cordon run --json-lines`` asks for: a run, a check, a hook to
-be opened. Both transports take the same orders and give the same answers.
+A request is a line of ``cordon run --json-lines``: a run, a check, or opening a hook. Both
+transports take the same requests and give the same answers.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from . import _json
 from ._child import Child
 from ._errors import Closed, NothingSent, Unknown, failure
 
-Order = Dict[str, Any]
+Request = Dict[str, Any]
 Answer = Dict[str, Any]
 
 
 class HookSource(NamedTuple):
-    """What a hook is opened with, and by which it is known again."""
+    """What a hook is opened with. Equal sources are the same hook."""
 
     script: str
     name: Optional[str] = None
     trust: Optional[str] = None
     limits: Tuple[Tuple[str, Any], ...] = ()
 
-    def order(self) -> Order:
+    def request(self) -> Request:
         spec: Dict[str, Any] = {"script": self.script, "name": self.name, "trust": self.trust, "limits": dict(self.limits)}
         return {"hook": {key: value for key, value in spec.items() if value}}
 
 
 class Transport:
-    """What answers orders, for threads and for tasks. An answer may be brief for callers
-    who do not look at what the guest used, nor at what stood around it."""
+    """Answers requests, for threads and for tasks. A brief answer has no usage and no
+    enforcement."""
 
-    def ask(self, order: Order, brief: bool = False) -> Answer:
+    def ask(self, request: Request, brief: bool = False) -> Answer:
         raise NotImplementedError
 
-    async def ask_async(self, order: Order, brief: bool = False) -> Answer:
+    async def ask_async(self, request: Request, brief: bool = False) -> Answer:
         raise NotImplementedError
 
     def call(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
-        """Calls a hook, which is opened if it is not open."""
+        """Calls a hook, and opens it first if it is not open."""
         raise NotImplementedError
 
     async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
@@ -56,22 +56,22 @@ class Transport:
 
 
 def checked(answer: Answer) -> Answer:
-    """An answer that has a class is none."""
+    """Returns the answer, or raises the error that it carries: errors have a class."""
     if "class" in answer:
         raise failure(answer)
     return answer
 
 
 class Local(Transport):
-    """A child of the cordon binary, started with the first order and again when it has
-    died. A forked process gets one of its own."""
+    """A child of the cordon binary, started with the first request and again after it has died.
+    A forked process gets its own."""
 
     def __init__(self, command: List[str]) -> None:
         self._command = command
         self._lock = threading.Lock()
         self._child: Optional[Child] = None
         self._closed = False
-        _everybody.add(self)
+        _instances.add(self)
 
     def child(self) -> Child:
         child = self._child
@@ -88,11 +88,11 @@ class Local(Transport):
         child = self._child
         if child is not None and child.alive:
             return child
-        # To start a process takes milliseconds, which the loop has not.
+        # Starting a process takes milliseconds and would block the loop.
         return await asyncio.get_running_loop().run_in_executor(None, self.child)
 
-    def ask(self, order: Order, brief: bool = False) -> Answer:
-        return checked(_json.read(self._ask(_body(order, brief))))
+    def ask(self, request: Request, brief: bool = False) -> Answer:
+        return checked(_json.read(self._ask(_body(request, brief))))
 
     def _ask(self, body: str) -> bytes:
         while True:
@@ -100,10 +100,10 @@ class Local(Transport):
             try:
                 return child.ask(body)
             except NothingSent:
-                child.raise_if_useless()  # it had died before; the next one is new
+                child.raise_if_useless()  # it had died before; the next child is new
 
-    async def ask_async(self, order: Order, brief: bool = False) -> Answer:
-        body = _body(order, brief)
+    async def ask_async(self, request: Request, brief: bool = False) -> Answer:
+        body = _body(request, brief)
         while True:
             child = await self._child_async()
             try:
@@ -120,7 +120,7 @@ class Local(Transport):
             except NothingSent:
                 child.raise_if_useless()
             except Unknown:
-                # Many others were called since; nothing of this one has run.
+                # cordon closed it, because many other hooks were called since. The call did not run.
                 child.hooks.forget(hook, handle)
 
     async def call_async(self, hook: HookSource, call: Dict[str, Any], brief: bool = False) -> Answer:
@@ -149,39 +149,39 @@ class Local(Transport):
 
 
 def _open(child: Child, hook: HookSource) -> str:
-    child.hooks.spare()  # cordon closes them by itself
-    return str(checked(_json.read(child.ask(_body(hook.order()))))["hook"])
+    child.hooks.spare()  # cordon closes them without a request
+    return str(checked(_json.read(child.ask(_body(hook.request()))))["hook"])
 
 
 async def _open_async(child: Child, hook: HookSource) -> str:
     child.hooks.spare()
-    return str(checked(_json.read(await child.ask_async(_body(hook.order()))))["hook"])
+    return str(checked(_json.read(await child.ask_async(_body(hook.request()))))["hook"])
 
 
-def _body(order: Order, brief: bool = False) -> str:
-    return _briefly(brief) + _json.write(order)[1:]
+def _body(request: Request, brief: bool = False) -> str:
+    return _brief_field(brief) + _json.write(request)[1:]
 
 
 def _call(handle: str, call: Dict[str, Any], brief: bool) -> str:
     rest = f",{_json.write(call)[1:]}}}" if call else "}}"
-    return f'{_briefly(brief)}"call":{{"hook":"{handle}"{rest}'
+    return f'{_brief_field(brief)}"call":{{"hook":"{handle}"{rest}'
 
 
-def _briefly(brief: bool) -> str:
+def _brief_field(brief: bool) -> str:
     return '"brief":true,' if brief else ""
 
 
-_everybody: weakref.WeakSet[Local] = weakref.WeakSet()
+_instances: weakref.WeakSet[Local] = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
-    for transport in list(_everybody):
+    for transport in list(_instances):
         transport.close()
 
 
 def _after_fork() -> None:
-    for transport in list(_everybody):
+    for transport in list(_instances):
         transport.after_fork()
 
 

@@ -1,4 +1,4 @@
-"""Times and sizes, as cordon writes them and as Python counts them."""
+"""Converts times and sizes between text with units and numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WHOLE = re.compile(r"([0-9.]+)([A-Za-z]+)")
 
 
 def seconds(text: str) -> float:
-    """What a duration means.
+    """Returns the seconds of a duration.
 
     >>> seconds("1m1.5s"), seconds("49µs")
     (61.5, 4.9e-05)
@@ -26,7 +26,7 @@ def seconds(text: str) -> float:
 
 
 def size(text: str) -> int:
-    """What a size means.
+    """Returns the bytes of a size.
 
     >>> size("11MiB"), size("0B")
     (11534336, 0)
@@ -38,7 +38,7 @@ def size(text: str) -> int:
 
 
 def duration_text(value: Optional[Seconds], name: str) -> Optional[str]:
-    """A time as cordon reads it.
+    """Returns a time as text for cordon.
 
     >>> duration_text(2.5, "timeout"), duration_text("500ms", "timeout")
     ('2500000us', '500ms')
@@ -47,14 +47,14 @@ def duration_text(value: Optional[Seconds], name: str) -> Optional[str]:
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is {value!r}: give seconds, or text like '500ms'")
-    # Below a microsecond there is no clock; "0" would mean the default.
+    # cordon's clocks count microseconds, and "0" would mean the default.
     if not 1e-6 <= value < 1e9:
         raise ValueError(f"{name} is {value!r}: give a positive number of seconds")
     return f"{round(value * 1e6)}us"
 
 
 def in_seconds(value: Seconds, name: str) -> float:
-    """A time that may be text, as a number.
+    """Returns a time, given as a number or text, in seconds.
 
     >>> in_seconds(2, "timeout"), in_seconds("1m30s", "timeout")
     (2.0, 90.0)
@@ -70,7 +70,7 @@ def in_seconds(value: Seconds, name: str) -> float:
 
 
 def in_bytes(value: Size, name: str) -> int:
-    """A size that may be text, as a number.
+    """Returns a size, given as a number or text, in bytes.
 
     >>> in_bytes(2, "memory"), in_bytes("1KiB", "memory")
     (2, 1024)
@@ -86,14 +86,14 @@ def in_bytes(value: Size, name: str) -> int:
 
 
 def source(script: object, name: str = "script") -> str:
-    """A script as text, or TypeError."""
+    """Returns the script, or raises TypeError if it is not text."""
     if not isinstance(script, str):
         raise TypeError(f"{name} is {'None' if script is None else type(script).__name__}: give the source as text")
     return script
 
 
 def size_text(value: Optional[Size], name: str) -> Optional[str]:
-    """A size as cordon reads it.
+    """Returns a size as text for cordon.
 
     >>> size_text(1024, "memory"), size_text("64MiB", "memory")
     ('1024B', '64MiB')

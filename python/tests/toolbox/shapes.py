@@ -21,7 +21,7 @@ class Empty:
     pass
 
 
-class Colour(Enum):
+class Color(Enum):
     RED = 1
     BLUE = 2
 

@@ -1,6 +1,6 @@
 import math
 
-from .shapes import Acts, Colour, Empty, NoData, Path, Point
+from .shapes import Acts, Color, Empty, NoData, Path, Point
 
 FACTOR = 10
 
@@ -26,8 +26,8 @@ def nothing():
     return Empty()
 
 
-def colour():
-    return Colour.BLUE
+def color():
+    return Color.BLUE
 
 
 def no_data():

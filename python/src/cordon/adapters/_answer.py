@@ -1,4 +1,4 @@
-"""The answer of a run for a model."""
+"""Describes results and errors for a model."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .._result import Result
 
 DESCRIPTION = (
     "Run Python code in a sandbox without network or files, and get back what it prints. "
-    "Each call starts anew: nothing is kept between calls. Print what you want to see."
+    "Each call starts fresh: nothing is kept between calls. Print what you want to see."
 )
 
 
-def words(result: Result) -> str:
-    """Output first; then, after a failure, what happened and what was blocked."""
+def describe(result: Result) -> str:
+    """Returns the output, and after a failure what happened and what was blocked."""
     parts: List[str] = []
     if result.stdout:
         parts.append(result.stdout.rstrip("\n"))
@@ -22,23 +22,24 @@ def words(result: Result) -> str:
         parts.append(f"result = {_short(result.value)}")
     if result.stdout_truncated:
         parts.append("(the output was cut: print less)")
-    if result.stderr and result.exception is None:  # whose traceback it would have
+    if result.stderr and result.exception is None:  # stderr would repeat the traceback
         parts.append(result.stderr.rstrip("\n"))
     if not result.ok:
         trace = result.exception.traceback.rstrip("\n") if result.exception else ""
-        parts.append(trace or f"It failed: {result.error}")
+        parts.append(trace or f"Failed: {result.error}")
         if trace and result.outcome not in ("raised", "malformed"):
-            parts.append(f"It failed: {result.error}")
+            parts.append(f"Failed: {result.error}")
         for v in result.violations:
             if result.outcome != "refused":
                 parts.append(f"Blocked: {v.op}({v.detail}). {v.hint}".rstrip())
-    return "\n".join(parts) or "It ran to its end and printed nothing."
+    return "\n".join(parts) or "The code succeeded and printed nothing."
 
 
-def told(problem: CordonError) -> str:
-    """What the model did wrong is for the model; what the developer did is raised."""
+def error_for_model(problem: CordonError) -> str:
+    """Returns the text for an error that the model caused, and raises one that the developer
+    caused."""
     if isinstance(problem, Unreadable) or str(problem).startswith("script "):
-        return f"It failed: {problem}"
+        return f"Failed: {problem}"
     raise problem
 
 

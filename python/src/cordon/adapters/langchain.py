@@ -14,14 +14,14 @@ from langchain_core.tools import StructuredTool
 
 from .._errors import CordonError
 from .._sandbox import Sandbox, ToolOptions, default
-from ._answer import DESCRIPTION, told, words
+from ._answer import DESCRIPTION, error_for_model, describe
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
 def python_tool(sandbox: Optional[Sandbox] = None, *, name: str = "run_python", **options: Unpack[ToolOptions]) -> StructuredTool:
-    """A tool that runs Python code; the options are those of ``Sandbox.run``.
+    """Returns a tool that runs Python code; the options are those of ``Sandbox.run``.
 
     >>> python_tool(timeout=5).invoke({"code": "print(6 * 7)"})
     '42'
@@ -30,14 +30,14 @@ def python_tool(sandbox: Optional[Sandbox] = None, *, name: str = "run_python", 
 
     def run(code: str) -> str:
         try:
-            return words(chosen.run(code, **options))
+            return describe(chosen.run(code, **options))
         except CordonError as problem:
-            return told(problem)
+            return error_for_model(problem)
 
     async def arun(code: str) -> str:
         try:
-            return words(await chosen.arun(code, **options))
+            return describe(await chosen.arun(code, **options))
         except CordonError as problem:
-            return told(problem)
+            return error_for_model(problem)
 
     return StructuredTool.from_function(func=run, coroutine=arun, name=name, description=DESCRIPTION)

@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 
 class CordonExecutor(PythonExecutor):  # type: ignore[misc]
-    """Runs the code of an agent, step by step: what a step leaves in its variables, the
-    next one finds. The options are those of ``Sandbox.run``.
+    """Runs the code of an agent step by step; each step sees the variables of the steps before.
+    The options are those of ``Sandbox.run``.
 
-    Tools go along as source, and run inside: those that need a network or files get
-    them only if the sandbox's policy says so.
+    Tools are sent as source and run in the sandbox: they have network and files only if its
+    policy grants them.
     """
 
     def __init__(self, sandbox: Optional[Sandbox] = None, **options: Unpack[ToolOptions]) -> None:
-        # The Python of this process: it has what tools import.
+        # The Python of this process has the packages that tools import.
         self._own = Sandbox(python=sys.executable) if sandbox is None else None
         self._notebook = Notebook(sandbox if sandbox is not None else self._own, **options)  # type: ignore[arg-type]
         self.state: Dict[str, Any] = {}
 
     def send_tools(self, tools: Dict[str, Any]) -> None:
-        # final_answer is the notebook's own.
+        # The notebook defines final_answer.
         others = {name: tool for name, tool in tools.items() if name != "final_answer"}
         self._notebook.tools = get_tools_definition_code(others) if others else ""
 
