@@ -93,9 +93,9 @@ func pythonPath(asked string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(found.Unvouched) > 0 {
+	if len(found.GuestWritable) > 0 {
 		// As a path, it would count as named by the user.
-		return "", run.Errorf(run.NotExecutable, "--python %s is %s, and guests may write to %s: if you trust it, give its path", asked, found.Found, found.Unvouched[0])
+		return "", run.Errorf(run.NotExecutable, "--python %s is %s, and guests may write to %s: if you trust it, give its path", asked, found.Found, found.GuestWritable[0])
 	}
 	return found.Found, nil
 }

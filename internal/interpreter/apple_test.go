@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// mac is a Mac's disk with the stub and what else the test puts there.
+// mac returns a Mac with the stub and the given files.
 func mac(t *testing.T, path string, files map[string]string) *host {
 	t.Helper()
 	files["usr/bin/python3"] = "ELF"
@@ -49,7 +49,7 @@ func TestChosenDeveloperTools(t *testing.T) {
 		files[name] = text
 	}
 	h := mac(t, "/usr/bin", files)
-	root := tree(t, files) // with links that are absolute on a Mac
+	root := tree(t, files) // its links are absolute, as on a Mac
 	h.fsys = os.DirFS(root)
 	for link, target := range map[string]string{
 		"private/var/db/xcode_select_link":      "/Applications/Beta.app",
@@ -68,8 +68,8 @@ func TestChosenDeveloperTools(t *testing.T) {
 	}
 }
 
-// A Python that somebody installed goes before the stub, with an empty PATH too.
-func TestHomebrewGoesBeforeTheStub(t *testing.T) {
+// An installed Python is preferred to the stub, also if PATH is empty.
+func TestHomebrewIsPreferredToTheStub(t *testing.T) {
 	const keg = "opt/homebrew/Cellar/python@3.13/3.13.1/Frameworks/Python.framework/Versions/3.13"
 	files := map[string]string{
 		"opt/homebrew/bin/python3":    "->../Cellar/python@3.13/3.13.1/Frameworks/Python.framework/Versions/3.13/bin/python3.13",

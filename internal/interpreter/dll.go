@@ -9,9 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// windowsLayout reads which CPython lies in a directory of Windows: its
-// version is in the name of its library, python312.dll. It is pure, so that it
-// is tested on every system. Paths are relative to dir.
+// windowsLayout finds the CPython in a directory of Windows. The version is in the name of
+// its library, python312.dll. Tests run it on every system. Paths are relative to dir.
 func windowsLayout(dir fs.FS) (version [2]int, sysPath, packages []string, err error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {
@@ -19,7 +18,7 @@ func windowsLayout(dir fs.FS) (version [2]int, sysPath, packages []string, err e
 	}
 	zip := ""
 	for _, e := range entries {
-		// python3.dll is the stable part of any version, python3_d.dll a debug one.
+		// python3.dll is the stable ABI of any version, python3_d.dll a debug build.
 		digits, isDLL := strings.CutSuffix(strings.ToLower(e.Name()), ".dll")
 		digits, isPython := strings.CutPrefix(digits, "python3")
 		digits = strings.TrimSuffix(digits, "t") // free-threaded
@@ -35,8 +34,7 @@ func windowsLayout(dir fs.FS) (version [2]int, sysPath, packages []string, err e
 			sysPath = append(sysPath, name)
 		}
 	}
-	// The directory itself is on sys.path, too: an embeddable Python keeps its
-	// extension modules there.
+	// An embeddable Python has its extension modules in the directory itself.
 	sysPath = append(sysPath, ".")
 	if site := path.Join("Lib", "site-packages"); isDirectory(dir, site) {
 		sysPath, packages = append(sysPath, site), []string{site}

@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// TestWindowsLayouts reads the two forms in which Windows has Python.
+// Python for Windows has two layouts: installed and embeddable.
 func TestWindowsLayouts(t *testing.T) {
 	file, dir := &fstest.MapFile{}, &fstest.MapFile{Mode: 0o755 | 1<<31}
 	installed := fstest.MapFS{

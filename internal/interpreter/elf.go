@@ -12,13 +12,13 @@ import (
 
 const machineX86, machineARM, machineRISCV, machinePPC = 62, 183, 243, 21
 
-// triplets are Debian's names of the directories of libraries.
+// triplets are Debian's names for library directories.
 var triplets = map[uint16]string{
 	machineX86: "x86_64-linux-gnu", machineARM: "aarch64-linux-gnu",
 	machineRISCV: "riscv64-linux-gnu", machinePPC: "powerpc64le-linux-gnu",
 }
 
-// elfReader reads the loader's part of the ELF files in fsys.
+// elfReader returns a function that reads the loader's part of ELF files in fsys.
 func elfReader(fsys fs.FS) func(string) (object, error) {
 	return func(name string) (object, error) {
 		real, _, err := resolve(fsys, name)
@@ -32,10 +32,10 @@ func elfReader(fsys fs.FS) func(string) (object, error) {
 		defer f.Close()
 		at, ok := f.(io.ReaderAt)
 		if !ok {
-			return object{}, errors.New("cannot be read in parts")
+			return object{}, errors.New("does not support reading at an offset")
 		}
-		// $ORIGIN is the directory of the real file: the kernel and the loader
-		// both resolve the program's own name.
+		// $ORIGIN is the directory of the real file: the kernel and the loader both
+		// resolve the program's name.
 		return readObject(at, path.Dir(real))
 	}
 }
@@ -43,15 +43,15 @@ func elfReader(fsys fs.FS) func(string) (object, error) {
 func readObject(at io.ReaderAt, origin string) (object, error) {
 	f, err := elf.Read(at)
 	if err == nil && !f.Native {
-		err = errors.New("built for a machine that does not have 64 bits, little end first")
+		err = errors.New("not a 64-bit little-endian file")
 	}
 	return object{
 		loader: f.Loader, needed: f.Needed, runpath: expandRunpath(f.Runpath, origin), triplet: triplets[f.Machine],
 	}, err
 }
 
-// expandRunpath splits search paths and replaces $ORIGIN. Entries that are not
-// absolute afterwards mean the working directory; they are dropped.
+// expandRunpath splits search paths and replaces $ORIGIN. It drops entries that are then
+// not absolute, because they depend on the working directory.
 func expandRunpath(paths []string, origin string) []string {
 	var dirs []string
 	for _, list := range paths {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What is read of the host's own libraries is what debug/elf reads.
-func TestObjectsAsTheStandardLibraryReadsThem(t *testing.T) {
+// For libraries of the host, the reader agrees with debug/elf.
+func TestReadObjectAgreesWithDebugELF(t *testing.T) {
 	var names []string
 	for _, pattern := range []string{"/usr/lib/*/lib*.so*", "/usr/lib64/*.so*", "/usr/bin/python3*", "/bin/ls", "/usr/lib/python3*/lib-dynload/*.so"} {
 		found, err := filepath.Glob(pattern)
@@ -25,18 +25,18 @@ func TestObjectsAsTheStandardLibraryReadsThem(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		theirs, err := elf.NewFile(bytes.NewReader(data))
-		if err != nil || theirs.Class != elf.ELFCLASS64 {
-			continue // a linker's script
+		want, err := elf.NewFile(bytes.NewReader(data))
+		if err != nil || want.Class != elf.ELFCLASS64 {
+			continue // a linker script
 		}
 		compared++
-		needed := dynamicTexts(t, theirs, elf.DT_NEEDED)
-		runpath := dynamicTexts(t, theirs, elf.DT_RUNPATH)
+		needed := dynamicTexts(t, want, elf.DT_NEEDED)
+		runpath := dynamicTexts(t, want, elf.DT_RUNPATH)
 		if len(runpath) == 0 {
-			runpath = dynamicTexts(t, theirs, elf.DT_RPATH)
+			runpath = dynamicTexts(t, want, elf.DT_RPATH)
 		}
 		loader := ""
-		for _, p := range theirs.Progs {
+		for _, p := range want.Progs {
 			if p.Type == elf.PT_INTERP {
 				text := make([]byte, p.Filesz-1)
 				if _, err := p.ReadAt(text, 0); err != nil {

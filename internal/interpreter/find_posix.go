@@ -20,11 +20,11 @@ import (
 
 func find(s Search) (Interpreter, error) {
 	cwd, _ := os.Getwd()
-	h := &host{fsys: remember(os.DirFS("/")), getenv: os.Getenv, cwd: cwd, system: runtime.GOOS, guests: s.Guests}
+	h := &host{fsys: newMemo(os.DirFS("/")), getenv: os.Getenv, cwd: cwd, system: runtime.GOOS, guests: s.Guests}
 	return h.find(s.Python)
 }
 
-// find is Find for any host.
+// find is Find for a given host.
 func (h *host) find(asked string) (Interpreter, error) {
 	switch {
 	case strings.ContainsRune(asked, 0):
@@ -36,21 +36,20 @@ func (h *host) find(asked string) (Interpreter, error) {
 	case strings.Contains(asked, "/"):
 		return h.explicit().examine(path.Join(h.cwd, asked))
 	}
-	return h.named(asked)
+	return h.findOnPath(asked)
 }
 
-// explicit is the host as it is seen by a user who names a file: nothing there
-// is suspected.
+// explicit returns a copy of h for a file that the user names: it trusts every directory.
 func (h *host) explicit() *host {
 	all := *h
 	all.guests = nil
 	return &all
 }
 
-// named takes the first on PATH, as a shell would. Only a shim that leads
-// nowhere is passed over: pyenv puts shims on PATH for versions that are not
-// switched on, and the one meant lies behind it.
-func (h *host) named(name string) (Interpreter, error) {
+// findOnPath returns the first match on PATH, as a shell would. It skips only shims without
+// a target: pyenv puts shims on PATH for versions that are not active, and the intended
+// Python comes after them.
+func (h *host) findOnPath(name string) (Interpreter, error) {
 	var first error
 	candidates := h.onPath(name)
 	if n := slices.IndexFunc(candidates, func(c string) bool { return isExecutable(h.fsys, c) }); n > 0 {
@@ -72,13 +71,14 @@ func (h *host) named(name string) (Interpreter, error) {
 	return Interpreter{}, first
 }
 
-// usual are the places to look where PATH has nothing, as in a service.
-var usual = []string{"/usr/bin", "/usr/local/bin"}
+// usualDirs are the directories to search if PATH has no Python, as in a service.
+var usualDirs = []string{"/usr/bin", "/usr/local/bin"}
 
-// newestKnown is where the search for python3.N starts; far enough ahead.
+// newestKnown is the N at which the search for python3.N starts, far in the future.
 const newestKnown = 29
 
-// search takes the first candidate that fits, and says why not of the others.
+// search returns the first suitable candidate, or an error with the reasons for refusing
+// each.
 func (h *host) search() (Interpreter, error) {
 	var tried, reasons []string
 	try := func(candidates []string) (Interpreter, bool) {
@@ -86,8 +86,8 @@ func (h *host) search() (Interpreter, error) {
 			real, met, err := resolve(h.fsys, c)
 			_, held := h.guests.Hold(real, met)
 			if _, python := parseName(path.Base(real)); err != nil || !python || held {
-				// A version manager's binary stands for many names, and what is
-				// refused by one path may be had by another.
+				// The shims of a version manager share one binary, so compare their
+				// own paths.
 				real = c
 			}
 			if isMissing(err) && len(met) == 0 || slices.Contains(tried, real) {
@@ -124,12 +124,12 @@ func (h *host) search() (Interpreter, error) {
 	if len(reasons) == 0 {
 		return Interpreter{}, run.Errorf(run.NotFound, "no Python was found on PATH, in /usr/bin or in /usr/local/bin: %s", help)
 	}
-	return Interpreter{}, run.Errorf(run.NotFound, "no Python that fits was found: %s. Passed over: %s", help, strings.Join(reasons, "; "))
+	return Interpreter{}, run.Errorf(run.NotFound, "no suitable Python was found: %s. Skipped: %s", help, strings.Join(reasons, "; "))
 }
 
-// onPath lists all files of this name on PATH, including those that cannot be run, so
-// that the error can say why. It skips relative entries: the current directory may be the
-// guest's own, and must not choose the interpreter.
+// onPath lists all files of this name on PATH, including those that are not executable, so
+// that the error can say why. It skips relative entries, because a guest may have written
+// the current directory.
 func (h *host) onPath(name string) []string {
 	var all []string
 	for dir := range strings.SplitSeq(h.getenv("PATH"), ":") {
@@ -144,9 +144,8 @@ func (h *host) onPath(name string) []string {
 	return all
 }
 
-// examine decides what one file is, and reads its surroundings. It starts
-// nothing: what was found may be anything, and who asks a program what it is has
-// already run it.
+// examine determines what a file is, and reads the files around it. It does not start the
+// file, which could be any program.
 func (h *host) examine(found string) (Interpreter, error) {
 	real, met, err := resolve(h.fsys, found)
 	if err != nil {
@@ -158,9 +157,9 @@ func (h *host) examine(found string) (Interpreter, error) {
 	env, isVenv := findVenv(h.fsys, found)
 	if dir, held := h.guests.Hold(real, met); held {
 		if isVenv {
-			return h.examineUnvouched(found, real, dir, env)
+			return h.examineGuestWritable(found, real, dir, env)
 		}
-		return Interpreter{}, unvouched(found, dir)
+		return Interpreter{}, guestWritableError(found, dir)
 	}
 	switch base := path.Base(real); {
 	case strings.HasPrefix(base, "pypy"):
@@ -183,7 +182,7 @@ func (h *host) examine(found string) (Interpreter, error) {
 	case program:
 		return h.examineProgram(found, real, env)
 	case script:
-		return Interpreter{}, unreadable(found, "is a script that cordon does not know how to read")
+		return Interpreter{}, unreadable(found, "is a script of an unknown kind")
 	}
 	if len(start) == 0 {
 		return Interpreter{}, run.Errorf(run.NotExecutable, "%s is an empty file, not a Python", found)
@@ -191,7 +190,8 @@ func (h *host) examine(found string) (Interpreter, error) {
 	return Interpreter{}, run.Errorf(run.NotExecutable, "%s is neither a program nor a script: give the path of a Python binary", found)
 }
 
-// behindShim gives what a shim stands for, by the files that it would read.
+// behindShim returns the program that a shim would start, from the files that the shim
+// would read.
 func (h *host) behindShim(found, real string, start []byte) (target string, isShim bool, err error) {
 	if h.system == "darwin" && real == appleStub {
 		target, err = h.behindStub()
@@ -202,13 +202,13 @@ func (h *host) behindShim(found, real string, start []byte) (target string, isSh
 		return "", false, nil
 	}
 	if target, err = m.target(h, root, path.Base(found)); err != nil {
-		err = &brokenShim{run.Errorf(run.NotExecutable, "%s leads to no Python of its own: %w", found, err)}
+		err = &brokenShim{run.Errorf(run.NotExecutable, "%s is a shim without a Python: %w", found, err)}
 	}
 	return target, true, err
 }
 
-// examineTarget is examine for what a shim leads to; a second shim is not
-// followed, so that two that name each other end.
+// examineTarget is examine for the target of a shim. It does not follow a second shim, so
+// that two shims that name each other do not loop.
 func (h *host) examineTarget(target string) (Interpreter, error) {
 	real, _, err := resolve(h.fsys, target)
 	if err != nil {
@@ -220,7 +220,7 @@ func (h *host) examineTarget(target string) (Interpreter, error) {
 	return h.examine(target)
 }
 
-// examineProgram reads the landmarks around a binary.
+// examineProgram finds the landmarks around a binary.
 func (h *host) examineProgram(found, real string, env venv) (Interpreter, error) {
 	if env.root != "" {
 		base, err := env.base(h.fsys, found, real)
@@ -232,17 +232,17 @@ func (h *host) examineProgram(found, real string, env venv) (Interpreter, error)
 	return h.examineBase(found, real, env)
 }
 
-// examineBase reads the landmarks around the binary that will be executed.
+// examineBase finds the landmarks around the binary that will be executed.
 func (h *host) examineBase(found, real string, env venv) (Interpreter, error) {
 	if dir, held := h.guests.Hold(real, nil); held {
-		return Interpreter{}, unvouched(real, dir)
+		return Interpreter{}, guestWritableError(real, dir)
 	}
 	if n, ok := parseName(path.Base(real)); ok && n.major != 3 {
 		return Interpreter{}, tooOld(found, [2]int{n.major, max(n.minor, 0)})
 	}
 	l, err := findLayout(h.fsys, real)
 	if errors.Is(err, errAmbiguous) {
-		// What cannot be read as ELF needs nothing that we know of.
+		// A file that is not ELF has no needed libraries.
 		o, _ := elfReader(h.fsys)(real)
 		l, err = layoutByLibrary(h.fsys, real, o.needed)
 	}
@@ -251,26 +251,26 @@ func (h *host) examineBase(found, real string, env venv) (Interpreter, error) {
 	}
 	if stdlib, met, err := resolve(h.fsys, l.stdlib); err == nil {
 		if dir, held := h.guests.Hold(stdlib, met); held {
-			return Interpreter{}, unvouched(l.stdlib, dir)
+			return Interpreter{}, guestWritableError(l.stdlib, dir)
 		}
 	}
 	return h.assemble(found, real, l, env)
 }
 
-// unreadable is the answer to what only a start could tell.
+// unreadable returns the error for a file whose Python only a start could reveal.
 func unreadable(found, why string) error {
 	return &brokenShim{run.Errorf(run.NotExecutable,
 		"%s %s, and cordon does not start it to find out: give the path of the Python itself (--python PATH); "+
 			"%s -c 'import sys; print(sys.executable)' prints it", found, why, found)}
 }
 
-// unvouched is the answer to what a guest could have put there.
-func unvouched(found, dir string) error {
+// guestWritableError returns the error for a file that a guest could have written.
+func guestWritableError(found, dir string) error {
 	return run.Errorf(run.NotExecutable,
 		"%s is not started, because guests may write to %s: if you trust it, name it (--python %s)", found, dir, found)
 }
 
-// assemble puts the answer together and holds it to the oldest version.
+// assemble builds the Interpreter and checks its version.
 func (h *host) assemble(found, real string, l layout, env venv) (Interpreter, error) {
 	if l.version[0] != 3 || l.version[1] < Oldest {
 		return Interpreter{}, tooOld(found, l.version)
@@ -279,19 +279,19 @@ func (h *host) assemble(found, real string, l layout, env venv) (Interpreter, er
 	if env.root != "" {
 		packages = env.packages(h.fsys, l)
 	}
-	packages, unvouched := h.vouch(packages)
+	packages, guestWritable := h.splitPackages(packages)
 	return Interpreter{
 		Path: real, Found: found, Version: l.version, Prefix: l.prefix, Stdlib: l.stdlib,
-		Packages: packages, SysPath: l.sysPath(h.fsys, packages), VirtualEnv: env.root, Unvouched: unvouched,
+		Packages: packages, SysPath: l.sysPath(h.fsys, packages), VirtualEnv: env.root, GuestWritable: guestWritable,
 	}, nil
 }
 
-// checkFile wants a file that may be executed, and says what would be right.
+// checkFile checks that a file is executable. Its error says what to do.
 func (h *host) checkFile(found, real string) error {
 	info, err := fs.Lstat(h.fsys, inFS(real))
 	switch {
 	case err != nil:
-		return run.Errorf(run.NotFound, "%s is not there: %w", found, err)
+		return run.Errorf(run.NotFound, "%s does not exist: %w", found, err)
 	case info.IsDir():
 		for _, inside := range []string{"bin/python3", "python3"} {
 			if name := path.Join(found, inside); isExecutable(h.fsys, name) {
@@ -310,16 +310,16 @@ func (h *host) checkFile(found, real string) error {
 func explainMissing(found, real string, met []link, err error) error {
 	switch {
 	case errors.Is(err, hostpath.ErrLoop):
-		return run.Errorf(run.NotFound, "%s is a symbolic link that leads back to itself", found)
+		return run.Errorf(run.NotFound, "%s is part of a loop of symbolic links", found)
 	case isMissing(err) && len(met) > 0:
-		return run.Errorf(run.NotFound, "%s is a broken link: it leads to %s, which is not there", found, real)
+		return run.Errorf(run.NotFound, "%s is a broken link to %s, which does not exist", found, real)
 	case isMissing(err):
-		return run.Errorf(run.NotFound, "%s is not there", found)
+		return run.Errorf(run.NotFound, "%s does not exist", found)
 	}
 	return run.Errorf(run.NotExecutable, "%s cannot be reached: %w", found, err)
 }
 
-// kind is what the first bytes of a file say.
+// kind is the kind of a file by its first bytes.
 type kind int
 
 const (

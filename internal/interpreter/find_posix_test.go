@@ -24,7 +24,7 @@ var debian = map[string]string{
 	"usr/lib/python3.11/lib-dynload":                "/",
 	"usr/lib/python3/dist-packages":                 "/",
 	"usr/local/lib/python3.11/dist-packages":        "/",
-	"usr/local/lib/python3.11/site-packages":        "/", // of a Python built by hand
+	"usr/local/lib/python3.11/site-packages":        "/", // of a Python in /usr/local
 	"venv/pyvenv.cfg":                               "home = ROOT/usr/bin\ninclude-system-site-packages = false\nversion = 3.11.2\n",
 	"venv/bin/python3":                              "->/usr/bin/python3",
 	"venv/bin/python":                               "->python3",
@@ -58,7 +58,7 @@ var debian = map[string]string{
 	"plain/lib64":                                   "->lib",
 }
 
-// TestLayouts compares static answers with what those systems are known to do.
+// TestLayouts compares the results with the known layouts of these systems.
 func TestLayouts(t *testing.T) {
 	root := tree(t, debian)
 	at := func(names ...string) []string {
@@ -147,7 +147,7 @@ func pyenvTree(more map[string]string) map[string]string {
 	return files
 }
 
-// TestPyenv reads what the shim would do.
+// TestPyenv checks that the result is the version that the shim would start.
 func TestPyenv(t *testing.T) {
 	root := tree(t, pyenvTree(nil))
 	for _, c := range []struct {
@@ -185,9 +185,9 @@ func TestPyenv(t *testing.T) {
 	}
 }
 
-// TestNothingIsStarted: what cannot be read is refused by its path, passed over
-// by the search, and never started.
-func TestNothingIsStarted(t *testing.T) {
+// A file of an unknown kind is refused if named by path, skipped by the search, and never
+// started.
+func TestFindStartsNothing(t *testing.T) {
 	canary := "#!/bin/sh\ntouch ROOT/canary\n"
 	root := tree(t, pyenvTree(map[string]string{
 		"wrapper/python3":               canary,
@@ -227,7 +227,7 @@ func TestNothingIsStarted(t *testing.T) {
 	}
 }
 
-// TestRefusals checks the class and the words of every way to be wrong.
+// TestRefusals checks the class and message of each error.
 func TestRefusals(t *testing.T) {
 	root := tree(t, map[string]string{
 		"old/bin/python3":               "->python3.8",
@@ -257,10 +257,10 @@ func TestRefusals(t *testing.T) {
 		class run.Class
 		words string
 	}{
-		{"gone/python3", run.NotFound, "is not there"},
-		{"plain/python3/x", run.NotFound, "is not there"},
-		{"broken/python3", run.NotFound, "nowhere, which is not there"},
-		{"loop/python3", run.NotFound, "back to itself"},
+		{"gone/python3", run.NotFound, "does not exist"},
+		{"plain/python3/x", run.NotFound, "does not exist"},
+		{"broken/python3", run.NotFound, "nowhere, which does not exist"},
+		{"loop/python3", run.NotFound, "loop of symbolic links"},
 		{"plain/python3", run.NotExecutable, "chmod +x"},
 		{"empty/python3", run.NotExecutable, "empty file"},
 		{"text/python3", run.NotExecutable, "neither a program nor a script"},
@@ -269,7 +269,7 @@ func TestRefusals(t *testing.T) {
 		{"old/bin/python3", run.Unsupported, "is Python 3.8: cordon needs CPython 3.9"},
 		{"two/bin/python2.7", run.Unsupported, "is Python 2.7"},
 		{"pypy/bin/python3", run.Unsupported, "PyPy"},
-		{"orphan/bin/python3", run.NotExecutable, "make the environment again"},
+		{"orphan/bin/python3", run.NotExecutable, "create the environment again"},
 	} {
 		t.Run(c.asked, func(t *testing.T) {
 			_, err := fakeHost("/", nil).find(filepath.Join(root, c.asked))
@@ -291,9 +291,9 @@ func TestRefusals(t *testing.T) {
 		}
 	})
 	t.Run("search tells every reason", func(t *testing.T) {
-		old := usual
-		usual = nil
-		defer func() { usual = old }()
+		old := usualDirs
+		usualDirs = nil
+		defer func() { usualDirs = old }()
 		var dirs []string
 		for _, dir := range []string{"broken", "old/bin", "pypy/bin", "plain"} {
 			dirs = append(dirs, filepath.Join(root, dir))
@@ -307,7 +307,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestSeveralVersions: the name decides; without one, or a libpython, it stays open.
+// With several standard libraries, the name of the binary or its libpython decides.
 func TestSeveralVersions(t *testing.T) {
 	root := tree(t, map[string]string{
 		"bin/python3.10": "ELF", "bin/python3.12": "ELF", "bin/python3": "ELF",

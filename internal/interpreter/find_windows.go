@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// find reads what lies beside a python.exe. Launchers (py.exe, the Store's
-// aliases) have nothing beside them and are passed over.
+// find examines the files beside a python.exe. It skips launchers (py.exe, the Store's
+// aliases), which have no files beside them.
 func find(s Search) (Interpreter, error) {
 	if strings.ContainsAny(s.Python, `/\`) {
 		return examine(s.Python, nil)
@@ -57,7 +57,7 @@ func find(s Search) (Interpreter, error) {
 	return Interpreter{}, first
 }
 
-// usualWindows are where python.org's installer puts Python, the newest first.
+// usualWindows lists the directories of python.org's installer, the newest version first.
 func usualWindows() []string {
 	var all []string
 	for _, dir := range []string{filepath.Join(os.Getenv("LOCALAPPDATA"), "Programs", "Python"), os.Getenv("ProgramFiles")} {
@@ -70,7 +70,7 @@ func usualWindows() []string {
 	return all
 }
 
-// isInstalled reports whether the search would take a python.exe by itself.
+// isInstalled reports whether the search would accept a python.exe without it being named.
 func isInstalled(python string, guests hostpath.Guests) bool {
 	known := usualWindows()
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
@@ -88,7 +88,7 @@ func examine(found string, guests hostpath.Guests) (Interpreter, error) {
 	}
 	real, err := filepath.EvalSymlinks(found)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Interpreter{}, run.Errorf(run.NotFound, "%s is not there", found)
+		return Interpreter{}, run.Errorf(run.NotFound, "%s does not exist", found)
 	} else if err != nil {
 		return Interpreter{}, run.Errorf(run.NotExecutable, "%s cannot be reached: %w", found, err)
 	}
@@ -96,10 +96,11 @@ func examine(found string, guests hostpath.Guests) (Interpreter, error) {
 	root := filepath.Dir(filepath.Dir(real))
 	var env venv
 	if text, err := os.ReadFile(filepath.Join(root, "pyvenv.cfg")); err == nil {
-		// The python.exe of a virtual environment starts another: ours may not.
+		// The python.exe of a virtual environment starts that of its base, so use the
+		// base.
 		env = parseVenv(string(text))
 		if !filepath.IsAbs(env.home) {
-			return Interpreter{}, run.Errorf(run.NotExecutable, "%s belongs to a virtual environment without a base (home = %q): make the environment again", found, env.home)
+			return Interpreter{}, run.Errorf(run.NotExecutable, "%s belongs to a virtual environment without a base (home = %q): create the environment again", found, env.home)
 		}
 		i.Path, i.VirtualEnv = filepath.Join(env.home, "python.exe"), root
 	}
@@ -107,14 +108,14 @@ func examine(found string, guests hostpath.Guests) (Interpreter, error) {
 		return Interpreter{}, run.Errorf(run.NotExecutable, "%s is not started, because guests may write to %s: if you trust it, name it (--python %s)", i.Path, dir, found)
 	}
 	if dir, held := guests.Hold(filepath.ToSlash(real), nil); held && !isInstalled(i.Path, guests) {
-		// Whoever writes pyvenv.cfg must not choose what is started.
-		return Interpreter{}, run.Errorf(run.NotExecutable, "%s belongs to a virtual environment in %s, where guests may write, and its base %s is none that cordon would find by itself: "+
+		// A guest that writes pyvenv.cfg must not choose the program that is started.
+		return Interpreter{}, run.Errorf(run.NotExecutable, "%s belongs to a virtual environment in %s, where guests may write, and cordon would not use its base %s on its own: "+
 			"if you trust it, name it (--python %s)", found, dir, i.Path, found)
 	}
 	base := filepath.Dir(i.Path)
 	version, sysPath, packages, err := windowsLayout(os.DirFS(base))
 	if err != nil {
-		return Interpreter{}, run.Errorf(run.NotExecutable, "%s is no Python that cordon can read: %w; name the python.exe of an installation of python.org, or use --tier wasm, which has its own", found, err)
+		return Interpreter{}, run.Errorf(run.NotExecutable, "%s is not a Python of a known layout: %w; name the python.exe of an installation of python.org, or use --tier wasm, which has its own", found, err)
 	}
 	if version[1] < Oldest {
 		return Interpreter{}, tooOld(found, version)
@@ -133,7 +134,7 @@ func examine(found string, guests hostpath.Guests) (Interpreter, error) {
 	if site := filepath.Join(root, "Lib", "site-packages"); i.VirtualEnv != "" && isDirectory(os.DirFS(root), "Lib/site-packages") {
 		i.Packages, i.SysPath = append([]string{site}, i.Packages...), append(i.SysPath, site)
 		if _, held := guests.Hold(filepath.ToSlash(site), nil); held {
-			i.Unvouched = []string{site}
+			i.GuestWritable = []string{site}
 		}
 	}
 	return i, nil

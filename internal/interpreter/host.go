@@ -6,7 +6,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
-// host is all that the search looks at, so that tests can bring their own.
+// host is everything that the search depends on, so that tests can replace it.
 type host struct {
 	fsys   fs.FS // rooted at "/"
 	getenv func(string) string
@@ -15,7 +15,7 @@ type host struct {
 	guests hostpath.Guests
 }
 
-// brokenShim marks the failures after which a search by name may go on.
+// brokenShim marks errors after which a search by name continues.
 type brokenShim struct{ err error }
 
 func (b *brokenShim) Error() string { return b.err.Error() }

@@ -16,8 +16,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
-// theirs is what an interpreter says with its site module on.
-type theirs struct {
+// reported is what an interpreter reports about itself, with its site module.
+type reported struct {
 	Version  [2]int
 	Prefix   string
 	OS       string
@@ -25,7 +25,7 @@ type theirs struct {
 	Path     []string
 }
 
-func askFully(t *testing.T, python string) theirs {
+func askInterpreter(t *testing.T, python string) reported {
 	t.Helper()
 	out, err := exec.Command(python, "-I", "-c", `import sys, os, json, site
 print(json.dumps({"Version": list(sys.version_info[:2]), "Prefix": sys.base_prefix, "OS": os.__file__,
@@ -33,15 +33,15 @@ print(json.dumps({"Version": list(sys.version_info[:2]), "Prefix": sys.base_pref
 	if err != nil {
 		t.Fatalf("%s: %v", python, err)
 	}
-	var got theirs
+	var got reported
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
-// installedHere lists this machine's interpreters, and virtual environments of
-// the two kinds made from each.
+// installedHere lists this machine's interpreters, and for each a virtual environment of
+// both kinds.
 func installedHere(t *testing.T) []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -75,8 +75,8 @@ func installedHere(t *testing.T) []string {
 	return all
 }
 
-// TestHost compares what we read with what each interpreter says of itself,
-// and looks for every library that its binary and modules need.
+// TestHost compares the result with what each interpreter reports about itself, and looks
+// for every library that its binary and modules need.
 func TestHost(t *testing.T) {
 	for _, python := range installedHere(t) {
 		t.Run(strings.ReplaceAll(strings.Trim(python, "/"), "/", "_"), func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestHost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := askFully(t, python)
-			if diff := cmp.Diff(want, theirs{got.Version, got.Prefix, path.Join(got.Stdlib, "os.py"), want.Packages, got.SysPath}); diff != "" {
+			want := askInterpreter(t, python)
+			if diff := cmp.Diff(want, reported{got.Version, got.Prefix, path.Join(got.Stdlib, "os.py"), want.Packages, got.SysPath}); diff != "" {
 				t.Error("the interpreter (-), we (+):\n", diff)
 			}
 			if !got.venvOnly() && !cmp.Equal(want.Packages, got.Packages) {
@@ -96,7 +96,8 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// venvOnly: getsitepackages leaves the base's out or in by other rules there.
+// venvOnly reports whether i is a virtual environment, where getsitepackages has other
+// rules for the base's packages.
 func (i Interpreter) venvOnly() bool { return i.VirtualEnv != "" }
 
 func checkMounts(t *testing.T, i Interpreter) {
@@ -141,7 +142,7 @@ func checkMounts(t *testing.T, i Interpreter) {
 	}
 }
 
-// onlyMounted is the host as a guest would see it.
+// onlyMounted is the part of the host that a guest sees.
 type onlyMounted struct {
 	fs.FS
 	mounts []Mount
@@ -169,8 +170,8 @@ func (o onlyMounted) Lstat(name string) (fs.FileInfo, error) {
 
 func (o onlyMounted) ReadLink(name string) (string, error) { return fs.ReadLink(o.FS, name) }
 
-// TestDefaultIsTheShells: the search finds what python3 means in this shell.
-func TestDefaultIsTheShells(t *testing.T) {
+// Without a name, the search finds the python3 that this shell would start.
+func TestDefaultIsTheShellsPython3(t *testing.T) {
 	out, err := exec.Command("python3", "-I", "-S", "-c", "import sys, os; print(os.path.realpath(sys.executable))").Output()
 	if err != nil {
 		t.Skipf("python3 does not run here: %v", err)

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxInstalled bounds the packages that are listed.
+// maxInstalled bounds the number of listed packages.
 const maxInstalled = 1000
 
-// Installed lists the packages beside this interpreter, by name and version, as the names
-// of their directories say: nothing is read, and nothing is run.
+// Installed lists the installed packages by name and version. It only lists directories,
+// whose names contain both; it reads no file and runs nothing.
 func (i Interpreter) Installed() []string {
 	installed := []string{}
 	for _, dir := range i.Packages {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			continue // it cannot be imported from either
+			continue // packages in it cannot be imported either
 		}
 		for _, entry := range entries {
 			what, isPackage := strings.CutSuffix(entry.Name(), ".dist-info")

@@ -9,15 +9,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Oldest is the first version of CPython 3 that guests may run on: 3.9.
+// Oldest is the oldest supported version of CPython, 3.9.
 const Oldest = 9
 
-// Interpreter is one CPython and where its files are.
+// Interpreter is a CPython with the paths of its files.
 type Interpreter struct {
 	// Path is the real binary, absolute, with every symbolic link resolved.
 	Path string
-	// Found is what was asked for or met first: a shim, a link, a virtual
-	// environment's python.
+	// Found is the path before links were resolved: a shim, a link, or the python of a
+	// virtual environment.
 	Found string
 	// Version is {3, 11}.
 	Version [2]int
@@ -25,43 +25,43 @@ type Interpreter struct {
 	Prefix string
 	// Stdlib is the standard library's directory.
 	Stdlib string
-	// Packages are the directories of installed packages that exist, in the order
-	// of sys.path; a virtual environment's come first.
+	// Packages are the existing directories of installed packages, in the order of
+	// sys.path; those of a virtual environment come first.
 	Packages []string
-	// SysPath is what sys.path must be inside.
+	// SysPath is the guest's sys.path.
 	SysPath []string
 	// VirtualEnv is the root of the virtual environment, or empty.
 	VirtualEnv string
-	// Unvouched are the directories of SysPath that a guest could have written.
-	// Guests may import from them, as they could from their workspace; nothing
-	// that cordon starts before the walls stand does.
-	Unvouched []string
+	// GuestWritable are the directories of SysPath that a guest could have written.
+	// Guests may import from them, as from their workspace. Code that cordon runs
+	// before the walls are up does not.
+	GuestWritable []string
 }
 
-// TrustedPath is sys.path for what runs before a guest: SysPath without the
-// directories that a guest could have written.
+// TrustedPath returns sys.path for code that runs before a guest: SysPath without
+// GuestWritable.
 func (i Interpreter) TrustedPath() []string {
-	return slices.DeleteFunc(slices.Clone(i.SysPath), func(dir string) bool { return slices.Contains(i.Unvouched, dir) })
+	return slices.DeleteFunc(slices.Clone(i.SysPath), func(dir string) bool { return slices.Contains(i.GuestWritable, dir) })
 }
 
-// String names the interpreter for people.
+// String describes the interpreter for messages.
 func (i Interpreter) String() string {
 	return fmt.Sprintf("CPython %d.%d (%s)", i.Version[0], i.Version[1], i.Path)
 }
 
-// Search says which interpreter is wanted.
+// Search selects an interpreter.
 type Search struct {
-	// Python is a path, a name on PATH, or empty for the best that the host
-	// has. A path is the user's word: it is used wherever it lies.
+	// Python is a path, a name on PATH, or empty for the best one of the host. A path
+	// is trusted, even in a directory where guests may write.
 	Python string
-	// Guests are where guests may write. What is found there by searching is
-	// not executed; a virtual environment there supplies packages at most.
+	// Guests are the directories where guests may write. An interpreter found there by
+	// searching is not executed; a virtual environment there only supplies packages.
 	Guests hostpath.Guests
 }
 
-// Find looks for an interpreter. It starts nothing. Its errors are of class
-// run.NotFound, run.NotExecutable or run.Unsupported (too old, not CPython,
-// nothing that can be read).
+// Find finds an interpreter without starting any program. Its errors have the class
+// run.NotFound, run.NotExecutable or run.Unsupported (too old, not CPython, of an unknown
+// kind).
 func Find(s Search) (Interpreter, error) {
 	i, err := find(s)
 	var broken *brokenShim

@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// layout is where one CPython keeps its library.
+// layout has the paths of a CPython's library.
 type layout struct {
 	version   [2]int
 	prefix    string
-	lib       string // "lib" or "lib64": what Python calls sys.platlibdir
+	lib       string // "lib" or "lib64", Python's sys.platlibdir
 	directory string // "python3.11", "python3.13t"
 	stdlib    string
 }
 
-// These leave open which Python a binary is.
+// Errors that do not tell which Python a binary is.
 var (
 	errNoLandmark = errors.New("no standard library beside it")
 	errAmbiguous  = errors.New("several standard libraries beside it")
 )
 
-// binaryName is what a binary's name tells. Minor is -1 where the name has no
-// full version ("python3").
+// binaryName is the information in a binary's name. Minor is -1 if the name has no full
+// version ("python3").
 type binaryName struct {
 	major, minor int
-	threads      string // "t" for a free-threaded build, which has directories of its own
+	threads      string // "t" for a free-threaded build, which has separate directories
 }
 
-// parseName reads "python", "python3", "python3.11", "python3.13t" and
+// parseName parses "python", "python3", "python3.11", "python3.13t" and
 // "python3.11d"; ok is false for every other name.
 func parseName(base string) (n binaryName, ok bool) {
 	rest, ok := strings.CutPrefix(base, "python")
@@ -61,13 +61,13 @@ func parseName(base string) (n binaryName, ok bool) {
 	return n, true
 }
 
-// libDirectories are the values of sys.platlibdir that are in use.
+// libDirectories are the values of sys.platlibdir in use.
 var libDirectories = []string{"lib", "lib64"}
 
-// findLayout applies CPython's landmark rule to a real binary: from its directory
-// upward, the first lib/python3.N/os.py. The binary knows its N; we know it
-// from the name. A name without one is trusted to the directory next to its own
-// only, and only if a single version is there.
+// findLayout applies CPython's landmark rule to a real binary: from its directory upward,
+// the first lib/python3.N/os.py. N is compiled into the binary; we take it from the name.
+// For a name without N, only the directory beside the binary's counts, and only if it has
+// a single version.
 func findLayout(fsys fs.FS, bin string) (layout, error) {
 	name, ok := parseName(path.Base(bin))
 	if !ok || name.major != 3 {
@@ -93,7 +93,7 @@ func findLayout(fsys fs.FS, bin string) (layout, error) {
 	}
 }
 
-// onlyLayout finds the one version whose library is under prefix.
+// onlyLayout finds the only version whose library is under prefix.
 func onlyLayout(fsys fs.FS, prefix string) (layout, error) {
 	var found []layout
 	for _, lib := range libDirectories {
@@ -111,7 +111,7 @@ func onlyLayout(fsys fs.FS, prefix string) (layout, error) {
 	return single(fsys, found)
 }
 
-// single wants exactly one library, but forgives lib64 as a link to lib.
+// single requires exactly one library, where lib64 may be a link to lib.
 func single(fsys fs.FS, found []layout) (layout, error) {
 	switch len(found) {
 	case 0:
@@ -128,8 +128,8 @@ func single(fsys fs.FS, found []layout) (layout, error) {
 	return found[0], nil
 }
 
-// layoutAt checks for the landmark. It must be a file, not a link: trees of
-// links (Nix) have their real prefix elsewhere, and only Python knows where.
+// layoutAt checks for the landmark. It must be a file, not a link: the real prefix of a
+// tree of links (Nix) is elsewhere, and only Python can find it.
 func layoutAt(fsys fs.FS, prefix, lib, directory string) (layout, bool) {
 	name, ok := parseName(directory)
 	if !ok || name.major != 3 || name.minor < 0 {
@@ -147,14 +147,14 @@ func layoutAt(fsys fs.FS, prefix, lib, directory string) (layout, bool) {
 	return layout{[2]int{3, name.minor}, prefix, lib, directory, stdlib}, true
 }
 
-// basePackages lists the directories that the site module of this interpreter
-// would add, and that exist.
+// basePackages lists the existing directories that this interpreter's site module would
+// add.
 func (l layout) basePackages(fsys fs.FS) []string {
 	var dirs []string
 	debian := path.Join(l.prefix, "lib/python3/dist-packages")
 	if l.lib == "lib" && isDir(fsys, debian) {
-		// Debian keeps the names apart so that a Python built by hand under
-		// /usr/local does not share packages with its own.
+		// Debian uses other names, so that a Python in /usr/local does not share packages
+		// with Debian's.
 		return existing(fsys, []string{
 			path.Join(l.prefix, "local/lib", l.directory, "dist-packages"),
 			debian,
@@ -162,14 +162,14 @@ func (l layout) basePackages(fsys fs.FS) []string {
 		})
 	}
 	if l.lib != "lib" {
-		if path.Base(l.prefix) == "usr" { // Fedora puts what pip installs first
+		if path.Base(l.prefix) == "usr" { // Fedora: packages of pip come first
 			dirs = append(dirs, l.sitePackages(path.Join(l.prefix, "local"))...)
 		}
 	}
 	return existing(fsys, append(dirs, l.sitePackages(l.prefix)...))
 }
 
-// sitePackages are the places below root, as site.getsitepackages has them.
+// sitePackages returns the directories below root, as site.getsitepackages does.
 func (l layout) sitePackages(root string) []string {
 	dirs := []string{path.Join(root, l.lib, l.directory, "site-packages")}
 	if l.lib != "lib" {
@@ -178,7 +178,7 @@ func (l layout) sitePackages(root string) []string {
 	return dirs
 }
 
-// sysPath is what a guest's sys.path must be.
+// sysPath returns the guest's sys.path.
 func (l layout) sysPath(fsys fs.FS, packages []string) []string {
 	var all []string
 	zip := path.Join(l.prefix, l.lib, strings.Replace(l.directory, ".", "", 1)+".zip")
@@ -192,7 +192,7 @@ func (l layout) sysPath(fsys fs.FS, packages []string) []string {
 	return append(all, packages...)
 }
 
-// existing keeps the directories that are there, each once (lib64 may be a link).
+// existing returns the directories that exist, each once (lib64 may be a link).
 func existing(fsys fs.FS, dirs []string) []string {
 	var kept, reals []string
 	for _, dir := range dirs {
@@ -205,8 +205,8 @@ func existing(fsys fs.FS, dirs []string) []string {
 	return kept
 }
 
-// layoutByLibrary is for a binary whose name has no version and which has
-// several libraries beside it: the libpython that it needs tells.
+// layoutByLibrary finds the layout of a binary without a version in its name and with
+// several standard libraries beside it, by the libpython that it needs.
 func layoutByLibrary(fsys fs.FS, bin string, needed []string) (layout, error) {
 	prefix := path.Dir(path.Dir(bin))
 	for _, name := range needed {

@@ -6,21 +6,21 @@ import (
 	"path"
 )
 
-// The loader's index, /etc/ld.so.cache, as glibc has written it since 2.2 (alone
-// since 2.32; before, behind an older table, which is why we look for the mark):
+// The format of the loader's index, /etc/ld.so.cache, as glibc writes it since 2.2. Before
+// 2.32 an older table precedes it, so the reader searches for the mark:
 //
 //	mark[20] count[4] strings[4] flags[4] extension[4] zero[12]
 //	count × { flags[4] name[4] path[4] os[4] hwcap[8] }
 //
-// name and path are offsets from the mark to texts that end in NUL.
+// name and path are offsets from the mark to NUL-terminated strings.
 const (
 	cacheMark   = "glibc-ld.so.cache1.1"
 	cacheHeader = 48
 	cacheEntry  = 24
 )
 
-// parseCache gives the first path of each name; the loader prefers the first
-// as well, as far as the processor allows. Rubbish gives an empty index.
+// parseCache returns the first path of each name. The loader also prefers the first that
+// the processor supports. A malformed file gives an empty index.
 func parseCache(data []byte) map[string]string {
 	index := map[string]string{}
 	start := bytes.Index(data, []byte(cacheMark))

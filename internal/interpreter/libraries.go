@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// object is what a loader reads of an ELF file.
+// object is the part of an ELF file that a loader reads.
 type object struct {
 	loader  string   // PT_INTERP
 	needed  []string // DT_NEEDED
@@ -18,36 +18,36 @@ type object struct {
 	triplet string   // Debian's name for the architecture, "x86_64-linux-gnu"
 }
 
-// outward are the standard library's modules that use libraries beyond libc
-// and that guests use: those of terminals and windows are not among them.
-// Reading all of lib-dynload would take milliseconds and find the same.
-var outward = []string{
+// modulesWithLibraries are the modules of the standard library that use libraries other
+// than libc and that guests use, so none for terminals and windows. Reading all of
+// lib-dynload would take milliseconds and find the same libraries.
+var modulesWithLibraries = []string{
 	"_bz2", "_ctypes", "_dbm", "_decimal", "_gdbm", "_lzma", "_sqlite3", "_ssl", "_uuid", "_zstd", "pyexpat", "zlib",
 }
 
-// alternatives are libraries that Debian leads through /etc/alternatives, out
-// of the directories that we mount; numpy needs them.
+// alternatives are libraries that Debian links through /etc/alternatives, which is not
+// mounted. numpy needs them.
 var alternatives = []string{"libblas.so.3", "liblapack.so.3"}
 
-// libraries adds the loader and the directories in which it finds libraries. Whole
-// directories, where they are the system's or the interpreter's own: packages
-// bring needs that cannot be known here. Elsewhere single files, so that a
-// stray library does not open a directory of the host's.
+// libraries adds the loader and the directories in which it finds libraries. It adds whole
+// directories of the system and of the interpreter, because packages may need further
+// libraries. Elsewhere it adds single files, so that a stray library does not expose a
+// directory of the host.
 func (p *planner) libraries(i Interpreter) error {
 	bin, err := p.readELF(i.Path)
 	if err != nil {
 		return run.Errorf(run.NotExecutable, "%s is not an ELF program: %w", i.Path, err)
 	}
 	if bin.loader == "" {
-		return nil // static: it loads nothing
+		return nil // statically linked
 	}
 	if !p.need(bin.loader) {
-		return run.Errorf(run.NotExecutable, "%s needs the loader %s, which is not there: it was built for another system", i.Path, bin.loader)
+		return run.Errorf(run.NotExecutable, "%s needs the loader %s, which does not exist: it was built for another system", i.Path, bin.loader)
 	}
 	s := &librarySearch{planner: p, prefix: i.Prefix, whole: map[string]bool{}, seen: map[string]bool{}}
 	s.addSystem(bin)
 	for _, dir := range bin.runpath {
-		if s.own(dir) && isDir(p.fsys, dir) {
+		if s.isOwn(dir) && isDir(p.fsys, dir) {
 			s.addWhole(dir)
 		}
 	}
@@ -55,7 +55,7 @@ func (p *planner) libraries(i Interpreter) error {
 		return run.Errorf(run.NotExecutable,
 			"%s needs the library %s, which is in none of the directories that the loader searches (LD_LIBRARY_PATH is not passed to guests)", i.Path, missing)
 	}
-	if i.Prefix != "/usr" { // a distribution's modules use its own directories
+	if i.Prefix != "/usr" { // modules of a distribution use the system's directories
 		s.followModules(path.Join(i.Stdlib, "lib-dynload"))
 	}
 	for _, name := range alternatives {
@@ -64,19 +64,19 @@ func (p *planner) libraries(i Interpreter) error {
 	return nil
 }
 
-// librarySearch looks for libraries as the loader inside will.
+// librarySearch finds libraries as the loader of the guest will.
 type librarySearch struct {
 	*planner
 	prefix string
 	dirs   []string          // real directories of the system, in order
 	whole  map[string]bool   // real directories that are mounted whole
 	seen   map[string]bool   // libraries that were followed
-	cache  map[string]string // from /etc/ld.so.cache, read when first wanted
+	cache  map[string]string // from /etc/ld.so.cache, read on first use
 }
 
-// addSystem lists the loader's default directories and mounts those that hold
-// nothing but libraries. /lib and /usr/lib hold half of the host on Debian:
-// they are mounted only where libc itself lies in them (Arch, Alpine).
+// addSystem lists the loader's default directories and mounts those that contain only
+// libraries. On Debian, /lib and /usr/lib contain half of the host: they are mounted only
+// if libc is in them (Arch, Alpine).
 func (s *librarySearch) addSystem(bin object) {
 	musl := strings.HasPrefix(path.Base(bin.loader), "ld-musl-")
 	always := []string{"/lib64", "/usr/lib64"}
@@ -102,13 +102,13 @@ func (s *librarySearch) addSystem(bin object) {
 			s.addWhole(path.Dir(lib))
 		}
 	}
-	if musl { // libc lies in /lib, all others in /usr/lib
+	if musl { // libc is in /lib, all other libraries in /usr/lib
 		s.addWhole("/lib")
 		s.addWhole("/usr/lib")
 	}
 }
 
-// muslDirectories is musl's search path: its own file, or the built-in list.
+// muslDirectories returns musl's search path, from its file or the built-in list.
 func (s *librarySearch) muslDirectories(loader string) []string {
 	name := "/etc/" + strings.TrimSuffix(path.Base(loader), ".so.1") + ".path"
 	text, err := readHead(s.fsys, name, 64<<10)
@@ -133,9 +133,9 @@ func (s *librarySearch) addWhole(dir string) {
 	}
 }
 
-// own reports whether a directory is the interpreter's lib, or lies in it. The
-// prefix itself never is: it may be somebody's home.
-func (s *librarySearch) own(dir string) bool {
+// isOwn reports whether a directory is the interpreter's lib directory, or inside it. The
+// prefix itself does not count: it may be a home directory.
+func (s *librarySearch) isOwn(dir string) bool {
 	for _, lib := range libDirectories {
 		mine := path.Join(s.prefix, lib)
 		if system := mine == "/lib" || mine == "/usr/lib"; !system && hostpath.Under(path.Clean(dir), mine) {
@@ -145,7 +145,7 @@ func (s *librarySearch) own(dir string) bool {
 	return false
 }
 
-// locate finds the path by which the loader reaches a library, or nothing.
+// locate returns the path by which the loader finds a library, or "".
 func (s *librarySearch) locate(name string, runpath []string) string {
 	if path.IsAbs(name) {
 		return name
@@ -165,9 +165,9 @@ func (s *librarySearch) locate(name string, runpath []string) string {
 	return ""
 }
 
-// follow adds libraries and what they need in turn; it returns the first that
-// is missing. What lies in a directory that is mounted whole needs no following:
-// its own needs are the distribution's care.
+// follow adds libraries and those that they need, and returns the first that is missing.
+// It does not follow libraries in directories that are mounted whole, because the
+// distribution ensures that their dependencies exist.
 func (s *librarySearch) follow(needed, runpath []string) (missing string) {
 	for _, name := range needed {
 		if s.seen[name] {
@@ -186,10 +186,10 @@ func (s *librarySearch) follow(needed, runpath []string) (missing string) {
 			continue
 		}
 		if slices.Contains(s.dirs, real) && s.whole[real] {
-			s.need(lib) // its links may lead out of the directory
+			s.need(lib) // it may be a link out of the directory
 			continue
 		}
-		if s.own(path.Dir(lib)) || s.own(real) {
+		if s.isOwn(path.Dir(lib)) || s.isOwn(real) {
 			s.addWhole(path.Dir(lib))
 		}
 		s.need(lib)
@@ -202,8 +202,8 @@ func (s *librarySearch) follow(needed, runpath []string) (missing string) {
 	return missing
 }
 
-// followModules does the same for the standard library's modules. What they
-// miss is no error: that module does not work on the host either.
+// followModules follows the standard library's modules. A missing library is no error: the
+// module does not work on the host either.
 func (s *librarySearch) followModules(dynload string) {
 	real, _, err := resolve(s.fsys, dynload)
 	if err != nil {
@@ -212,7 +212,7 @@ func (s *librarySearch) followModules(dynload string) {
 	entries, _ := fs.ReadDir(s.fsys, inFS(real))
 	for _, e := range entries {
 		module, _, _ := strings.Cut(e.Name(), ".")
-		if !slices.Contains(outward, module) {
+		if !slices.Contains(modulesWithLibraries, module) {
 			continue
 		}
 		if o, err := s.readELF(path.Join(real, e.Name())); err == nil {

@@ -9,10 +9,9 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
-// memo remembers the answer for each name. Resolving a hundred paths asks
-// for the same few directories again and again, and each question is a system
-// call: half of the time that Find and Mounts take. It serves one call and is
-// dropped with it, so that nothing old is believed.
+// memo caches the result for each name. Resolving a hundred paths repeats system calls for
+// the same few directories, which took half of the time of Find and Mounts. A memo lives
+// for one call, so that it is never stale.
 type memo struct {
 	fs.FS
 	infos map[string]answer[fs.FileInfo]
@@ -20,7 +19,7 @@ type memo struct {
 	reals map[string]answer[resolved]
 }
 
-// resolved is what resolve says of a path.
+// resolved is a result of resolve.
 type resolved struct {
 	real string
 	met  []link
@@ -31,11 +30,11 @@ type answer[T any] struct {
 	err   error
 }
 
-func remember(fsys fs.FS) *memo {
+func newMemo(fsys fs.FS) *memo {
 	return &memo{fsys, map[string]answer[fs.FileInfo]{}, map[string]answer[string]{}, map[string]answer[resolved]{}}
 }
 
-// resolve goes on from the directory around it, which others have asked for.
+// resolve starts from the parent directory, which is often cached.
 func (m *memo) resolve(name string) (string, []link, error) {
 	a, ok := m.reals[name]
 	if !ok {
@@ -69,5 +68,5 @@ func (m *memo) ReadLink(name string) (string, error) {
 	return a.value, a.err
 }
 
-// ReadDir is fs.ReadDirFS, which embedding the interface would hide.
+// ReadDir implements fs.ReadDirFS, which the embedded interface does not have.
 func (m *memo) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(m.FS, name) }

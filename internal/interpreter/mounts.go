@@ -11,10 +11,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// MountKind is what a mount is on the host.
+// MountKind is the kind of a mounted file.
 type MountKind int
 
-// The kinds. The zero value is none of them, so that a forgotten kind shows.
+// The kinds. The zero value is invalid, so that a forgotten kind is noticed.
 const (
 	Dir MountKind = iota + 1
 	File
@@ -34,50 +34,49 @@ func (k MountKind) String() string {
 	return "none"
 }
 
-// Mount is one thing that a private root must have, at the host's path. Path
-// is real: no component of it is a symbolic link (a Symlink's own last one
-// apart).
+// Mount is a file or directory that a private root must contain, at the host's path. No
+// component of Path is a symbolic link, except the last one of a Symlink.
 type Mount struct {
 	Path   string
 	Kind   MountKind
 	Target string // a Symlink's text, as the host has it
 }
 
-// Mounts lists what a private root must hold, read-only: sorted by path, and
-// none inside another. On systems without private roots the list is empty.
+// Mounts lists the files that a private root must contain, read-only. They are sorted by
+// path, and none is inside another. On systems without private roots the list is empty.
 func (i Interpreter) Mounts() ([]Mount, error) {
 	if runtime.GOOS != "linux" {
 		return nil, nil
 	}
-	fsys := remember(os.DirFS("/"))
+	fsys := newMemo(os.DirFS("/"))
 	p := &planner{fsys: fsys, readELF: elfReader(fsys)}
 	return p.plan(i)
 }
 
-// planner collects mounts. It looks only at its two fields, so that the layouts
-// of other distributions can be tested anywhere.
+// planner collects mounts. It depends only on its two fields, so that layouts of other
+// distributions can be tested anywhere.
 type planner struct {
 	fsys    fs.FS
 	readELF func(name string) (object, error)
 	mounts  []Mount
 }
 
-// extras are host files that guests do without badly: the loader's index,
-// time zones, and the locale that Python switches to at its start.
+// extras are other files that guests use: the loader's index, time zones, and the locale
+// that Python switches to at its start.
 var extras = []string{"/etc/ld.so.cache", "/usr/share/zoneinfo", "/usr/lib/locale"}
 
 func (p *planner) plan(i Interpreter) ([]Mount, error) {
 	if !p.need(i.Path) {
-		return nil, run.Errorf(run.NotFound, "%s is not there any more", i.Path)
+		return nil, run.Errorf(run.NotFound, "%s no longer exists", i.Path)
 	}
 	if !p.need(i.Stdlib) {
-		return nil, run.Errorf(run.NotFound, "the standard library %s is not there any more", i.Stdlib)
+		return nil, run.Errorf(run.NotFound, "the standard library %s no longer exists", i.Stdlib)
 	}
 	for _, name := range i.SysPath {
 		p.need(name)
 	}
-	// The binary looks for its library by the name it was built with, which
-	// may be a link to the one that we found (lib64 → lib).
+	// The binary searches for its library by its built-in name, which may be a link to the
+	// one that we found (lib64 → lib).
 	if stdlib, _, err := resolve(p.fsys, i.Stdlib); err == nil {
 		for _, lib := range libDirectories {
 			name := path.Join(i.Prefix, lib, path.Base(i.Stdlib))
@@ -95,8 +94,8 @@ func (p *planner) plan(i Interpreter) ([]Mount, error) {
 	return fold(p.mounts), nil
 }
 
-// need adds a file or directory and the links that lead to it. It reports false
-// for what is not there.
+// need adds a file or directory and the links to it. It returns false if the file does not
+// exist.
 func (p *planner) need(name string) bool {
 	real, met, err := resolve(p.fsys, name)
 	if err != nil {
@@ -108,7 +107,7 @@ func (p *planner) need(name string) bool {
 	}
 	m := Mount{Path: real, Kind: File}
 	switch {
-	case real == "/": // never the whole host, whatever a link or a RUNPATH says
+	case real == "/": // never the whole host, even if a link or a RUNPATH names it
 		return false
 	case info.IsDir():
 		m.Kind = Dir
@@ -122,8 +121,7 @@ func (p *planner) need(name string) bool {
 	return true
 }
 
-// fold sorts mounts, drops doubles, and drops what a mounted directory already
-// shows.
+// fold sorts mounts and drops duplicates and files inside mounted directories.
 func fold(mounts []Mount) []Mount {
 	sorted := slices.Clone(mounts)
 	slices.SortFunc(sorted, func(a, b Mount) int {

@@ -18,7 +18,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// system makes a host's files in memory: "->x" is a link, the rest are files.
+// system returns a host's files in memory: "->x" is a link, all others are files.
 func system(files ...string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for _, f := range files {
@@ -34,7 +34,7 @@ func system(files ...string) fstest.MapFS {
 
 const x86 = "x86_64-linux-gnu"
 
-// TestPlan is about the layouts of distributions that are not this host.
+// TestPlan tests layouts of distributions other than this host's.
 func TestPlan(t *testing.T) {
 	glibc := object{loader: "/lib64/ld-linux-x86-64.so.2", needed: []string{"libc.so.6"}, triplet: x86}
 	with := func(o object, needed []string, runpath ...string) object {
@@ -127,7 +127,7 @@ func TestPlan(t *testing.T) {
 	})
 }
 
-// TestFold: nothing is lost, nothing lies inside another, order is fixed.
+// fold loses no path, leaves none inside another, and has a fixed order.
 func TestFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "b", "lib", "lib64"})
@@ -183,7 +183,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestCache reads an index made by hand, and any part of it without a panic.
+// TestCache parses an index made by hand, and any part of it without a panic.
 func TestCache(t *testing.T) {
 	u32 := binary.NativeEndian.AppendUint32
 	data := u32([]byte(cacheMark), 1)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// parseVersionFile reads a .python-version: the first word of each line, with
-// comments and empty lines skipped.
+// parseVersionFile parses a .python-version: the first word of each line, without comments
+// and empty lines.
 func parseVersionFile(text string) []string {
 	var versions []string
 	for line := range strings.Lines(text) {
@@ -22,7 +22,7 @@ func parseVersionFile(text string) []string {
 	return versions
 }
 
-// parseVersionList reads PYENV_VERSION.
+// parseVersionList parses PYENV_VERSION.
 func parseVersionList(text string) []string {
 	var versions []string
 	for v := range strings.SplitSeq(text, ":") {
@@ -31,9 +31,9 @@ func parseVersionList(text string) []string {
 	return versions
 }
 
-// appendVersion drops what is not a path below versions/: a .python-version
-// comes with any checkout, and must not point at a binary in that checkout
-// (CVE-2022-35861 was this in pyenv itself).
+// appendVersion drops names that are not paths below versions/: any checkout can contain a
+// .python-version, which must not select a binary in that checkout (CVE-2022-35861 was
+// this bug in pyenv).
 func appendVersion(versions []string, v string) []string {
 	if v == "." || !fs.ValidPath(v) {
 		return versions
@@ -41,7 +41,8 @@ func appendVersion(versions []string, v string) []string {
 	return append(versions, v)
 }
 
-// pyenvVersions is what pyenv would use in this directory and environment.
+// pyenvVersions returns the versions that pyenv would use in this directory and
+// environment.
 func (h *host) pyenvVersions(root string) []string {
 	if v := parseVersionList(h.getenv("PYENV_VERSION")); len(v) > 0 {
 		return v
@@ -57,7 +58,7 @@ func (h *host) pyenvVersions(root string) []string {
 		return []string{systemVersion} // pyenv stops at an empty file, too
 	}
 	for _, start := range []string{h.getenv("PYENV_DIR"), h.cwd} {
-		if v := upward(start, read); v != nil {
+		if v := readUpward(start, read); v != nil {
 			return v
 		}
 	}
@@ -68,8 +69,8 @@ func (h *host) pyenvVersions(root string) []string {
 	return []string{systemVersion}
 }
 
-// installed gives the directory of a version: by its name, or, for "3.11", the
-// newest 3.11.N; empty if there is none.
+// installed returns the directory of a version: by its name, or, for "3.11", the newest
+// 3.11.N; empty if there is none.
 func installed(fsys fs.FS, versions, v string) string {
 	for _, name := range []string{v, strings.TrimPrefix(v, "python-")} {
 		if dir := path.Join(versions, name); isDir(fsys, dir) {
@@ -94,8 +95,8 @@ func installed(fsys fs.FS, versions, v string) string {
 	return dir
 }
 
-// patchNumber orders "7" (of 3.11) and "11.7" (of 3); releases only, since
-// pyenv does not take 3.13-dev for 3.13 either.
+// patchNumber returns a number that orders "7" (of 3.11) and "11.7" (of 3). It accepts only
+// releases, because pyenv does not use 3.13-dev for 3.13 either.
 func patchNumber(text string) (int, bool) {
 	parts := strings.Split(text, ".")
 	if len(parts) > 2 {

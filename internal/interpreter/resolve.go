@@ -12,7 +12,7 @@ type link = hostpath.Link
 
 func inFS(name string) string { return hostpath.InFS(name) }
 
-// resolve is hostpath.Resolve, by memory where there is one.
+// resolve is hostpath.Resolve, cached if fsys is a memo.
 func resolve(fsys fs.FS, name string) (real string, met []link, err error) {
 	if m, ok := fsys.(*memo); ok {
 		return m.resolve(name)

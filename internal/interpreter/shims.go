@@ -8,24 +8,23 @@ import (
 	"strings"
 )
 
-// A version manager puts shims on PATH: small programs that look for the chosen
-// version and start it. Cordon does not start them. A shim obeys files in the
-// current directory, which a guest may have written, and costs tens of
-// milliseconds to say what three small files say. Cordon reads the files, and
-// takes from them only the name of a version that is installed in the
-// manager's own tree.
+// A version manager puts shims on PATH: small programs that find the chosen version and
+// start it. Cordon does not start them. A shim reads files in the current directory, which
+// a guest may have written, and takes tens of milliseconds. Cordon reads these files
+// itself, and uses from them only the name of a version that is installed in the manager's
+// own tree.
 
-// manager is one that cordon can read.
+// manager is a version manager whose files cordon can read.
 type manager struct {
 	name string
-	// root tells whether a file is a shim of the manager, and where its tree is.
+	// root reports whether a file is a shim of the manager, and returns its tree.
 	root func(found, real string, start []byte) (string, bool)
-	// versions are the chosen ones, the best first.
+	// versions returns the chosen versions, the preferred first.
 	versions func(h *host, root string) []string
 	// installs is the directory of the versions, below the root.
 	installs string
-	// trees are where the manager keeps interpreters, by variable and by habit
-	// (below the home directory).
+	// The manager's directory of interpreters: from an environment variable, or the
+	// usual one below the home directory.
 	variable, habit string
 }
 
@@ -42,7 +41,7 @@ var managers = []manager{
 	{name: "miniforge", habit: "miniforge3"},
 }
 
-// systemVersion means what lies behind the shims on PATH.
+// systemVersion means the Python on PATH after the shims.
 const systemVersion = "system"
 
 func (h *host) managerOf(found, real string, start []byte) (m manager, root string, ok bool) {
@@ -57,7 +56,7 @@ func (h *host) managerOf(found, real string, start []byte) (m manager, root stri
 	return manager{}, "", false
 }
 
-// target gives the binary that a shim would run for program.
+// target returns the binary that a shim would run for program.
 func (m manager) target(h *host, root, program string) (string, error) {
 	versions := m.versions(h, root)
 	for _, v := range versions {
@@ -76,7 +75,7 @@ func (m manager) target(h *host, root, program string) (string, error) {
 	return "", fmt.Errorf("%s's chosen version is not installed", m.name)
 }
 
-// tree is where the manager keeps its interpreters, or empty.
+// tree returns the manager's directory of interpreters, or "".
 func (m manager) tree(h *host) string {
 	if root := h.getenv(m.variable); m.variable != "" && path.IsAbs(root) {
 		return path.Join(root, m.installs)
@@ -87,8 +86,7 @@ func (m manager) tree(h *host) string {
 	return ""
 }
 
-// pyenvRoot reads the root that the shim carries; it ignores the environment's,
-// and so do we.
+// pyenvRoot reads the root from the shim. Like the shim, it ignores the environment.
 func pyenvRoot(_, real string, script []byte) (string, bool) {
 	if !isShimScript(real, script, "pyenv") {
 		return "", false
@@ -107,7 +105,7 @@ func asdfRoot(_, real string, script []byte) (string, bool) {
 	return path.Dir(path.Dir(real)), isShimScript(real, script, "asdf exec")
 }
 
-// miseRoot knows a shim of mise by where it is: it is a link to mise itself.
+// miseRoot recognizes a shim of mise by its path: it is a link to mise itself.
 func miseRoot(found, real string, _ []byte) (string, bool) {
 	base := path.Base(real)
 	return path.Dir(path.Dir(found)), path.Base(path.Dir(found)) == "shims" && (base == "mise" || base == "rtx")
@@ -117,8 +115,8 @@ func isShimScript(real string, script []byte, word string) bool {
 	return path.Base(path.Dir(real)) == "shims" && bytes.HasPrefix(script, []byte("#!")) && bytes.Contains(script, []byte(word))
 }
 
-// upward reads from a directory and those above it until one answers.
-func upward(start string, read func(dir string) []string) []string {
+// readUpward calls read for a directory and its parents until one returns a result.
+func readUpward(start string, read func(dir string) []string) []string {
 	if !path.IsAbs(start) {
 		return nil
 	}
@@ -133,7 +131,7 @@ func (h *host) asdfVersions(string) []string {
 	if v := words(h.getenv("ASDF_PYTHON_VERSION")); len(v) > 0 {
 		return v
 	}
-	if v := upward(h.cwd, h.toolVersions); v != nil {
+	if v := readUpward(h.cwd, h.toolVersions); v != nil {
 		return v
 	}
 	return h.toolVersions(h.getenv("HOME"))
@@ -151,7 +149,7 @@ func (h *host) miseVersions(string) []string {
 		}
 		return h.toolVersions(dir)
 	}
-	if v := upward(h.cwd, read); v != nil {
+	if v := readUpward(h.cwd, read); v != nil {
 		return v
 	}
 	home := h.getenv("HOME")
@@ -205,7 +203,7 @@ func (h *host) miseConfig(name string) []string {
 	return nil
 }
 
-// words splits a list of versions, without those that are paths.
+// words splits a list of versions and drops paths.
 func words(text string) []string {
 	var versions []string
 	for _, v := range strings.Fields(text) {

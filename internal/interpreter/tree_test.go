@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// tree makes files below a fresh directory and returns it. The text says what
-// each is: "->x" a link to x ("->/x" to x below the directory itself), "ELF" a
-// program, "#!…" an executable script, "/" a directory, else a plain file.
+// tree creates files below a new directory and returns it. The text of each says its kind:
+// "->x" a link to x ("->/x" to x below the directory itself), "ELF" a program, "#!…" an
+// executable script, "/" a directory, else a plain file.
 func tree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -45,7 +45,7 @@ func tree(t testing.TB, files map[string]string) string {
 	return root
 }
 
-// fakeHost looks at the real file system with an environment of the test's.
+// fakeHost uses the real file system with the given environment.
 func fakeHost(cwd string, env map[string]string) *host {
-	return &host{fsys: remember(os.DirFS("/")), cwd: cwd, getenv: func(key string) string { return env[key] }}
+	return &host{fsys: newMemo(os.DirFS("/")), cwd: cwd, getenv: func(key string) string { return env[key] }}
 }

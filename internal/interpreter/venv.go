@@ -10,17 +10,16 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// venv is what a pyvenv.cfg says.
+// venv is the content of a pyvenv.cfg.
 type venv struct {
 	root       string
 	home       string // the base's directory of binaries
-	executable string // the base's binary; written since 3.11
-	system     bool   // the base's packages are seen too
+	executable string // the base's binary; since 3.11
+	system     bool   // the base's packages are visible too
 }
 
-// parseVenv reads the text of a pyvenv.cfg as the site module does: keys in
-// any case, unknown ones ignored, and the base's packages seen unless a line
-// says otherwise.
+// parseVenv parses a pyvenv.cfg as the site module does: keys in any case, unknown ones
+// ignored, and the base's packages visible unless a line says otherwise.
 func parseVenv(text string) venv {
 	v := venv{system: true}
 	for line := range strings.Lines(text) {
@@ -41,9 +40,9 @@ func parseVenv(text string) venv {
 	return v
 }
 
-// findVenv looks for pyvenv.cfg beside the binary or one directory up. The name
-// must be the one that was asked for: a virtual environment's python is a link
-// out of it, and following the link first would lose the environment.
+// findVenv looks for pyvenv.cfg beside the binary or one directory up. The name must be
+// the one before links are resolved, because the python of a virtual environment is a link
+// to its base.
 func findVenv(fsys fs.FS, found string) (venv, bool) {
 	dir := path.Dir(found)
 	for _, root := range []string{dir, path.Dir(dir)} {
@@ -56,9 +55,9 @@ func findVenv(fsys fs.FS, found string) (venv, bool) {
 	return venv{}, false
 }
 
-// base gives the real binary to run for a virtual environment whose own
-// binary resolved to real. An environment made with --copies holds a copy that
-// cannot find its library without the environment around it; its base can.
+// base returns the real binary to run for a virtual environment whose python resolves to
+// real. The copy in an environment made with --copies cannot find its library without the
+// environment, so its base runs instead.
 func (v venv) base(fsys fs.FS, found, real string) (string, error) {
 	root, _, err := resolve(fsys, v.root)
 	if err != nil || !hostpath.Under(real, root) {
@@ -79,10 +78,10 @@ func (v venv) base(fsys fs.FS, found, real string) (string, error) {
 		}
 	}
 	return "", run.Errorf(run.NotExecutable,
-		"%s belongs to a virtual environment whose base Python (home = %q) is gone: make the environment again", found, v.home)
+		"%s belongs to a virtual environment whose base Python (home = %q) no longer exists: create the environment again", found, v.home)
 }
 
-// packages are the environment's own directories, then the base's if it shows them.
+// packages returns the environment's directories, then the base's if they are visible.
 func (v venv) packages(fsys fs.FS, l layout) []string {
 	dirs := l.sitePackages(v.root)
 	if v.system {

@@ -197,7 +197,7 @@ func privateFields(p confine.Plan) any {
 
 // guestPath is sys.path for guests where it differs from the fork server's.
 func guestPath(i interpreter.Interpreter) any {
-	if len(i.Unvouched) == 0 {
+	if len(i.GuestWritable) == 0 {
 		return nil
 	}
 	return i.SysPath

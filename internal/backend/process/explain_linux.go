@@ -19,8 +19,8 @@ func (b *Backend) explain(ctx context.Context, err error) error {
 	}
 	message := fmt.Sprintf("the sandbox cannot be set up: %v", err)
 	var setup *confine.SetupError
-	if errors.As(err, &setup) && setup.Step == "preload" && len(b.python.Unvouched) > 0 {
-		message += fmt.Sprintf("; no module is imported ahead from %s, because guests may write there: if you trust it, name it (--python %s)", b.python.Unvouched[0], b.python.Found)
+	if errors.As(err, &setup) && setup.Step == "preload" && len(b.python.GuestWritable) > 0 {
+		message += fmt.Sprintf("; no module is imported ahead from %s, because guests may write there: if you trust it, name it (--python %s)", b.python.GuestWritable[0], b.python.Found)
 	}
 	if b.plan.SwitchID && b.plan.Root == nil {
 		message += unreachable(b.python.Path, b.options.Policy.Read, b.plan, hostOwner)

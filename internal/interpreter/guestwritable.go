@@ -10,12 +10,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// examineUnvouched reads a virtual environment that lies where guests may
-// write, most often the one of the project that they work on. They could have
-// changed its pyvenv.cfg and its python, so neither chooses what is executed:
-// the base must be an interpreter that the search would take by itself. The
-// environment's packages are there for guests, and for nobody else.
-func (h *host) examineUnvouched(found, real, dir string, env venv) (Interpreter, error) {
+// examineGuestWritable examines a virtual environment in a directory where guests may
+// write, most often that of their project. They could have changed its pyvenv.cfg and its
+// python, so neither may select the executed program: the base must be an interpreter that
+// the search would accept on its own. Only guests import the environment's packages.
+func (h *host) examineGuestWritable(found, real, dir string, env venv) (Interpreter, error) {
 	base, err := env.base(h.fsys, found, real)
 	if err != nil {
 		return Interpreter{}, err
@@ -23,36 +22,35 @@ func (h *host) examineUnvouched(found, real, dir string, env venv) (Interpreter,
 	start, err := readHead(h.fsys, base, 4)
 	if err != nil || kindOf(start) != program || !h.accepts(base) {
 		return Interpreter{}, run.Errorf(run.NotExecutable,
-			"%s belongs to a virtual environment in %s, where guests may write, and its base %s is none that cordon would find by itself: "+
+			"%s belongs to a virtual environment in %s, where guests may write, and cordon would not use its base %s on its own: "+
 				"if you trust it, name it (--python %s)", found, dir, base, found)
 	}
 	return h.examineBase(found, base, env)
 }
 
-// vouch divides directories of packages. One that guests may write stays, as
-// theirs; a link there that leads elsewhere is dropped: whoever made it would
-// choose what is mounted.
-func (h *host) vouch(packages []string) (kept, theirs []string) {
+// splitPackages separates the package directories that guests may write. It drops a link
+// there to another directory, because a guest who made it would choose what is mounted.
+func (h *host) splitPackages(packages []string) (kept, guestWritable []string) {
 	for _, dir := range packages {
 		real, met, err := resolve(h.fsys, dir)
 		if _, held := h.guests.Hold(real, met); err == nil && held {
 			if _, inside := h.guests.Hold(real, nil); !inside {
 				continue
 			}
-			theirs = append(theirs, dir)
+			guestWritable = append(guestWritable, dir)
 		}
 		kept = append(kept, dir)
 	}
-	return kept, theirs
+	return kept, guestWritable
 }
 
-// knownTrees have interpreters that somebody installed on purpose, beside the
-// trees of the system and of version managers.
+// knownTrees contain installed interpreters, in addition to the trees of the system and
+// of version managers.
 var knownTrees = []string{"/opt/homebrew", "/opt/local", "/opt/conda", "/opt/python", "/opt/hostedtoolcache", "/Applications"}
 
-// accepts reports whether the search would take a real binary by itself: from a
-// tree of the system or of a version manager, or from PATH, and not from where
-// guests may write.
+// accepts reports whether the search would use a real binary on its own: from a tree of
+// the system or of a version manager, or from PATH, and not from a directory where guests
+// may write.
 func (h *host) accepts(real string) bool {
 	if _, held := h.guests.Hold(real, nil); held {
 		return false

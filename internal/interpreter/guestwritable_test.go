@@ -13,16 +13,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// workspaceTree has a Python that is installed, and one that a guest has put
-// into its workspace. The environments in the workspace are as a guest may have
-// left them.
+// workspaceTree has an installed Python, one that a guest has put into its workspace, and
+// virtual environments in the workspace that a guest may have changed.
 func workspaceTree(t *testing.T) string {
 	const settings = "include-system-site-packages = false\n"
 	return tree(t, map[string]string{
 		"opt/bin/python3":                                            "->python3.12",
 		"opt/bin/python3.12":                                         "ELF",
 		"opt/lib/python3.12/os.py":                                   "",
-		"hidden/bin/python3.12":                                      "ELF", // real, but not where the search looks
+		"hidden/bin/python3.12":                                      "ELF", // real, but not in a directory of the search
 		"hidden/lib/python3.12/os.py":                                "",
 		"home/.pyenv/versions/3.12.1/bin/python3.12":                 "ELF",
 		"home/.pyenv/versions/3.12.1/lib/python3.12/os.py":           "",
@@ -58,7 +57,7 @@ func workspaceTree(t *testing.T) string {
 		"w/elsewhere/bin/python3":               "->/hidden/bin/python3.12",
 		"w/around/pyvenv.cfg":                   "home = ROOT/out\n" + settings,
 		"w/around/bin/python3":                  "ELF",
-		"out":                                   "->/w/evil/bin", // the user's own link into the workspace
+		"out":                                   "->/w/evil/bin", // a link of the user into the workspace
 		"w/leak/pyvenv.cfg":                     "home = ROOT/opt/bin\n" + settings,
 		"w/leak/bin/python3":                    "->/opt/bin/python3",
 		"w/leak/lib/python3.12/site-packages":   "->/secret",
@@ -69,13 +68,13 @@ func workspaceTree(t *testing.T) string {
 	})
 }
 
-// TestWhatGuestsCouldWrite: nothing in a workspace chooses what is executed.
-func TestWhatGuestsCouldWrite(t *testing.T) {
+// Files in a workspace do not select the executed program.
+func TestGuestWritableFilesAreNotExecuted(t *testing.T) {
 	root := workspaceTree(t)
 	w := filepath.Join(root, "w")
 	const none, opt = "", "opt/bin/python3.12"
 	for _, c := range []struct {
-		dir, path string // on PATH first, and what is executed
+		dir, path string // the first on PATH, and the executed program
 		packages  bool
 	}{
 		{"w/good/bin", opt, true},
@@ -100,12 +99,12 @@ func TestWhatGuestsCouldWrite(t *testing.T) {
 			dir := filepath.Join(root, c.dir)
 			h := fakeHost("/", map[string]string{"HOME": filepath.Join(root, "home"), "PATH": dir + ":" + filepath.Join(root, "opt/bin")})
 			h.guests = hostpath.Guests{w}
-			got, err := h.named("python3")
+			got, err := h.findOnPath("python3")
 			if c.path == none {
 				if run.ClassOf(err) != run.NotExecutable || !strings.Contains(fmt.Sprint(err), "--python") {
 					t.Fatalf("got %+v, %v", got, err)
 				}
-				// The search goes on to the one that is installed.
+				// The search continues to the installed one.
 				got, err = h.find("")
 				c.path = opt
 			}
@@ -131,16 +130,15 @@ func TestWhatGuestsCouldWrite(t *testing.T) {
 		h.guests = hostpath.Guests{w}
 		for dir, path := range map[string]string{"good": opt, "relinked": "w/evil/bin/python3.12", "rehomed": "w/evil/bin/python3.12"} {
 			got, err := h.find(filepath.Join(w, dir, "bin/python3"))
-			if err != nil || got.Path != filepath.Join(root, path) || len(got.Unvouched) > 0 {
+			if err != nil || got.Path != filepath.Join(root, path) || len(got.GuestWritable) > 0 {
 				t.Errorf("%s: got %+v, %v", dir, got, err)
 			}
 		}
 	})
 }
 
-// TestVersionManagers reads what each shim would do. A file in the current
-// directory chooses among the versions of the manager's own tree, and nothing
-// else.
+// The result is the version that each shim would start. A file in the current directory
+// can only select a version in the manager's own tree.
 func TestVersionManagers(t *testing.T) {
 	files := map[string]string{
 		"asdf/shims/python3":            "#!/bin/sh\n# asdf-plugin: python 3.12.1\nexec asdf exec \"python3\" \"$@\"\n",
