@@ -1,9 +1,9 @@
-// Package elf reads the loader's part of a program or library: program headers,
-// the dynamic segment that they point to, and a few texts. See elf(5).
+// Package elf reads the part of a program or library that the loader uses: program
+// headers, the dynamic segment that they point to, and a few strings. See elf(5).
 //
-// debug/elf reads all section headers, which need not be there for a program to
-// run and take five times as long, and it is not made for hostile files. Here
-// all sizes are bounded, and Read ends whatever is in the file.
+// debug/elf reads all section headers, which a program does not need and which take five
+// times as long, and it is not made for hostile files. Here all sizes are bounded, and
+// Read terminates for any file.
 package elf
 
 import (
@@ -13,31 +13,31 @@ import (
 	"io"
 )
 
-// Magic is how an ELF file begins.
+// Magic is the first bytes of an ELF file.
 const Magic = "\x7fELF"
 
 const (
-	tableMost  = 64 << 10 // of program headers or dynamic entries
-	textMost   = 4 << 10  // the longest text
-	textsMost  = 256      // of each kind
-	loadedMost = 1 << 40  // in one segment: sums of them must not wrap around
+	maxTable  = 64 << 10 // size of program headers or dynamic entries
+	maxText   = 4 << 10  // length of a string
+	maxTexts  = 256      // number of strings of each kind
+	maxLoaded = 1 << 40  // size of a segment, so that sums do not overflow
 
 	ptLoad, ptDynamic, ptInterp             = 1, 2, 3
 	dtNeeded, dtStrings, dtRPath, dtRunPath = 1, 5, 15, 29
 )
 
-// File is what the loader would do.
+// File is what the loader needs to know.
 type File struct {
 	Machine uint16   // EM_X86_64 and so on
-	Native  bool     // 64 bits, little end first
+	Native  bool     // 64-bit, little-endian
 	Loader  string   // PT_INTERP
 	Needed  []string // DT_NEEDED
-	Runpath []string // DT_RUNPATH, else DT_RPATH, as it is written
-	Loaded  uint64   // bytes of the file that come into memory
+	Runpath []string // DT_RUNPATH, else DT_RPATH, unexpanded
+	Loaded  uint64   // bytes of the file that are loaded into memory
 }
 
-// Read gives what can be read, and the first thing that is wrong. A loader may
-// be content with less than we are: what stands behind a mistake is given too.
+// Read returns everything that it can read, and the first error. It continues after an
+// error, because a loader may accept files that are not quite valid.
 func Read(at io.ReaderAt) (File, error) {
 	r := reader{at: at, order: binary.LittleEndian}
 	header := r.bytes(0, 64)
@@ -45,7 +45,7 @@ func Read(at io.ReaderAt) (File, error) {
 		return File{}, errors.New("no ELF header")
 	}
 	if r.wide = header[4] != 1; r.wide && len(header) < 64 {
-		return File{}, errors.New("its header is cut off")
+		return File{}, errors.New("the header is truncated")
 	}
 	if header[5] == 2 {
 		r.order = binary.BigEndian
@@ -55,7 +55,7 @@ func Read(at io.ReaderAt) (File, error) {
 	size := int(r.order.Uint16(header[r.pick(54, 42):]))
 	count := r.order.Uint16(header[r.pick(56, 44):])
 	if size != r.pick(56, 32) {
-		return f, errors.New("its program headers are not of the known size")
+		return f, errors.New("the program headers have an unknown size")
 	}
 	var dynamic segment
 	for entry := r.bytes(table, uint64(count)*uint64(size)); len(entry) >= size; entry = entry[size:] {
@@ -63,7 +63,7 @@ func Read(at io.ReaderAt) (File, error) {
 		switch r.order.Uint32(entry) {
 		case ptLoad:
 			r.loads = append(r.loads, s)
-			f.Loaded += min(s.size, loadedMost)
+			f.Loaded += min(s.size, maxLoaded)
 		case ptInterp:
 			f.Loader = r.text(s.offset)
 		case ptDynamic:
@@ -74,7 +74,7 @@ func Read(at io.ReaderAt) (File, error) {
 	return f, r.err
 }
 
-// segment is a part of the file and its place in memory.
+// segment is a part of the file and its address in memory.
 type segment struct{ offset, address, size uint64 }
 
 type reader struct {
@@ -82,7 +82,7 @@ type reader struct {
 	order binary.ByteOrder
 	wide  bool // 64 bits
 	loads []segment
-	err   error // the first
+	err   error // the first one
 }
 
 func (r *reader) fail(err error) {
@@ -91,12 +91,12 @@ func (r *reader) fail(err error) {
 	}
 }
 
-// bytes gives what is there of a part of the file.
+// bytes returns a part of the file, as far as it exists.
 func (r *reader) bytes(offset, size uint64) []byte {
 	if offset > 1<<62 {
 		return nil
 	}
-	data := make([]byte, min(size, tableMost))
+	data := make([]byte, min(size, maxTable))
 	n, err := r.at.ReadAt(data, int64(offset))
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.fail(err)
@@ -105,12 +105,12 @@ func (r *reader) bytes(offset, size uint64) []byte {
 }
 
 func (r *reader) text(offset uint64) string {
-	for _, size := range []uint64{128, textMost} { // most are short
+	for _, size := range []uint64{128, maxText} { // most are short
 		if text, _, ended := bytes.Cut(r.bytes(offset, size), []byte{0}); ended {
 			return string(text)
 		}
 	}
-	r.fail(errors.New("a text in it does not end"))
+	r.fail(errors.New("a string is not terminated"))
 	return ""
 }
 
@@ -122,7 +122,7 @@ func (r *reader) word(b []byte) uint64 {
 	return uint64(r.order.Uint32(b))
 }
 
-// pick gives the offset or the size of a field for 64 and for 32 bits.
+// pick returns the offset or size of a field for 64 or 32 bits.
 func (r *reader) pick(wide, narrow int) int {
 	if r.wide {
 		return wide
@@ -143,10 +143,10 @@ func (r *reader) dynamic(s segment, f *File) {
 		}
 	}
 	read := func(tag uint64) (all []string) {
-		if len(offsets[tag]) > textsMost {
-			r.fail(errors.New("it has too many texts"))
+		if len(offsets[tag]) > maxTexts {
+			r.fail(errors.New("too many strings"))
 		}
-		for _, o := range offsets[tag][:min(len(offsets[tag]), textsMost)] {
+		for _, o := range offsets[tag][:min(len(offsets[tag]), maxTexts)] {
 			all = append(all, r.text(texts+o))
 		}
 		return all
@@ -157,7 +157,7 @@ func (r *reader) dynamic(s segment, f *File) {
 	}
 }
 
-// offsetOf finds in the file what will be at an address in memory.
+// offsetOf returns the offset in the file of an address in memory.
 func (r *reader) offsetOf(address uint64) uint64 {
 	for _, s := range r.loads {
 		if address >= s.address && address-s.address < s.size {

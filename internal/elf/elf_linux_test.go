@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// build makes a file of which only the loader's part is real: one segment,
-// loaded at 0x1000, with the dynamic entries and their texts.
+// build returns a file with only the loader's part: one segment, loaded at 0x1000, with
+// the dynamic entries and their strings.
 func build(wide bool, order binary.ByteOrder, entries ...[2]any) []byte {
 	const base = 0x1000
 	header, program, word := 52, 32, 4
@@ -63,7 +63,7 @@ func build(wide bool, order binary.ByteOrder, entries ...[2]any) []byte {
 	return slices.Concat(out, table, texts)
 }
 
-func TestReadOfEveryWidthAndOrder(t *testing.T) {
+func TestReadSupportsEveryWidthAndByteOrder(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 			data := build(wide, order, [2]any{dtNeeded, "libc.so.6"}, [2]any{dtRPath, "/old"}, [2]any{dtRunPath, "$ORIGIN/x:/y"}, [2]any{dtNeeded, "libm.so.6"})
@@ -76,18 +76,18 @@ func TestReadOfEveryWidthAndOrder(t *testing.T) {
 	}
 }
 
-// A text without an end does not hide those behind it.
-func TestWhatStandsBehindAMistake(t *testing.T) {
+// An unterminated string does not hide the strings after it.
+func TestReadContinuesAfterAnError(t *testing.T) {
 	data := build(true, binary.LittleEndian, [2]any{dtNeeded, "libpython3.so"}, [2]any{dtNeeded, "libc.so.6"})
 	dynamic := 64 + 2*56
-	binary.LittleEndian.PutUint64(data[dynamic+8:], 1<<40) // the first one's text
+	binary.LittleEndian.PutUint64(data[dynamic+8:], 1<<40) // the offset of the first string
 	f, err := Read(bytes.NewReader(data))
 	if err == nil || !slices.Contains(f.Needed, "libc.so.6") {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
 
-// Whatever is in a file, reading it ends, and takes little memory.
+// Reading any file terminates and takes little memory.
 func FuzzRead(f *testing.F) {
 	self, err := os.ReadFile("/bin/true")
 	if err != nil {
@@ -102,7 +102,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o, err := Read(bytes.NewReader(data))
-		if len(o.Loader) > textMost || len(o.Needed) > textsMost || len(o.Runpath) > textsMost {
+		if len(o.Loader) > maxText || len(o.Needed) > maxTexts || len(o.Runpath) > maxTexts {
 			t.Errorf("%+v, %v", o, err)
 		}
 	})

@@ -1,15 +1,15 @@
-// Package landlock decides what a Landlock domain of a guest looks like: a
-// pure function of the kernel's ABI and the paths that stay open. The worker
-// makes the three system calls itself, with the numbers from here.
+// Package landlock computes the Landlock ruleset of a guest from the kernel's ABI and the
+// granted paths. The worker makes the three system calls itself, with the numbers from
+// here.
 //
-// Landlock is never the only wall. It does not see stat, chmod or utime, and
-// its network rules know TCP alone.
+// Landlock is never the only wall. It does not check stat, chmod or utime, and its network
+// rules are only for TCP.
 package landlock
 
 // Access is a set of file system rights, as in <linux/landlock.h>.
 type Access uint64
 
-// The rights, by the ABI that brought them.
+// The rights, by the ABI that introduced them.
 const (
 	Execute Access = 1 << iota
 	WriteFile
@@ -32,15 +32,15 @@ const (
 const (
 	abi1 = Refer - 1
 
-	// Read is what a guest may do with the interpreter's files.
+	// Read has the rights on the interpreter's files.
 	Read = ReadFile | ReadDir
-	// Sink is what it may do with /dev/null and its like.
+	// Sink has the rights on devices such as /dev/null.
 	Sink = ReadFile | WriteFile | Truncate
-	// Scratch is what it may do in its private /tmp: all but devices.
+	// Scratch has the rights in the private /tmp: all except making devices.
 	Scratch = Read | WriteFile | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock | MakeFifo | MakeSym | Refer | Truncate
 
-	// onFiles are the rights that make sense on something that is no directory;
-	// the kernel refuses the others there.
+	// onFiles has the rights that the kernel accepts on files that are not
+	// directories.
 	onFiles = Execute | WriteFile | ReadFile | Truncate | IoctlDev
 )
 
@@ -49,24 +49,24 @@ const (
 	scopeAbstract, scopeSignals = 1, 2 // ABI 6
 )
 
-// Rule opens one path.
+// Rule grants access to one path.
 type Rule struct {
 	Path   string
 	Access Access
-	// File says that the path is no directory.
+	// File is true if the path is not a directory.
 	File bool
 }
 
-// Ruleset is what the worker hands to the kernel.
+// Ruleset has the arguments of the worker's system calls.
 type Ruleset struct {
-	// Handled is struct landlock_ruleset_attr, as long as the ABI knows it:
-	// everything in it is denied unless a rule opens it.
+	// Handled is struct landlock_ruleset_attr, in the ABI's size. The kernel denies
+	// every right in it unless a rule grants it.
 	Handled []uint64
 	Rules   []Rule
 }
 
-// Compile fits rules to an ABI: rights that the kernel does not know are left
-// out of the rules, since it would refuse them.
+// Compile adapts rules to an ABI. It drops rights that the kernel does not know and would
+// refuse.
 func Compile(abi int, rules []Rule) Ruleset {
 	handled := Known(abi)
 	set := Ruleset{Handled: []uint64{uint64(handled)}}
@@ -86,7 +86,8 @@ func Compile(abi int, rules []Rule) Ruleset {
 	return set
 }
 
-// WithNetwork leaves TCP out: for a guest whose network is bounded elsewhere.
+// WithNetwork returns the ruleset without TCP, for a guest whose network another wall
+// restricts.
 func (s Ruleset) WithNetwork() Ruleset {
 	if len(s.Handled) > 1 {
 		s.Handled[1] = 0
@@ -94,15 +95,15 @@ func (s Ruleset) WithNetwork() Ruleset {
 	return s
 }
 
-// Scope is a ruleset that keeps a guest from signaling processes and connecting to
-// abstract sockets outside of its domain, and forbids nothing else: not even mounts,
-// which every domain with rules about files does. Only an ABI with Scoped has it.
+// Scope returns a ruleset that only stops a guest from signaling processes and connecting
+// to abstract sockets outside its domain. It does not forbid mounts, as every ruleset with
+// rights on files does. It needs an ABI for which Scoped is true.
 func Scope() Ruleset { return Ruleset{Handled: []uint64{0, 0, scopeAbstract | scopeSignals}} }
 
-// Scoped says whether an ABI knows scopes.
+// Scoped reports whether an ABI has scopes.
 func Scoped(abi int) bool { return abi >= 6 }
 
-// Known gives the file system rights of an ABI.
+// Known returns the file system rights of an ABI.
 func Known(abi int) Access {
 	known := abi1
 	if abi >= 2 {
@@ -117,7 +118,7 @@ func Known(abi int) Access {
 	return known
 }
 
-// Gap is an act that an older Landlock does not cover.
+// Gap is an operation that an older Landlock does not check.
 type Gap string
 
 // The gaps, in the order in which newer ABIs closed them.
@@ -129,10 +130,10 @@ const (
 	GapAbstract Gap = "abstract sockets"
 )
 
-// LastGap is the kernel whose Landlock has none of them.
+// LastGap is the first kernel whose Landlock has no gaps.
 const LastGap = "Linux 6.12"
 
-// Gaps lists all that an ABI lacks. What no ABI covers, such as chmod, is not among it.
+// Gaps lists the gaps of an ABI, without operations that no ABI checks, such as chmod.
 func Gaps(abi int) []Gap {
 	var gaps []Gap
 	for _, g := range []struct {

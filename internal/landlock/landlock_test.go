@@ -21,7 +21,7 @@ func TestCompile(t *testing.T) {
 		}
 		for _, r := range set.Rules {
 			// The kernel refuses a rule with a right that the ruleset does
-			// not handle, or with a directory's right on a file.
+			// not handle, or with a right on directories for a file.
 			if uint64(r.Access)&^set.Handled[0] != 0 {
 				t.Errorf("ABI %d: %s has rights %#x that are not handled", abi, r.Path, r.Access)
 			}
@@ -32,7 +32,7 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-func TestNobodyMakesDevices(t *testing.T) {
+func TestNoRuleAllowsMakingDevices(t *testing.T) {
 	for name, access := range map[string]Access{"read": Read, "sink": Sink, "scratch": Scratch} {
 		if access&(MakeChar|MakeBlock|Execute|IoctlDev) != 0 {
 			t.Errorf("%s grants %#x", name, access)
