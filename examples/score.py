@@ -1,6 +1,6 @@
 """A hook: how a mod changes the scores of a game, round after round.
 
-    cordon hook examples/score.py --state examples/state.json --config examples/mod.json
+    cordon hook examples/score.py --state @examples/state.json --config @examples/mod.json
 
 The game gives `game_state`, the mod `mod_config`; the answer is what stands in
 result["output"]. The module math is there without an import.

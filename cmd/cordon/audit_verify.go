@@ -31,7 +31,7 @@ Exit codes:
   1         findings
   2         bad usage, there is no log, or it needs its key
   130, 143  SIGINT or SIGTERM ended cordon`,
-		Example: "  cordon audit verify\n  cordon audit verify --audit-key /etc/cordon/audit.key --audit-head \"$(cat noted)\"",
+		Example: "  cordon audit verify\n  cordon audit verify --audit-key /etc/cordon/audit.key --audit-head @noted",
 		Args:    cli.Arguments(0, 0),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			return runAuditVerify(cmd.Context(), opts)
@@ -51,7 +51,7 @@ func (o *auditVerifyOptions) addTo(cmd *cobra.Command) {
 	o.auditOptions.addTo(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.key, "audit-key", "", "the `FILE` with the key of the log")
-	f.StringVar(&o.head, "audit-head", "", "the log must contain `HASH`, the head that an earlier run printed")
+	f.StringVar(&o.head, "audit-head", "", "the log must contain `HASH`, the head that an earlier run printed: itself, @FILE, or - for standard input")
 	cli.Alias(f, "audit-key", "key")
 	cli.Alias(f, "audit-head", "head")
 }
@@ -61,7 +61,11 @@ func runAuditVerify(ctx context.Context, opts auditVerifyOptions) error {
 	if err != nil {
 		return err
 	}
-	check := audit.Check{Head: opts.head}
+	head, err := cli.Text("--audit-head", opts.head, os.Stdin)
+	if err != nil {
+		return err
+	}
+	check := audit.Check{Head: head}
 	if opts.key != "" {
 		if check.Key, err = audit.ReadKey(opts.key); err != nil {
 			return err

@@ -52,6 +52,9 @@ Exit codes:
 			if err := opts.resolveSource(cmd, args, "check"); err != nil {
 				return err
 			}
+			if err := cli.OneClaim(opts.claim(), opts.PolicyOptions.Claim()); err != nil {
+				return err
+			}
 			return runCheck(cmd.Context(), opts)
 		}),
 	}

@@ -150,7 +150,11 @@ func runExec(ctx context.Context, opts execOptions) error {
 	if err != nil {
 		return err
 	}
-	return runSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierJail}, req, see(opts.noTerminal || opts.json), presentation{
+	window := see(opts.noTerminal || opts.json)
+	if cli.FromStdin(opts.Policy) {
+		window = view{}
+	}
+	return runSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierJail}, req, window, presentation{
 		command: true, hidden: hidden, json: opts.json, quiet: opts.quiet, verbose: opts.verbose, color: colored(os.Stderr), width: cli.Width(os.Stderr),
 	})
 }

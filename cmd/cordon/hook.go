@@ -30,9 +30,7 @@ assigns its answer to ` + "`result[\"output\"]`" + `; or it defines functions: -
 one, and each --arg is an argument. The modules math and random are available
 without an import.
 
---state and --config take JSON or a file: a value that begins with {, [ or " is
-JSON, and so is a number, true, false or null; anything else is the name of a
-file, and - is standard input. @FILE is always a file.
+A value is JSON, @FILE for a file with JSON, or - for standard input.
 
 Standard output is the output value alone: what the hook itself prints goes to
 standard error when the call has ended. After a failure, a short block there
@@ -48,10 +46,10 @@ Limits apply to each call. They narrow the policy and never widen it.
 A hook that does not compile, or that the language rules refuse, is not opened
 and exits with 2. All findings are shown on standard error, as by cordon check;
 with --json they are on standard output, as by cordon check --json.`,
-		Example: `  cordon hook score.py --state state.json --config mod.json
+		Example: `  cordon hook score.py --state @state.json --config @mod.json
   cordon hook score.py --state '{"base": 10}' --json
   cordon hook rates.py --call modify_tax_rate --arg '{"rate": 0.2}'
-  time cordon hook score.py --state state.json --trust platform --repeat 100000`,
+  time cordon hook score.py --state @state.json --trust platform --repeat 100000`,
 		Args: atMostOneScript("pass input with --state and --config, or with --arg"),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			if err := opts.resolve(cmd, args); err != nil {
@@ -82,10 +80,10 @@ func (o *hookOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.sourceOptions.addTo(f, "call")
-	f.StringVar(&o.state, "state", "", "the hook's game_state: `FILE|JSON` ({})")
-	f.StringVar(&o.config, "config", "", "the hook's mod_config: `FILE|JSON` ({})")
+	f.StringVar(&o.state, "state", "", "the hook's game_state: `VALUE` is "+cli.ValueForm+" ({})")
+	f.StringVar(&o.config, "config", "", "the hook's mod_config: `VALUE` is "+cli.ValueForm+" ({})")
 	f.StringVar(&o.function, "call", "", "call the function `NAME` that the script defines")
-	f.Var(&o.arguments, "arg", "an argument of the function: a JSON value, or @FILE (repeatable)")
+	f.Var(&o.arguments, "arg", "an argument of the function: `VALUE` is "+cli.ValueForm+" (repeatable)")
 	o.limitOptions.addTo(f, policy.GuestCall, policy.DefaultCallLimits().Or(policy.DefaultLimits()))
 	o.PolicyOptions.AddTo(cmd)
 	f.StringVar(&o.trust, "trust", "", "where the hook comes from: `ORIGIN` is user (a process for each call) or platform (calls share a process) (user)")
@@ -114,15 +112,11 @@ func (o *hookOptions) resolve(cmd *cobra.Command, args []string) error {
 	if changed("arg") && o.function == "" {
 		return run.Errorf(run.Invalid, "--arg needs --call")
 	}
-	claims := []claim{{"the script", o.script == "-"}}
-	if o.function == "" {
-		claims = append(claims, claim{"--state", fromStdin(o.state)}, claim{"--config", fromStdin(o.config)})
-	} else {
-		for _, a := range o.arguments {
-			claims = append(claims, claim{"--arg", a == "@-"})
-		}
+	claims := []cli.Claim{o.claim(), o.PolicyOptions.Claim()}
+	for _, v := range o.values() {
+		claims = append(claims, cli.Claim{Name: v.flag, Wanted: cli.FromStdin(v.value)})
 	}
-	return oneClaim(claims...)
+	return cli.OneClaim(claims...)
 }
 
 // runHook opens a hook and calls it.
@@ -181,25 +175,29 @@ func (o *hookOptions) prepare(stdin io.Reader) (run.HookSpec, []any, error) {
 	return hook, arguments, err
 }
 
-// readArguments returns those of the function, or the state and the config.
+// flagValue is what a flag of a hook says.
+type flagValue struct{ flag, value string }
+
+// values are the arguments of the function, or the state and the config.
+func (o *hookOptions) values() []flagValue {
+	if o.function == "" {
+		return []flagValue{{"--state", cmp.Or(o.state, "{}")}, {"--config", cmp.Or(o.config, "{}")}}
+	}
+	var values []flagValue
+	for _, argument := range o.arguments {
+		values = append(values, flagValue{"--arg", argument})
+	}
+	return values
+}
+
 func (o *hookOptions) readArguments(stdin io.Reader) ([]any, error) {
 	var arguments []any
-	if o.function != "" {
-		for _, text := range o.arguments {
-			value, err := valueOrAtFile("--arg", text, stdin)
-			if err != nil {
-				return nil, err
-			}
-			arguments = append(arguments, value)
-		}
-		return arguments, nil
-	}
-	for _, f := range []struct{ flag, text string }{{"--state", o.state}, {"--config", o.config}} {
-		value, err := valueOrFile(f.flag, cmp.Or(f.text, "{}"), stdin)
+	for _, v := range o.values() {
+		argument, err := cli.Value(v.flag, v.value, stdin)
 		if err != nil {
 			return nil, err
 		}
-		arguments = append(arguments, value)
+		arguments = append(arguments, argument)
 	}
 	return arguments, nil
 }

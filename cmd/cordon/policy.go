@@ -35,7 +35,7 @@ func newPolicyCommand() *cobra.Command {
 
 func newPolicyCheckCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "check FILE…",
+		Use:   "check {FILE | -}…",
 		Short: "Check policy files",
 		Long: `Check policy files. Each problem is reported with its line, its key and what to write
 instead. Nothing runs, and the host is not looked at: cordon doctor --policy FILE says
@@ -45,6 +45,13 @@ which walls of a policy this host can put up.
 		Example: "  cordon policy check team.yaml",
 		Args:    cli.Arguments(1, -1),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			var claims []cli.Claim
+			for _, file := range args {
+				claims = append(claims, cli.Claim{Name: file, Wanted: cli.FromStdin(file)})
+			}
+			if err := cli.OneClaim(claims...); err != nil {
+				return err
+			}
 			return runPolicyCheck(cmd.Context(), args)
 		}),
 	}
@@ -54,7 +61,7 @@ func runPolicyCheck(ctx context.Context, files []string) error {
 	out := &tap{ctx: ctx, to: os.Stdout}
 	var problems []error
 	for _, file := range files {
-		if _, err := policyfile.Load(file); err != nil {
+		if err := checkPolicy(file); err != nil {
 			problems = append(problems, err)
 			continue
 		}
@@ -65,10 +72,20 @@ func runPolicyCheck(ctx context.Context, files []string) error {
 	return errors.Join(problems...)
 }
 
+// checkPolicy checks a file, also one that has the name of a preset.
+func checkPolicy(file string) error {
+	if cli.FromStdin(file) {
+		_, err := cli.LoadPolicy(file)
+		return err
+	}
+	_, err := policyfile.Load(file)
+	return err
+}
+
 func newPolicyShowCommand() *cobra.Command {
 	var opts policyShowOptions
 	cmd := &cobra.Command{
-		Use:   "show [PRESET | FILE]",
+		Use:   "show [PRESET | FILE | -]",
 		Short: "Print a policy with all defaults filled in",
 		Long: `Print a policy with all defaults filled in. The output is what cordon uses, and is
 itself a valid policy file. Without an argument it is the default policy.

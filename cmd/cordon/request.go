@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -23,7 +24,7 @@ func (o *runOptions) resolve(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			return run.Errorf(run.Invalid, "%q and --json-lines exclude each other: requests come from standard input", args[0])
 		}
-		return nil
+		return cli.OneClaim(cli.Claim{Name: "--json-lines", Wanted: true}, o.PolicyOptions.Claim())
 	}
 	if changed("concurrent") {
 		return run.Errorf(run.Invalid, "--concurrent is for --json-lines")
@@ -38,13 +39,10 @@ func (o *runOptions) resolve(cmd *cobra.Command, args []string) error {
 		return run.Errorf(run.Invalid, "--restricted and --load exclude each other: a saved session keeps its mode")
 	case changed("context") && changed("context-file"):
 		return run.Errorf(run.Invalid, "--context and --context-file exclude each other")
-	case changed("context"):
-		o.contextFile = ""
-	case changed("context-file"):
-		o.context = ""
+	case o.contextFile != "" && !changed("context"):
+		o.context = "@" + o.contextFile
 	}
-	return oneClaim(claim{"the script", o.script == "-"}, claim{"--context-file", o.contextFile == "-"},
-		claim{"--context", o.context == "@-"}, claim{"--stdin", o.stdin == "-"})
+	return cli.OneClaim(o.claim(), o.PolicyOptions.Claim(), cli.Claim{Name: "--context", Wanted: cli.FromStdin(o.context)}, cli.Claim{Name: "--stdin", Wanted: o.stdin == cli.Stdin})
 }
 
 // request builds the request and checks everything that can be checked before anything
@@ -64,12 +62,12 @@ func (o *runOptions) request(stdin *os.File) (run.Request, error) {
 	if req.Script.Context, err = o.readContext(stdin); err != nil {
 		return req, err
 	}
-	taken := o.script == "-" || o.contextFile == "-" || o.context == "@-"
+	taken := o.script == cli.Stdin || cli.FromStdin(o.context) || cli.FromStdin(o.Policy)
 	switch {
-	case o.stdin == "-":
+	case o.stdin == cli.Stdin:
 		req.Streams.In = stdin
 	case o.stdin != "":
-		if req.Streams.In, err = openInput(o.stdin); err != nil {
+		if req.Streams.In, err = cli.OpenFile(o.stdin); err != nil {
 			return req, err
 		}
 	case !taken && !isTerminal(stdin):
@@ -80,11 +78,8 @@ func (o *runOptions) request(stdin *os.File) (run.Request, error) {
 
 // readContext returns nil if no context was given.
 func (o *runOptions) readContext(stdin io.Reader) (any, error) {
-	switch {
-	case o.contextFile != "":
-		return readValue("--context-file", o.contextFile, stdin)
-	case o.context != "":
-		return valueOrAtFile("--context", o.context, stdin)
+	if o.context == "" {
+		return nil, nil
 	}
-	return nil, nil
+	return cli.Value("--context", o.context, stdin)
 }

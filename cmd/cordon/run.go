@@ -107,8 +107,9 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.sourceOptions.addTo(f, "run")
-	f.StringVar(&o.context, "context", "", "the script's context: a `JSON` value, or @FILE")
-	f.StringVar(&o.contextFile, "context-file", "", "read the context from `FILE` (- is standard input)")
+	f.StringVar(&o.context, "context", "", "the script's context: `VALUE` is "+cli.ValueForm)
+	f.StringVar(&o.contextFile, "context-file", "", "the same as --context @`FILE`")
+	_ = f.MarkHidden("context-file") // an older name: it exists
 	f.StringVar(&o.stdin, "stdin", "", "the script's standard input: a `FILE`, or - to pass cordon's own")
 	f.StringArrayVarP(&o.variables, "variable", "v", nil, "show the global variable `NAME` after the run (repeatable)")
 	cli.Alias(f, "variable", "variables")

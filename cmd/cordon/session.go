@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/newfile"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -27,7 +28,7 @@ func (o *runOptions) session(ctx context.Context, r *cordon.Runner) (*cordon.Ses
 	if o.loadFrom == "" {
 		return r.OpenSession(ctx, run.SessionOptions{Restricted: o.restricted})
 	}
-	f, err := openInput(o.loadFrom)
+	f, err := cli.OpenFile(o.loadFrom)
 	if err != nil {
 		return nil, run.Errorf(run.ClassOf(err), "--load: %w", err)
 	}

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -68,72 +65,19 @@ func (o *sourceOptions) resolveSource(cmd *cobra.Command, args []string, verb st
 // read returns the script, and its name in tracebacks and findings, which is empty for
 // code from the command line.
 func (o *sourceOptions) read(stdin io.Reader) (script, name string, err error) {
-	switch o.script {
-	case "":
+	if o.script == "" {
 		return o.code, "", nil
-	case "-":
-		script, err = readScript(stdin, "standard input")
-		return script, "<stdin>", err
 	}
-	script, err = readScriptFile(o.script)
-	return script, o.script, err
-}
-
-func readScriptFile(path string) (string, error) {
-	f, err := openInput(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return readScript(f, path)
-}
-
-// readScript reads at most one byte more than is allowed, so that it also refuses a
-// device or a pipe without end.
-func readScript(from io.Reader, name string) (string, error) {
-	data, err := io.ReadAll(io.LimitReader(from, run.MaxScript+1))
-	switch {
-	case err != nil:
-		return "", run.Errorf(run.NotExecutable, "%s cannot be read: %w", name, err)
-	case len(data) > run.MaxScript:
-		return "", run.Errorf(run.Invalid, "%s is larger than %v, the maximum size of a script", name, policy.Bytes(run.MaxScript))
+	data, err := cli.ReadFile(o.script, run.MaxScript, stdin)
+	name = o.script
+	if name == cli.Stdin {
+		name = "<stdin>"
 	}
 	// Python ignores a byte order mark too.
-	return strings.TrimPrefix(string(data), "\ufeff"), nil
+	return strings.TrimPrefix(string(data), "\ufeff"), name, err
 }
 
-// openInput gives a missing or unreadable file the error class that a shell would.
-func openInput(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, run.Errorf(run.NotFound, "%s does not exist", path)
-	case err != nil:
-		return nil, run.Errorf(run.NotExecutable, "cannot read %s: %w", path, errors.Unwrap(err))
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		f.Close()
-		return nil, run.Errorf(run.NotExecutable, "%s is a directory: name a file in it", path)
-	}
-	return f, nil
-}
-
-// claim is an option that may read standard input.
-type claim struct {
-	name   string
-	wanted bool
-}
-
-// oneClaim refuses more than one reader of standard input, which can be read only once.
-func oneClaim(claims ...claim) error {
-	var names []string
-	for _, c := range claims {
-		if c.wanted {
-			names = append(names, c.name)
-		}
-	}
-	if len(names) > 1 {
-		return run.Errorf(run.Invalid, "%s both read standard input: choose one", strings.Join(names, " and "))
-	}
-	return nil
+// claim is that of the script to standard input.
+func (o *sourceOptions) claim() cli.Claim {
+	return cli.Claim{Name: "the script", Wanted: o.script == cli.Stdin}
 }

@@ -97,7 +97,7 @@ func (o *wasmOptions) addTo(cmd *cobra.Command) {
 	f.Var(&o.env, "env", "an environment variable for the module: `NAME=VALUE`, or NAME to copy its value (repeatable)")
 	f.BoolVar(&o.deterministic, "deterministic", false, "stop the clock and repeat the same randomness")
 	f.StringVar(&o.call, "call", "", "call the exported function `NAME`, with JSON in and JSON out")
-	f.StringVar(&o.input, "input", "", "the argument of --call: a `JSON` value, or @FILE (null)")
+	f.StringVar(&o.input, "input", "", "the argument of --call: `VALUE` is "+cli.ValueForm+" (null)")
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a module that writes too much: `ACTION` is truncate or kill (truncate)")
 	o.AddPolicyTo(cmd, "default")
 	f.StringVar(&o.trust, "trust", "", "where the module comes from: `ORIGIN` is platform or user (user)")
@@ -120,16 +120,13 @@ func (o *wasmOptions) resolve(cmd *cobra.Command) error {
 	case o.quiet && o.verbose:
 		o.quiet, o.verbose = changed("quiet"), changed("verbose")
 	}
-	return oneClaim(claim{"the module", o.module == fromInput}, claim{"--input", o.input == "@-"})
+	return cli.OneClaim(cli.Claim{Name: "the module", Wanted: o.module == cli.Stdin}, cli.Claim{Name: "--input", Wanted: cli.FromStdin(o.input)}, o.PolicyOptions.Claim())
 }
-
-// fromInput stands for standard input instead of a module's file.
-const fromInput = "-"
 
 // stdin returns what the guest reads. A function is called with --input and does not wait
 // for a terminal.
 func (o *wasmOptions) stdin() io.Reader {
-	taken := o.module == fromInput || o.input == "@-"
+	taken := o.module == cli.Stdin || cli.FromStdin(o.input) || cli.FromStdin(o.Policy)
 	if taken || o.call != "" && isTerminal(os.Stdin) {
 		return nil
 	}
@@ -146,7 +143,7 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 	if err != nil {
 		return err
 	}
-	binary, err := readModule(opts.module)
+	binary, err := cli.ReadFile(opts.module, wasmbin.MaxSize, os.Stdin)
 	if err != nil {
 		return err
 	}
@@ -154,7 +151,7 @@ func runWasm(ctx context.Context, opts wasmOptions) error {
 	if opts.call != "" {
 		input = json.RawMessage("null")
 		if opts.input != "" {
-			if input, err = valueOrAtFile("--input", opts.input, os.Stdin); err != nil {
+			if input, err = cli.Value("--input", opts.input, os.Stdin); err != nil {
 				return err
 			}
 		}
@@ -202,27 +199,8 @@ func (o *wasmOptions) request() (run.Request, error) {
 
 // name is the module's argument 0, empty if it has no file.
 func (o *wasmOptions) name() string {
-	if o.module == fromInput {
+	if o.module == cli.Stdin {
 		return ""
 	}
 	return filepath.Base(o.module)
-}
-
-// readModule reads a file, or standard input.
-func readModule(path string) ([]byte, error) {
-	from := os.Stdin
-	if path != fromInput {
-		f, err := openInput(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		from = f
-	}
-	// One byte more than is allowed, so that input without end is refused too.
-	binary, err := io.ReadAll(io.LimitReader(from, wasmbin.MaxSize+1))
-	if err != nil {
-		return nil, run.Errorf(run.NotExecutable, "%s cannot be read: %w", path, err)
-	}
-	return binary, nil
 }

@@ -67,7 +67,7 @@ func (o *mcpOptions) validate(cmd *cobra.Command) error {
 				return run.Errorf(run.Invalid, "--%s needs --transport http or sse: stdio has one client, the parent process", flag)
 			}
 		}
-		return nil
+		return cli.OneClaim(cli.Claim{Name: "--transport stdio", Wanted: true}, o.PolicyOptions.Claim())
 	}
 	return run.Errorf(run.Invalid, "--transport: %q is not stdio, http or sse", o.transport)
 }

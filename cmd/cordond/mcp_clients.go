@@ -61,6 +61,11 @@ func newClientCommand(name, short, long string, work func(stdout, stderr io.Writ
 			if at != 1 {
 				return run.Errorf(run.Invalid, "name one client, and put flags of cordon mcp after --")
 			}
+			secret, err := cli.Text("--token", how.Token, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			how.Token = secret
 			switch more := args[1:]; {
 			case how.URL != "" && len(more) > 0:
 				return run.Errorf(run.Invalid, "--url and flags of cordon mcp exclude each other: the service at the URL has its own")
@@ -77,7 +82,7 @@ func newClientCommand(name, short, long string, work func(stdout, stderr io.Writ
 	f := cmd.Flags()
 	f.StringVar(&how.Name, "name", "cordon", "the `NAME` of the server in the client")
 	f.StringVar(&how.URL, "url", "", "the `URL` of a running service, instead of a program to start")
-	f.StringVar(&how.Token, "token", "", "the `SECRET` for the URL; prefer CORDON_TOKEN, which others on this machine cannot see")
+	f.StringVar(&how.Token, "token", "", "the `SECRET` for the URL: itself, @FILE, or - for standard input; others on this machine can see what a command line has")
 	f.StringVar(&how.Project, "project", "", "a `DIRECTORY` whose configuration to change, instead of the user's")
 	return cmd
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -34,7 +35,7 @@ func (o *PolicyOptions) AddWasmTo(cmd *cobra.Command) {
 
 // AddPolicyTo adds the flag of commands that need no Python.
 func (o *PolicyOptions) AddPolicyTo(cmd *cobra.Command, normally string) {
-	cmd.Flags().StringVar(&o.Policy, "policy", "", fmt.Sprintf("a policy `FILE`, or a preset by name: see cordon policy list (%s)", normally))
+	cmd.Flags().StringVar(&o.Policy, "policy", "", fmt.Sprintf("a preset by name (see cordon policy list), or a policy: a `FILE`, JSON, or - for standard input (%s)", normally))
 	Complete(cmd, "policy", func() []string {
 		var names []string
 		for _, p := range policy.Presets() {
@@ -56,11 +57,27 @@ func (o *PolicyOptions) Load() (policy.Policy, error) {
 	return p, err
 }
 
-// LoadPolicy prefers a preset to a file of the same name, so that no file in the current
-// directory can change what "strict" means.
+// Claim is that of the policy to standard input.
+func (o *PolicyOptions) Claim() Claim { return Claim{"--policy", FromStdin(o.Policy)} }
+
+// LoadPolicy reads a policy: JSON, @FILE or -, or the name of a preset or a file. It
+// prefers a preset to a file of the same name, so that no file in the current directory
+// can change what "strict" means.
 func LoadPolicy(name string) (policy.Policy, error) {
-	if name == "" {
+	file, isFile := strings.CutPrefix(name, "@")
+	switch {
+	case name == "":
 		return policy.Policy{}, nil
+	case FromStdin(name):
+		data, err := ReadFile(Stdin, policyfile.MaxSize, os.Stdin)
+		if err != nil {
+			return policy.Policy{}, err
+		}
+		return policyfile.Parse("standard input", data)
+	case isFile:
+		return policyfile.Load(file)
+	case strings.HasPrefix(strings.TrimSpace(name), "{"):
+		return policyfile.Parse("--policy", []byte(name))
 	}
 	var presets []string
 	for _, info := range policy.Presets() {

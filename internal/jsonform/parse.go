@@ -269,16 +269,13 @@ func explainJSON(data []byte, err error) string {
 	var raw json.RawMessage
 	var syntax *json.SyntaxError
 	if whole := json.Unmarshal(data, &raw); errors.As(whole, &syntax) {
-		words := syntax.Error()
-		switch {
-		case strings.Contains(words, "unexpected end"):
-			return "the JSON ends too early"
+		switch words := syntax.Error(); {
 		case strings.Contains(words, "max depth"):
 			return fmt.Sprintf("nested too deeply at byte %d", syntax.Offset)
 		case strings.Contains(words, "after top-level value"):
 			return fmt.Sprintf("more data after the JSON object (at byte %d)", syntax.Offset)
 		}
-		return fmt.Sprintf("not valid JSON at byte %d: %s", syntax.Offset, words)
+		return fmt.Sprintf("not valid JSON at byte %d: %s", syntax.Offset, ExplainSyntax(data, syntax))
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }

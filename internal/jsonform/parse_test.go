@@ -107,7 +107,7 @@ func TestParseRequestRefuses(t *testing.T) {
 		{"bare size", `{"limits": {"memory": 256}}`, `field "limits.memory": "256" has no unit: write 256B, 256KiB, 256MiB`},
 		{"exponent", `{"limits": {"memory": 1e9}}`, `field "limits.memory": `},
 		{"text number", `{"limits": {"wall_time": "2"}}`, `field "limits.wall_time": "2" has no unit: write 2s`},
-		{"bad unit", `{"limits": {"memory": "1TiB"}}`, `field "limits.memory": "1TiB" has the unit "TiB"`},
+		{"bad unit", `{"limits": {"memory": "1TiB"}}`, `field "limits.memory": "1TiB" has an unknown unit "TiB"`},
 		{"limit kind", `{"limits": {"memory": ["1GiB"]}}`, `field "limits.memory": expected text with a unit, got a JSON array`},
 		{"count text", `{"limits": {"threads": "4"}}`, `field "limits.threads": expected a whole number, got a JSON string`},
 		{"count fraction", `{"limits": {"threads": 1.5}}`, `field "limits.threads": expected a whole number, got a JSON number 1.5`},
