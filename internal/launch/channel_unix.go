@@ -4,5 +4,5 @@ package launch
 
 import "os"
 
-// ChannelName is what a process calls its channel.
+// ChannelName returns the process's name for its channel.
 func ChannelName(*os.File) string { return "3" }

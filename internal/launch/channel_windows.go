@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// ChannelName is what a process calls its channel: a handle keeps its value.
+// ChannelName returns the process's name for its channel. An inherited handle keeps its
+// value.
 func ChannelName(channel *os.File) string {
 	return strconv.FormatUint(uint64(channel.Fd()), 10)
 }

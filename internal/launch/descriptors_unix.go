@@ -11,9 +11,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// keepDescriptors has no descriptor of ours pass to a child by accident. What Go opens
-// does not; what this process has inherited itself, from a shell or a supervisor, would.
-// It is done before each start: there may be new ones, of code that is not Go.
+// keepDescriptors makes sure that a child inherits no descriptor by accident. Go sets
+// close-on-exec on what it opens, but this process may have inherited descriptors from a
+// shell or a supervisor. It runs before each start, because code that is not Go may have
+// opened new ones.
 func keepDescriptors() error {
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -24,7 +25,7 @@ func keepDescriptors() error {
 		if err != nil || fd <= 2 {
 			continue
 		}
-		unix.CloseOnExec(fd) // one that was closed meanwhile needs nothing
+		unix.CloseOnExec(fd) // a descriptor closed in the meantime is no problem
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// procFS tells of processes as the launcher of macOS does.
+// procFS lists processes in the form that the launcher of macOS uses.
 type procFS struct{}
 
 func (procFS) List() (all []launch.Member, err error) {
@@ -49,7 +49,7 @@ func (procFS) UsedBy(pid int) (u launch.Used, ok bool) {
 	}, true
 }
 
-// stat gives the fields of a process's line from its state on.
+// stat returns the fields of /proc/PID/stat from the state on.
 func stat(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -63,7 +63,7 @@ func number(text string) int {
 	return n
 }
 
-// wallless starts processes as the launcher of macOS does, but for Seatbelt.
+// wallless starts processes as the launcher of macOS does, without Seatbelt.
 type wallless struct{}
 
 func (wallless) Walls(launch.Access) (map[policy.Wall]string, error) {
@@ -76,8 +76,8 @@ func (wallless) Start(o launch.Order) (launch.Process, error) {
 	return launch.StartGroup(o, procFS{}, append([]string{o.Program}, o.Args[1:]...)...)
 }
 
-// The same suite that every backend passes, by the code that macOS uses.
-func TestContractByGroups(t *testing.T) {
+// The code for macOS passes the suite of every backend.
+func TestGroupsPassTheBackendSuite(t *testing.T) {
 	backendtest.Contract(t, func(t *testing.T, _ policy.Policy) backend.Backend {
 		b, err := portable.NewScripts(t.Context(), portable.Options{Launcher: wallless{}, Turns: backend.NewTurns(2, 2)})
 		if err != nil {
@@ -92,7 +92,7 @@ func TestContractByGroups(t *testing.T) {
 	}, policy.Policy{})
 }
 
-// started is a shell in a group, and what it writes.
+// started is a running shell and its output.
 type started struct {
 	*launch.Group
 	out   *bufio.Reader
@@ -134,12 +134,12 @@ func (s started) line(t *testing.T) string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-func TestLimitsAreTheChilds(t *testing.T) {
+func TestLimitsApplyToTheChild(t *testing.T) {
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
 		t.Fatal(err)
 	}
-	// One that would pass to every child.
+	// A descriptor that every child would inherit.
 	leak, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestLimitsAreTheChilds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 3 is ls's own: neither a channel nor the lifeline is left, nor what we inherited.
+	// 3 belongs to ls. The channel, the lifeline and inherited descriptors are closed.
 	got := strings.Join(strings.Fields(string(rest)), " ")
 	if got != "0 1 2 3" {
 		t.Errorf("it has %s", got)
@@ -168,8 +168,8 @@ func TestLimitsAreTheChilds(t *testing.T) {
 	}
 }
 
-// A process that leaves its group and its session is found as a child of one of ours, and
-// killed with it.
+// A process that leaves its group and session is found as a child of a known process, and
+// killed too.
 func TestKillReachesProcessesOutsideTheGroup(t *testing.T) {
 	s := startShell(t, policy.Limits{}, `setsid sh -c 'echo $$; exec sleep 600' & wait`)
 	away := number(s.line(t))
@@ -186,13 +186,13 @@ func TestKillReachesProcessesOutsideTheGroup(t *testing.T) {
 	awaitDeath(t, away)
 }
 
-// What a command leaves behind ends with it, including processes that left the group,
-// once they have been seen.
-func TestNothingOutlivesTheFirst(t *testing.T) {
+// All processes of a command end with it, including those that left the group after they
+// were listed.
+func TestProcessesEndWithTheFirst(t *testing.T) {
 	s := startShell(t, policy.Limits{}, `setsid sleep 600 & sleep 600 & echo $! ; read x`)
 	inGroup := number(s.line(t))
 	away := awaitLeaver(t, s.PID())
-	s.Usage() // sees it
+	s.Usage() // lists it
 	s.stdin.Close()
 	if _, err := s.Wait(); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestNothingOutlivesTheFirst(t *testing.T) {
 	awaitDeath(t, away)
 }
 
-// awaitLeaver waits for a child that has a group of its own.
+// awaitLeaver waits for a child in another group.
 func awaitLeaver(t *testing.T, parent int) (pid int) {
 	t.Helper()
 	eventually(t, "nobody left the group", func() bool {
@@ -219,7 +219,7 @@ func awaitLeaver(t *testing.T, parent int) (pid int) {
 	return pid
 }
 
-// eventually waits for something that others do.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, otherwise string, happened func() bool) {
 	t.Helper()
 	late := time.After(20 * time.Second)
@@ -234,8 +234,8 @@ func eventually(t *testing.T, otherwise string, happened func() bool) {
 	}
 }
 
-// A Runner that is killed takes its guests with it.
-func TestTheRunnersDeathIsTheGuests(t *testing.T) {
+// When the Runner is killed, its guests end.
+func TestGuestsEndWithTheRunner(t *testing.T) {
 	if os.Getenv("CORDON_TEST_RUNNER") != "" {
 		s := startShell(t, policy.Limits{}, `echo $$; exec sleep 600`)
 		if _, err := os.Stdout.WriteString(s.line(t) + "\n"); err != nil {
@@ -247,7 +247,7 @@ func TestTheRunnersDeathIsTheGuests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-test.run=^TestTheRunnersDeathIsTheGuests$")
+	cmd := exec.Command(self, "-test.run=^TestGuestsEndWithTheRunner$")
 	cmd.Env = append(os.Environ(), "CORDON_TEST_RUNNER=1", "TMPDIR="+t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -297,7 +297,7 @@ func TestUsageIsTheSumOfAll(t *testing.T) {
 	}
 }
 
-// On macOS, /bin/sh is bash; it may be dash or zsh, too.
+// On macOS, /bin/sh is bash, but it may also be dash or zsh.
 func TestWrapperInOtherShells(t *testing.T) {
 	for _, shell := range [][]string{{"bash", "--posix"}, {"zsh", "--emulate", "sh"}, {"dash"}} {
 		program, err := exec.LookPath(shell[0])
@@ -323,14 +323,14 @@ func TestWrapperInOtherShells(t *testing.T) {
 		if line, err := bufio.NewReader(out).ReadString('\n'); line != "64\n" {
 			t.Errorf("%s: %q, %v", shell[0], line, err)
 		}
-		ours.Close() // as our death would
+		ours.Close() // as our death would do
 		if err := cmd.Wait(); cmd.ProcessState.String() != "signal: killed" {
 			t.Errorf("%s: %v", shell[0], err)
 		}
 	}
 }
 
-func TestWhatCannotBeStarted(t *testing.T) {
+func TestStartErrors(t *testing.T) {
 	_, err := launch.StartGroup(launch.Order{Dir: filepath.Join(t.TempDir(), "missing")}, procFS{}, "/bin/true")
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)

@@ -1,13 +1,13 @@
-// Package launch is the seam between the portable backend and the systems that have
-// other walls than Linux: it starts one process behind them, and tells how it ended.
+// Package launch starts a process behind the walls of macOS or Windows and reports how it
+// ended. The portable backend uses it.
 //
 //	system   walls                                            file
 //	macOS    a Seatbelt profile, limits of a process          launch_darwin.go
 //	Windows  a job, a token, an AppContainer                  launch_windows.go
 //
-// Linux has walls and a path of its own, and no launcher. What all of them have in
-// common (the guest's protocol, clocks, output, judgement) is in
-// internal/backend/portable, and is tested there with a launcher without walls.
+// Linux has other backends and no launcher. The common part (the guest's protocol, clocks,
+// output, the verdict) is in internal/backend/portable, whose tests use a launcher without
+// walls.
 package launch
 
 import (
@@ -17,99 +17,101 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Launcher puts up the walls of one system. It is safe for concurrent use.
+// Launcher starts processes behind the walls of one system. It is safe for concurrent use.
 type Launcher interface {
-	// Walls says which stand around a process that has this access: "enforced", with
-	// details, or "missing: why". It fails with a reason (run.Unsupported) if such
-	// access cannot be given here at all.
+	// Walls reports the walls of a process with this access: "enforced", with
+	// details, or "missing: why". Its error is run.Unsupported if this system cannot
+	// grant the access.
 	Walls(Access) (map[policy.Wall]string, error)
-	// System says where the host keeps its own programs.
+	// System returns the directories of the host's programs.
 	System() System
-	// Start starts a process behind them. What cannot be put up is an error, and
-	// nothing runs then. The order's files stay the caller's to close.
+	// Start starts a process behind the walls. If a wall fails, it returns an error and
+	// nothing runs. The caller closes the files of the order.
 	Start(Order) (Process, error)
 }
 
-// Access is what a process may reach. The zero value is next to nothing: the system's
-// own libraries, which no program starts without.
+// Access is what a process may access. The zero value is only the system's libraries, which
+// every program needs to start.
 type Access struct {
-	// Read lists files and directories, absolute and without symbolic links.
+	// Read lists files and directories that it may read. Paths are absolute and
+	// without symbolic links.
 	Read []string
-	// Write lists those that may be changed, and read.
+	// Write lists those that it may change and read.
 	Write []string
-	// Programs lets it start others, from all that it may read: a command may, a
-	// script may not.
+	// Programs allows starting every program that it may read. It is set for commands,
+	// not for scripts.
 	Programs bool
 	// Proxy is a port on 127.0.0.1 that it may connect to; 0 for none.
 	Proxy int
-	// AnyNetwork lets it use the host's network as it likes.
+	// AnyNetwork allows the host's network without restriction.
 	AnyNetwork bool
 }
 
-// System is what every process may read of the host.
+// System is the part of the host that every process may read.
 type System struct {
-	// Directories have its programs and libraries.
+	// Directories contain programs and libraries.
 	Directories []string
-	// Path is where a command looks for programs, unless its request says.
+	// Path is the PATH of a command, unless its request sets one.
 	Path []string
 }
 
-// Order is one process to be started.
+// Order describes a process to start.
 type Order struct {
-	// Program is an absolute path; Args begin with the program's own name.
+	// Program is an absolute path. Args begin with the program's name.
 	Program string
 	Args    []string
-	// Env is all of its environment.
+	// Env is its whole environment.
 	Env []string
-	// Dir is where it starts.
+	// Dir is its working directory.
 	Dir string
-	// Stdin, Stdout and Stderr are its ends of pipes.
+	// Stdin, Stdout and Stderr are the process's ends of pipes.
 	Stdin, Stdout, Stderr *os.File
-	// Channel is the end of one more pipe, to write to; nil for none. On Unix the
-	// process has it as descriptor 3, on Windows under the same handle value as
-	// here, which [ChannelName] gives. No other descriptor or handle is inherited.
+	// Channel is the writing end of another pipe, or nil. On Unix the process has it as
+	// descriptor 3, on Windows with the same handle value as here; [ChannelName]
+	// returns either. No other descriptor or handle is inherited.
 	Channel *os.File
 
 	Access Access
-	// Limits are complete. The launcher enforces those that its system can; the
-	// caller watches clocks, output and what Usage says, whatever it does.
+	// Limits has every field set. The launcher enforces those that its system
+	// supports. The caller always watches clocks, output and Usage.
 	Limits policy.Limits
 }
 
-// Process is a process with all that it starts.
+// Process is a process and all processes that it starts.
 type Process interface {
-	// Kill ends all of them. It may be called at any time, by anybody, more than once.
+	// Kill ends all of them. It may be called at any time, concurrently and more than
+	// once.
 	Kill()
-	// Usage is what all of them have used so far, as far as the system tells.
+	// Usage returns what all of them have used so far, as far as the system reports it.
 	Usage() Usage
-	// Wait returns when the first process has ended; what it left behind is killed
-	// by then. It is called once.
+	// Wait returns when the first process has ended and the others are killed. It must
+	// be called once.
 	Wait() (Exit, error)
 }
 
-// Usage is what processes have used.
+// Usage is the resource use of processes.
 type Usage struct {
 	CPUTime time.Duration
-	// Memory is the most that was seen at a time, of all of them together.
+	// Memory is the peak of the observed sums over all processes.
 	Memory policy.Bytes
 	// Processes is how many there are.
 	Processes int
 }
 
-// Exit is how the first process ended.
+// Exit says how the first process ended.
 type Exit struct {
-	// Code is its exit code, or -1 if it was ended by something else.
+	// Code is its exit code, or -1 if it did not exit by itself.
 	Code int
-	// Signal names what ended it instead: "SIGSEGV", or on Windows the exception,
-	// such as "ACCESS_VIOLATION"; empty for an exit code.
+	// Signal names the signal that ended it ("SIGSEGV"), or on Windows the exception
+	// ("ACCESS_VIOLATION"); empty if it exited.
 	Signal string
-	// Limit is the limit by which the system has ended it, or has refused it
-	// something; empty if it does not say so. It is evidence, not a guess.
+	// Limit is the limit at which the system ended it, or refused it something; empty
+	// if the system reports none. It is never guessed.
 	Limit Limit
 	Usage Usage
 }
 
-// Limit names a limit that the system itself enforces.
+// Limit names a limit that the operating system enforces.
 type Limit string
 
 // The limits.

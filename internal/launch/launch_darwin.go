@@ -12,17 +12,17 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// sandboxExec is never looked for on PATH, where it could be another.
+// sandboxExec is an absolute path, because another program of this name could be on PATH.
 const sandboxExec = "/usr/bin/sandbox-exec"
 
-// probeTime is how long the first try may take.
+// probeTime bounds the first try.
 const probeTime = 10 * time.Second
 
-// seatbeltLauncher starts processes by sandbox-exec.
+// seatbeltLauncher starts processes with sandbox-exec.
 type seatbeltLauncher struct{ system darwin }
 
-// New tries whether Seatbelt can be used: not inside of another sandbox, and not on a
-// system from which Apple has taken the tool.
+// New tries whether Seatbelt works: it does not inside another sandbox, or if Apple removes
+// the tool.
 func New() (Launcher, error) {
 	if os.Getuid() == 0 {
 		return nil, run.Errorf(run.Unsupported, "cordon does not run guests as root on macOS: Seatbelt would be the only wall; run it as an ordinary user")
@@ -34,7 +34,7 @@ func New() (Launcher, error) {
 	cmd.Stderr = &said
 	if err := cmd.Run(); err != nil {
 		return nil, run.Errorf(run.Unsupported, "Seatbelt cannot be used here: %s: %w %s; "+
-			"run cordon outside of other sandboxes, or in a Linux virtual machine (deploy/lima.yaml)", sandboxExec, err, bytes.TrimSpace(said.Bytes()))
+			"run cordon outside other sandboxes, or in a Linux virtual machine (deploy/lima.yaml)", sandboxExec, err, bytes.TrimSpace(said.Bytes()))
 	}
 	system, err := newDarwin()
 	if err != nil {
@@ -43,12 +43,12 @@ func New() (Launcher, error) {
 	return &seatbeltLauncher{system}, nil
 }
 
-// Walls says what stands.
+// Walls reports the walls.
 func (l *seatbeltLauncher) Walls(a Access) (map[policy.Wall]string, error) {
 	return seatbeltWalls(a), nil
 }
 
-// System says where macOS keeps programs.
+// System returns the directories of macOS's programs.
 func (l *seatbeltLauncher) System() System {
 	return System{Directories: seatbelt.SystemDirectories(), Path: seatbelt.Path()}
 }

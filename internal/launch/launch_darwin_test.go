@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// These need a Mac. SPECIFICATION.md calls what they show pending until they have run on
-// one.
+// These tests need a Mac. Until they have run on one, SPECIFICATION.md marks their promises
+// as pending.
 
 func newLauncher(t *testing.T) launch.Launcher {
 	t.Helper()
@@ -45,7 +45,7 @@ func TestContractBehindSeatbelt(t *testing.T) {
 	backendtest.Contract(t, func(t *testing.T, p policy.Policy) backend.Backend { return openScripts(t, p) }, policy.Policy{})
 }
 
-// Each act is tried for real: it succeeds on the host, and fails behind the wall.
+// Each operation succeeds on the host and fails behind the wall.
 func TestSeatbeltHolds(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// windowsLauncher knows what this Windows has: what it accepts and does not do is not
-// there (Wine accepts much).
+// windowsLauncher knows which walls this Windows has. A call that succeeds without effect,
+// as many do on Wine, does not count.
 type windowsLauncher struct {
 	noLimits, noToken, noContainer error
 }
 
-// New looks at the host, and removes what a cordon that was killed has left there.
+// New probes the host, and removes what a killed cordon left there.
 func New() (Launcher, error) {
 	sweep()
 	return &windowsLauncher{
@@ -27,11 +27,11 @@ func New() (Launcher, error) {
 	}, nil
 }
 
-// sweep is done once, and what cannot be removed is left to the next cordon: an empty
-// container opens nothing to anybody.
+// sweep runs once. What it cannot remove stays for the next cordon: an empty container
+// grants nothing.
 var sweep = sync.OnceFunc(func() { _ = jobobject.Sweep() })
 
-// Walls says which stand.
+// Walls reports the walls.
 func (w *windowsLauncher) Walls(a Access) (map[policy.Wall]string, error) {
 	if a.Proxy != 0 {
 		return nil, run.Errorf(run.Unsupported, "no host can be allowed by name on Windows: an AppContainer does not reach the proxy on this host. "+
@@ -61,7 +61,7 @@ func words(missing error, enforced string) string {
 	return fmt.Sprintf("enforced (%s)", enforced)
 }
 
-// System is what Windows lets every AppContainer read.
+// System returns what Windows lets every AppContainer read.
 func (*windowsLauncher) System() System {
 	root := os.Getenv("SystemRoot")
 	s := System{
@@ -75,8 +75,8 @@ func (*windowsLauncher) System() System {
 		}
 	}
 	s.Directories = append(s.Directories, installed...)
-	// Programs have directories of their own here, so the user's list is followed where it
-	// leads to what was installed for all users.
+	// On Windows each program has its own directory, so use the entries of the user's PATH
+	// that belong to programs installed for all users.
 	for _, directory := range filepath.SplitList(os.Getenv("PATH")) {
 		for _, all := range installed {
 			if strings.HasPrefix(strings.ToLower(filepath.Clean(directory)), strings.ToLower(all)+`\`) {
@@ -88,7 +88,7 @@ func (*windowsLauncher) System() System {
 	return s
 }
 
-// bareProcess is what a program has before it does anything, in committed memory.
+// bareProcess is the committed memory of a program that has just started.
 const bareProcess = 32 * policy.MiB
 
 // Start starts a process with the walls that this host has.
@@ -97,11 +97,12 @@ func (w *windowsLauncher) Start(o Order) (Process, error) {
 		Program: o.Program, Args: o.Args, Env: o.Env, Dir: o.Dir, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr,
 		Limits: jobobject.Limits{Memory: uint64(o.Limits.Memory + bareProcess), CPU: o.Limits.CPUTime.Std(), Processes: 1},
 		Access: jobobject.Access{Read: o.Access.Read, Write: o.Access.Write, Network: o.Access.AnyNetwork},
-		// A wall that is missing was preferred by the policy, or we would not be here.
+		// A missing wall is only preferred by the policy; a required one was an error
+		// earlier.
 		Container: w.noContainer == nil, LowIntegrity: w.noToken == nil,
 	}
 	if o.Access.Programs {
-		spec.Limits.Processes = uint32(max(o.Limits.Processes, 2)) // the console has a process, too
+		spec.Limits.Processes = uint32(max(o.Limits.Processes, 2)) // the console has a process too
 	}
 	if o.Channel != nil {
 		spec.Extra = []*os.File{o.Channel}
@@ -121,15 +122,15 @@ type windowsProcess struct {
 	limits jobobject.Limits
 }
 
-// Usage is what its processes have used so far.
+// Usage returns what its processes have used so far.
 func (p *windowsProcess) Usage() Usage { return usageOf(p.Process.Usage()) }
 
 func usageOf(u jobobject.Usage) Usage {
 	return Usage{CPUTime: u.CPU, Memory: policy.Bytes(u.Memory), Processes: u.Processes}
 }
 
-// Wait says how the first process ended. Of several limits the kernel's word on memory
-// comes first: what could get none fails in many ways, and starts no processes either.
+// Wait returns how the first process ended. If several limits were reached, memory takes
+// precedence: a process without memory fails in many ways, for example to start another.
 func (p *windowsProcess) Wait() (Exit, error) {
 	ending, err := p.Process.Wait()
 	if err != nil {

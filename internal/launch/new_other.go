@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// New refuses: Linux has its own walls, and other systems none that are known here.
+// New returns an error: Linux has its own backends, and other systems are not supported.
 func New() (Launcher, error) {
-	return nil, run.Errorf(run.Unsupported, "there is no launcher for %s: run cordon in a Linux virtual machine or container", runtime.GOOS)
+	return nil, run.Errorf(run.Unsupported, "cordon has no walls for %s: run it in a Linux virtual machine or container", runtime.GOOS)
 }

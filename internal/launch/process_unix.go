@@ -13,16 +13,16 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// processes is what a system tells of those that run.
+// processes lists the system's processes and their resource use.
 type processes interface {
 	list() ([]member, error)
 	used(pid int) (used, bool)
 }
 
-// group is a process that leads a group of its own, with all that it starts.
+// group is a process that leads a process group, and all processes that it starts.
 type group struct {
 	cmd      *exec.Cmd
-	lifeline *os.File // closed by our death, at the latest
+	lifeline *os.File // closed when we die, at the latest
 	system   processes
 
 	mu    sync.Mutex
@@ -30,7 +30,7 @@ type group struct {
 	ended bool
 }
 
-// startGroup starts a program by the wrapper.
+// startGroup starts a program with the wrapper.
 func startGroup(o Order, system processes, program ...string) (*group, error) {
 	if err := keepDescriptors(); err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func startGroup(o Order, system processes, program ...string) (*group, error) {
 	return &group{cmd: cmd, lifeline: ours, system: system, tree: newTree(cmd.Process.Pid)}, nil
 }
 
-// rounds is how often Kill reads the list of processes. A tree that forks faster than we
-// kill ends when none of its processes is left to fork.
+// rounds bounds how often Kill lists the processes, for a tree that forks faster than we
+// kill.
 const rounds = 100
 
 // Kill ends all processes: the group at once, then those that have left it.
@@ -70,11 +70,11 @@ func (g *group) killAll() {
 	}
 	for range rounds {
 		alive := g.sample()
-		_ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL) // none is left, as a rule in the second round
+		_ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL) // usually none is left in the second round
 		left := 0
 		for _, m := range alive {
 			if m.Group == g.cmd.Process.Pid {
-				continue // killed already
+				continue // already killed
 			}
 			left++
 			_ = syscall.Kill(m.PID, syscall.SIGKILL)
@@ -88,12 +88,12 @@ func (g *group) killAll() {
 func (g *group) sample() []member {
 	all, err := g.system.list()
 	if err != nil {
-		return nil // the group is still killed by its number
+		return nil // Kill still kills the group by its number
 	}
 	return g.tree.update(all, g.system.used)
 }
 
-// Usage is what all of them have used.
+// Usage returns what all processes have used.
 func (g *group) Usage() Usage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -103,8 +103,8 @@ func (g *group) Usage() Usage {
 	return g.tree.usage()
 }
 
-// Wait waits for the first process, and ends the rest. The wrapper's watcher is one of
-// them: while it lives, the number of the group is not reused.
+// Wait waits for the first process and kills the others. The wrapper's watcher is in the
+// group: while it lives, the number of the group is not reused.
 func (g *group) Wait() (Exit, error) {
 	err := g.cmd.Wait()
 	g.mu.Lock()

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// darwin tells of the processes of this user.
+// darwin lists the processes of this user.
 type darwin struct {
-	frequency uint64 // of the clock in which CPU time is counted
+	frequency uint64 // of the clock that counts CPU time
 }
 
 func newDarwin() (d darwin, err error) {

@@ -1,4 +1,4 @@
 package launch
 
-// maxRSSUnit is what ru_maxrss is counted in.
+// maxRSSUnit is the unit of ru_maxrss in bytes.
 const maxRSSUnit = 1

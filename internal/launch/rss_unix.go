@@ -2,5 +2,5 @@
 
 package launch
 
-// maxRSSUnit is what ru_maxrss is counted in.
+// maxRSSUnit is the unit of ru_maxrss in bytes.
 const maxRSSUnit = 1 << 10

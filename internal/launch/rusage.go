@@ -8,17 +8,17 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// rusageSize is that of XNU's struct rusage_info_v0 (<sys/resource.h>):
+// rusageSize is the size of XNU's struct rusage_info_v0 (<sys/resource.h>):
 //
 //	0          16           24             … 72                80
 //	┌──────────┬────────────┬──────────────┬─┬─────────────────┬─┐
 //	│ uuid     │ user time  │ system time  │ │ phys. footprint │ │
 //	└──────────┴────────────┴──────────────┴─┴─────────────────┴─┘
 //
-// Times are in ticks, of which hw.tbfrequency tells how many a second has.
+// Times are in ticks; hw.tbfrequency is the number of ticks in a second.
 const rusageSize = 96
 
-// readRusage reads one.
+// readRusage parses the structure.
 func readRusage(b []byte, frequency uint64) (u used, ok bool) {
 	if len(b) < rusageSize || frequency == 0 {
 		return u, false

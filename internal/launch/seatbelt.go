@@ -9,10 +9,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What of macOS's launcher is the same everywhere is here, so that it is tested where
-// there is no Mac.
+// The parts of macOS's launcher that do not depend on macOS, so that they can be tested
+// elsewhere.
 
-// seatbeltWalls says what stands on macOS.
+// seatbeltWalls returns the report of the walls on macOS.
 func seatbeltWalls(a Access) map[policy.Wall]string {
 	walls := map[policy.Wall]string{
 		policy.WallSeatbelt:    "enforced (files, network, programs, services)",
@@ -29,8 +29,8 @@ func seatbeltWalls(a Access) map[policy.Wall]string {
 	return walls
 }
 
-// seatbeltCommand is the command line of an order, with the profile as an argument: a
-// file would have to be kept from the guest, and be removed.
+// seatbeltCommand returns the command line of an order. The profile is an argument, because
+// a file would have to be protected from the guest and removed.
 func seatbeltCommand(tool string, o Order) ([]string, error) {
 	program, err := filepath.EvalSymlinks(o.Program)
 	if err != nil {
@@ -46,8 +46,8 @@ func seatbeltCommand(tool string, o Order) ([]string, error) {
 	return append([]string{tool, "-p", profile, o.Program}, o.Args[1:]...), nil
 }
 
-// execute lists what an interpreter becomes: in a framework, bin/python3 only finds the
-// program that it stands for, and executes it.
+// execute lists the programs that an interpreter executes: in a framework, bin/python3 only
+// finds the real program and executes it.
 func execute(a Access, program string) []string {
 	if a.Programs {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// asOnAMac starts processes by the command lines of macOS, with a program instead
-// of sandbox-exec that writes the profile down and puts up nothing.
+// asOnAMac starts processes with the command lines of macOS, and replaces sandbox-exec by a
+// program that only records the profile.
 type asOnAMac struct {
 	tool string
 }
@@ -37,8 +37,8 @@ func (m asOnAMac) Start(o launch.Order) (launch.Process, error) {
 	return launch.StartGroup(o, procFS{}, command...)
 }
 
-// newMac keeps everything out of /tmp and /var, which are links on a Mac and no paths for
-// rules.
+// newMac uses no files in /tmp and /var, which are links on a Mac and therefore not valid
+// in rules.
 func newMac(t *testing.T) (m asOnAMac, directory string) {
 	t.Helper()
 	for _, place := range []string{".", os.Getenv("HOME"), "/srv"} {
@@ -85,7 +85,7 @@ func runOn(t *testing.T, b backend.Backend, req run.Request) run.Result {
 	return result
 }
 
-func TestAScriptByMacOSsCommandLine(t *testing.T) {
+func TestScriptWithMacOSCommandLine(t *testing.T) {
 	m, directory := newMac(t)
 	granted := filepath.Join(directory, `it's "data" $(x) \`)
 	if err := os.Mkdir(granted, 0o755); err != nil {
@@ -120,7 +120,7 @@ func TestAScriptByMacOSsCommandLine(t *testing.T) {
 	}
 }
 
-func TestACommandByMacOSsCommandLine(t *testing.T) {
+func TestCommandWithMacOSCommandLine(t *testing.T) {
 	m, directory := newMac(t)
 	work := filepath.Join(directory, "work")
 	if err := os.Mkdir(work, 0o755); err != nil {

@@ -27,7 +27,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("%+v: the watcher is not counted, nor is who cannot be asked", u)
 	}
 
-	// The child is gone, and the grandchild has another parent: it is still ours.
+	// The child has ended, and the grandchild has another parent: it is still found.
 	orphan := member{PID: 13, Parent: 1, Group: 13, Started: 2}
 	if alive := tr.update([]member{stranger, orphan, first, watcher}, ask); len(alive) != 3 {
 		t.Fatalf("%v", alive)
@@ -36,7 +36,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("%+v: the time of the dead counts, and the most memory that was seen", u)
 	}
 
-	// Somebody else gets its number.
+	// Another process gets its pid.
 	other := member{PID: 13, Parent: 1, Group: 13, Started: 9}
 	if alive := tr.update([]member{stranger, other, first, watcher}, ask); len(alive) != 2 {
 		t.Errorf("%v: a stranger was taken for ours", alive)

@@ -7,21 +7,21 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// lifeline is the descriptor that shows a process that the Runner is gone.
+// lifeline is the descriptor whose end of file shows that the Runner has died.
 const lifeline = 4
 
-// wrapper is what /bin/sh does before the program: it sets limits for the child alone,
-// and starts a watcher that ends the group when the Runner dies. Then it executes the
-// program, which has neither the lifeline nor the watcher as a child: a program that
-// waits for all its children would wait for ever.
+// wrapper returns the script that /bin/sh runs before the program: it sets limits for the
+// child alone, starts a watcher that kills the group when the Runner dies, and executes the
+// program. The program does not have the lifeline, and the watcher is not its child: a
+// program that waits for all its children would wait forever.
 //
-// It is a shell and not this program again: an embedder's program would have to handle
-// that in its main.
+// It is a shell script because an embedder's program would have to handle being executed
+// again in its main.
 //
-// Not here: the number of processes, which is counted for a user and not for a run, and
-// memory, for which macOS can be relied on in none of these; both are watched. Sizes of files
-// are in units of 512 bytes or 1 KiB, as shells differ; so one file has at most twice
-// the limit, and the directory's size is watched.
+// It does not limit the number of processes, which systems count for a user and not for a
+// run, nor memory, whose limits macOS does not enforce reliably; the launcher watches both.
+// The unit of file sizes is 512 bytes or 1 KiB, depending on the shell, so one file can be
+// up to twice the limit; the launcher also watches the size of the directory.
 func wrapper(l policy.Limits) string {
 	seconds := int64((l.CPUTime.Std() + time.Second - 1) / time.Second)
 	blocks := int64(max(l.Scratch, l.Disk)+511) / 512
@@ -31,7 +31,7 @@ exec "$@" %[4]d<&-
 `, seconds+1, l.OpenFiles, blocks, lifeline)
 }
 
-// wrapped are the arguments that start a program by the wrapper.
+// wrapped returns the arguments that start a program with the wrapper.
 func wrapped(l policy.Limits, program ...string) []string {
 	return append([]string{"/bin/sh", "-c", wrapper(l), "cordon"}, program...)
 }
