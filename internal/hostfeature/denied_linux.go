@@ -11,7 +11,7 @@ import (
 // MountProc is the name of the step that mounts the guest's own /proc.
 const MountProc = "mount /proc"
 
-// Refusal is a step towards namespaces that the kernel refused.
+// Refusal is a step of setting up namespaces that the kernel refused.
 type Refusal struct {
 	Step  string
 	Errno unix.Errno
@@ -22,7 +22,7 @@ type Refusal struct {
 func DeniedUserNS(r Refusal) Support {
 	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
-		mountinfo = nil // then that is not the cause that is named
+		mountinfo = nil // covered mounts are then not considered
 	}
 	return explainRefusal(r, sysctl, string(mountinfo))
 }
@@ -33,8 +33,8 @@ var namespaceLimits = []string{
 	"user/max_ipc_namespaces", "user/max_uts_namespaces", "user/max_cgroup_namespaces",
 }
 
-// explainRefusal is pure: it derives the cause from what the host shows, and names the
-// remedy.
+// explainRefusal derives the cause from the host's settings and mounts, and names the
+// remedy. It is a pure function.
 func explainRefusal(r Refusal, sysctl func(string) string, mountinfo string) Support {
 	why := func(cause string) string { return fmt.Sprintf("namespaces cannot be set up here (%s%v)", cause, r.Err) }
 	if r.Errno == unix.ENOSPC {
@@ -44,11 +44,11 @@ func explainRefusal(r Refusal, sysctl func(string) string, mountinfo string) Sup
 				return No(why(setting+" is 0: "), "sysctl -w "+setting+"=10000")
 			}
 		}
-		return No(why("there are as many as may be: "), "raise the user.max_*_namespaces settings, or end what uses them up; 32 levels of user namespaces are the most there can be")
+		return No(why("their maximum number is reached: "), "raise the user.max_*_namespaces settings, or end the processes that use them; user namespaces can be nested 32 levels deep")
 	}
 	if r.Step == MountProc && r.Errno == unix.EPERM {
 		if covered := mountsBelow(mountinfo, "/proc/"); len(covered) > 0 {
-			return No(why(covered[0]+" is covered by a mount, and then the kernel lets nobody mount a /proc that shows it: "),
+			return No(why(covered[0]+" is covered by a mount, and the kernel then allows no new mount of /proc, which would show it: "),
 				"leave /proc as it is (Docker: --security-opt systempaths=unconfined; Kubernetes: procMount: Unmasked; "+
 					"systemd: without ProtectKernelTunables=, ProtectKernelLogs= and ProtectProc=)")
 		}

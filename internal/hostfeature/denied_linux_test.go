@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestRefusalByCause(t *testing.T) {
+func TestExplainRefusal(t *testing.T) {
 	const (
 		plain  = "22 27 0:21 / /proc rw,nosuid,nodev,noexec,relatime - proc proc rw\n"
 		masked = plain + "54 22 0:5 /null /proc/kcore rw,nosuid - tmpfs tmpfs rw\n55 22 0:50 / /proc/acpi ro - tmpfs tmpfs ro\n"
@@ -28,7 +28,7 @@ func TestRefusalByCause(t *testing.T) {
 		},
 		"too many": {
 			Refusal{"clone", unix.ENOSPC, unix.ENOSPC}, map[string]string{"user/max_mnt_namespaces": "5"}, plain,
-			"as many as may be", "raise the user.max_*_namespaces",
+			"maximum number is reached", "raise the user.max_*_namespaces",
 		},
 		"parts of /proc are masked": {
 			Refusal{MountProc, unix.EPERM, unix.EPERM}, nil, masked,

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Support says whether a feature exists, with a message for people.
+// Support says whether a feature exists, with messages for users.
 type Support struct {
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail,omitempty"`
@@ -47,7 +47,7 @@ func (f *Features) Grant(paths []string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return fmt.Errorf("the policy grants %s, which cannot be: %w", path, err)
+			return fmt.Errorf("the policy grants %s, which cannot be used: %w", path, err)
 		}
 		if !info.IsDir() {
 			f.PlainFiles = append(f.PlainFiles, path)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Quick makes checks that return at once. It assumes user namespaces unless a setting
-// forbids them: their user tries them, and falls back to what is left.
+// Quick makes only fast checks. It assumes that user namespaces work unless a setting
+// forbids them; the code that uses them tries, and falls back if they fail.
 func Quick() Features {
 	f := Features{UID: os.Geteuid(), GID: os.Getegid(), Kernel: kernel()}
 	f.UserNS = userNamespaces()

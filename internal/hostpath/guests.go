@@ -40,7 +40,7 @@ func guestsOf(cwd string, homes, granted []string) Guests {
 	return all
 }
 
-// real is the path without links, as far as it can be resolved.
+// real returns the path without links, as far as it can be resolved.
 func real(name string) string {
 	if name == "" {
 		return ""

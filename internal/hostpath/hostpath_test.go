@@ -39,8 +39,7 @@ func link(t *testing.T, target, name string) {
 	}
 }
 
-// TestProgramsOfGuestsAreNotFound plants a program on each way that a search
-// along PATH could take.
+// The test plants a program in every way that a search along PATH could find.
 func TestProgramsOfGuestsAreNotFound(t *testing.T) {
 	root := newTree(t)
 	at := func(name string) string { return filepath.Join(root, name) }
@@ -51,11 +50,11 @@ func TestProgramsOfGuestsAreNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	link(t, at("w/bin"), at("linked"))              // a directory on PATH that leads into the workspace
-	link(t, at("w/bin/tool"), at("bin/tool"))       // a program that does
+	link(t, at("w/bin/tool"), at("bin/tool"))       // a program that is a link into the workspace
 	link(t, at("usr/bin/tool"), at("w/links/tool")) // a guest's link to a real one
-	link(t, at("w/links"), at("through"))           // and a way through it
+	link(t, at("w/links"), at("through"))           // a path through it
 	link(t, at("usr/bin"), at("w/dir"))             // a guest's link to a real directory
-	link(t, at("w/dir/tool"), at("long/tool"))      // and a way through that
+	link(t, at("w/dir/tool"), at("long/tool"))      // a path through that
 	link(t, "../usr/bin/tool", at("good/tool"))     // a link that no guest can change
 	link(t, "loop", at("w/loop"))
 	t.Chdir(at("w"))
@@ -90,9 +89,9 @@ func TestProgramsOfGuestsAreNotFound(t *testing.T) {
 	}
 }
 
-// TestWhereGuestsWrite: the current directory is one, unless its path says that
-// it cannot be a workspace.
-func TestWhereGuestsWrite(t *testing.T) {
+// Guests may write to the current directory, unless its path shows that it cannot be a
+// workspace.
+func TestWritableListsWhereGuestsWrite(t *testing.T) {
 	homes := []string{"/data/ann"}
 	for _, cwd := range []string{"/", "/data/ann", "/data", "/root", "/home/bob", "/usr", "/usr/bin", "/nix/store"} {
 		if got := guestsOf(cwd, homes, nil); len(got) != 0 {

@@ -10,8 +10,9 @@ import (
 )
 
 var (
-	// systemTrees are the system's, with everything below. /run has the
-	// sockets of daemons, /var/lib/docker and its like the files of others.
+	// systemTrees belong to the system, with everything below them. /run has the
+	// sockets of daemons; /var/lib/docker and similar directories have the files of
+	// other containers.
 	systemTrees = strings.Fields("/usr /etc /boot /bin /sbin /lib /lib32 /lib64 /libx32 /libexec /run /nix /gnu /snap /lost+found " +
 		"/var/run /var/lock /var/log /var/spool /var/mail /var/backups /var/cache /var/lib/dpkg /var/lib/rpm /var/lib/apt /var/lib/systemd " +
 		"/var/lib/docker /var/lib/containerd /var/lib/containers /var/lib/kubelet /var/lib/etcd " +
@@ -22,7 +23,7 @@ var (
 	homePatterns = strings.Fields("/root /home/* /Users/* /var/home/* /var/roothome /export/home/* /mnt/?/Users/* /run/user/*")
 )
 
-// IsSystem reports whether a real path lies in a tree of the operating system.
+// IsSystem reports whether a real path is in a tree of the operating system.
 func IsSystem(p string) bool {
 	if !slices.ContainsFunc(systemTrees, func(tree string) bool { return Under(p, tree) }) {
 		return false
@@ -35,8 +36,7 @@ func IsSystem(p string) bool {
 	return true
 }
 
-// IsHome reports whether a real path is a home directory: one of homes, or one
-// by its name.
+// IsHome reports whether a real path is a home directory: one of homes, or a usual one.
 func IsHome(p string, homes []string) bool {
 	return slices.Contains(homes, p) || MatchesAny(p, homePatterns)
 }
@@ -49,9 +49,9 @@ func MatchesAny(p string, patterns []string) bool {
 	})
 }
 
-// Homes are the caller's: what the environment says and what the user database
-// says, as written and without links. A home at the root, as some containers
-// have it, tells nothing.
+// Homes returns the caller's home directories, from the environment and from the user
+// database, as written and without links. It ignores "/", which some containers have as
+// home.
 func Homes() []string {
 	var all []string
 	add := func(home string) {

@@ -7,28 +7,27 @@ import (
 	"path/filepath"
 )
 
-// Program is a program of the host that was found by its name.
+// Program is a program of the host, found by its name.
 type Program struct {
 	// Path is real: no component of it is a symbolic link.
 	Path string
 	met  []Link
 }
 
-// In reports whether a guest could have decided what the program is, and in
-// which directory.
+// In reports whether a guest could have replaced the program, and returns the directory in
+// which it could write.
 func (p Program) In(g Guests) (dir string, held bool) { return g.Hold(filepath.ToSlash(p.Path), p.met) }
 
-// FindProgram looks for a program along PATH. Unlike exec.LookPath it takes
-// nothing from relative entries, nor anything that guests could have put there,
-// and it follows all links, so that none can be changed before the program is
-// started.
+// FindProgram searches for a program along PATH. Unlike exec.LookPath it skips relative
+// entries and programs that a guest could have put there. It resolves all links, so that
+// none can change before the program is started.
 func FindProgram(name string, guests Guests) (Program, error) {
 	return findProgram(os.Getenv("PATH"), name, guests)
 }
 
 func findProgram(searched, name string, guests Guests) (Program, error) {
 	if name != filepath.Base(name) {
-		return Program{}, fmt.Errorf("%s is a path, not a program's name", name)
+		return Program{}, fmt.Errorf("%s is a path, not the name of a program", name)
 	}
 	passed := ""
 	for _, dir := range filepath.SplitList(searched) {
@@ -41,7 +40,7 @@ func findProgram(searched, name string, guests Guests) (Program, error) {
 			continue
 		}
 		if place, held := p.In(guests); held {
-			passed += fmt.Sprintf("; %s was passed over, because guests may write to %s", candidate, place)
+			passed += fmt.Sprintf("; %s was skipped, because guests may write to %s", candidate, place)
 			continue
 		}
 		return p, nil

@@ -14,5 +14,5 @@ func isProgram(name string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// fold gives equal names the same letters.
+// fold returns the same text for names of the same file.
 func fold(name string) string { return name }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// follow does not tell of links: making one takes a privilege here, which
-// guests do not have.
+// follow returns no links: on Windows, creating one needs a privilege that guests do not
+// have.
 func follow(name string) (Program, error) {
 	real, err := filepath.EvalSymlinks(name)
 	return Program{Path: real}, err
@@ -18,5 +18,5 @@ func isProgram(name string) bool {
 	return err == nil && info.Mode().IsRegular() && strings.EqualFold(filepath.Ext(name), ".exe")
 }
 
-// fold gives equal names the same letters.
+// fold returns the same text for names of the same file.
 func fold(name string) string { return strings.ToLower(name) }

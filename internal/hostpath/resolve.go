@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// maxLinks is the kernel's own bound on the links in one path.
+// maxLinks is the kernel's bound on the links in one path.
 const maxLinks = 40
 
-// ErrLoop says that links lead back to themselves.
+// ErrLoop means that a path has more links than the kernel follows, most likely a loop.
 var ErrLoop = errors.New("too many symbolic links")
 
-// Link is a symbolic link: where it is (a real path) and the text in it.
+// Link is a symbolic link: its real path and its target as written.
 type Link struct{ At, Target string }
 
 // InFS turns an absolute path into a name for an fs.FS rooted at "/".
@@ -24,10 +24,10 @@ func InFS(name string) string {
 	return name
 }
 
-// Resolve follows every symbolic link in an absolute path and says which it
-// met, in order. It works on the links' texts, not by opening them, so that an
-// absolute link in a tree that is not the host's stays in that tree. With an
-// error, real is what could not be followed.
+// Resolve follows every symbolic link in an absolute path and returns them in order. It
+// uses the targets as text and does not open the links, so that an absolute link in
+// another tree than the host's stays in that tree. On an error, real is the path that
+// could not be followed.
 func Resolve(fsys fs.FS, name string) (real string, met []Link, err error) {
 	return ResolveFrom(fsys, "/", nil, strings.Split(name, "/"))
 }
@@ -69,7 +69,7 @@ func ResolveFrom(fsys fs.FS, real string, met []Link, todo []string) (string, []
 	return real, met, nil
 }
 
-// Under reports whether a clean path is dir or lies beneath it.
+// Under reports whether a clean path is dir or is below it.
 func Under(name, dir string) bool {
 	return name == dir || dir == "/" && path.IsAbs(name) ||
 		len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)

@@ -31,13 +31,13 @@ type File struct {
 	owned     bool // the root is ours to close
 	temporary string
 	name      string
-	plain     bool // written as it is: there is nothing to rename
+	plain     bool // written directly, without renaming
 	done      bool
 }
 
-// Create begins a file. If path exists, it must be a file. A link is refused: it may be
-// planted, and replacing an honest one would surprise its owner. A device below /dev,
-// which only root can make, is written to directly.
+// Create begins a file. If path exists, it must be a regular file. It refuses a link, which
+// may be planted, and whose owner would not expect it to be replaced. It writes directly to
+// a device below /dev, which only root can create.
 func Create(path string, mode fs.FileMode) (*File, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -76,7 +76,7 @@ func CreateIn(root *os.Root, name string, mode fs.FileMode) (*File, error) {
 		return nil, err
 	}
 	made := &File{File: f, root: root, temporary: temporary, name: name}
-	// By the descriptor: the umask does not matter, nor does what the name means by now.
+	// Through the descriptor, so that neither the umask nor a changed name matters.
 	if err := f.Chmod(mode); err != nil {
 		made.Discard()
 		return nil, err
@@ -110,7 +110,7 @@ func (f *File) Discard() {
 	f.done = true
 	f.File.Close()
 	if !f.plain {
-		// There is nobody to report to, and the name says what it is.
+		// There is no caller to report an error to, and the name shows what the file is.
 		_ = errors.Join(f.root.Remove(f.temporary), f.release())
 	}
 }

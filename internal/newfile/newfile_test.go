@@ -28,8 +28,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// onlyNames fails if a directory has other entries: a temporary file that was
-// left behind.
+// onlyNames fails if a directory has other entries, such as a leftover temporary file.
 func onlyNames(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -41,7 +40,7 @@ func onlyNames(t *testing.T, dir string, names ...string) {
 	}
 }
 
-func TestWritesWhole(t *testing.T) {
+func TestWriteReplacesWholeFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for _, text := range []string{"a long text", "short"} {
 		if err := Write(path, []byte(text), 0o640); err != nil {
@@ -69,13 +68,13 @@ func TestWritesWhole(t *testing.T) {
 	onlyNames(t, filepath.Dir(path), "file")
 }
 
-// TestPlantedNames: what somebody has put at the name is not written through.
-func TestPlantedNames(t *testing.T) {
+// A link that exists at the path is not written through.
+func TestWriteDoesNotFollowPlantedLinks(t *testing.T) {
 	t.Run("symbolic link", func(t *testing.T) {
 		target, dir := victim(t), t.TempDir()
 		path := filepath.Join(dir, "file")
 		if err := os.Symlink(target, path); err != nil {
-			t.Skip(err) // Windows asks for a privilege
+			t.Skip(err) // Windows requires a privilege
 		}
 		if err := Write(path, []byte("new"), 0o600); err == nil {
 			t.Error("a link was taken for a file")
@@ -137,7 +136,7 @@ func TestPlantedNames(t *testing.T) {
 	})
 }
 
-// TestDevices: /dev/stdout and its like are no files to replace.
+// Devices such as /dev/stdout are written to, not replaced.
 func TestDevices(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no /dev")

@@ -10,7 +10,7 @@ import (
 // library's retries cause, far below what a loop does.
 const Hammering = 10_000
 
-// Denials counts what a guest tried. The zero value is ready for use.
+// Denials counts the denied calls of a guest. The zero value is ready to use.
 type Denials struct {
 	mu    sync.Mutex
 	seen  []run.Violation

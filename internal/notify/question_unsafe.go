@@ -55,8 +55,7 @@ type Question struct {
 	Args [6]uint64
 }
 
-// Next returns the question that the descriptor announced. An error means that the caller
-// is gone.
+// Next reads the next question from the listener. An error means that the caller has died.
 func Next(fd int) (Question, error) {
 	var q seccompNotif // must be zero, or the kernel refuses
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlRecv, uintptr(unsafe.Pointer(&q))); errno != 0 {
@@ -65,8 +64,8 @@ func Next(fd int) (Question, error) {
 	return Question{ID: q.id, PID: int(q.pid), NR: int(q.data.nr), Args: q.data.args}, nil
 }
 
-// Continue lets the kernel execute the call. Only register values may have decided that:
-// memory can change meanwhile.
+// Continue lets the kernel execute the call. The decision may depend only on register
+// values, because memory can change in the meantime.
 func (q Question) Continue(fd int) {
 	respond(fd, seccompNotifResp{id: q.ID, flags: flagContinue})
 }
@@ -76,7 +75,7 @@ func (q Question) Refuse(fd int, errno unix.Errno) {
 	respond(fd, seccompNotifResp{id: q.ID, err: -int32(errno)})
 }
 
-// Succeed answers that the call was made.
+// Succeed answers with success.
 func (q Question) Succeed(fd int) { respond(fd, seccompNotifResp{id: q.ID}) }
 
 // Give answers with a descriptor: the caller gets a copy of ours, and the call returns
@@ -97,13 +96,13 @@ func (q Question) Give(fd, ours int, closeOnExec bool) error {
 	return nil
 }
 
-// respond has no error: the only possible one is that the caller died meanwhile.
+// respond returns no error: the only possible one is that the caller has died.
 func respond(fd int, r seccompNotifResp) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlSend, uintptr(unsafe.Pointer(&r)))
 }
 
-// Waits reports that the calling process still exists, so that what was read about its
-// pid is about that process.
+// Waits reports whether the calling process still exists, so that information that was
+// read by its pid is about that process.
 func (q Question) Waits(fd int) bool {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlIDValid, uintptr(unsafe.Pointer(&q.ID)))
 	return errno == 0

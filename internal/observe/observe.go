@@ -48,8 +48,8 @@ type Run struct {
 	Arrived, Started, Ended time.Time
 }
 
-// Gone is the class of requests whose caller gave up before anything ran. That is not our
-// failure.
+// Gone is the class of requests that the caller canceled before anything ran. It is not a
+// failure of cordon.
 const Gone run.Class = "gone"
 
 // ClassOf returns why nothing ran: one of run.Classes, or Gone.

@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What a Runner tells is part of the public API.
+// The statistics of a Runner are part of the public API.
 type (
 	Stats     = run.Stats
 	TierStats = run.TierStats

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestHistogramPutsADurationBelowEachBoundThatHoldsIt(t *testing.T) {
+func TestHistogramCountsDurationInEachBound(t *testing.T) {
 	var h Histogram
 	for _, d := range []time.Duration{0, 100 * time.Microsecond, 101 * time.Microsecond, 10 * time.Second, time.Hour} {
 		h.Add(d)
@@ -22,7 +22,7 @@ func TestHistogramPutsADurationBelowEachBoundThatHoldsIt(t *testing.T) {
 	}
 }
 
-func TestHistogramLosesNothingBetweenGoroutines(t *testing.T) {
+func TestHammerHistogram(t *testing.T) {
 	var h Histogram
 	var all sync.WaitGroup
 	for range 8 {

@@ -7,7 +7,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Capture is one stream: what was kept, and its full size.
+// Capture is the captured part of a stream, and the stream's full size.
 type Capture struct {
 	Data []byte
 	Size int64
@@ -16,15 +16,15 @@ type Capture struct {
 // Cut reports whether some of it was dropped.
 func (c Capture) Cut() bool { return c.Size > int64(len(c.Data)) }
 
-// Sink receives one stream of a guest. What exceeds the limit is counted and dropped
-// before it takes any memory.
+// Sink receives one stream of a guest. Data above the limit is counted and dropped, so that
+// it takes no memory.
 type Sink struct {
 	Capture Capture
 	Limit   int64
-	// OnLimit is what happens at the limit; Kill kills the guest.
+	// OnLimit is the action at the limit; Kill kills the guest.
 	OnLimit policy.OutputAction
 	Kill    func()
-	// Live receives what is kept, at once. It may be nil.
+	// Live receives the captured data at once. It may be nil.
 	Live io.Writer
 }
 
@@ -40,7 +40,7 @@ func (s *Sink) Take(data []byte) {
 	s.Capture.Data = append(s.Capture.Data, data...)
 	if s.Live != nil && len(data) > 0 {
 		if _, err := s.Live.Write(data); err != nil {
-			s.Live = nil // the caller is gone; the Result still has it
+			s.Live = nil // the caller stopped reading; the Result still has the output
 		}
 	}
 }

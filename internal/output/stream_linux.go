@@ -23,8 +23,8 @@ func (s *Sink) Once(read func([]byte) (int, error)) (n int, err error) {
 // drainMost is more than a pipe can hold.
 const drainMost = 64
 
-// Drain reads what is buffered in a non-blocking descriptor, up to a bound: others may
-// still be writing.
+// Drain reads the buffered data of a non-blocking descriptor, up to a bound, because other
+// processes may still be writing.
 func (s *Sink) Drain(fd int) {
 	for range drainMost {
 		if n, err := s.Once(func(b []byte) (int, error) { return unix.Read(fd, b) }); err != nil || n <= 0 {
@@ -41,7 +41,7 @@ type Stream struct {
 	done sync.WaitGroup
 }
 
-// Start begins to read a non-blocking file, which its owner still has to close.
+// Start begins to read a non-blocking file. The caller closes it.
 func (s *Stream) Start(file *os.File) {
 	s.file = file
 	s.done.Go(func() {
@@ -53,7 +53,7 @@ func (s *Stream) Start(file *os.File) {
 	})
 }
 
-// Finish reads the rest. Everything that the guest wrote is in the pipe by now.
+// Finish reads the rest. The guest has ended, so all of its output is in the pipe.
 func (s *Stream) Finish() Capture {
 	if s.file != nil {
 		_ = s.file.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
@@ -63,7 +63,7 @@ func (s *Stream) Finish() Capture {
 	return s.Capture
 }
 
-// Rest reads what is buffered in a pipe whose writers are gone.
+// Rest reads the buffered data of a pipe whose writers have ended.
 func Rest(file *os.File, limit int64) []byte {
 	s := Sink{Limit: limit}
 	s.rest(file)
