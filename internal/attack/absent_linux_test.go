@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A name that a header gives as absent on WebAssembly exists here: one that exists
-// nowhere is a mistake, and would hold an attempt that does nothing.
+// A name that a header lists as absent on WebAssembly must exist here. A name that exists
+// nowhere is a mistake, and an attempt that does nothing would count as held.
 func TestAbsentNamesExistHere(t *testing.T) {
 	const python = "/usr/bin/python3"
 	if _, err := os.Stat(python); err != nil {
@@ -24,7 +24,7 @@ func TestAbsentNamesExistHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const look = `
+	const program = `
 import importlib, json, sys
 for name in json.loads(sys.argv[1]):
     module, _, member = name.partition(".")
@@ -32,7 +32,7 @@ for name in json.loads(sys.argv[1]):
         print(name)
     importlib.import_module(module)
 `
-	out, err := exec.Command(python, "-I", "-c", look, string(given)).CombinedOutput()
+	out, err := exec.Command(python, "-I", "-c", program, string(given)).CombinedOutput()
 	if err != nil || len(out) > 0 {
 		t.Errorf("these exist nowhere: %s %v", out, err)
 	}

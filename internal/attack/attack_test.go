@@ -47,24 +47,24 @@ func TestEveryHeaderIsWellFormed(t *testing.T) {
 				t.Errorf("%s: %v", a.Name, err)
 			}
 			if len(programs) > 1 && !strings.Contains(p, "\nresult = ") {
-				t.Errorf("%s: a run sets no result", a.Name)
+				t.Errorf("%s: a run does not set result", a.Name)
 			}
 		}
 		if _, err := (policy.Policy{}).Narrow(a.Limits); err != nil {
 			t.Errorf("%s: %v", a.Name, err)
 		}
-		// Helpers are there only for those who ask.
+		// A helper exists only for attempts that need it.
 		for word, need := range map[string]string{"scratch()": "scratch", "syscall(": "syscall", "libc()": "syscall", "Thread(": "threads"} {
 			if strings.Contains(a.Script, word) && !slices.Contains(a.Needs, need) {
-				t.Errorf("%s uses %s and does not say that it needs %s", a.Name, word, need)
+				t.Errorf("%s uses %s, and its header lacks needs: %s", a.Name, word, need)
 			}
 		}
 	}
 }
 
-// Each class of the field's record that a script in this tier can try has an
-// attempt. The others: 5 is the Runner's refusal, 21 (but for name lookups)
-// and 22 belong to tiers with egress and commands, 23 is over-blocking.
+// Each known failure class that a script can try has an attempt. Of the others, 5 is the
+// Runner's refusal, 21 (except for name lookups) and 22 belong to tiers with egress and
+// commands, and 23 is over-blocking.
 func TestEveryClassHasAnAttempt(t *testing.T) {
 	seen := map[int]bool{}
 	for _, a := range all(t) {
@@ -77,8 +77,8 @@ func TestEveryClassHasAnAttempt(t *testing.T) {
 	}
 }
 
-// Every wall is named by an attempt; for those that a script can feel alone,
-// there is one which that wall alone must hold.
+// An attempt names each wall. For each wall that a script can notice alone, an attempt
+// depends on that wall alone.
 func TestEveryWallIsTried(t *testing.T) {
 	named, alone := map[policy.Wall]bool{}, map[policy.Wall]bool{}
 	for _, a := range all(t) {
@@ -116,7 +116,7 @@ func TestParseRefuses(t *testing.T) {
 		good + "# expect: outcome:late\n":    "neither held",
 		good + "# limits: time=1s\n":         "is not a limit",
 		good + "# limits: wall_time=1\n":     "1",
-		good + "# needs: luck\n":             "is not known",
+		good + "# needs: luck\n":             "is unknown",
 		good + "# absent: os.fork()\n":       "neither a module",
 		good + "# absent: 'os'\n":            "neither a module",
 		good + "# alone: no\n":               "write yes",
@@ -131,7 +131,7 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 	if _, err := parse("a/b", good+"\npass\n"); err == nil {
-		t.Error("a script without a result was taken")
+		t.Error("a script without a result was accepted")
 	}
 }
 
@@ -177,9 +177,9 @@ func TestJudge(t *testing.T) {
 		{"escaped", attempt, value(escaped), nil, nil, StateEscaped, "read it"},
 		{"escaped, a wall stood", attempt, with(value(escaped), policy.WallSeccomp), nil, nil, StateEscaped, "read it"},
 		{"escaped, no wall stood", attempt, with(value(escaped)), nil, nil, StateSkipped, "needs one of mount, seccomp"},
-		{"says held, the host saw more", attempt, value(held), nil, []string{"tcp reached"}, StateEscaped, "tcp reached"},
-		{"crashed, the host saw more", attempt, run.Result{Outcome: run.Signaled}, nil, []string{"x"}, StateEscaped, "x"},
-		{"failed, the host saw more", attempt, run.Result{}, errors.New("lost"), []string{"x"}, StateEscaped, "x"},
+		{"says held, the host saw an escape", attempt, value(held), nil, []string{"tcp reached"}, StateEscaped, "tcp reached"},
+		{"crashed, the host saw an escape", attempt, run.Result{Outcome: run.Signaled}, nil, []string{"x"}, StateEscaped, "x"},
+		{"failed, the host saw an escape", attempt, run.Result{}, errors.New("lost"), []string{"x"}, StateEscaped, "x"},
 		{"cordon failed", attempt, run.Result{}, errors.New("no zygote"), nil, StateBroken, "no zygote"},
 		{"raised", attempt, run.Result{Outcome: run.Raised, Exception: &run.Exception{Type: "NameError", Message: "x", Line: 3}}, nil, nil, StateBroken, "NameError: x (line 3)"},
 		{"malformed", attempt, run.Result{Outcome: run.Malformed}, nil, nil, StateBroken, "malformed"},
@@ -188,30 +188,30 @@ func TestJudge(t *testing.T) {
 		{"hammered", attempt, run.Result{Outcome: run.Denied}, nil, nil, StateHeld, "by a wall"},
 		{"timed out unexpectedly", attempt, run.Result{Outcome: run.TimedOut}, nil, nil, StateSlow, "timed_out"},
 		{"out of CPU time unexpectedly", attempt, run.Result{Outcome: run.OutOfCPU}, nil, nil, StateSlow, "out_of_cpu"},
-		{"timed out, the host saw more", attempt, run.Result{Outcome: run.TimedOut}, nil, []string{"x"}, StateEscaped, "x"},
+		{"timed out, the host saw an escape", attempt, run.Result{Outcome: run.TimedOut}, nil, []string{"x"}, StateEscaped, "x"},
 		{"bomb ended", bomb, run.Result{Outcome: run.OutOfCPU}, nil, nil, StateHeld, "out_of_cpu"},
 		{"bomb not ended", bomb, value(held), nil, nil, StateBroken, "not expected"},
 		{"bomb ended late", bomb, run.Result{Outcome: run.TimedOut, Usage: run.Usage{WallTime: policy.Duration(time.Minute)}}, nil, nil, StateEscaped, "ran for 1m"},
-		{"bomb burnt more", bomb, run.Result{Outcome: run.TimedOut, Usage: run.Usage{CPUTime: policy.Duration(time.Minute)}}, nil, nil, StateEscaped, "CPU time"},
+		{"bomb used more CPU time", bomb, run.Result{Outcome: run.TimedOut, Usage: run.Usage{CPUTime: policy.Duration(time.Minute)}}, nil, nil, StateEscaped, "CPU time"},
 		{"flood came through", bomb, run.Result{Outcome: run.TimedOut, Stderr: "01234567890"}, nil, nil, StateEscaped, "stderr of 11 bytes"},
-		{"any end will do", Attempt{Expect: []run.Outcome{run.Succeeded}}, value(`[1]`), nil, nil, StateHeld, "end"},
+		{"any end is fine", Attempt{Expect: []run.Outcome{run.Succeeded}}, value(`[1]`), nil, nil, StateHeld, "finished"},
 		{"nothing to attack", attempt, value(`{"escaped": false, "missing": "canary mq", "detail": "x"}`), nil, nil, StateSkipped, "canary mq"},
-		{"no scratch, none due", attempt, with(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`)), nil, nil, StateSkipped, "scratch"},
+		{"no scratch, none promised", attempt, with(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`)), nil, nil, StateSkipped, "scratch"},
 		{"does not exist, on WebAssembly", forks, wasm(value(gone)), nil, nil, StateHeld, "os.fork does not exist"},
-		{"does not exist, of two a helper's", forks, wasm(value(`{"escaped": false, "absent": ["os.fork", "ctypes"]}`)), nil, nil, StateHeld, ""},
+		{"does not exist, with a name that a helper needs", forks, wasm(value(`{"escaped": false, "absent": ["os.fork", "ctypes"]}`)), nil, nil, StateHeld, ""},
 		{"does not exist, and that was not expected", loop(forks), wasm(value(gone)), nil, nil, StateHeld, "does not exist"},
 		{"does not exist, in a process", forks, with(value(gone), policy.WallSeccomp), nil, nil, StateBroken, "os.fork"},
 		{"does not exist, with nothing enforced", forks, value(gone), nil, nil, StateBroken, "os.fork"},
 		{"does not exist, and is not in the header", attempt, wasm(value(gone)), nil, nil, StateBroken, "os.fork"},
-		{"does not exist, but the host saw more", forks, wasm(value(gone)), nil, []string{"tcp reached"}, StateEscaped, "tcp reached"},
+		{"does not exist, but the host saw an escape", forks, wasm(value(gone)), nil, []string{"tcp reached"}, StateEscaped, "tcp reached"},
 		{"a name was mistyped", forks, wasm(run.Result{Outcome: run.Raised, Exception: &run.Exception{Type: "AttributeError"}}), nil, nil, StateBroken, "AttributeError"},
 		{"escaped, on WebAssembly", attempt, wasm(value(escaped)), nil, nil, StateEscaped, "read it"},
 		{"a trap instead of a signal", crash, wasm(run.Result{Outcome: run.Trapped}), nil, nil, StateHeld, "trapped"},
 		{"a trap instead of no signal", attempt, wasm(run.Result{Outcome: run.Trapped}), nil, nil, StateBroken, "trapped"},
-		{"a trap of no module", crash, with(run.Result{Outcome: run.Trapped}, policy.WallSeccomp), nil, nil, StateBroken, "trapped"},
+		{"a trap without a module", crash, with(run.Result{Outcome: run.Trapped}, policy.WallSeccomp), nil, nil, StateBroken, "trapped"},
 		{"no scratch, on WebAssembly", attempt, wasm(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`)), nil, nil, StateBroken, "no scratch"},
 		{"no canary, on WebAssembly", attempt, wasm(value(`{"escaped": false, "missing": "canary mq", "detail": "x"}`)), nil, nil, StateSkipped, "canary mq"},
-		{"no scratch, one due", attempt, with(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`), policy.WallMount), nil, nil, StateBroken, "scratch"},
+		{"no scratch, one promised", attempt, with(value(`{"escaped": false, "missing": "scratch", "detail": "x"}`), policy.WallMount), nil, nil, StateBroken, "scratch"},
 	} {
 		v := Judge(test.attempt, test.result, test.err, test.touched, 1)
 		if v.State != test.state || !strings.Contains(v.Detail, test.detail) {
@@ -225,18 +225,18 @@ type runnerFunc func(run.Request) (run.Result, error)
 
 func (f runnerFunc) Run(_ context.Context, req run.Request) (run.Result, error) { return f(req) }
 
-// fakeRunner answers as a sandbox would that holds everything, or leaks.
+// fakeRunner gives prepared answers instead of running a sandbox.
 type fakeRunner struct {
 	mu     sync.Mutex
 	seen   []string
 	answer func(run.Request) (run.Result, error)
-	// pace is how slow it is, for those who measure it.
+	// pace is how slow it pretends to be.
 	pace Pace
 }
 
 func (f *fakeRunner) Run(_ context.Context, req run.Request) (run.Result, error) {
 	if req.Script.Name == calibrationName {
-		return run.Result{Outcome: run.Succeeded, Usage: run.Usage{WallTime: policy.Duration(f.pace.of(calibrated))}}, nil
+		return run.Result{Outcome: run.Succeeded, Usage: run.Usage{WallTime: policy.Duration(f.pace.stretch(calibrated))}}, nil
 	}
 	f.mu.Lock()
 	f.seen = append(f.seen, req.Script.Name)
@@ -248,14 +248,14 @@ func TestProveJudgesEveryAttemptOnce(t *testing.T) {
 	fake := &fakeRunner{answer: func(run.Request) (run.Result, error) {
 		return run.Result{Outcome: run.Succeeded, Value: json.RawMessage(`{"escaped": false, "detail": "no"}`)}, nil
 	}}
-	heard := 0
-	verdicts, err := Prove(t.Context(), fake, func(Verdict) { heard++ })
+	reported := 0
+	verdicts, err := Prove(t.Context(), fake, func(Verdict) { reported++ })
 	if err != nil {
 		t.Fatal(err)
 	}
 	attempts := all(t)
-	if len(verdicts) != len(attempts) || heard != len(attempts) {
-		t.Fatalf("%d verdicts, %d heard, %d attempts", len(verdicts), heard, len(attempts))
+	if len(verdicts) != len(attempts) || reported != len(attempts) {
+		t.Fatalf("%d verdicts, %d reported, %d attempts", len(verdicts), reported, len(attempts))
 	}
 	for i, v := range verdicts {
 		if v.Attempt.Name != attempts[i].Name {
@@ -267,9 +267,9 @@ func TestProveJudgesEveryAttemptOnce(t *testing.T) {
 	}
 }
 
-// A guest that says "held" while its output has a secret is not believed, and
-// neither is one whose first run got through.
-func TestProveBelievesTheHost(t *testing.T) {
+// A guest that says "held" although its output has a secret has escaped, and so has one
+// whose first run escaped.
+func TestProvePrefersTheHostsEvidence(t *testing.T) {
 	suite := newSuite(t, "state/random", "files/canary_by_path")
 	secret := suite.canaries[1].secrets["canary_file"]
 	fake := &fakeRunner{answer: func(req run.Request) (run.Result, error) {
@@ -285,11 +285,11 @@ func TestProveBelievesTheHost(t *testing.T) {
 		}
 	}
 	if len(fake.seen) != 2 {
-		t.Errorf("%d runs: the second run of a pair was done although the first got through", len(fake.seen))
+		t.Errorf("%d runs: the second run of a pair was made although the first escaped", len(fake.seen))
 	}
 }
 
-func TestProveGivesTheFirstRunsValueToTheSecond(t *testing.T) {
+func TestProvePassesTheFirstRunsValueToTheSecond(t *testing.T) {
 	suite := newSuite(t, "state/random")
 	var previous []any
 	fake := &fakeRunner{answer: func(req run.Request) (run.Result, error) {
@@ -338,8 +338,8 @@ func TestKeep(t *testing.T) {
 	if err := suite.Keep(nil); err != nil || len(suite.Attempts) != whole {
 		t.Errorf("no area: %d of %d are left, %v", len(suite.Attempts), whole, err)
 	}
-	if err := suite.Keep([]string{"files", "file"}); err == nil || !strings.Contains(err.Error(), `"file" is none: there are abi, `) || len(suite.Attempts) != whole {
-		t.Errorf("an area that is none: %v", err)
+	if err := suite.Keep([]string{"files", "file"}); err == nil || !strings.Contains(err.Error(), `"file" is not an area: write one of abi, `) || len(suite.Attempts) != whole {
+		t.Errorf("an unknown area: %v", err)
 	}
 	if err := suite.Keep([]string{"files", "signals"}); err != nil {
 		t.Error(err)

@@ -17,8 +17,7 @@ import (
 //go:embed scripts scripts/_prelude.py scripts/_syscall.py scripts/_memory.py
 var scripts embed.FS
 
-// Held stands in Attempt.Expect for a run that came to its end and found that
-// it had gained nothing.
+// Held in Attempt.Expect means a run that finished and gained nothing.
 const Held run.Outcome = "held"
 
 // Attempt is one try at one promise.
@@ -27,23 +26,23 @@ type Attempt struct {
 	Name, Area, Title string
 	// Class is the number of the failure class in the field's record, or 0.
 	Class int
-	// Walls holds the walls any one of which is enough to stop it.
+	// Walls lists the walls. Any one of them is enough to stop the attempt.
 	Walls []policy.Wall
 	// Needs names helpers and conditions: scratch, syscall, memory, threads.
 	Needs []string
 	// Absent names modules, and functions of modules, that WebAssembly does not have.
-	// An act that needs one cannot be done there, and that is its wall.
+	// An act that needs one is impossible there, so the attempt counts as held.
 	Absent []string
-	// Expect lists the ends that are fine: Held, or outcomes.
+	// Expect lists how the attempt may end: Held, or outcomes.
 	Expect []run.Outcome
 	// Limits are the run's; zero fields mean the policy's.
 	Limits policy.Limits
-	// Alone keeps other attempts away while this one runs: its evidence, or
-	// its load, belongs to the whole host process.
+	// Alone means that no other attempt runs at the same time: its evidence, or
+	// its load, concerns the whole host process.
 	Alone bool
-	// Naked says how it may be run with no walls, to show that it can succeed.
+	// Naked says how it may run without walls, to show that it can succeed.
 	Naked Naked
-	// Script is the source as written, header and all runs of it.
+	// Script is the whole source, with the header and all runs.
 	Script string
 }
 
@@ -88,7 +87,7 @@ func All() ([]Attempt, error) {
 	return all, err
 }
 
-// Runs gives the programs to run one after the other, helpers included.
+// Runs returns the programs to run one after the other, with the helpers.
 func (a Attempt) Runs() ([]string, error) {
 	prelude, err := scripts.ReadFile("scripts/_prelude.py")
 	if err != nil {
@@ -114,11 +113,11 @@ func (a Attempt) Runs() ([]string, error) {
 	return programs, nil
 }
 
-// quoted gives names that mayBeAbsent has let through as Python has them.
+// quoted returns names, which parse has checked, as Python string literals.
 func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
 
-// mayBeAbsent says whether an attempt may report that a name does not exist: those of
-// its header, and what it needs by its helpers.
+// mayBeAbsent says whether an attempt may report that a name does not exist: a name in
+// its header, or one that its helpers need.
 func (a Attempt) mayBeAbsent(name string) bool {
 	switch name {
 	case "ctypes":
@@ -129,7 +128,7 @@ func (a Attempt) mayBeAbsent(name string) bool {
 	return slices.Contains(a.Absent, name)
 }
 
-// parse is strict: a mistyped key would otherwise quietly weaken a test.
+// parse reads a script. It is strict: a mistyped key would silently weaken a test.
 func parse(name, source string) (Attempt, error) {
 	a := Attempt{Name: name, Area: path.Dir(name), Script: source, Naked: Naked{As: "yes"}}
 	seen := map[string]bool{}
@@ -160,7 +159,7 @@ func parse(name, source string) (Attempt, error) {
 		a.Expect = []run.Outcome{Held}
 	}
 	if !strings.Contains(source, "result = ") {
-		return a, fmt.Errorf("sets no result")
+		return a, fmt.Errorf("does not set result")
 	}
 	return a, nil
 }
@@ -186,7 +185,7 @@ func (a *Attempt) set(key, value string) error {
 		a.Needs = strings.Fields(value)
 		for _, n := range a.Needs {
 			if !slices.Contains(knownNeeds, n) {
-				return fmt.Errorf("%q is not known: %v are", n, knownNeeds)
+				return fmt.Errorf("%q is unknown: write one of %v", n, knownNeeds)
 			}
 		}
 	case "absent":

@@ -15,20 +15,20 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Canaries are things of the host that a guest must not reach: some with a
-// secret that must not be read, some that must not be touched. Context tells
-// the guest where they are, never what they say.
+// Canaries are objects of the host that a guest must not reach: some hold a secret that
+// must not be read, others must not be changed. Context gives the guest their locations,
+// never their secrets.
 type Canaries struct {
 	dir     string
 	context map[string]any
-	// mark begins every secret: a guest that sees it knows that it got through.
+	// mark starts every secret: a guest that sees it knows that it has escaped.
 	mark    string
 	secrets map[string]string
 	files   map[string]fileState
-	// checks look at what has no listener of its own.
+	// checks inspect canaries that have no listener.
 	checks []func() []string
 	closes []func()
-	// lastSignal has a value when all signals of before have arrived (Linux).
+	// lastSignal has a value when all earlier signals have arrived (Linux).
 	lastSignal chan struct{}
 
 	mu      sync.Mutex
@@ -42,9 +42,9 @@ type fileState struct {
 	mtime int64
 }
 
-// Plant puts canaries into dir, which it makes, and into this process: files,
+// Plant puts canaries into dir, which it creates, and into this process: files,
 // an environment variable, and on Linux listeners, signals, shared memory,
-// queues and a leaked descriptor. What this host cannot have is left out.
+// queues and a leaked descriptor. It leaves out what this host does not support.
 func Plant(dir string) (*Canaries, error) {
 	c := &Canaries{
 		dir: dir, mark: "cordon-canary-" + random(4),
@@ -52,10 +52,10 @@ func Plant(dir string) (*Canaries, error) {
 	}
 	c.context = map[string]any{
 		"mark": c.mark,
-		// Short enough to be the name of a process, which is how one that
-		// survives its run is found.
+		// Short enough for the name of a process, by which a process that outlives
+		// its run is found.
 		"marker": "cdn" + random(6),
-		// A program that replaces the script says this on its output.
+		// A program that replaces the script prints this.
 		"shout":    "cordon-escape-" + random(8),
 		"host_pid": os.Getpid(),
 	}
@@ -108,7 +108,7 @@ func (c *Canaries) plantFiles() error {
 	return nil
 }
 
-// plantFile makes a file anew and remembers how it looks.
+// plantFile creates a file and records its state.
 func (c *Canaries) plantFile(path, text string, mode os.FileMode) error {
 	if err := os.RemoveAll(path); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (c *Canaries) plantFile(path, text string, mode os.FileMode) error {
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		return err
 	}
-	// The umask must not stand in for a wall: modes are as written.
+	// The umask must not act as a wall: set the exact mode.
 	if err := os.Chmod(path, mode); err != nil {
 		return err
 	}
@@ -142,9 +142,9 @@ func (c *Canaries) checkFiles() []string {
 	for path, was := range c.files {
 		if is, err := readState(path); err != nil || is != was {
 			touched = append(touched, "the host's file "+path+" was changed")
-			// Put back, or the attempts that follow would be blamed for it.
+			// Restore it, or the next attempts would be blamed.
 			if err := c.plantFile(path, was.text, was.mode); err != nil {
-				touched = append(touched, "and cannot be put back: "+err.Error())
+				touched = append(touched, "and cannot be restored: "+err.Error())
 			}
 		}
 	}
@@ -159,8 +159,8 @@ func (c *Canaries) checkFiles() []string {
 	return touched
 }
 
-// plantEnvironment sets a variable in this process, and tells the guest the
-// names, not the values, of all others: none may be among its own.
+// plantEnvironment sets a variable in this process, and gives the guest the names, not the
+// values, of all others: the guest must not have any of them.
 func (c *Canaries) plantEnvironment() {
 	var names []string
 	for _, pair := range os.Environ() {
@@ -177,8 +177,8 @@ func (c *Canaries) plantEnvironment() {
 // Context returns the context of a guest. It is a copy: runs may add to it.
 func (c *Canaries) Context() map[string]any { return maps.Clone(c.context) }
 
-// Check says what was touched since the last call; anything at all means that
-// a guest got out.
+// Check returns what was touched since the last call; any entry means that a guest
+// escaped.
 func (c *Canaries) Check() []string {
 	c.awaitEffects()
 	c.mu.Lock()
@@ -192,18 +192,18 @@ func (c *Canaries) Check() []string {
 	return slices.Compact(touched)
 }
 
-// touch notes an event that a listener saw.
+// touch records an event that a listener saw.
 func (c *Canaries) touch(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.touched = append(c.touched, fmt.Sprintf(format, args...))
 }
 
-// Spot looks for secrets and shouts in all that a run gave back.
+// Spot looks for secrets, and for the shout of an executed program, in a Result.
 func (c *Canaries) Spot(res run.Result) []string {
 	all, err := json.Marshal(res)
 	if err != nil {
-		return []string{"the result cannot be written as JSON: " + err.Error()}
+		return []string{"the result cannot be encoded as JSON: " + err.Error()}
 	}
 	return c.spot(string(all))
 }
@@ -212,7 +212,7 @@ func (c *Canaries) spot(text string) []string {
 	var spotted []string
 	for name, secret := range c.secrets {
 		if strings.Contains(text, secret) {
-			spotted = append(spotted, "the secret of "+name+" came out")
+			spotted = append(spotted, "the secret of "+name+" leaked")
 		}
 	}
 	if strings.Contains(text, c.context["shout"].(string)) {
@@ -222,7 +222,7 @@ func (c *Canaries) spot(text string) []string {
 	return spotted
 }
 
-// Close takes everything away again, in reverse order.
+// Close removes everything, in reverse order.
 func (c *Canaries) Close() {
 	for _, undo := range slices.Backward(c.closes) {
 		undo()
@@ -230,7 +230,7 @@ func (c *Canaries) Close() {
 	c.closes = nil
 }
 
-// random gives 2n hex digits.
+// random returns 2n hex digits.
 func random(n int) string {
 	b := make([]byte, n)
 	rand.Read(b) // never fails: see crypto/rand

@@ -17,7 +17,7 @@ import (
 )
 
 // arrivalTime is how long to wait until the effects of a guest's last line arrive here: a
-// signal or a datagram is delivered at once, but our goroutine has to wake up for it.
+// signal or a datagram is delivered at once, but our goroutine has to wake up.
 const arrivalTime = 10 * time.Millisecond
 
 // survivorTime is how long a process of a guest may take to disappear after
@@ -28,16 +28,16 @@ const survivorTime = 500 * time.Millisecond
 // it is harmless to any other process that a broad kill would reach.
 var caughtSignals = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGIO, syscall.SIGCONT}
 
-// lastSignal is sent by the host to itself when a guest has ended. The kernel and the Go
-// runtime hand over the lowest number first, so that whatever a guest sent before has
-// arrived when this one does, however busy the machine is.
+// The host sends lastSignal to itself when a guest has ended. The kernel and the Go runtime
+// deliver the lowest number first, so every signal that a guest sent before has arrived
+// when this one does, however busy the machine is.
 const lastSignal = syscall.Signal(64) // SIGRTMAX
 
 func (c *Canaries) awaitEffects() {
 	_ = syscall.Kill(os.Getpid(), lastSignal)
 	select {
 	case <-c.lastSignal:
-	case <-time.After(survivorTime): // a host that may not signal itself
+	case <-time.After(survivorTime): // this host may not signal itself
 	}
 	time.Sleep(arrivalTime)
 }
@@ -98,24 +98,24 @@ func (c *Canaries) plantListeners() {
 	c.plantPacket("abstractgram", "unixgram", "@"+c.mark+"-datagram")
 }
 
-// place is what a guest needs to know of a listener: a port, a path, or an
-// abstract name without its leading NUL.
-func (c *Canaries) place(key string, addr net.Addr) {
+// publish puts the address of a listener into the context: a port, a path, or an abstract
+// name without its leading NUL.
+func (c *Canaries) publish(key string, addr net.Addr) {
 	if _, port, err := net.SplitHostPort(addr.String()); err == nil && !strings.HasPrefix(addr.Network(), "unix") {
 		c.context[key], _ = strconv.Atoi(port)
 		return
 	}
 	name := addr.String()
 	if !strings.HasPrefix(name, "@") {
-		// The umask must not stand in for a wall.
+		// The umask must not act as a wall.
 		_ = os.Chmod(name, 0o777)
 	}
 	c.context[key] = strings.TrimPrefix(name, "@")
 }
 
 func (c *Canaries) plantStream(key, network, address string) {
-	// Server-side TCP Fast Open is set as well as the host allows it: an
-	// attempt to connect by it must not fail because nobody listens for it.
+	// Enable TCP Fast Open if the host allows it: an attempt to connect with it must
+	// not fail because the listener lacks it.
 	config := net.ListenConfig{Control: func(network, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) {
 			if strings.HasPrefix(network, "tcp") {
@@ -128,7 +128,7 @@ func (c *Canaries) plantStream(key, network, address string) {
 		return
 	}
 	secret := c.secret(key)
-	c.place(key, listener.Addr())
+	c.publish(key, listener.Addr())
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -149,7 +149,7 @@ func (c *Canaries) plantPacket(key, network, address string) {
 		return
 	}
 	secret := c.secret(key)
-	c.place(key, conn.LocalAddr())
+	c.publish(key, conn.LocalAddr())
 	go func() {
 		buf := make([]byte, 512)
 		for {
@@ -166,8 +166,8 @@ func (c *Canaries) plantPacket(key, network, address string) {
 	c.closes = append(c.closes, func() { _ = conn.Close() })
 }
 
-// plantDescriptor leaks a descriptor as a careless embedder would: without
-// O_CLOEXEC, so that every process started from now on inherits it.
+// plantDescriptor leaks a descriptor, as a careless embedder might: without O_CLOEXEC, so
+// that every process started later inherits it.
 func (c *Canaries) plantDescriptor() error {
 	path := filepath.Join(c.dir, "leaked.txt")
 	if err := os.WriteFile(path, []byte(c.secret("descriptor")), 0o600); err != nil {
@@ -182,18 +182,18 @@ func (c *Canaries) plantDescriptor() error {
 	return nil
 }
 
-// checkSharedMemoryDirectory looks for what a guest put into the host's /dev/shm.
+// checkSharedMemoryDirectory looks for a guest's file in the host's /dev/shm.
 func (c *Canaries) checkSharedMemoryDirectory() []string {
 	path := filepath.Join("/dev/shm", c.context["marker"].(string))
 	if _, err := os.Lstat(path); err != nil {
 		return nil
 	}
-	_ = os.Remove(path) // what counts is that it was there
-	return []string{"the host's " + path + " was made"}
+	_ = os.Remove(path) // it counts as an escape even if this fails
+	return []string{"the host's " + path + " was created"}
 }
 
-// checkSurvivors looks for processes that carry the marker as their name or
-// argument and outlived their run.
+// checkSurvivors looks for processes that have the marker as their name or an argument
+// and outlived their run.
 func (c *Canaries) checkSurvivors() []string {
 	marker := c.context["marker"].(string)
 	deadline := time.Now().Add(survivorTime)
@@ -227,7 +227,7 @@ func tagged(marker string) []int {
 	return pids
 }
 
-// checkPriority compares this process's nice value with that of now.
+// checkPriority returns a check whether this process's nice value has changed.
 func (c *Canaries) checkPriority() func() []string {
 	was, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {

@@ -2,9 +2,8 @@
 
 package attack
 
-// plantHost adds nothing here: the walls of the other systems are tried with
-// files, the environment and the limits alone, and attempts that want more
-// say that it is missing.
+// plantHost adds nothing here: on other systems the attempts use only files, the
+// environment and the limits, and those that need more report it as missing.
 func (c *Canaries) plantHost() error { return nil }
 
 func (c *Canaries) awaitEffects() {}

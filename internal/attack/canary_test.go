@@ -9,7 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// shortTempDir is short enough for the path of a Unix socket, and open to all.
+// shortTempDir returns a directory that is short enough for the path of a Unix socket, and
+// open to all users.
 func shortTempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cdn")
@@ -33,7 +34,7 @@ func plant(t *testing.T) *Canaries {
 	return c
 }
 
-func TestUntouchedCanariesAreSilent(t *testing.T) {
+func TestCheckReportsNothingForUntouchedCanaries(t *testing.T) {
 	c := plant(t)
 	if touched := c.Check(); len(touched) > 0 {
 		t.Errorf("touched: %v", touched)
@@ -42,13 +43,13 @@ func TestUntouchedCanariesAreSilent(t *testing.T) {
 		text, ok := value.(string)
 		for name, secret := range c.secrets {
 			if ok && strings.Contains(text, secret) {
-				t.Errorf("the context gives away the secret of %s in %s", name, key)
+				t.Errorf("the context has the secret of %s in %s", name, key)
 			}
 		}
 	}
 }
 
-func TestCheckSeesFiles(t *testing.T) {
+func TestCheckReportsChangedFiles(t *testing.T) {
 	for name, touch := range map[string]func(path string) error{
 		"write":    func(p string) error { return os.WriteFile(p, []byte("x"), 0) },
 		"truncate": func(p string) error { return os.Truncate(p, 0) },
@@ -92,11 +93,11 @@ func TestSpotFindsSecretsAnywhere(t *testing.T) {
 		}
 	}
 	if spotted := c.Spot(run.Result{Stdout: c.mark}); len(spotted) > 0 {
-		t.Errorf("the mark alone is no secret: %v", spotted)
+		t.Errorf("the mark alone is not a secret: %v", spotted)
 	}
 }
 
-func TestCloseTakesEverythingAway(t *testing.T) {
+func TestCloseRemovesEverything(t *testing.T) {
 	c := plant(t)
 	name := c.Context()["env_name"].(string)
 	if os.Getenv(name) == "" {
@@ -107,6 +108,6 @@ func TestCloseTakesEverythingAway(t *testing.T) {
 		t.Error("the variable is still set")
 	}
 	if _, err := os.Stat(c.dir); err == nil {
-		t.Error("the directory is still there")
+		t.Error("the directory still exists")
 	}
 }

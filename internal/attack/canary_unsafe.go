@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plantMemory keeps a secret in this process's memory and tells its address:
-// that of a Go object on the heap does not change.
+// plantMemory keeps a secret in this process's memory and puts its address into the
+// context: the address of a Go object on the heap does not change.
 func (c *Canaries) plantMemory() {
 	memory := []byte(c.secret("memory"))
 	c.context["memory_address"] = int64(uintptr(unsafe.Pointer(unsafe.SliceData(memory))))
@@ -24,8 +24,8 @@ type message struct {
 	text [96]byte
 }
 
-// plantIPC makes System V and POSIX objects that anybody in this namespace
-// may open. Each is optional: a host may be built without them.
+// plantIPC creates System V and POSIX objects that any process in this namespace may
+// open. Each is optional: a kernel may be built without them.
 func (c *Canaries) plantIPC() {
 	const everybody = unix.IPC_CREAT | unix.IPC_EXCL | 0o666
 	var seed [4]byte

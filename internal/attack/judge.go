@@ -13,11 +13,11 @@ import (
 
 // The states of a Verdict.
 const (
-	StateHeld    = "held"    // tried, and nothing was gained
-	StateEscaped = "escaped" // a promise was broken
-	StateBroken  = "broken"  // the attempt itself went wrong: it shows nothing
-	StateSlow    = "slow"    // its time was up before it had tried all: it shows nothing yet
-	StateSkipped = "skipped" // this host has none of the walls, or lacks what is attacked
+	StateHeld    = "held"    // it tried, and gained nothing
+	StateEscaped = "escaped" // it broke a promise
+	StateBroken  = "broken"  // the attempt itself failed: it shows nothing
+	StateSlow    = "slow"    // it ran out of time before it had tried everything: it shows nothing yet
+	StateSkipped = "skipped" // this host has none of the walls, or lacks the target
 )
 
 // Verdict is what one attempt showed.
@@ -25,16 +25,16 @@ type Verdict struct {
 	Attempt Attempt
 	State   string
 	Detail  string
-	// Absent names what the act would have needed, and what does not exist there.
+	// Absent names what the act needs and what does not exist there.
 	Absent []string
 	Result run.Result
 }
 
-// claim is what a script says of itself.
+// claim is what a script reports about itself.
 type claim struct {
 	Escaped *bool  `json:"escaped"`
 	Detail  string `json:"detail"`
-	// Missing names what the script could not do without.
+	// Missing names what the script needs and the host lacks.
 	Missing string `json:"missing"`
 	// Absent names what does not exist where the script ran.
 	Absent []string `json:"absent"`
@@ -44,12 +44,11 @@ type claim struct {
 // busy machine before that counts as a limit that does not hold.
 const graceWall = 3 * time.Second
 
-// graceCPU covers that the kernel counts whole seconds.
+// graceCPU allows for the kernel, which counts whole seconds.
 const graceCPU = 2 * time.Second
 
-// Judge decides from the evidence, the outside's first: what the host saw,
-// then how the run ended, and only then what the script says. On a slow host, at
-// pace, what is measured may be so much later.
+// Judge decides from the evidence in this order: what the host saw, how the run ended, and
+// what the script says. On a slow host, pace stretches the time that a limit may be late.
 func Judge(a Attempt, res run.Result, err error, touched []string, pace Pace) Verdict {
 	v := Verdict{Attempt: a, Result: res}
 	say := func(state, format string, args ...any) Verdict {
@@ -65,7 +64,7 @@ func Judge(a Attempt, res run.Result, err error, touched []string, pace Pace) Ve
 	}
 	if len(gained) > 0 {
 		if !anyEnforced(a.Walls, res.Enforcement) {
-			return say(StateSkipped, "needs one of %s, and none of them stands here: %s", join(a.Walls), strings.Join(gained, "; "))
+			return say(StateSkipped, "needs one of %s, and this host has none: %s", join(a.Walls), strings.Join(gained, "; "))
 		}
 		return say(StateEscaped, "%s", strings.Join(gained, "; "))
 	}
@@ -78,13 +77,13 @@ func Judge(a Attempt, res run.Result, err error, touched []string, pace Pace) Ve
 	case res.Outcome != run.Succeeded && a.expects(res):
 		return say(StateHeld, "ended: %s", describe(res))
 	case outOfTime(res.Outcome):
-		return say(StateSlow, "ended before it was done: %s", describe(res))
+		return say(StateSlow, "ran out of time: %s", describe(res))
 	case res.Outcome != run.Succeeded:
 		return say(StateBroken, "ended unexpectedly: %s", describe(res))
 	case !parsed && slices.Contains(a.Expect, run.Succeeded):
-		return say(StateHeld, "came to its end")
+		return say(StateHeld, "finished")
 	case !parsed:
-		return say(StateBroken, "gave no verdict: %.200s", res.Value)
+		return say(StateBroken, "reported no verdict: %.200s", res.Value)
 	case len(said.Absent) > 0:
 		return judgeAbsent(v, said)
 	case said.Missing == "scratch" && (enforced(policy.WallMount, res.Enforcement) || enforced(policy.WallWasm, res.Enforcement)):
@@ -94,22 +93,22 @@ func Judge(a Attempt, res run.Result, err error, touched []string, pace Pace) Ve
 	case said.Missing != "":
 		return say(StateSkipped, "lacks %s: %s", said.Missing, said.Detail)
 	case !slices.Contains(a.Expect, Held):
-		return say(StateBroken, "came to its end, which was not expected: %s", said.Detail)
+		return say(StateBroken, "finished, which was not expected: %s", said.Detail)
 	}
 	return say(StateHeld, "%s", said.Detail)
 }
 
-// expects reports whether the run may end as it did. A trap is to a guest of
-// WebAssembly what a signal is to a process.
+// expects reports whether the run may end as it did. On WebAssembly a trap counts as a
+// signal.
 func (a Attempt) expects(res run.Result) bool {
 	trapped := res.Outcome == run.Trapped && enforced(policy.WallWasm, res.Enforcement)
 	return slices.Contains(a.Expect, res.Outcome) || trapped && slices.Contains(a.Expect, run.Signaled)
 }
 
-// judgeAbsent believes that something does not exist only where that can be, and only
-// of what the attempt's header names: anything else is a mistake in its script.
+// judgeAbsent accepts that something does not exist only on WebAssembly, and only for names
+// in the attempt's header: anything else is a mistake in its script.
 func judgeAbsent(v Verdict, said claim) Verdict {
-	v.State, v.Detail = StateBroken, "says that it does not exist: "+strings.Join(said.Absent, ", ")
+	v.State, v.Detail = StateBroken, "reports as absent: "+strings.Join(said.Absent, ", ")
 	unknown := slices.ContainsFunc(said.Absent, func(name string) bool { return !v.Attempt.mayBeAbsent(name) })
 	if e := v.Result.Enforcement; unknown || e.Tier != policy.TierWasm || !enforced(policy.WallWasm, e) {
 		return v
@@ -118,26 +117,26 @@ func judgeAbsent(v Verdict, said claim) Verdict {
 	return v
 }
 
-// beyondLimits compares what a run used and gave with the limits that the
-// attempt set; those that it left to the policy are not known here.
+// beyondLimits compares a run's usage and output with the limits that the attempt set;
+// the policy's limits are not known here.
 func beyondLimits(l policy.Limits, res run.Result, pace Pace) []string {
 	var beyond []string
 	for _, out := range []struct{ name, text string }{{"stdout", res.Stdout}, {"stderr", res.Stderr}} {
 		if l.Output > 0 && policy.Bytes(len(out.text)) > l.Output {
-			beyond = append(beyond, fmt.Sprintf("%s of %d bytes passed the limit of %v", out.name, len(out.text), l.Output))
+			beyond = append(beyond, fmt.Sprintf("%s of %d bytes exceeds the limit of %v", out.name, len(out.text), l.Output))
 		}
 	}
-	if l.WallTime > 0 && res.Usage.WallTime.Std() > l.WallTime.Std()+pace.of(graceWall) {
+	if l.WallTime > 0 && res.Usage.WallTime.Std() > l.WallTime.Std()+pace.stretch(graceWall) {
 		beyond = append(beyond, fmt.Sprintf("ran for %v with a wall limit of %v", res.Usage.WallTime, l.WallTime))
 	}
-	if l.CPUTime > 0 && res.Usage.CPUTime.Std() > l.CPUTime.Std()+pace.of(graceCPU) {
+	if l.CPUTime > 0 && res.Usage.CPUTime.Std() > l.CPUTime.Std()+pace.stretch(graceCPU) {
 		beyond = append(beyond, fmt.Sprintf("used %v of CPU time with a limit of %v", res.Usage.CPUTime, l.CPUTime))
 	}
 	return beyond
 }
 
-// anyEnforced reports whether one of walls stands. A Result that does not say
-// what stood is no excuse, and the one wall of WebAssembly has to hold everything.
+// anyEnforced reports whether one of walls stands. It is true for a Result without
+// enforcement, and for WebAssembly, whose single wall has to hold everything.
 func anyEnforced(walls []policy.Wall, e run.Enforcement) bool {
 	return len(e.Walls) == 0 || enforced(policy.WallWasm, e) || slices.ContainsFunc(walls, func(w policy.Wall) bool { return enforced(w, e) })
 }

@@ -32,8 +32,8 @@ type junitNote struct {
 	Message string `xml:"message,attr"`
 }
 
-// JUnit writes verdicts in the XML that CI servers read: an escape is a
-// failure, a broken attempt or one that was too slow an error.
+// JUnit writes verdicts as the XML that CI servers read: an escape is a failure; a broken
+// or slow attempt is an error.
 func JUnit(w io.Writer, verdicts []Verdict) error {
 	counts := Counts(verdicts)
 	suite := junitSuite{

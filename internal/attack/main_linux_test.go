@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The attempts that run without walls signal the process group of their host.
-// That must not be the one that other tests share with it.
+// Attempts without walls signal the process group of their host. Other tests must not be in
+// that group.
 func TestMain(m *testing.M) {
-	_ = syscall.Setpgid(0, 0) // EPERM: we lead a session, and so a group, already
+	_ = syscall.Setpgid(0, 0) // EPERM: this process already leads a session, and so a group
 	os.Exit(m.Run())
 }

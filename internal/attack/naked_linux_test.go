@@ -24,10 +24,9 @@ const nobody = 65534
 // that nothing stopped it.
 const nakedPatience = 500 * time.Millisecond
 
-// TestAttemptsEscapeWithoutWalls tests the tests: an attempt that cannot
-// succeed where no wall stands shows nothing where it is held. Each script
-// runs in a plain interpreter, and has to report an escape, touch a canary,
-// run past its limit or flood its output.
+// TestAttemptsEscapeWithoutWalls tests the attempts: one that cannot succeed without walls
+// shows nothing when it is held. Each script runs in a plain interpreter, and has to report
+// an escape, touch a canary, run past its limit or flood its output.
 func TestAttemptsEscapeWithoutWalls(t *testing.T) {
 	const python = "/usr/bin/python3"
 	if _, err := os.Stat(python); err != nil {
@@ -39,7 +38,7 @@ func TestAttemptsEscapeWithoutWalls(t *testing.T) {
 		}
 		t.Run(a.Name, func(t *testing.T) {
 			if endless(a) && !a.Alone {
-				t.Parallel() // they mostly wait, and leave no mark on this process
+				t.Parallel() // they mostly wait, and do not affect this process
 			}
 			uid := os.Getuid()
 			switch {
@@ -61,17 +60,17 @@ func TestAttemptsEscapeWithoutWalls(t *testing.T) {
 				seen += detail + "\n"
 			}
 			if a.Naked.Maybe {
-				t.Skipf("did not escape, which may be (%s): %s", a.Naked.Reason, seen)
+				t.Skipf("did not escape, as expected on some hosts (%s): %s", a.Naked.Reason, seen)
 			}
 			if status, _ := os.ReadFile("/proc/self/status"); strings.Contains(string(status), "Seccomp:\t2") {
 				missing(t, "did not escape, but the tests are themselves behind a filter, as in a container: "+seen)
 			}
-			t.Errorf("did not escape with no wall in the way: %s", seen)
+			t.Errorf("did not escape without walls: %s", seen)
 		})
 	}
 }
 
-// nakedRun gives what was gained, or else what was seen.
+// nakedRun returns what was gained, or else what was observed.
 func nakedRun(t *testing.T, python string, a Attempt, uid int, fork bool) (gained, detail string) {
 	canaries := plant(t)
 	programs, err := a.Runs()
@@ -105,8 +104,8 @@ func nakedRun(t *testing.T, python string, a Attempt, uid int, fork bool) (gaine
 	cmd.Env = append(os.Environ(), "TMPDIR="+scratch)
 	cmd.ExtraFiles = []*os.File{channel}
 	cmd.WaitDelay = time.Second
-	// The group of the test process is part of what is attacked, so that the
-	// child stays in it; its session ends with its parent.
+	// Some attempts target the group of the test process, so the child stays in it. It is
+	// killed with its parent.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if uid != os.Getuid() {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
@@ -140,14 +139,14 @@ func nakedRun(t *testing.T, python string, a Attempt, uid int, fork bool) (gaine
 	case !ended && endless(a):
 		return "was still running after its limit", detail
 	case a.Limits.Output > 0 && stdout.size+stderr.size > int(a.Limits.Output):
-		return fmt.Sprintf("%d bytes came out", stdout.size+stderr.size), detail
+		return fmt.Sprintf("wrote %d bytes", stdout.size+stderr.size), detail
 	case slices.Contains(a.Expect, run.Signaled) && errors.As(waited, &exit) && exit.Sys().(syscall.WaitStatus).Signaled():
 		return "ended by a signal", detail
 	}
 	return "", detail
 }
 
-// head keeps the beginning of a flood and counts the rest.
+// head keeps the start of the output and counts the rest.
 type head struct {
 	bytes.Buffer
 	size int
@@ -160,17 +159,17 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ReadFrom hides Buffer's own, which io.Copy would use instead of Write.
+// ReadFrom hides Buffer's ReadFrom, which io.Copy would use instead of Write.
 func (h *head) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{h}, r)
 }
 
-// endless says whether the attempt is one that only a limit can end.
+// endless reports whether only a limit can end the attempt.
 func endless(a Attempt) bool {
 	return slices.Contains(a.Expect, run.TimedOut) || slices.Contains(a.Expect, run.OutOfCPU)
 }
 
-// missing skips, or fails where the host is promised to have everything.
+// missing skips the test, or fails it if CORDON_REQUIRE_HOST promises a complete host.
 func missing(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {

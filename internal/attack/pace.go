@@ -11,29 +11,29 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Pace is how many times longer a script takes here than where the limits of the
-// attempts were chosen: at least 1. On an emulated or busy machine an attempt with those
-// limits would show nothing but that its time was up.
+// Pace is how many times longer a script takes here than on the machine where the limits
+// of the attempts were chosen: at least 1. On an emulated or busy machine, attempts with
+// those limits would only run out of time.
 type Pace float64
 
 // maxPace bounds how long a proof can take.
 const maxPace = 20
 
-// of stretches a time.
-func (p Pace) of(d time.Duration) time.Duration {
+// stretch multiplies a time by the pace.
+func (p Pace) stretch(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(max(p, 1)))
 }
 
 // calibration is work for the interpreter that every system can do. calibrated is how
-// long it takes on a machine of 2025 that does nothing else.
+// long it takes on an idle machine of 2025.
 const (
 	calibrationName = "calibration.py"
 	calibration     = "import json\nresult = len(json.dumps([str(i * i) for i in range(200000)]))\n"
 	calibrated      = 60 * time.Millisecond
 )
 
-// measure runs the calibration a few times. The quickest counts: that is the machine,
-// and the others are who else uses it; attempts that have bad luck are repeated.
+// measure runs the calibration a few times. The shortest time counts: the others show the
+// load of other programs, and attempts that run out of time are repeated.
 func (s *Suite) measure(ctx context.Context, r Runner) (Pace, error) {
 	var times []time.Duration
 	for range 3 {
@@ -47,7 +47,7 @@ func (s *Suite) measure(ctx context.Context, r Runner) (Pace, error) {
 		case res.OK():
 			times = append(times, res.Usage.WallTime.Std())
 		case !outOfTime(res.Outcome):
-			return 0, errors.New("a script without any attempt does not run here: " + describe(res))
+			return 0, errors.New("a harmless script does not run here: " + describe(res))
 		}
 	}
 	if len(times) == 0 {
@@ -58,14 +58,14 @@ func (s *Suite) measure(ctx context.Context, r Runner) (Pace, error) {
 
 func outOfTime(o run.Outcome) bool { return o == run.TimedOut || o == run.OutOfCPU }
 
-// stretch gives an attempt the time that it needs at a pace. A limit that it may run into
-// is kept: that it holds is a part of what it tries.
+// stretch gives an attempt the time that it needs at a pace. A time limit that it is
+// expected to reach stays: the attempt tests that limit.
 func (a Attempt) stretch(pace Pace, most policy.Limits) Attempt {
 	a.Limits.WallTime = cmp.Or(a.Limits.WallTime, defaultWall)
 	a.Limits.CPUTime = cmp.Or(a.Limits.CPUTime, policy.DefaultLimits().CPUTime)
 	for outcome, limit := range map[run.Outcome]*policy.Duration{run.TimedOut: &a.Limits.WallTime, run.OutOfCPU: &a.Limits.CPUTime} {
 		if !slices.Contains(a.Expect, outcome) {
-			*limit = policy.Duration(pace.of(limit.Std()))
+			*limit = policy.Duration(pace.stretch(limit.Std()))
 		}
 	}
 	a.Limits = a.Limits.Capped(most)

@@ -25,13 +25,13 @@ func TestStretch(t *testing.T) {
 		{"never less", Attempt{Limits: policy.Limits{WallTime: seconds(2), CPUTime: seconds(1)}}, 0.1, seconds(2), seconds(1)},
 		{"a slow host", Attempt{Limits: policy.Limits{WallTime: seconds(2), CPUTime: seconds(1)}}, 7, seconds(14), seconds(7)},
 		{"defaults are stretched, too", Attempt{}, 3, 3 * defaultWall, 3 * policy.DefaultLimits().CPUTime},
-		{"the policy has the last word", Attempt{}, 20, seconds(60), seconds(60)},
+		{"the policy's maxima are kept", Attempt{}, 20, seconds(60), seconds(60)},
 		{
-			"to run out of time is what it tries",
+			"it is expected to run out of time",
 			Attempt{Limits: policy.Limits{WallTime: seconds(2), CPUTime: seconds(1)}, Expect: []run.Outcome{Held, run.OutOfCPU, run.TimedOut}}, 7, seconds(2), seconds(1),
 		},
 		{
-			"one of two limits is what it tries",
+			"it is expected to reach one of two limits",
 			Attempt{Limits: policy.Limits{WallTime: seconds(2), CPUTime: seconds(1)}, Expect: []run.Outcome{run.OutOfCPU}}, 7, seconds(14), seconds(1),
 		},
 	} {
@@ -66,8 +66,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// An attempt that had no time is made once more with all that there is; then it is slow.
-func TestProveRepeatsWhatWasSlow(t *testing.T) {
+// An attempt that ran out of time is repeated with the longest limits; then it is slow.
+func TestProveRepeatsSlowAttempts(t *testing.T) {
 	names := []string{"files/canary_by_path", "files/etc_passwd", "signals/kill_parent"}
 	suite := newSuite(t, names...)
 	tried := map[string][]policy.Duration{}
@@ -81,10 +81,10 @@ func TestProveRepeatsWhatWasSlow(t *testing.T) {
 		}
 		return run.Result{Outcome: run.Succeeded, Value: json.RawMessage(`{"escaped": false}`)}, nil
 	}
-	heard := 0
-	verdicts, err := suite.Prove(t.Context(), fake, func(Verdict) { heard++ })
-	if err != nil || heard != len(names) {
-		t.Fatalf("%d verdicts heard: %v", heard, err)
+	reported := 0
+	verdicts, err := suite.Prove(t.Context(), fake, func(Verdict) { reported++ })
+	if err != nil || reported != len(names) {
+		t.Fatalf("%d verdicts reported: %v", reported, err)
 	}
 	for i, want := range []string{StateSlow, StateHeld, StateHeld} {
 		if verdicts[i].State != want {

@@ -17,35 +17,35 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Runner is what runs guests.
+// Runner runs guests.
 type Runner interface {
 	Run(ctx context.Context, req run.Request) (run.Result, error)
 }
 
-// lanes is how many attempts run at once. Each lane has canaries of its own,
-// so that a touched one is blamed on the right attempt.
+// lanes is how many attempts run at once. Each lane has its own canaries, so that the
+// right attempt is blamed for a touched one.
 const lanes = 2
 
-// defaultWall keeps an attempt that hangs from holding up all others.
+// defaultWall bounds an attempt that hangs.
 const defaultWall = policy.Duration(10 * time.Second)
 
-// graceReturn is how long Run may take beyond the guest's wall limit. A Run
-// that does not come back is a failure of the sandbox, not of the attempt.
+// graceReturn is how long Run may take beyond the guest's wall limit. A Run that does not
+// return is a failure of the sandbox, not of the attempt.
 const graceReturn = 15 * time.Second
 
-// Suite is a set of attempts with the canaries that they are after.
+// Suite is a set of attempts with the canaries that they try to reach.
 type Suite struct {
 	Attempts []Attempt
-	// Tier is asked for in each request; empty lets cordon choose.
+	// Tier is the tier of each request; if it is empty, cordon chooses.
 	Tier policy.Tier
-	// Maxima, where set, are those of the policy: no attempt asks for more.
+	// Maxima are those of the policy, if set: no attempt requests more.
 	Maxima policy.Limits
 
 	canaries []*Canaries
 }
 
-// NewSuite reads all attempts and plants canaries under dir. Make the Runner
-// after it, so that it starts in a host that has something to leak.
+// NewSuite reads all attempts and plants canaries under dir. Create the Runner afterwards,
+// so that the host has something to leak when it starts.
 func NewSuite(dir string) (*Suite, error) {
 	attempts, err := All()
 	if err != nil {
@@ -63,7 +63,7 @@ func NewSuite(dir string) (*Suite, error) {
 	return s, nil
 }
 
-// Keep leaves the attempts of some areas; of all where none is named.
+// Keep removes the attempts of all other areas, unless areas is empty.
 func (s *Suite) Keep(areas []string) error {
 	if len(areas) == 0 {
 		return nil
@@ -75,14 +75,14 @@ func (s *Suite) Keep(areas []string) error {
 	known = slices.Compact(known) // attempts come in the order of their names
 	for _, area := range areas {
 		if !slices.Contains(known, area) {
-			return fmt.Errorf("%q is none: there are %s", area, strings.Join(known, ", "))
+			return fmt.Errorf("%q is not an area: write one of %s", area, strings.Join(known, ", "))
 		}
 	}
 	s.Attempts = slices.DeleteFunc(s.Attempts, func(a Attempt) bool { return !slices.Contains(areas, a.Area) })
 	return nil
 }
 
-// Close takes all canaries away.
+// Close removes all canaries.
 func (s *Suite) Close() {
 	for _, c := range s.canaries {
 		c.Close()
@@ -96,7 +96,7 @@ func Prove(ctx context.Context, r Runner, progress func(Verdict)) ([]Verdict, er
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	// Only the walls may keep a guest out, not the mode of this directory.
+	// Only the walls may stop a guest, not the mode of this directory.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -108,10 +108,9 @@ func Prove(ctx context.Context, r Runner, progress func(Verdict)) ([]Verdict, er
 	return s.Prove(ctx, r, progress)
 }
 
-// Prove runs the attempts of s in r, each as a request of its own, and gives
-// their verdicts in order. progress, if any, hears of each as it ends, one at
-// a time. An error means that ctx ended, or that nothing runs in r; the verdicts so
-// far come with it.
+// Prove runs the attempts of s in r, each as a separate request, and returns their verdicts
+// in order. progress, if not nil, is called with each verdict, one at a time. An error means
+// that ctx ended, or that nothing runs in r; it comes with the verdicts so far.
 func (s *Suite) Prove(ctx context.Context, r Runner, progress func(Verdict)) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(s.Attempts))
 	done := make([]bool, len(s.Attempts))
@@ -161,7 +160,7 @@ func (s *Suite) Prove(ctx context.Context, r Runner, progress func(Verdict)) ([]
 		}
 	}
 
-	// Once more, with nobody beside them and all the time that there is.
+	// Repeat slow attempts, one at a time and with the longest limits.
 	pace, again = maxPace, true
 	for _, i := range slow {
 		if ctx.Err() == nil {
@@ -178,8 +177,8 @@ func (s *Suite) Prove(ctx context.Context, r Runner, progress func(Verdict)) ([]
 	return ended, ctx.Err()
 }
 
-// attempt does the runs of one attempt; the last one's verdict counts, unless
-// an earlier one shows more.
+// attempt makes the runs of one attempt. The verdict is that of the first run that is not
+// held, or of the last run.
 func (s *Suite) attempt(ctx context.Context, r Runner, c *Canaries, a Attempt, pace Pace) Verdict {
 	programs, err := a.Runs()
 	if err != nil {
@@ -189,7 +188,7 @@ func (s *Suite) attempt(ctx context.Context, r Runner, c *Canaries, a Attempt, p
 	given := c.Context()
 	var v Verdict
 	for i, program := range programs {
-		limit := a.Limits.WallTime.Std() + pace.of(graceReturn)
+		limit := a.Limits.WallTime.Std() + pace.stretch(graceReturn)
 		bounded, cancel := context.WithTimeout(ctx, limit)
 		res, err := r.Run(bounded, run.Request{
 			Script: run.Script{Source: program, Name: a.Name + ".py", Context: given}, Tier: s.Tier, Limits: a.Limits,
@@ -202,7 +201,7 @@ func (s *Suite) attempt(ctx context.Context, r Runner, c *Canaries, a Attempt, p
 			touched = append(touched, other.Spot(res)...)
 		}
 		if late {
-			touched = append(touched, fmt.Sprintf("the run did not come back within %v", limit))
+			touched = append(touched, fmt.Sprintf("the run did not return within %v", limit))
 		}
 		v = Judge(a, res, err, touched, pace)
 		if last := i == len(programs)-1; last || v.State != StateHeld {
@@ -219,7 +218,7 @@ func (s *Suite) attempt(ctx context.Context, r Runner, c *Canaries, a Attempt, p
 	return Judge(a, run.Result{}, errors.New("the script has no runs"), nil, pace)
 }
 
-// Counts sums up verdicts by state.
+// Counts counts verdicts by state.
 func Counts(verdicts []Verdict) map[string]int {
 	counts := map[string]int{StateHeld: 0, StateEscaped: 0, StateBroken: 0, StateSlow: 0, StateSkipped: 0}
 	for _, v := range verdicts {
@@ -228,7 +227,7 @@ func Counts(verdicts []Verdict) map[string]int {
 	return counts
 }
 
-// Failed lists the verdicts that show a broken promise, or that an attempt is wrong.
+// Failed returns the verdicts that are escaped or broken.
 func Failed(verdicts []Verdict) []Verdict {
 	return slices.DeleteFunc(slices.Clone(verdicts), func(v Verdict) bool {
 		return v.State != StateEscaped && v.State != StateBroken

@@ -2,13 +2,13 @@ import struct, types, opcode
 
 
 def data_of(block):
-    """Where the bytes of a bytes object lie."""
+    """Return the address of the bytes in a bytes object."""
     return id(block) + bytes.__basicsize__ - 1
 
 
 def object_at(address):
-    """Take what lies at an address for an object. Nobody looks whether a constant
-    that code wants is among those that it has."""
+    """Use the memory at an address as an object. The interpreter does not check whether
+    the index of a constant is in range."""
     slot = struct.pack("P", address)
     empty = (lambda: None).__code__
     first = id(empty.co_consts) + tuple.__basicsize__
@@ -27,15 +27,15 @@ _kept = []
 
 
 def view(address, size):
-    """All memory from an address on, as a bytearray that nobody made."""
+    """Return the memory from an address on, as a forged bytearray."""
     fake = struct.pack("nPnnPPn", 1 << 20, id(bytearray), size, size, address, address, 0)
     _kept.append(fake)
     return object_at(data_of(fake))
 
 
-# What cannot read its own memory would be held for the wrong reason.
+# If this does not work, the attempt would be held for the wrong reason.
 known = bytes(range(100, 164))
 if view(data_of(known), 64)[:] != known:
-    raise RuntimeError("memory does not show what is known to lie there")
+    raise RuntimeError("the view of a known object does not show its bytes")
 
 

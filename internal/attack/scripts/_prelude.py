@@ -6,19 +6,19 @@ class Held(Exception):
 
 
 class Missing(Exception):
-    """What the attempt starts from is not there: it shows nothing."""
+    """The attempt lacks something that it needs: it shows nothing."""
 
 
 class Absent(AttributeError):
-    """The act has no function on WebAssembly: what does not exist cannot be used."""
+    """A function that the act needs does not exist on WebAssembly."""
 
     def __str__(self):
         return ", ".join(self.args) + (" does not exist there" if len(self.args) == 1 else " do not exist there")
 
 
 def lacks(*names):
-    """Has each name raise Absent where it is used: those that the header gives as
-    absent. One that is there after all, or that is no name, is a mistake."""
+    """Make each name that the header lists as absent raise Absent when it is used. A
+    name that exists, or that is invalid, is a mistake."""
     if sys.platform != "wasi":
         return
     import importlib
@@ -35,12 +35,13 @@ def lacks(*names):
             sys.modules[name] = module
         for member in [""] if members == [""] else members or ():
             if member == "" or hasattr(module, member):
-                raise RuntimeError("%s.%s is there, and the header says that it is absent" % (name, member))
+                raise RuntimeError("%s.%s exists, but the header lists it as absent" % (name, member))
         module.__getattr__ = lacking(name, members)
 
 
 def lacking(name, members):
-    """What a module does for those that are missing in it; for all, if it is itself."""
+    """Return the __getattr__ of a module that raises Absent for missing members, or for
+    all if the module itself is missing."""
     def getter(member):
         if members is None and not member.startswith("__"):
             raise Absent(name)
@@ -52,7 +53,7 @@ def lacking(name, members):
 
 
 def judged(attempt, *failures):
-    """Run attempt: what it returns was gained; an error of the act means held."""
+    """Run the attempt: its return value was gained; an error of the act means held."""
     try:
         gained = attempt()
     except Missing as e:
@@ -84,14 +85,14 @@ def any_of(*routes):
 
 
 def need(name):
-    """A canary that the host may not have been able to plant."""
+    """Return a canary, which the host may not have been able to plant."""
     if context.get(name) in (None, False):
         raise Missing("canary " + name)
     return context[name]
 
 
 def scratch():
-    """A new directory of the guest's own."""
+    """Return a new directory in the guest's scratch space."""
     path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "attempt-%d" % os.getpid())
     try:
         os.makedirs(path, exist_ok=True)
@@ -101,7 +102,7 @@ def scratch():
 
 
 def somewhere():
-    """A directory to try things on: the guest's own, or else one of the host's."""
+    """Return a directory to try things in: the guest's, or else the host's."""
     try:
         return scratch()
     except Missing:
@@ -109,20 +110,19 @@ def somewhere():
 
 
 def library():
-    """A file of the standard library. On WebAssembly all of it is one."""
+    """Return a file of the standard library. On WebAssembly the library is one file."""
     if sys.platform == "wasi":
         return sys.path[0]
     return os.__file__
 
 
 def parent():
-    """The number of the process that started this one; that of the first, where
-    processes have none."""
+    """Return the pid of the parent, or 1 on WebAssembly."""
     return 1 if sys.platform == "wasi" else os.getppid()
 
 
 def start(*threads):
-    """Start threads, of which WebAssembly has none."""
+    """Start threads, which WebAssembly lacks."""
     for thread in threads:
         try:
             thread.start()
@@ -133,18 +133,18 @@ def start(*threads):
 
 
 def own_space():
-    """The names of cordon's own code in this interpreter."""
+    """Return the globals of cordon's own code in this interpreter."""
     frame = sys._getframe()
     while frame is not None:
         if "pack" in frame.f_globals and "prepare" in frame.f_globals:
             return frame.f_globals
         frame = frame.f_back
-    raise RuntimeError("none of the frames is cordon's")
+    raise RuntimeError("no frame of cordon's code found")
 
 
 def write_channel(data):
-    """Write to where the host waits for the result: a descriptor, or on WebAssembly,
-    which has none for that, every descriptor and the function that asks the host."""
+    """Write to the result's channel: a descriptor, or on WebAssembly, which has none,
+    every descriptor and the function that calls the host."""
     if sys.platform != "wasi":
         os.write(3, data)
         return
@@ -157,8 +157,8 @@ def write_channel(data):
 
 
 def forge(payload):
-    """Send the host a forged report: as a frame on the channel, or on WebAssembly instead of
-    cordon's own."""
+    """Send the host a forged report: as a frame on the channel, or on WebAssembly
+    instead of cordon's report."""
     if sys.platform != "wasi":
         os.write(3, b"D" + len(payload).to_bytes(4, "little") + payload)
         return

@@ -46,7 +46,7 @@ def architecture(*wanted):
 
 
 def syscall(name, *args):
-    """Make the call itself; every integer goes in with all its 64 bits."""
+    """Make the system call; every integer is passed with all 64 bits."""
     lib = libc()
     if isinstance(name, int):
         number = name

@@ -1,10 +1,10 @@
-"""Runs the attempts with no walls: the harness of TestAttemptsEscapeWithoutWalls.
+"""Runs the attempts without walls: the harness of TestAttemptsEscapeWithoutWalls.
 
 Reads {"programs", "context", "fork"} as JSON from stdin and writes the last
 program's result as JSON to descriptor 3, where cordon's channel would be.
-Attempts on cordon's own names find those of this harness: prepare and pack.
-With "fork", each program runs in a child of this warm interpreter, as in a
-naive fork server; without, all run in this one, as in a naive warm pool.
+Attempts against cordon's own functions find those of this harness: prepare and pack.
+With "fork", each program runs in a child of this warm interpreter, as in a naive fork
+server; without it, all run in this interpreter, as in a naive warm pool.
 """
 import ctypes
 import json
@@ -19,8 +19,8 @@ def run(program, context):
 
 
 def run_forked(program, context):
-    # libc's fork, as a fork server in C would do it: os.fork has hooks, one of
-    # which seeds the random module anew.
+    # libc's fork, as in a fork server written in C: os.fork has hooks, one of which
+    # reseeds the random module.
     r, w = os.pipe()
     pid = ctypes.CDLL(None).fork()
     if pid == 0:
@@ -34,7 +34,7 @@ def run_forked(program, context):
 
 
 def prepare():
-    """What a warm interpreter has: random seeded before the first fork."""
+    """Makes the interpreter warm: random is seeded before the first fork."""
     import random, tempfile, uuid
 
     next(tempfile._get_candidate_names())

@@ -1,4 +1,4 @@
-# attack: make 32-bit system calls by int 0x80, which has other numbers
+# attack: make 32-bit system calls with int 0x80, which uses other numbers
 # class: 2
 # walls: seccomp
 # needs: syscall

@@ -1,4 +1,4 @@
-# attack: switch off address randomisation, or make all memory executable, by personality
+# attack: switch off address randomization, or make all memory executable, with personality
 # class: 1
 # walls: seccomp
 # needs: syscall

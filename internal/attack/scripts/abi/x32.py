@@ -1,4 +1,4 @@
-# attack: make system calls by the x32 numbers, which a filter of x86_64 may not know
+# attack: make system calls with x32 numbers, which a filter for x86_64 may not know
 # class: 2
 # walls: seccomp
 # needs: syscall

@@ -1,11 +1,11 @@
-# attack: write to, move, cut, duplicate, list and at last close every descriptor there is
+# attack: write to, seek, truncate, duplicate, list and finally close every open descriptor
 # class: 11
 # walls: environment pid seccomp
 # expect: held outcome:invalid_output outcome:exited outcome:signaled outcome:timed_out outcome:succeeded outcome:denied
 # limits: wall_time=5s output=64KiB
 # naked: no it would write to whatever the tests have open
 
-# What is gained shows on the host: a canary that changed, or a run that does not end.
+# The host sees a gain: a changed canary, or a run that does not end.
 acts = [lambda fd: os.write(fd, b"\x00rubbish\xff" * 10), lambda fd: os.lseek(fd, 0, 0), lambda fd: os.ftruncate(fd, 0), lambda fd: os.pwrite(fd, b"x", 0),
         lambda fd: os.pread(fd, 10, 1 << 40), lambda fd: os.dup(fd), lambda fd: os.listdir(fd), lambda fd: os.fsync(fd), lambda fd: os.read(fd, 1),
         lambda fd: os.set_blocking(fd, False), lambda fd: os.utime(fd), lambda fd: os.set_inheritable(fd, True), lambda fd: os.close(fd)]

@@ -4,8 +4,8 @@
 
 import stat
 
-# Only the standard streams and the channel of the result may be there, and on
-# WebAssembly the directories that are granted: see descriptors/directories.
+# Only the standard streams and the result's channel may be open, and on WebAssembly
+# the granted directories: see descriptors/directories.
 def attempt():
     found = []
     for fd in list(range(4, 1100)) + [2000, 4096, 65535, 100000]:

@@ -1,4 +1,4 @@
-# attack: push descriptors into the host over the channel of the result
+# attack: send descriptors to the host over the result's channel
 # class: 11
 # walls: seccomp environment
 # absent: socket.send_fds

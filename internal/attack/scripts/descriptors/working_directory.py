@@ -1,11 +1,11 @@
-# attack: find the host's tree in the working directory that was inherited
+# attack: find the host's tree in the inherited working directory
 # class: 11
 # walls: mount landlock environment
 # naked: yes
 
 def attempt():
     def by_name():
-        # A cwd outside of one's root shows as "(unreachable)".
+        # A working directory outside the root shows as "(unreachable)".
         here = os.getcwd()
         return here.startswith("(unreachable)") and "the working directory is outside: " + here
     def climb():

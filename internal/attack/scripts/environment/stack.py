@@ -1,4 +1,4 @@
-# attack: find the environment with which the interpreter was started, at the bottom of the stack
+# attack: find the interpreter's initial environment at the bottom of the stack
 # class: 10
 # walls: environment
 # needs: syscall

@@ -1,4 +1,4 @@
-# attack: reach a file of the host relative to descriptors of directories, and by openat2
+# attack: reach a file of the host relative to directory descriptors, and with openat2
 # class: 20
 # walls: mount landlock
 # needs: syscall
@@ -16,7 +16,7 @@ def attempt():
         how = struct.pack("QQQ", os.O_RDONLY, 0, 0)
         return os.read(syscall("openat2", -100, path.encode(), how, len(how)), 200).decode()
     def by_path_descriptor():
-        # O_PATH opens are not checked for reading; what comes from them is.
+        # An open with O_PATH is not checked for reading; opening the result again is.
         root = os.open(os.path.dirname(path), os.O_PATH)
         os.fchdir(root)
         return read(os.path.basename(path))

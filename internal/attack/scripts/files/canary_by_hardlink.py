@@ -1,4 +1,4 @@
-# attack: make a hard link to a file of the host and read that
+# attack: make a hard link to a file of the host and read it
 # class: 20
 # walls: mount landlock
 # needs: scratch

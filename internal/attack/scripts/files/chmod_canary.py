@@ -5,8 +5,8 @@
 # absent: os.chown os.getgid os.getuid os.setxattr
 # naked: same-uid
 
-# Landlock controls none of these, and an owner may always do them. The C library
-# of WebAssembly says that it did: the file itself is asked.
+# Landlock controls none of these, and an owner may always make them. The C library of
+# WebAssembly reports success without doing anything, so the file is checked.
 def attempt():
     path = context["writable_file"]
     def chmod():

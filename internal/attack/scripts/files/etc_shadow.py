@@ -1,4 +1,4 @@
-# attack: read the host's password hashes in /etc/shadow and its spares
+# attack: read the host's password hashes in /etc/shadow and its backups
 # class: 20
 # walls: mount landlock uid
 # naked: root

@@ -2,7 +2,7 @@
 # class: 20
 # walls: mount landlock
 
-# From a directory that is granted: its own links may lead out as well.
+# Start from a granted directory, whose links may lead out as well.
 STARTS = ("", "/", "../", "../" * 30, "./../", "root/", "up/../../../../", "far/", "far/../", "root/proc/self/root/")
 
 def attempt():

@@ -1,4 +1,4 @@
-# attack: execute a program that was written into the scratch space, also by the dynamic loader
+# attack: execute a program written to the scratch space, also through the dynamic loader
 # class: 22
 # walls: mount landlock seccomp
 # needs: scratch

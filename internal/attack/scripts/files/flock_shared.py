@@ -6,8 +6,8 @@
 
 import fcntl
 
-# File locks are no part of any namespace: two guests that can open the same
-# file can signal each other, or hold each other up.
+# No namespace covers file locks: two guests that can open the same file can signal or
+# block each other.
 def attempt():
     f = open(library(), "rb")
     fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -5,8 +5,8 @@
 
 import glob
 
-# The interpreter may itself live under a home, so seeing the directory is no
-# gain: reading a file that is not part of an installation is.
+# The interpreter may be below a home, so seeing the directory is not a gain; reading a
+# file that is not part of an installation is.
 def attempt():
     homes = [context.get("home", "/root"), "/root"] + glob.glob("/home/*")
     names = (".bash_history", ".bashrc", ".profile", ".ssh/id_rsa", ".ssh/authorized_keys", ".netrc", ".gitconfig")

@@ -2,7 +2,7 @@
 # class: 20
 # walls: mount landlock
 
-# The interpreter's own directories are there; these would not be.
+# The interpreter's directories may be visible; these must not be.
 def attempt():
     foreign = {"boot", "home", "media", "mnt", "opt", "root", "run", "srv", "sys", "var"}
     def many():

@@ -6,7 +6,7 @@
 
 import mmap, shutil
 
-# noexec on the mount is what stops this; exec is not involved.
+# Only noexec on the mount stops this: there is no exec.
 def attempt():
     libc()
     import _ctypes

@@ -1,4 +1,4 @@
-# attack: make a device node of one's own for the disk or the kernel's memory
+# attack: make a device node for the disk or the kernel's memory
 # class: 20
 # walls: capabilities seccomp landlock
 # absent: os.makedev os.mknod
@@ -15,7 +15,7 @@ def attempt():
             os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
             return "made and opened device %d:%d" % (major, minor)
         except OSError as e:
-            # nodev stops the use; having made the node is a gain all the same.
+            # nodev stops its use, but making the node is already a gain.
             return "made device %d:%d (opening it: %s)" % (major, minor, e)
         finally:
             os.unlink(path)

@@ -1,4 +1,4 @@
-# attack: read a file of mode 000 by the power to override permissions
+# attack: read a file of mode 000 with a capability that overrides permissions
 # class: 6
 # walls: capabilities uid
 # needs: scratch

@@ -1,12 +1,12 @@
-# attack: leave pipes, link loops, sparse files, deep directories and odd names behind to trip who cleans up
+# attack: leave pipes, link loops, sparse files, deep directories and odd names that break a cleanup
 # class: 15
 # walls: mount landlock
 # needs: scratch
 # absent: os.mkfifo
-# naked: no it harms nobody without a collector
+# naked: no it has no effect without a collector
 
-# Nothing is gained inside; the run must come back in time and the next
-# attempts must still work.
+# The guest gains nothing; the run must return in time and the next attempts must still
+# work.
 def attempt():
     here = scratch()
     names = ("-rf", "new\nline", "\x1b[2J", b"\xff\xfe".decode("utf-8", "surrogateescape"), "x" * 255)

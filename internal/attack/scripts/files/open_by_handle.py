@@ -1,4 +1,4 @@
-# attack: open the host's root by file handle, past all paths
+# attack: open the host's root by file handle, without a path
 # class: 1
 # walls: capabilities seccomp
 # needs: syscall
@@ -6,8 +6,8 @@
 
 import struct
 
-# The "shocker": an inode number on the file system that any open file lies on
-# is enough, wherever one's own root is.
+# The "shocker" exploit: an inode number on the file system of any open file is enough,
+# wherever the process's root is.
 def attempt():
     mount = os.open(os.path.dirname(library()), os.O_RDONLY)
     def open_handle(handle):

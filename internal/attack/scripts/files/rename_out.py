@@ -1,4 +1,4 @@
-# attack: move a file out of the scratch space into a directory of the host, and one of the host's in
+# attack: move a file from the scratch space to the host, and one from the host to the scratch space
 # class: 20
 # walls: mount landlock
 # needs: scratch

@@ -7,8 +7,8 @@
 
 import shutil
 
-# The bit may be set on one's own file; what counts is whether it would work:
-# as root's, on a file system that honours it.
+# The bit may be set on the guest's own file. It is a gain only if it would work: on a
+# file of root, on a file system that honors it.
 def attempt():
     program = os.path.join(scratch(), "program")
     shutil.copyfile(os.path.realpath(sys.executable), program)

@@ -1,9 +1,9 @@
-# attack: learn by stat, access and statx that a file of the host exists and how large it is
+# attack: learn with stat, access and statx that a file of the host exists, and its size
 # class: 9
 # walls: mount
 # needs: syscall
 
-# Landlock does not see these calls: only a root of its own hides the host.
+# Landlock does not cover these calls: only a private root hides the host.
 def attempt():
     path = context["canary_file"]
     def by_statx():

@@ -1,4 +1,4 @@
-# attack: win a race between a harmless file and a link to the host's file
+# attack: exchange a harmless file for a link to the host's file at the right moment
 # class: 20
 # walls: mount landlock
 # needs: scratch threads

@@ -3,9 +3,9 @@
 # walls: mount landlock
 # needs: syscall
 
-# truncate(2) takes a path, and O_TRUNC acts before anybody can write. Landlock knows
-# both only since ABI 3; to it a file that is opened with access mode 3 has neither
-# reader nor writer.
+# truncate(2) takes a path, and O_TRUNC truncates without write access. Landlock covers
+# both only since ABI 3; it takes a file that is opened with access mode 3 as neither
+# read nor written.
 def attempt():
     path = context["writable_file"]
     def by_path():

@@ -1,4 +1,4 @@
-# attack: watch what other runs do with the interpreter's files by inotify and fanotify
+# attack: watch other runs use the interpreter's files with inotify and fanotify
 # class: 8
 # walls: seccomp
 # needs: syscall

@@ -1,9 +1,9 @@
-# attack: make, link, move and delete files in every directory there is, by path and by descriptor
+# attack: make, link, move and delete files in every existing directory, by path and by descriptor
 # class: 20
 # walls: mount landlock uid
 # naked: no it would leave things behind
 
-# The scratch space is the guest's own, where there is one, as /dev/shm may be.
+# The scratch space, if there is one, is the guest's own, and so may /dev/shm be.
 OWN = (os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm")
 
 def attempt():
@@ -32,7 +32,7 @@ def attempt():
         return "opened %s for writing: %d" % (path, fd)
     routes = [lambda w=w, f=f: w(os.path.join(f, name)) for f in directories for w in (made, directory, link, hard_link)]
     if sys.platform == "wasi":
-        # Elsewhere nobody knows which descriptor is that of the scratch space.
+        # On other tiers the descriptor of the scratch space is unknown.
         own = os.stat("/tmp")
         def is_own(fd):
             try:

@@ -3,7 +3,7 @@
 # walls: mount landlock uid
 # naked: root
 
-# What one guest plants here, every later interpreter would import.
+# Every later interpreter would import what a guest plants here.
 def attempt():
     directory = os.path.dirname(library())
     def change():

@@ -1,4 +1,4 @@
-# attack: make files in /, /etc, /usr, /dev and other directories of the system
+# attack: make files in /, /etc, /usr, /dev and other system directories
 # class: 20
 # walls: mount landlock uid
 # naked: root

@@ -2,8 +2,7 @@
 # class: 8
 # walls: mount landlock
 
-# A guest may have a /dev/shm of its own: only the host can say whose it was,
-# so that nothing is claimed here.
+# A guest may have a private /dev/shm. Only the host can tell, so this reports no gain.
 def attempt():
     with open("/dev/shm/" + context["marker"], "w") as f:
         f.write("was here")

@@ -4,8 +4,8 @@
 # needs: syscall
 # naked: no it would administer the machine
 
-# Arguments that would do no harm if the call were let through; that the
-# kernel looked at them at all (EFAULT, EINVAL, ENOENT …) counts as a gain.
+# The arguments do no harm if the call is allowed; any answer of the kernel about them
+# (EFAULT, EINVAL, ENOENT …) counts as a gain.
 import errno
 
 def attempt():

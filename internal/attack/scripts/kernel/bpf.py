@@ -1,4 +1,4 @@
-# attack: load programs and maps into the kernel by bpf
+# attack: load programs and maps into the kernel with bpf
 # class: 1
 # walls: seccomp capabilities
 # needs: syscall

@@ -1,4 +1,4 @@
-# attack: open a second table of system calls by io_uring
+# attack: make system calls through io_uring
 # class: 1
 # walls: seccomp
 # needs: syscall

@@ -1,4 +1,4 @@
-# attack: keep something in the kernel's keyrings, which outlive the run
+# attack: keep data in the kernel's keyrings, which outlive the run
 # class: 8
 # walls: seccomp
 # needs: syscall

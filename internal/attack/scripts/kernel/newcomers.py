@@ -1,4 +1,4 @@
-# attack: make every system call that the filter's author had not heard of
+# attack: make every system call with a number that the filter does not name
 # class: 1
 # walls: seccomp
 # needs: syscall
@@ -6,8 +6,8 @@
 
 import errno
 
-# Denied or unknown: both are fine. Anything else means that a number from
-# beyond the list got through to the kernel.
+# Denied and unknown are both fine. Any other answer means that a number that is not on
+# the list reached the kernel.
 def attempt():
     reached = []
     for number in (424, 425, 428, 430, 438, 440, 442, 443, 447, 448, 453, 457, 458, 459, 460, 461, 463, 467, 500, 600, 1 << 20):

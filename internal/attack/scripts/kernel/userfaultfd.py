@@ -1,4 +1,4 @@
-# attack: stop the kernel in the middle of a copy by userfaultfd
+# attack: stop the kernel in the middle of a copy with userfaultfd
 # class: 1
 # walls: seccomp
 # needs: syscall

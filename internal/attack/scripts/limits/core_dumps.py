@@ -2,7 +2,7 @@
 # class: 10
 # walls: rlimit
 # absent: resource
-# naked: yes maybe the host may allow none itself
+# naked: yes maybe the host may not allow any
 
 import resource
 

@@ -1,4 +1,4 @@
-# attack: change the limits of the host's processes by prlimit
+# attack: change the limits of the host's processes with prlimit
 # class: 13
 # walls: seccomp pid uid
 # needs: syscall
@@ -7,7 +7,7 @@
 
 import resource
 
-# Read only: that the kernel tells them is gain enough.
+# This only reads them: an answer of the kernel is already a gain.
 def attempt():
     def ask(pid):
         def route():

@@ -3,7 +3,7 @@
 # walls: rlimit seccomp
 # needs: syscall
 # absent: resource
-# naked: no the plain host may set no limits that could be raised
+# naked: no the host may have no limits to raise
 
 import resource, struct
 

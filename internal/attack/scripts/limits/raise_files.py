@@ -1,4 +1,4 @@
-# attack: raise the limit of open files, and open them
+# attack: raise the limit on open files, and open more
 # class: 7
 # walls: rlimit seccomp
 # absent: resource

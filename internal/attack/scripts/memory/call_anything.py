@@ -1,13 +1,13 @@
-# attack: call every function there is by its number, through an object with a type of one's own making
+# attack: call every function by its number, through an object with a forged type
 # class: 13
 # walls: pid seccomp uid rlimit
 # needs: memory
 # limits: wall_time=5s
 # expect: held outcome:signaled outcome:timed_out outcome:out_of_cpu outcome:raised outcome:out_of_memory outcome:exited outcome:invalid_output
-# naked: no a crash would harm nobody else
+# naked: no a crash affects only the script
 
-# A type is a table of functions. On WebAssembly those are numbers, and a call is
-# checked: it ends by a trap unless a function of that very type has the number.
+# A type is a table of functions. On WebAssembly these are numbers, and calls are
+# checked: a call traps unless a function with that number has the same type.
 def fake(number):
     kind = struct.pack("nP", 1 << 20, id(type)) + struct.pack("P", number) * 200
     thing = struct.pack("nPn", 1 << 20, data_of(kind), 0)

@@ -1,13 +1,13 @@
-# attack: read all of memory with code that takes numbers for objects, in search of the host's secrets
+# attack: search all of memory for the host's secrets, with code that uses numbers as objects
 # class: 13
 # walls: pid seccomp uid rlimit
 # needs: memory
 # limits: wall_time=8s memory=64MiB
 # expect: held outcome:signaled outcome:timed_out outcome:out_of_cpu
-# naked: no a crash would harm nobody else
+# naked: no a crash affects only the script
 
-# The secret begins with what everybody knows, and goes on with 16 digits that only
-# the host has. It is shown as soon as it is found: the next page may be the last.
+# The secret starts with a known mark, followed by 16 digits that only the host knows. It
+# is printed as soon as it is found: reading the next page may end the guest.
 def attempt():
     known = context["mark"].encode() + b"-memory-"
     place, size = (0, 1 << 16) if sys.platform == "wasi" else (id(os) & ~0xFFFF, 1 << 16)

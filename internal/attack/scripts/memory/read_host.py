@@ -1,20 +1,20 @@
-# attack: read a secret at its address in the host's memory, with code that takes numbers for objects
+# attack: read a secret at its address in the host's memory, with code that uses numbers as objects
 # class: 13
 # walls: pid seccomp uid rlimit
 # needs: memory
 # expect: held outcome:signaled
-# naked: no a crash would harm nobody else
+# naked: no a crash affects only the script
 
 def attempt():
     address, size = need("memory_address"), need("memory_size")
     most = 1 << 8 * struct.calcsize("P")
-    # Some address is always there, and most often it is the guest's own: the host looks
-    # whether these bytes are its secret.
+    # The address usually exists, but in the guest's own memory: the host checks whether
+    # these bytes are its secret.
     raise Held("read %r" % bytes(view(address % most, size)[:]))
 
 result = judged(attempt)
 # --- next run ---
-# Where pointers are too short for the address, what is added to them may not be.
+# Where pointers are too short for the address, an offset that is added may reach it.
 def attempt():
     address, size = need("memory_address"), need("memory_size")
     most = 1 << 8 * struct.calcsize("P")

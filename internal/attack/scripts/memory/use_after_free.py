@@ -1,12 +1,12 @@
-# attack: write into freed memory by a buffer that outlives its reader, and make objects of it
+# attack: write to freed memory through a buffer that outlives its reader, and make objects from it
 # class: 13
 # walls: pid seccomp uid rlimit
 # expect: held outcome:signaled outcome:raised outcome:out_of_memory
-# naked: no a crash would harm nobody else
+# naked: no a crash affects only the script
 
 import io, struct
 
-# No crafted code is needed: the reader frees its buffer while a view of it is kept.
+# This needs no crafted code: the reader frees its buffer while a view of it exists.
 class File(io.RawIOBase):
     def readinto(self, buffer):
         global kept

@@ -1,4 +1,4 @@
-# attack: mount by the newer calls: fsopen, fsmount, open_tree, move_mount
+# attack: mount with the newer calls: fsopen, fsmount, open_tree, move_mount
 # class: 1
 # walls: seccomp capabilities
 # needs: syscall

@@ -1,4 +1,4 @@
-# attack: make the interpreter's files writable by a remount
+# attack: make the interpreter's files writable with a remount
 # class: 1
 # walls: seccomp capabilities landlock
 # needs: syscall

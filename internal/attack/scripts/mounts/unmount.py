@@ -1,4 +1,4 @@
-# attack: take mounts away to see what lies beneath, and change the root
+# attack: unmount to see what is underneath, and change the root
 # class: 1
 # walls: seccomp capabilities
 # needs: syscall

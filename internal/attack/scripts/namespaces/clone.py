@@ -1,4 +1,4 @@
-# attack: make a child in new namespaces by clone, with bits that the kernel cuts off
+# attack: make a child in new namespaces with clone, with bits that the kernel ignores
 # class: 3
 # walls: seccomp
 # needs: syscall

@@ -1,4 +1,4 @@
-# attack: enter the host's namespaces by /proc and by a handle on its process
+# attack: enter the host's namespaces through /proc and through a pidfd
 # class: 1
 # walls: seccomp mount capabilities
 # needs: syscall

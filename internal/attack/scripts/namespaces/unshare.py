@@ -1,4 +1,4 @@
-# attack: make namespaces of one's own, and with them the powers of a root
+# attack: make new namespaces, to be root inside them
 # class: 1
 # walls: seccomp
 # needs: syscall

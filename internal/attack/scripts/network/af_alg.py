@@ -1,4 +1,4 @@
-# attack: use the kernel's crypto by AF_ALG
+# attack: use the kernel's crypto through AF_ALG
 # class: 8
 # walls: seccomp
 # naked: yes maybe the kernel may lack it

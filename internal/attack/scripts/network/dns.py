@@ -1,4 +1,4 @@
-# attack: carry data out in a name that is looked up
+# attack: send data out in a name lookup
 # class: 21
 # walls: net seccomp
 # naked: no it would ask the world's name servers

@@ -1,4 +1,4 @@
-# attack: do in a new thread what the first one may not
+# attack: connect from a new thread
 # class: 4
 # walls: seccomp net
 # needs: threads

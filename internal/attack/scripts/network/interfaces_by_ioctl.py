@@ -1,4 +1,4 @@
-# attack: list the host's interfaces by ioctl on a socket pair, with no call to socket
+# attack: list the host's interfaces with ioctl on a socket pair, without calling socket
 # class: 9
 # walls: net seccomp
 # absent: fcntl

@@ -1,11 +1,11 @@
-# attack: install a filter that allows everything over the one that forbids
+# attack: install a filter that allows everything on top of the one that forbids
 # class: 4
 # walls: seccomp net
 # needs: syscall
 
 import socket, struct
 
-# Filters stack and the strictest answer counts; this tries whether it does.
+# Filters stack, and the strictest answer must win; this checks that.
 def attempt():
     try:
         install()

@@ -1,4 +1,4 @@
-# attack: connect by Multipath TCP, which Landlock's TCP rules do not cover
+# attack: connect with Multipath TCP, which Landlock's TCP rules do not cover
 # class: 9
 # walls: net seccomp
 # naked: yes maybe the kernel may lack MPTCP

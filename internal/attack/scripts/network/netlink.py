@@ -1,10 +1,10 @@
-# attack: list the host's interfaces by netlink
+# attack: list the host's interfaces with netlink
 # class: 9
 # walls: net seccomp
 
 import socket, struct
 
-# An own namespace has "lo" alone, and it is down.
+# A new namespace has only "lo", and it is down.
 def attempt():
     s = socket.socket(getattr(socket, "AF_NETLINK", 16), socket.SOCK_RAW, 0)
     s.settimeout(2)

@@ -1,13 +1,13 @@
-# attack: open sockets of every family and type there is
+# attack: open sockets of every family and type
 # class: 1
 # walls: seccomp
 # naked: yes
 
 import socket
 
-# Bluetooth, CAN, TIPC, RDS, SMC, XDP, QIPCRTR, ALG, KCM …: each is code of the
-# kernel that no script needs. Inside an own network namespace they would
-# still be an attack surface. AF_UNIX is not tried here.
+# Bluetooth, CAN, TIPC, RDS, SMC, XDP, QIPCRTR, ALG, KCM …: each is kernel code that no
+# script needs. Even in a new network namespace they are attack surface. AF_UNIX is not
+# tried here.
 def attempt():
     opened = []
     for family in [f for f in range(2, 47) if f != 40]:

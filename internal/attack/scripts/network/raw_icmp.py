@@ -1,4 +1,4 @@
-# attack: send packets of one's own making by raw and ping sockets
+# attack: send forged packets through raw and ping sockets
 # class: 9
 # walls: net seccomp capabilities
 # naked: root

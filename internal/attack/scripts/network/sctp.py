@@ -1,4 +1,4 @@
-# attack: open SCTP, UDP-Lite, DCCP and SMC sockets, which Landlock leaves alone
+# attack: open SCTP, UDP-Lite, DCCP and SMC sockets, which Landlock does not cover
 # class: 9
 # walls: net seccomp
 # naked: yes

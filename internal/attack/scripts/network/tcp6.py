@@ -1,4 +1,4 @@
-# attack: connect to a TCP listener over IPv6, plainly and with a mapped IPv4 address
+# attack: connect to a TCP listener over IPv6, also with a mapped IPv4 address
 # class: 9
 # walls: net seccomp landlock
 

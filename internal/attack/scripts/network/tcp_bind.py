@@ -1,11 +1,11 @@
-# attack: listen on a TCP port for others to connect to
+# attack: listen on a TCP port
 # class: 9
 # walls: net seccomp landlock
 
 import socket
 
-# In an empty network namespace the port exists but nobody can reach it: what
-# counts is an interface that is up, so connect to oneself.
+# In an empty network namespace the port exists but is unreachable. An interface that is
+# up counts as a gain, so the guest connects to itself.
 def attempt():
     server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     server.bind(("0.0.0.0", 0))

@@ -1,10 +1,10 @@
-# attack: connect by TCP Fast Open, which sends with no call to connect
+# attack: connect with TCP Fast Open, which sends without calling connect
 # class: 9
 # walls: net seccomp
 
 import socket
 
-# Landlock's rule on connect() did not see this until Linux 7.2.
+# Landlock's rule for connect() did not cover this before Linux 7.2.
 def attempt():
     s = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     s.settimeout(2)

@@ -1,4 +1,4 @@
-# attack: hide the family of a socket from the filter in bits that the kernel cuts off
+# attack: hide the family of a socket from the filter with bits that the kernel ignores
 # class: 3
 # walls: seccomp net
 # needs: syscall

@@ -1,4 +1,4 @@
-# attack: send a datagram over IPv6, and by broadcast and multicast
+# attack: send a datagram over IPv6, by broadcast and by multicast
 # class: 9
 # walls: net seccomp
 

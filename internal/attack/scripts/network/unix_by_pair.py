@@ -1,4 +1,4 @@
-# attack: reach Unix sockets of the host with one half of a datagram socket pair
+# attack: reach Unix sockets of the host from one end of a datagram socket pair
 # class: 9
 # walls: seccomp mount
 # needs: scratch
@@ -7,8 +7,8 @@
 
 import socket
 
-# socketpair is needed by asyncio; but the halves of a datagram pair may be
-# sent from, or connected, to any address.
+# asyncio needs socketpair, but each end of a datagram pair can send or connect to any
+# address.
 def attempt():
     def send(address):
         a, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)

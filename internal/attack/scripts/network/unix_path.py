@@ -4,7 +4,7 @@
 
 import socket
 
-# Landlock sees these only since 2026; the path of Docker's socket is tried too.
+# Landlock covers these only since 2026; this also tries the path of Docker's socket.
 def attempt():
     def connect(path):
         s = socket.socket(getattr(socket, "AF_UNIX", 1))

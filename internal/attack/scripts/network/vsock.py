@@ -1,4 +1,4 @@
-# attack: reach the hypervisor by AF_VSOCK, which no namespace covers
+# attack: reach the hypervisor through AF_VSOCK, which no namespace covers
 # class: 8
 # walls: seccomp
 # naked: yes maybe the kernel may lack it

@@ -1,4 +1,4 @@
-# attack: be root, or become it
+# attack: be root, or become root
 # class: 6
 # walls: uid capabilities seccomp
 # needs: syscall

@@ -2,9 +2,9 @@
 # class: 6
 # walls: uid userns
 # absent: os.getegid os.getgid os.getgroups
-# naked: no a host may have none
+# naked: no a host process may have no groups
 
-# 65534 is how groups look that a user namespace does not map.
+# Groups that a user namespace does not map appear as 65534.
 def attempt():
     foreign = set(os.getgroups()) - {os.getgid(), os.getegid(), 65534}
     return foreign and "is in the groups %s" % sorted(foreign)

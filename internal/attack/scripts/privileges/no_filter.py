@@ -1,4 +1,4 @@
-# attack: find that no filter stands, in the first thread or a new one
+# attack: find that no filter is installed, in the first thread or a new one
 # class: 4
 # walls: seccomp
 # needs: syscall threads

@@ -1,4 +1,4 @@
-# attack: read the environment of the host, of pid 1 and of the interpreter's start in /proc
+# attack: read the environment of the host, of pid 1 and of the interpreter in /proc
 # class: 10
 # walls: mount landlock
 # naked: same-uid

@@ -5,7 +5,8 @@
 
 import glob
 
-# Opened, never written: the open is the gain, a write would hurt the machine.
+# The files are opened and never written: opening is the gain, a write would harm the
+# machine.
 def attempt():
     names = ["/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper",
              "/proc/self/oom_score_adj", "/proc/self/uid_map"]

@@ -1,4 +1,4 @@
-# attack: write into read-only memory, and into others' memory, through /proc/PID/mem
+# attack: write to read-only memory, and to memory of other processes, through /proc/PID/mem
 # class: 10
 # walls: mount landlock
 # naked: yes

@@ -1,4 +1,4 @@
-# attack: make a child by the clone call itself, also with flags in bits that the kernel cuts off
+# attack: make a child with the clone call itself, also with flags in bits that the kernel ignores
 # class: 3
 # walls: seccomp
 # needs: syscall
@@ -6,7 +6,7 @@
 
 SIGCHLD, CLONE_THREAD, CLONE_VM, CLONE_SIGHAND, CLONE_PARENT = 17, 0x10000, 0x100, 0x800, 0x8000
 
-# A rule "only with CLONE_THREAD" must look at the bits that the kernel uses.
+# A rule "only with CLONE_THREAD" must check the bits that the kernel uses.
 def attempt():
     def clone(flags):
         def route():

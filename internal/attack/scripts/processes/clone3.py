@@ -1,4 +1,4 @@
-# attack: make a child by clone3, whose flags no filter can see
+# attack: make a child with clone3, whose flags no filter can see
 # class: 1
 # walls: seccomp
 # needs: syscall

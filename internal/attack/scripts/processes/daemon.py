@@ -7,7 +7,7 @@
 
 import time
 
-# It carries the marker as its name, which the host looks for.
+# Its name is the marker that the host looks for.
 def attempt():
     pid = os.fork()
     if pid == 0:

@@ -1,10 +1,10 @@
-# attack: replace the guest by another program, by execve and execveat
+# attack: replace the guest with another program, with execve and execveat
 # class: 22
 # walls: seccomp landlock
 # needs: syscall
 # absent: os.execv os.execve
 
-# Success ends this script: the new program shouts.
+# Success ends this script: the new program prints the shout.
 def attempt():
     say = [sys.executable, "-I", "-S", "-c", "print(%r)" % context["shout"]]
     def by_execveat():

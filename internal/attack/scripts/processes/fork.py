@@ -1,4 +1,4 @@
-# attack: make a child by fork and forkpty
+# attack: make a child with fork and forkpty
 # class: 17
 # walls: seccomp
 # absent: os.fork os.forkpty os.waitpid pty

@@ -1,4 +1,4 @@
-# attack: fork until nothing more is possible
+# attack: fork until the machine has no resources left
 # class: 6
 # walls: seccomp rlimit cgroup
 # absent: os.fork

@@ -1,4 +1,4 @@
-# attack: start workers by multiprocessing and concurrent.futures
+# attack: start workers with multiprocessing and concurrent.futures
 # class: 17
 # walls: seccomp
 # limits: wall_time=5s

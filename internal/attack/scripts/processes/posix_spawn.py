@@ -1,4 +1,4 @@
-# attack: start a program by posix_spawn
+# attack: start a program with posix_spawn
 # class: 22
 # walls: seccomp
 # absent: os.posix_spawn os.waitpid

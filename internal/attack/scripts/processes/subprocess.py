@@ -1,4 +1,4 @@
-# attack: start programs by subprocess, os.system, os.popen and os.spawnv
+# attack: start programs with subprocess, os.system, os.popen and os.spawnv
 # class: 22
 # walls: seccomp
 # absent: os.P_WAIT os.spawnv

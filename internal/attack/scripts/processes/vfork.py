@@ -1,4 +1,4 @@
-# attack: make a child by vfork, in machine code
+# attack: make a child with vfork, in machine code
 # class: 17
 # walls: seccomp
 # needs: syscall
@@ -6,7 +6,7 @@
 
 import mmap, subprocess
 
-# The child shares the stack, so it may do nothing but exit: mov eax,58;
+# The child shares the stack, so it may only exit: mov eax,58;
 # syscall; test eax,eax; jnz out; mov edi,7; mov eax,60; syscall; out: ret
 CODE = bytes.fromhex("b83a0000000f0585c0750cbf07000000b83c0000000f05c3")
 

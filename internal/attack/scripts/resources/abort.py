@@ -1,4 +1,4 @@
-# attack: kill oneself, so that the end looks like one of the host's making
+# attack: kill the guest's own process, so that it looks as if the host did
 # class: 16
 # walls: pid seccomp rlimit
 # absent: os.kill

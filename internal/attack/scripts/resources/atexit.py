@@ -1,4 +1,4 @@
-# attack: go on in an exit handler after the script's end
+# attack: keep running in an exit handler after the script's end
 # class: 16
 # walls: pid seccomp rlimit
 # limits: wall_time=700ms

@@ -1,4 +1,4 @@
-# attack: compute for ever in one call that never returns to the interpreter
+# attack: compute forever in one call that never returns to the interpreter
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # limits: wall_time=3s cpu_time=1s

@@ -1,4 +1,4 @@
-# attack: compute for ever in the library's C code: hashes, compression, decimals, translations
+# attack: compute forever in the library's C code: hashes, compression, decimals, translations
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # limits: wall_time=4s cpu_time=1s

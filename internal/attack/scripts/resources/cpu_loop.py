@@ -1,4 +1,4 @@
-# attack: compute for ever
+# attack: compute forever
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # limits: wall_time=3s cpu_time=1s

@@ -1,4 +1,4 @@
-# attack: compute for ever in a power of huge numbers
+# attack: compute forever in a power of huge numbers
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # limits: wall_time=4s cpu_time=1s

@@ -1,4 +1,4 @@
-# attack: compute for ever in a regular expression
+# attack: compute forever in a regular expression
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # limits: wall_time=3s cpu_time=1s

@@ -1,4 +1,4 @@
-# attack: compute for ever in searches of one huge text in another
+# attack: compute forever in searches of one huge text in another
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # limits: wall_time=4s cpu_time=1s

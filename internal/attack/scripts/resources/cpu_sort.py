@@ -1,4 +1,4 @@
-# attack: compute for ever inside of a sort, by a comparison that never ends
+# attack: compute forever inside a sort, with a comparison that never ends
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # limits: wall_time=4s cpu_time=1s

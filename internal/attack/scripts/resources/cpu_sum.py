@@ -1,4 +1,4 @@
-# attack: compute for ever by adding up a range without end
+# attack: compute forever by adding up an endless range
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # limits: wall_time=4s cpu_time=1s

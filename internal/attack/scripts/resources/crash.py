@@ -1,4 +1,4 @@
-# attack: crash the interpreter by a null pointer
+# attack: crash the interpreter with a null pointer
 # class: 16
 # walls: pid seccomp rlimit
 # needs: syscall

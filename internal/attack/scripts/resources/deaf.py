@@ -1,4 +1,4 @@
-# attack: ignore every signal that could end the run, swallow every exception, and go on
+# attack: ignore every signal that could end the run, swallow every exception, and keep running
 # class: 16
 # walls: rlimit cgroup pid seccomp
 # absent: signal.SIG_BLOCK signal.pthread_sigmask

@@ -1,4 +1,4 @@
-# attack: go on in a finalizer and in signal handlers that fire without end
+# attack: keep running in a finalizer and in signal handlers that fire endlessly
 # class: 16
 # walls: pid seccomp rlimit
 # absent: signal.ITIMER_REAL signal.setitimer

@@ -1,9 +1,9 @@
-# attack: keep the host busy with forbidden calls
+# attack: keep the host busy with denied system calls
 # class: 18
 # walls: seccomp
 # limits: wall_time=5s
 # expect: held outcome:denied outcome:timed_out outcome:out_of_cpu
-# naked: no nobody is kept busy
+# naked: no there is no host to keep busy
 
 import socket
 

@@ -1,4 +1,4 @@
-# attack: go on in a thread after the script's end
+# attack: keep running in a thread after the script's end
 # class: 17
 # walls: pid seccomp rlimit
 # needs: syscall threads
@@ -7,7 +7,7 @@
 
 import threading, time
 
-# The process carries the marker: the host looks whether it is still there.
+# The process has the marker: the host checks whether it still exists.
 try:
     libc().prctl(15, context["marker"].encode(), 0, 0, 0)
 except (Missing, Absent):

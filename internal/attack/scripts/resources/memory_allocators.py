@@ -8,8 +8,8 @@ import array, io, itertools
 
 MOST = 96 << 20
 
-# Each one alone, by steps that are small to the limit. What is counted is what
-# the interpreter says that it holds.
+# Each kind grows alone, in steps that are small compared with the limit. The count is
+# the interpreter's own.
 def attempt():
     def growing(make, step):
         def route():

@@ -1,4 +1,4 @@
-# attack: use memory as files that have no name
+# attack: use memory as unnamed files
 # class: 7
 # walls: seccomp cgroup
 # needs: syscall

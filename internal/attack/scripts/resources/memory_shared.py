@@ -1,4 +1,4 @@
-# attack: use memory that belongs to no one process: shared mappings and /dev/zero
+# attack: use memory that belongs to no process: shared mappings and /dev/zero
 # class: 7
 # walls: rlimit cgroup
 # absent: mmap

@@ -1,4 +1,4 @@
-# attack: use each kind of memory up to its own limit, for more in sum
+# attack: use each kind of memory up to its own limit, so that the sum is above the limit
 # class: 7
 # walls: rlimit cgroup
 # absent: mmap
@@ -8,7 +8,7 @@
 
 import mmap
 
-# Half as much again as memory and scratch together would be too much.
+# More than one and a half times memory and scratch together is a gain.
 MOST = (64 + 16) * 3 // 2 << 20
 
 def attempt():

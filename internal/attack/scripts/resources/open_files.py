@@ -3,7 +3,7 @@
 # walls: rlimit
 # limits: open_files=64
 
-# WebAssembly has no devices, but a file of the library can be opened as well.
+# WebAssembly has no devices, so a file of the library is opened there.
 def attempt():
     opened, path = 0, library() if sys.platform == "wasi" else "/dev/null"
     try:

@@ -3,12 +3,12 @@
 # walls: rlimit cgroup
 # limits: wall_time=5s
 # expect: held outcome:signaled outcome:out_of_memory outcome:raised outcome:malformed outcome:timed_out outcome:out_of_cpu
-# naked: no a crash would harm nobody else
+# naked: no a crash affects only the script
 
 import json
 
-# repr comes last: at each level it looks through all that it is in, which takes the
-# square of the depth, and on WebAssembly longer than it has.
+# repr comes last: at each level it searches all outer levels, which takes the square of
+# the depth, and on WebAssembly longer than the time limit.
 sys.setrecursionlimit(10**6)
 deep = []
 for _ in range(50000):

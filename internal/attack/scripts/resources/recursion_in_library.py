@@ -3,7 +3,7 @@
 # walls: rlimit cgroup
 # limits: wall_time=8s cpu_time=8s memory=128MiB
 # expect: held outcome:signaled outcome:out_of_memory outcome:raised outcome:malformed outcome:timed_out outcome:out_of_cpu
-# naked: no a crash would harm nobody else
+# naked: no a crash affects only the script
 
 import ast, copy, json, marshal, pickle, re
 

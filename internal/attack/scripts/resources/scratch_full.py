@@ -1,4 +1,4 @@
-# attack: write more into the scratch space than it may hold
+# attack: write more into the scratch space than its limit
 # class: 7
 # walls: mount landlock cgroup
 # needs: scratch

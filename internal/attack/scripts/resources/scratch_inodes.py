@@ -6,8 +6,8 @@
 # expect: held outcome:out_of_memory outcome:out_of_cpu outcome:timed_out
 # naked: no it leaves many files behind on a real disk
 
-# An empty file takes no page of the tmpfs but a kilobyte of the kernel: the
-# size alone does not bound them.
+# An empty file takes no page of the tmpfs but a kilobyte of kernel memory: the size
+# alone does not bound them.
 def attempt():
     here, made = scratch(), 0
     root = os.open(here, os.O_RDONLY | os.O_DIRECTORY)

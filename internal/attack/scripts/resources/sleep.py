@@ -1,4 +1,4 @@
-# attack: sleep for ever, which no limit of CPU time sees
+# attack: sleep forever, which no CPU time limit notices
 # class: 16
 # walls: pid seccomp rlimit
 # limits: wall_time=500ms

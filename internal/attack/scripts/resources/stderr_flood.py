@@ -1,4 +1,4 @@
-# attack: write without end to stderr, past the interpreter
+# attack: write endlessly to stderr, without the interpreter
 # class: 18
 # walls: rlimit pid seccomp
 # limits: wall_time=1s output=64KiB

@@ -1,4 +1,4 @@
-# attack: stop oneself, so that the run neither ends nor computes
+# attack: stop the guest's own process, so that the run neither ends nor computes
 # class: 16
 # walls: pid seccomp rlimit
 # absent: os.kill

@@ -1,4 +1,4 @@
-# attack: ask the host for what it answers to its own code alone, and with rubbish
+# attack: make the calls to the host that only cordon's own code makes, with valid and invalid data
 # class: 14
 # walls: environment pid seccomp
 # expect: held outcome:invalid_output outcome:out_of_result outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded outcome:denied
@@ -6,8 +6,8 @@
 
 import json, marshal
 
-# The questions of cordon's own start, tools that are not there, and what is no
-# question at all. On other tiers they go to the channel of the result.
+# The calls that cordon makes at its start, unknown tools, and invalid calls. On other
+# tiers they go to the result's channel.
 QUESTIONS = [
     b"", b"boot", b"boot\0", b"code", b"code" + marshal.dumps(compile("1", "x", "eval")), b"serve", b"\xff" * 1000, b"null", b"[]", b"{}", b"5",
     b"{" * 100000, b"[" * 1000000, b'{"tool":' * 20000, json.dumps({"tool": None}).encode(), json.dumps({"tool": "open", "args": ["/etc/passwd"]}).encode(),

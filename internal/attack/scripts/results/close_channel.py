@@ -6,8 +6,8 @@
 # naked: no there is no channel without cordon
 
 if sys.platform == "wasi":
-    # The channel is no descriptor there: all are closed, and the function by which
-    # the host is asked is taken away.
+    # The channel is not a descriptor there: all descriptors are closed, and the function
+    # that calls the host is removed.
     for fd in range(100):
         try:
             os.close(fd)

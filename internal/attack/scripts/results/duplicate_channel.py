@@ -1,4 +1,4 @@
-# attack: keep a second handle on the result's channel and write beside the interpreter
+# attack: keep a duplicate of the result's channel and write to it beside the interpreter
 # class: 14
 # walls: environment pid seccomp
 # needs: threads
@@ -12,8 +12,8 @@ def beside(*_):
     write_channel(b"\x00")
 
 if sys.platform == "wasi":
-    # Nothing can be duplicated there, and nothing runs beside: but each call and
-    # return of cordon's own code can be made to write first.
+    # There are no duplicates and no threads there, but a trace function can write before
+    # each call and return of cordon's own code.
     sys.setprofile(beside)
 else:
     other = os.dup(3)

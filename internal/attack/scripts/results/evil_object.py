@@ -2,7 +2,7 @@
 # class: 14
 # walls: environment pid seccomp
 # expect: outcome:invalid_output
-# naked: no the harness would not take it either
+# naked: no the harness would refuse it, too
 
 class Evil:
     __class__ = property(lambda self: dict)

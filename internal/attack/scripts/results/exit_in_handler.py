@@ -1,4 +1,4 @@
-# attack: leave with a failure from an exit handler, a finalizer or a hook, after the result was set
+# attack: fail in an exit handler, a finalizer or a hook, after the result was set
 # class: 14
 # walls: environment pid seccomp
 # expect: outcome:exited outcome:raised outcome:signaled outcome:invalid_output

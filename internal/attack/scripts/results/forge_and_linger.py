@@ -8,8 +8,8 @@
 
 import marshal, time
 
-# A guest may claim any value: it could have computed it. But its end is the
-# host's to decide: it must be gone when the run is reported.
+# A guest may report any value: it could have computed it. But the host decides its end:
+# the guest must be gone when the run is reported.
 try:
     libc().prctl(15, context["marker"].encode(), 0, 0, 0)
 except (Missing, Absent):

@@ -1,4 +1,4 @@
-# attack: say that all is well and leave with an exit code that says otherwise
+# attack: report success and exit with a code that says otherwise
 # class: 14
 # walls: environment pid seccomp
 # expect: outcome:exited outcome:raised outcome:signaled

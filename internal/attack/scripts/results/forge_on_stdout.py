@@ -6,7 +6,7 @@
 
 import json
 
-# Whoever reads results from the output would believe this.
+# A host that reads results from the output would believe this.
 forged = json.dumps({"status": "ok", "outcome": "succeeded", "result": {"escaped": True, "detail": "the output was believed"}})
 for fd in (1, 2):
     os.write(fd, ("\n" + forged + "\n").encode())

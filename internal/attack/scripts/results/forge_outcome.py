@@ -1,4 +1,4 @@
-# attack: overwrite what the host found out: outcome, violations, enforcement
+# attack: forge what the host decides: outcome, violations, enforcement
 # class: 14
 # walls: environment pid seccomp
 # expect: held outcome:invalid_output outcome:raised outcome:exited

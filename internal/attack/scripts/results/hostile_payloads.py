@@ -1,4 +1,4 @@
-# attack: send a payload that blows up whoever reads it: depth, sizes, code objects, references
+# attack: send a payload that breaks its reader: depth, sizes, code objects, references
 # class: 14
 # walls: environment pid seccomp
 # expect: outcome:invalid_output

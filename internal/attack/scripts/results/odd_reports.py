@@ -1,4 +1,4 @@
-# attack: give the host reports that are none: of other types, empty, huge, and exceptions of every kind
+# attack: send the host invalid reports: of other types, empty, huge, and exceptions of every kind
 # class: 14
 # walls: environment pid seccomp
 # limits: memory=256MiB

@@ -4,8 +4,8 @@
 # expect: held outcome:invalid_output outcome:out_of_result outcome:raised outcome:exited outcome:signaled outcome:out_of_memory outcome:succeeded
 # naked: no there is no channel without cordon
 
-# Whatever becomes of the guest's own report, the host must get one or say that it
-# got none, and the next guest must find nothing of this.
+# Whatever happens to the guest's report, the host must get one or report that it got
+# none, and the next guest must see no trace of this.
 def broken(*args, **kwargs):
     raise ZeroDivisionError("broken by the guest")
 

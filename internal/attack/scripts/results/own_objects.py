@@ -1,4 +1,4 @@
-# attack: find cordon's own objects by the garbage collector, and change what they are and do
+# attack: find cordon's own objects through the garbage collector, and change them
 # class: 14
 # walls: environment pid seccomp
 # limits: wall_time=2s
@@ -7,8 +7,8 @@
 
 import gc, types
 
-# All functions of cordon's own get the code of one that lies; its objects lose what
-# they know; whatever refers to them is emptied.
+# All functions of cordon get the code of a lying one; its objects lose their
+# attributes; containers that refer to them are emptied.
 def lie(*args, **kwargs):
     return b"lie"
 

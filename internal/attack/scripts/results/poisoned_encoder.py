@@ -1,4 +1,4 @@
-# attack: replace the functions by which the interpreter would write the result
+# attack: replace the functions that encode the result
 # class: 14
 # walls: environment pid seccomp
 # expect: held outcome:invalid_output outcome:raised outcome:exited
@@ -6,8 +6,8 @@
 
 import json, marshal
 
-# Whatever the guest does to its own side, the host must get a value or say
-# that it got none.
+# Whatever the guest does to its own side, the host must get a value or report that it
+# got none.
 json.dumps = lambda *a, **k: '{"escaped": true, "detail": "json.dumps was believed"}'
 json.JSONEncoder.default = lambda self, o: {"escaped": True}
 marshal.dumps = lambda *a: b"\xff\xff"

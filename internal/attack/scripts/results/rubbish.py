@@ -1,4 +1,4 @@
-# attack: write rubbish to the result's channel
+# attack: write garbage to the result's channel
 # class: 14
 # walls: environment pid seccomp
 # expect: held outcome:invalid_output outcome:out_of_result

@@ -1,4 +1,4 @@
-# attack: let the kernel send the signal: F_SETOWN and F_SETSIG on a pipe
+# attack: make the kernel send a signal: F_SETOWN and F_SETSIG on a pipe
 # class: 13
 # walls: seccomp pid landlock uid
 # absent: fcntl os.pipe
@@ -7,7 +7,7 @@
 
 import fcntl, signal, struct
 
-# The host counts what arrives; that F_SETOWN is accepted proves nothing.
+# The host counts the signals that arrive; an accepted F_SETOWN proves nothing.
 def attempt():
     pid, said = context["host_pid"], []
     for owner in (lambda fd: fcntl.fcntl(fd, fcntl.F_SETOWN, pid), lambda fd: fcntl.fcntl(fd, 15, struct.pack("ii", 1, pid)),

@@ -1,4 +1,4 @@
-# attack: signal everything that may be signalled
+# attack: signal every process that can be signaled
 # class: 13
 # walls: pid seccomp landlock uid
 # absent: os.kill
@@ -7,7 +7,7 @@
 
 import signal
 
-# SIGCONT is harmless to whoever does not count it; the host does.
+# SIGCONT is harmless to processes that do not count it; the host counts it.
 def attempt():
     os.kill(-1, signal.SIGCONT)
     return "signalled all processes"

@@ -1,4 +1,4 @@
-# attack: signal the host's process group, and one's own with the runner in it
+# attack: signal the host's process group, and the guest's own with the Runner in it
 # class: 13
 # walls: pid seccomp landlock uid environment
 # absent: os.kill os.killpg
@@ -7,7 +7,7 @@
 
 import signal
 
-# One's own group is no one else's: then the host receives nothing.
+# If the guest's group has no other process, the host receives nothing.
 def attempt():
     def host_group():
         os.killpg(context["host_pgid"], signal.SIGCONT)

@@ -1,4 +1,4 @@
-# attack: send a signal to the host, by every call that sends one
+# attack: send a signal to the host, with every call that can send one
 # class: 13
 # walls: seccomp pid landlock uid
 # needs: syscall

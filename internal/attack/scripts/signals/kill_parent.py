@@ -1,4 +1,4 @@
-# attack: signal the parent, the one that started all guests
+# attack: signal the parent, which starts all guests
 # class: 13
 # walls: pid seccomp landlock uid
 # absent: os.getppid os.kill
@@ -7,7 +7,7 @@
 
 import signal
 
-# In an own process namespace the parent is invisible: its number is 0.
+# In a new pid namespace the parent is invisible: its number is 0.
 def attempt():
     parent = os.getppid()
     if parent == 0:

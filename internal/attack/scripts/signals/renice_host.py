@@ -1,9 +1,9 @@
-# attack: slow the host down by its priority, affinity or limits
+# attack: slow the host down through its priority, affinity or limits
 # class: 13
 # walls: pid seccomp uid
 # needs: syscall
 # absent: os.PRIO_PROCESS os.PRIO_USER os.sched_getaffinity os.sched_setaffinity os.setpriority
-# naked: no an unprivileged host could not undo it
+# naked: no an unprivileged host cannot undo it
 
 import struct
 
@@ -13,7 +13,7 @@ def attempt():
         os.setpriority(os.PRIO_PROCESS, pid, 5)
         return "reniced the host"
     def everybody():
-        # Of the same user: in an own namespace that is the guest alone.
+        # All processes of the user: in a new namespace that is only the guest.
         os.setpriority(os.PRIO_USER, 0, 5)
     def affinity():
         os.sched_setaffinity(pid, os.sched_getaffinity(pid))

@@ -1,4 +1,4 @@
-# attack: end one's own process group and whatever of the runner is in it
+# attack: end the guest's process group and any part of the Runner in it
 # class: 13
 # walls: environment pid seccomp
 # absent: os.kill

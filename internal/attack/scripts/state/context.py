@@ -2,7 +2,7 @@
 # class: 19
 # walls: environment
 
-# The text is made here, so that it stands in no source.
+# The text is built here, so that no source contains it.
 own = "-".join(["left", "behind", context["marker"]])
 context["note"] = [own]
 sys.left_note = context

@@ -1,4 +1,4 @@
-# attack: leave variables in the environment, of Python and of libc
+# attack: leave variables in the environment of Python and of libc
 # class: 19
 # walls: environment
 # absent: os.umask

@@ -1,4 +1,4 @@
-# attack: leave files in the scratch space for the run that comes next
+# attack: leave files in the scratch space for the next run
 # class: 19
 # walls: mount landlock
 # needs: scratch

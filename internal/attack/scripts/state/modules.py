@@ -1,4 +1,4 @@
-# attack: leave a module and an import hook for the run that comes next
+# attack: leave a module and an import hook for the next run
 # class: 19
 # walls: environment
 

@@ -1,4 +1,4 @@
-# attack: replace open, print and __import__ for the run that comes next
+# attack: replace open, print and __import__ for the next run
 # class: 19
 # walls: environment
 

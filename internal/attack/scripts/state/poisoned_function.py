@@ -1,4 +1,4 @@
-# attack: replace json.dumps for the run that comes next
+# attack: replace json.dumps for the next run
 # class: 19
 # walls: environment
 

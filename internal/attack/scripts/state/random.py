@@ -1,4 +1,4 @@
-# attack: know the next run's random numbers from one's own
+# attack: predict the next run's random numbers
 # class: 19
 # walls: environment
 

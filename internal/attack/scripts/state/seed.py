@@ -1,4 +1,4 @@
-# attack: fix the next run's random numbers by seeding one's own
+# attack: fix the next run's random numbers with a seed
 # class: 19
 # walls: environment
 

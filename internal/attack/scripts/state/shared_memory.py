@@ -17,7 +17,7 @@ result = {"escaped": False, "detail": "left %s" % left}
 # --- next run ---
 KEY = 0x1EF7BE1D
 
-# What is found is also taken away.
+# Whatever is found is removed.
 def attempt():
     found = []
     for name, get, remove in (

@@ -1,4 +1,4 @@
-# attack: type commands into the caller's terminal by TIOCSTI, also with bits that the kernel cuts off
+# attack: type commands into the caller's terminal with TIOCSTI, also with bits that the kernel ignores
 # class: 12
 # walls: environment seccomp mount
 # needs: syscall

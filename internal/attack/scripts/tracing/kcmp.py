@@ -1,4 +1,4 @@
-# attack: compare the kernel's pointers of two processes by kcmp, and probe pages by move_pages
+# attack: compare the kernel's pointers of two processes with kcmp, and probe pages with move_pages
 # class: 1
 # walls: seccomp
 # needs: syscall

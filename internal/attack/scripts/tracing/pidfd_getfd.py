@@ -1,4 +1,4 @@
-# attack: take a descriptor out of the host by pidfd_getfd
+# attack: take a descriptor out of the host with pidfd_getfd
 # class: 13
 # walls: seccomp pid landlock uid
 # needs: syscall

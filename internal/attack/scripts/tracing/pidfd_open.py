@@ -1,4 +1,4 @@
-# attack: get a handle on processes outside
+# attack: get a pidfd of a process outside
 # class: 13
 # walls: seccomp pid
 # needs: syscall

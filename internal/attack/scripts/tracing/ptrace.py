@@ -6,7 +6,7 @@
 
 PTRACE_ATTACH, PTRACE_SEIZE = 16, 0x4206
 
-# Seizing does not stop the target and ends with this process.
+# PTRACE_SEIZE does not stop the target, and ends with this process.
 def attempt():
     def seize(pid):
         def route():

@@ -1,4 +1,4 @@
-# attack: read a secret in the host's memory by process_vm_readv
+# attack: read a secret in the host's memory with process_vm_readv
 # class: 13
 # walls: seccomp pid landlock uid
 # needs: syscall
@@ -6,8 +6,8 @@
 
 import struct
 
-# A guest forked from a warm parent has the parent's layout: its own addresses
-# are good guesses there.
+# A guest that is forked from a warm parent has the parent's layout: its own addresses
+# are good guesses.
 def attempt():
     def reads(pid, address, size):
         def route():

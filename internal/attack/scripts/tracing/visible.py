@@ -1,4 +1,4 @@
-# attack: see by harmless questions that a process of the host exists
+# attack: find out with harmless calls that a process of the host exists
 # class: 13
 # walls: pid
 # absent: os.PRIO_PROCESS os.getpgid os.getpriority os.getsid os.kill os.sched_getaffinity os.sched_getscheduler
@@ -6,9 +6,8 @@
 
 import errno
 
-# Being refused (EPERM) by the kernel's own check would already say that it is
-# there; a filter's EPERM says nothing. So a number that nobody has is asked
-# for as well: the answers must not differ.
+# EPERM from the kernel's own check would show that the process exists; EPERM from a
+# filter shows nothing. So this also asks for an unused number: the answers must be equal.
 def attempt():
     def differs(ask):
         def answer(pid):
