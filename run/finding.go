@@ -3,8 +3,6 @@ package run
 import (
 	"fmt"
 	"strings"
-
-	"github.com/cordon-sandbox/cordon/policy"
 )
 
 // Finding is one thing in a script that the language rules refuse: where it is, which
@@ -17,6 +15,9 @@ type Finding struct {
 	Column int    `json:"column"`
 	Reason string `json:"reason"`
 	Hint   string `json:"hint,omitempty"`
+	// HintCode and HintData are for programs that word the hint for their own users.
+	HintCode HintCode          `json:"hint_code,omitempty"`
+	HintData map[string]string `json:"hint_data,omitempty"`
 	// Allowed lists what may be written instead, if the rule has a list.
 	Allowed []string `json:"allowed,omitempty"`
 }
@@ -33,33 +34,15 @@ func (f Finding) String() string {
 	return text
 }
 
-// Violation converts the finding to the form that a Result has.
-func (f Finding) Violation() Violation {
-	return Violation{
-		Wall: policy.WallLanguage, Op: f.Rule, Detail: f.Reason, Line: f.Line, Column: f.Column,
-		Count: 1, Hint: f.Hint, Allowed: f.Allowed,
-	}
-}
-
-// FindingOf converts a violation of the language rules back to a finding.
-func FindingOf(v Violation) (f Finding, ok bool) {
-	if v.Wall != policy.WallLanguage {
-		return Finding{}, false
-	}
-	return Finding{Rule: v.Op, Line: v.Line, Column: v.Column, Reason: v.Detail, Hint: v.Hint, Allowed: v.Allowed}, true
-}
-
 // Refusal is the error of opening a hook that the language rules refuse. It has all
 // findings of the script.
 type Refusal struct{ Findings []Finding }
 
-func (r *Refusal) Error() string { return DescribeFindings(r.Findings) }
-
-// DescribeFindings returns a line for each finding, and one with what is allowed,
-// which is the same for all of them.
-func DescribeFindings(findings []Finding) string {
+// Error returns a line for each finding, and one with what is allowed, which is the same
+// for all of them.
+func (r *Refusal) Error() string {
 	var lines, allowed []string
-	for _, f := range findings {
+	for _, f := range r.Findings {
 		lines = append(lines, f.String())
 		if len(f.Allowed) > 0 {
 			allowed = f.Allowed

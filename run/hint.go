@@ -1,26 +1,28 @@
 package run
 
-// HintCode names advice whose wording depends on the reader: flags for a person at a
-// command line, a policy for an embedder, a question to the operator for an agent.
-// Frontends word it from Violation.HintCode and Violation.HintData. Other advice has
-// only a text.
+// HintCode names advice. The words of a hint depend on its reader: a person at a command
+// line has flags, an embedder a policy, an agent an operator to ask. Programs that word
+// hints for their own users do so from the code and its data. docs/hints.md lists all
+// codes; new ones may be added.
 type HintCode string
 
-// The codes, with the keys of their data.
+// The codes that a program can act on, by granting something, with the keys of their
+// data.
 const (
 	// HintGrantPath: a command names a path that is not visible inside. "path"; "workspace"
 	// if there is one; "expand" if the path begins with something that nobody expands.
 	HintGrantPath HintCode = "grant_path"
-	// HintPassData: a script or module opens a path that is not granted. "available" says
-	// what it can use.
+	// HintGrantDirectory: a module opens a path that is not granted. No data: the path is
+	// one of the module's own, not one of the host.
+	HintGrantDirectory HintCode = "grant_directory"
+	// HintPassData: a script opens a path that is not granted. "available" says what it
+	// can use.
 	HintPassData HintCode = "pass_data"
 	// HintAllowInterpreter: a command is an interpreter. No data.
 	HintAllowInterpreter HintCode = "allow_interpreter"
 	// HintRaiseLimit: a limit was reached. "limit" is its key, "unit" what it counts.
 	HintRaiseLimit HintCode = "raise_limit"
+	// HintAllowHost: a guest connects to a host that is not granted. "host" is the grant
+	// that would allow it.
+	HintAllowHost HintCode = "allow_host"
 )
-
-// HintCodes returns all codes.
-func HintCodes() []HintCode {
-	return []HintCode{HintGrantPath, HintPassData, HintAllowInterpreter, HintRaiseLimit}
-}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -24,7 +25,7 @@ func newReport(findings []run.Finding) report {
 // and follow once, at the end.
 func showFindings(name string, findings []run.Finding) []string {
 	var lines, allowed []string
-	for _, f := range findings {
+	for _, f := range hints.WordFindings(findings, hints.CommandLine) {
 		lines = append(lines, place(name, f)+": "+oneLine(f.Rule+": "+f.Reason))
 		if f.Hint != "" {
 			lines = append(lines, "    "+oneLine(f.Hint))
@@ -52,15 +53,4 @@ func place(name string, f run.Finding) string {
 
 func countFindings(n int) string {
 	return countOf(n, "finding")
-}
-
-// findingsOf returns the findings among the violations of a Result.
-func findingsOf(res run.Result) []run.Finding {
-	var findings []run.Finding
-	for _, v := range res.Violations {
-		if f, ok := run.FindingOf(v); ok {
-			findings = append(findings, f)
-		}
-	}
-	return findings
 }

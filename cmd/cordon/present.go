@@ -98,7 +98,7 @@ func present(stdout, stderr *tap, res run.Result, how presentation) error {
 		return nil
 	}
 	if res.Outcome == run.Refused {
-		if err := printLines(stderr, wrapped(showFindings(how.name, findingsOf(res)), how.width)); err != nil {
+		if err := printLines(stderr, wrapped(showFindings(how.name, hints.Findings(res, hints.CommandLine)), how.width)); err != nil {
 			return err
 		}
 	}
@@ -210,7 +210,7 @@ func reason(res run.Result, how presentation) string {
 	case res.Outcome == run.Refused && how.command:
 		return "the command was not started"
 	case res.Outcome == run.Refused:
-		return countFindings(len(findingsOf(res))) + "; nothing of the script ran"
+		return countFindings(len(hints.Findings(res, hints.CommandLine))) + "; nothing of the script ran"
 	}
 	return oneLine(res.Error)
 }

@@ -22,18 +22,10 @@ const (
 // refusalsMost is how many arguments are named; a list of thousands helps nobody.
 const refusalsMost = 16
 
-// advice is the hint about an argument: a text, or how to grant a path.
+// advice is the hint about an argument.
 type advice struct {
-	text string
+	code run.HintCode
 	data hints.Data
-}
-
-func (a advice) give(v run.Violation) run.Violation {
-	if a.data != nil {
-		return hints.Give(v, run.HintGrantPath, a.data)
-	}
-	v.Hint = a.text
-	return v
 }
 
 // arguments refuses those that name a file which is not there inside.
@@ -55,10 +47,10 @@ func (v *view) arguments(args []string) (refusals []run.Violation) {
 			more++
 			continue
 		}
-		refusals = append(refusals, hint.give(run.Violation{
+		refusals = append(refusals, hints.Give(run.Violation{
 			Wall: policy.WallCommand, Op: rulePath, Count: 1, Allowed: v.visible(),
 			Detail: "argument " + strconv.Itoa(i+1) + ": " + detail,
-		}))
+		}, hint.code, hint.data))
 	}
 	if more > 0 {
 		last := &refusals[len(refusals)-1]
@@ -204,9 +196,9 @@ func (v *view) explain(text string, r resolved, target string) (detail string, h
 	}
 	detail += ", which is not visible inside"
 	if v.where(target) == granted {
-		return detail, advice{text: "inside it is called " + show(target)}
+		return detail, advice{hints.PathInside, hints.Data{"path": show(target)}}
 	}
-	hint.data = hints.Data{"path": show(target)}
+	hint = advice{run.HintGrantPath, hints.Data{"path": show(target)}}
 	if v.Workspace != "" {
 		hint.data["workspace"] = show(v.Workspace)
 	}
@@ -230,7 +222,7 @@ func (v *view) home(text string, exists func(string) bool) (detail string, hint 
 		}
 	}
 	return show(text) + " means a home directory, which is not visible inside",
-		advice{data: hints.Data{"path": "PATH", "expand": "~"}}
+		advice{run.HintGrantPath, hints.Data{"path": "PATH", "expand": "~"}}
 }
 
 // firstExists reports whether the first component of an absolute path is there

@@ -134,12 +134,12 @@ func TestConnect(t *testing.T) {
 func TestConnectSaysHowToAllow(t *testing.T) {
 	w := newWorld(t)
 	_, status, body := connect(t, w.proxy(t, "example.com"), "evil.example:443")
-	want := "cordon: evil.example:443: not in allow_net\nallow it with allow_net (--allow-net evil.example:443)\n"
+	want := "cordon: evil.example:443: not in allow_net\nonly hosts in allow_net can be reached from this sandbox: use one of them, or add evil.example:443 to allow_net in the policy\n"
 	if status != 403 || body != want {
 		t.Errorf("%d %q", status, body)
 	}
 	if v := w.violations()[0]; !slices.Equal(v.Allowed, []string{"example.com"}) || v.Detail != "evil.example:443: not in allow_net" ||
-		!strings.Contains(v.Hint, "--allow-net evil.example:443") {
+		v.HintCode != run.HintAllowHost || v.HintData["host"] != "evil.example:443" {
 		t.Errorf("%+v", v)
 	}
 }

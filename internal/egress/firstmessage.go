@@ -3,6 +3,9 @@ package egress
 import (
 	"errors"
 	"io"
+
+	"github.com/cordon-sandbox/cordon/internal/hints"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // judgeFirstMessage reads the guest's first message in a tunnel, as far as needed to
@@ -34,7 +37,7 @@ func (p *Proxy) judgeTLS(to route, e *early) error {
 	e.next = 0
 	h, err := readHello(e)
 	if errors.Is(err, errHello) || errors.Is(err, errTooLong) {
-		return tlsRefusal("TLS ClientHello for "+to.String()+" is malformed", "")
+		return tlsRefusal("TLS ClientHello for "+to.String()+" is malformed", hints.UsualTLS)
 	}
 	if err != nil {
 		return cutOff(to.target, err)
@@ -47,21 +50,18 @@ func (p *Proxy) judgeHello(to route, h hello) error {
 	switch {
 	case h.encrypted:
 		return tlsRefusal("TLS ClientHello for "+to.String()+" has an encrypted part that may name another server (ECH)",
-			"turn the encrypted ClientHello (ECH) of the client off: the name of the server must be readable")
+			hints.ReadableName)
 	case h.name == "" && to.name != "":
 		return tlsRefusal("TLS ClientHello for "+to.String()+" names no server",
-			"let the client send the server's name (SNI), as all do by default")
+			hints.SendName)
 	case h.name != "" && !p.matchesTarget(to.target, h.name):
 		return tlsRefusal("TLS server name "+show(h.name)+" does not match "+to.String(),
-			"connect to the host that the TLS server name says: a tunnel is for one host only")
+			hints.SameHost)
 	}
 	return nil
 }
 
-func tlsRefusal(detail, hint string) error {
-	if hint == "" {
-		hint = "use TLS as its libraries write it"
-	}
+func tlsRefusal(detail string, hint run.HintCode) error {
 	// The fatal alert unrecognized_name, which clients show to their users.
 	return &refusal{detail: detail, hint: hint, answer: []byte{21, 3, 1, 0, 2, 2, 112}}
 }
@@ -77,7 +77,7 @@ func judgeSSL2(to route, e *early) error {
 		return cutOff(to.target, err)
 	}
 	if head[1] == messageHello && (head[2] == 3 || head[2] == 0 && head[3] == 2) {
-		return tlsRefusal("SSL 2 ClientHello for "+to.String()+" names no server", "use TLS 1.2 or later")
+		return tlsRefusal("SSL 2 ClientHello for "+to.String()+" names no server", hints.NewerTLS)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (p *Proxy) passSecondHello(to route, e *early, server io.Writer, m *meter) 
 		case (kind == recordCipherSpec || kind == recordAlert) && size <= 2 && skipped < 8:
 			skipped++
 		case kind == recordCipherSpec || kind == recordAlert:
-			return tlsRefusal("TLS records for "+to.String()+" are out of order", "")
+			return tlsRefusal("TLS records for "+to.String()+" are out of order", hints.UsualTLS)
 		default:
 			return e.pass(server, m)
 		}
@@ -133,7 +133,7 @@ func (p *Proxy) passHandshake(to route, e *early, server io.Writer, m *meter) er
 	}
 	switch {
 	case errors.Is(err, errHello) || errors.Is(err, errTooLong):
-		return tlsRefusal("second TLS ClientHello for "+to.String()+" is malformed", "")
+		return tlsRefusal("second TLS ClientHello for "+to.String()+" is malformed", hints.UsualTLS)
 	case err != nil:
 		return secondError(to.target, e, err)
 	}
@@ -185,11 +185,11 @@ func secondError(t target, e *early, err error) error {
 func cutOff(t target, err error) error {
 	switch {
 	case errors.Is(err, errSlow):
-		return &refusal{detail: t.String() + ": the first message was not complete in time", hint: "send the first message of a connection in one piece"}
+		return &refusal{detail: t.String() + ": the first message was not complete in time", hint: hints.OnePiece}
 	case errors.Is(err, errTooLong):
-		return &refusal{detail: t.String() + ": the first message is too long", hint: "keep the headers of a request below 64 KiB"}
+		return &refusal{detail: t.String() + ": the first message is too long", hint: hints.ShortHeaders}
 	case errors.Is(err, io.EOF):
-		return &refusal{detail: t.String() + ": the first message is cut off", hint: "send the first message of a connection in one piece"}
+		return &refusal{detail: t.String() + ": the first message is cut off", hint: hints.OnePiece}
 	}
 	return err
 }

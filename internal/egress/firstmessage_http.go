@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/hints"
 )
 
 var (
@@ -88,7 +90,7 @@ func readLine(e *early, mayHaveControls bool) (string, error) {
 }
 
 func httpRefusal(detail string) *refusal {
-	r := &refusal{detail: detail, hint: "send only requests for this host through its tunnel, each with a Host header"}
+	r := &refusal{detail: detail, hint: hints.OwnRequests}
 	body := r.body()
 	r.answer = []byte("HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: " +
 		strconv.Itoa(len(body)) + "\r\n\r\n" + body)

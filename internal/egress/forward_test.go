@@ -73,7 +73,7 @@ func TestForward(t *testing.T) {
 		{"decimal address", "GET http://2130706433/ HTTP/1.1\r\nHost: example.com\r\n\r\n", 403, "", "127.0.0.1:80: not in allow_net"},
 		{"hexadecimal address", "GET http://0xa9fea9fe/latest HTTP/1.1\r\nHost: example.com\r\n\r\n", 403, "", "169.254.169.254:80"},
 		{"mapped address", "GET http://[::ffff:127.0.0.1]/ HTTP/1.1\r\nHost: example.com\r\n\r\n", 403, "", "127.0.0.1:80"},
-		{"private", "GET http://inside.example/ HTTP/1.1\r\nHost: x\r\n\r\n", 403, "--allow-net 10.0.0.5:80", "resolves to 10.0.0.5, a private address"},
+		{"private", "GET http://inside.example/ HTTP/1.1\r\nHost: x\r\n\r\n", 403, "add 10.0.0.5:80 to allow_net", "resolves to 10.0.0.5, a private address"},
 		{"encoded dot", "GET http://example%2ecom/ HTTP/1.1\r\nHost: x\r\n\r\n", 400, "", ""},
 		{"backslash", "GET http://evil.example\\@example.com/ HTTP/1.1\r\nHost: x\r\n\r\n", 400, "", ""},
 		{"opaque", "GET http:example.com HTTP/1.1\r\nHost: example.com\r\n\r\n", 400, "", ""},

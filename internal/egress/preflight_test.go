@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 func TestPreflight(t *testing.T) {
@@ -67,7 +68,7 @@ func TestPreflight(t *testing.T) {
 
 func TestPreflightReportsEachHostOnce(t *testing.T) {
 	got := Preflight(nil, []string{"https://evil.net/a", "--x=https://evil.net/b", "evil.net:443"})
-	if len(got) != 1 || got[0].Detail != "evil.net:443: not in allow_net" || !strings.Contains(got[0].Hint, "--allow-net evil.net:443") {
+	if len(got) != 1 || got[0].Detail != "evil.net:443: not in allow_net" || got[0].HintCode != run.HintAllowHost || got[0].HintData["host"] != "evil.net:443" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,10 +1,12 @@
 package egress
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -13,35 +15,25 @@ import (
 // refusal is an attempt against the rules: an error for the guest, and a Violation for
 // the host.
 type refusal struct {
-	detail string // what, and by which rule; shown is what the guest sent
-	allow  string // the grant that would allow it; empty where none can
-	hint   string // what else to do; empty for the usual sentence
-	answer []byte // for a guest that is in a tunnel already
+	detail string       // what, and by which rule; shown is what the guest sent
+	allow  string       // the grant that would allow it; empty where none can
+	hint   run.HintCode // what else to do; PlainHost where there is neither
+	answer []byte       // for a guest that is in a tunnel already
 }
 
 func (r *refusal) Error() string { return r.detail }
 
-func (r *refusal) advice() string {
-	switch {
-	case r.hint != "":
-		return r.hint
-	case r.allow != "":
-		return "only hosts in allow_net can be reached from this sandbox: use one of them, or ask whoever runs it to allow this one (--allow-net " + r.allow + ")"
-	}
-	return "only hosts in allow_net can be reached from this sandbox: write the host as a plain name or address"
-}
-
 // body is the answer to an HTTP client.
 func (r *refusal) body() string {
-	text := "cordon: " + r.detail + "\n"
-	if r.allow != "" {
-		return text + "allow it with allow_net (--allow-net " + r.allow + ")\n"
-	}
-	return text + r.advice() + "\n"
+	return "cordon: " + r.detail + "\n" + r.violation("connect", nil).Hint + "\n"
 }
 
 func (r *refusal) violation(op string, allowed []string) run.Violation {
-	return run.Violation{Wall: policy.WallEgress, Op: op, Detail: r.detail, Count: 1, Hint: r.advice(), Allowed: allowed}
+	v := run.Violation{Wall: policy.WallEgress, Op: op, Detail: r.detail, Count: 1, Allowed: allowed}
+	if r.allow != "" {
+		return hints.Give(v, run.HintAllowHost, hints.Data{"host": r.allow})
+	}
+	return hints.Give(v, cmp.Or(r.hint, hints.PlainHost), nil)
 }
 
 // report tells the host about err if it is a refusal.

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
+
+	"github.com/cordon-sandbox/cordon/internal/hints"
 )
 
 // The supported part of SOCKS5 (RFC 1928, RFC 1929). The version at the front of the
@@ -96,7 +98,7 @@ func (p *Proxy) socksTarget(conn io.ReadWriter) (target, byte, error) {
 	case request.command == commandBind || request.command == commandUDP:
 		return target{}, replyNoCommand, &refusal{
 			detail: net.JoinHostPort(show(request.host), strconv.Itoa(int(request.port))) + ": SOCKS command " + strconv.Itoa(int(request.command)) + " is not CONNECT",
-			hint:   "only TCP connections to hosts in allow_net can be made from this sandbox: no UDP, no listening",
+			hint:   hints.OnlyTCP,
 		}
 	case request.command != commandConnect:
 		return target{}, replyNoCommand, errSocks

@@ -1,11 +1,23 @@
-// Package hints words the advice of violations, for each kind of reader. Tiers give a code
-// with data ([Give]); frontends take the text for their own users ([Word]). No frontend
-// edits the sentence of another.
+// Package hints words the advice of violations and findings, for each kind of reader.
+// Tiers and walls give a code with data ([Give]); frontends take the text for their own
+// users ([Word], [Findings], [WordFindings]). No frontend edits the sentence of another.
+//
+// One table has all codes. A code that a program can act on, by granting something, is a
+// constant of package run. The others are advice for the author of the code.
 package hints
 
-import "github.com/cordon-sandbox/cordon/run"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 
-// Data are the values of a hint, by the keys that its code lists.
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
+)
+
+// Data are the values of a hint, by the keys that its words name.
 type Data = map[string]string
 
 // Reader is a kind of user, by what they can do about a violation.
@@ -13,65 +25,30 @@ type Reader int
 
 // The readers.
 const (
-	Embedder    Reader = iota // Go, HTTP and JSON lines: has a policy
+	Embedder    Reader = iota // Go, Python, HTTP and JSON lines: has a policy
 	CommandLine               // has flags, too
 	Agent                     // MCP: has neither, and can ask the operator
 )
 
-// wordings has a row for each code and a column for each reader.
-var wordings = map[run.HintCode][3]func(d Data) string{
-	run.HintGrantPath: {
-		Embedder: func(d Data) string {
-			return start(d) + "grant it with `read:` or `write:` in the policy"
-		},
-		CommandLine: func(d Data) string {
-			return start(d) + "grant it with --read " + d["path"] + " or --write " + d["path"] + " (read: and write: in a policy)"
-		},
-		Agent: func(d Data) string { return start(d) + "ask the operator to grant " + d["path"] },
-	},
-	run.HintPassData: {
-		Embedder:    passData,
-		CommandLine: passData,
-		Agent: func(d Data) string {
-			return "only " + d["available"] + " can be used here: pass the data in as input, or ask the operator to grant the path"
-		},
-	},
-	run.HintAllowInterpreter: {
-		Embedder: func(Data) string {
-			return "run a program instead of a script, or allow it with `allow_interpreters: true` in the policy"
-		},
-		CommandLine: func(Data) string {
-			return "run a program instead of a script, or allow it with --allow-interpreters (allow_interpreters in a policy)"
-		},
-		Agent: func(Data) string {
-			return "run a program instead of a script: only the operator can allow interpreters"
-		},
-	},
-	run.HintRaiseLimit: {
-		Embedder:    raiseLimit,
-		CommandLine: raiseLimit,
-		Agent:       func(d Data) string { return "use fewer " + d["unit"] },
-	},
-}
+// words has a sentence for each reader, with the keys of the data in braces: {path}.
+type words [3]string
 
-// start is what to do before or instead of granting a path.
-func start(d Data) string {
-	switch {
-	case d["expand"] != "":
-		return "write the path out, and "
-	case d["workspace"] != "":
-		return "use a file in the workspace " + d["workspace"] + ", or "
+type table map[run.HintCode]words
+
+// wordings has a row for each code.
+var wordings = sync.OnceValue(func() table {
+	all := table{}
+	for _, part := range []table{grants, files, hosts, scriptCalls, commandCalls, languageRules} {
+		maps.Copy(all, part)
 	}
-	return ""
-}
+	return all
+})
 
-func passData(d Data) string {
-	return "the guest can use only " + d["available"] + "; grant the path with `read:` in the policy, or pass the data in as input"
-}
+// everyone has the same sentence for all readers: advice about the code itself.
+func everyone(sentence string) words { return words{sentence, sentence, sentence} }
 
-func raiseLimit(d Data) string {
-	return "raise limits." + d["limit"] + " in the policy, or use fewer " + d["unit"]
-}
+// Codes returns all codes, sorted.
+func Codes() []run.HintCode { return slices.Sorted(maps.Keys(wordings())) }
 
 // Give puts a hint into a violation, worded for embedders.
 func Give(v run.Violation, code run.HintCode, d Data) run.Violation {
@@ -80,10 +57,59 @@ func Give(v run.Violation, code run.HintCode, d Data) run.Violation {
 	return v
 }
 
-// Word is the hint of a violation for a reader.
+// Word is the hint of a violation for a reader. A code that is not in the table, from a
+// newer cordon, keeps its text.
 func Word(v run.Violation, reader Reader) string {
-	if row, known := wordings[v.HintCode]; known {
-		return row[reader](v.HintData)
+	return cmp.Or(word(v.HintCode, v.HintData, reader), v.Hint)
+}
+
+// Rule puts a hint of the language rules into a finding, worded for embedders. It
+// reports false for a code that they do not have.
+func Rule(f *run.Finding, code run.HintCode, d Data) (known bool) {
+	if _, known = languageRules[code]; known {
+		f.HintCode, f.HintData = code, d
+		f.Hint = word(code, d, Embedder)
 	}
-	return v.Hint
+	return known
+}
+
+// Findings are what the language rules refuse in the script of a Result, with the hints
+// for a reader.
+func Findings(r run.Result, reader Reader) []run.Finding {
+	var found []run.Finding
+	for _, v := range r.Violations {
+		if v.Wall == policy.WallLanguage {
+			found = append(found, run.Finding{
+				Rule: v.Op, Line: v.Line, Column: v.Column, Reason: v.Detail,
+				Hint: v.Hint, HintCode: v.HintCode, HintData: v.HintData, Allowed: v.Allowed,
+			})
+		}
+	}
+	return WordFindings(found, reader)
+}
+
+// WordFindings returns a copy of findings, never nil, with the hints for a reader.
+func WordFindings(findings []run.Finding, reader Reader) []run.Finding {
+	findings = append([]run.Finding{}, findings...)
+	for i := range findings {
+		f := &findings[i]
+		f.Hint = cmp.Or(word(f.HintCode, f.HintData, reader), f.Hint)
+	}
+	return findings
+}
+
+func word(code run.HintCode, d Data, reader Reader) string {
+	row, known := wordings()[code]
+	if !known {
+		return ""
+	}
+	var pairs []string
+	for key, value := range d {
+		pairs = append(pairs, "{"+key+"}", value)
+	}
+	sentence := strings.NewReplacer(pairs...).Replace(row[reader])
+	if code == run.HintGrantPath {
+		return insteadOfGrant(d) + sentence
+	}
+	return sentence
 }

@@ -116,7 +116,7 @@ func remarks(r run.Result, value json.RawMessage, request run.Request, i service
 		lines = append(lines, failure(r, i))
 	}
 	for _, v := range r.Violations {
-		if r.Outcome != run.Refused { // whose words say each of them
+		if r.Outcome != run.Refused || v.Wall != policy.WallLanguage { // a finding, listed above
 			lines = append(lines, blocked(v))
 		}
 	}
@@ -139,10 +139,10 @@ func failure(r run.Result, i service.Info) string {
 	case run.Malformed:
 		return "Nothing was run, since this is not valid Python: " + r.Error
 	case run.Refused:
-		if slices.ContainsFunc(r.Violations, func(v run.Violation) bool { return v.Wall == policy.WallLanguage }) {
-			return "Nothing was run, since the language rules refuse it:\n" + r.Error
+		if findings := hints.Findings(r, hints.Agent); len(findings) > 0 {
+			return "Nothing was run, since the language rules refuse it:\n" + (&run.Refusal{Findings: findings}).Error()
 		}
-		return "The command was not started:\n" + r.Error
+		return "The command was not started."
 	case run.Denied:
 		return "It was ended since it kept trying what is blocked here: " + r.Error + ". Take another way."
 	case run.InvalidOutput:

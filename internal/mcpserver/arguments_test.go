@@ -248,13 +248,13 @@ func TestAGuestDoesNotSpeakForCordon(t *testing.T) {
 	}
 }
 
-func TestARefusedCommandIsNotBlamedOnTheRules(t *testing.T) {
-	r := run.Result{Outcome: run.Refused, Status: run.StatusError, Error: "bash is an interpreter", Violations: []run.Violation{{Wall: policy.WallCommand, Op: "interpreter"}}}
-	if words := failure(r, testInfo()); !strings.Contains(words, "The command was not started") || strings.Contains(words, "rules") {
+func TestRefusedCommandShowsItsArguments(t *testing.T) {
+	r := run.Result{Outcome: run.Refused, Status: run.StatusError, Error: "bash is an interpreter", Violations: []run.Violation{{Wall: policy.WallCommand, Op: "interpreter", Hint: "run a program"}}}
+	if words := remarks(r, nil, run.Request{}, testInfo()); words != "The command was not started.\nBlocked: interpreter: run a program" {
 		t.Error(words)
 	}
-	r.Violations[0].Wall = policy.WallLanguage
-	if words := failure(r, testInfo()); !strings.Contains(words, "language rules") {
+	r.Violations[0] = run.Violation{Wall: policy.WallLanguage, Op: "eval", Detail: "no", Line: 1, Column: 2, Hint: "use json"}
+	if words := remarks(r, nil, run.Request{}, testInfo()); words != "Nothing was run, since the language rules refuse it:\n1:2: eval: no; use json" {
 		t.Error(words)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -107,16 +108,17 @@ func (d *frontend) checkPython(ctx context.Context, _ call, a arguments) *mcp.Ca
 	if err != nil {
 		return refused(named(err))
 	}
+	findings = hints.WordFindings(findings, hints.Agent)
 	words := "Nothing was found."
 	if len(findings) > 0 {
-		words = run.DescribeFindings(findings)
+		words = (&run.Refusal{Findings: findings}).Error()
 		byRules := func(f run.Finding) bool { return f.Rule != "syntax" }
 		if !d.info.Restricted && slices.ContainsFunc(findings, byRules) {
 			words += "\nScripts are not restricted here: run_python refuses syntax errors alone."
 		}
 	}
 	return &mcp.CallToolResult{
-		StructuredContent: structured(checked{OK: len(findings) == 0, Findings: append([]run.Finding{}, findings...)}),
+		StructuredContent: structured(checked{OK: len(findings) == 0, Findings: findings}),
 		Content:           []mcp.Content{&mcp.TextContent{Text: words}},
 	}
 }

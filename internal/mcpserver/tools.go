@@ -174,6 +174,7 @@ func checkOutput() schema {
 		"findings": listOf(object(map[string]schema{
 			"rule": describedText("the rule that refuses it; syntax for what is no Python"), "line": integer("counted from 1"), "column": integer("counted from 1"),
 			"reason": describedText("why"), "hint": describedText("what to do instead"), "allowed": listOf(schema{Type: "string"}, "what is allowed there"),
+			"hint_code": describedText("names the hint"), "hint_data": {Type: "object", Description: "what the hint is about"},
 		}, "rule", "line", "column", "reason"), "what was found, in the order of the source"),
 	}, "ok", "findings")
 }

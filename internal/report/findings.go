@@ -3,14 +3,16 @@ package report
 import (
 	"fmt"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/internal/wire"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// findingFields is how many a finding has: rule, line, column, reason, hint,
-// allowed. See internal/language.
-const findingFields = 6
+// findingFields is how many a finding has: rule, line, column, reason, the code of the
+// hint, the name that it mentions, allowed. See internal/language.
+const findingFields = 7
 
 // Findings reads what the language rules found, of a report that has it: one
 // that is checked, or refused.
@@ -36,7 +38,8 @@ func finding(item wire.Raw) (f run.Finding, err error) {
 	if len(fields) != findingFields {
 		return f, fmt.Errorf("a finding has %d fields", len(fields))
 	}
-	for i, field := range map[int]*string{0: &f.Rule, 3: &f.Reason, 4: &f.Hint} {
+	var code, about string
+	for i, field := range map[int]*string{0: &f.Rule, 3: &f.Reason, 4: &code, 5: &about} {
 		said, err := fields[i].Text()
 		if err != nil {
 			return f, err
@@ -50,7 +53,14 @@ func finding(item wire.Raw) (f run.Finding, err error) {
 		}
 		*number = int(n)
 	}
-	f.Allowed, err = fields[5].TextList()
+	var data hints.Data
+	if about != "" {
+		data = hints.Data{"name": about}
+	}
+	if code != "" && !hints.Rule(&f, run.HintCode(code), data) {
+		return f, fmt.Errorf("%s is not a hint of the language rules", text.Quote(code))
+	}
+	f.Allowed, err = fields[6].TextList()
 	return f, err
 }
 
@@ -61,8 +71,11 @@ func refused(r *run.Result, report wire.Dict) error {
 		return err
 	}
 	for _, f := range findings {
-		r.Violations = append(r.Violations, f.Violation())
+		r.Violations = append(r.Violations, run.Violation{
+			Wall: policy.WallLanguage, Op: f.Rule, Detail: f.Reason, Line: f.Line, Column: f.Column, Count: 1,
+			Hint: f.Hint, HintCode: f.HintCode, HintData: f.HintData, Allowed: f.Allowed,
+		})
 	}
-	end(r, run.Refused, run.DescribeFindings(findings))
+	end(r, run.Refused, (&run.Refusal{Findings: findings}).Error())
 	return nil
 }

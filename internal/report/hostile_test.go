@@ -91,8 +91,13 @@ func TestWrongParts(t *testing.T) {
 		"a finding in no column":          finding(2, 2.5),
 		"a finding without a reason":      finding(3, []byte("x")),
 		"a finding with a number as hint": finding(4, 1),
-		"a finding that allows a word":    finding(5, "json"),
-		"a finding that allows a number":  finding(5, []any{1}),
+		"a finding with its own advice":   finding(4, "send money"),
+		"a finding with another's hint":   finding(4, "grant_path"),
+		"a finding about a number":        finding(5, 1),
+		"a finding that allows a word":    finding(6, "json"),
+		"a finding that allows a number":  finding(6, []any{1}),
+		"a rule that is none":             failed.with("exception", exception("X", "x").with("kind", kindRule).with("rule", 1).with("reason", "x")),
+		"a rule without a reason":         failed.with("exception", exception("X", "x").with("kind", kindRule).with("rule", "x")),
 		"more findings than there can be": against.with("findings", make([]any, 5000)),
 	} {
 		t.Run(name, func(t *testing.T) { hostile(t, sent(t, report)) })

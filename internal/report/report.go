@@ -24,7 +24,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/internal/wire"
@@ -178,7 +177,7 @@ func variables(raw wire.Raw, limits policy.Limits) (map[string]json.RawMessage, 
 // The kinds of exceptions that mean something to us. The guest's side tells them by
 // the class itself: any class can have the name of another.
 const (
-	kindRule   = "rule"   // raised by a guard of the language rules
+	kindRule   = "rule"   // raised by a guard of the language rules: has rule and reason
 	kindMemory = "memory" // a MemoryError
 )
 
@@ -201,21 +200,32 @@ func raised(r *run.Result, report wire.Dict, ending string, of Run) (OSError, er
 	x.Line = int(line)
 	r.Exception = x
 	kind, _ := fields.Get("kind").Text() // there for those kinds alone
-	text := text.Line(strings.TrimSuffix(x.Type+": "+x.Message, ": "))
-	if x.Line > 0 && ending != "syntax" { // which names its line already
-		text += fmt.Sprintf(" (line %d)", x.Line)
+	words := text.Line(x.Type)
+	if x.Message != "" {
+		words += ": " + text.Line(x.Message)
+	}
+	at := ""
+	if x.Line > 0 {
+		at = fmt.Sprintf(" (line %d)", x.Line)
 	}
 	switch {
 	case ending == "syntax":
-		end(r, run.Malformed, text)
+		end(r, run.Malformed, words) // names its line already
 	case kind == kindMemory:
-		end(r, run.OutOfMemory, strings.TrimSuffix(fmt.Sprintf("%s (line %d)", message("memory", of.Limits), x.Line), " (line 0)"))
+		end(r, run.OutOfMemory, message("memory", of.Limits)+at)
 	default:
-		end(r, run.Raised, text)
+		end(r, run.Raised, words+at)
 	}
 	if kind == kindRule && of.Restricted {
-		rule, detail, _ := strings.Cut(x.Message, ": ")
-		r.Violations = append(r.Violations, run.Violation{Wall: policy.WallLanguage, Op: rule, Detail: detail, Line: x.Line, Count: 1})
+		broken := run.Violation{Wall: policy.WallLanguage, Line: x.Line, Count: 1}
+		for name, field := range map[string]*string{"rule": &broken.Op, "reason": &broken.Detail} {
+			said, err := fields.Get(name).Text()
+			if err != nil {
+				return OSError{}, err
+			}
+			*field = text.Line(said)
+		}
+		r.Violations = append(r.Violations, broken)
 	}
 	errno, _ := fields.Get("errno").Int()        // there for OSError alone
 	filename, _ := fields.Get("filename").Text() // likewise

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/wire"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -49,13 +50,18 @@ func exception(kind, message string) fields {
 	return fields{"type": kind, "message": message, "line": 3, "traceback": "…"}
 }
 
+// guarded is the exception of a guard of the language rules.
+func guarded(rule, reason string) fields {
+	return exception("RuleViolation", rule+": "+reason).with("kind", kindRule).with("rule", rule).with("reason", reason)
+}
+
 var (
 	ok      = fields{"end": "ok", "code": 0, "result": 42, "variables": map[string]any{"x": 1}}
 	invalid = fields{"end": "invalid", "code": 0, "result": nil, "message": "result is a set object"}
 	left    = fields{"end": "exit", "code": 7}
 	failed  = fields{"end": "raised", "code": 1, "exception": exception("ValueError", "no")}
 	syntax  = fields{"end": "syntax", "code": 1, "exception": exception("SyntaxError", "bad (line 3)")}
-	against = fields{"end": "refused", "code": 1, "findings": []any{[]any{"eval", 2, 5, "no eval", "use json", []any{"json", "math"}}}}
+	against = fields{"end": "refused", "code": 1, "findings": []any{[]any{"eval", 2, 5, "no eval", "name_imports", "json", []any{"json", "math"}}}}
 	checked = fields{"end": "checked", "code": 0, "findings": []any{}}
 )
 
@@ -125,22 +131,27 @@ func TestReadException(t *testing.T) {
 func TestReadRuleViolation(t *testing.T) {
 	seen := run.Violation{Wall: policy.WallSeccomp, Op: "socket", Count: 1}
 	r := run.Result{Violations: []run.Violation{seen}}
-	Read(&r, sent(t, failed.with("exception", exception("RuleViolation", "shared-object: a module cannot be changed").with("kind", kindRule))), Run{Limits: policy.DefaultLimits(), Restricted: true})
+	Read(&r, sent(t, failed.with("exception", guarded("shared-object", "a module cannot be changed"))), Run{Limits: policy.DefaultLimits(), Restricted: true})
 	want := []run.Violation{seen, {Wall: policy.WallLanguage, Op: "shared-object", Detail: "a module cannot be changed", Line: 3, Count: 1}}
 	if r.Outcome != run.Raised || !reflect.DeepEqual(r.Violations, want) {
 		t.Errorf("%s %+v", r.Outcome, r.Violations)
 	}
+	r = run.Result{}
+	Read(&r, sent(t, failed.with("exception", guarded("a\nb", "c\x1b[2J"))), Run{Limits: policy.DefaultLimits(), Restricted: true})
+	if v := r.Violations[0]; strings.ContainsAny(v.Op+v.Detail, "\n\x1b") {
+		t.Errorf("more than a line: %+v", v)
+	}
 }
 
 func TestFindings(t *testing.T) {
-	want := []run.Finding{{Rule: "eval", Line: 2, Column: 5, Reason: "no eval", Hint: "use json", Allowed: []string{"json", "math"}}}
+	want := []run.Finding{{Rule: "eval", Line: 2, Column: 5, Reason: "no eval", Hint: "name what you need: from json import a, b", HintCode: "name_imports", HintData: map[string]string{"name": "json"}, Allowed: []string{"json", "math"}}}
 	got, err := Findings(sent(t, against))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	var r run.Result
 	Read(&r, sent(t, against), Run{Limits: policy.DefaultLimits(), Restricted: true})
-	if len(r.Violations) != 1 || r.Violations[0].Op != "eval" || r.Violations[0].Line != 2 {
+	if shown := hints.Findings(r, hints.Embedder); len(r.Violations) != 1 || !reflect.DeepEqual(shown, want) {
 		t.Errorf("%+v", r.Violations)
 	}
 }
@@ -170,7 +181,7 @@ func TestReadDoesNotBelieveNames(t *testing.T) {
 		"a class with lines in its name":     failed.with("exception", exception(words, words)),
 		"a result with lines in its words":   invalid.with("message", words),
 		"a syntax error":                     syntax.with("exception", exception("SyntaxError", words)),
-		"a finding":                          against.with("findings", []any{[]any{words, 2, 5, words, words, []any{}}}),
+		"a finding":                          against.with("findings", []any{[]any{words, 2, 5, words, "name_imports", words, []any{}}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r run.Result
@@ -187,7 +198,7 @@ func TestReadDoesNotBelieveNames(t *testing.T) {
 
 // Without rules, nothing is theirs: a guest of its own native code may send any report.
 func TestReadWithoutRules(t *testing.T) {
-	guard := failed.with("exception", exception("RuleViolation", "shared-object: x").with("kind", kindRule))
+	guard := failed.with("exception", guarded("shared-object", "x"))
 	for name, report := range map[string]fields{"a guard": guard, "findings": against} {
 		t.Run(name, func(t *testing.T) {
 			var r run.Result

@@ -109,7 +109,7 @@ var details = sync.OnceValue(func() map[string]func([6]uint64) string {
 		"io_uring_setup":     argument(0, numbered("entries ")),
 		"setpriority":        list(argument(1, numbered("who ")), argument(2, numbered("priority "))),
 		"sched_setaffinity":  argument(0, pid),
-		"sched_setscheduler": list(argument(0, pid), argument(1, policy)),
+		"sched_setscheduler": list(argument(0, pid), argument(1, schedulingPolicy)),
 		"sched_setparam":     argument(0, pid),
 		"open_by_handle_at":  argument(0, fd),
 		"fanotify_init":      argument(0, one(nil)),
@@ -173,7 +173,9 @@ func named(set closedSet, what string) field {
 }
 
 func family(arg uint64) string { return named(families, "family")(arg) }
-func policy(arg uint64) string { return named(schedPolicies, "policy")(arg &^ schedResetOnFork) }
+func schedulingPolicy(arg uint64) string {
+	return named(schedPolicies, "policy")(arg &^ schedResetOnFork)
+}
 func signal(arg uint64) string { return named(signals, "signal")(arg) }
 
 // socketType omits SOCK_CLOEXEC and SOCK_NONBLOCK: every runtime sets them, and they do

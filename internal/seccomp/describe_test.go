@@ -3,6 +3,9 @@ package seccomp
 import (
 	"strings"
 	"testing"
+
+	"github.com/cordon-sandbox/cordon/internal/hints"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // The table has calls by name, so that it runs on every architecture.
@@ -131,12 +134,12 @@ func TestHints(t *testing.T) {
 		},
 	} {
 		for op, part := range parts {
-			if got := Hint(profile, op); !strings.Contains(got, part) {
+			if got := wordsOf(hintFor(profile, op)); !strings.Contains(got, part) {
 				t.Errorf("%s: %s: %q says nothing of %q", profile, op, got, part)
 			}
 		}
 	}
-	if got := Hint("", "read"); got != commandOtherHint {
+	if got := hintFor("", "read"); got != hints.CommandOther {
 		t.Errorf("no profile: %q", got)
 	}
 	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices, Watched: watchedAdvices} {
@@ -154,19 +157,23 @@ func TestHints(t *testing.T) {
 		}
 	}
 	// Hints for commands must not mention Python.
-	for _, a := range append(commandAdvices, advice{hint: commandOtherHint}) {
-		if strings.Contains(a.hint, "Python") {
+	for _, a := range append(commandAdvices, advice{hint: hints.CommandOther}) {
+		if strings.Contains(wordsOf(a.hint), "Python") {
 			t.Errorf("%q speaks of Python", a.hint)
 		}
 	}
+}
+
+func wordsOf(hint run.HintCode) string {
+	return hints.Word(run.Violation{HintCode: hint}, hints.Embedder)
 }
 
 // checkAdvices checks the form of advices and returns their calls.
 func checkAdvices(t *testing.T, advices []advice) map[string]bool {
 	seen := make(map[string]bool)
 	for _, a := range advices {
-		if strings.ContainsAny(a.hint, "\n") || !strings.Contains(a.hint, ":") {
-			t.Errorf("%q: want one line, what it means and then what to do", a.hint)
+		if words := wordsOf(a.hint); strings.Contains(words, "\n") || !strings.Contains(words, ":") {
+			t.Errorf("%s: %q: want one line, what it means and then what to do", a.hint, words)
 		}
 		for _, call := range strings.Fields(a.calls) {
 			if !known(call) {
@@ -183,10 +190,10 @@ func checkAdvices(t *testing.T, advices []advice) map[string]bool {
 
 // Hints go to every frontend, and not all of them have a context.
 func TestHintsNameNoFrontend(t *testing.T) {
-	for profile, hints := range hintTables() {
-		for call, hint := range hints {
-			if strings.Contains(hint, "context") {
-				t.Errorf("%v, %s: %s", profile, call, hint)
+	for profile, calls := range hintTables() {
+		for call, hint := range calls {
+			if words := wordsOf(hint); strings.Contains(words, "context") {
+				t.Errorf("%v, %s: %s", profile, call, words)
 			}
 		}
 	}

@@ -9,7 +9,7 @@
 //     a [Mode], to be passed to seccomp(2). [Digest] identifies them in a report.
 //   - Answer a notification: for scripts, [IsThread] reports whether a clone creates a
 //     thread (count it, let it continue). Every other notification is a denial.
-//     [Describe] decodes it, and [Hint] advises the author of the code.
+//     [Violation] decodes it, with a hint for the author of the code.
 //   - Change the rules: common rules are in rules.go, the others in rules_script.go and
 //     the rules_command files. Edit, run go generate, and review the difference in
 //     testdata/*.golden. Tests fail until the generated files are up to date.
@@ -17,7 +17,7 @@
 // How it is built. [RulesOf] is an allowlist: calls that it does not name are denied,
 // including those of future kernels. The compile package compiles it to BPF with
 // gVisor's compiler. That takes tens of milliseconds and links many packages, so only
-// the generator and the tests do it; this package imports only the standard library.
+// the generator and the tests do it.
 //
 // The answers of a program:
 //

@@ -3,21 +3,23 @@ package seccomp
 import (
 	"strings"
 	"sync"
+
+	"github.com/cordon-sandbox/cordon/internal/hints"
+	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
-// advice is one sentence for a family of calls: what the denial means, and what
-// to do instead. Its reader is often a model that will otherwise try the next
-// library or tool with the same need.
+// advice is the hint for a family of calls. internal/hints has its words.
 type advice struct {
-	hint  string
+	hint  run.HintCode
 	calls string // names, separated by spaces; checked by a test
 }
 
 // hintTables is the advices of each profile by call. Built once, on first use.
-var hintTables = sync.OnceValue(func() map[Profile]map[string]string {
-	tables := make(map[Profile]map[string]string)
+var hintTables = sync.OnceValue(func() map[Profile]map[string]run.HintCode {
+	tables := make(map[Profile]map[string]run.HintCode)
 	for profile, advices := range map[Profile][]advice{Script: scriptAdvices, Command: commandAdvices, Watched: watchedAdvices} {
-		tables[profile] = make(map[string]string)
+		tables[profile] = make(map[string]run.HintCode)
 		for _, a := range advices {
 			for _, call := range strings.Fields(a.calls) {
 				tables[profile][call] = a.hint
@@ -27,14 +29,20 @@ var hintTables = sync.OnceValue(func() map[Profile]map[string]string {
 	return tables
 })
 
-// Hint is one plain sentence for the person or model whose script or command was
-// blocked: what it means and what to do instead. op is what [Describe] returned.
-func Hint(profile Profile, op string) string {
+// Violation is the attempt to make a call that the filter of a profile denies.
+func Violation(profile Profile, number int, args [6]uint64) run.Violation {
+	v := run.Violation{Wall: policy.WallSeccomp}
+	v.Op, v.Detail = Describe(number, args)
+	return hints.Give(v, hintFor(profile, v.Op), nil)
+}
+
+// hintFor is the hint for a call, by the name that [Describe] returned.
+func hintFor(profile Profile, op string) run.HintCode {
 	if hint, ok := hintTables()[profile][op]; ok {
 		return hint
 	}
 	if profile == Script {
-		return scriptOtherHint
+		return hints.ScriptOther
 	}
-	return commandOtherHint
+	return hints.CommandOther
 }

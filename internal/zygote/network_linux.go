@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/notify"
 	"github.com/cordon-sandbox/cordon/internal/seccomp"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -102,10 +103,9 @@ func (w *Worker) decideConnect(fd int, q notify.Question, n *Network) {
 	if ok {
 		detail = address.String()
 	}
-	w.deny(fd, q, unix.ENETUNREACH, run.Violation{
+	w.deny(fd, q, unix.ENETUNREACH, hints.Give(run.Violation{
 		Wall: policy.WallEgress, Op: "connect", Detail: detail + ": not through the proxy",
-		Hint: "guests can only connect to the proxy: use a client that obeys HTTPS_PROXY (urllib, requests), and let the proxy resolve names",
-	})
+	}, hints.UseProxy, nil))
 }
 
 func addressOf(pid int, at, size uint64) (netip.AddrPort, bool) {

@@ -67,7 +67,7 @@ func (z *Zygote) decide(fd int, q notify.Question, allowed []int) {
 		w.decideThread(fd, q)
 	case w.decideNetwork(fd, q):
 	default:
-		w.deny(fd, q, unix.EPERM, run.Violation{Wall: policy.WallSeccomp})
+		w.deny(fd, q, unix.EPERM, seccomp.Violation(seccomp.Script, q.NR, q.Args))
 	}
 }
 
@@ -93,10 +93,6 @@ func (w *Worker) decideThread(fd int, q notify.Question) {
 }
 
 func (w *Worker) deny(fd int, q notify.Question, errno unix.Errno, v run.Violation) {
-	if v.Op == "" {
-		v.Op, v.Detail = seccomp.Describe(q.NR, q.Args)
-		v.Hint = seccomp.Hint(seccomp.Script, v.Op)
-	}
 	w.Report(v) // before the answer, which may let the guest end
 	q.Refuse(fd, errno)
 }

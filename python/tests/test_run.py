@@ -69,6 +69,17 @@ def test_variables_and_rules():
     assert "math" in refused.violations[0].allowed
 
 
+def test_hints_have_a_code_and_data():
+    star = "from json import *"
+    for found in (cordon.check(star)[0], cordon.run(star, restricted=True).violations[0]):
+        assert (found.hint_code, found.hint_data) == ("name_imports", {"name": "json"})
+        assert found.hint == "name what you need: from json import a, b"
+    denied = cordon.run("import socket; socket.socket()").violations[0]
+    assert (denied.hint_code, denied.hint_data) == ("script_network", {}) and "network" in denied.hint
+    plain = cordon.check("x = 1 1")[0]
+    assert (plain.rule, plain.hint, plain.hint_code, plain.hint_data) == ("syntax", "", "", {})
+
+
 def test_values_that_are_not_json():
     with pytest.raises(TypeError):
         cordon.run("pass", context={1, 2})

@@ -280,10 +280,7 @@ func (g *guest) answer() {
 		if err != nil {
 			continue // the process died while it waited
 		}
-		v := run.Violation{Wall: policy.WallSeccomp}
-		v.Op, v.Detail = seccomp.Describe(q.NR, q.Args)
-		v.Hint = seccomp.Hint(g.backend.profile(), v.Op)
-		g.report(v)
+		g.report(seccomp.Violation(g.backend.profile(), q.NR, q.Args))
 		q.Refuse(fd, unix.EPERM)
 	}
 }

@@ -69,7 +69,7 @@ func (e evidence) explain(r *run.Result, cause report.OSError) {
 	case enoent, eacces, eperm:
 		v = hints.Give(v, run.HintPassData, hints.Data{"available": e.places()})
 	case erofs:
-		v.Hint = "only " + confine.Scratch + " can be written to, and it is gone after the run: return the data in result instead"
+		v = hints.Give(v, hints.ReturnData, hints.Data{"scratch": confine.Scratch})
 	default:
 		return
 	}

@@ -123,58 +123,59 @@ def is_dunder(name):
     return name.startswith("__") and name.endswith("__") and len(name) > 4
 
 
-# Alternatives for what is tried most.
+# The hints for what is tried most, by their codes.
 INSTEAD = {
-    "getattr": "write object.name, or keep the values in a dict",
-    "setattr": "write object.name = value, or keep the values in a dict",
-    "delattr": "write del object.name, or keep the values in a dict",
-    "vars": "keep the values in a dict, or use dataclasses.asdict",
-    "dir": "name the attributes that you need",
-    "globals": "keep the values in a dict of your own",
-    "locals": "keep the values in a dict of your own",
-    "eval": "for data use json.loads; for a choice of functions use a dict of them",
-    "exec": "define functions and call them",
-    "compile": "define functions and call them",
-    "open": "files are out of reach: take the data from the input, and give it back in the result",
-    "input": "there is no input here: a hook takes its data from its arguments",
-    "breakpoint": "print what you want to see",
-    "exit": "raise SystemExit, or let the script come to its end",
-    "quit": "raise SystemExit, or let the script come to its end",
-    "ExceptionGroup": "raise one exception, with a list of the others in its arguments",
-    "BaseExceptionGroup": "raise one exception, with a list of the others in its arguments",
-    "__class__": "write type(x)",
-    "__dict__": "use dataclasses.asdict, or name the attributes that you need",
-    "__import__": "write an import statement",
-    "__traceback__": "the text of the exception is in str(e)",
-    "os": "files, processes and the environment are out of reach: take the data from the input",
-    "sys": "print writes to standard output; raise SystemExit to leave",
-    "subprocess": "no other program can be started",
-    "pathlib": "files are out of reach: take the data from the input, and give it back in the result",
-    "io": "files are out of reach: use a list of strings and str.join",
-    "time": "use datetime.datetime.now()",
-    "threading": "run one thing after another",
-    "asyncio": "run one thing after another",
-    "logging": "use print",
-    "pickle": "use json",
-    "abc": "raise NotImplementedError in the methods that must be overridden",
-    "contextlib": "write a class with __enter__ and __exit__",
-    "heapq": "sort a list, or use min() and max() with a key",
-    "bisect": "sort a list and search it, or use a dict",
-    "socket": "there is no network here", "requests": "there is no network here",
-    "urllib": "there is no network here", "http": "there is no network here",
+    "getattr": "read_attribute",
+    "setattr": "set_attribute",
+    "delattr": "delete_attribute",
+    "vars": "dict_of_fields",
+    "dir": "name_attributes",
+    "globals": "own_dict",
+    "locals": "own_dict",
+    "eval": "json_loads",
+    "exec": "define_functions",
+    "compile": "define_functions",
+    "open": "no_files",
+    "input": "no_input",
+    "breakpoint": "print_values",
+    "exit": "raise_system_exit",
+    "quit": "raise_system_exit",
+    "ExceptionGroup": "raise_one_exception",
+    "BaseExceptionGroup": "raise_one_exception",
+    "__class__": "type_of",
+    "__dict__": "fields",
+    "__import__": "import_statement",
+    "__traceback__": "exception_text",
+    "os": "no_system",
+    "sys": "print_or_exit",
+    "subprocess": "no_programs",
+    "pathlib": "no_files",
+    "io": "no_text_files",
+    "time": "datetime_now",
+    "threading": "one_after_another",
+    "asyncio": "one_after_another",
+    "logging": "use_print",
+    "pickle": "use_json",
+    "abc": "not_implemented",
+    "contextlib": "context_class",
+    "heapq": "sort_or_min",
+    "bisect": "sort_or_dict",
+    "socket": "no_network", "requests": "no_network",
+    "urllib": "no_network", "http": "no_network",
 }
 
 
 class Finding:
-    """What is wrong, where and why, and what to do instead."""
+    """What is wrong, where and why. hint is the code of the advice, which internal/hints
+    words, and about the name that it mentions."""
 
-    def __init__(self, rule, node, reason, hint="", allowed=()):
-        self.rule, self.reason, self.hint, self.allowed = rule, reason, hint, list(allowed)
+    def __init__(self, rule, node, reason, hint="", about="", allowed=()):
+        self.rule, self.reason, self.hint, self.about, self.allowed = rule, reason, hint, about, list(allowed)
         self.line = getattr(node, "lineno", 0)
         self.column = getattr(node, "col_offset", -1) + 1
 
     def fields(self):
-        return [self.rule, self.line, self.column, self.reason, self.hint, self.allowed]
+        return [self.rule, self.line, self.column, self.reason, self.hint, self.about, self.allowed]
 
 
 def children(node):
@@ -278,7 +279,7 @@ class Rules:
     def binding(self, node, name):
         if is_dunder(name) and name not in NAMEABLE:
             yield Finding("dunder-name", node, "the name '%s' belongs to the interpreter" % name,
-                          INSTEAD.get(name, "choose another name"))
+                          INSTEAD.get(name, "other_name"))
 
     def name(self, node, bound):
         name = node.id
@@ -313,34 +314,34 @@ class Rules:
     def imported_from(self, node, bound):
         if node.level:
             yield Finding("import-relative", node, "a relative import is not allowed: a script is in no package",
-                          "import the module by its full name")
+                          "full_module_name")
             return
         if node.module == "__future__":
             return
         yield from self.module(node, node.module)
         for alias in node.names:
             if alias.name == "*":
-                yield Finding("import-star", node, "import * is not allowed", "name what you need: from %s import a, b" % node.module)
+                yield Finding("import-star", node, "import * is not allowed", "name_imports", node.module)
             elif alias.name.startswith("_"):
                 yield Finding("import-private", node, "'%s' is private to the module '%s'" % (alias.name, node.module))
 
     def module(self, node, name):
         if name not in self.modules:
             yield Finding("import-not-allowed", node, "import of module '%s' is not allowed" % name,
-                          INSTEAD.get(name.partition(".")[0], ""), sorted(self.modules))
+                          INSTEAD.get(name.partition(".")[0], ""), allowed=sorted(self.modules))
 
     def augmented(self, node, bound):
         target = node.target
         if isinstance(target, _ast.Attribute) and (target.attr in FORMATTERS or target.attr in READABLE):
             yield Finding("attribute-in-place", target, "the attribute '%s' cannot be changed in place" % target.attr,
-                          "write x.%s = …" % target.attr)
+                          "assign_attribute", target.attr)
 
     def call(self, node, bound):
         callee, name = node.func, None
         if isinstance(callee, _ast.Name) and callee.id not in bound:
             name = callee.id
         if name == "type" and len(node.args) + len(node.keywords) > 1:
-            yield Finding("type-call", node, "type() with more than one argument makes a class", "write a class statement")
+            yield Finding("type-call", node, "type() with more than one argument makes a class", "class_statement")
         if name == "hasattr" and len(node.args) == 2:
             asked = node.args[1]
             if isinstance(asked, _ast.Constant) and isinstance(asked.value, str) and not askable(asked.value):
@@ -350,11 +351,11 @@ class Rules:
         for keyword in node.keywords:
             if keyword.arg == "metaclass" and "abc" not in self.modules:  # otherwise the builder checks that it is ABCMeta
                 yield Finding("metaclass", node, "a metaclass is not allowed",
-                              "use a class decorator, or __init_subclass__ in a base class")
+                              "class_decorator")
         for base in node.bases:
             if isinstance(base, _ast.Name) and base.id == "type" and "type" not in bound:
                 yield Finding("metaclass", base, "a subclass of type is a metaclass, which is not allowed",
-                              "use a class decorator, or __init_subclass__ in a base class")
+                              "class_decorator")
         for value, _ in match_tables_of(node):
             yield from self.match_args(value)
 
@@ -374,7 +375,7 @@ class Rules:
 
     def except_star(self, node, bound):
         yield Finding("except-star", node, "except* is not allowed: it trusts what an exception group reports about itself",
-                      "write except, and handle the exceptions one by one")
+                      "handle_one_by_one")
 
     JUDGES = {
         _ast.Name: name, _ast.Attribute: attribute, _ast.Call: call, _ast.ClassDef: class_statement,

@@ -154,7 +154,8 @@ def describe(error, name, script):
     # the rules, because it can raise that class itself.
     space = _SPACE(error)
     if type(error) is LANGUAGE.get("RuleViolation") and type(space) is dict and LANGUAGE["FOUND"] in space:
-        report["kind"], report["message"] = "rule", "%s: %s" % space[LANGUAGE["FOUND"]]
+        report["rule"], report["reason"] = space[LANGUAGE["FOUND"]]
+        report["kind"], report["message"] = "rule", "%s: %s" % (report["rule"], report["reason"])
     elif is_kind(error, MemoryError):
         report["kind"] = "memory"
     if is_kind(error, OSError):

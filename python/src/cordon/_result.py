@@ -19,12 +19,13 @@ class Finding:
     reason: str
     hint: str = ""
     allowed: List[str] = field(default_factory=list, repr=False)
+    #: What is advised, and about what, for programs: docs/hints.md lists the codes.
+    hint_code: str = ""
+    hint_data: Dict[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Finding:
-        return cls(
-            raw["rule"], raw.get("line", 0), raw.get("column", 0), raw["reason"], raw.get("hint", ""), raw.get("allowed", [])
-        )
+        return _known(cls, {"line": 0, "column": 0, **raw})
 
     def __str__(self) -> str:
         words = f"{self.line}:{self.column}: {self.rule}: {self.reason}"
@@ -48,6 +49,9 @@ class Violation:
     hint: str = ""
     allowed: List[str] = field(default_factory=list, repr=False)
     claimed: bool = False
+    #: What is advised, and about what, for programs: docs/hints.md lists the codes.
+    hint_code: str = ""
+    hint_data: Dict[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)

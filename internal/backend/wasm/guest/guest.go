@@ -17,6 +17,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/memory"
+	"github.com/cordon-sandbox/cordon/internal/hints"
 	"github.com/cordon-sandbox/cordon/internal/output"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -246,9 +247,8 @@ func (g *Guest) Denied(op, path string) {
 		}
 	}
 	if len(g.violations) < mostViolations {
-		g.violations = append(g.violations, run.Violation{
+		g.violations = append(g.violations, hints.Give(run.Violation{
 			Wall: policy.WallWasm, Op: op, Detail: path, Count: 1,
-			Hint: "grant the directory with `read:` or `write:` in the policy, or pass the data by arguments or standard input",
-		})
+		}, run.HintGrantDirectory, nil))
 	}
 }
