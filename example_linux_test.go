@@ -49,7 +49,7 @@ func ExampleRunner_Run_failures() {
 	for _, req := range []run.Request{
 		{Script: run.Script{Source: "x = 1\nraise ValueError('no')"}},
 		{Script: run.Script{Source: "x ="}},
-		{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{WallTime: policy.Duration(100 * time.Millisecond)}},
+		{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{WallTime: 100 * time.Millisecond}},
 		{Script: run.Script{Source: "x = bytearray(10**9)"}},
 		{Script: run.Script{Source: "import sys; sys.exit(7)"}},
 		{Script: run.Script{Source: "result = {'a': [1, {2}]}"}},

@@ -34,7 +34,7 @@ func openHook(t *testing.T, r *cordon.Runner, h run.HookSpec) *cordon.Hook {
 
 func TestHookContract(t *testing.T) {
 	r := newRunner(t, cordon.Options{})
-	short := policy.Limits{WallTime: policy.Duration(200 * time.Millisecond)}
+	short := policy.Limits{WallTime: 200 * time.Millisecond}
 	state := map[string]any{"gold": 10, "name": "ä"}
 	config := map[string]any{"rate": 0.5}
 	for _, tt := range []struct {
@@ -85,8 +85,8 @@ func TestHookContract(t *testing.T) {
 					if res.Outcome != tt.outcome || !strings.Contains(res.Error, tt.words) || tt.value != "" && string(res.Value) != tt.value {
 						t.Fatalf("%s, %s, %q\n%s", res.Outcome, res.Value, res.Error, res.Stderr)
 					}
-					if res.Enforcement.Tier != tierOf[trust] || res.Enforcement.Walls[policy.WallLanguage] != "enforced (hook)" ||
-						!strings.HasPrefix(res.Enforcement.Walls[policy.WallSeccomp], "enforced") {
+					if res.Enforcement.Tier != tierOf[trust] || res.Enforcement.Walls[policy.WallLanguage].String() != "enforced (hook)" ||
+						!res.Enforcement.Walls[policy.WallSeccomp].Enforced() {
 						t.Errorf("enforcement: %+v", res.Enforcement)
 					}
 				}

@@ -99,7 +99,7 @@ func TestModule(t *testing.T) {
 	if res, err = r.Run(t.Context(), run.Request{Module: run.ModuleRun{Module: m, Args: []string{"exit", "3"}}}); err != nil || res.Outcome != run.Exited || *res.ExitCode != 3 {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if r.Enforcement().Tier != policy.TierWasm || r.Enforcement().Walls[policy.WallWasm] == "" {
+	if r.Enforcement().Tier != policy.TierWasm || r.Enforcement().Walls[policy.WallWasm].State == "" {
 		t.Errorf("%+v", r.Enforcement())
 	}
 }

@@ -239,7 +239,7 @@ func victim() {
 	for range 3 {
 		go func() {
 			for {
-				_, _ = r.Run(context.Background(), run.Request{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{WallTime: policy.Duration(time.Minute)}})
+				_, _ = r.Run(context.Background(), run.Request{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{WallTime: time.Minute}})
 			}
 		}()
 	}
@@ -325,7 +325,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		{Script: run.Script{Source: "result = context['a'] + 1", Context: map[string]any{"a": 41}}},
 		{Script: run.Script{Source: "1/0"}},
 		{Script: run.Script{Source: "import ctypes; ctypes.string_at(0)"}},
-		{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{WallTime: policy.Duration(30 * time.Millisecond)}},
+		{Script: run.Script{Source: "while True: pass"}, Limits: policy.Limits{WallTime: 30 * time.Millisecond}},
 		{Script: run.Script{Source: "x = bytearray(1 << 30)"}},
 		{Script: run.Script{Source: "print('x' * 1000000)"}},
 		{Script: run.Script{Source: "import os; os._exit(3)"}},

@@ -89,6 +89,6 @@ func (b *bench) walled(restricted bool) side {
 		if err != nil {
 			return times{}, "", err
 		}
-		return times{result.Usage.WallTime.Std(), result.Usage.CPUTime.Std()}, string(result.Value), nil
+		return times{result.Usage.WallTime, result.Usage.CPUTime}, string(result.Value), nil
 	}
 }

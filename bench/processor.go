@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -152,7 +151,7 @@ func (b *bench) inside(ctx context.Context, source string) (times, string, error
 
 // long runs what keeps a processor busy.
 func (b *bench) long(ctx context.Context, req run.Request) (run.Result, error) {
-	req.Limits.CPUTime = policy.Duration(10 * time.Second)
+	req.Limits.CPUTime = 10 * time.Second
 	result, err := b.runner.Run(ctx, req)
 	if err == nil && !result.OK() {
 		err = fmt.Errorf("%s: %s", result.Outcome, result.Error)

@@ -25,7 +25,7 @@ var (
 
 // wasm measures guests inside of this process: Python, and modules.
 func (b *bench) wasm(ctx context.Context, t *table) (err error) {
-	p := policy.Policy{Maxima: policy.Limits{CPUTime: policy.Duration(10 * time.Minute), WallTime: policy.Duration(10 * time.Minute)}}
+	p := policy.Policy{Maxima: policy.Limits{CPUTime: 10 * time.Minute, WallTime: 10 * time.Minute}}
 	ahead, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, Tier: policy.TierWasm})
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (b *bench) wasmSpeed(ctx context.Context, t *table, ahead *cordon.Runner, _
 	inside := func(ctx context.Context, source string) (times, string, error) {
 		result, err := ahead.Run(ctx, run.Request{
 			Script: run.Script{Source: source + clock + "result = [wall, cpu, str(value)]"}, Tier: policy.TierWasm,
-			Limits: policy.Limits{CPUTime: policy.Duration(2 * time.Minute), WallTime: policy.Duration(5 * time.Minute)},
+			Limits: policy.Limits{CPUTime: 2 * time.Minute, WallTime: 5 * time.Minute},
 		})
 		if err == nil && !result.OK() {
 			err = fmt.Errorf("%s: %s", result.Outcome, result.Error)

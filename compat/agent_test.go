@@ -103,7 +103,7 @@ func TestPresetOfThePolicy(t *testing.T) {
 				t.Errorf("%s, %s: %s %s %v", p, preset, res.Outcome, res.Error, err)
 			}
 			rules := policy.Policy{Language: policy.Language{Preset: preset}}.ScriptRules()
-			if stood := res.Enforcement.Walls[policy.WallLanguage]; stood != fmt.Sprintf("enforced (%s)", rules) {
+			if stood := res.Enforcement.Walls[policy.WallLanguage]; stood != policy.EnforcedWall(string(rules)) {
 				t.Errorf("%s, %s: %s", p, preset, stood)
 			}
 		}

@@ -140,7 +140,7 @@ with ThreadPoolExecutor(8) as pool:
 `},
 	// The threads that were started wait for those that were not: a thread too
 	// few is a run that hangs, so it gets less than the default's 30 s.
-	script{name: "8 at once", limits: policy.Limits{WallTime: policy.Duration(10 * time.Second)}, result: `8`, source: `
+	script{name: "8 at once", limits: policy.Limits{WallTime: 10 * time.Second}, result: `8`, source: `
 import threading
 from concurrent.futures import ThreadPoolExecutor
 barrier = threading.Barrier(8)

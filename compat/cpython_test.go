@@ -46,7 +46,7 @@ func TestCPythonSuite(t *testing.T) {
 	}
 	p := suitePython(t)
 	limits := policy.Limits{
-		WallTime: policy.Duration(2 * time.Minute), CPUTime: policy.Duration(2 * time.Minute),
+		WallTime: 2 * time.Minute, CPUTime: 2 * time.Minute,
 		Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB,
 		OpenFiles: 512, Threads: 128, // what is tested here is the walls, not these limits
 	}

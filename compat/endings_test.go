@@ -141,14 +141,14 @@ print("x" * 100000, end="")
 result = "went on"
 `},
 	// What was printed before the end is what one debugs a timeout with.
-	script{name: "before a timeout is kept", limits: policy.Limits{WallTime: policy.Duration(300 * time.Millisecond)},
+	script{name: "before a timeout is kept", limits: policy.Limits{WallTime: 300 * time.Millisecond},
 		outcome: run.TimedOut, error: []string{"wall time limit of 300ms"}, stdout: "got here\n", stderr: []string{"here too\n"}, source: `
 import sys, time
 print("got here")
 print("here too", file=sys.stderr)
 time.sleep(60)
 `},
-	script{name: "before a CPU limit is kept", limits: policy.Limits{CPUTime: policy.Duration(time.Second)},
+	script{name: "before a CPU limit is kept", limits: policy.Limits{CPUTime: time.Second},
 		outcome: run.OutOfCPU, error: []string{"CPU time limit of 1s"}, stdout: "got here\n", source: `
 print("got here")
 while True: pass

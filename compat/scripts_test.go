@@ -52,7 +52,7 @@ func table(name string, scripts ...script) bool {
 // maxima are the operator's: wide enough for the tests that need more than the
 // default, which those ask for by themselves.
 var maxima = policy.Limits{
-	WallTime: policy.Duration(2 * time.Minute), CPUTime: policy.Duration(2 * time.Minute),
+	WallTime: 2 * time.Minute, CPUTime: 2 * time.Minute,
 	Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB,
 }
 

@@ -143,17 +143,17 @@ passed, began = time.perf_counter(), time.process_time()
 sum(range(1000))
 result = 0 <= time.process_time() - began <= time.perf_counter() - passed
 `},
-	{name: "sleeps no longer than it may", limits: policy.Limits{WallTime: policy.Duration(300 * time.Millisecond)},
+	{name: "sleeps no longer than it may", limits: policy.Limits{WallTime: 300 * time.Millisecond},
 		outcome: run.TimedOut, error: []string{"wall time limit of 300ms"}, source: `
 import time
 time.sleep(3600)
 `},
-	{name: "an event loop sleeps no longer than it may", limits: policy.Limits{WallTime: policy.Duration(time.Second)},
+	{name: "an event loop sleeps no longer than it may", limits: policy.Limits{WallTime: time.Second},
 		outcome: run.TimedOut, error: []string{"wall time limit of 1s"}, source: `
 import asyncio
 asyncio.run(asyncio.sleep(3600))
 `},
-	{name: "a lock that nobody opens", limits: policy.Limits{WallTime: policy.Duration(time.Second)},
+	{name: "a lock that nobody opens", limits: policy.Limits{WallTime: time.Second},
 		outcome: run.TimedOut, error: []string{"wall time limit of 1s"}, source: `
 import threading
 lock = threading.Lock()

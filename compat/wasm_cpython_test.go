@@ -24,7 +24,7 @@ func TestWasmCPythonSuite(t *testing.T) {
 	}
 	p, suite := wasmPython(t), unpacked(t, hosttest.NeedsExtra(t, hosttest.PythonWasmTests))
 	limits := policy.Limits{
-		WallTime: policy.Duration(5 * time.Minute), CPUTime: policy.Duration(2 * time.Minute),
+		WallTime: 5 * time.Minute, CPUTime: 2 * time.Minute,
 		Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB, OpenFiles: 512,
 	}
 	options := cordon.Options{

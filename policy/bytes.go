@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -113,6 +114,20 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	}
 	*b = v
 	return nil
+}
+
+// UnmarshalJSON reads a size with its unit, or a number of bytes, as answers have it.
+func (b *Bytes) UnmarshalJSON(text []byte) error {
+	var number int64
+	if json.Unmarshal(text, &number) == nil {
+		*b = Bytes(number)
+		return nil
+	}
+	var size string
+	if err := json.Unmarshal(text, &size); err != nil {
+		return err
+	}
+	return b.UnmarshalText([]byte(size))
 }
 
 // isDecimal accepts numbers such as "64" and "1.5", but no exponents, hexadecimal

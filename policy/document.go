@@ -1,14 +1,20 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
+
+// documentVersion is the version of policy files.
+const documentVersion = 1
 
 // Document is the unchecked form of a policy, as a file or flags give it. Amounts
 // are text with units. An empty or nil field takes its value from the preset, or
 // from the defaults if no preset is named.
 type Document struct {
+	// Version is the version of this format: 1, which may be left out.
+	Version int `json:"v,omitempty" yaml:"v,omitempty"`
 	// Preset names the policy to start from.
 	Preset string `json:"preset,omitempty" yaml:"preset,omitempty"`
 	Trust  string `json:"trust,omitempty" yaml:"trust,omitempty"`
@@ -55,6 +61,9 @@ type DocumentWalls struct {
 func (d Document) Policy() (Policy, error) {
 	var found problems
 	var p Policy
+	if d.Version != 0 && d.Version != documentVersion {
+		found.add("v", fmt.Errorf("is %d: this cordon reads version %d", d.Version, documentVersion))
+	}
 	if d.Preset != "" {
 		base, err := Preset(d.Preset)
 		found.add("preset", err)
@@ -168,6 +177,7 @@ func FromPolicy(p Policy) Document {
 	p = p.Resolved()
 	preload := append([]string{}, p.Preload...)
 	return Document{
+		Version:       documentVersion,
 		Trust:         string(p.Trust),
 		Python:        p.Python,
 		Preload:       &preload,

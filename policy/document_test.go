@@ -29,7 +29,7 @@ func TestDocumentPolicy(t *testing.T) {
 	want := Policy{
 		Trust: TrustPlatform, Python: "/usr/bin/python3", Preload: []string{}, OnOutputLimit: OutputKill,
 		Limits: Limits{
-			WallTime: Duration(2 * time.Second), CPUTime: Duration(time.Second), Memory: 64 * MiB,
+			WallTime: 2 * time.Second, CPUTime: time.Second, Memory: 64 * MiB,
 			Output: KiB, Scratch: 2 * MiB, OpenFiles: 32, Threads: 4,
 		},
 		Maxima:  Limits{Memory: 2 * GiB},

@@ -6,11 +6,8 @@ import (
 	"time"
 )
 
-// Duration is a span of time whose text form carries its unit ("2s").
-type Duration time.Duration
-
-// ParseDuration reads a span with its unit.
-func ParseDuration(text string) (Duration, error) {
+// ParseDuration reads a duration with its unit: "2s", "500ms", "1m30s".
+func ParseDuration(text string) (time.Duration, error) {
 	s := strings.TrimSpace(text)
 	if positive := strings.TrimPrefix(s, "-"); isDecimal(positive) {
 		return 0, fmt.Errorf("%s has no unit: write %ss, %[2]sms or %[2]sm", quote(text), positive)
@@ -22,16 +19,13 @@ func ParseDuration(text string) (Duration, error) {
 	if d < 0 {
 		return 0, fmt.Errorf("%s is negative: a duration is zero or more", quote(text))
 	}
-	return Duration(d), nil
+	return d, nil
 }
 
-// Std is the standard library's view of it.
-func (d Duration) Std() time.Duration { return time.Duration(d) }
-
-// String is the form that ParseDuration reads, without the zeros that
+// FormatDuration gives the form that ParseDuration reads, without the zeros that
 // time.Duration leaves at the end: "1m", not "1m0s".
-func (d Duration) String() string {
-	s := time.Duration(d).String()
+func FormatDuration(d time.Duration) string {
+	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
 	}
@@ -39,17 +33,4 @@ func (d Duration) String() string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
-}
-
-// MarshalText lets a span stand in JSON and YAML with its unit.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText refuses a span without a unit.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := ParseDuration(string(text))
-	if err != nil {
-		return err
-	}
-	*d = v
-	return nil
 }

@@ -86,5 +86,5 @@ func ParseLanguagePreset(name string) (LanguagePreset, error) {
 // DefaultCallLimits returns the limits of a call of a hook that differ from the
 // policy's, where neither the hook nor the policy sets them.
 func DefaultCallLimits() Limits {
-	return Limits{WallTime: Duration(5 * time.Second), CPUTime: Duration(5 * time.Second)}
+	return Limits{WallTime: 5 * time.Second, CPUTime: 5 * time.Second}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Limit is one row of the table of limits: all that cordon knows about one of them.
@@ -32,8 +33,6 @@ type Limit struct {
 	// name; it counts seconds or AgentUnit, and zero means single bytes.
 	Agents    []Guest
 	AgentUnit Bytes
-	// Measured says that Usage has a field of this name.
-	Measured bool
 	// Outcome and ErrorType are those of a run that it ends; empty for a limit that
 	// only refuses.
 	Outcome, ErrorType string
@@ -128,7 +127,7 @@ func (l Limit) Parse(text string) (int64, error) {
 func (l Limit) Text(amount int64) string {
 	switch l.Kind {
 	case KindDuration:
-		return Duration(amount).String()
+		return FormatDuration(time.Duration(amount))
 	case KindBytes:
 		return Bytes(amount).String()
 	case KindCount:
@@ -142,6 +141,9 @@ func (l Limit) Message(limits Limits) string { return fmt.Sprintf(l.Reached, l.T
 
 // Flag is its flag on the command line, without dashes before it.
 func (l Limit) Flag() string { return strings.ReplaceAll(l.Key, "_", "-") }
+
+// Field is the name of the limit's field in Limits.
+func (l Limit) Field() string { return reflect.TypeFor[Limits]().Field(l.index).Name }
 
 // Argument is what an agent calls the limit.
 func (l Limit) Argument() string { return strings.ReplaceAll(cmp.Or(l.Alias, l.Key), "-", "_") }

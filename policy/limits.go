@@ -6,30 +6,30 @@ import "time"
 // policy's default"; it never means "no limit".
 type Limits struct {
 	// WallTime is how long a run may take by the clock on the wall.
-	WallTime Duration `json:"wall_time,omitempty" yaml:"wall_time,omitempty"`
+	WallTime time.Duration `json:"wall_time,omitempty"`
 	// CPUTime is how much CPU time all threads of a run may use.
-	CPUTime Duration `json:"cpu_time,omitempty" yaml:"cpu_time,omitempty"`
+	CPUTime time.Duration `json:"cpu_time,omitempty"`
 	// Memory is what the guest may use above the bare interpreter.
-	Memory Bytes `json:"memory,omitempty" yaml:"memory,omitempty"`
+	Memory Bytes `json:"memory,omitempty"`
 	// Output bounds stdout and stderr, each for itself.
-	Output Bytes `json:"output,omitempty" yaml:"output,omitempty"`
+	Output Bytes `json:"output,omitempty"`
 	// Result bounds the guest's result and variables, together and as JSON.
-	Result Bytes `json:"result,omitempty" yaml:"result,omitempty"`
+	Result Bytes `json:"result,omitempty"`
 	// Scratch is the size of the private /tmp.
-	Scratch Bytes `json:"scratch,omitempty" yaml:"scratch,omitempty"`
+	Scratch Bytes `json:"scratch,omitempty"`
 	// OpenFiles bounds descriptors, the standard streams included.
-	OpenFiles int `json:"open_files,omitempty" yaml:"open_files,omitempty"`
+	OpenFiles int `json:"open_files,omitempty"`
 	// Threads bounds the threads of a run, the main one included.
-	Threads int `json:"threads,omitempty" yaml:"threads,omitempty"`
+	Threads int `json:"threads,omitempty"`
 	// Processes bounds a command's processes, each of their threads counted.
-	Processes int `json:"processes,omitempty" yaml:"processes,omitempty"`
+	Processes int `json:"processes,omitempty"`
 	// Disk bounds what a command adds to the directories that it may change.
-	Disk Bytes `json:"disk,omitempty" yaml:"disk,omitempty"`
+	Disk Bytes `json:"disk,omitempty"`
 	// Files bounds how many files, directories and links a command adds there.
-	Files int `json:"files,omitempty" yaml:"files,omitempty"`
+	Files int `json:"files,omitempty"`
 	// Fuel is how many instructions a module may execute. They are counted exactly: the
 	// same module with the same input ends at the same one.
-	Fuel Count `json:"fuel,omitempty" yaml:"fuel,omitempty"`
+	Fuel Count `json:"fuel,omitempty"`
 }
 
 // limitTable has one row for each field of Limits, in the same order. It is the only list
@@ -37,7 +37,7 @@ type Limits struct {
 // document, the schemas of tools, outcomes and messages are made from it.
 var limitTable = inOrder([]Limit{
 	{
-		Key: "wall_time", Name: "wall time", Alias: "timeout", Short: "t", Kind: KindDuration, Measured: true,
+		Key: "wall_time", Name: "wall time", Alias: "timeout", Short: "t", Kind: KindDuration,
 		Help: "wall time limit, like 10s", About: "By the clock on the wall.",
 		Default: int64(30 * time.Second), Maximum: int64(60 * time.Second),
 		For:     []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
@@ -46,7 +46,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "timed out: wall time limit of %v reached", Advice: "Do less at once",
 	},
 	{
-		Key: "cpu_time", Name: "CPU time", Kind: KindDuration, Measured: true,
+		Key: "cpu_time", Name: "CPU time", Kind: KindDuration,
 		Help: "CPU time limit, like 5s", About: "CPU time of all threads together.",
 		Default: int64(10 * time.Second), Maximum: int64(60 * time.Second),
 		For:     []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
@@ -54,7 +54,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "CPU time limit of %v reached", Advice: "Compute less at once",
 	},
 	{
-		Key: "memory", Name: "memory", Short: "m", Kind: KindBytes, Measured: true,
+		Key: "memory", Name: "memory", Short: "m", Kind: KindBytes,
 		Help: "memory limit, like 128MiB", About: "Above the bare interpreter.",
 		Default: int64(256 * MiB), Maximum: int64(1 * GiB),
 		// Below this a run would die with words that blame the script.
@@ -65,7 +65,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "memory limit of %v reached", Advice: "Hold less at once",
 	},
 	{
-		Key: "output", Name: "output", Alias: "output-limit", Short: "o", Kind: KindBytes, Measured: true,
+		Key: "output", Name: "output", Alias: "output-limit", Short: "o", Kind: KindBytes,
 		Help: "limit on stdout and on stderr, like 16KiB", About: "Of stdout and of stderr, each for itself.",
 		Default: int64(64 * KiB), Maximum: int64(256 * KiB),
 		For:     []Guest{GuestScript, GuestCall, GuestCommand, GuestModule},
@@ -74,7 +74,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "output limit of %v reached", Advice: "Print less",
 	},
 	{
-		Key: "result", Name: "result", Alias: "result-limit", Kind: KindBytes, Measured: true,
+		Key: "result", Name: "result", Alias: "result-limit", Kind: KindBytes,
 		Help: "limit on the result and variables as JSON, like 1MiB", About: "Of the result and the variables together, as JSON.",
 		Default: int64(8 * MiB), Maximum: int64(32 * MiB), Most: int64(MaxResult),
 		For:     []Guest{GuestScript, GuestCall, GuestModule},
@@ -130,7 +130,7 @@ var limitTable = inOrder([]Limit{
 		Reached: "limit of %v new files reached", Advice: "Write less",
 	},
 	{
-		Key: "fuel", Name: "instructions", Kind: KindCount, Measured: true,
+		Key: "fuel", Name: "instructions", Kind: KindCount,
 		Help: "limit on instructions, like 50M", About: "Instructions of a WebAssembly module.",
 		Default: 1e12, // more than fits into the time
 		Maximum: 1e15,

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func TestDuration(t *testing.T) {
 		{"1h0m5s", time.Hour + 5*time.Second, "1h0m5s"}, {"0.5s", time.Second / 2, "500ms"}, {"1µs", time.Microsecond, "1µs"},
 	} {
 		got, err := ParseDuration(tt.in)
-		if err != nil || got.Std() != tt.want || got.String() != tt.text {
+		if err != nil || got != tt.want || FormatDuration(got) != tt.text {
 			t.Errorf("ParseDuration(%q) = %v, %v; want %v", tt.in, got, err, tt.text)
 		}
 	}
@@ -37,8 +38,8 @@ func TestDuration(t *testing.T) {
 
 func TestDurationRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := Duration(rapid.Int64Min(0).Draw(t, "ns"))
-		if got, err := ParseDuration(want.String()); err != nil || got != want {
+		want := time.Duration(rapid.Int64Min(0).Draw(t, "ns"))
+		if got, err := ParseDuration(FormatDuration(want)); err != nil || got != want {
 			t.Fatalf("%d → %q → %d, %v", want, want, got, err)
 		}
 	})
@@ -60,7 +61,7 @@ func TestLimitTable(t *testing.T) {
 		t.Fatalf("%d rows for %d fields", len(limitTable), fields.NumField())
 	}
 	kinds := map[reflect.Type]LimitKind{
-		reflect.TypeFor[Duration](): KindDuration, reflect.TypeFor[Bytes](): KindBytes, reflect.TypeFor[int](): KindNumber, reflect.TypeFor[Count](): KindCount,
+		reflect.TypeFor[time.Duration](): KindDuration, reflect.TypeFor[Bytes](): KindBytes, reflect.TypeFor[int](): KindNumber, reflect.TypeFor[Count](): KindCount,
 	}
 	eachField(t, func(t *testing.T, row Limit) {
 		field := fields.Field(row.index)
@@ -136,10 +137,10 @@ func TestLimitsByField(t *testing.T) {
 }
 
 func TestNarrow(t *testing.T) {
-	p := Policy{Limits: Limits{Memory: 100 * MiB}, Maxima: Limits{Memory: 200 * MiB, WallTime: Duration(5 * time.Second)}}
-	got, err := p.Narrow(Limits{CPUTime: Duration(time.Second)})
+	p := Policy{Limits: Limits{Memory: 100 * MiB}, Maxima: Limits{Memory: 200 * MiB, WallTime: 5 * time.Second}}
+	got, err := p.Narrow(Limits{CPUTime: time.Second})
 	want := DefaultLimits()
-	want.Memory, want.WallTime, want.CPUTime = 100*MiB, Duration(5*time.Second), Duration(time.Second)
+	want.Memory, want.WallTime, want.CPUTime = 100*MiB, 5*time.Second, time.Second
 	if err != nil || got != want {
 		t.Errorf("Narrow = %+v, %v; want %+v", got, err, want)
 	}
@@ -148,7 +149,7 @@ func TestNarrow(t *testing.T) {
 		words string
 	}{
 		{Limits{Memory: 200*MiB + 1}, "limits.memory is 209715201B, above the policy's maximum of 200MiB"},
-		{Limits{WallTime: Duration(6 * time.Second)}, "limits.wall_time is 6s, above the policy's maximum of 5s"},
+		{Limits{WallTime: 6 * time.Second}, "limits.wall_time is 6s, above the policy's maximum of 5s"},
 		{Limits{OpenFiles: 3}, "limits.open_files: 3 is too few for an interpreter: give at least 8"},
 		{Limits{Memory: KiB}, "limits.memory: 1KiB is too little for any script: give at least 1MiB"},
 	} {
@@ -210,4 +211,24 @@ func TestFill(t *testing.T) {
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
+}
+
+// Limits in an answer can be read again, and are keys of a request.
+func TestLimitsJSON(t *testing.T) {
+	text, err := json.Marshal(Limits{WallTime: 1500 * time.Millisecond, Memory: 64 * MiB, Threads: 3})
+	if want := `{"wall_time_ms":1500,"memory_bytes":67108864,"threads":3}`; err != nil || string(text) != want {
+		t.Errorf("%s, %v; want %s", text, err, want)
+	}
+	want := DefaultMaxima()
+	text, err = json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Limits
+	if err := json.Unmarshal(text, &got); err != nil || got != want {
+		t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
+	}
+	if err := json.Unmarshal([]byte(`{"memory_bytes": 1e99}`), &got); err == nil {
+		t.Error("a size beyond all memory was read")
+	}
 }

@@ -32,7 +32,7 @@ func TestZeroPolicy(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	second := Duration(time.Second)
+	second := time.Second
 	tests := []struct {
 		check  string // the named check that must fail
 		policy Policy

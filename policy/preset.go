@@ -38,8 +38,8 @@ var presets = []struct {
 
 func strict() Policy {
 	limits := DefaultLimits()
-	limits.WallTime = Duration(5 * time.Second)
-	limits.CPUTime = Duration(5 * time.Second)
+	limits.WallTime = 5 * time.Second
+	limits.CPUTime = 5 * time.Second
 	limits.Memory = 128 * MiB
 	return Policy{
 		Limits:  limits,
@@ -52,10 +52,10 @@ func data() Policy {
 	return Policy{
 		// As much CPU time as wall time, because numeric work is busy all the time.
 		Limits: Limits{
-			WallTime: Duration(time.Minute), CPUTime: Duration(time.Minute), Memory: 1 * GiB, Scratch: 64 * MiB,
+			WallTime: time.Minute, CPUTime: time.Minute, Memory: 1 * GiB, Scratch: 64 * MiB,
 		},
 		Maxima: Limits{
-			WallTime: Duration(2 * time.Minute), CPUTime: Duration(2 * time.Minute), Memory: 4 * GiB,
+			WallTime: 2 * time.Minute, CPUTime: 2 * time.Minute, Memory: 4 * GiB,
 		},
 	}
 }
@@ -64,12 +64,12 @@ func data() Policy {
 // user at a terminal expects to see all of the output.
 func command() Policy {
 	limits := Limits{
-		WallTime: Duration(10 * time.Minute), CPUTime: Duration(30 * time.Minute), Memory: 2 * GiB,
+		WallTime: 10 * time.Minute, CPUTime: 30 * time.Minute, Memory: 2 * GiB,
 		Output: 16 * MiB, Scratch: 512 * MiB, OpenFiles: MaxOpenFiles, Processes: 512, Disk: 2 * GiB,
 		Files: 500_000, // a large project's node_modules has 200,000
 	}
 	maxima := Limits{
-		WallTime: Duration(2 * time.Hour), CPUTime: Duration(8 * time.Hour), Memory: 16 * GiB,
+		WallTime: 2 * time.Hour, CPUTime: 8 * time.Hour, Memory: 16 * GiB,
 		Output: 256 * MiB, Scratch: 4 * GiB, OpenFiles: MaxOpenFiles, Processes: 4096, Disk: 64 * GiB,
 		Files: 10_000_000,
 	}

@@ -3,7 +3,6 @@ package run
 import (
 	"bytes"
 	"encoding/json"
-	"time"
 
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -14,7 +13,7 @@ import (
 // which is most of the time that a small answer takes.
 type wireResult struct {
 	wireEnding
-	Usage       wireUsage       `json:"usage"`
+	Usage       Usage           `json:"usage"`
 	Violations  []Violation     `json:"violations"`
 	Traffic     []Traffic       `json:"traffic"`
 	Enforcement wireEnforcement `json:"enforcement"`
@@ -22,6 +21,7 @@ type wireResult struct {
 
 // wireEnding is how the guest ended and what it left.
 type wireEnding struct {
+	Version         int                        `json:"v"`
 	ID              string                     `json:"id,omitempty"`
 	Status          Status                     `json:"status"`
 	Outcome         Outcome                    `json:"outcome"`
@@ -33,12 +33,15 @@ type wireEnding struct {
 	Signal          *string                    `json:"signal"`
 	Stdout          string                     `json:"stdout"`
 	Stderr          string                     `json:"stderr"`
-	StdoutSize      policy.Bytes               `json:"stdout_size"`
-	StderrSize      policy.Bytes               `json:"stderr_size"`
+	StdoutSize      int64                      `json:"stdout_bytes"`
+	StderrSize      int64                      `json:"stderr_bytes"`
 	StdoutTruncated bool                       `json:"stdout_truncated"`
 	StderrTruncated bool                       `json:"stderr_truncated"`
 	Variables       map[string]json.RawMessage `json:"variables"`
 }
+
+// Version is that of the JSON documents that cordon writes: their first key, "v".
+const Version = 1
 
 // MarshalJSON writes every key every time, so that no client has to ask which
 // are there: null for what there is none of, and never null for a list or a
@@ -48,7 +51,7 @@ type wireEnding struct {
 // own fields in JSON: give it a Result as a field instead.
 func (r Result) MarshalJSON() ([]byte, error) {
 	w := wireResult{
-		wireEnding: r.ending(), Usage: r.Usage.wire(), Violations: r.Violations, Traffic: r.Traffic, Enforcement: r.Enforcement.wire(),
+		wireEnding: r.ending(), Usage: r.Usage, Violations: r.Violations, Traffic: r.Traffic, Enforcement: r.Enforcement.wire(),
 	}
 	if w.Violations == nil {
 		w.Violations = []Violation{}
@@ -61,10 +64,10 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 func (r Result) ending() wireEnding {
 	w := wireEnding{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome, Value: r.ValueOrNull(),
+		Version: Version, ID: r.ID, Status: r.Status, Outcome: r.Outcome, Value: r.ValueOrNull(),
 		Error: orNil(r.Error), ErrorType: orNil(r.ErrorType), Exception: r.Exception,
 		ExitCode: r.ExitCode, Signal: orNil(r.Signal),
-		Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: r.StdoutSize, StderrSize: r.StderrSize,
+		Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: int64(r.StdoutSize), StderrSize: int64(r.StderrSize),
 		StdoutTruncated: r.StdoutTruncated, StderrTruncated: r.StderrTruncated,
 		Variables: make(map[string]json.RawMessage, len(r.Variables)),
 	}
@@ -76,10 +79,10 @@ func (r Result) ending() wireEnding {
 
 // wireEnforcement is an Enforcement as JSON shows it.
 type wireEnforcement struct {
-	Tier               policy.Tier            `json:"tier"`
-	Jail               *policy.JailBackend    `json:"jail"`
-	Walls              map[policy.Wall]string `json:"walls"`
-	ViolationsObserved bool                   `json:"violations_observed"`
+	Tier               policy.Tier                       `json:"tier"`
+	Jail               *policy.JailBackend               `json:"jail"`
+	Walls              map[policy.Wall]policy.WallStatus `json:"walls"`
+	ViolationsObserved bool                              `json:"violations_observed"`
 }
 
 // MarshalJSON writes every key every time, as for a Result.
@@ -88,34 +91,20 @@ func (e Enforcement) MarshalJSON() ([]byte, error) { return marshalPlainly(e.wir
 func (e Enforcement) wire() wireEnforcement {
 	w := wireEnforcement{Tier: e.Tier, Jail: orNil(e.Jail), Walls: e.Walls, ViolationsObserved: e.ViolationsObserved}
 	if w.Walls == nil {
-		w.Walls = map[policy.Wall]string{}
+		w.Walls = map[policy.Wall]policy.WallStatus{}
 	}
 	return w
 }
 
-// wireUsage is a Usage as JSON shows it.
-type wireUsage struct {
-	WallTime policy.Duration `json:"wall_time"`
-	CPUTime  policy.Duration `json:"cpu_time"`
-	Memory   string          `json:"memory"`
-	Output   string          `json:"output"`
-	Result   string          `json:"result"`
-	Fuel     policy.Count    `json:"fuel,omitempty"`
-}
-
-// MarshalJSON rounds to what was measured: nobody wants nanoseconds of a
-// clock or single bytes of a resident set.
-func (u Usage) MarshalJSON() ([]byte, error) { return marshalPlainly(u.wire()) }
-
-func (u Usage) wire() wireUsage {
-	return wireUsage{
-		policy.Duration(u.WallTime.Std().Round(time.Microsecond)),
-		policy.Duration(u.CPUTime.Std().Round(time.Microsecond)),
-		u.Memory.Rounded(),
-		u.Output.Rounded(),
-		u.Result.Rounded(),
-		u.Fuel,
-	}
+// MarshalJSON writes the sizes as numbers.
+func (t Traffic) MarshalJSON() ([]byte, error) {
+	return marshalPlainly(struct {
+		Host        string `json:"host"`
+		Port        int    `json:"port"`
+		Connections int    `json:"connections"`
+		Sent        int64  `json:"sent_bytes"`
+		Received    int64  `json:"received_bytes"`
+	}{t.Host, t.Port, t.Connections, int64(t.Sent), int64(t.Received)})
 }
 
 // marshalPlainly leaves <, > and & as they are. Whoever encodes the Result

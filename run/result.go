@@ -123,8 +123,8 @@ type Result struct {
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
 	// The sizes count everything that the guest wrote. The texts are cut at the limit.
-	StdoutSize      policy.Bytes `json:"stdout_size"`
-	StderrSize      policy.Bytes `json:"stderr_size"`
+	StdoutSize      policy.Bytes `json:"stdout_bytes"`
+	StderrSize      policy.Bytes `json:"stderr_bytes"`
 	StdoutTruncated bool         `json:"stdout_truncated"`
 	StderrTruncated bool         `json:"stderr_truncated"`
 
@@ -143,8 +143,8 @@ type Traffic struct {
 	Host        string       `json:"host"`
 	Port        int          `json:"port"`
 	Connections int          `json:"connections"`
-	Sent        policy.Bytes `json:"sent"`
-	Received    policy.Bytes `json:"received"`
+	Sent        policy.Bytes `json:"sent_bytes"`
+	Received    policy.Bytes `json:"received_bytes"`
 }
 
 // OK reports whether the guest ran to its end.
@@ -201,8 +201,8 @@ type Enforcement struct {
 	Tier policy.Tier `json:"tier"`
 	// Jail is the program that built the sandbox of a command; null for a script.
 	Jail policy.JailBackend `json:"jail"`
-	// Walls maps each wall to "enforced", with details, or "missing: why".
-	Walls map[policy.Wall]string `json:"walls"`
+	// Walls has each wall of the tier, enforced or missing.
+	Walls map[policy.Wall]policy.WallStatus `json:"walls"`
 	// ViolationsObserved is false if the kernel denies calls without reporting them.
 	ViolationsObserved bool `json:"violations_observed"`
 }

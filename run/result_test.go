@@ -65,23 +65,16 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestUsageIsNamedLikeLimits(t *testing.T) {
-	limits, measured := reflect.TypeFor[policy.Limits](), 0
+	limits := reflect.TypeFor[policy.Limits]()
 	for f := range reflect.TypeFor[Usage]().Fields() {
 		limit, ok := limits.FieldByName(f.Name)
-		if !ok || limit.Type != f.Type || jsonName(limit) != jsonName(f) {
+		if !ok || limit.Type != f.Type {
 			t.Errorf("Usage.%s is not in Limits", f.Name)
+			continue
 		}
-		if row, _ := policy.LimitNamed(jsonName(f)); row.Measured {
-			measured++
+		if row, _ := policy.LimitNamed(jsonName(limit)); row.NumberKey() != jsonName(f) {
+			t.Errorf("Usage.%s is %s in JSON, and %s for readers of its tag", f.Name, row.NumberKey(), jsonName(f))
 		}
-	}
-	for _, row := range policy.LimitTable() {
-		if row.Measured {
-			measured--
-		}
-	}
-	if measured != 0 {
-		t.Errorf("the table of limits measures what Usage does not have, or the other way round")
 	}
 }
 
@@ -103,7 +96,7 @@ func TestWireResultMirrorsResult(t *testing.T) {
 // mirrors also checks that every key is always written, except the id, which is the caller's.
 func mirrors(t *testing.T, given, wire reflect.Type) {
 	t.Helper()
-	written := slices.DeleteFunc(reflect.VisibleFields(wire), func(f reflect.StructField) bool { return f.Anonymous })
+	written := slices.DeleteFunc(reflect.VisibleFields(wire), func(f reflect.StructField) bool { return f.Anonymous || f.Name == "Version" })
 	if given.NumField() != len(written) {
 		t.Fatalf("%s: %d fields against %d", given, given.NumField(), len(written))
 	}
@@ -124,11 +117,11 @@ func timedOut() Result {
 		Signal: "SIGKILL", Stdout: "<tick> & tock", StdoutSize: 1537, StdoutTruncated: true,
 		Variables: map[string]json.RawMessage{"x": json.RawMessage("42")},
 		Usage: Usage{
-			WallTime: policy.Duration(2001234567), CPUTime: policy.Duration(1980 * time.Millisecond),
+			WallTime: 2001234567, CPUTime: 1980 * time.Millisecond,
 			Memory: 31*policy.MiB + 1, Output: 1537,
 		},
 		Violations:  []Violation{{Wall: policy.WallSeccomp, Op: "socket", Detail: "AF_INET, SOCK_STREAM", Line: 3, Count: 1, Hint: "no network"}},
-		Enforcement: Enforcement{Tier: policy.TierProcess, Walls: map[policy.Wall]string{policy.WallSeccomp: "enforced"}, ViolationsObserved: true},
+		Enforcement: Enforcement{Tier: policy.TierProcess, Walls: map[policy.Wall]policy.WallStatus{policy.WallSeccomp: policy.EnforcedWall("")}, ViolationsObserved: true},
 	}
 }
 
@@ -139,6 +132,7 @@ func TestResultJSON(t *testing.T) {
 		want   string
 	}{
 		{"timed out", timedOut(), `{
+  "v": 1,
   "id": "r1",
   "status": "error",
   "outcome": "timed_out",
@@ -150,19 +144,20 @@ func TestResultJSON(t *testing.T) {
   "signal": "SIGKILL",
   "stdout": "<tick> & tock",
   "stderr": "",
-  "stdout_size": "1537B",
-  "stderr_size": "0B",
+  "stdout_bytes": 1537,
+  "stderr_bytes": 0,
   "stdout_truncated": true,
   "stderr_truncated": false,
   "variables": {
     "x": 42
   },
   "usage": {
-    "wall_time": "2.001235s",
-    "cpu_time": "1.98s",
-    "memory": "31MiB",
-    "output": "1.5KiB",
-    "result": "0B"
+    "wall_time_ms": 2001.235,
+    "cpu_time_ms": 1980,
+    "memory_bytes": 32505857,
+    "output_bytes": 1537,
+    "result_bytes": 0,
+    "fuel": 0
   },
   "violations": [
     {
@@ -179,13 +174,16 @@ func TestResultJSON(t *testing.T) {
     "tier": "process",
     "jail": null,
     "walls": {
-      "seccomp": "enforced"
+      "seccomp": {
+        "state": "enforced"
+      }
     },
     "violations_observed": true
   }
 }
 `},
 		{"bare", Result{Status: StatusOK, Outcome: Succeeded, Value: json.RawMessage{}, ExitCode: new(0), Variables: map[string]json.RawMessage{"x": nil}}, `{
+  "v": 1,
   "status": "ok",
   "outcome": "succeeded",
   "result": null,
@@ -196,19 +194,20 @@ func TestResultJSON(t *testing.T) {
   "signal": null,
   "stdout": "",
   "stderr": "",
-  "stdout_size": "0B",
-  "stderr_size": "0B",
+  "stdout_bytes": 0,
+  "stderr_bytes": 0,
   "stdout_truncated": false,
   "stderr_truncated": false,
   "variables": {
     "x": null
   },
   "usage": {
-    "wall_time": "0s",
-    "cpu_time": "0s",
-    "memory": "0B",
-    "output": "0B",
-    "result": "0B"
+    "wall_time_ms": 0,
+    "cpu_time_ms": 0,
+    "memory_bytes": 0,
+    "output_bytes": 0,
+    "result_bytes": 0,
+    "fuel": 0
   },
   "violations": [],
   "traffic": [],
@@ -225,6 +224,7 @@ func TestResultJSON(t *testing.T) {
 			Traffic:     []Traffic{{Host: "a.example", Port: 443, Connections: 2, Sent: 1536, Received: policy.MiB}},
 			Enforcement: Enforcement{Tier: policy.TierJail, Jail: policy.JailNative},
 		}, `{
+  "v": 1,
   "status": "ok",
   "outcome": "succeeded",
   "result": null,
@@ -235,17 +235,18 @@ func TestResultJSON(t *testing.T) {
   "signal": null,
   "stdout": "",
   "stderr": "",
-  "stdout_size": "0B",
-  "stderr_size": "0B",
+  "stdout_bytes": 0,
+  "stderr_bytes": 0,
   "stdout_truncated": false,
   "stderr_truncated": false,
   "variables": {},
   "usage": {
-    "wall_time": "0s",
-    "cpu_time": "0s",
-    "memory": "0B",
-    "output": "0B",
-    "result": "0B"
+    "wall_time_ms": 0,
+    "cpu_time_ms": 0,
+    "memory_bytes": 0,
+    "output_bytes": 0,
+    "result_bytes": 0,
+    "fuel": 0
   },
   "violations": [],
   "traffic": [
@@ -253,8 +254,8 @@ func TestResultJSON(t *testing.T) {
       "host": "a.example",
       "port": 443,
       "connections": 2,
-      "sent": "1.5KiB",
-      "received": "1MiB"
+      "sent_bytes": 1536,
+      "received_bytes": 1048576
     }
   ],
   "enforcement": {
@@ -297,7 +298,7 @@ func TestResultRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Value, want.Traffic = json.RawMessage("null"), []Traffic{}
-	want.Usage = Usage{WallTime: policy.Duration(2001235 * time.Microsecond), CPUTime: want.Usage.CPUTime, Memory: 31 * policy.MiB, Output: 1536}
+	want.Usage.WallTime = 2001235 * time.Microsecond // JSON has no nanoseconds
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

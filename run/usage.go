@@ -1,32 +1,59 @@
 package run
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Usage is what a run used; its fields are named like those of Limits.
+// Usage is what a run used. Its fields are named like those of Limits, and JSON shows
+// numbers whose keys end in their unit: wall_time_ms, memory_bytes.
 type Usage struct {
-	WallTime policy.Duration `json:"wall_time"`
-	CPUTime  policy.Duration `json:"cpu_time"`
-	Memory   policy.Bytes    `json:"memory"`
-	Output   policy.Bytes    `json:"output"`
+	WallTime time.Duration `json:"wall_time_ms"`
+	CPUTime  time.Duration `json:"cpu_time_ms"`
+	Memory   policy.Bytes  `json:"memory_bytes"`
+	// Output is the size of stdout and stderr together.
+	Output policy.Bytes `json:"output_bytes"`
 	// Result is the size of the value and the variables as JSON.
-	Result policy.Bytes `json:"result"`
-	// Fuel is there for modules alone.
-	Fuel policy.Count `json:"fuel,omitempty"`
+	Result policy.Bytes `json:"result_bytes"`
+	// Fuel is counted for modules only.
+	Fuel policy.Count `json:"fuel"`
+}
+
+// measured has the limits that Usage has a field for, and which one it is.
+var measured = func() (found []measuredLimit) {
+	for _, limit := range policy.LimitTable() {
+		if field, has := reflect.TypeFor[Usage]().FieldByName(limit.Field()); has {
+			found = append(found, measuredLimit{limit, `"` + limit.NumberKey() + `":`, field.Index[0]})
+		}
+	}
+	return found
+}()
+
+type measuredLimit struct {
+	policy.Limit
+	prefix string // its key in JSON
+	index  int    // of its field in Usage
+}
+
+// MeasuredLimits are the limits that Usage has a field for.
+func MeasuredLimits() (limits []policy.Limit) {
+	for _, m := range measured {
+		limits = append(limits, m.Limit)
+	}
+	return limits
 }
 
 // Of gives the amount of a limit that was used: nanoseconds, bytes or a number. It is zero
 // for a limit that is not measured.
 func (u Usage) Of(limit policy.Limit) int64 {
-	for f, value := range reflect.ValueOf(u).Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == limit.Key {
-			return value.Int()
+	for _, m := range measured {
+		if m.Key == limit.Key {
+			return reflect.ValueOf(u).Field(m.index).Int()
 		}
 	}
 	return 0
@@ -34,9 +61,9 @@ func (u Usage) Of(limit policy.Limit) int64 {
 
 // Amounts are what was used in words: "31.2MiB of memory".
 func (u Usage) Amounts() (amounts []string) {
-	for _, limit := range policy.LimitTable() {
-		if n := u.Of(limit); n != 0 {
-			amounts = append(amounts, amountText(limit.Kind, n)+limit.Name)
+	for _, m := range measured {
+		if n := u.Of(m.Limit); n != 0 {
+			amounts = append(amounts, amountText(m.Kind, n)+m.Name)
 		}
 	}
 	return amounts
@@ -46,9 +73,43 @@ func (u Usage) Amounts() (amounts []string) {
 func amountText(kind policy.LimitKind, n int64) string {
 	switch kind {
 	case policy.KindDuration:
-		return policy.Duration(time.Duration(n).Round(10*time.Microsecond)).String() + " of "
+		return policy.FormatDuration(time.Duration(n).Round(10*time.Microsecond)) + " of "
 	case policy.KindBytes:
 		return policy.Bytes(n).Rounded() + " of "
 	}
 	return strconv.FormatInt(n, 10) + " "
+}
+
+// MarshalJSON writes every amount, zero or not.
+func (u Usage) MarshalJSON() ([]byte, error) {
+	fields := reflect.ValueOf(u)
+	text := []byte{'{'}
+	for i, m := range measured {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = m.AppendNumber(append(text, m.prefix...), fields.Field(m.index).Int())
+	}
+	return append(text, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. It ignores keys that it does not know.
+func (u *Usage) UnmarshalJSON(text []byte) error {
+	var amounts map[string]json.Number
+	if err := json.Unmarshal(text, &amounts); err != nil {
+		return err
+	}
+	*u = Usage{}
+	for _, m := range measured {
+		number, set := amounts[m.NumberKey()]
+		if !set {
+			continue
+		}
+		amount, err := m.ParseNumber(string(number))
+		if err != nil {
+			return fmt.Errorf("usage: %s: %w", m.NumberKey(), err)
+		}
+		reflect.ValueOf(u).Elem().Field(m.index).SetInt(amount)
+	}
+	return nil
 }

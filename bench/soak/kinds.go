@@ -64,7 +64,7 @@ var kinds = []kind{
 		request: func(int) run.Request {
 			return run.Request{
 				Script: run.Script{Source: "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass"},
-				Limits: policy.Limits{WallTime: policy.Duration(50 * time.Millisecond)},
+				Limits: policy.Limits{WallTime: 50 * time.Millisecond},
 			}
 		},
 	},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/millis"
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -58,7 +59,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, run.Errorf(run.Invalid, "--since: %w; or write a time like 2026-01-02T15:04:05Z", err)
 	}
-	return now.Add(-ago.Std()), nil
+	return now.Add(-ago), nil
 }
 
 func runAuditStats(ctx context.Context, opts auditStatsOptions) error {
@@ -84,7 +85,7 @@ func runAuditStats(ctx context.Context, opts auditStatsOptions) error {
 	}
 	out := &tap{ctx: ctx, to: os.Stdout}
 	if opts.json {
-		err = printJSON(out, struct {
+		err = printDocument(out, struct {
 			audit.Stats
 			Unread int           `json:"unread"`
 			Groups []audit.Group `json:"groups"`
@@ -113,6 +114,6 @@ func showStats(out *tap, stats audit.Stats) error {
 	return table.Flush()
 }
 
-func rounded(d policy.Duration) policy.Duration {
-	return policy.Duration(d.Std().Round(10 * time.Microsecond))
+func rounded(d millis.Duration) time.Duration {
+	return time.Duration(d).Round(10 * time.Microsecond)
 }

@@ -86,7 +86,7 @@ func runAuditVerify(ctx context.Context, opts auditVerifyOptions) error {
 		return err
 	}
 	if opts.json {
-		err = printJSON(out, report, isTerminal(os.Stdout))
+		err = printDocument(out, report, isTerminal(os.Stdout))
 	} else {
 		err = showReport(out, report)
 	}

@@ -95,7 +95,7 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 	}
 	out := &tap{ctx: ctx, to: os.Stdout}
 	if opts.json {
-		err = printJSON(out, newReport(findings), isTerminal(os.Stdout))
+		err = printDocument(out, newReport(findings), isTerminal(os.Stdout))
 	} else {
 		err = presentCheck(out, check, findings)
 	}

@@ -116,7 +116,7 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	}
 	out := &tap{ctx: ctx, to: os.Stdout}
 	if opts.json {
-		err = printJSON(out, report, isTerminal(os.Stdout))
+		err = printDocument(out, report, isTerminal(os.Stdout))
 	} else {
 		err = doctor.Format(out, report, colored(os.Stdout))
 	}

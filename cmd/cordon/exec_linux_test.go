@@ -22,7 +22,7 @@ func TestVerboseReportsTraffic(t *testing.T) {
 	host := strings.TrimPrefix(server.URL, "http://")
 	var shown, said bytes.Buffer
 	// By default, programs use no proxy for their own loopback.
-	cmd := exec.Command("cordon", "exec", "-v", "--allow-net", host, "--", "curl", "-sS", "--noproxy", "", server.URL)
+	cmd := exec.Command("cordon", "exec", "--verbose", "--allow-net", host, "--", "curl", "-sS", "--noproxy", "", server.URL)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &shown, &said
 	if err := cmd.Run(); err != nil || shown.String() != "from outside" {
 		t.Fatalf("%q, %v: %s", &shown, err, &said)

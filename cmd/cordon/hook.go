@@ -244,7 +244,7 @@ func (o *hookOptions) present(ctx context.Context, res run.Result) (err error) {
 func (o *hookOptions) refuse(ctx context.Context, hook run.HookSpec, findings []run.Finding) error {
 	var err error
 	if o.json {
-		err = printJSON(&tap{ctx: ctx, to: os.Stdout}, newReport(findings), isTerminal(os.Stdout))
+		err = printDocument(&tap{ctx: ctx, to: os.Stdout}, newReport(findings), isTerminal(os.Stdout))
 	} else {
 		lines := append(showFindings(cmp.Or(hook.Name, "<hook>"), findings), "cordon: refused: "+countFindings(len(findings))+"; the hook is not opened")
 		err = printLines(&tap{ctx: ctx, to: os.Stderr}, lines)

@@ -157,7 +157,9 @@ type policyListOptions struct{ json bool }
 func runPolicyList(ctx context.Context, opts policyListOptions) error {
 	out := &tap{ctx: ctx, to: os.Stdout}
 	if opts.json {
-		return printJSON(out, policy.Presets(), isTerminal(os.Stdout))
+		return printDocument(out, struct {
+			Presets []policy.PresetInfo `json:"presets"`
+		}{policy.Presets()}, isTerminal(os.Stdout))
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, info := range policy.Presets() {

@@ -82,8 +82,8 @@ func TestPresent(t *testing.T) {
 				Outcome: run.Succeeded, Violations: []run.Violation{{Op: "mount", Count: 2}},
 				Usage:   run.Usage{WallTime: 1_234_567_890, CPUTime: 2_000_000, Memory: 5 << 20, Output: 12},
 				Traffic: []run.Traffic{{Host: "a.example", Port: 443, Connections: 2, Sent: 1500, Received: 3 << 20}, {Host: "b\x1b.example", Port: 80, Connections: 1}},
-				Enforcement: run.Enforcement{Walls: map[policy.Wall]string{
-					policy.WallEgress: "enforced", policy.WallSeccomp: "missing: no kernel", policy.WallUser: "enforced",
+				Enforcement: run.Enforcement{Walls: map[policy.Wall]policy.WallStatus{
+					policy.WallEgress: policy.EnforcedWall(""), policy.WallSeccomp: policy.MissingWall("no kernel"), policy.WallUser: policy.EnforcedWall(""),
 				}},
 			},
 			presentation{command: true, verbose: true, color: true, hidden: errors.New("/root is a home directory")}, false, "",

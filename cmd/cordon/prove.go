@@ -69,7 +69,7 @@ func runProve(ctx context.Context, opts doctorOptions) (err error) {
 	color := colored(os.Stdout)
 	verdicts, err := suite.Prove(ctx, runner, func(v attack.Verdict) {
 		if opts.json {
-			_ = printJSON(out, proof{v.Attempt.Name, v.Attempt.Title, v.State, v.Detail}, false) // the tap keeps the first error
+			_ = printDocument(out, proof{v.Attempt.Name, v.Attempt.Title, v.State, v.Detail}, false) // the tap keeps the first error
 			return
 		}
 		_ = out.line(showVerdict(v, color)) // likewise

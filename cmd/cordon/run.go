@@ -13,6 +13,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/cli"
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -187,6 +188,15 @@ func forOneRun(p policy.Policy, limits limitOptions) (policy.Policy, error) {
 		p.Preload = []string{}
 	}
 	return p, nil
+}
+
+// printDocument is printJSON for an object that is no Result: it adds the version.
+func printDocument(w io.Writer, v any, indent bool) error {
+	document, err := jsonform.Document(v)
+	if err != nil {
+		return run.Errorf(run.Internal, "%w", err)
+	}
+	return printJSON(w, document, indent)
 }
 
 // printJSON writes v as one line, or indented for a person.

@@ -31,7 +31,7 @@ func runVersion(ctx context.Context, opts versionOptions) error {
 	v := cli.ReadVersion()
 	out := &tap{ctx: ctx, to: os.Stdout}
 	if opts.json {
-		return printJSON(out, v, isTerminal(os.Stdout))
+		return printDocument(out, v, isTerminal(os.Stdout))
 	}
 	text := fmt.Sprintf("cordon %s (%s, %s)", v.Version, v.Go, v.Platform)
 	if v.Commit != "" {

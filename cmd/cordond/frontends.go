@@ -81,7 +81,7 @@ func serveWeb(ctx context.Context, opts serveOptions, mounts func(parts) map[str
 		Refused: crowded(log, func() { p.metrics.Refused(observe.HTTP, run.Busy) }),
 	}.Bound(at.Listener)
 	w := &web{
-		log: log, frontends: append(frontends, frontend{server, at}), grace: opts.grace.Std(),
+		log: log, frontends: append(frontends, frontend{server, at}), grace: opts.grace,
 		ready: p.service.Ready, drain: p.service.Drain,
 		reload: func() error { return errors.Join(reloadTokens(tokens), cert.reload()) },
 	}

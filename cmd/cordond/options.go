@@ -104,7 +104,7 @@ type webOptions struct {
 	listen, tokens  string
 	metricsListen   string
 	tlsCert, tlsKey string
-	grace           policy.Duration
+	grace           time.Duration
 	connections     int
 }
 
@@ -115,7 +115,7 @@ const defaultListen = "127.0.0.1:8734"
 
 func (o *webOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.grace, o.connections = policy.Duration(10*time.Second), mostConnections()
+	o.grace, o.connections = 10*time.Second, mostConnections()
 	f.StringVar(&o.listen, "listen", defaultListen, "the `ADDRESS` to listen on: HOST:PORT, or unix:PATH")
 	f.StringVar(&o.tokens, "tokens", "", "a `FILE` with the callers' tokens (cordon token new NAME); reread on SIGHUP")
 	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate chain (PEM); reread on SIGHUP")

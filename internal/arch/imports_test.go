@@ -210,7 +210,7 @@ var layers = [][]string{
 	{"internal/admission", "internal/hints", "internal/jsonform", "internal/observe", "internal/openhooks"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/millis", "internal/newfile", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},
 }
 
 func layerOf(name string) int {
@@ -256,7 +256,7 @@ func TestArrowsGoDown(t *testing.T) {
 // leaves are what every frontend and every user of the API imports: they bring
 // next to nothing with them. A host's name has one spelling only in ASCII.
 var leaves = map[string][]string{
-	"policy":     {"internal/text", "golang.org/x/net/idna"},
+	"policy":     {"internal/millis", "internal/text", "golang.org/x/net/idna"},
 	"run":        {"internal/text", "policy"},
 	"bench/proc": nil,
 }

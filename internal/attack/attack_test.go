@@ -139,15 +139,15 @@ func TestJudge(t *testing.T) {
 	attempt := Attempt{Walls: []policy.Wall{policy.WallMount, policy.WallSeccomp}, Expect: []run.Outcome{Held}}
 	bomb := Attempt{
 		Walls: attempt.Walls, Expect: []run.Outcome{run.TimedOut, run.OutOfCPU},
-		Limits: policy.Limits{WallTime: policy.Duration(time.Second), CPUTime: policy.Duration(time.Second), Output: 10},
+		Limits: policy.Limits{WallTime: time.Second, CPUTime: time.Second, Output: 10},
 	}
 	value := func(json string) run.Result {
 		return run.Result{Outcome: run.Succeeded, Value: []byte(json)}
 	}
 	with := func(r run.Result, walls ...policy.Wall) run.Result {
-		r.Enforcement.Walls = map[policy.Wall]string{policy.WallMount: "missing: no namespaces", policy.WallSeccomp: "missing: x"}
+		r.Enforcement.Walls = map[policy.Wall]policy.WallStatus{policy.WallMount: policy.MissingWall("no namespaces"), policy.WallSeccomp: policy.MissingWall("x")}
 		for _, w := range walls {
-			r.Enforcement.Walls[w] = "enforced (as planned)"
+			r.Enforcement.Walls[w] = policy.EnforcedWall("as planned")
 		}
 		return r
 	}
@@ -159,7 +159,7 @@ func TestJudge(t *testing.T) {
 		return a
 	}
 	wasm := func(r run.Result) run.Result {
-		r.Enforcement = run.Enforcement{Tier: policy.TierWasm, Walls: map[policy.Wall]string{policy.WallWasm: "enforced (compiled)"}}
+		r.Enforcement = run.Enforcement{Tier: policy.TierWasm, Walls: map[policy.Wall]policy.WallStatus{policy.WallWasm: policy.EnforcedWall("compiled")}}
 		return r
 	}
 	const gone = `{"escaped": false, "absent": ["os.fork"], "detail": "os.fork does not exist there"}`
@@ -191,8 +191,8 @@ func TestJudge(t *testing.T) {
 		{"timed out, the host saw an escape", attempt, run.Result{Outcome: run.TimedOut}, nil, []string{"x"}, StateEscaped, "x"},
 		{"bomb ended", bomb, run.Result{Outcome: run.OutOfCPU}, nil, nil, StateHeld, "out_of_cpu"},
 		{"bomb not ended", bomb, value(held), nil, nil, StateBroken, "not expected"},
-		{"bomb ended late", bomb, run.Result{Outcome: run.TimedOut, Usage: run.Usage{WallTime: policy.Duration(time.Minute)}}, nil, nil, StateEscaped, "ran for 1m"},
-		{"bomb used more CPU time", bomb, run.Result{Outcome: run.TimedOut, Usage: run.Usage{CPUTime: policy.Duration(time.Minute)}}, nil, nil, StateEscaped, "CPU time"},
+		{"bomb ended late", bomb, run.Result{Outcome: run.TimedOut, Usage: run.Usage{WallTime: time.Minute}}, nil, nil, StateEscaped, "ran for 1m"},
+		{"bomb used more CPU time", bomb, run.Result{Outcome: run.TimedOut, Usage: run.Usage{CPUTime: time.Minute}}, nil, nil, StateEscaped, "CPU time"},
 		{"flood came through", bomb, run.Result{Outcome: run.TimedOut, Stderr: "01234567890"}, nil, nil, StateEscaped, "stderr of 11 bytes"},
 		{"any end is fine", Attempt{Expect: []run.Outcome{run.Succeeded}}, value(`[1]`), nil, nil, StateHeld, "finished"},
 		{"nothing to attack", attempt, value(`{"escaped": false, "missing": "canary mq", "detail": "x"}`), nil, nil, StateSkipped, "canary mq"},
@@ -236,7 +236,7 @@ type fakeRunner struct {
 
 func (f *fakeRunner) Run(_ context.Context, req run.Request) (run.Result, error) {
 	if req.Script.Name == calibrationName {
-		return run.Result{Outcome: run.Succeeded, Usage: run.Usage{WallTime: policy.Duration(f.pace.stretch(calibrated))}}, nil
+		return run.Result{Outcome: run.Succeeded, Usage: run.Usage{WallTime: f.pace.stretch(calibrated)}}, nil
 	}
 	f.mu.Lock()
 	f.seen = append(f.seen, req.Script.Name)

@@ -126,10 +126,10 @@ func beyondLimits(l policy.Limits, res run.Result, pace Pace) []string {
 			beyond = append(beyond, fmt.Sprintf("%s of %d bytes exceeds the limit of %v", out.name, len(out.text), l.Output))
 		}
 	}
-	if l.WallTime > 0 && res.Usage.WallTime.Std() > l.WallTime.Std()+pace.stretch(graceWall) {
+	if l.WallTime > 0 && res.Usage.WallTime > l.WallTime+pace.stretch(graceWall) {
 		beyond = append(beyond, fmt.Sprintf("ran for %v with a wall limit of %v", res.Usage.WallTime, l.WallTime))
 	}
-	if l.CPUTime > 0 && res.Usage.CPUTime.Std() > l.CPUTime.Std()+pace.stretch(graceCPU) {
+	if l.CPUTime > 0 && res.Usage.CPUTime > l.CPUTime+pace.stretch(graceCPU) {
 		beyond = append(beyond, fmt.Sprintf("used %v of CPU time with a limit of %v", res.Usage.CPUTime, l.CPUTime))
 	}
 	return beyond
@@ -142,7 +142,7 @@ func anyEnforced(walls []policy.Wall, e run.Enforcement) bool {
 }
 
 func enforced(w policy.Wall, e run.Enforcement) bool {
-	return strings.HasPrefix(e.Walls[w], "enforced")
+	return e.Walls[w].Enforced()
 }
 
 func describe(res run.Result) string {

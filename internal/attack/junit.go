@@ -44,7 +44,7 @@ func JUnit(w io.Writer, verdicts []Verdict) error {
 		detail := text.Line(v.Detail)
 		c := junitCase{
 			Class: "cordon." + v.Attempt.Area, Name: v.Attempt.Name + ": " + v.Attempt.Title,
-			Time: fmt.Sprintf("%.3f", v.Result.Usage.WallTime.Std().Seconds()),
+			Time: fmt.Sprintf("%.3f", v.Result.Usage.WallTime.Seconds()),
 		}
 		switch note := (&junitNote{Message: detail}); v.State {
 		case StateEscaped:

@@ -116,9 +116,9 @@ func nakedRun(t *testing.T, python string, a Attempt, uid int, fork bool) (gaine
 	channel.Close()
 	wait := 20 * time.Second
 	if endless(a) {
-		wait = a.Limits.WallTime.Std() + nakedPatience
+		wait = a.Limits.WallTime + nakedPatience
 		if a.Limits.CPUTime > 0 {
-			wait = min(a.Limits.WallTime.Std(), a.Limits.CPUTime.Std()) + nakedPatience
+			wait = min(a.Limits.WallTime, a.Limits.CPUTime) + nakedPatience
 		}
 	}
 	timer := time.AfterFunc(wait, func() { cmd.Process.Kill() })

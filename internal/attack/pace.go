@@ -37,7 +37,7 @@ const (
 func (s *Suite) measure(ctx context.Context, r Runner) (Pace, error) {
 	var times []time.Duration
 	for range 3 {
-		limits := policy.Limits{WallTime: policy.Duration(maxPace * time.Second), CPUTime: policy.Duration(maxPace * time.Second)}
+		limits := policy.Limits{WallTime: maxPace * time.Second, CPUTime: maxPace * time.Second}
 		res, err := r.Run(ctx, run.Request{
 			Script: run.Script{Source: calibration, Name: calibrationName}, Tier: s.Tier, Limits: limits.Capped(s.Maxima.Or(policy.DefaultMaxima())),
 		})
@@ -45,7 +45,7 @@ func (s *Suite) measure(ctx context.Context, r Runner) (Pace, error) {
 		case err != nil:
 			return 0, err
 		case res.OK():
-			times = append(times, res.Usage.WallTime.Std())
+			times = append(times, res.Usage.WallTime)
 		case !outOfTime(res.Outcome):
 			return 0, errors.New("a harmless script does not run here: " + describe(res))
 		}
@@ -63,9 +63,9 @@ func outOfTime(o run.Outcome) bool { return o == run.TimedOut || o == run.OutOfC
 func (a Attempt) stretch(pace Pace, most policy.Limits) Attempt {
 	a.Limits.WallTime = cmp.Or(a.Limits.WallTime, defaultWall)
 	a.Limits.CPUTime = cmp.Or(a.Limits.CPUTime, policy.DefaultLimits().CPUTime)
-	for outcome, limit := range map[run.Outcome]*policy.Duration{run.TimedOut: &a.Limits.WallTime, run.OutOfCPU: &a.Limits.CPUTime} {
+	for outcome, limit := range map[run.Outcome]*time.Duration{run.TimedOut: &a.Limits.WallTime, run.OutOfCPU: &a.Limits.CPUTime} {
 		if !slices.Contains(a.Expect, outcome) {
-			*limit = policy.Duration(pace.stretch(limit.Std()))
+			*limit = pace.stretch(*limit)
 		}
 	}
 	a.Limits = a.Limits.Capped(most)

@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-func seconds(n int) policy.Duration { return policy.Duration(time.Duration(n) * time.Second) }
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 func TestStretch(t *testing.T) {
 	most := policy.Limits{WallTime: seconds(60), CPUTime: seconds(60), Memory: policy.DefaultMaxima().Memory}
@@ -19,7 +19,7 @@ func TestStretch(t *testing.T) {
 		name      string
 		attempt   Attempt
 		pace      Pace
-		wall, cpu policy.Duration
+		wall, cpu time.Duration
 	}{
 		{"as it was written", Attempt{Limits: policy.Limits{WallTime: seconds(2), CPUTime: seconds(1)}}, 1, seconds(2), seconds(1)},
 		{"never less", Attempt{Limits: policy.Limits{WallTime: seconds(2), CPUTime: seconds(1)}}, 0.1, seconds(2), seconds(1)},
@@ -70,7 +70,7 @@ func TestMeasure(t *testing.T) {
 func TestProveRepeatsSlowAttempts(t *testing.T) {
 	names := []string{"files/canary_by_path", "files/etc_passwd", "signals/kill_parent"}
 	suite := newSuite(t, names...)
-	tried := map[string][]policy.Duration{}
+	tried := map[string][]time.Duration{}
 	fake := &fakeRunner{pace: 2}
 	fake.answer = func(req run.Request) (run.Result, error) {
 		fake.mu.Lock()

@@ -27,7 +27,7 @@ type Runner interface {
 const lanes = 2
 
 // defaultWall bounds an attempt that hangs.
-const defaultWall = policy.Duration(10 * time.Second)
+const defaultWall = 10 * time.Second
 
 // graceReturn is how long Run may take beyond the guest's wall limit. A Run that does not
 // return is a failure of the sandbox, not of the attempt.
@@ -188,7 +188,7 @@ func (s *Suite) attempt(ctx context.Context, r Runner, c *Canaries, a Attempt, p
 	given := c.Context()
 	var v Verdict
 	for i, program := range programs {
-		limit := a.Limits.WallTime.Std() + pace.stretch(graceReturn)
+		limit := a.Limits.WallTime + pace.stretch(graceReturn)
 		bounded, cancel := context.WithTimeout(ctx, limit)
 		res, err := r.Run(bounded, run.Request{
 			Script: run.Script{Source: program, Name: a.Name + ".py", Context: given}, Tier: s.Tier, Limits: a.Limits,

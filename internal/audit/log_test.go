@@ -37,10 +37,10 @@ func sample(i int) Record {
 		ID: fmt.Sprintf("r%d", i), Frontend: observe.HTTP, Caller: "alice", Kind: observe.Script, Code: "result = 1",
 		Result: run.Result{
 			Outcome:    run.Succeeded,
-			Usage:      run.Usage{WallTime: policy.Duration(2 * time.Millisecond), Memory: 3 * policy.MiB},
+			Usage:      run.Usage{WallTime: 2 * time.Millisecond, Memory: 3 * policy.MiB},
 			Violations: []run.Violation{{Wall: "seccomp", Op: "socket", Detail: "AF_INET", Line: 3, Count: 1}},
 			Enforcement: run.Enforcement{
-				Tier: policy.TierProcess, Walls: map[policy.Wall]string{"seccomp": "enforced", "landlock": "enforced (ABI 7)"},
+				Tier: policy.TierProcess, Walls: map[policy.Wall]policy.WallStatus{"seccomp": policy.EnforcedWall(""), "landlock": policy.EnforcedWall("ABI 7")},
 			},
 		},
 		Arrived: day, Started: day.Add(time.Millisecond), Ended: day.Add(3 * time.Millisecond),
@@ -122,7 +122,7 @@ func TestLogIsWhatWasRecorded(t *testing.T) {
 		want := sample(1)
 		if e.Caller != "alice" || e.Frontend != observe.HTTP || e.Kind != observe.Script || e.Tier != policy.TierProcess || e.Outcome != run.Succeeded ||
 			e.CodeHash != want.CodeHash || *e.Usage != *want.Usage || !slices.Equal(e.Violations, want.Violations) ||
-			e.Queued.Std() != time.Millisecond || e.Ran.Std() != 2*time.Millisecond || !e.Time.Equal(want.Time) || len(e.Walls) != 2 {
+			e.Queued != want.Queued || time.Duration(e.Ran) != 2*time.Millisecond || !e.Time.Equal(want.Time) || len(e.Walls) != 2 {
 			t.Errorf("%s", e.JSON)
 		}
 		if bytes.Contains(e.JSON, []byte("result = 1")) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/millis"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -22,6 +23,8 @@ type Record struct {
 	// Note is set in lines of the log about itself, which are not runs.
 	Note *Note `json:"note,omitempty"`
 
+	// Version is that of cordon's documents.
+	Version int `json:"v"`
 	// Time is when the answer was ready.
 	Time     time.Time        `json:"time"`
 	ID       string           `json:"id,omitempty"`
@@ -34,7 +37,7 @@ type Record struct {
 	CodeHash string      `json:"code_sha256,omitempty"`
 	Tier     policy.Tier `json:"tier,omitempty"`
 	// Walls says which walls stood, as in the Result.
-	Walls map[policy.Wall]string `json:"walls,omitempty"`
+	Walls map[policy.Wall]policy.WallStatus `json:"walls,omitempty"`
 
 	Outcome   run.Outcome   `json:"outcome,omitempty"`
 	ErrorType run.ErrorType `json:"error_type,omitempty"`
@@ -48,8 +51,8 @@ type Record struct {
 	Violations []Violation `json:"violations,omitempty"`
 	Omitted    int         `json:"violations_omitted,omitempty"`
 	// Queued is how long the request waited, Ran how long the run took.
-	Queued policy.Duration `json:"queued,omitempty"`
-	Ran    policy.Duration `json:"ran,omitempty"`
+	Queued millis.Duration `json:"queued_ms,omitempty"`
+	Ran    millis.Duration `json:"ran_ms,omitempty"`
 
 	Hash string `json:"hash"`
 }
@@ -107,6 +110,7 @@ type body struct {
 // link.
 func encode(r Record) ([]byte, error) {
 	r = bounded(r)
+	r.Version = run.Version
 	if r.Time.IsZero() {
 		r.Time = time.Now()
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/internal/millis"
 )
 
 // Stats counts runs, in memory that does not grow with their number.
@@ -36,10 +36,10 @@ type Group struct {
 	By     string          `json:"by"` // tier, outcome, error_class, caller, or all
 	Name   string          `json:"name"`
 	Count  uint64          `json:"count"`
-	Failed uint64          `json:"failed"`   // ran and did not succeed
-	NotRun uint64          `json:"not_run"`  // did not run
-	P50    policy.Duration `json:"wall_p50"` // of those that ran, within 2 %
-	P99    policy.Duration `json:"wall_p99"`
+	Failed uint64          `json:"failed"`           // ran and did not succeed
+	NotRun uint64          `json:"not_run"`          // did not run
+	P50    millis.Duration `json:"wall_time_p50_ms"` // of those that ran, within 2 %
+	P99    millis.Duration `json:"wall_time_p99_ms"`
 }
 
 // Add counts one record. Notes are not runs.
@@ -95,7 +95,7 @@ func (s *Stats) add(by, name string, r Record) {
 		g.failed++
 	}
 	if r.Usage != nil {
-		g.wall.add(r.Usage.WallTime.Std())
+		g.wall.add(r.Usage.WallTime)
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *Stats) Groups() []Group {
 		g := s.groups[k]
 		all = append(all, Group{
 			By: k.by, Name: k.name, Count: g.runs + g.notRun, Failed: g.failed, NotRun: g.notRun,
-			P50: g.wall.quantile(0.50), P99: g.wall.quantile(0.99),
+			P50: millis.Duration(g.wall.quantile(0.50)), P99: millis.Duration(g.wall.quantile(0.99)),
 		})
 	}
 	slices.SortFunc(all, func(a, b Group) int {
@@ -156,11 +156,11 @@ func (h *histogram) add(d time.Duration) {
 	h.total++
 }
 
-func (h *histogram) quantile(q float64) policy.Duration {
+func (h *histogram) quantile(q float64) time.Duration {
 	rank := uint64(math.Ceil(q * float64(h.total)))
 	for _, s := range slices.Sorted(maps.Keys(h.counts)) {
 		if n := h.counts[s]; n >= rank {
-			return policy.Duration(middle(s))
+			return middle(s)
 		} else {
 			rank -= n
 		}

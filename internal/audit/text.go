@@ -52,13 +52,13 @@ func bounded(r Record) Record {
 	return r
 }
 
-func boundedWalls(walls map[policy.Wall]string) map[policy.Wall]string {
-	kept := make(map[policy.Wall]string, min(len(walls), maxWalls))
+func boundedWalls(walls map[policy.Wall]policy.WallStatus) map[policy.Wall]policy.WallStatus {
+	kept := make(map[policy.Wall]policy.WallStatus, min(len(walls), maxWalls))
 	for wall, state := range walls {
 		if len(kept) == maxWalls {
 			break
 		}
-		kept[clip(wall, maxName)] = clip(state, maxDetail)
+		kept[clip(wall, maxName)] = policy.WallStatus{State: clip(state.State, maxName), Detail: clip(state.Detail, maxDetail)}
 	}
 	return kept
 }

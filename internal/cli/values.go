@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -12,7 +13,7 @@ import (
 var errZero = errors.New(`is zero: leave it out for the default (there is no "no limit")`)
 
 // Measured returns a flag whose value carries a unit.
-func Measured[T policy.Duration | policy.Bytes](value *T, parse func(string) (T, error)) pflag.Value {
+func Measured[T time.Duration | policy.Bytes](value *T, parse func(string) (T, error)) pflag.Value {
 	return &measure[T]{value, parse}
 }
 
@@ -61,7 +62,7 @@ func (v *limitValue) Type() string {
 }
 
 // measure is a flag whose value carries a unit.
-type measure[T policy.Duration | policy.Bytes] struct {
+type measure[T time.Duration | policy.Bytes] struct {
 	value *T
 	parse func(string) (T, error)
 }
@@ -78,6 +79,9 @@ func (m *measure[T]) Set(text string) error {
 func (m *measure[T]) String() string {
 	if m.value == nil || *m.value == 0 {
 		return ""
+	}
+	if d, is := any(*m.value).(time.Duration); is {
+		return policy.FormatDuration(d)
 	}
 	return fmt.Sprint(*m.value)
 }

@@ -17,17 +17,17 @@ func TestMakeForCommands(t *testing.T) {
 		policy   policy.Policy
 		features hostfeature.Features
 		refused  string
-		net      string
+		net      policy.WallStatus
 	}{
-		{name: "everything", features: full(), net: "enforced (nothing but a loopback of its own)"},
+		{name: "everything", features: full(), net: policy.EnforcedWall("nothing but a loopback of its own")},
 		{
 			name: "grants", policy: policy.Policy{AllowNet: []string{"example.com:443"}}, features: full(),
-			net: "enforced (nothing but a loopback of its own, and a proxy to example.com:443)",
+			net: policy.EnforcedWall("nothing but a loopback of its own, and a proxy to example.com:443"),
 		},
 		{name: "no namespaces", features: with(func(f *hostfeature.Features) { f.UserNS = no }), refused: "userns"},
 		{
 			name: "the host's network", policy: policy.Policy{Egress: policy.EgressNone}, features: full(),
-			net: "missing: the policy leaves commands the host's network (egress: none)",
+			net: policy.MissingWall("the policy leaves commands the host's network (egress: none)"),
 		},
 		{
 			name: "the host's network, and none", features: full(), refused: "net (",
@@ -48,7 +48,7 @@ func TestMakeForCommands(t *testing.T) {
 			if p.Walls[policy.WallNet] != test.net {
 				t.Errorf("net: %q, want %q", p.Walls[policy.WallNet], test.net)
 			}
-			if own := p.Namespaces&CloneNewNet != 0; own != strings.HasPrefix(test.net, "enforced") {
+			if own := p.Namespaces&CloneNewNet != 0; own != test.net.Enforced() {
 				t.Errorf("a network namespace of its own: %v", own)
 			}
 			if p.Inside != CommandID {

@@ -64,7 +64,7 @@ func (p *Plan) weighLandlock(command bool) {
 		case gap == landlock.GapTruncate:
 			s := hostfeature.No(fmt.Sprintf("ABI %d does not protect files from truncation, and no other wall does", p.Landlock),
 				"use Linux 6.2 or newer, or allow namespaces or seccomp filters")
-			p.Landlock, p.Missing[policy.WallLandlock], p.Walls[policy.WallLandlock] = 0, s, "missing: "+s.Reason
+			p.Landlock, p.Missing[policy.WallLandlock], p.Walls[policy.WallLandlock] = 0, s, policy.MissingWall(s.Reason)
 			return
 		default:
 			gaps = append(gaps, fmt.Sprintf("%s (nothing does)", gap))
@@ -72,6 +72,6 @@ func (p *Plan) weighLandlock(command bool) {
 	}
 	if len(gaps) > 0 {
 		p.LandlockGaps = "does not cover " + strings.Join(gaps, ", ")
-		p.Walls[policy.WallLandlock] = fmt.Sprintf("enforced (ABI %d: %s)", p.Landlock, p.LandlockGaps)
+		p.Walls[policy.WallLandlock] = policy.EnforcedWall(fmt.Sprintf("ABI %d: %s", p.Landlock, p.LandlockGaps))
 	}
 }

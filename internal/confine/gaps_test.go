@@ -56,30 +56,30 @@ func TestWallReportsLandlockGaps(t *testing.T) {
 	doesWithout := policy.Policy{Prefer: []policy.Wall{policy.WallSeccomp}}
 	for name, test := range map[string]struct {
 		in   Inputs
-		want string
+		want policy.WallStatus
 	}{
-		"current": {Inputs{Features: withLandlock(6, noNamespaces)}, "enforced (ABI 6)"},
+		"current": {Inputs{Features: withLandlock(6, noNamespaces)}, policy.EnforcedWall("ABI 6")},
 		"Linux 6.1": {
 			Inputs{Features: withLandlock(2, nothingLess)},
-			"enforced (ABI 2: does not cover truncating files (mount does), TCP (net does), device ioctls (seccomp does), signals (pid does), abstract sockets (net does))",
+			policy.EnforcedWall("ABI 2: does not cover truncating files (mount does), TCP (net does), device ioctls (seccomp does), signals (pid does), abstract sockets (net does)"),
 		},
 		"Linux 6.1 without namespaces": {
 			Inputs{Features: withLandlock(2, noNamespaces)},
-			"enforced (ABI 2: does not cover truncating files (seccomp does), TCP (seccomp does), device ioctls (seccomp does), signals (seccomp does), abstract sockets (seccomp does))",
+			policy.EnforcedWall("ABI 2: does not cover truncating files (seccomp does), TCP (seccomp does), device ioctls (seccomp does), signals (seccomp does), abstract sockets (seccomp does)"),
 		},
 		"Linux 6.8 without namespaces": {
 			Inputs{Features: withLandlock(4, noNamespaces)},
-			"enforced (ABI 4: does not cover device ioctls (seccomp does), signals (seccomp does), abstract sockets (seccomp does))",
+			policy.EnforcedWall("ABI 4: does not cover device ioctls (seccomp does), signals (seccomp does), abstract sockets (seccomp does)"),
 		},
 		"a command in the host's network": {
 			Inputs{Features: withLandlock(5, nothingLess), Command: true, Policy: policy.Policy{Egress: policy.EgressPreflight}},
-			"enforced (ABI 5: does not cover signals (pid does), abstract sockets (nothing does))",
+			policy.EnforcedWall("ABI 5: does not cover signals (pid does), abstract sockets (nothing does)"),
 		},
 		"no filter, and Landlock covers files": {
 			Inputs{Policy: policy.Policy{Prefer: append([]policy.Wall{policy.WallNetwork}, doesWithout.Prefer...)}, Features: withLandlock(3, func(f *hostfeature.Features) {
 				f.UserNS, f.Seccomp, f.SeccompNotify = no, no, no
 			})},
-			"enforced (ABI 3: does not cover TCP (nothing does), device ioctls (nothing does), signals (nothing does), abstract sockets (nothing does))",
+			policy.EnforcedWall("ABI 3: does not cover TCP (nothing does), device ioctls (nothing does), signals (nothing does), abstract sockets (nothing does)"),
 		},
 	} {
 		p, err := Make(test.in)

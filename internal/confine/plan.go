@@ -46,8 +46,8 @@ type Plan struct {
 	NoNewPrivs, Capabilities, Rlimits, Environment bool
 	// Cgroup says that each worker gets a memory cgroup.
 	Cgroup bool
-	// Walls reports every wall of the tier: "enforced…" or "missing: why".
-	Walls map[policy.Wall]string
+	// Walls reports every wall of the tier.
+	Walls map[policy.Wall]policy.WallStatus
 	// Missing has the reason and the remedy for each missing wall.
 	Missing map[policy.Wall]hostfeature.Support
 }
@@ -151,7 +151,7 @@ func Make(in Inputs) (Plan, error) {
 		UID: f.UID, GID: f.GID, Inside: Nobody,
 		NoNewPrivs: !without(policy.WallNoNewPrivs), Capabilities: !without(policy.WallCapabilities),
 		Rlimits: !without(policy.WallRlimit), Environment: !without(policy.WallEnvironment),
-		Walls: map[policy.Wall]string{}, Missing: map[policy.Wall]hostfeature.Support{},
+		Walls: map[policy.Wall]policy.WallStatus{}, Missing: map[policy.Wall]hostfeature.Support{},
 	}
 	wall := func(w policy.Wall, s hostfeature.Support, apply func()) {
 		if without(w) {
@@ -159,11 +159,11 @@ func Make(in Inputs) (Plan, error) {
 		}
 		if !s.OK {
 			p.Missing[w] = s
-			p.Walls[w] = "missing: " + s.Reason
+			p.Walls[w] = policy.MissingWall(s.Reason)
 			return
 		}
 		apply()
-		p.Walls[w] = strings.TrimSuffix("enforced ("+s.Detail+")", " ()")
+		p.Walls[w] = policy.EnforcedWall(s.Detail)
 	}
 
 	wall(policy.WallNoNewPrivs, hostfeature.Yes(""), func() {})
@@ -215,7 +215,7 @@ func Make(in Inputs) (Plan, error) {
 	})
 	// The Runner counts the threads of a script, which needs notifications.
 	if p.Seccomp != SeccompNotify && p.Rlimits && !in.Command {
-		p.Walls[policy.WallRlimit] = "enforced (threads are not limited: " + f.SeccompNotify.Reason + ")"
+		p.Walls[policy.WallRlimit] = policy.EnforcedWall("threads are not limited: " + f.SeccompNotify.Reason)
 	}
 	p.weighLandlock(in.Command)
 	wall(policy.WallCgroup, f.Cgroup, func() { p.Cgroup = true })

@@ -124,7 +124,7 @@ func TestMake(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
 			for _, w := range policy.Walls() {
-				if _, missing := p.Missing[w]; missing == strings.HasPrefix(p.Walls[w], "enforced") || p.Walls[w] == "" {
+				if _, missing := p.Missing[w]; missing == p.Walls[w].Enforced() || p.Walls[w].State == "" {
 					t.Errorf("%s is reported as %q, missing: %v", w, p.Walls[w], missing)
 				}
 			}
@@ -171,7 +171,7 @@ func TestWithoutNamesEachWall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(p.Walls[w], "enforced") {
+		if p.Walls[w].Enforced() {
 			t.Errorf("%s was taken away and is reported as %q", w, p.Walls[w])
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/landlock"
+	"github.com/cordon-sandbox/cordon/internal/millis"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -72,22 +73,22 @@ type Interpreter struct {
 // Latency is the measured cost of runs on this host.
 type Latency struct {
 	// Start is the time from starting the backend to the end of the first run.
-	Start policy.Duration `json:"start"`
+	Start millis.Duration `json:"start_ms"`
 	Runs  int             `json:"runs"`
 	// P50 and Max are of runs in workers that were forked ahead. Other systems than Linux
 	// have none: each run starts an interpreter.
-	P50 policy.Duration `json:"p50"`
-	Max policy.Duration `json:"max"`
+	P50 millis.Duration `json:"p50_ms"`
+	Max millis.Duration `json:"max_ms"`
 }
 
 // State of a wall.
-type State string
+type State = policy.WallState
 
 // The states of a wall. A weaker wall stands, but an older kernel leaves gaps in it.
 const (
-	Enforced State = "enforced"
+	Enforced       = policy.Enforced
 	Weaker   State = "weaker"
-	Missing  State = "missing"
+	Missing        = policy.Missing
 )
 
 // Wall is one mechanism on this host.
@@ -198,9 +199,8 @@ func walls(plan confine.Plan, p policy.Policy, notify hostfeature.Support) []Wal
 		w := Wall{Name: name, Required: slices.Contains(required, name)}
 		if s, gone := plan.Missing[name]; gone {
 			w.State, w.Reason, w.Remedy = Missing, s.Reason, s.Remedy
-		} else if text, known := plan.Walls[name]; known && strings.HasPrefix(text, string(Enforced)) {
-			w.State = Enforced
-			w.Detail = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, string(Enforced)), " ("), ")")
+		} else if status := plan.Walls[name]; status.Enforced() {
+			w.State, w.Detail = Enforced, status.Detail
 		}
 		w.weaken(plan, notify)
 		all = append(all, w)
@@ -232,14 +232,14 @@ func (r *Report) measure(ctx context.Context, b *process.Backend, p policy.Polic
 			return err
 		}
 		if r.Latency == nil {
-			r.Latency = &Latency{Start: policy.Duration(time.Since(began))}
+			r.Latency = &Latency{Start: millis.Duration(time.Since(began))}
 			r.Interpreter.Version = version
 		}
 		times = append(times, took)
 	}
 	slices.Sort(times)
 	r.Latency.Runs = len(times)
-	r.Latency.P50, r.Latency.Max = policy.Duration(times[len(times)/2]), policy.Duration(times[len(times)-1])
+	r.Latency.P50, r.Latency.Max = millis.Duration(times[len(times)/2]), millis.Duration(times[len(times)-1])
 	return nil
 }
 

@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"strings"
-
 	"github.com/cordon-sandbox/cordon/internal/backend/portable"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -24,17 +22,16 @@ func wallNames(system string) []policy.Wall {
 }
 
 // otherWalls is walls for systems other than Linux, from the report of a launcher.
-func otherWalls(system string, words map[policy.Wall]string, p policy.Policy) []Wall {
+func otherWalls(system string, statuses map[policy.Wall]policy.WallStatus, p policy.Policy) []Wall {
 	var all []Wall
 	for _, name := range wallNames(system) {
 		w := Wall{Name: name, Required: portable.Requires(p, name)}
-		switch text, known := words[name]; {
+		switch status, known := statuses[name]; {
 		case !known:
-		case portable.Stands(text):
-			w.State = Enforced
-			w.Detail = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, string(Enforced)), " ("), ")")
+		case status.Enforced():
+			w.State, w.Detail = Enforced, status.Detail
 		default:
-			w.State, w.Reason = Missing, strings.TrimPrefix(text, "missing: ")
+			w.State, w.Reason = Missing, status.Detail
 		}
 		all = append(all, w)
 	}
@@ -43,13 +40,13 @@ func otherWalls(system string, words map[policy.Wall]string, p policy.Policy) []
 
 // unmetElsewhere is unmet for systems other than Linux.
 func (r Report) unmetElsewhere(p policy.Policy) []string {
-	words := map[policy.Wall]string{}
+	statuses := map[policy.Wall]policy.WallStatus{}
 	for _, w := range r.Walls {
 		if w.State == Enforced {
-			words[w.Name] = string(Enforced)
+			statuses[w.Name] = policy.EnforcedWall("")
 		}
 	}
-	unmet, _ := portable.Unmet(p.Resolved(), words)
+	unmet, _ := portable.Unmet(p.Resolved(), statuses)
 	names := make([]string, len(unmet))
 	for i, w := range unmet {
 		names[i] = string(w)

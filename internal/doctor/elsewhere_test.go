@@ -11,8 +11,8 @@ import (
 )
 
 func TestWallsOfMacOS(t *testing.T) {
-	words := map[policy.Wall]string{
-		policy.WallSeatbelt: "enforced (files, network)", policy.WallRlimit: "enforced", policy.WallPID: "missing: so it is",
+	words := map[policy.Wall]policy.WallStatus{
+		policy.WallSeatbelt: policy.EnforcedWall("files, network"), policy.WallRlimit: policy.EnforcedWall(""), policy.WallPID: policy.MissingWall("so it is"),
 	}
 	want := []Wall{
 		{Name: policy.WallSeatbelt, State: Enforced, Required: true, Detail: "files, network"},

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/millis"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -133,6 +134,6 @@ func (l *Latency) String() string {
 		rounded(l.P50), where, l.Runs, rounded(l.Max), rounded(l.Start))
 }
 
-func rounded(d policy.Duration) policy.Duration {
-	return policy.Duration(d.Std().Round(10 * time.Microsecond))
+func rounded(d millis.Duration) time.Duration {
+	return time.Duration(d).Round(10 * time.Microsecond)
 }

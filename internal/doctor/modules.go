@@ -9,6 +9,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
+	"github.com/cordon-sandbox/cordon/internal/millis"
 	"github.com/cordon-sandbox/cordon/internal/pythonwasm"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -27,7 +28,7 @@ type Modules struct {
 	Cache   string `json:"cache,omitempty"`
 	NoCache string `json:"no_cache,omitempty"`
 	// First is the duration of the first module, including its compilation.
-	First policy.Duration `json:"first"`
+	First millis.Duration `json:"first_ms"`
 	// Python is the CPython that scripts would run on.
 	Python Bundle `json:"python"`
 }
@@ -47,8 +48,8 @@ type Bundle struct {
 	Class   run.Class `json:"class,omitempty"`
 	// Start is the time from starting the backend to the end of the first script, and
 	// Next the duration of a second one.
-	Start policy.Duration `json:"start,omitempty"`
-	Next  policy.Duration `json:"next,omitempty"`
+	Start millis.Duration `json:"start_ms,omitempty"`
+	Next  millis.Duration `json:"next_ms,omitempty"`
 }
 
 // answer is a module with one function: _start, which writes "42\n" to standard output.
@@ -76,7 +77,7 @@ func examineModules(ctx context.Context, p policy.Policy, script bool) Modules {
 	}
 	began := time.Now()
 	err = tryModule(ctx, b, p)
-	m.First = policy.Duration(time.Since(began))
+	m.First = millis.Duration(time.Since(began))
 	if err == nil && script && m.Python.OK {
 		m.Python.try(ctx, b, p)
 	}
@@ -135,7 +136,7 @@ func lookForPython(p policy.Policy) Bundle {
 // try runs two scripts.
 func (b *Bundle) try(ctx context.Context, on *wasm.Backend, p policy.Policy) {
 	b.Tried = true
-	for _, took := range []*policy.Duration{&b.Start, &b.Next} {
+	for _, took := range []*millis.Duration{&b.Start, &b.Next} {
 		began := time.Now()
 		result, err := tryRequest(ctx, on, p, run.Request{Script: run.Script{Source: probeScript, Context: map[string]any{"a": 41}}})
 		if err == nil {
@@ -145,7 +146,7 @@ func (b *Bundle) try(ctx context.Context, on *wasm.Backend, p policy.Policy) {
 			b.OK, b.Problem, b.Class = false, err.Error(), run.ClassOf(err)
 			return
 		}
-		*took = policy.Duration(time.Since(began))
+		*took = millis.Duration(time.Since(began))
 	}
 }
 

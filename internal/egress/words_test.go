@@ -17,7 +17,7 @@ func TestWords(t *testing.T) {
 		{policy.EgressPreflight, []string{"a.example"}, "enforced (hosts in the arguments alone, before the start)"},
 		{policy.EgressNone, []string{"a.example"}, "missing: the policy asks for none"},
 	} {
-		if got := Words(tt.mode, tt.allowed); got != tt.want {
+		if got := Words(tt.mode, tt.allowed).String(); got != tt.want {
 			t.Errorf("%q %v: %q; want %q", tt.mode, tt.allowed, got, tt.want)
 		}
 	}

@@ -5,22 +5,22 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cordon-sandbox/cordon/internal/millis"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// forms are the schemas of types that are more than text in Go, and text in JSON.
+// forms are the schemas of types that JSON shows otherwise than Go would.
 var forms = map[reflect.Type]huma.Schema{
-	reflect.TypeFor[policy.Duration](): {
-		Type: huma.TypeString, Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`, Examples: []any{"500ms", "2s", "1m30s"},
-	},
-	reflect.TypeFor[policy.Bytes](): {
-		Type: huma.TypeString, Pattern: `^[0-9]+(\.[0-9]+)?(B|KiB|MiB|GiB|kB|KB|MB|GB|K|M|G|k|m|g)$`, Examples: []any{"64MiB", "1.5GiB", "1000B"},
-	},
-	reflect.TypeFor[policy.Count]():          {Type: huma.TypeString, Pattern: `^[0-9]+(\.[0-9]+)?[kKmMgGtT]?$`, Examples: []any{"50M"}},
+	reflect.TypeFor[time.Duration]():         {Type: huma.TypeNumber}, // the key has its unit
+	reflect.TypeFor[millis.Duration]():       {Type: huma.TypeNumber},
+	reflect.TypeFor[policy.Bytes]():          {Type: huma.TypeInteger, Format: "int64"},
+	reflect.TypeFor[policy.Count]():          {Type: huma.TypeInteger, Format: "int64"},
+	reflect.TypeFor[policy.WallState]():      oneOf([]policy.WallState{policy.Enforced, policy.Missing}),
 	reflect.TypeFor[policy.Tier]():           oneOf(policy.Tiers()),
 	reflect.TypeFor[policy.Trust]():          oneOf(policy.Trusts()),
 	reflect.TypeFor[policy.OutputAction]():   oneOf([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}),
@@ -32,6 +32,46 @@ var forms = map[reflect.Type]huma.Schema{
 	reflect.TypeFor[run.ErrorType]():         oneOf(errorTypes()),
 	reflect.TypeFor[run.Class]():             oneOf(run.Classes()),
 }
+
+// amounts are the schemas of limits that are text with a unit.
+var amounts = map[policy.LimitKind]huma.Schema{
+	policy.KindDuration: {
+		Type: huma.TypeString, Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`, Examples: []any{"500ms", "2s", "1m30s"},
+	},
+	policy.KindBytes: {
+		Type: huma.TypeString, Pattern: `^[0-9]+(\.[0-9]+)?(B|KiB|MiB|GiB|kB|KB|MB|GB|K|M|G|k|m|g)$`, Examples: []any{"64MiB", "1.5GiB", "1000B"},
+	},
+	policy.KindCount: {
+		AnyOf:    []*huma.Schema{{Type: huma.TypeString, Pattern: `^[0-9]+(\.[0-9]+)?[kKmMgGtT]?$`}, {Type: huma.TypeInteger, Format: "int64"}},
+		Examples: []any{"50M", 1000},
+	},
+	policy.KindNumber: {Type: huma.TypeInteger, Format: "int64"},
+}
+
+// limitProperties are the keys of limits: each as text with its unit, and as a number
+// whose key has the unit, where there is one.
+func limitProperties() map[string]*huma.Schema {
+	properties := map[string]*huma.Schema{}
+	for _, limit := range policy.LimitTable() {
+		text := amounts[limit.Kind]
+		text.Description = limit.About
+		properties[limit.Key] = &text
+		if number := limit.NumberKey(); number != limit.Key {
+			properties[number] = &huma.Schema{Type: huma.TypeNumber, Description: "The same as a number, instead of " + limit.Key + "."}
+		}
+	}
+	return properties
+}
+
+// usageWords describe the amounts of a Usage, by their keys.
+var usageWords = func() map[string]string {
+	units := map[policy.LimitKind]string{policy.KindDuration: ", in milliseconds", policy.KindBytes: ", in bytes"}
+	described := map[string]string{}
+	for _, limit := range run.MeasuredLimits() {
+		described[limit.NumberKey()] = limit.Name + " used" + units[limit.Kind]
+	}
+	return described
+}()
 
 func oneOf[T ~string](names []T) huma.Schema {
 	s := huma.Schema{Type: huma.TypeString}
@@ -59,7 +99,16 @@ var empty = []string{
 // forms of their fields, what can be null, and words.
 func give(schemas huma.Registry) {
 	for name, schema := range schemas.Map() {
+		schema.Description = words[name]
 		of := schemas.TypeFromRef(schemaPrefix + name)
+		if of == reflect.TypeFor[policy.Limits]() {
+			schema.Properties = limitProperties()
+			continue
+		}
+		if of == reflect.TypeFor[run.Result]() {
+			schema.Properties["v"] = &huma.Schema{Type: huma.TypeInteger, Description: words["Result.v"], Enum: []any{run.Version}}
+			schema.Required = append([]string{"v"}, schema.Required...)
+		}
 		for i := range of.NumField() {
 			property, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
 			field := schema.Properties[property]
@@ -69,14 +118,13 @@ func give(schemas huma.Registry) {
 			form(field, of.Field(i).Type)
 			path := name + "." + property
 			field.Description = words[path]
-			if limit, is := policy.LimitNamed(property); is && of == reflect.TypeFor[policy.Limits]() {
-				field.Description = limit.About
+			if of == reflect.TypeFor[run.Usage]() {
+				field.Description = usageWords[property]
 			}
 			if slices.Contains(empty, path) {
 				schema.Properties[property] = orNull(field)
 			}
 		}
-		schema.Description = words[name]
 	}
 }
 

@@ -59,7 +59,7 @@ type Search struct {
 	Guests hostpath.Guests
 }
 
-// Find finds an interpreter without starting any program. Its errors have the class
+// Find finds an interpreter without starting any program. Its errors are of class
 // run.NotFound, run.NotExecutable or run.Unsupported (too old, not CPython, of an unknown
 // kind).
 func Find(s Search) (Interpreter, error) {

@@ -3,12 +3,12 @@ package jsonform
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"github.com/cordon-sandbox/cordon/internal/text"
-	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -24,10 +24,11 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 	e := encoder{to: w}
 	e.text("{")
 	e.fields(struct {
+		Version int         `json:"v"`
 		ID      string      `json:"id,omitempty"`
 		Status  run.Status  `json:"status"`
 		Outcome run.Outcome `json:"outcome"`
-	}{r.ID, r.Status, r.Outcome})
+	}{run.Version, r.ID, r.Status, r.Outcome})
 	e.text(`,"result":`)
 	e.value(r.ValueOrNull())
 	e.text(",")
@@ -44,11 +45,11 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 	e.quoted(r.Stderr)
 	e.text(",")
 	e.fields(struct {
-		StdoutSize      policy.Bytes `json:"stdout_size"`
-		StderrSize      policy.Bytes `json:"stderr_size"`
-		StdoutTruncated bool         `json:"stdout_truncated"`
-		StderrTruncated bool         `json:"stderr_truncated"`
-	}{r.StdoutSize, r.StderrSize, r.StdoutTruncated, r.StderrTruncated})
+		StdoutSize      int64 `json:"stdout_bytes"`
+		StderrSize      int64 `json:"stderr_bytes"`
+		StdoutTruncated bool  `json:"stdout_truncated"`
+		StderrTruncated bool  `json:"stderr_truncated"`
+	}{int64(r.StdoutSize), int64(r.StderrSize), r.StdoutTruncated, r.StderrTruncated})
 	e.text(`,"variables":{`)
 	for i, name := range slices.Sorted(maps.Keys(r.Variables)) {
 		if i > 0 {
@@ -79,6 +80,20 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 	}
 	e.text("}\n")
 	return e.err
+}
+
+// Document gives v, which JSON shows as an object, with the version of cordon's documents
+// as its first key. A Result has it already.
+func Document(v any) (json.RawMessage, error) {
+	text, err := marshalPlainly(v)
+	if err != nil {
+		return nil, err
+	}
+	document := fmt.Appendf(nil, `{"v":%d`, run.Version)
+	if members := text[1:]; len(members) > 1 {
+		document = append(document, ',')
+	}
+	return append(document, text[1:]...), nil
 }
 
 func orEmpty[T any](list []T) []T {

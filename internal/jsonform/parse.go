@@ -87,15 +87,66 @@ func readLimits(d *json.Decoder, path string, into *policy.Limits) error {
 	case start != json.Delim('{'):
 		return wrongKind(path, "an object", start)
 	}
+	read := map[string]string{} // the limits, by the keys that set them
 	return readMembers(d, path, limitKeys, func(key string) error {
-		limit, _ := policy.LimitNamed(key)
+		limit, as := limitOf(key)
+		if first, twice := read[limit.Key]; twice {
+			return fmt.Errorf("fields %q and %q are the same limit: leave one out", path+first, path+key)
+		}
+		read[limit.Key] = key
+		if as == asNumber {
+			return readNumber(d, path+key, limit, into)
+		}
 		return readLimit(d, path+key, limit, into)
 	})
+}
+
+// limitForm is how a request writes a limit.
+type limitForm int
+
+const (
+	asText   limitForm = iota // "memory": "64MiB"
+	asNumber                  // "memory_bytes": 67108864
+)
+
+func limitOf(key string) (policy.Limit, limitForm) {
+	for _, limit := range policy.LimitTable() {
+		switch key {
+		case limit.Key:
+			return limit, asText
+		case limit.NumberKey():
+			return limit, asNumber
+		}
+	}
+	return policy.Limit{}, asText
+}
+
+// readNumber reads a limit under the key that answers have, which ends in its unit.
+func readNumber(d *json.Decoder, path string, limit policy.Limit, into *policy.Limits) error {
+	var value any
+	if err := d.Decode(&value); err != nil || value == nil {
+		return err
+	}
+	number, is := value.(json.Number)
+	if !is {
+		return wrongKind(path, "a number", value)
+	}
+	amount, err := limit.ParseNumber(string(number))
+	if err != nil {
+		return fmt.Errorf("field %q: %w", path, err)
+	}
+	limit.Set(into, amount)
+	return nil
 }
 
 var limitKeys = func() (keys []string) {
 	for _, limit := range policy.LimitTable() {
 		keys = append(keys, limit.Key)
+	}
+	for _, limit := range policy.LimitTable() {
+		if key := limit.NumberKey(); key != limit.Key {
+			keys = append(keys, key)
+		}
 	}
 	return keys
 }()

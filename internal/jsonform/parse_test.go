@@ -40,13 +40,13 @@ func TestParseObject(t *testing.T) {
 }
 
 const fullRequest = `{"id":"r1","script":"result = context['a'] + 1","name":"add.py","context":{"a":41},"stdin":"in",` +
-	`"variables":["x"],"tier":"process","trust":"user","limits":{"wall_time":"2s","memory":"128MiB","open_files":32},"on_output_limit":"kill"}`
+	`"variables":["x"],"tier":"process","trust":"user","limits":{"wall_time_ms":2000,"memory_bytes":134217728,"open_files":32},"on_output_limit":"kill"}`
 
 func TestParseRequest(t *testing.T) {
 	want := run.Request{
 		ID: "r1", Script: run.Script{Source: "result = context['a'] + 1", Name: "add.py", Context: map[string]any{"a": json.Number("41")}, Variables: []string{"x"}},
 		Stdin: "in", Tier: policy.TierProcess, Trust: policy.TrustUser,
-		Limits:        policy.Limits{WallTime: policy.Duration(2 * time.Second), Memory: 128 * policy.MiB, OpenFiles: 32},
+		Limits:        policy.Limits{WallTime: 2 * time.Second, Memory: 128 * policy.MiB, OpenFiles: 32},
 		OnOutputLimit: policy.OutputKill,
 	}
 	got, err := ParseRequest([]byte(fullRequest))
@@ -106,6 +106,10 @@ func TestParseRequestRefuses(t *testing.T) {
 		{"bare time", `{"limits": {"wall_time": 2}}`, `field "limits.wall_time": "2" has no unit: write 2s`},
 		{"bare size", `{"limits": {"memory": 256}}`, `field "limits.memory": "256" has no unit: write 256B, 256KiB, 256MiB`},
 		{"exponent", `{"limits": {"memory": 1e9}}`, `field "limits.memory": `},
+		{"text as a number", `{"limits": {"memory_bytes": "1GiB"}}`, `field "limits.memory_bytes": expected a number, got a JSON string`},
+		{"number too large", `{"limits": {"wall_time_ms": 1e300}}`, `field "limits.wall_time_ms": "1e300" is not a number in range`},
+		{"less than a byte", `{"limits": {"memory_bytes": 0.5}}`, `field "limits.memory_bytes": "0.5" is not a number in range`},
+		{"both forms", `{"limits": {"memory": "1GiB", "memory_bytes": 1}}`, `fields "limits.memory" and "limits.memory_bytes" are the same limit: leave one out`},
 		{"text number", `{"limits": {"wall_time": "2"}}`, `field "limits.wall_time": "2" has no unit: write 2s`},
 		{"bad unit", `{"limits": {"memory": "1TiB"}}`, `field "limits.memory": "1TiB" has an unknown unit "TiB"`},
 		{"limit kind", `{"limits": {"memory": ["1GiB"]}}`, `field "limits.memory": expected text with a unit, got a JSON array`},
@@ -195,5 +199,14 @@ func TestRequestsReadEveryLimit(t *testing.T) {
 		if err != nil || row.Of(req.Limits) != row.Default {
 			t.Errorf("%s: %d, %v", row.Key, row.Of(req.Limits), err)
 		}
+	}
+}
+
+// A limit can be a number, under the key that answers have.
+func TestParseLimitsAsNumbers(t *testing.T) {
+	r, err := ParseRequest([]byte(`{"script": "", "limits": {"wall_time_ms": 1500.5, "memory_bytes": 9007199254740993, "threads": 2, "fuel": 50}}`))
+	want := policy.Limits{WallTime: 1500*time.Millisecond + 500*time.Microsecond, Memory: 9007199254740993, Threads: 2, Fuel: 50}
+	if err != nil || r.Limits != want {
+		t.Errorf("%+v, %v; want %+v", r.Limits, err, want)
 	}
 }

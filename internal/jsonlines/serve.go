@@ -345,10 +345,8 @@ func marshalLine(v any, brief bool) ([]byte, error) {
 		text, err := res.MarshalJSON()
 		return append(text, '\n'), err
 	}
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
+	text, err := jsonform.Document(v)
+	return append(text, '\n'), err
 }
 
 // failed is the answer for what gave no Result.

@@ -66,8 +66,8 @@ func number(text string) int {
 // wallless starts processes as the launcher of macOS does, without Seatbelt.
 type wallless struct{}
 
-func (wallless) Walls(launch.Access) (map[policy.Wall]string, error) {
-	return map[policy.Wall]string{policy.WallSeatbelt: "enforced (a lie, for tests)", policy.WallRlimit: "enforced", policy.WallEnvironment: "enforced"}, nil
+func (wallless) Walls(launch.Access) (map[policy.Wall]policy.WallStatus, error) {
+	return map[policy.Wall]policy.WallStatus{policy.WallSeatbelt: policy.EnforcedWall("a lie, for tests"), policy.WallRlimit: policy.EnforcedWall(""), policy.WallEnvironment: policy.EnforcedWall("")}, nil
 }
 
 func (wallless) System() launch.System { return launch.System{} }
@@ -145,7 +145,7 @@ func TestLimitsApplyToTheChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer syscall.Close(leak)
-	s := startShell(t, policy.Limits{OpenFiles: 33, CPUTime: policy.Duration(2500 * time.Millisecond), Scratch: policy.MiB, Disk: policy.MiB},
+	s := startShell(t, policy.Limits{OpenFiles: 33, CPUTime: 2500 * time.Millisecond, Scratch: policy.MiB, Disk: policy.MiB},
 		`echo $(ulimit -Hn) $(ulimit -Sn) $(ulimit -Ht) $(ulimit -Hc) $(ulimit -Hf); ls /proc/self/fd`)
 	if got := s.line(t); got != "33 33 4 0 2048" {
 		t.Errorf("limits are %s", got)

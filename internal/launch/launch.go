@@ -19,10 +19,9 @@ import (
 
 // Launcher starts processes behind the walls of one system. It is safe for concurrent use.
 type Launcher interface {
-	// Walls reports the walls of a process with this access: "enforced", with
-	// details, or "missing: why". Its error is run.Unsupported if this system cannot
-	// grant the access.
-	Walls(Access) (map[policy.Wall]string, error)
+	// Walls reports the walls of a process with this access. Its error is
+	// run.Unsupported if this system cannot grant the access.
+	Walls(Access) (map[policy.Wall]policy.WallStatus, error)
 	// System returns the directories of the host's programs.
 	System() System
 	// Start starts a process behind the walls. If a wall fails, it returns an error and

@@ -44,7 +44,7 @@ func New() (Launcher, error) {
 }
 
 // Walls reports the walls.
-func (l *seatbeltLauncher) Walls(a Access) (map[policy.Wall]string, error) {
+func (l *seatbeltLauncher) Walls(a Access) (map[policy.Wall]policy.WallStatus, error) {
 	return seatbeltWalls(a), nil
 }
 

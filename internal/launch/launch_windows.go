@@ -2,7 +2,6 @@ package launch
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,18 +31,18 @@ func New() (Launcher, error) {
 var sweep = sync.OnceFunc(func() { _ = jobobject.Sweep() })
 
 // Walls reports the walls.
-func (w *windowsLauncher) Walls(a Access) (map[policy.Wall]string, error) {
+func (w *windowsLauncher) Walls(a Access) (map[policy.Wall]policy.WallStatus, error) {
 	if a.Proxy != 0 {
 		return nil, run.Errorf(run.Unsupported, "no host can be allowed by name on Windows: an AppContainer does not reach the proxy on this host. "+
 			"Leave out allow_net, or use a Linux virtual machine (WSL 2 is one)")
 	}
-	return map[policy.Wall]string{
-		policy.WallJobObject:    "enforced (all processes end with the first, and with cordon)",
+	return map[policy.Wall]policy.WallStatus{
+		policy.WallJobObject:    policy.EnforcedWall("all processes end with the first, and with cordon"),
 		policy.WallRlimit:       words(w.noLimits, "memory, CPU time and processes, by the job"),
 		policy.WallToken:        words(w.noToken, "no privileges, low integrity"),
 		policy.WallAppContainer: words(w.noContainer, containerWords(a)),
-		policy.WallEnvironment:  "enforced (handles by list)",
-		policy.WallSeccomp:      "missing: Windows has no filter for system calls",
+		policy.WallEnvironment:  policy.EnforcedWall("handles by list"),
+		policy.WallSeccomp:      policy.MissingWall("Windows has no filter for system calls"),
 	}, nil
 }
 
@@ -54,11 +53,11 @@ func containerWords(a Access) string {
 	return "files, and no network"
 }
 
-func words(missing error, enforced string) string {
+func words(missing error, enforced string) policy.WallStatus {
 	if missing != nil {
-		return fmt.Sprintf("missing: %v", missing)
+		return policy.MissingWall(missing.Error())
 	}
-	return fmt.Sprintf("enforced (%s)", enforced)
+	return policy.EnforcedWall(enforced)
 }
 
 // System returns what Windows lets every AppContainer read.
@@ -95,7 +94,7 @@ const bareProcess = 32 * policy.MiB
 func (w *windowsLauncher) Start(o Order) (Process, error) {
 	spec := jobobject.Spec{
 		Program: o.Program, Args: o.Args, Env: o.Env, Dir: o.Dir, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr,
-		Limits: jobobject.Limits{Memory: uint64(o.Limits.Memory + bareProcess), CPU: o.Limits.CPUTime.Std(), Processes: 1},
+		Limits: jobobject.Limits{Memory: uint64(o.Limits.Memory + bareProcess), CPU: o.Limits.CPUTime, Processes: 1},
 		Access: jobobject.Access{Read: o.Access.Read, Write: o.Access.Write, Network: o.Access.AnyNetwork},
 		// A missing wall is only preferred by the policy; a required one was an error
 		// earlier.

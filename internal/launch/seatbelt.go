@@ -13,18 +13,18 @@ import (
 // elsewhere.
 
 // seatbeltWalls returns the report of the walls on macOS.
-func seatbeltWalls(a Access) map[policy.Wall]string {
-	walls := map[policy.Wall]string{
-		policy.WallSeatbelt:    "enforced (files, network, programs, services)",
-		policy.WallRlimit:      "enforced (CPU time, open files, sizes of files; memory and processes are watched)",
-		policy.WallEnvironment: "enforced",
-		policy.WallPID:         "enforced (no second process)",
+func seatbeltWalls(a Access) map[policy.Wall]policy.WallStatus {
+	walls := map[policy.Wall]policy.WallStatus{
+		policy.WallSeatbelt:    policy.EnforcedWall("files, network, programs, services"),
+		policy.WallRlimit:      policy.EnforcedWall("CPU time, open files, sizes of files; memory and processes are watched"),
+		policy.WallEnvironment: policy.EnforcedWall(""),
+		policy.WallPID:         policy.EnforcedWall("no second process"),
 	}
 	if a.Programs {
-		walls[policy.WallPID] = "missing: a process that leaves its group and its parent between two looks outlives the command"
+		walls[policy.WallPID] = policy.MissingWall("a process that leaves its group and its parent between two looks outlives the command")
 	}
 	if a.AnyNetwork {
-		walls[policy.WallSeatbelt] = "enforced (files, programs, services; the network is open)"
+		walls[policy.WallSeatbelt] = policy.EnforcedWall("files, programs, services; the network is open")
 	}
 	return walls
 }

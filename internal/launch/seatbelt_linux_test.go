@@ -21,7 +21,7 @@ type asOnAMac struct {
 	tool string
 }
 
-func (asOnAMac) Walls(a launch.Access) (map[policy.Wall]string, error) {
+func (asOnAMac) Walls(a launch.Access) (map[policy.Wall]policy.WallStatus, error) {
 	return launch.SeatbeltWalls(a), nil
 }
 
@@ -115,7 +115,7 @@ func TestScriptWithMacOSCommandLine(t *testing.T) {
 	if strings.Contains(string(profile), "process-fork") || strings.Contains(string(profile), "network") {
 		t.Errorf("a script may start processes, or connect:\n%s", profile)
 	}
-	if got := result.Enforcement.Walls[policy.WallSeatbelt]; !strings.HasPrefix(got, "enforced") {
+	if got := result.Enforcement.Walls[policy.WallSeatbelt]; !got.Enforced() {
 		t.Errorf("seatbelt is %q", got)
 	}
 }
@@ -145,7 +145,7 @@ func TestCommandWithMacOSCommandLine(t *testing.T) {
 			t.Errorf("%s is missing in\n%s", rule, profile)
 		}
 	}
-	if words := result.Enforcement.Walls[policy.WallPID]; !strings.HasPrefix(words, "missing") {
-		t.Errorf("pid is %q", words)
+	if status := result.Enforcement.Walls[policy.WallPID]; status.Enforced() {
+		t.Errorf("pid is %q", status)
 	}
 }

@@ -23,7 +23,7 @@ const lifeline = 4
 // The unit of file sizes is 512 bytes or 1 KiB, depending on the shell, so one file can be
 // up to twice the limit; the launcher also watches the size of the directory.
 func wrapper(l policy.Limits) string {
-	seconds := int64((l.CPUTime.Std() + time.Second - 1) / time.Second)
+	seconds := int64((l.CPUTime + time.Second - 1) / time.Second)
 	blocks := int64(max(l.Scratch, l.Disk)+511) / 512
 	return fmt.Sprintf(`ulimit -c 0 && ulimit -t %d && ulimit -n %d && ulimit -f %d || exit 125
 ( ( read -r x; kill -KILL -$$ ) <&%[4]d >/dev/null 2>&1 3>&- %[4]d<&- & )

@@ -55,9 +55,9 @@ func (d *frontend) runCommand(ctx context.Context, c call, a arguments) *mcp.Cal
 }
 
 func (d *frontend) run(ctx context.Context, c call, request run.Request) *mcp.CallToolResult {
-	most := request.Limits.WallTime.Std()
+	most := request.Limits.WallTime
 	if most == 0 {
-		most = d.info.Limits.WallTime.Std()
+		most = d.info.Limits.WallTime
 	}
 	// The guest has its own clock; this one is for what waits before it begins.
 	ctx, end := context.WithTimeoutCause(ctx, most+patience, errNoTurn)
@@ -125,18 +125,18 @@ func (d *frontend) checkPython(ctx context.Context, _ call, a arguments) *mcp.Ca
 
 // told is the structured answer of sandbox_info, with limits in the units of arguments.
 type told struct {
-	Limits     map[string]float64     `json:"limits"`
-	Maxima     map[string]float64     `json:"maxima"`
-	Restricted bool                   `json:"restricted"`
-	Modules    []string               `json:"modules"`
-	Hosts      []string               `json:"hosts"`
-	Commands   bool                   `json:"commands"`
-	Tier       policy.Tier            `json:"tier"`
-	Walls      map[policy.Wall]string `json:"walls"`
-	Version    string                 `json:"version"`
-	Tiers      []policy.Tier          `json:"tiers"`
-	Python     string                 `json:"python"`
-	Packages   []string               `json:"packages"`
+	Limits     map[string]float64                `json:"limits"`
+	Maxima     map[string]float64                `json:"maxima"`
+	Restricted bool                              `json:"restricted"`
+	Modules    []string                          `json:"modules"`
+	Hosts      []string                          `json:"hosts"`
+	Commands   bool                              `json:"commands"`
+	Tier       policy.Tier                       `json:"tier"`
+	Walls      map[policy.Wall]policy.WallStatus `json:"walls"`
+	Version    string                            `json:"version"`
+	Tiers      []policy.Tier                     `json:"tiers"`
+	Python     string                            `json:"python"`
+	Packages   []string                          `json:"packages"`
 }
 
 func (d *frontend) sandboxInfo(context.Context, call, arguments) *mcp.CallToolResult {
@@ -149,7 +149,7 @@ func (d *frontend) sandboxInfo(context.Context, call, arguments) *mcp.CallToolRe
 	}
 	walls := i.Enforcement.Walls
 	if walls == nil {
-		walls = map[policy.Wall]string{}
+		walls = map[policy.Wall]policy.WallStatus{}
 	}
 	return &mcp.CallToolResult{
 		StructuredContent: structured(told{

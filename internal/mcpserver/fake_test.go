@@ -20,7 +20,7 @@ type fakeRunner struct{}
 func (fakeRunner) Run(ctx context.Context, r run.Request) (run.Result, error) {
 	result := run.Result{
 		Status: run.StatusOK, Outcome: run.Succeeded, ExitCode: new(int), Stdout: "42\n",
-		Usage:       run.Usage{WallTime: policy.Duration(2 * time.Millisecond), CPUTime: policy.Duration(time.Millisecond), Memory: 9 * policy.MiB, Output: 3},
+		Usage:       run.Usage{WallTime: 2 * time.Millisecond, CPUTime: time.Millisecond, Memory: 9 * policy.MiB, Output: 3},
 		Enforcement: run.Enforcement{Tier: policy.TierProcess},
 	}
 	end := func(o run.Outcome, message string) {
@@ -61,7 +61,7 @@ func (fakeRunner) Check(_ context.Context, c run.Check) ([]run.Finding, error) {
 func (fakeRunner) Tiers() []policy.Tier { return []policy.Tier{policy.TierProcess, policy.TierJail} }
 
 func (fakeRunner) Enforcement() run.Enforcement {
-	return run.Enforcement{Tier: policy.TierProcess, Walls: map[policy.Wall]string{"seccomp": "enforced"}}
+	return run.Enforcement{Tier: policy.TierProcess, Walls: map[policy.Wall]policy.WallStatus{"seccomp": policy.EnforcedWall("")}}
 }
 
 // fakeServer is a server over a fake Runner.

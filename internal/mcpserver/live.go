@@ -49,9 +49,9 @@ type live struct {
 // to hear it; it is nil for those who do not. Live streams cost a run more than all the
 // rest of this frontend.
 func (d *frontend) follow(ctx context.Context, c call, request *run.Request) *live {
-	l := &live{call: c, began: time.Now(), limit: request.Limits.WallTime.Std(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	l := &live{call: c, began: time.Now(), limit: request.Limits.WallTime, stop: make(chan struct{}), stopped: make(chan struct{})}
 	if l.limit == 0 {
-		l.limit = d.info.Limits.WallTime.Std()
+		l.limit = d.info.Limits.WallTime
 	}
 	l.progress = c.request.Params.GetProgressToken() != nil
 	logs := wantsLogs(ctx, c.request.Session)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/policy"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // tool is one that agents call.
@@ -160,10 +161,8 @@ func runOutput() schema {
 // usageOutput has what a run used, by the names of the limits.
 func usageOutput() schema {
 	used := map[string]schema{}
-	for _, limit := range policy.LimitTable() {
-		if limit.Measured {
-			used[limit.Key] = describedText(limit.Name + " that it used")
-		}
+	for _, limit := range run.MeasuredLimits() {
+		used[limit.NumberKey()] = schema{Type: "number", Description: limit.Name + " that it used"}
 	}
 	return object(used)
 }

@@ -88,7 +88,7 @@ func tell(ctx context.Context, m *metrics.Metrics, s string) {
 		Usage:       run.Usage{Memory: math.MaxInt64},
 		Violations:  []run.Violation{{Wall: policy.Wall(s), Op: s, Detail: s, Hint: s, Count: 1}, {Wall: policy.WallSeccomp, Op: s, Count: math.MinInt}},
 		Traffic:     []run.Traffic{{Host: s}},
-		Enforcement: run.Enforcement{Tier: policy.Tier(s), Walls: map[policy.Wall]string{policy.Wall(s): s}},
+		Enforcement: run.Enforcement{Tier: policy.Tier(s), Walls: map[policy.Wall]policy.WallStatus{policy.Wall(s): {State: policy.WallState(s), Detail: s}}},
 	}
 	told := observe.Run{ID: s, Caller: s, Frontend: observe.Frontend(s), Kind: observe.Kind(s), Code: s, Result: result}
 	m.Ended(ctx, told)

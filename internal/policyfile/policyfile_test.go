@@ -287,7 +287,7 @@ func TestFormatRoundTrip(t *testing.T) {
 		p := policy.Policy{
 			Name: "p.yaml", Trust: rapid.SampledFrom(policy.Trusts()).Draw(t, "trust"),
 			Limits:  policy.Limits{Memory: policy.Bytes(rapid.Int64Range(1<<20, 1<<28).Draw(t, "memory"))},
-			Maxima:  policy.Limits{WallTime: policy.Duration(rapid.Int64Range(1, 1<<50).Draw(t, "wall"))},
+			Maxima:  policy.Limits{WallTime: time.Duration(rapid.Int64Range(1, 1<<50).Draw(t, "wall"))},
 			Require: walls.Draw(t, "require"), Prefer: walls.Draw(t, "prefer"),
 			Read: paths.Draw(t, "read"), Preload: names.Draw(t, "preload"),
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-const second = policy.Duration(time.Second)
+const second = time.Second
 
 func ceilingOf(names ...policy.Tier) token.Ceiling { return token.Ceiling{Tiers: names} }
 

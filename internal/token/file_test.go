@@ -45,7 +45,7 @@ tokens:
 	}
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	ci := Caller{Name: "ci", Quota: admission.Quota{Concurrent: 4, Rate: 20, Burst: 40}, Ceiling: Ceiling{
-		Maxima: policy.Limits{WallTime: policy.Duration(10 * time.Second), Memory: 128 * policy.MiB},
+		Maxima: policy.Limits{WallTime: 10 * time.Second, Memory: 128 * policy.MiB},
 		Tiers:  []policy.Tier{policy.TierProcess, policy.TierWasm}, Restricted: true, ScriptsOnly: true,
 	}}
 	laptop := Caller{Name: "Jürgen's laptop", Quota: admission.Quota{Rate: 1.5}}

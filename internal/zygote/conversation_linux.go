@@ -44,9 +44,9 @@ func (w *Worker) converse(g Guest) *conversation {
 	}
 	c := &conversation{
 		worker: w, channel: w.channel.number(), limits: g.Limits, again: g.again, onWait: g.OnWait,
-		started: now, patience: now.Add(g.Patience), deadline: now.Add(g.Limits.WallTime.Std()),
+		started: now, patience: now.Add(g.Patience), deadline: now.Add(g.Limits.WallTime),
 	}
-	c.planLook(now, g.Limits.CPUTime.Std())
+	c.planLook(now, g.Limits.CPUTime)
 	return c
 }
 
@@ -211,7 +211,7 @@ func (c *conversation) watch(now time.Time) time.Duration {
 		if err != nil {
 			return 0 // it is gone
 		}
-		left := c.limits.CPUTime.Std() - (used - c.worker.cpu)
+		left := c.limits.CPUTime - (used - c.worker.cpu)
 		if left <= 0 {
 			c.worker.Kill(KilledCPU)
 			return 0

@@ -175,7 +175,7 @@ func (z *Zygote) rlimits(l policy.Limits) []any {
 	if !p.Rlimits {
 		return []any{}
 	}
-	seconds := int64((l.CPUTime.Std() + time.Second - 1) / time.Second)
+	seconds := int64((l.CPUTime + time.Second - 1) / time.Second)
 	limits := []any{
 		// The Runner's clock is exact and acts first. This limit works if the Runner is
 		// stopped.

@@ -19,7 +19,7 @@ def test_value_output_and_context():
     assert result.ok and result.status == "ok" and result.outcome == "succeeded"
     assert result.value == [1, "there"] and result.stdout == "hi\n" and result.exit_code == 0
     assert result.unwrap() == [1, "there"]
-    assert result.usage.wall_time > 0 and result.usage.memory > 1 << 20
+    assert result.usage.wall_time_ms > 0 and result.usage.memory_bytes > 1 << 20
     assert result.enforcement.tier == "process"
     assert result.enforcement.holds("seccomp") and result.enforcement.holds("landlock", "mount")
 

@@ -47,7 +47,7 @@ func (r runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 func Contract(t *testing.T, open Open, p policy.Policy) {
 	p = p.Resolved()
 	r := runner{open(t, p), p}
-	second := policy.Duration(time.Second)
+	second := time.Second
 	crash, crashed, words := "import ctypes; ctypes.string_at(0)", run.Signaled, "SIGSEGV"
 	if r.Tier() == policy.TierWasm {
 		crash, crashed, words = "import os; os.abort()", run.Trapped, "unreachable"
@@ -166,7 +166,7 @@ func Containment(t *testing.T, open Open, p policy.Policy, areas ...string) {
 func missingWalls(v attack.Verdict) []policy.Wall {
 	var missing []policy.Wall
 	for wall, state := range v.Result.Enforcement.Walls {
-		if !strings.HasPrefix(state, "enforced") {
+		if !state.Enforced() {
 			missing = append(missing, wall)
 		}
 	}

@@ -97,11 +97,11 @@ func (b *Backend) Enforcement() run.Enforcement {
 		ViolationsObserved: b.plan.Seccomp == confine.SeccompNotify,
 	}
 	if !b.plan.Cgroup && b.plan.Rlimits {
-		e.Walls[policy.WallRlimit] = "enforced (" + WatchedMemory + ")"
+		e.Walls[policy.WallRlimit] = policy.EnforcedWall(WatchedMemory)
 	}
-	e.Walls[policy.WallCommand] = "enforced"
+	e.Walls[policy.WallCommand] = policy.EnforcedWall("")
 	if b.options.Policy.AllowInterpreters {
-		e.Walls[policy.WallCommand] = "enforced (interpreters are allowed)"
+		e.Walls[policy.WallCommand] = policy.EnforcedWall("interpreters are allowed")
 	}
 	e.Walls[policy.WallEgress] = egress.Words(b.options.Policy.Egress, b.options.Policy.AllowNet)
 	return e

@@ -14,7 +14,7 @@ import (
 // soonest is the earliest that the command can use up its CPU time, if it had all CPUs
 // to itself.
 func (w *watcher) soonest(used time.Duration) time.Duration {
-	left := w.guest.job.Limits.CPUTime.Std() - used
+	left := w.guest.job.Limits.CPUTime - used
 	return max(cpuEvery, left/time.Duration(runtime.NumCPU()))
 }
 

@@ -74,7 +74,7 @@ func judge(e evidence) (run.Result, error) {
 func (e evidence) seen() verdict.Evidence {
 	seen := verdict.Evidence{
 		Guest: verdict.Command, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
-		Usage:      run.Usage{WallTime: policy.Duration(e.WallTime), CPUTime: policy.Duration(e.CPUTime), Memory: e.Memory},
+		Usage:      run.Usage{WallTime: e.WallTime, CPUTime: e.CPUTime, Memory: e.Memory},
 		Violations: e.Violations, Killed: string(e.Killed),
 	}
 	switch status := e.End.Status; {

@@ -18,7 +18,7 @@ func endedWith(status unix.WaitStatus) confine.CommandEnd { return confine.Comma
 
 func TestJudge(t *testing.T) {
 	killed, overtime := endedWith(unix.WaitStatus(unix.SIGKILL)), endedWith(unix.WaitStatus(unix.SIGXCPU))
-	limit := policy.DefaultLimits().CPUTime.Std()
+	limit := policy.DefaultLimits().CPUTime
 	for _, test := range []struct {
 		name     string
 		evidence evidence
@@ -103,7 +103,7 @@ func TestJudgeOfWhatNeverRan(t *testing.T) {
 // it cannot have used it up.
 func TestSoonest(t *testing.T) {
 	w := &watcher{guest: &guest{}}
-	w.guest.job.Limits.CPUTime = policy.Duration(time.Hour)
+	w.guest.job.Limits.CPUTime = time.Hour
 	if first := w.soonest(0); first < time.Minute {
 		t.Errorf("looks after %v", first)
 	}

@@ -212,7 +212,7 @@ func (g *guest) run(ctx context.Context) (run.Result, error) {
 	}
 	result, err := judge(e)
 	if uid := g.sandbox.owner; uid != 0 {
-		result.Enforcement.Walls = map[policy.Wall]string{policy.WallUID: fmt.Sprintf("enforced (uid %d, the owner of a directory whose owner cannot be translated)", uid)}
+		result.Enforcement.Walls = map[policy.Wall]policy.WallStatus{policy.WallUID: policy.EnforcedWall(fmt.Sprintf("uid %d, the owner of a directory whose owner cannot be translated", uid))}
 	}
 	if g.proxy != nil {
 		result.Traffic = g.proxy.Traffic()

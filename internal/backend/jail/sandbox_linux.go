@@ -142,7 +142,7 @@ func (b *Backend) rlimits(l policy.Limits, group *cgroup.Group) []confine.Limit 
 		{Resource: unix.RLIMIT_NOFILE, Value: uint64(l.OpenFiles)},
 		{Resource: unix.RLIMIT_NPROC, Value: b.processes(l, group)},
 		// The watcher is more exact. This limit works when the watcher is late.
-		{Resource: unix.RLIMIT_CPU, Value: uint64(l.CPUTime.Std().Seconds()) + 2},
+		{Resource: unix.RLIMIT_CPU, Value: uint64(l.CPUTime.Seconds()) + 2},
 		{Resource: unix.RLIMIT_CORE}, {Resource: unix.RLIMIT_RTPRIO}, {Resource: unix.RLIMIT_NICE},
 		{Resource: unix.RLIMIT_MSGQUEUE}, // kernel memory outside every other limit
 		{Resource: unix.RLIMIT_MEMLOCK, Value: 64 << 10},

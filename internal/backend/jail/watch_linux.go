@@ -18,7 +18,7 @@ type watcher struct {
 // watch kills the command when it exceeds a limit, and returns when it has ended.
 func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 	w := &watcher{guest: g, disk: g.disk}
-	wall := time.NewTimer(time.Until(g.began.Add(g.job.Limits.WallTime.Std())))
+	wall := time.NewTimer(time.Until(g.began.Add(g.job.Limits.WallTime)))
 	defer wall.Stop()
 	cpu := time.NewTimer(w.soonest(0))
 	defer cpu.Stop()
@@ -51,7 +51,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}) *watcher {
 		case <-wall.C:
 			g.kill(killedWall)
 		case <-cpu.C:
-			if used := g.cpuTime(); used >= g.job.Limits.CPUTime.Std() {
+			if used := g.cpuTime(); used >= g.job.Limits.CPUTime {
 				g.kill(killedCPU)
 			} else {
 				cpu.Reset(w.soonest(used))

@@ -5,6 +5,7 @@ package portable
 import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/command"
+	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -19,11 +20,11 @@ func (b *Commands) admit(job backend.Job, p paths) (program string, refusals []r
 }
 
 // commandWords describes what admit checks.
-func commandWords(interpreters bool) string {
+func commandWords(interpreters bool) policy.WallStatus {
 	if interpreters {
-		return "enforced (interpreters are allowed)"
+		return policy.EnforcedWall("interpreters are allowed")
 	}
-	return "enforced"
+	return policy.EnforcedWall("")
 }
 
 // systemEnvironment is what programs cannot work without: nothing here.

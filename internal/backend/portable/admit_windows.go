@@ -65,11 +65,11 @@ func findProgram(name, dir string, path []string) (string, error) {
 }
 
 // commandWords describes what admit checks.
-func commandWords(interpreters bool) string {
+func commandWords(interpreters bool) policy.WallStatus {
 	if interpreters {
-		return "enforced (interpreters are allowed)"
+		return policy.EnforcedWall("interpreters are allowed")
 	}
-	return "enforced (only the program's name is checked, not its arguments)"
+	return policy.EnforcedWall("only the program's name is checked, not its arguments")
 }
 
 // systemEnvironment is what programs cannot work without: they use it to find libraries.

@@ -23,7 +23,7 @@ type Commands struct {
 	network     network
 	read, write []string // the policy's grants, without links
 	gate        *backend.Gate
-	walls       map[policy.Wall]string
+	walls       map[policy.Wall]policy.WallStatus
 	setups      observe.Histogram
 }
 

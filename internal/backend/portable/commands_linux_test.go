@@ -47,7 +47,7 @@ func TestCommands(t *testing.T) {
 		{"exit code", run.Request{Command: run.Command{Args: shell("exit 7")}}, run.Exited, "", "exit code 7"},
 		{"signal", run.Request{Command: run.Command{Args: shell("kill -SEGV $$")}}, run.Signaled, "", "SIGSEGV"},
 		{"environment", run.Request{Command: run.Command{Args: shell("echo $USER $X"), Env: map[string]string{"X": "given"}}}, run.Succeeded, "guest given\n", ""},
-		{"wall time", run.Request{Command: run.Command{Args: []string{"sleep", "60"}}, Limits: policy.Limits{WallTime: policy.Duration(200 * time.Millisecond)}}, run.TimedOut, "", "200ms"},
+		{"wall time", run.Request{Command: run.Command{Args: []string{"sleep", "60"}}, Limits: policy.Limits{WallTime: 200 * time.Millisecond}}, run.TimedOut, "", "200ms"},
 		{"output limit", run.Request{Command: run.Command{Args: []string{"yes"}}}, run.OutOfOutput, strings.Repeat("y\n", 32<<10), "64KiB"},
 		{"processes", run.Request{Command: run.Command{Args: shell("for i in 1 2 3 4 5 6; do sleep 60 & done; wait")}, Limits: policy.Limits{Processes: 4}}, run.OutOfProcs, "", "limit of 4 processes"},
 		{"disk", run.Request{Command: run.Command{Args: shell("head -c 20000000 /dev/zero > x"), Workspace: t.TempDir()}, Limits: policy.Limits{Disk: policy.MiB}}, run.OutOfDisk, "", "disk limit of 1MiB"},
@@ -62,7 +62,7 @@ func TestCommands(t *testing.T) {
 			if result.Outcome != tt.outcome || result.Stdout != tt.stdout || !strings.Contains(result.Error, tt.message) {
 				t.Errorf("%s, stdout %.60q, error %q\n%s", result.Outcome, result.Stdout, result.Error, result.Stderr)
 			}
-			if result.Enforcement.Tier != policy.TierJail || result.Enforcement.Walls[policy.WallCommand] == "" || result.Status != result.Outcome.Status() {
+			if result.Enforcement.Tier != policy.TierJail || result.Enforcement.Walls[policy.WallCommand].State == "" || result.Status != result.Outcome.Status() {
 				t.Errorf("%+v, status %s", result.Enforcement, result.Status)
 			}
 		})

@@ -47,16 +47,18 @@ func meets(need policy.Wall) []policy.Wall {
 }
 
 // Unmet lists what a policy requires and none of these walls provides, with the reasons.
-func Unmet(p policy.Policy, walls map[policy.Wall]string) (unmet []policy.Wall, reasons []string) {
+func Unmet(p policy.Policy, walls map[policy.Wall]policy.WallStatus) (unmet []policy.Wall, reasons []string) {
 	for _, need := range required(p) {
 		enough := meets(need)
-		if slices.ContainsFunc(enough, func(w policy.Wall) bool { return Stands(walls[w]) }) {
+		if slices.ContainsFunc(enough, func(w policy.Wall) bool { return walls[w].Enforced() }) {
 			continue
 		}
 		why := "there is no such wall on " + runtime.GOOS
 		for _, w := range enough {
-			if text, known := walls[w]; known {
-				why = strings.TrimPrefix(fmt.Sprintf("%s: %s", w, strings.TrimPrefix(text, "missing: ")), string(need)+": ")
+			if status, known := walls[w]; known && w == need {
+				why = status.Detail
+			} else if known {
+				why = fmt.Sprintf("%s: %s", w, status.Detail)
 			}
 		}
 		unmet, reasons = append(unmet, need), append(reasons, fmt.Sprintf("%s (%s)", need, why))
@@ -83,7 +85,7 @@ func Requires(p policy.Policy, wall policy.Wall) bool {
 }
 
 // refuse returns an error if a required wall is missing.
-func refuse(p policy.Policy, walls map[policy.Wall]string) error {
+func refuse(p policy.Policy, walls map[policy.Wall]policy.WallStatus) error {
 	_, lines := Unmet(p, walls)
 	if len(lines) == 0 {
 		return nil
@@ -91,9 +93,6 @@ func refuse(p policy.Policy, walls map[policy.Wall]string) error {
 	return run.Errorf(run.Unsupported, "this host cannot give a wall that the policy requires: %s; "+
 		"a Linux virtual machine can, or tier wasm for Python and modules", strings.Join(lines, "; "))
 }
-
-// Stands reports whether the description of a wall says that it stands.
-func Stands(words string) bool { return strings.HasPrefix(words, "enforced") }
 
 // refuseJob refuses what works on Linux only.
 func refuseJob(job backend.Job) error {

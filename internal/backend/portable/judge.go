@@ -36,7 +36,7 @@ type evidence struct {
 func judge(e evidence) (run.Result, report.OSError) {
 	seen := verdict.Evidence{
 		Guest: verdict.Script, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
-		Usage:      run.Usage{WallTime: policy.Duration(e.WallTime), CPUTime: policy.Duration(e.CPUTime), Memory: e.Memory},
+		Usage:      run.Usage{WallTime: e.WallTime, CPUTime: e.CPUTime, Memory: e.Memory},
 		Violations: e.Violations, Killed: string(e.Killed), Exit: &verdict.Exit{Code: e.Exit.Code, Signal: e.Exit.Signal},
 		Report: e.Report, Malformed: e.Malformed, Restricted: e.Restricted,
 	}

@@ -25,18 +25,18 @@ type naked struct {
 	mu     sync.Mutex
 	orders []launch.Order
 	// walls are what it claims to enforce.
-	walls map[policy.Wall]string
+	walls map[policy.Wall]policy.WallStatus
 	// failing, if not nil, is returned by Start.
 	failing error
 }
 
 func newNaked() *naked {
-	return &naked{walls: map[policy.Wall]string{
-		policy.WallSeatbelt: "enforced (a lie, for tests)", policy.WallRlimit: "enforced (memory)", policy.WallEnvironment: "enforced",
+	return &naked{walls: map[policy.Wall]policy.WallStatus{
+		policy.WallSeatbelt: policy.EnforcedWall("a lie, for tests"), policy.WallRlimit: policy.EnforcedWall("memory"), policy.WallEnvironment: policy.EnforcedWall(""),
 	}}
 }
 
-func (n *naked) Walls(launch.Access) (map[policy.Wall]string, error) { return n.walls, nil }
+func (n *naked) Walls(launch.Access) (map[policy.Wall]policy.WallStatus, error) { return n.walls, nil }
 
 func (n *naked) System() launch.System {
 	return launch.System{Directories: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}

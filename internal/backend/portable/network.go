@@ -47,9 +47,9 @@ func (n network) report(e *run.Enforcement) {
 		return
 	}
 	e.Walls[policy.WallEgress] = egress.Words(n.mode, n.names)
-	kept := slices.ContainsFunc(meets(policy.WallNetwork), func(w policy.Wall) bool { return Stands(e.Walls[w]) })
+	kept := slices.ContainsFunc(meets(policy.WallNetwork), func(w policy.Wall) bool { return e.Walls[w].Enforced() })
 	if n.mode == policy.EgressStrict && !kept {
-		e.Walls[policy.WallEgress] = "missing: no wall here keeps guests from the network"
+		e.Walls[policy.WallEgress] = policy.MissingWall("no wall here keeps guests from the network")
 	}
 }
 

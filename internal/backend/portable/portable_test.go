@@ -20,15 +20,15 @@ func TestRequiredWalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[policy.Wall]string{
-		policy.WallSeatbelt: "enforced (files)", policy.WallRlimit: "enforced", policy.WallEnvironment: "enforced", policy.WallPID: "missing: so it is",
+	all := map[policy.Wall]policy.WallStatus{
+		policy.WallSeatbelt: policy.EnforcedWall("files"), policy.WallRlimit: policy.EnforcedWall(""), policy.WallEnvironment: policy.EnforcedWall(""), policy.WallPID: policy.MissingWall("so it is"),
 	}
-	without := func(wall policy.Wall, words string) map[policy.Wall]string {
-		fewer := map[policy.Wall]string{}
-		for w, text := range all {
-			fewer[w] = text
+	without := func(wall policy.Wall, status policy.WallStatus) map[policy.Wall]policy.WallStatus {
+		fewer := map[policy.Wall]policy.WallStatus{}
+		for w, status := range all {
+			fewer[w] = status
 		}
-		if fewer[wall] = words; words == "" {
+		if fewer[wall] = status; status.State == "" {
 			delete(fewer, wall)
 		}
 		return fewer
@@ -37,18 +37,18 @@ func TestRequiredWalls(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		policy policy.Policy
-		walls  map[policy.Wall]string
+		walls  map[policy.Wall]policy.WallStatus
 		unmet  []policy.Wall
 	}{
 		{"all there", policy.Policy{}, all, nil},
 		{"a policy that is resolved", policy.Policy{}.Resolved(), all, nil},
-		{"an AppContainer instead", policy.Policy{}, map[policy.Wall]string{
-			policy.WallAppContainer: "enforced", policy.WallRlimit: "enforced", policy.WallEnvironment: "enforced",
+		{"an AppContainer instead", policy.Policy{}, map[policy.Wall]policy.WallStatus{
+			policy.WallAppContainer: policy.EnforcedWall(""), policy.WallRlimit: policy.EnforcedWall(""), policy.WallEnvironment: policy.EnforcedWall(""),
 		}, nil},
 		{"none", policy.Policy{}, nil, []policy.Wall{policy.WallFilesystem, policy.WallNetwork, policy.WallRlimit, policy.WallEnvironment}},
-		{"no seatbelt", policy.Policy{}, without(policy.WallSeatbelt, "missing: Apple took it"), []policy.Wall{policy.WallFilesystem, policy.WallNetwork}},
-		{"it is preferred", needsFiles, without(policy.WallSeatbelt, ""), nil},
-		{"no limits", policy.Policy{}, without(policy.WallRlimit, ""), []policy.Wall{policy.WallRlimit}},
+		{"no seatbelt", policy.Policy{}, without(policy.WallSeatbelt, policy.MissingWall("Apple took it")), []policy.Wall{policy.WallFilesystem, policy.WallNetwork}},
+		{"it is preferred", needsFiles, without(policy.WallSeatbelt, policy.WallStatus{}), nil},
+		{"no limits", policy.Policy{}, without(policy.WallRlimit, policy.WallStatus{}), []policy.Wall{policy.WallRlimit}},
 		{"a wall of Linux by name", policy.Policy{Require: []policy.Wall{policy.WallLandlock}}, all, []policy.Wall{policy.WallLandlock}},
 		{"one that is missing here", policy.Policy{Require: []policy.Wall{policy.WallPID}}, all, []policy.Wall{policy.WallPID}},
 		{"strict", strict, all, []policy.Wall{policy.WallUser, policy.WallMount, policy.WallPID, policy.WallNet, policy.WallLandlock}},
@@ -63,7 +63,7 @@ func TestRequiredWalls(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
-	err = refuse(policy.Policy{}, without(policy.WallSeatbelt, "missing: Apple took it"))
+	err = refuse(policy.Policy{}, without(policy.WallSeatbelt, policy.MissingWall("Apple took it")))
 	if err == nil || !strings.Contains(err.Error(), "filesystem (seatbelt: Apple took it)") || !strings.Contains(err.Error(), "Linux virtual machine") {
 		t.Errorf("%v does not say why and what would help", err)
 	}

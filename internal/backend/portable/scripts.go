@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -27,7 +26,7 @@ type Scripts struct {
 	python  interpreter.Interpreter
 	network network
 	gate    *backend.Gate
-	walls   map[policy.Wall]string
+	walls   map[policy.Wall]policy.WallStatus
 	setups  observe.Histogram
 }
 
@@ -154,7 +153,7 @@ func (b *Scripts) run(ctx context.Context, job backend.Job) (run.Result, error) 
 	b.explain(&result, cause)
 	result.Enforcement = b.Enforcement()
 	if job.Script.Restricted {
-		result.Enforcement.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", g.rules)
+		result.Enforcement.Walls[policy.WallLanguage] = policy.EnforcedWall(string(g.rules))
 	}
 	return result, nil
 }
@@ -239,7 +238,7 @@ func (b *Scripts) explain(r *run.Result, cause report.OSError) {
 		return
 	}
 	for _, wall := range meets(policy.WallFilesystem) {
-		if !Stands(b.walls[wall]) {
+		if !b.walls[wall].Enforced() {
 			continue
 		}
 		r.Violations = append(r.Violations, hints.Give(run.Violation{

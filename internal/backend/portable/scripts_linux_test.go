@@ -113,7 +113,7 @@ func TestProxyIsTheOnlyNetwork(t *testing.T) {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	order := l.last(t)
-	if order.Access.Proxy < 1024 || order.Access.AnyNetwork || !strings.HasPrefix(result.Enforcement.Walls[policy.WallEgress], "enforced (by a proxy") {
+	if order.Access.Proxy < 1024 || order.Access.AnyNetwork || !result.Enforcement.Walls[policy.WallEgress].Enforced() {
 		t.Errorf("%+v, %v", order.Access, result.Enforcement.Walls)
 	}
 }
@@ -124,7 +124,7 @@ func TestRestrictedScripts(t *testing.T) {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	result, err = runScript(t, newNaked(), policy.Policy{}, run.Request{Script: run.Script{Source: "import math\nresult = math.floor(2.5)", Restricted: true}})
-	if err != nil || string(result.Value) != "2" || result.Enforcement.Walls[policy.WallLanguage] != "enforced (standard)" {
+	if err != nil || string(result.Value) != "2" || result.Enforcement.Walls[policy.WallLanguage].String() != "enforced (standard)" {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	b := openScripts(t, newNaked(), policy.Policy{})
@@ -175,7 +175,7 @@ func TestGuestIsNotAwaitedAfterReport(t *testing.T) {
 		Script: run.Script{Source: "import marshal, os, time\nwords = marshal.dumps({'end': 'ok', 'code': 0, 'result': 7}, 2)\n" +
 			"os.write(3, b'D' + len(words).to_bytes(4, 'little') + words)\ntime.sleep(600)"},
 	})
-	if err != nil || string(result.Value) != "7" || result.Usage.WallTime.Std() > 10*time.Second {
+	if err != nil || string(result.Value) != "7" || result.Usage.WallTime > 10*time.Second {
 		t.Errorf("%+v, %v", result, err)
 	}
 }

@@ -70,7 +70,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 			closed = nil
 		case <-ready:
 			g.began = time.Now()
-			wall.Reset(limits.WallTime.Std())
+			wall.Reset(limits.WallTime)
 			late, ready = killedWall, nil
 		case <-wall.C:
 			g.kill(late)
@@ -90,7 +90,7 @@ func (g *guest) watch(ctx context.Context, ended <-chan struct{}, w watch) (most
 func (g *guest) hold(now launch.Usage) {
 	limits := g.job.Limits
 	switch {
-	case now.CPUTime >= limits.CPUTime.Std():
+	case now.CPUTime >= limits.CPUTime:
 		g.kill(killedCPU)
 	case now.Memory > limits.Memory+bareInterpreter:
 		g.kill(killedMemory)

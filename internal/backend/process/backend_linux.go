@@ -255,7 +255,7 @@ func (b *Backend) Enforcement() run.Enforcement {
 		// The egress modes are for commands; scripts have the proxy or no network.
 		e.Walls[policy.WallEgress] = egress.Words(policy.EgressStrict, b.options.Policy.AllowNet)
 	default:
-		e.Walls[policy.WallEgress] = "enforced (no host can be reached: the proxy needs seccomp notification)"
+		e.Walls[policy.WallEgress] = policy.EnforcedWall("no host can be reached: the proxy needs seccomp notification")
 	}
 	return e
 }

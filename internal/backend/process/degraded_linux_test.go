@@ -66,7 +66,7 @@ func testDegradedHost(t *testing.T, abi int) {
 	b := open(t, Options{Policy: p, Idle: 2, LandlockABI: abi})
 	walls := b.Enforcement().Walls
 	for _, w := range []policy.Wall{policy.WallUser, policy.WallMount, policy.WallPID, policy.WallNet, policy.WallIPC, policy.WallUTS, policy.WallCgroupNS} {
-		if !strings.HasPrefix(walls[w], "missing: ") {
+		if walls[w].Enforced() {
 			t.Errorf("%s is %q here", w, walls[w])
 		}
 		if b.plan.Missing[w].Remedy == "" {
@@ -74,7 +74,7 @@ func testDegradedHost(t *testing.T, abi int) {
 		}
 	}
 	for _, w := range []policy.Wall{policy.WallNoNewPrivs, policy.WallCapabilities, policy.WallUID, policy.WallLandlock, policy.WallSeccomp, policy.WallRlimit, policy.WallEnvironment} {
-		if !strings.HasPrefix(walls[w], "enforced") {
+		if !walls[w].Enforced() {
 			t.Errorf("%s is %q here", w, walls[w])
 		}
 	}

@@ -30,7 +30,7 @@ func judge(e evidence) (run.Result, error) {
 	}
 	seen := verdict.Evidence{
 		Guest: verdict.Script, Limits: e.Limits, Stdout: e.Stdout, Stderr: e.Stderr,
-		Usage:      run.Usage{WallTime: policy.Duration(e.WallTime), CPUTime: policy.Duration(e.CPUTime), Memory: e.Memory},
+		Usage:      run.Usage{WallTime: e.WallTime, CPUTime: e.CPUTime, Memory: e.Memory},
 		Violations: e.Violations, Killed: string(e.Killed), Report: e.Report, Malformed: e.Malformed, Restricted: e.Restricted,
 	}
 	if e.Exit != nil {

@@ -3,7 +3,6 @@ package process
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -38,7 +37,7 @@ type kind struct {
 
 // hookLifetime is the total CPU time of a worker for hooks. Each call has its own limit,
 // which the Runner's clock enforces.
-const hookLifetime = policy.Duration(24 * time.Hour)
+const hookLifetime = 24 * time.Hour
 
 // idleHooks is how many workers wait for the next hook to be opened, or for a hook that
 // needs another worker.
@@ -109,7 +108,9 @@ func (k *kind) opened() workers {
 	return k.workers
 }
 
-func enforcedRules(preset policy.LanguagePreset) string { return fmt.Sprintf("enforced (%s)", preset) }
+func enforcedRules(preset policy.LanguagePreset) policy.WallStatus {
+	return policy.EnforcedWall(string(preset))
+}
 
 // Check checks a script against the language rules, in a worker behind all walls, because
 // the parser reads untrusted text.

@@ -32,7 +32,7 @@ func TestRestrictedWorkersHaveAllWalls(t *testing.T) {
 	for _, act := range forbidden {
 		job := jobOf(b, script(act)+"result = held", nil)
 		job.Script.Restricted = true
-		if res := runJob(t, b, job); string(res.Value) != "true" || res.Enforcement.Walls[policy.WallLanguage] == "" {
+		if res := runJob(t, b, job); string(res.Value) != "true" || res.Enforcement.Walls[policy.WallLanguage].State == "" {
 			t.Errorf("restricted: %s: %s %s", act, res.Outcome, res.Error)
 		}
 		w := startHookWorker(t, b, script(act)+"result['output'] = held")
@@ -97,7 +97,7 @@ func TestReusableWorkers(t *testing.T) {
 		"an exit":           {"raise SystemExit(1)", nil, true},
 		"no JSON":           {"result['output'] = {1}", nil, true},
 		"out of memory":     {"x = 'a' * 10**10", nil, false},
-		"out of time":       {"while True: pass", func(w *hookWorker) { w.guest.Limits.WallTime = policy.Duration(1e8) }, false},
+		"out of time":       {"while True: pass", func(w *hookWorker) { w.guest.Limits.WallTime = 1e8 }, false},
 		"a user's hook":     {"result['output'] = 1", func(w *hookWorker) { w.once = true }, false},
 		"the last call":     {"result['output'] = 1", func(w *hookWorker) { w.calls = maxCalls - 1 }, false},
 		"the last but one":  {"result['output'] = 1", func(w *hookWorker) { w.calls = maxCalls - 2 }, true},

@@ -85,7 +85,7 @@ func TestHooksHaveNoNetwork(t *testing.T) {
 	}
 	defer r.Close()
 	script, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "result = 1"}})
-	if err != nil || script.Enforcement.Walls[policy.WallEgress] != "enforced (by a proxy to 192.0.2.1:80)" {
+	if err != nil || script.Enforcement.Walls[policy.WallEgress].String() != "enforced (by a proxy to 192.0.2.1:80)" {
 		t.Errorf("a script: %q, %v", script.Enforcement.Walls[policy.WallEgress], err)
 	}
 	h, err := r.OpenHook(t.Context(), run.HookSpec{Script: "result['output'] = 1"})
@@ -94,7 +94,7 @@ func TestHooksHaveNoNetwork(t *testing.T) {
 	}
 	defer h.Close()
 	called, err := h.Call(t.Context(), nil, nil)
-	if err != nil || called.Enforcement.Walls[policy.WallEgress] != "enforced (nothing can be reached)" {
+	if err != nil || called.Enforcement.Walls[policy.WallEgress].String() != "enforced (nothing can be reached)" {
 		t.Errorf("a hook: %q, %v", called.Enforcement.Walls[policy.WallEgress], err)
 	}
 }

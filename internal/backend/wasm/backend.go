@@ -3,7 +3,6 @@ package wasm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -107,7 +106,7 @@ func (b *Backend) Tier() policy.Tier { return policy.TierWasm }
 func (b *Backend) Enforcement() run.Enforcement {
 	return run.Enforcement{
 		Tier:               policy.TierWasm,
-		Walls:              map[policy.Wall]string{policy.WallWasm: "enforced (" + b.engine.Mode() + ", in cordon's own process)"},
+		Walls:              map[policy.Wall]policy.WallStatus{policy.WallWasm: policy.EnforcedWall(b.engine.Mode() + ", in cordon's own process")},
 		ViolationsObserved: true,
 	}
 }
@@ -207,7 +206,7 @@ func (b *Backend) completed(job backend.Job) backend.Job {
 func (b *Backend) enforcementOf(job backend.Job) run.Enforcement {
 	e := b.Enforcement()
 	if job.Script.Restricted {
-		e.Walls[policy.WallLanguage] = fmt.Sprintf("enforced (%s)", b.options.Policy.ScriptRules())
+		e.Walls[policy.WallLanguage] = policy.EnforcedWall(string(b.options.Policy.ScriptRules()))
 	}
 	return e
 }

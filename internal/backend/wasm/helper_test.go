@@ -177,4 +177,4 @@ func expect(t *testing.T, r run.Result, outcome run.Outcome, words string) {
 	}
 }
 
-const short = policy.Duration(300 * time.Millisecond)
+const short = 300 * time.Millisecond

@@ -206,7 +206,7 @@ func TestGarbageCollection(t *testing.T) {
 		m := b.open(moduleOf(nil, 0x03, 0x40, 0x0c, 0, 0x0b))
 		ended := make(chan run.Result, 1)
 		go func() {
-			ended <- b.run(m, run.Request{Limits: policy.Limits{WallTime: policy.Duration(20 * time.Second)}})
+			ended <- b.run(m, run.Request{Limits: policy.Limits{WallTime: 20 * time.Second}})
 		}()
 		for b.gate.Running() == 0 {
 			runtime.Gosched()

@@ -156,7 +156,7 @@ func TestDeterministic(t *testing.T) {
 	m := b.open(goGuest(t))
 	for _, args := range [][]string{{"clock"}, {"random", "16"}, {"sleep", "1h"}} {
 		same := func(deterministic bool) (string, string) {
-			req := run.Request{Module: run.ModuleRun{Args: args, Deterministic: deterministic}, Limits: policy.Limits{WallTime: policy.Duration(10 * time.Second)}}
+			req := run.Request{Module: run.ModuleRun{Args: args, Deterministic: deterministic}, Limits: policy.Limits{WallTime: 10 * time.Second}}
 			return b.run(m, req).Stdout, b.run(m, req).Stdout
 		}
 		if one, two := same(true); one != two || one == "" {

@@ -47,7 +47,7 @@ func TestDeterministicScripts(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	req := run.Request{
 		Script: run.Script{Source: "import time, random\ntime.sleep(3600)\nprint(time.time(), random.random())", Deterministic: true},
-		Limits: policy.Limits{WallTime: policy.Duration(10 * time.Second)},
+		Limits: policy.Limits{WallTime: 10 * time.Second},
 	}
 	one, two := b.script(req), b.script(req)
 	if !one.OK() || one.Stdout != two.Stdout {

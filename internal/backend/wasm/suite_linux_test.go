@@ -24,7 +24,7 @@ func TestSuiteInDegradedHost(t *testing.T) {
 	if hosttest.Degraded() {
 		open := func(t *testing.T, p policy.Policy) backend.Backend {
 			b := openPython(t, p)
-			if e := b.Enforcement(); len(e.Walls) != 1 || e.Walls[policy.WallWasm] != "enforced (compiled, in cordon's own process)" {
+			if e := b.Enforcement(); len(e.Walls) != 1 || e.Walls[policy.WallWasm].String() != "enforced (compiled, in cordon's own process)" {
 				t.Errorf("%+v", e)
 			}
 			return b

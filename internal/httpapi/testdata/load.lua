@@ -63,7 +63,7 @@ function response(status, headers, text)
     if not headers["Retry-After"] then fault(status, "no Retry-After") end
     return
   end
-  local name, n = string.match(text, '^{"id":"(%a+)%-(%d+)"')
+  local name, n = string.match(text, '^{"v":1,"id":"(%a+)%-(%d+)"')
   if status ~= 200 or not name then
     fault(status, text)
   elseif name == "good" then

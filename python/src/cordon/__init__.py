@@ -24,7 +24,7 @@ from ._errors import (
     Unsupported,
 )
 from ._execute import ExecutionResult, aexecute, execute
-from ._result import Enforcement, Finding, GuestException, Result, Usage, Violation
+from ._result import Enforcement, Finding, GuestException, Result, Usage, Violation, WallStatus
 from ._sandbox import Hook, Sandbox, acheck, arun, check, connect, hook, run
 from ._scripts import SubprocessSandbox, arun_mod_hook, create_sandbox, run_mod_hook
 
@@ -55,6 +55,7 @@ __all__ = [
     "Unsupported",
     "Usage",
     "Violation",
+    "WallStatus",
     "acheck",
     "aexecute",
     "arun",

@@ -26,6 +26,9 @@ from typing import Dict, List, Optional, Set
 from ._errors import BY_KIND, Busy, Closed, ConnectionLost, CordonError, NotFound, NothingSent, Unsupported
 from ._hooks import Hooks
 
+# What each answer begins with: the version of its form, and its id.
+_BEGINNING = b'{"v":1,"id":"'
+_ID_AT = len(_BEGINNING)
 _CHUNK = 1 << 16
 # The number of bytes that a writable pipe takes without blocking, on every POSIX system.
 _AT_ONCE = 512 if not hasattr(select, "PIPE_BUF") else select.PIPE_BUF
@@ -319,8 +322,8 @@ class Child:
             raise
 
     def _hand_out(self, line: bytes) -> None:
-        # Each answer begins with {"id":"…"; the caller parses the rest.
-        key = line[7 : line.find(b'"', 7)]
+        # Each answer begins with its version and its id; the caller parses the rest.
+        key = line[_ID_AT : line.find(b'"', _ID_AT)]
         with self._mutex:
             slot = self._pending.get(key)
             if slot is not None:
@@ -331,7 +334,7 @@ class Child:
                 self._forget(slot)
                 self._waiting.pop(key, None)
                 return
-        if not line.startswith(b'{"id":"'):
+        if not line.startswith(_BEGINNING):
             self._break("cordon sent an answer to no request: " + line[:200].decode("utf-8", "replace"))
 
     def _pass_on(self, slot: Slot) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, Optional, Type, TypeVar
 
-from . import _units
 from ._errors import CordonError, SandboxError
 
 
@@ -66,21 +65,24 @@ class GuestException:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run used: seconds and bytes."""
+    """What a run used."""
 
-    wall_time: float
-    cpu_time: float
-    memory: int
-    output: int
+    wall_time_ms: float = 0
+    cpu_time_ms: float = 0
+    memory_bytes: int = 0
+    output_bytes: int = 0
+    result_bytes: int = 0
 
-    @classmethod
-    def of(cls, raw: Mapping[str, Any]) -> Usage:
-        return cls(
-            _units.seconds(raw.get("wall_time", "0s")),
-            _units.seconds(raw.get("cpu_time", "0s")),
-            _units.size(raw.get("memory", "0B")),
-            _units.size(raw.get("output", "0B")),
-        )
+
+@dataclass(frozen=True)
+class WallStatus:
+    """Whether a wall stood: ``state`` is ``"enforced"`` or ``"missing"``.
+
+    ``detail`` says how the wall is made, or why it is missing.
+    """
+
+    state: str
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,12 +90,12 @@ class Enforcement:
     """The walls between the guest and this host."""
 
     tier: str
-    walls: Dict[str, str]
+    walls: Dict[str, WallStatus]
     violations_observed: bool
 
     def holds(self, *walls: str) -> bool:
         """Whether one of these walls stood."""
-        return any(self.walls.get(wall, "").startswith("enforced") for wall in walls)
+        return any(wall in self.walls and self.walls[wall].state == "enforced" for wall in walls)
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,9 +149,13 @@ class Result:
             stdout_truncated=raw["stdout_truncated"],
             stderr_truncated=raw["stderr_truncated"],
             variables=raw["variables"],
-            usage=Usage.of(raw["usage"]),
+            usage=_known(Usage, raw["usage"]),
             violations=[_known(Violation, v) for v in raw["violations"]],
-            enforcement=Enforcement(enforcement["tier"], enforcement["walls"], enforcement["violations_observed"]),
+            enforcement=Enforcement(
+                enforcement["tier"],
+                {wall: _known(WallStatus, status) for wall, status in enforcement["walls"].items()},
+                enforcement["violations_observed"],
+            ),
             raw=raw,
         )
 
@@ -179,7 +185,7 @@ class Result:
             parts.append(f"blocked={v.op}({v.detail})" if v.detail else f"blocked={v.op}")
         if len(self.violations) > 3:
             parts.append(f"and {len(self.violations) - 3} more")
-        parts.append(f"{self.usage.wall_time * 1000:.1f} ms")
+        parts.append(f"{self.usage.wall_time_ms:.1f} ms")
         return f"<Result {', '.join(parts)}>"
 
 

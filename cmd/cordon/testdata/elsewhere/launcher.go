@@ -19,7 +19,9 @@ type wallless struct{}
 // New gives a launcher that claims walls and has none.
 func New() (Launcher, error) { return wallless{}, nil }
 
-func (wallless) Walls(a Access) (map[policy.Wall]string, error) { return seatbeltWalls(a), nil }
+func (wallless) Walls(a Access) (map[policy.Wall]policy.WallStatus, error) {
+	return seatbeltWalls(a), nil
+}
 
 func (wallless) System() System {
 	return System{Directories: []string{"/usr", "/bin", "/lib", "/lib64"}, Path: []string{"/usr/bin", "/bin"}}

@@ -44,21 +44,21 @@ type limitTest struct {
 }
 
 const (
-	shortWall = policy.Duration(400 * time.Millisecond)
-	shortCPU  = policy.Duration(400 * time.Millisecond)
+	shortWall = 400 * time.Millisecond
+	shortCPU  = 400 * time.Millisecond
 	little    = 128 * policy.MiB
 )
 
 var (
 	wallLimit = policy.Limits{WallTime: shortWall}
-	cpuLimit  = policy.Limits{CPUTime: shortCPU, WallTime: policy.Duration(8 * time.Second)}
+	cpuLimit  = policy.Limits{CPUTime: shortCPU, WallTime: 8 * time.Second}
 	// There is room for this program, and for nothing much.
-	memoryLimit  = policy.Limits{Memory: little, WallTime: policy.Duration(20 * time.Second)}
+	memoryLimit  = policy.Limits{Memory: little, WallTime: 20 * time.Second}
 	outputLimit  = policy.Limits{Output: 64 * policy.KiB}
 	diskLimit    = policy.Limits{Disk: 8 * policy.MiB}
 	scratchLimit = policy.Limits{Scratch: 4 * policy.MiB}
 	// The shell's loops count in their own process.
-	processLimit = policy.Limits{Processes: 24, WallTime: policy.Duration(5 * time.Second)}
+	processLimit = policy.Limits{Processes: 24, WallTime: 5 * time.Second}
 )
 
 var limitTests = []limitTest{
@@ -66,9 +66,9 @@ var limitTests = []limitTest{
 	{name: "wall: deaf", sh: `trap "" TERM INT HUP XCPU; while :; do sleep 60; done`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
 	{name: "wall: stopped", sh: `kill -STOP $$; echo on`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
 	{name: "wall: waits for its daemons", sh: `(setsid sleep 60 &) ; sleep 60 & wait`, limits: wallLimit, want: run.TimedOut, words: "wall time"},
-	{name: "wall: daemon with the output", sh: `(setsid sleep 60 &); echo done`, limits: policy.Limits{WallTime: policy.Duration(10 * time.Second)}, want: run.Succeeded,
+	{name: "wall: daemon with the output", sh: `(setsid sleep 60 &); echo done`, limits: policy.Limits{WallTime: 10 * time.Second}, want: run.Succeeded,
 		check: func(t *testing.T, _ *scene, r run.Result) {
-			if took := r.Usage.WallTime.Std(); took > 5*time.Second {
+			if took := r.Usage.WallTime; took > 5*time.Second {
 				t.Errorf("it waited %v for a daemon", took)
 			}
 		}},
@@ -120,9 +120,9 @@ var limitTests = []limitTest{
 	{name: "disk: holes", sh: `truncate -s 256M sparse; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
 	{name: "disk: what others write", sh: `ln -s "$directory" l; ln -s "$directory" m; sleep 2.2`, limits: diskLimit, want: run.Succeeded, plant: plantNoise},
 	{name: "disk: written over and over", sh: `for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=f bs=1M count=4 2>/dev/null; done; sleep 2.2`, limits: diskLimit, want: run.Succeeded},
-	{name: "disk: far down", act: "dig", limits: policy.Limits{Disk: 1 * policy.GiB, WallTime: policy.Duration(3 * time.Second)}, want: run.TimedOut, words: "wall time",
+	{name: "disk: far down", act: "dig", limits: policy.Limits{Disk: 1 * policy.GiB, WallTime: 3 * time.Second}, want: run.TimedOut, words: "wall time",
 		check: func(t *testing.T, s *scene, r run.Result) {
-			if took := r.Usage.WallTime.Std(); took > 6*time.Second {
+			if took := r.Usage.WallTime; took > 6*time.Second {
 				t.Errorf("it took %v to look at a deep directory", took)
 			}
 		}},

@@ -19,7 +19,7 @@ import (
 )
 
 // fewFiles is for tests whose files are empty: the limit on space is out of reach.
-var fewFiles = policy.Limits{Files: 300, WallTime: policy.Duration(2 * time.Minute)}
+var fewFiles = policy.Limits{Files: 300, WallTime: 2 * time.Minute}
 
 // spaceTests use up the host's disk in ways that a walk over files does not see, or
 // not in time.
@@ -108,7 +108,7 @@ func TestContainWatchedMemory(t *testing.T) {
 		for _, l := range watchedTests {
 			t.Run(l.name, func(t *testing.T) {
 				t.Parallel()
-				l.limits = policy.Limits{Memory: little, Scratch: 64 * policy.MiB, WallTime: policy.Duration(30 * time.Second)}
+				l.limits = policy.Limits{Memory: little, Scratch: 64 * policy.MiB, WallTime: 30 * time.Second}
 				if l.want == run.OutOfMemory {
 					l.words = "memory limit of 128MiB reached"
 				}

@@ -169,7 +169,7 @@ func (s *suite) open(t *testing.T, p policy.Policy, without []policy.Wall) *jail
 // requireBackend skips where a host lacks one, and fails where it must not.
 // grouped reports whether commands of the backend are in cgroups.
 func grouped(b *jail.Backend) bool {
-	return strings.HasPrefix(b.Enforcement().Walls[policy.WallCgroup], "enforced")
+	return b.Enforcement().Walls[policy.WallCgroup].Enforced()
 }
 
 func requireBackend(t *testing.T, jail policy.JailBackend, err error) {
@@ -200,7 +200,7 @@ func (s *suite) scene(t *testing.T, a attempt, canaries *attack.Canaries) *scene
 	c.secret = "cordon-secret-" + rand.Text()
 	maps.Copy(c.told, a.told)
 	c.told["directory"], c.told["workspace"], c.told["temporary"] = c.directory, c.workspace, os.TempDir()
-	c.request = run.Request{Command: run.Command{Workspace: c.workspace}, Limits: policy.Limits{WallTime: policy.Duration(attemptTime)}}
+	c.request = run.Request{Command: run.Command{Workspace: c.workspace}, Limits: policy.Limits{WallTime: attemptTime}}
 	return c
 }
 

@@ -56,7 +56,7 @@ func TestOwnersThatCannotBeTranslated(t *testing.T) {
 				}
 				if test.uid != 0 {
 					checkOwner(t, filepath.Join(s.workspace, "f"), test.uid)
-					if said := r.Enforcement.Walls[policy.WallUID]; !strings.Contains(said, "uid 1234") {
+					if said := r.Enforcement.Walls[policy.WallUID]; !strings.Contains(said.Detail, "uid 1234") {
 						t.Errorf("the result says %q", said)
 					}
 				}

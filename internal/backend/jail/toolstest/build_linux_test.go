@@ -35,7 +35,7 @@ func TestToolsGo(t *testing.T) {
 		if !strings.HasPrefix(root, "/usr/") {
 			p.Read = append(p.Read, root)
 		}
-		p.Limits.WallTime = policy.Duration(4 * time.Minute)
+		p.Limits.WallTime = 4 * time.Minute
 		w := openWorkshop(t, p)
 		w.dir = dir
 		w.env = map[string]string{

@@ -46,7 +46,7 @@ func TestToolsPython(t *testing.T) {
 	t.Parallel()
 	hosttest.Needs(t, "python3")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
-		p.Limits.WallTime = policy.Duration(4 * time.Minute)
+		p.Limits.WallTime = 4 * time.Minute
 		w := scripts(t, p)
 		w.put(wheelName, string(wheel(t)))
 		w.ok("python3", "-m", "venv", "venv")

@@ -38,7 +38,7 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 			return nil
 		}},
 		{name: "closed", outcome: run.Canceled, end: func(_ context.CancelFunc, r *cordon.Runner) error { return r.Close() }},
-		{name: "timed out", outcome: run.TimedOut, limits: policy.Limits{WallTime: policy.Duration(5 * time.Second)}},
+		{name: "timed out", outcome: run.TimedOut, limits: policy.Limits{WallTime: 5 * time.Second}},
 		{name: "left alone", outcome: run.Succeeded, after: "until [ -s file ]; do :; done; exit 0"},
 		{name: "killed", outcome: run.Signaled, after: "until [ -s file ]; do :; done; kill -9 $$"},
 	} {

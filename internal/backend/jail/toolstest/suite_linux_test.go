@@ -55,7 +55,7 @@ func commandPolicy(t testing.TB, builder policy.JailBackend) policy.Policy {
 		t.Fatal(err)
 	}
 	p.Jail = builder
-	p.Limits.WallTime = policy.Duration(time.Minute) // what hangs should not hang for long
+	p.Limits.WallTime = time.Minute // what hangs should not hang for long
 	return p
 }
 

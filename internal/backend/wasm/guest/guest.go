@@ -135,7 +135,7 @@ const uncounted = -1
 // Begin starts the clocks. Until End the guest stays on its thread.
 func (g *Guest) Begin() {
 	g.started = time.Now()
-	g.deadline = g.started.Add(g.limits.WallTime.Std())
+	g.deadline = g.started.Add(g.limits.WallTime)
 	g.cpu.begin()
 }
 
@@ -164,10 +164,10 @@ func (g *Guest) check(spent int64) {
 	switch {
 	case g.ctx.Err() != nil, g.orphaned():
 		g.stop(run.Canceled)
-	case elapsed > g.limits.WallTime.Std():
+	case elapsed > g.limits.WallTime:
 		g.stop(run.TimedOut)
 	// One thread cannot use more than the time that has passed.
-	case elapsed > g.limits.CPUTime.Std() && g.cpu.used(elapsed-g.waited) > g.limits.CPUTime.Std():
+	case elapsed > g.limits.CPUTime && g.cpu.used(elapsed-g.waited) > g.limits.CPUTime:
 		g.stop(run.OutOfCPU)
 	case g.fuel >= 0 && spent > g.fuel:
 		g.stop(run.OutOfFuel)

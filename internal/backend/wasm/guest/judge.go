@@ -27,7 +27,7 @@ func (g *Guest) Evidence(err error) verdict.Evidence {
 	e := verdict.Evidence{
 		Guest: verdict.Module, Limits: g.limits, Stdout: g.stdout.Capture, Stderr: g.stderr.Capture, Violations: g.violations,
 		Usage: run.Usage{
-			WallTime: policy.Duration(wallTime), CPUTime: policy.Duration(g.cpu.used(wallTime - g.waited)),
+			WallTime: wallTime, CPUTime: g.cpu.used(wallTime - g.waited),
 			Memory: policy.Bytes(g.Memory.Size), Fuel: policy.Count(g.granted),
 		},
 	}

@@ -68,7 +68,7 @@ const (
 // Limits of the start of CPython, before any guest.
 const (
 	bootMemory = 512 * policy.MiB
-	bootTime   = policy.Duration(2 * time.Minute)
+	bootTime   = 2 * time.Minute
 	bootOutput = 64 * policy.KiB
 )
 
