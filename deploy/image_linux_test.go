@@ -122,7 +122,7 @@ func TestInsideTheImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := "http://127.0.0.1:" + last(t, all, "EXPOSE")
-	for deadline := time.Now().Add(30 * time.Second); ; <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; <-time.After(10 * time.Millisecond) {
 		if response, err := http.Get(at + "/readyz"); err == nil {
 			response.Body.Close()
 			break

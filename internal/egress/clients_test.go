@@ -57,7 +57,7 @@ fetch(process.argv[1]).then(r => { if (!r.ok) throw r.status; return r.text() })
 						args[i] = url
 					}
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				defer cancel()
 				cmd := exec.CommandContext(ctx, program, args...)
 				cmd.Env = append(Environment(address), "PATH="+os.Getenv("PATH"), "HOME="+t.TempDir(), "PYTHONWARNINGS=ignore")

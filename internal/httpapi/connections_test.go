@@ -119,7 +119,7 @@ func dial(t *testing.T, at string) net.Conn {
 
 // say asks for something, and gives the answer.
 func say(conn net.Conn) (status int, body []byte, err error) {
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		return 0, nil, err
 	}
 	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {

@@ -272,7 +272,7 @@ func (d *frontend) item(path string) *openapi3.PathItem {
 // eventually waits until something is so.
 func eventually(t testing.TB, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !so(); <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !so(); <-time.After(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it never was")
 		}

@@ -24,7 +24,7 @@ func TestLoad(t *testing.T) {
 	hosttest.Needs(t, "wrk")
 	before := left(t)
 	t.Cleanup(func() { // after all that is cleaned up
-		deadline := time.Now().Add(20 * time.Second)
+		deadline := time.Now().Add(5 * time.Minute)
 		for after := left(t); after != before; after = left(t) {
 			if time.Now().After(deadline) {
 				t.Errorf("before: %+v, after: %+v", before, after)

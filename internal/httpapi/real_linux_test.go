@@ -198,7 +198,7 @@ func TestDrain(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for d.service.Ready() == nil && time.Now().Before(deadline) {
 		<-time.After(time.Millisecond)
 	}

@@ -111,7 +111,7 @@ func start(t *testing.T) *tracing.Tracer {
 
 func flush(t *testing.T, tracer *tracing.Tracer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute)
 	defer cancel()
 	if err := tracer.Close(ctx); err != nil {
 		t.Error(err)

@@ -203,7 +203,7 @@ func processes(t *testing.T, word string) []int {
 // eventually waits for something that another process does.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !is(); <-time.After(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !is(); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never came: %s", what)
 		}

@@ -157,7 +157,7 @@ func (b bench) run(m *Module, req run.Request) run.Result {
 func (b bench) runIn(ctx context.Context, m *Module, req run.Request) run.Result {
 	b.Helper()
 	job := jobOf(m, req)
-	s, err := b.Open(ctx, job)
+	s, err := b.Open(b.Context(), job) // ctx is for the run
 	if err != nil {
 		b.Fatal(err)
 	}

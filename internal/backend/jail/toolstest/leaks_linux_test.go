@@ -123,7 +123,7 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 // splice(2) for a while; two rounds of its garbage collector let go of them.
 func newFiles(t *testing.T, before []string) (more []string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
 		runtime.GC()
 		more = slices.DeleteFunc(openFiles(t), func(name string) bool { return slices.Contains(before, name) })
 		if len(more) == 0 {
