@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// clocked is a process that has the clock itself: nothing of what lies between us and it
-// is counted. Its first line is the hook; then each request is answered with the seconds
-// of each call, and what came of the last.
+// clocked is a process that measures itself, so that the pipes between us are not counted.
+// Its first input line is the hook. It answers each request with the seconds of each call,
+// and the result of the last.
 type clocked struct {
 	name     string
 	process  *exec.Cmd
@@ -21,7 +21,7 @@ type clocked struct {
 	problem  bytes.Buffer
 }
 
-// startClocked starts it.
+// startClocked starts the process.
 func startClocked(name string, process *exec.Cmd) (*clocked, error) {
 	c := &clocked{name: name, process: process}
 	process.Stderr = &c.problem
@@ -43,7 +43,7 @@ func startClocked(name string, process *exec.Cmd) (*clocked, error) {
 	return c, nil
 }
 
-// turn has it measure something several times, which has to give what is wanted.
+// turn makes the process measure a request several times, and checks the result.
 func (c *clocked) turn(into *samples, want string, request ...any) error {
 	var seconds []float64
 	var answer json.RawMessage
@@ -52,10 +52,10 @@ func (c *clocked) turn(into *samples, want string, request ...any) error {
 		err = c.answers.Decode(&[]any{&seconds, &answer})
 	}
 	if err != nil {
-		return err // stop has what the process says
+		return err // stop returns what the process printed
 	}
 	if string(answer) != want {
-		return fmt.Errorf("%s gave %s for %v, and not %s", c.name, answer, request, want)
+		return fmt.Errorf("%s: %v returned %s, not %s", c.name, request, answer, want)
 	}
 	for _, s := range seconds {
 		*into = append(*into, time.Duration(s*float64(time.Second)))
@@ -63,7 +63,7 @@ func (c *clocked) turn(into *samples, want string, request ...any) error {
 	return nil
 }
 
-// stop ends the process, and gives what it died of if it is dead already.
+// stop ends the process, and returns its error if it had already ended.
 func (c *clocked) stop() error {
 	if err := errors.Join(c.close(), c.process.Wait()); err != nil {
 		return fmt.Errorf("%s: %w: %s", c.name, err, bytes.TrimSpace(c.problem.Bytes()))

@@ -15,9 +15,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// commands measures the start of a command in its place, beside bubblewrap with
-// the same binds: warm, as a service runs one command after another in a
-// workspace, and from cold, as a person types it.
+// commands measures the start of a command in its sandbox, next to bubblewrap with the same
+// binds: warm, as a service runs one command after another in a workspace, and cold, as a
+// person types it.
 func (b *bench) commands(ctx context.Context, t *table) (err error) {
 	workspace, err := os.MkdirTemp("", "cordon-bench-")
 	if err != nil {
@@ -70,22 +70,22 @@ func (b *bench) commands(ctx context.Context, t *table) (err error) {
 	}
 
 	base := rival.p50()
-	compared := func(place int, measure string, s samples, must, aim promise) {
+	compared := func(position int, measure string, s samples, must, aim promise) {
 		if len(s) == 0 {
-			t.add(row{place: place, Measure: measure, Value: "not measured"})
+			t.add(row{position: position, Measure: measure, Value: "not measured"})
 			return
 		}
-		r := row{place: place, Measure: measure, Value: milliseconds(s.p50()), Number: s.p50().Seconds()}
+		r := row{position: position, Measure: measure, Value: milliseconds(s.p50()), Number: s.p50().Seconds()}
 		if len(rival) > 0 {
 			r.Ratio, r.Note, r.Must, r.Aim = over(s.p50(), base), "of bubblewrap", must, aim
 		}
 		t.add(r)
 	}
-	compared(placeCommand, "warm Runner.Run of /bin/true, 100 runs/s, p50", warm, atMost(1.0/2, "1/2"), atMost(1.0/4, "1/4"))
-	compared(placeColdCommand, "cordon exec -- /bin/true from cold, p50", cold, atMost(1.5, "1.5 ×"), atMost(1, "1 ×"))
-	compared(placeCommandMore, "Runner.Run of /bin/true, one after another without pause, p50", chased, promise{}, promise{})
-	compared(placeCommandMore, "bubblewrap with the same binds, /bin/true, p50", rival, promise{}, promise{})
-	compared(placeCommandMore, "/bin/true without a sandbox, p50", plain, promise{}, promise{})
+	compared(rowCommand, "warm Runner.Run of /bin/true, 100 runs/s, p50", warm, atMost(1.0/2, "1/2"), atMost(1.0/4, "1/4"))
+	compared(rowColdCommand, "cordon exec -- /bin/true from a cold start, p50", cold, atMost(1.5, "1.5 ×"), atMost(1, "1 ×"))
+	compared(rowCommandMore, "Runner.Run of /bin/true, back to back, p50", chased, promise{}, promise{})
+	compared(rowCommandMore, "bubblewrap with the same binds, /bin/true, p50", rival, promise{}, promise{})
+	compared(rowCommandMore, "/bin/true without a sandbox, p50", plain, promise{}, promise{})
 	return nil
 }
 
@@ -96,8 +96,8 @@ func (b *bench) coldCommand(workspace string) []string {
 	return []string{b.cordon, "exec", "--workspace", workspace, "--", "/bin/true"}
 }
 
-// bubblewrapLine binds what a command in cordon sees. It has no filter and no
-// limits, so its time is flattered.
+// bubblewrapLine binds what a command in cordon sees. It has no filter and no limits, so it
+// has less to do.
 func bubblewrapLine(workspace string) []string {
 	program, err := hostpath.FindProgram("bwrap", hostpath.Writable())
 	if err != nil {
@@ -115,8 +115,8 @@ func bubblewrapLine(workspace string) []string {
 	return append(line, "/bin/true")
 }
 
-// systemBinds are the arguments for those paths that this host has. What is a
-// symlink stays one, as in a jail.
+// systemBinds returns the arguments for the paths that this host has. Symlinks stay
+// symlinks, as in a jail.
 func systemBinds(paths []string) []string {
 	var binds []string
 	for _, path := range paths {

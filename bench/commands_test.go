@@ -22,7 +22,7 @@ func TestBubblewrapSeesTheSystem(t *testing.T) {
 		}
 	}
 	if there == 0 {
-		t.Error("this host has nothing of a system")
+		t.Error("this host has no system directories")
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// egress measures how fast a command gets data through the proxy, beside the same
-// client that fetches it over the loopback without a sandbox.
+// egress measures how fast a command gets data through the proxy, next to the same client
+// over the loopback without a sandbox.
 func (b *bench) egress(ctx context.Context, t *table) (err error) {
 	size := int64(1 << 30)
 	if b.quick {
@@ -70,16 +70,16 @@ func (b *bench) egress(ctx context.Context, t *table) (err error) {
 		proxied += rate / float64(rounds)
 	}
 	t.add(row{
-		place: placeProxy, Measure: fmt.Sprintf("a copy of %v through the proxy", policy.Bytes(size)), Value: fmt.Sprintf("%.0f MiB/s", proxied/(1<<20)),
+		position: rowProxy, Measure: fmt.Sprintf("a copy of %v through the proxy", policy.Bytes(size)), Value: fmt.Sprintf("%.0f MiB/s", proxied/(1<<20)),
 		Number: proxied, Ratio: proxied / direct, Must: atLeast(0.7, "0.7 ×"), Note: "of a copy over the loopback",
 	})
 	t.add(row{
-		place: placeCommandMore, Measure: "the same over the loopback, without a sandbox", Value: fmt.Sprintf("%.0f MiB/s", direct/(1<<20)), Number: direct,
+		position: rowCommandMore, Measure: "the same over the loopback, without a sandbox", Value: fmt.Sprintf("%.0f MiB/s", direct/(1<<20)), Number: direct,
 	})
 	return nil
 }
 
-// serveBytes gives everybody who connects so many bytes.
+// serveBytes sends this many bytes to each connection.
 func serveBytes(size int64) (net.Listener, error) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -107,7 +107,7 @@ func serveBytes(size int64) (net.Listener, error) {
 	return listener, nil
 }
 
-// fetch is the client on both sides: it says how many bytes a second it got.
+// fetch is the client inside and outside: it returns the bytes per second.
 func fetch(address string) error {
 	proxy := strings.TrimPrefix(os.Getenv("HTTPS_PROXY"), "http://")
 	target := address
@@ -133,8 +133,8 @@ func fetch(address string) error {
 	return err
 }
 
-// connect asks a proxy for a tunnel, byte by byte, so that nothing of what comes
-// through it is read too early.
+// connect asks a proxy for a tunnel. It reads the answer byte by byte, so that it reads
+// nothing of the tunnel itself.
 func connect(c net.Conn, address string) error {
 	if _, err := fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", address); err != nil {
 		return err
@@ -147,7 +147,7 @@ func connect(c net.Conn, address string) error {
 	}
 	status, err := bufio.NewReader(&head).ReadString('\n')
 	if err != nil || !strings.Contains(status, " 200 ") {
-		return fmt.Errorf("the proxy says %q", strings.TrimSpace(status))
+		return fmt.Errorf("the proxy answered %q", strings.TrimSpace(status))
 	}
 	return nil
 }

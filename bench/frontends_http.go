@@ -21,7 +21,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// frontendHTTP measures POST /v1/runs on connections that are kept, in turns with the Runner
+// frontendHTTP measures POST /v1/runs on kept connections, alternating with the Runner
 // behind it and with plain starts.
 func (b *bench) frontendHTTP(ctx context.Context, t *table) (err error) {
 	frontend, err := b.openHTTP()
@@ -61,18 +61,18 @@ func (b *bench) frontendHTTP(ctx context.Context, t *table) (err error) {
 	}
 	extra := max(0, through.p50()-direct.p50())
 	t.add(row{
-		place: placeHTTP, Measure: "POST /v1/runs, beyond Runner.Run, 300 runs/s, p50", Value: milliseconds(extra), Number: extra.Seconds(),
+		position: rowHTTP, Measure: "POST /v1/runs, extra over Runner.Run, 300 runs/s, p50", Value: milliseconds(extra), Number: extra.Seconds(),
 		Ratio: over(extra, plain.p50()), Must: atMost(1.0/20, "1/20"),
 	})
 	t.add(row{
-		place: placeHTTP, Measure: "POST /v1/runs, all cores, sustained, against Runner.Run", Value: fmt.Sprintf("%.0f runs/s", throughRate), Number: throughRate,
+		position: rowHTTP, Measure: "POST /v1/runs, all cores, sustained, vs Runner.Run", Value: fmt.Sprintf("%.0f runs/s", throughRate), Number: throughRate,
 		Ratio: throughRate / directRate, Must: atLeast(0.7, "0.7 ×"),
 	})
 	return nil
 }
 
-// unreadHTTP measures what callers notice of 200 clients of another token that do not
-// read their answers of 10 MiB.
+// unreadHTTP measures how 200 clients of another token, which do not read their answers of
+// 10 MiB, affect other callers.
 func (b *bench) unreadHTTP(ctx context.Context, t *table) (err error) {
 	frontend, err := b.openHTTP()
 	if err != nil {
@@ -95,14 +95,14 @@ func (b *bench) unreadHTTP(ctx context.Context, t *table) (err error) {
 		}
 	}
 	t.add(row{
-		place: placeHTTP, Measure: "POST /v1/runs beside 200 clients that never read, p99, against without", Value: milliseconds(during.p99()), Number: during.p99().Seconds(),
+		position: rowHTTP, Measure: "POST /v1/runs beside 200 clients that never read, p99, vs without them", Value: milliseconds(during.p99()), Number: during.p99().Seconds(),
 		Ratio: over(during.p99(), before.p99()), Must: atMost(2, "2 ×"),
 	})
 	return nil
 }
 
-// muteClients opens connections that ask for large answers and read nothing of them but
-// the first byte.
+// muteClients opens connections that request large answers and read only their first
+// byte.
 func (d *httpFrontend) muteClients(n int) error {
 	body := `{"script": "result = 'x' * (10 << 20)", "limits": {"result": "16MiB"}}`
 	for range n {
@@ -121,14 +121,14 @@ func (d *httpFrontend) muteClients(n int) error {
 	return nil
 }
 
-// benchTokens are the callers of a bench, by their secrets.
+// benchTokens are the callers of the bench, by their secrets.
 type benchTokens struct{}
 
-// Find knows everybody.
+// Find accepts every secret.
 func (benchTokens) Find(secret string) (token.Caller, bool) { return token.Caller{Name: secret}, true }
 
-// httpFrontend is a server on loopback, with clients that do no more than they have to: they
-// use the same cores.
+// httpFrontend is a server on loopback, with clients that do as little as possible: they use
+// the same cores.
 type httpFrontend struct {
 	server  *http.Server
 	service *service.Service
@@ -170,7 +170,7 @@ func (b *bench) openHTTP() (*httpFrontend, error) {
 	return d, nil
 }
 
-// run sends one request, and looks at its answer.
+// run sends one request, and checks its answer.
 func (d *httpFrontend) run(context.Context) (time.Duration, error) {
 	client, err := d.client()
 	if err != nil {
@@ -198,7 +198,7 @@ func (d *httpFrontend) run(context.Context) (time.Duration, error) {
 	return took, nil
 }
 
-// client gives a connection that nobody uses.
+// client returns an idle connection.
 func (d *httpFrontend) client() (*httpClient, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What an agent says: who it is, and one call over and over. Without a context, which
-// tools do not take.
+// The messages of an agent: its introduction, and one call that is repeated. Tools take no
+// context.
 const (
 	mcpHello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"0"}}}` + "\n"
 	mcpReady = `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
@@ -24,12 +24,12 @@ const (
 
 var mcpRequest = run.Request{Script: run.Script{Source: "result = 41 + 1"}}
 
-// frontendMCP measures run_python as an agent has it, which starts `cordon mcp` and speaks
-// with it over pipes: in turns with a Runner of its own and with plain starts.
+// frontendMCP measures run_python as an agent uses it, which starts `cordon mcp` and talks
+// to it over pipes, alternating with a Runner in this process and with plain starts.
 func (b *bench) frontendMCP(ctx context.Context, t *table) (err error) {
-	const measure = "run_python over MCP stdio, beyond Runner.Run, 300 runs/s, p50"
+	const measure = "run_python over MCP stdio, extra over Runner.Run, 300 runs/s, p50"
 	if b.cordon == "" {
-		t.add(row{place: placeMCP, Measure: measure, Value: "no -cordon given"})
+		t.add(row{position: rowMCP, Measure: measure, Value: "no -cordon given"})
 		return nil
 	}
 	frontend, err := b.openMCP(ctx)
@@ -53,13 +53,13 @@ func (b *bench) frontendMCP(ctx context.Context, t *table) (err error) {
 	}
 	extra := max(0, through.p50()-direct.p50())
 	t.add(row{
-		place: placeMCP, Measure: measure, Value: milliseconds(extra), Number: extra.Seconds(),
+		position: rowMCP, Measure: measure, Value: milliseconds(extra), Number: extra.Seconds(),
 		Ratio: over(extra, plain.p50()), Must: atMost(1.0/20, "1/20"),
 	})
 	return nil
 }
 
-// mcpFrontend is a service that this client alone speaks with.
+// mcpFrontend is a service with this process as its only client.
 type mcpFrontend struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
@@ -93,22 +93,22 @@ func (d *mcpFrontend) call(context.Context) (time.Duration, error) {
 	return d.ask(mcpCall, `"result":`+wantWarm+`,`)
 }
 
-// ask sends one line, and looks at the line that is its answer.
+// ask sends one line, and checks the answer.
 func (d *mcpFrontend) ask(line, want string) (time.Duration, error) {
 	begin := time.Now()
 	if _, err := io.WriteString(d.in, line); err != nil {
 		return 0, err
 	}
 	answer, err := d.answers.ReadSlice('\n')
-	for errors.Is(err, bufio.ErrBufferFull) { // the rest of it counts, too
+	for errors.Is(err, bufio.ErrBufferFull) { // read the whole line
 		answer, err = d.answers.ReadSlice('\n')
 	}
 	took := time.Since(begin)
 	if err == nil && !bytes.Contains(answer, []byte(want)) {
-		err = fmt.Errorf("%s has no %s: %s", line, want, answer)
+		err = fmt.Errorf("the answer to %s has no %s: %s", line, want, answer)
 	}
 	return took, err
 }
 
-// close ends the service as it ends when its agent disconnects.
+// close ends the service by disconnecting.
 func (d *mcpFrontend) close() error { return errors.Join(d.in.Close(), d.cmd.Wait()) }

@@ -12,17 +12,16 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// hookScript scores the state of a game. It keeps to what RestrictedPython can
-// do with the few guards that its users begin with: `+=` on a variable, sum()
-// and `for name, city in …` each need one more.
+// hookScript scores the state of a game. It uses only what RestrictedPython supports with
+// its basic guards: `+=` on a variable, sum() and `for name, city in …` each need one more.
 //
 //go:embed score.py
 var hookScript string
 
-// score is what hookScript makes of hookState and hookConfig.
+// score is the result of hookScript for hookState and hookConfig.
 const score = `{"score":481.36,"capital":"Fenwick","weakest":"Aldera"}`
 
-// hookState is 1 KiB as JSON. It is what a program has that has read it.
+// hookState is 1 KiB as JSON. It is given as a decoded value.
 var hookState = func() map[string]any {
 	var cities, units []any
 	for i, name := range []string{"Aldera", "Brightwater", "Corvin", "Dunmere", "Eastgate", "Fenwick", "Grayhaven"} {
@@ -96,7 +95,7 @@ func (b *bench) hooks(ctx context.Context, t *table) (err error) {
 			return err
 		}
 		waitForRefill()
-		// Side by side, at the same pace: a process for each call, and for each run.
+		// Alternating, at the same pace: a process for each call, and for each run.
 		once = func(ctx context.Context) (time.Duration, error) { return call(ctx, alone) }
 		if err := b.paced(ctx, &apart, 50, slow, once); err != nil {
 			return err
@@ -109,21 +108,21 @@ func (b *bench) hooks(ctx context.Context, t *table) (err error) {
 
 	base := plain.p50()
 	t.add(row{
-		place: placeHook, Measure: "Hook.Call, 1 KiB state, one after another, p50", Value: milliseconds(chased.p50()), Number: chased.p50().Seconds(),
+		position: rowHook, Measure: "Hook.Call, 1 KiB state, back to back, p50", Value: milliseconds(chased.p50()), Number: chased.p50().Seconds(),
 		Ratio: over(chased.p50(), base), Must: atMost(1.0/60, "1/60"), Aim: atMost(1.0/150, "1/150"),
 	})
 	for _, r := range []struct {
 		measure string
 		took    time.Duration
 	}{
-		{fmt.Sprintf("Hook.Call, 1 KiB state, one after another, p99 of %d", len(chased)), chased.p99()},
+		{fmt.Sprintf("Hook.Call, 1 KiB state, back to back, p99 of %d", len(chased)), chased.p99()},
 		{"Hook.Call, 1 KiB state, 300 calls/s, p50", paced.p50()},
 		{"OpenHook of a new script with its first Call, p50", opened.p50()},
 	} {
-		t.add(row{place: placeHookMore, Measure: r.measure, Value: milliseconds(r.took), Number: r.took.Seconds(), Ratio: over(r.took, base)})
+		t.add(row{position: rowHookMore, Measure: r.measure, Value: milliseconds(r.took), Number: r.took.Seconds(), Ratio: over(r.took, base)})
 	}
 	t.add(row{
-		place: placeHookAlone, Measure: "Hook.Call with a process for each call (trust user), 100 calls/s, p50, to a warm restricted run", Value: milliseconds(apart.p50()),
+		position: rowHookAlone, Measure: "Hook.Call with a process per call (trust user), 100 calls/s, p50, vs a warm restricted run", Value: milliseconds(apart.p50()),
 		Number: apart.p50().Seconds(), Ratio: over(apart.p50(), restricted.p50()), Must: atMost(1.2, "1.2 ×"),
 		Note: fmt.Sprintf("the run of the same script takes %s; p99 of the calls: %s", milliseconds(restricted.p50()), milliseconds(apart.p99())),
 	})
@@ -135,7 +134,7 @@ func (b *bench) openHook(ctx context.Context, trust policy.Trust) (*cordon.Hook,
 	return b.runner.OpenHook(ctx, run.HookSpec{Script: hookScript, Trust: trust})
 }
 
-// restrictedRun has the script of the hook run as any other by the language rules.
+// restrictedRun runs the script of the hook as an ordinary restricted script.
 func (b *bench) restrictedRun(ctx context.Context) (time.Duration, error) {
 	begin := time.Now()
 	result, err := b.runner.Run(ctx, run.Request{Script: run.Script{Source: hookRequest, Context: hookContext, Restricted: true}})
@@ -143,7 +142,7 @@ func (b *bench) restrictedRun(ctx context.Context) (time.Duration, error) {
 	return d, errors.Join(err, wants(result, score))
 }
 
-// call calls the hook, from its state as Go has it to its answer.
+// call calls the hook, from the Go value of its state to its answer.
 func call(ctx context.Context, hook *cordon.Hook) (time.Duration, error) {
 	begin := time.Now()
 	result, err := hook.Call(ctx, hookState, hookConfig)
@@ -151,7 +150,7 @@ func call(ctx context.Context, hook *cordon.Hook) (time.Duration, error) {
 	return d, errors.Join(err, wants(result, score))
 }
 
-// opening opens a hook that has not come before, and calls it.
+// opening opens a new hook, and calls it.
 func (b *bench) opening(ctx context.Context) (time.Duration, error) {
 	b.scripts++
 	begin := time.Now()

@@ -18,7 +18,7 @@ func TestSizeOfTheState(t *testing.T) {
 
 func TestPromiseForEachCore(t *testing.T) {
 	b := bench{cores: 4}
-	for calls, want := range map[float64]string{29_999: "MISSES", 30_000: "ok, not the aim", 80_000: "ok"} {
+	for calls, want := range map[float64]string{29_999: "MISSES", 30_000: "ok, misses the aim", 80_000: "ok"} {
 		judged := table{Judged: true}
 		if got := judged.verdict(row{Number: calls, Must: b.eachCore(7_500), Aim: b.eachCore(20_000)}); got != want {
 			t.Errorf("%v calls a second: %q; want %q", calls, got, want)

@@ -8,9 +8,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// guarded are programs in the ways in which guards could slow a script down,
-// beside those of the walls: attributes that are stored; functions that the
-// library calls back.
+// guarded are programs that guards could slow down, in addition to those for the walls:
+// stored attributes, and functions that the library calls.
 var guarded = []program{
 	{"bodies in space", 60_000, `
 import math
@@ -64,8 +63,8 @@ def work():
 `},
 }
 
-// language compares the speed of long scripts that go by the language rules
-// with that of the same scripts that do not, behind the same walls.
+// language compares the speed of long scripts under the language rules with the speed of the
+// same scripts without them, behind the same walls.
 func (b *bench) language(ctx context.Context, t *table) error {
 	for _, p := range slices.Concat(programs, guarded) {
 		with, without, err := b.compare(ctx, p, 5, b.walled(true), b.walled(false))
@@ -73,7 +72,7 @@ func (b *bench) language(ctx context.Context, t *table) error {
 			return err
 		}
 		t.add(row{
-			place: placeLanguage, Measure: "speed of a long restricted script: " + p.name, Value: fmt.Sprintf("%.3f s", with.cpu.Seconds()),
+			position: rowLanguage, Measure: "speed of a long restricted script: " + p.name, Value: fmt.Sprintf("%.3f s", with.cpu.Seconds()),
 			Number: with.cpu.Seconds(), Ratio: over(without.cpu, with.cpu), Must: atLeast(0.8, "0.8 ×"),
 			Note: onTheWall(with, without),
 		})
@@ -81,8 +80,8 @@ func (b *bench) language(ctx context.Context, t *table) error {
 	return nil
 }
 
-// walled measures in the Runner, since restricted code cannot read a clock. The time
-// includes the check of the script against the rules.
+// walled measures with the Runner's clock, since restricted code cannot read one. The time
+// includes checking the script against the rules.
 func (b *bench) walled(restricted bool) side {
 	return func(ctx context.Context, source string) (times, string, error) {
 		result, err := b.long(ctx, run.Request{Script: run.Script{Source: source + "result = work()", Restricted: restricted}})

@@ -1,10 +1,9 @@
-// Command bench measures cordon beside what a reader would use instead, in one
-// run on one machine, and holds the ratios to the promises of
-// SPECIFICATION.md. Numbers of two runs, let alone of two machines, say little
-// beside each other; the ratios of one run do.
+// Command bench measures cordon and its alternatives in one run on one machine, and compares
+// the ratios with the promises of SPECIFICATION.md. Numbers of two runs, or of two machines,
+// cannot be compared; the ratios of one run can.
 //
-// Everything is measured in short turns, one after another and over again, so
-// that a noisy minute hits all measures alike.
+// Everything is measured in short, alternating turns, so that a noisy minute affects all
+// measures equally.
 package main
 
 import (
@@ -28,9 +27,9 @@ import (
 )
 
 type options struct {
-	cordon string // the binary, for cold starts; empty leaves them out
-	python string // the interpreter of all measures; empty means cordon's choice
-	rival  string // a virtual environment
+	cordon string // the binary for cold starts; if empty, they are left out
+	python string // the interpreter of all measures; if empty, cordon's choice
+	rival  string // the virtual environment with RestrictedPython
 	json   string
 	only   string
 	quick  bool
@@ -42,11 +41,11 @@ func main() {
 	flag.StringVar(&opts.cordon, "cordon", "", "the cordon binary, to measure cold starts")
 	flag.StringVar(&opts.python, "python", "", "the interpreter to measure with (default: the one that cordon finds)")
 	flag.StringVar(&opts.rival, "restrictedpython", ".cache/bench", "the virtual environment that has RestrictedPython")
-	flag.StringVar(&opts.json, "json", "", "write the table to this file too")
-	flag.BoolVar(&opts.quick, "quick", false, "measure shortly and judge nothing: a smoke test")
+	flag.StringVar(&opts.json, "json", "", "also write the table to this file")
+	flag.BoolVar(&opts.quick, "quick", false, "a smoke test: few rounds and no verdicts")
 	flag.BoolVar(&opts.strict, "strict", false, "exit with 1 when a promise is missed")
 	flag.Func("only", "measure only `NAME`, one of "+phaseNames(), opts.choose)
-	fetched := flag.String("fetch", "", "be the client of the proxy's measure, for this address")
+	fetched := flag.String("fetch", "", "run the client of the proxy measure, for this address")
 	flag.Parse()
 	if *fetched != "" {
 		if err := fetch(*fetched); err != nil {
@@ -68,13 +67,13 @@ func main() {
 // phase is a part of the bench that can be measured alone.
 type phase struct {
 	name string
-	// tier is what it measures, with a Runner of its own for commands.
+	// tier is the tier that it measures; commands have a separate Runner.
 	tier    policy.Tier
 	measure func(*bench, context.Context, *table) error
 }
 
-// phases in the order of measuring. Memory first: it is the state of a Runner
-// that has not run yet.
+// phases are in the order of measuring. Memory is first: it needs a Runner that has not run
+// anything yet.
 var phases = []phase{
 	{"memory", policy.TierProcess, (*bench).memory},
 	{"tuning", policy.TierProcess, (*bench).tuning},
@@ -100,35 +99,35 @@ func phaseNames() string {
 	return strings.Join(names, ", ")
 }
 
-// choose takes the name that -only gives. One that is wrong would measure
-// nothing, and miss nothing.
+// choose sets the phase that -only names. An unknown name is an error: it would measure
+// nothing, and so miss no promise.
 func (o *options) choose(name string) error {
 	if !slices.ContainsFunc(phases, func(p phase) bool { return p.name == name }) {
-		return fmt.Errorf("there is no such measure: write one of %s", phaseNames())
+		return fmt.Errorf("unknown name: write one of %s", phaseNames())
 	}
 	o.only = name
 	return nil
 }
 
-// chosen are the phases to measure.
+// chosen returns the phases to measure.
 func (o *options) chosen() []phase {
 	return slices.DeleteFunc(slices.Clone(phases), func(p phase) bool { return o.only != "" && p.name != o.only })
 }
 
-// bench is what all measures share.
+// bench is the state that all measures share.
 type bench struct {
 	options
-	python string // the real binary, not a shim: a shim's start is not Python's
+	python string // the real binary, not a shim, which takes longer to start
 	cores  int
 	runner *cordon.Runner
-	bwrap  []string // command line up to the interpreter; empty where it does not work
+	bwrap  []string // command line up to the interpreter; empty if it does not work
 
-	scripts int // that were made to be run once
+	scripts int // the number of scripts that were made for one run
 }
 
 func runBench(ctx context.Context, opts options) (missed bool, err error) {
 	if runtime.GOOS != "linux" {
-		return false, errors.New("the process tier, and so this bench, is for Linux")
+		return false, errors.New("the bench needs the process tier, which is for Linux")
 	}
 	found, err := interpreter.Find(interpreter.Search{Python: opts.python})
 	if err != nil {
@@ -142,7 +141,7 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 	}
 	b.bwrap = findBubblewrap(b.python)
 	chosen := opts.chosen()
-	// The first one's: for commands alone, no interpreter has to be started.
+	// From the first Runner: commands need no interpreter.
 	b.runner, err = cordon.NewRunnerContext(ctx, cordon.Options{Policy: policy.Policy{Python: b.python}, Tier: chosen[0].tier})
 	if err != nil {
 		return false, err
@@ -180,7 +179,7 @@ func runBench(ctx context.Context, opts options) (missed bool, err error) {
 	return t.missed(), nil
 }
 
-// few gives the number of rounds: n, or as many as a smoke test needs.
+// few returns the number of rounds: n, or the number for a smoke test.
 func (b *bench) few(n, quick int) int {
 	if b.quick {
 		return quick
@@ -188,9 +187,9 @@ func (b *bench) few(n, quick int) int {
 	return n
 }
 
-// findBubblewrap gives the recipe that its documentation begins with: the
-// whole file system read-only, all namespaces new. Fewer walls than cordon's
-// (no filter, no limits), so its time is flattered.
+// findBubblewrap returns the first recipe of bubblewrap's documentation: the whole file
+// system read-only, all namespaces new. It has fewer walls than cordon (no filter, no
+// limits), so it has less to do.
 func findBubblewrap(python string) []string {
 	program, err := hostpath.FindProgram("bwrap", hostpath.Writable())
 	if err != nil {
@@ -198,7 +197,7 @@ func findBubblewrap(python string) []string {
 	}
 	for _, recipe := range []string{
 		"--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-all --die-with-parent",
-		"--ro-bind / / --tmpfs /tmp --unshare-all --die-with-parent", // where a container forbids a new /proc
+		"--ro-bind / / --tmpfs /tmp --unshare-all --die-with-parent", // for containers that forbid a new /proc
 	} {
 		line := append([]string{program.Path}, strings.Fields(recipe)...)
 		if exec.Command(line[0], append(line[1:], python, "-I", "-S", "-c", "pass")...).Run() == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// memory looks at workers that wait. PSS divides what they share with each
-// other and with the fork server, so it is what one more of them costs.
+// memory measures waiting workers. PSS divides the pages that they share with each other and
+// with the fork server, so it is the cost of one more worker.
 func (b *bench) memory(_ context.Context, t *table) error {
 	waitForRefill()
 	workers, err := proc.Leaves(os.Getpid())
@@ -27,17 +27,17 @@ func (b *bench) memory(_ context.Context, t *table) error {
 		return fmt.Errorf("no waiting workers: processes %v, without children %v", all, workers)
 	}
 	r := row{
-		place: placeMemory, Measure: fmt.Sprintf("idle worker (%d of them), PSS", len(workers)),
+		position: rowMemory, Measure: fmt.Sprintf("idle worker (%d of them), PSS", len(workers)),
 		Must: promise{AtMost: 3 * float64(policy.MiB), Text: "≤ 3 MiB", OnValue: true},
 	}
 	sizes, err := pss(workers)
 	if err != nil {
-		// Workers are not dumpable: an ordinary user may not read the memory of theirs.
+		// Workers are not dumpable: an ordinary user may not read their memory.
 		r.Value, r.Must, r.Note = "unknown", promise{}, "only root may read it"
 		t.add(r)
 		return nil
 	}
-	// The largest, so that no worker hides behind the others.
+	// The largest counts, not the average.
 	largest := slices.Max(sizes)
 	r.Value, r.Number = mebibytes(largest), float64(largest)
 	t.add(r)
@@ -46,7 +46,7 @@ func (b *bench) memory(_ context.Context, t *table) error {
 	if sizes, err = pss(servers); err != nil {
 		return err
 	}
-	t.add(row{place: placeZygote, Measure: "fork server, PSS", Value: mebibytes(slices.Max(sizes)), Number: float64(slices.Max(sizes))})
+	t.add(row{position: rowZygote, Measure: "fork server, PSS", Value: mebibytes(slices.Max(sizes)), Number: float64(slices.Max(sizes))})
 	return nil
 }
 
@@ -55,7 +55,7 @@ func pss(pids []int) ([]int64, error) {
 	for _, pid := range pids {
 		n, err := proc.PSS(pid)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // ended, and another one takes its place
+			continue // it ended, and another one replaces it
 		}
 		if err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func pss(pids []int) ([]int64, error) {
 		sizes = append(sizes, n)
 	}
 	if len(sizes) == 0 {
-		return nil, errors.New("all workers ended while we looked")
+		return nil, errors.New("all workers ended during the measurement")
 	}
 	return sizes, nil
 }

@@ -19,9 +19,8 @@ type program struct {
 	work string // a format, for the size
 }
 
-// programs are the ways in which walls could slow a script down: plain
-// bytecode; many small objects (memory, page faults, the allocator); C code
-// over large data.
+// programs are scripts that walls could slow down: plain bytecode; many small objects
+// (memory, page faults, the allocator); C code on large data.
 var programs = []program{
 	{"loop of integers", 11_000_000, `
 def work():
@@ -54,10 +53,9 @@ def work():
 `},
 }
 
-// clock is around the work alone, inside and outside: the start has its own
-// measure, and would flatter the walls here. CPU time is judged, since
-// neighbours add to it little; wall time is shown beside it, so that nothing
-// hides in waiting.
+// clock measures only the work, inside and outside: the start is measured separately, and
+// would make the walls look better here. CPU time is judged, since other programs add
+// little to it; wall time is shown next to it, so that waiting is visible.
 const clock = `
 import time
 wall, cpu = time.perf_counter(), time.process_time()
@@ -65,8 +63,8 @@ value = work()
 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 `
 
-// processor compares the speed of long scripts behind the walls with that of
-// the same interpreter without.
+// processor compares the speed of long scripts behind the walls with the same interpreter
+// without walls.
 func (b *bench) processor(ctx context.Context, t *table) error {
 	for _, p := range programs {
 		in, out, err := b.compare(ctx, p, 11, b.inside, b.outside)
@@ -74,7 +72,7 @@ func (b *bench) processor(ctx context.Context, t *table) error {
 			return err
 		}
 		t.add(row{
-			place: placeProcessor, Measure: "speed of a long script: " + p.name, Value: fmt.Sprintf("%.3f s", in.cpu.Seconds()),
+			position: rowProcessor, Measure: "speed of a long script: " + p.name, Value: fmt.Sprintf("%.3f s", in.cpu.Seconds()),
 			Number: in.cpu.Seconds(), Ratio: over(out.cpu, in.cpu), Must: atLeast(0.97, "0.97 ×"),
 			Note: onTheWall(in, out),
 		})
@@ -86,13 +84,13 @@ func onTheWall(in, out times) string {
 	return fmt.Sprintf("(by the clock on the wall %s)", ratioText(over(out.wall, in.wall)))
 }
 
-// times are what one script says of itself.
+// times are the measurements of one script.
 type times struct{ wall, cpu time.Duration }
 
-// best keeps the smaller of each: noise only ever adds.
+// best keeps the smaller of each: noise only adds time.
 func (t times) best(other times) times { return times{min(t.wall, other.wall), min(t.cpu, other.cpu)} }
 
-// side does the work of a source, and gives its times and its value.
+// side does the work of a source, and returns its times and its value.
 type side func(ctx context.Context, source string) (times, string, error)
 
 // compare does the work of a program on both sides.
@@ -106,12 +104,12 @@ func (b *bench) compare(ctx context.Context, p program, turns int, inside, outsi
 		if b.quick || out.cpu >= time.Second {
 			return in, out, nil
 		}
-		// Short scripts measure the clock; a faster machine gets more to do.
+		// Short scripts would measure the clock, so a faster machine gets more work.
 		size = int(float64(size) * 1.2 * float64(time.Second) / float64(out.cpu))
 	}
 }
 
-// takeTurns gives the best of each side.
+// takeTurns returns the best times of each side.
 func takeTurns(ctx context.Context, source string, turns int, inside, outside side) (in, out times, err error) {
 	in, out = times{math.MaxInt64, math.MaxInt64}, times{math.MaxInt64, math.MaxInt64}
 	for range turns {
@@ -149,7 +147,7 @@ func (b *bench) inside(ctx context.Context, source string) (times, string, error
 	return parseTimes(result.Value)
 }
 
-// long runs what keeps a processor busy.
+// long runs a request that keeps a processor busy.
 func (b *bench) long(ctx context.Context, req run.Request) (run.Result, error) {
 	req.Limits.CPUTime = 10 * time.Second
 	result, err := b.runner.Run(ctx, req)

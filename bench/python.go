@@ -12,7 +12,7 @@ import (
 //go:embed python.py
 var pythonSource string
 
-// startPython has the interpreter of all other measures use the package in python/src,
+// startPython starts the interpreter of all other measures with the package in python/src
 // and the binary of the cold starts.
 func (b *bench) startPython(ctx context.Context, packages string) (*clocked, error) {
 	source, err := filepath.Abs("python/src")
@@ -24,11 +24,11 @@ func (b *bench) startPython(ctx context.Context, packages string) (*clocked, err
 	return startClocked("the Python package", process)
 }
 
-// pythonAPI measures execute() and run_mod_hook() of the Python package beside the recipes
+// pythonAPI measures execute() and run_mod_hook() of the Python package next to the recipes
 // that they replace.
 func (b *bench) pythonAPI(ctx context.Context, t *table) (err error) {
 	if b.cordon == "" {
-		t.add(row{place: placePython, Measure: "Python: execute(), 100 calls/s, p50", Value: "no -cordon given"})
+		t.add(row{position: rowPython, Measure: "Python: execute(), 100 calls/s, p50", Value: "no -cordon given"})
 		return nil
 	}
 	packages, err := filepath.Glob(filepath.Join(b.rival, "lib", "python3*", "site-packages"))
@@ -49,7 +49,7 @@ func (b *bench) pythonAPI(ctx context.Context, t *table) (err error) {
 
 	const printed = `"42\n"`
 	var plain, executed, hooked, child, restricted, unused samples
-	// The first ones start cordon and its workers.
+	// The first calls start cordon and its workers.
 	if err := p.turn(&unused, printed, "execute", 20, slow.Seconds()); err != nil {
 		return err
 	}
@@ -76,18 +76,18 @@ func (b *bench) pythonAPI(ctx context.Context, t *table) (err error) {
 
 	base := plain.p50()
 	t.add(row{
-		place: placePython, Measure: "Python: execute(), 100 calls/s, p50", Value: milliseconds(executed.p50()), Number: executed.p50().Seconds(),
+		position: rowPython, Measure: "Python: execute(), 100 calls/s, p50", Value: milliseconds(executed.p50()), Number: executed.p50().Seconds(),
 		Ratio: over(executed.p50(), base), Must: atMost(1.0/12, "1/12"), Aim: atMost(1.0/20, "1/20"),
 	})
 	t.add(row{
-		place: placePython, Measure: "Python: run_mod_hook(), 1 KiB state, one after another, p50", Value: milliseconds(hooked.p50()), Number: hooked.p50().Seconds(),
+		position: rowPython, Measure: "Python: run_mod_hook(), 1 KiB state, back to back, p50", Value: milliseconds(hooked.p50()), Number: hooked.p50().Seconds(),
 		Ratio: over(hooked.p50(), base), Must: atMost(1.0/40, "1/40"), Aim: atMost(1.0/80, "1/80"),
 	})
 	t.add(row{
-		place: placePythonMore, Measure: "Python: a subprocess per call with preexec_fn, p50", Value: milliseconds(child.p50()), Number: child.p50().Seconds(),
+		position: rowPythonMore, Measure: "Python: a subprocess per call with preexec_fn, p50", Value: milliseconds(child.p50()), Number: child.p50().Seconds(),
 		Ratio: over(child.p50(), base), Note: "(limits alone)",
 	})
-	other := row{place: placePythonMore, Measure: "Python: the same with RestrictedPython in it, p50", Value: "not installed"}
+	other := row{position: rowPythonMore, Measure: "Python: the same with RestrictedPython in it, p50", Value: "not installed"}
 	if rival != "" {
 		other.Value, other.Number, other.Ratio, other.Note = milliseconds(restricted.p50()), restricted.p50().Seconds(), over(restricted.p50(), base), "(limits and language rules)"
 	}

@@ -12,7 +12,7 @@ import time
 
 import cordon
 
-PACKAGES = sys.argv[1]  # with RestrictedPython; empty without
+PACKAGES = sys.argv[1]  # the directory with RestrictedPython, or empty
 
 CODE = "import math\nx = 40\nprint(math.floor(x + 2.5))"
 

@@ -12,16 +12,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The paces of a service. At the steady one, processors and caches stay awake;
-// at the slow one much of a run's time goes into waking them. The pool has time
-// to refill at both.
+// The paces of a service. At the steady pace, processors and caches stay warm; at the slow
+// one, much of a run's time goes into waking processors and filling caches. The pool has
+// time to refill at both.
 const (
 	steady = time.Second / 300
 	slow   = time.Second / 100
 )
 
-// subprocess is what people write without a sandbox: one process a run, JSON
-// in and out.
+// subprocess is what people write without a sandbox: one process per run, JSON in and out.
 const subprocess = `import json, sys
 context = json.load(sys.stdin)
 script = "result = context['a'] + 1"
@@ -34,7 +33,7 @@ var (
 	wantWarm    = "42"
 )
 
-// starts measures everything that is a matter of milliseconds.
+// starts measures everything that takes milliseconds.
 func (b *bench) starts(ctx context.Context, t *table) error {
 	var plain, child, bwrap, cold, warm, paced, fresh, ruled, chased samples
 	rounds := b.few(20, 2)
@@ -76,58 +75,58 @@ func (b *bench) starts(ctx context.Context, t *table) error {
 	}
 
 	base := plain.p50()
-	t.add(row{place: placePlain, Measure: "plain python3 -I -S -c pass, p50", Value: milliseconds(base), Number: base.Seconds(), Ratio: 1})
+	t.add(row{position: rowPlain, Measure: "plain python3 -I -S -c pass, p50", Value: milliseconds(base), Number: base.Seconds(), Ratio: 1})
 	t.add(row{
-		place: placeWarm, Measure: "warm Runner.Run, 100 runs/s, p50", Value: milliseconds(paced.p50()), Number: paced.p50().Seconds(),
+		position: rowWarm, Measure: "warm Runner.Run, 100 runs/s, p50", Value: milliseconds(paced.p50()), Number: paced.p50().Seconds(),
 		Ratio: over(paced.p50(), base), Must: atMost(1.0/25, "1/25"), Aim: atMost(1.0/60, "1/60"),
 	})
 	t.add(row{
-		place: placeSteady, Measure: "warm Runner.Run, 100 runs/s, never the same script, p50", Value: milliseconds(fresh.p50()), Number: fresh.p50().Seconds(),
+		position: rowSteady, Measure: "warm Runner.Run, 100 runs/s, a new script each time, p50", Value: milliseconds(fresh.p50()), Number: fresh.p50().Seconds(),
 		Ratio: over(fresh.p50(), base),
 	})
 	t.add(row{
-		place: placeSteady, Measure: "warm Runner.Run, restricted, 100 runs/s, p50", Value: milliseconds(ruled.p50()), Number: ruled.p50().Seconds(),
+		position: rowSteady, Measure: "warm Runner.Run, restricted, 100 runs/s, p50", Value: milliseconds(ruled.p50()), Number: ruled.p50().Seconds(),
 		Ratio: over(ruled.p50(), base),
 	})
 	t.add(row{
-		place: placeSteady, Measure: "warm Runner.Run, 300 runs/s, p50", Value: milliseconds(warm.p50()), Number: warm.p50().Seconds(),
+		position: rowSteady, Measure: "warm Runner.Run, 300 runs/s, p50", Value: milliseconds(warm.p50()), Number: warm.p50().Seconds(),
 		Ratio: over(warm.p50(), base),
 	})
 	t.add(row{
-		place: placePaced, Measure: fmt.Sprintf("the same, 100 runs/s, p99 of %d", len(paced)), Value: milliseconds(paced.p99()), Number: paced.p99().Seconds(),
+		position: rowPaced, Measure: fmt.Sprintf("the same, 100 runs/s, p99 of %d", len(paced)), Value: milliseconds(paced.p99()), Number: paced.p99().Seconds(),
 		Ratio: over(paced.p99(), base), Must: atMost(1.0/8, "1/8"), Aim: atMost(1.0/20, "1/20"),
 	})
 	t.add(row{
-		place: placeBackToBack, Measure: "Runner.Run, one after another without pause, p50", Value: milliseconds(chased.p50()),
+		position: rowBackToBack, Measure: "Runner.Run, back to back, p50", Value: milliseconds(chased.p50()),
 		Number: chased.p50().Seconds(), Ratio: over(chased.p50(), base),
 	})
 	t.add(row{
-		place: placeSubprocess, Measure: "a plain subprocess per run, JSON in and out, p50", Value: milliseconds(child.p50()),
+		position: rowSubprocess, Measure: "a plain subprocess per run, JSON in and out, p50", Value: milliseconds(child.p50()),
 		Number: child.p50().Seconds(), Ratio: over(child.p50(), base),
 	})
 	if len(bwrap) > 0 {
 		t.add(row{
-			place: placeBubblewrap, Measure: "bubblewrap with Python, p50", Value: milliseconds(bwrap.p50()),
+			position: rowBubblewrap, Measure: "bubblewrap with Python, p50", Value: milliseconds(bwrap.p50()),
 			Number: bwrap.p50().Seconds(), Ratio: over(bwrap.p50(), base),
 		})
 	} else {
-		t.add(row{place: placeBubblewrap, Measure: "bubblewrap with Python, p50", Value: "not installed"})
+		t.add(row{position: rowBubblewrap, Measure: "bubblewrap with Python, p50", Value: "not installed"})
 	}
 	if len(cold) > 0 {
 		t.add(row{
-			place: placeCold, Measure: "cordon run -c pass from cold, p50", Value: milliseconds(cold.p50()), Number: cold.p50().Seconds(),
+			position: rowCold, Measure: "cordon run -c pass from a cold start, p50", Value: milliseconds(cold.p50()), Number: cold.p50().Seconds(),
 			Ratio: over(cold.p50(), base), Must: atMost(2, "2 ×"), Aim: atMost(1.3, "1.3 ×"),
 		})
 	} else {
-		t.add(row{place: placeCold, Measure: "cordon run -c pass from cold, p50", Value: "no -cordon given"})
+		t.add(row{position: rowCold, Measure: "cordon run -c pass from a cold start, p50", Value: "no -cordon given"})
 	}
 	return nil
 }
 
 func (b *bench) plainLine() []string { return []string{b.python, "-I", "-S", "-c", "pass"} }
 
-// coldLine leaves the interpreter to cordon to find, as a user would: to find
-// it is part of a cold start.
+// coldLine lets cordon find the interpreter, as a user would: the search is part of a cold
+// start.
 func (b *bench) coldLine() []string {
 	switch {
 	case b.cordon == "":
@@ -145,8 +144,8 @@ func appendIf(head []string, tail ...string) []string {
 	return append(head[:len(head):len(head)], tail...)
 }
 
-// startTurn is ten starts. There is one before them that does not count: the
-// files of the last one's turn fill the caches.
+// startTurn makes ten starts, after one that does not count: the caches hold the files of
+// the turn before.
 func startTurn(ctx context.Context, into *samples, line []string, stdin, want string) error {
 	for i := range 11 {
 		d, err := start(ctx, line, stdin, want)
@@ -164,8 +163,8 @@ func startTurn(ctx context.Context, into *samples, line []string, stdin, want st
 func start(ctx context.Context, line []string, stdin, want string) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	var out, problem bytes.Buffer
-	// Pipes and their readers only where they are needed: a plain start must
-	// not pay for them.
+	// Use pipes and their readers only if they are needed: a plain start must not pay
+	// for them.
 	if want != "" {
 		cmd.Stdin, cmd.Stdout = strings.NewReader(stdin), &out
 	}
@@ -175,7 +174,7 @@ func start(ctx context.Context, line []string, stdin, want string) (time.Duratio
 	if err != nil {
 		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 		cmd.Stdin, cmd.Stderr = strings.NewReader(stdin), &problem
-		_ = cmd.Run() // once more, for what it says
+		_ = cmd.Run() // once more, for its error output
 		return 0, fmt.Errorf("%s: %w: %s", strings.Join(line, " "), err, bytes.TrimSpace(problem.Bytes()))
 	}
 	if out.String() != want {
@@ -200,8 +199,8 @@ func (b *bench) paced(ctx context.Context, into *samples, n int, pace time.Durat
 	return nil
 }
 
-// backToBack shows what a lone caller in a hurry sees: what was made ahead is used
-// up, and each run waits for the next.
+// backToBack measures a single caller without pauses: it uses up the workers that were forked
+// ahead, and then each run waits for a fork.
 func (b *bench) backToBack(ctx context.Context, into *samples, n int, once func(context.Context) (time.Duration, error)) error {
 	for range n {
 		d, err := once(ctx)
@@ -215,7 +214,7 @@ func (b *bench) backToBack(ctx context.Context, into *samples, n int, once func(
 
 func (b *bench) warm(ctx context.Context) (time.Duration, error) { return b.timed(ctx, warmRequest) }
 
-// another is warm for a script that has not come before, and is compiled.
+// another is warm with a new script, which has to be compiled.
 func (b *bench) another(ctx context.Context) (time.Duration, error) {
 	b.scripts++
 	req := warmRequest
@@ -223,7 +222,7 @@ func (b *bench) another(ctx context.Context) (time.Duration, error) {
 	return b.timed(ctx, req)
 }
 
-// ruled is warm by the language rules, on top of all the walls.
+// ruled is warm under the language rules, behind all the walls.
 func (b *bench) ruled(ctx context.Context) (time.Duration, error) {
 	req := warmRequest
 	req.Script.Restricted = true
@@ -237,7 +236,7 @@ func (b *bench) timed(ctx context.Context, req run.Request) (time.Duration, erro
 	return d, errors.Join(err, wants(result, wantWarm))
 }
 
-// wants holds a result against its value: a fast wrong answer is none.
+// wants checks the value of a result: a fast wrong answer does not count.
 func wants(result run.Result, value string) error {
 	if string(result.Value) != value {
 		return fmt.Errorf("%s: result %s, %s", result.Outcome, result.Value, result.Error)
@@ -245,6 +244,6 @@ func wants(result run.Result, value string) error {
 	return nil
 }
 
-// waitForRefill gives the pool time to refill, so that its forks are not counted against
-// the measure that comes next.
+// waitForRefill gives the pool time to refill, so that its forks do not slow the next
+// measure.
 func waitForRefill() { time.Sleep(100 * time.Millisecond) }

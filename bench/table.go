@@ -12,13 +12,13 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// table is what a bench prints, and what -json writes.
+// table is what the bench prints, and what -json writes.
 type table struct {
 	Machine string   `json:"machine"`
 	Python  string   `json:"python"`
 	Go      string   `json:"go"`
 	Walls   []string `json:"walls"`
-	// Judged is false for a smoke test: too few rounds to hold against anybody.
+	// Judged is false for a smoke test, which has too few rounds.
 	Judged bool  `json:"judged"`
 	Rows   []row `json:"rows"`
 }
@@ -29,21 +29,21 @@ type row struct {
 	Value   string `json:"value"`
 	// Number is the value in seconds, bytes or runs a second.
 	Number float64 `json:"number"`
-	// Ratio is to the plain measure of the same run; 0 where there is none.
+	// Ratio is to the plain measure of the same run; 0 if there is none.
 	Ratio float64 `json:"ratio,omitempty"`
-	// Must and Aim are the promises; without a Must the row is there to compare.
+	// Must and Aim are the promises; a row without Must is only for comparison.
 	Must promise `json:"must,omitzero"`
 	Aim  promise `json:"aim,omitzero"`
 	Note string  `json:"note,omitempty"`
 
-	place int // in the table, which is not the order of measuring
+	position int // in the table, which is not the order of measuring
 }
 
 // promise bounds a row, on its ratio or on its value.
 type promise struct {
 	AtMost  float64 `json:"at_most,omitempty"`
 	AtLeast float64 `json:"at_least,omitempty"`
-	// Text is how it is written in SPECIFICATION.md.
+	// Text is the promise as SPECIFICATION.md has it.
 	Text string `json:"text"`
 	// OnValue compares Number instead of Ratio.
 	OnValue bool `json:"on_value,omitempty"`
@@ -60,48 +60,48 @@ func (p promise) kept(r row) bool {
 func atMost(x float64, text string) promise  { return promise{AtMost: x, Text: "≤ " + text} }
 func atLeast(x float64, text string) promise { return promise{AtLeast: x, Text: "≥ " + text} }
 
-// The places of the rows: the promises in the order of SPECIFICATION.md, then
-// what they are compared with.
+// The positions of the rows: the promises in the order of SPECIFICATION.md, then the rows
+// for comparison.
 const (
-	placeWarm = iota
-	placePaced
-	placeThroughput
-	placeProcessor
-	placeMemory
-	placeCold
-	placeHook
-	placeHookRival
-	placeHookRate
-	placeHookAlone
-	placeLanguage
-	placeCommand
-	placeColdCommand
-	placeProxy
-	placeWasm
-	placeHTTP
-	placeMCP
-	placePython
-	placeSteady
-	placeBackToBack
-	placeHookMore
-	placeCommandMore
-	placePythonMore
-	placePlain
-	placeSubprocess
-	placeBubblewrap
-	placeRestrictedPython
-	placePlainThroughput
-	placeZygote
-	placeTuning
+	rowWarm = iota
+	rowPaced
+	rowThroughput
+	rowProcessor
+	rowMemory
+	rowCold
+	rowHook
+	rowHookRival
+	rowHookRate
+	rowHookAlone
+	rowLanguage
+	rowCommand
+	rowColdCommand
+	rowProxy
+	rowWasm
+	rowHTTP
+	rowMCP
+	rowPython
+	rowSteady
+	rowBackToBack
+	rowHookMore
+	rowCommandMore
+	rowPythonMore
+	rowPlain
+	rowSubprocess
+	rowBubblewrap
+	rowRestrictedPython
+	rowPlainThroughput
+	rowZygote
+	rowTuning
 )
 
 func (t *table) add(r row) { t.Rows = append(t.Rows, r) }
 
 func (t *table) sort() {
-	slices.SortStableFunc(t.Rows, func(a, b row) int { return cmp.Compare(a.place, b.place) })
+	slices.SortStableFunc(t.Rows, func(a, b row) int { return cmp.Compare(a.position, b.position) })
 }
 
-// verdict is empty for a row that promises nothing.
+// verdict is empty for a row without a promise.
 func (t *table) verdict(r row) string {
 	switch {
 	case r.Must == promise{} || !t.Judged:
@@ -109,7 +109,7 @@ func (t *table) verdict(r row) string {
 	case !r.Must.kept(r):
 		return "MISSES"
 	case r.Aim != promise{} && !r.Aim.kept(r):
-		return "ok, not the aim"
+		return "ok, misses the aim"
 	}
 	return "ok"
 }
@@ -121,7 +121,7 @@ func (t *table) missed() bool {
 func (t *table) write(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n%s, %s\n%s\n\n", t.Machine, t.Python, t.Go, strings.Join(t.Walls, "; "))
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "measure\tvalue\tto plain\tmust\taim\tverdict")
+	fmt.Fprintln(tw, "measure\tvalue\tvs plain\tmust\taim\tverdict")
 	for _, r := range t.Rows {
 		fmt.Fprintln(tw, strings.Join([]string{
 			r.Measure, r.Value, ratioText(r.Ratio), r.Must.Text, r.Aim.Text, strings.TrimSpace(t.verdict(r) + " " + r.Note),
@@ -130,11 +130,11 @@ func (t *table) write(w io.Writer) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\nThe best peer claims 1.44 ms p50 and 10.5 ms p99 for a warm run, on two cores of its own.")
+	_, err := fmt.Fprintln(w, "\nThe fastest comparable sandbox claims 1.44 ms p50 and 10.5 ms p99 for a warm run, on its own two-core machine.")
 	return err
 }
 
-// ratioText writes what is smaller as a fraction, as the promises are written.
+// ratioText writes small ratios as fractions, as the promises are written.
 func ratioText(x float64) string {
 	switch {
 	case x == 0:
@@ -151,11 +151,10 @@ func milliseconds(d time.Duration) string {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.2f MiB", float64(n)/float64(policy.MiB)) }
 
-// samples are durations of one thing, done many times.
+// samples are the durations of one repeated measurement.
 type samples []time.Duration
 
-// at gives the value below which the fraction q of all samples lies, by the
-// nearest rank, so that it is one that was really seen.
+// at returns the quantile q by the nearest rank, so that it is a measured value.
 func (s samples) at(q float64) time.Duration {
 	if len(s) == 0 {
 		return 0
@@ -167,7 +166,7 @@ func (s samples) at(q float64) time.Duration {
 func (s samples) p50() time.Duration { return s.at(0.50) }
 func (s samples) p99() time.Duration { return s.at(0.99) }
 
-// over gives a ratio that is 0, not infinite, where one side is missing.
+// over returns a ratio, or 0 if one side is missing.
 func over(a, b time.Duration) float64 {
 	if b == 0 {
 		return 0

@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// throughput keeps all cores busy, in turns, with walled runs, with calls of a
-// hook and with plain starts.
+// throughput keeps all cores busy, alternating between runs behind walls, calls of a hook
+// and plain starts.
 func (b *bench) throughput(ctx context.Context, t *table) (err error) {
 	hook, err := b.openHook(ctx, policy.TrustPlatform)
 	if err != nil {
@@ -53,15 +53,15 @@ func (b *bench) throughput(ctx context.Context, t *table) (err error) {
 		plain += n / float64(rounds)
 	}
 	t.add(row{
-		place: placeThroughput, Measure: "Runner.Run, all cores, sustained", Value: fmt.Sprintf("%.0f runs/s", walled),
+		position: rowThroughput, Measure: "Runner.Run, all cores, sustained", Value: fmt.Sprintf("%.0f runs/s", walled),
 		Number: walled, Ratio: walled / plain, Must: atLeast(4, "4 ×"), Aim: atLeast(8, "8 ×"),
 	})
 	t.add(row{
-		place: placeHookRate, Measure: "sustained hook calls per second, all cores", Value: fmt.Sprintf("%.0f calls/s", calls),
+		position: rowHookRate, Measure: "sustained hook calls per second, all cores", Value: fmt.Sprintf("%.0f calls/s", calls),
 		Number: calls, Ratio: calls / plain, Must: b.eachCore(7_500), Aim: b.eachCore(20_000),
 	})
 	t.add(row{
-		place: placePlainThroughput, Measure: "plain starts, all cores, back to back", Value: fmt.Sprintf("%.0f starts/s", plain),
+		position: rowPlainThroughput, Measure: "plain starts, all cores, back to back", Value: fmt.Sprintf("%.0f starts/s", plain),
 		Number: plain, Ratio: 1,
 	})
 	return nil
@@ -72,9 +72,8 @@ func (b *bench) eachCore(n int) promise {
 	return promise{AtLeast: float64(n * b.cores), Text: fmt.Sprintf("≥ %d/s", n*b.cores), OnValue: true}
 }
 
-// rate counts how often act is done in a second by twice as many callers as
-// there are cores: some always wait for the kernel. The first fifth is not
-// counted, since the pool is full when it begins.
+// rate counts how often per second act succeeds with two callers per core: some always wait
+// for the kernel. The first fifth is not counted, since the pool is full at the start.
 func (b *bench) rate(window time.Duration, act func() error) (float64, error) {
 	var (
 		count  atomic.Int64
@@ -101,7 +100,7 @@ func (b *bench) rate(window time.Duration, act func() error) (float64, error) {
 	stop.Store(true)
 	group.Wait()
 	if failed == nil && n == 0 {
-		failed = errors.New("nothing was done at all")
+		failed = errors.New("no call finished")
 	}
 	return float64(n) / took.Seconds(), failed
 }

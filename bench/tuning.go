@@ -13,7 +13,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// untuned is a tier without some optimizations, and what it took.
+// untuned is a tier without some optimizations, and its times.
 type untuned struct {
 	name               string
 	without            tuning.Set
@@ -21,7 +21,7 @@ type untuned struct {
 	start, warm, ruled samples
 }
 
-// tuning measures each optimization by leaving it out, and all of them.
+// tuning measures with each optimization turned off, and with all of them turned off.
 func (b *bench) tuning(ctx context.Context, t *table) (err error) {
 	all := []*untuned{{name: "all optimizations"}}
 	for _, one := range tuning.Each() {
@@ -57,7 +57,7 @@ func (b *bench) tuning(ctx context.Context, t *table) (err error) {
 			{"a warm run", u.warm, all[0].warm}, {"a warm restricted run", u.ruled, all[0].ruled}, {"start until the first run", u.start, all[0].start},
 		} {
 			t.add(row{
-				place: placeTuning, Measure: m.name + ", " + u.name, Value: milliseconds(m.is.p50()), Number: m.is.p50().Seconds(),
+				position: rowTuning, Measure: m.name + ", " + u.name, Value: milliseconds(m.is.p50()), Number: m.is.p50().Seconds(),
 				Ratio: over(m.is.p50(), m.whole.p50()), Note: fmt.Sprintf("p99 %s; the ratio is to all optimizations", milliseconds(m.is.p99())),
 			})
 		}
@@ -65,7 +65,7 @@ func (b *bench) tuning(ctx context.Context, t *table) (err error) {
 	return nil
 }
 
-// restart starts the tier, up to the end of its first run.
+// restart starts the tier and runs one script.
 func (u *untuned) restart(ctx context.Context, python string) error {
 	if u.tier != nil {
 		if err := u.tier.Close(); err != nil {
@@ -85,8 +85,8 @@ func (u *untuned) restart(ctx context.Context, python string) error {
 	return nil
 }
 
-// turn runs a few scripts, with pauses in which the pool fills. The first one of each kind
-// is not counted: it warms the caches after the other tiers' turns.
+// turn runs a few scripts, with pauses in which the pool refills. The first of each kind is
+// not counted: it warms the caches after the other tiers' turns.
 func (u *untuned) turn(ctx context.Context) error {
 	for _, restricted := range []bool{false, true} {
 		into := &u.warm

@@ -23,7 +23,7 @@ var (
 	wantInside    = "2"
 )
 
-// wasm measures guests inside of this process: Python, and modules.
+// wasm measures guests inside this process: Python, and modules.
 func (b *bench) wasm(ctx context.Context, t *table) (err error) {
 	p := policy.Policy{Maxima: policy.Limits{CPUTime: 10 * time.Minute, WallTime: 10 * time.Minute}}
 	ahead, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, Tier: policy.TierWasm})
@@ -32,7 +32,7 @@ func (b *bench) wasm(ctx context.Context, t *table) (err error) {
 	}
 	defer func() { err = errors.Join(err, ahead.Close()) }()
 	if _, err := ahead.Run(ctx, insideRequest); run.ClassOf(err) == run.NotFound {
-		t.add(row{place: placeWasm, Measure: "Python on wasm", Value: "not built", Note: "make python-wasm"})
+		t.add(row{position: rowWasm, Measure: "Python on wasm", Value: "not built", Note: "make python-wasm"})
 		return nil
 	}
 	for _, measure := range []func(context.Context, *table, *cordon.Runner, policy.Policy) error{
@@ -55,7 +55,7 @@ func once(runner *cordon.Runner) func(context.Context) (time.Duration, error) {
 	}
 }
 
-// wasmStarts takes interpreters that were made ahead, and ones that were not.
+// wasmStarts measures interpreters that were made ahead, and those made on demand.
 func (b *bench) wasmStarts(ctx context.Context, t *table, ahead *cordon.Runner, p policy.Policy) (err error) {
 	demand, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: p, Tier: policy.TierWasm, OneShot: true})
 	if err != nil {
@@ -101,21 +101,21 @@ func (b *bench) wasmStarts(ctx context.Context, t *table, ahead *cordon.Runner, 
 		{"Python on wasm, made on demand, 100 runs/s, p50", made, 1.0 / 3, "1/3"},
 	} {
 		t.add(row{
-			place: placeWasm, Measure: m.name, Value: milliseconds(m.of.p50()), Number: m.of.p50().Seconds(),
+			position: rowWasm, Measure: m.name, Value: milliseconds(m.of.p50()), Number: m.of.p50().Seconds(),
 			Ratio: over(m.of.p50(), plain.p50()), Must: atMost(m.most, m.words), Note: "(p99 " + milliseconds(m.of.p99()) + ")",
 		})
 	}
 	t.add(row{
-		place: placeWasm, Measure: "a session on wasm, forked, p50", Value: milliseconds(forks.p50()), Number: forks.p50().Seconds(),
+		position: rowWasm, Measure: "a session on wasm, forked, p50", Value: milliseconds(forks.p50()), Number: forks.p50().Seconds(),
 		Ratio: over(forks.p50(), plain.p50()), Note: "(p99 " + milliseconds(forks.p99()) + ")",
 	})
 	return nil
 }
 
-// wasmCores compares what two cores do with what one does.
+// wasmCores compares the throughput of two cores with that of one.
 func (b *bench) wasmCores(ctx context.Context, t *table, ahead *cordon.Runner, _ policy.Policy) error {
 	if b.cores < 2 {
-		t.add(row{place: placeWasm, Measure: "Python on wasm, two cores against one", Value: "there is one"})
+		t.add(row{position: rowWasm, Measure: "Python on wasm, two cores vs one", Value: "only one core"})
 		return nil
 	}
 	window := 2 * time.Second
@@ -139,13 +139,13 @@ func (b *bench) wasmCores(ctx context.Context, t *table, ahead *cordon.Runner, _
 		}
 	}
 	t.add(row{
-		place: placeWasm, Measure: "Python on wasm, two cores against one", Value: fmt.Sprintf("%.0f runs/s", rates[1]), Number: rates[1],
+		position: rowWasm, Measure: "Python on wasm, two cores vs one", Value: fmt.Sprintf("%.0f runs/s", rates[1]), Number: rates[1],
 		Ratio: rates[1] / rates[0], Must: atLeast(1.6, "1.6 ×"),
 	})
 	return nil
 }
 
-// wasmMemory looks at what one more interpreter takes when it has run a small script.
+// wasmMemory measures the memory of one more interpreter after a small script.
 func (b *bench) wasmMemory(ctx context.Context, t *table, ahead *cordon.Runner, _ policy.Policy) (err error) {
 	n := b.few(200, 20)
 	waitForRefill()
@@ -169,13 +169,13 @@ func (b *bench) wasmMemory(ctx context.Context, t *table, ahead *cordon.Runner, 
 	}
 	each := (after - before) / int64(n)
 	t.add(row{
-		place: placeWasm, Measure: fmt.Sprintf("Python on wasm, one more interpreter (%d of them)", n), Value: mebibytes(each), Number: float64(each),
+		position: rowWasm, Measure: fmt.Sprintf("Python on wasm, one more interpreter (%d of them)", n), Value: mebibytes(each), Number: float64(each),
 		Must: promise{AtMost: float64(policy.MiB), Text: "≤ 1 MiB", OnValue: true},
 	})
 	return nil
 }
 
-// wasmModules measures small modules from their instance to their end.
+// wasmModules measures small modules from instantiation to their end.
 func (b *bench) wasmModules(ctx context.Context, t *table, ahead *cordon.Runner, _ policy.Policy) (err error) {
 	directory, err := os.MkdirTemp("", "cordon-bench-")
 	if err != nil {
@@ -198,7 +198,7 @@ func (b *bench) wasmModules(ctx context.Context, t *table, ahead *cordon.Runner,
 		cmd := exec.CommandContext(ctx, m.make[0], append(m.make[1:], out)...)
 		cmd.Env = append(os.Environ(), m.env...)
 		if err := cmd.Run(); err != nil {
-			t.add(row{place: placeWasm, Measure: measure, Value: "not built", Note: err.Error()})
+			t.add(row{position: rowWasm, Measure: measure, Value: "not built", Note: err.Error()})
 			continue
 		}
 		binary, err := os.ReadFile(out)
@@ -219,7 +219,7 @@ func (b *bench) wasmModules(ctx context.Context, t *table, ahead *cordon.Runner,
 			}
 		}
 		t.add(row{
-			place: placeWasm, Measure: measure, Value: fmt.Sprintf("%d µs", took.p50().Microseconds()), Number: took.p50().Seconds(),
+			position: rowWasm, Measure: measure, Value: fmt.Sprintf("%d µs", took.p50().Microseconds()), Number: took.p50().Seconds(),
 			Must: m.must, Note: fmt.Sprintf("(p99 %d µs)", took.p99().Microseconds()),
 		})
 		if err := module.Close(); err != nil {
@@ -273,7 +273,7 @@ func (b *bench) wasmSpeed(ctx context.Context, t *table, ahead *cordon.Runner, _
 			return times{}, "", err
 		}
 		took, value, err := parseTimes(result.Value)
-		// WASI has no clock for the processor; the host has.
+		// WASI has no CPU clock; the host has one.
 		took.cpu = took.wall
 		return took, value, err
 	}
@@ -283,7 +283,7 @@ func (b *bench) wasmSpeed(ctx context.Context, t *table, ahead *cordon.Runner, _
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		r := row{
-			place: placeWasm, Measure: "Python on wasm, time of a long script: " + p.name, Value: fmt.Sprintf("%.3f s", in.wall.Seconds()),
+			position: rowWasm, Measure: "Python on wasm, time of a long script: " + p.name, Value: fmt.Sprintf("%.3f s", in.wall.Seconds()),
 			Number: in.wall.Seconds(), Ratio: over(in.wall, out.wall),
 		}
 		if p.judged {
@@ -294,7 +294,7 @@ func (b *bench) wasmSpeed(ctx context.Context, t *table, ahead *cordon.Runner, _
 	return nil
 }
 
-// wasmCounting shows what it costs that every guest can be stopped.
+// wasmCounting shows the cost of the fuel counters.
 func (b *bench) wasmCounting(ctx context.Context, t *table, _ *cordon.Runner, p policy.Policy) (err error) {
 	var best [2]time.Duration
 	var tiers [2]*wasm.Backend
@@ -306,7 +306,7 @@ func (b *bench) wasmCounting(ctx context.Context, t *table, _ *cordon.Runner, p 
 	}
 	for _, program := range insidePrograms[:4] {
 		best[0], best[1] = time.Hour, time.Hour
-		// More often than elsewhere: the difference is smaller than what neighbours do.
+		// More often than elsewhere: the difference is smaller than the noise of other programs.
 		for range b.few(21, 1) {
 			for i, tier := range tiers {
 				took, err := workOn(ctx, tier, program.work)
@@ -317,14 +317,14 @@ func (b *bench) wasmCounting(ctx context.Context, t *table, _ *cordon.Runner, p 
 			}
 		}
 		t.add(row{
-			place: placeWasm, Measure: "Python on wasm, counted against uncounted: " + program.name, Value: fmt.Sprintf("%.3f s", best[1].Seconds()),
+			position: rowWasm, Measure: "Python on wasm, with counters vs without: " + program.name, Value: fmt.Sprintf("%.3f s", best[1].Seconds()),
 			Number: best[1].Seconds(), Ratio: over(best[1], best[0]), Must: atMost(1.10, "1.10 ×"),
 		})
 	}
 	return nil
 }
 
-// workOn gives the time that a script takes, as it says.
+// workOn returns the time that a script measured.
 func workOn(ctx context.Context, tier *wasm.Backend, source string) (took time.Duration, err error) {
 	job := backend.Job{Request: run.Request{Script: run.Script{Source: source + clock + "result = wall"}}, Limits: policy.DefaultMaxima()}
 	sandbox, err := tier.Open(ctx, job)

@@ -1,6 +1,6 @@
-// Package proc reads from /proc what the measurements need to know about this
-// process and the ones below it. cordon itself says nothing of its workers'
-// pids, and a measurement should not have to believe what it measures.
+// Package proc reads from /proc what the measurements need to know about this process and
+// its descendants. cordon does not report its workers' pids, and a measurement should not
+// trust what it measures.
 package proc
 
 import (
@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Descendants lists the processes below pid, parents before children. Dead
-// ones that nobody has waited for are among them: they are leaks too.
+// Descendants lists the processes below pid, parents before children. It includes zombies:
+// they are leaks, too.
 func Descendants(pid int) ([]int, error) {
 	children, err := tree()
 	if err != nil {
@@ -53,7 +53,7 @@ func tree() (map[int][]int, error) {
 	for _, name := range stats {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // it ended while we looked
+			continue // it has ended
 		}
 		pid, parent, err := parseStat(string(text))
 		if err != nil {
@@ -85,13 +85,13 @@ func PSS(pid int) (int64, error) {
 	return kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:")
 }
 
-// Private is the memory of this process that it shares with nobody.
+// Private is the memory that this process does not share.
 func Private() (int64, error) { return kilobytes("/proc/self/smaps_rollup", "Private_Dirty:") }
 
 // RSS is the resident memory of this process.
 func RSS() (int64, error) { return kilobytes("/proc/self/status", "VmRSS:") }
 
-// kilobytes finds a line such as "Pss:  1234 kB" and gives bytes.
+// kilobytes finds a line such as "Pss:  1234 kB" and returns bytes.
 func kilobytes(file, key string) (int64, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -109,7 +109,7 @@ func kilobytes(file, key string) (int64, error) {
 // Files counts the open descriptors of this process.
 func Files() (int, error) {
 	entries, err := os.ReadDir("/proc/self/fd")
-	// One of them is the directory's own, open while it is read.
+	// One of them is the directory itself, open while it is read.
 	return len(entries) - 1, err
 }
 
@@ -119,8 +119,8 @@ func Mounts() (string, error) {
 	return string(text), err
 }
 
-// Groups lists cgroups beside and below our own whose names begin with prefix,
-// in every hierarchy of either version.
+// Groups lists cgroups next to and below our own whose names start with prefix, in every
+// hierarchy of both versions.
 func Groups(prefix string) ([]string, error) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -148,8 +148,7 @@ func Groups(prefix string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// Machine says where a measurement was taken, since its numbers mean nothing
-// without.
+// Machine describes the machine of a measurement, without which its numbers mean nothing.
 func Machine() string {
 	model := "unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -167,8 +166,8 @@ func Machine() string {
 	return model + ", Linux " + strings.TrimSpace(string(kernel))
 }
 
-// Load is the average number of running processes over the last minute: above
-// the number of cores, measurements are of the neighbours.
+// Load is the average number of running processes over the last minute. Above the number of
+// cores, other programs distort the measurements.
 func Load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

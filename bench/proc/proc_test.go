@@ -27,7 +27,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// A leak check that cannot see a leak is worse than none.
+// The leak checks must see a leak.
 func TestSeesWhatIsThere(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc")
@@ -45,7 +45,7 @@ func TestSeesWhatIsThere(t *testing.T) {
 		t.Errorf("a pipe makes %d descriptors of %d, %v", after, before, err)
 	}
 
-	// cat waits for us, so that it is there when we look.
+	// cat waits for input, so it still runs when we look.
 	cmd := exec.Command("cat")
 	cmd.Stdin = r
 	if err := cmd.Start(); err != nil {

@@ -14,19 +14,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// kind is one way in which a run goes.
+// kind is one kind of run.
 type kind struct {
 	name   string
 	weight int
-	// request is given a number, to tell one run's answer from another's.
+	// request contains a number, to tell one run's answer from another's.
 	request func(n int) run.Request
-	// hook is opened, called with the number and closed, in place of a request.
+	// hook is opened, called with the number and closed, instead of a request.
 	hook string
-	// cancel is how long the caller waits before giving up; 0 means for ever.
+	// cancel is how long the caller waits before giving up; 0 means forever.
 	cancel time.Duration
-	// want are the outcomes that are right; several where two limits race.
+	// want lists the correct outcomes; several if two limits race.
 	want []run.Outcome
-	// check looks at the rest of the result.
+	// check checks the rest of the result.
 	check func(n int, result run.Result) error
 }
 
@@ -41,8 +41,8 @@ func doubled(n int, result run.Result) error {
 	return nil
 }
 
-// kinds cover every way in which a worker can end, since each has a path of
-// its own through the code that cleans up.
+// kinds cover every way in which a worker can end, since each takes a different path
+// through the cleanup code.
 var kinds = []kind{
 	{
 		name: "ok", weight: 50, want: []run.Outcome{run.Succeeded},
@@ -86,7 +86,7 @@ var kinds = []kind{
 		request: script("import time\ntime.sleep(20)"), cancel: 15 * time.Millisecond,
 	},
 	{
-		// At any moment: before it has a worker, while it starts, when it ends.
+		// Canceled at any moment: before it has a worker, while it starts, when it ends.
 		name: "cancelled early", weight: 4, want: []run.Outcome{run.Canceled, run.Succeeded},
 		request: script("result = 1"), cancel: 300 * time.Microsecond,
 	},
@@ -123,7 +123,7 @@ var kinds = []kind{
 	{name: "hook", weight: 5, want: []run.Outcome{run.Succeeded}, check: doubled, hook: "result['output'] = game_state * 2"},
 	{name: "hook that crashes", weight: 2, want: []run.Outcome{run.OutOfMemory}, hook: "x = 'a' * 10**10"},
 	{
-		// Files on its own /tmp and threads that still run when it ends.
+		// Files in its private /tmp, and threads that still run when it ends.
 		name: "leftovers", weight: 4, want: []run.Outcome{run.Succeeded},
 		request: script(`import threading, time
 open('/tmp/left', 'w').write('x' * 100000)
@@ -161,7 +161,7 @@ func (j job) attempt(ctx context.Context, runner *cordon.Runner) (result run.Res
 	return hook.Call(ctx, j.n, nil)
 }
 
-// do runs the job and says what is wrong with its end.
+// do runs the job and returns an error if it ends wrongly.
 func (j job) do(ctx context.Context, runner *cordon.Runner) error {
 	inner := ctx
 	if j.kind.cancel > 0 {
@@ -174,11 +174,11 @@ func (j job) do(ctx context.Context, runner *cordon.Runner) error {
 	case ctx.Err() != nil:
 		return nil // the soak itself was interrupted
 	case err != nil && j.kind.cancel > 0 && errors.Is(err, context.DeadlineExceeded):
-		return nil // gave up while it waited for a worker
+		return nil // the caller gave up while it waited for a worker
 	case err != nil:
 		return err
 	case !slices.Contains(j.kind.want, result.Outcome):
-		return fmt.Errorf("%s (%s), not %v", result.Outcome, result.Error, j.kind.want)
+		return fmt.Errorf("outcome %s (%s), want %v", result.Outcome, result.Error, j.kind.want)
 	case j.kind.check != nil:
 		return j.kind.check(j.n, result)
 	}

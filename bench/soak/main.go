@@ -1,6 +1,6 @@
-// Command soak does many runs of every kind, most of them bad, in one Runner,
-// and looks for what is left: processes, descriptors, goroutines, mounts,
-// cgroups, files, memory. It exits with 1 when anything is.
+// Command soak makes many runs of every kind, most of them bad, in one Runner, and looks for
+// leaks: processes, descriptors, goroutines, mounts, cgroups, files, memory. It exits with 1
+// if it finds any.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 type options struct {
 	runs        int
 	concurrency int
-	batch       int // runs between two looks
+	batch       int // runs between two leak checks
 	seed        uint64
 	python      string
 }
@@ -58,8 +58,8 @@ func soak(ctx context.Context, opts options, out io.Writer) (err error) {
 	if err := adoptOrphans(); err != nil {
 		return err
 	}
-	// A directory of our own, so that a temporary file that stays is seen whatever
-	// its name is.
+	// A private directory, so that every leaked temporary file is found, whatever its
+	// name.
 	scratch, err := os.MkdirTemp("", "soak-")
 	if err != nil {
 		return err
@@ -69,8 +69,8 @@ func soak(ctx context.Context, opts options, out io.Writer) (err error) {
 		return err
 	}
 
-	// The first Runner of a process leaves things that belong to Go (the
-	// poller, threads): what is there after it is the state to come back to.
+	// The first Runner of a process leaves resources of the Go runtime (the poller,
+	// threads). The state after it is the baseline.
 	if err := once(ctx, opts); err != nil {
 		return err
 	}
@@ -118,10 +118,10 @@ func once(ctx context.Context, opts options) error {
 	return errors.Join(err, runner.Close())
 }
 
-// soaker does runs and remembers what came out wrong.
+// soaker makes runs and records wrong results.
 type soaker struct {
 	runner *cordon.Runner
-	random *rand.Rand // used by the dispatcher alone
+	random *rand.Rand // used only by the dispatcher
 
 	done int
 
@@ -130,8 +130,8 @@ type soaker struct {
 	wrong []error
 }
 
-// batch does n runs and returns when all are over, so that a look afterwards
-// sees a Runner at rest.
+// batch makes n runs and returns when all are over, so that a leak check afterwards sees an
+// idle Runner.
 func (s *soaker) batch(ctx context.Context, n, concurrency int) {
 	jobs := make(chan job)
 	var group sync.WaitGroup
@@ -156,13 +156,13 @@ func (s *soaker) batch(ctx context.Context, n, concurrency int) {
 	s.done += n
 }
 
-// flat compares the Runner's own memory after the first batch with that of the
-// last: the first has filled every pool and buffer that there is.
+// flat compares the Runner's own memory after the first batch with that after the last: the
+// first batch has filled every pool and buffer.
 func flat(looks []state) error {
 	if len(looks) < 3 {
 		return nil
 	}
-	const slack = 8 << 20 // the garbage collector's own breath
+	const slack = 8 << 20 // for the garbage collector
 	first, last := looks[0].rss, looks[len(looks)-1].rss
 	least := slices.MinFunc(looks, func(a, b state) int { return int(a.rss - b.rss) }).rss
 	if last > first+first/5+slack && last > least+slack {

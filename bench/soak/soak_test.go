@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// A soak that cannot fail finds nothing.
+// The soak must be able to fail.
 func TestAbove(t *testing.T) {
 	bound := state{processes: 1, files: 2, goroutines: 3, mounts: "m"}
 	if err := bound.above(bound); err != nil {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*state){
-		"2 processes, not 1":    func(s *state) { s.processes++ },
-		"3 descriptors, not 2":  func(s *state) { s.files++ },
-		"4 goroutines, not 3":   func(s *state) { s.goroutines++ },
-		"mount table":           func(s *state) { s.mounts = "n" },
-		"cgroups are left: [g]": func(s *state) { s.groups = []string{"g"} },
-		"files are left: [f]":   func(s *state) { s.scratch = []string{"f"} },
+		"2 processes, want at most 1":   func(s *state) { s.processes++ },
+		"3 descriptors, want at most 2": func(s *state) { s.files++ },
+		"4 goroutines, want at most 3":  func(s *state) { s.goroutines++ },
+		"mount table":                   func(s *state) { s.mounts = "n" },
+		"cgroups are left: [g]":         func(s *state) { s.groups = []string{"g"} },
+		"files are left: [f]":           func(s *state) { s.scratch = []string{"f"} },
 	} {
 		now := bound
 		change(&now)
@@ -46,7 +46,7 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// Each kind comes up, also in a short soak.
+// Each kind occurs, also in a short soak.
 func TestPick(t *testing.T) {
 	random, seen := rand.New(rand.NewPCG(1, 0)), map[string]bool{}
 	for range 1000 {

@@ -30,12 +30,11 @@ func (s state) String() string {
 		s.processes, s.files, s.goroutines, strings.Count(s.mounts, "\n"), len(s.groups), len(s.scratch), float64(s.rss)/(1<<20))
 }
 
-// while is what an open Runner may have more than a closed one: fork servers,
-// the workers that wait, and for each of those descriptors and goroutines. It
-// is a bound against growth; the exact comparison is after Close.
+// while adds what an open Runner may have more than a closed one: fork servers, waiting
+// workers, and descriptors and goroutines for each of them. It is a bound against growth;
+// the exact comparison comes after Close.
 func (s state) while(concurrency int) state {
-	// Of four pools: those that wait, that were just leased, two generations of
-	// servers.
+	// For each of four pools: waiting workers, leased workers, two generations of servers.
 	workers := 3*8 + 2 + concurrency + 8
 	s.processes += workers
 	s.files += 16 * workers
@@ -45,7 +44,7 @@ func (s state) while(concurrency int) state {
 }
 
 func measure(scratch string) (state, error) {
-	// So that memory is what is in use, not what was.
+	// So that only memory in use counts.
 	debug.FreeOSMemory()
 	s := state{goroutines: runtime.NumGoroutine()}
 	var problems [6]error
@@ -53,15 +52,15 @@ func measure(scratch string) (state, error) {
 	s.processes, problems[0] = len(processes), err
 	s.files, problems[1] = proc.Files()
 	s.mounts, problems[2] = proc.Mounts()
-	// Those of other cordons on this machine are not ours to judge.
+	// Cgroups of other cordons on this machine do not count.
 	s.groups, problems[3] = proc.Groups(fmt.Sprintf("cordon-%d-", os.Getpid()))
 	s.rss, problems[4] = proc.RSS()
 	s.scratch, problems[5] = filepath.Glob(filepath.Join(scratch, "*"))
 	return s, errors.Join(problems[:]...)
 }
 
-// awaitBelow measures until nothing is above the bound, since the last workers are buried
-// while the next thing goes on; or says what stays above it.
+// awaitBelow measures until nothing is above the bound, since the last workers are reaped in
+// the background, or returns what stays above it.
 func awaitBelow(scratch string, bound state) (state, error) {
 	pause := time.Millisecond
 	for deadline := time.Now().Add(10 * time.Second); ; {
@@ -88,7 +87,7 @@ func (s state) above(bound state) error {
 		{"goroutines", s.goroutines, bound.goroutines},
 	} {
 		if c.now > c.limit {
-			problems = append(problems, fmt.Errorf("%d %s, not %d", c.now, c.what, c.limit))
+			problems = append(problems, fmt.Errorf("%d %s, want at most %d", c.now, c.what, c.limit))
 		}
 	}
 	if s.mounts != bound.mounts {
