@@ -37,7 +37,7 @@ func render(t *testing.T, args ...string) string {
 	return out
 }
 
-// object is what these tests read of a manifest.
+// object is the part of a manifest that these tests read.
 type object struct {
 	Kind string
 	Spec struct {
@@ -91,7 +91,7 @@ func TestTheManifestsGiveAwayNothing(t *testing.T) {
 	all := objects(t, string(read(t, "kubernetes/cordon.yaml"))+"\n---\n"+string(read(t, "kubernetes/servicemonitor.yaml")))
 	for _, kind := range []string{"Deployment", "Service", "NetworkPolicy", "PodDisruptionBudget", "ServiceMonitor"} {
 		if _, there := all[kind]; !there {
-			t.Errorf("there is no %s", kind)
+			t.Errorf("the chart has no %s", kind)
 		}
 	}
 	safe(t, all["Deployment"])
@@ -109,7 +109,7 @@ func safe(t *testing.T, o object) {
 	case !pod.SecurityContext.RunAsNonRoot || pod.SecurityContext.RunAsUser == 0:
 		t.Error("it may run as root")
 	case s.Privileged, s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation, len(s.Capabilities.Add) > 0, len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL":
-		t.Error("it may have privileges")
+		t.Error("it may gain privileges")
 	case !s.ReadOnlyRootFilesystem:
 		t.Error("it may write to its root")
 	case pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken:
@@ -117,9 +117,9 @@ func safe(t *testing.T, o object) {
 	case c.Startup == nil || c.Liveness == nil || c.Readiness == nil:
 		t.Error("a probe is missing")
 	case c.Resources["requests"]["memory"] == "" || c.Resources["limits"]["memory"] == "":
-		t.Error("its memory has no bound")
+		t.Error("its memory has no limit")
 	case pod.TerminationGrace <= 30:
-		t.Errorf("%d seconds are not enough for the grace time of 30", pod.TerminationGrace)
+		t.Errorf("%d seconds are too short for the grace period of 30", pod.TerminationGrace)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestTheManifestsAreWhatTheChartGives(t *testing.T) {
 		"kubernetes/servicemonitor.yaml": {"--set", "serviceMonitor.enabled=true", "--show-only", "templates/servicemonitor.yaml"},
 	} {
 		if got := render(t, args...); got != string(read(t, name)) {
-			t.Errorf("%s is not what `helm template cordon deploy/%s --namespace cordon --kube-version 1.33.0 %s` gives: write it anew", name, chart, strings.Join(args, " "))
+			t.Errorf("%s is not the output of `helm template cordon deploy/%s --namespace cordon --kube-version 1.33.0 %s`: write it again", name, chart, strings.Join(args, " "))
 		}
 	}
 }
@@ -149,11 +149,11 @@ func TestTheChartWithEverySetting(t *testing.T) {
 	safe(t, deployment)
 	pod := deployment.Spec.Template.Spec
 	if pod.HostUsers == nil || *pod.HostUsers || pod.Containers[0].SecurityContext.ProcMount != "Unmasked" {
-		t.Error("guests have no namespaces, with namespaces: true")
+		t.Error("guests have no namespaces although namespaces is true")
 	}
 	for _, want := range []string{"--policy=/etc/cordon/policy/policy.yaml", "    tier: process", "claimName: kept", "runtimeClassName: gvisor", "key: token", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("no %q in what the chart gives", want)
+			t.Errorf("the chart's output has no %q", want)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
 		"a misspelt value": "replica=3", "no replicas": "replicas=0", "no tokens": "tokensSecret=", "a port that is none": "service.port=99999",
 	} {
 		if out, err := helm(t, "template", "x", chart, "--kube-version", "1.33.0", "--set", set); err == nil {
-			t.Errorf("%s (%s) was taken:\n%.200s", name, set, out)
+			t.Errorf("%s (%s) was accepted:\n%.200s", name, set, out)
 		}
 	}
 }

@@ -1,2 +1,2 @@
-// Package deploy has no code: it is where the tests of the files beside it live.
+// Package deploy has no code. Its tests check the files in this directory.
 package deploy

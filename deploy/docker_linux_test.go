@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// instruction is one of a Dockerfile.
+// instruction is an instruction of a Dockerfile.
 type instruction struct{ word, rest string }
 
 func dockerfile(t *testing.T) (all []instruction) {
@@ -49,22 +49,22 @@ func last(t *testing.T, all []instruction, word string) string {
 	return ""
 }
 
-func TestTheImageIsSmallAndNobodys(t *testing.T) {
+func TestImageIsSmallAndRunsAsNobody(t *testing.T) {
 	all := dockerfile(t)
 	if got := last(t, all, "USER"); got != "65532:65532" {
 		t.Errorf("it runs as %s", got)
 	}
 	if got := last(t, all, "FROM"); !strings.HasSuffix(got, "-slim") {
-		t.Errorf("it is made of %s", got)
+		t.Errorf("its base image is %s", got)
 	}
 	wanted := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(read(t, "../go.mod")))[1]
 	if all[0].word != "FROM" || !strings.HasPrefix(all[0].rest, "golang:"+wanted+"-") {
-		t.Errorf("it is built with %s, and go.mod asks for %s", all[0].rest, wanted)
+		t.Errorf("it is built with %s, and go.mod needs %s", all[0].rest, wanted)
 	}
 	var entry, args []string
 	for word, into := range map[string]*[]string{"ENTRYPOINT": &entry, "CMD": &args} {
 		if err := json.Unmarshal([]byte(last(t, all, word)), into); err != nil {
-			t.Errorf("%s goes through a shell, which would get the signals: %v", word, err)
+			t.Errorf("%s uses a shell, which would get the signals: %v", word, err)
 		}
 	}
 	if copied := last(t, all, "COPY"); len(entry) == 0 || !strings.HasSuffix(copied, filepath.Dir(entry[0])+"/") || !strings.Contains(copied, "/out/cordon /out/cordond ") {
@@ -74,19 +74,19 @@ func TestTheImageIsSmallAndNobodys(t *testing.T) {
 		t.Errorf("%v does not listen on %s", args, port)
 	}
 	if !slices.Contains(args, "--tokens") {
-		t.Error("it listens to everybody, without tokens")
+		t.Error("it listens on all addresses without tokens")
 	}
 }
 
-// The programs as the Dockerfile builds them, run as its user where a container runtime
-// denies namespaces.
+// Runs the programs, built as in the Dockerfile, as its user where a container runtime denies
+// namespaces.
 func TestTheImagesProgramsRunInADefaultContainer(t *testing.T) {
 	hosttest.Slow(t, "long: it builds the program")
 	directory := imageDirectory(t)
 	binary := build(t, directory, "cordon")
 	t.Setenv(binaryVariable, binary)
 	t.Setenv("HOME", directory)
-	t.Setenv("PATH", "/usr/local/bin:/usr/bin:/bin") // as in the image: ours may lead below a home
+	t.Setenv("PATH", "/usr/local/bin:/usr/bin:/bin") // as in the image: the test's PATH may have directories below a home
 	uid := os.Geteuid()
 	if uid == 0 {
 		uid = 65532
@@ -94,7 +94,8 @@ func TestTheImagesProgramsRunInADefaultContainer(t *testing.T) {
 	hosttest.RunDegraded(t, "TestInsideAContainer", uid)
 }
 
-// imageDirectory is for the parts of an image, which its user can read.
+// imageDirectory returns a directory for the parts of an image, which the image's user can
+// read.
 func imageDirectory(t *testing.T) string {
 	t.Helper()
 	directory, err := os.MkdirTemp("", "cordon-image-") // others cannot reach t.TempDir
@@ -133,7 +134,7 @@ func static(t *testing.T, binary string) {
 	}
 	defer func() { _ = file.Close() }()
 	if slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
-		t.Error("the program needs a loader, and so the image's C library")
+		t.Error("the program is not static: it needs a loader and the image's C library")
 	}
 }
 
@@ -161,6 +162,6 @@ func TestInsideAContainer(t *testing.T) {
 		t.Errorf("walls %v", walls)
 	}
 	if walls["userns"].Enforced() {
-		t.Errorf("a namespace is said to stand where none can: %v", walls)
+		t.Errorf("a namespace is reported as enforced where none is possible: %v", walls)
 	}
 }

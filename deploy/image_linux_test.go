@@ -20,10 +20,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// TestTheImageServes builds by hand what the last stage of the Dockerfile has: its user,
-// its directories, its programs, an interpreter. bubblewrap makes a root of it, and inside,
-// where a container runtime's filter denies namespaces, the image's own command has to
-// answer a run.
+// TestTheImageServes builds the parts of the Dockerfile's last stage: its user, its
+// directories, its programs, an interpreter. bubblewrap makes a root from them. Inside, where
+// a container runtime's filter denies namespaces, the image's own command has to answer a
+// run.
 func TestTheImageServes(t *testing.T) {
 	hosttest.Slow(t, "it builds both programs")
 	hosttest.Needs(t, "bwrap")
@@ -39,7 +39,7 @@ func TestTheImageServes(t *testing.T) {
 	}
 	build(t, programs, "cordon")
 	build(t, programs, "cordond")
-	// Beside them what this test needs inside, which its user must be able to read.
+	// Also what this test needs inside; the image's user must be able to read it.
 	copyFile(t, self(t), filepath.Join(directory, "test"))
 	copyFile(t, "docker/Dockerfile", filepath.Join(directory, "docker", "Dockerfile"))
 	secret, hash := token.New()
@@ -47,7 +47,7 @@ func TestTheImageServes(t *testing.T) {
 	if err := os.WriteFile(tokens, fmt.Appendf(nil, "tokens:\n- name: ci\n  sha256: %s\n", hash), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const user = 65532 // TestTheImageIsSmallAndNobodys has it, too
+	const user = 65532 // as in TestImageIsSmallAndRunsAsNobody
 	for _, path := range []string{tokens, state} {
 		if err := os.Chown(path, user, user); err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestTheImageServes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, hosttest.FindProgram("bwrap"), line...)
-	// bubblewrap gives the guest's user the id of its own, so that files are the user's.
+	// bubblewrap maps the image's user to its own id, so the files belong to the user.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS: TestInsideTheImage ") {
@@ -89,7 +89,7 @@ func copyFile(t *testing.T, from, to string) {
 
 const secretVariable = "CORDON_TEST_SECRET"
 
-// self is this program.
+// self returns the path of this program.
 func self(t *testing.T) string {
 	t.Helper()
 	path, err := os.Executable()
@@ -128,7 +128,7 @@ func TestInsideTheImage(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("it never listens: %s", log.String())
+			t.Fatalf("it does not listen: %s", log.String())
 		}
 	}
 	if out, err := exec.CommandContext(t.Context(), healthy[0], healthy[1:]...).CombinedOutput(); err != nil {
@@ -160,7 +160,7 @@ func TestInsideTheImage(t *testing.T) {
 		t.Error(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v: %s", err, log.String())
+		t.Errorf("it exited with %v: %s", err, log.String())
 	}
 }
 

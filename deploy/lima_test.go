@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// lima is what Lima reads of its file, as far as ours says anything: a key that is not
-// here is a mistake of ours, and one of another type an error.
+// lima has the keys of Lima's file that ours uses. An unknown key, or one with another type,
+// is an error.
 type lima struct {
 	MinimumLimaVersion string `yaml:"minimumLimaVersion"`
 	VMType             string `yaml:"vmType"`
@@ -45,12 +45,12 @@ func TestLimaUnderstandsItsFile(t *testing.T) {
 	found := map[string]bool{}
 	for _, image := range l.Images {
 		if !strings.HasPrefix(image.Location, "https://") {
-			t.Errorf("%s does not come by https", image.Location)
+			t.Errorf("%s is not fetched by https", image.Location)
 		}
 		found[image.Arch] = true
 	}
 	if !found["aarch64"] || !found["x86_64"] || len(found) != 2 {
-		t.Errorf("there are images for %v", found)
+		t.Errorf("the images are for %v", found)
 	}
 	if l.MinimumLimaVersion == "" || l.VMType != "vz" || l.CPUs < 1 || !strings.HasSuffix(l.Memory, "GiB") || !strings.HasSuffix(l.Disk, "GiB") {
 		t.Errorf("%+v", l)
@@ -68,14 +68,14 @@ func TestLimaUnderstandsItsFile(t *testing.T) {
 		checkScript(t, p.Script)
 	}
 	if !strings.Contains(l.Message, "cordon doctor") {
-		t.Errorf("it does not say what comes next: %s", l.Message)
+		t.Errorf("the message does not say what to do next: %s", l.Message)
 	}
 }
 
 func checkScript(t *testing.T, script string) {
 	t.Helper()
 	if !strings.HasPrefix(script, "#!/bin/bash\n") {
-		t.Errorf("%.40q does not say what runs it", script)
+		t.Errorf("%.40q has no #! line", script)
 	}
 	hosttest.Needs(t, "bash")
 	cmd := exec.CommandContext(t.Context(), hosttest.FindProgram("bash"), "-n")
@@ -85,14 +85,14 @@ func checkScript(t *testing.T, script string) {
 	}
 }
 
-// The machine is a wall only as long as it has nothing of the Mac.
+// The machine is a wall only if it has no access to the Mac.
 func TestNothingOfTheMacIsInTheMachine(t *testing.T) {
 	var l lima
 	if err := yaml.Unmarshal(read(t, "lima.yaml"), &l); err != nil {
 		t.Fatal(err)
 	}
 	if l.Mounts == nil || len(l.Mounts) != 0 {
-		t.Errorf("mounts are %v; without a list there would be Lima's own, the home directory", l.Mounts)
+		t.Errorf("mounts are %v; without an empty list Lima mounts the home directory", l.Mounts)
 	}
 	last := l.PortForwards[len(l.PortForwards)-1]
 	if !last.Ignore || len(last.GuestPortRange) != 2 || last.GuestPortRange[0] != 1 || last.GuestPortRange[1] != 65535 {
@@ -100,7 +100,7 @@ func TestNothingOfTheMacIsInTheMachine(t *testing.T) {
 	}
 	for _, forward := range l.PortForwards[:len(l.PortForwards)-1] {
 		if forward.HostIP != "127.0.0.1" {
-			t.Errorf("%+v is for everybody", forward)
+			t.Errorf("%+v is open to other hosts", forward)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type noStats struct{}
 
 func (noStats) Stats() observe.Stats { return nil }
 
-// exported are the names that a scrape of the service has.
+// exported are the names of the metrics in a scrape of the service.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
 	m := metrics.New(metrics.Options{
@@ -43,7 +43,7 @@ func exported(t *testing.T) map[string]bool {
 
 var metricName = regexp.MustCompile(`\b(?:sandbox|cordon|process)_[a-z_]+`)
 
-// dashboard is what these tests read of it.
+// dashboard is the part of the dashboard that these tests read.
 type dashboard struct {
 	Title         string
 	UID           string
@@ -82,11 +82,11 @@ func TestEveryMetricThatIsAskedForExists(t *testing.T) {
 	for _, file := range []string{"grafana/cordon.json", "prometheus/rules.yaml", "prometheus/rules_test.yaml", "../docs/operators.md"} {
 		names := metricName.FindAllString(string(read(t, file)), -1)
 		if len(names) == 0 {
-			t.Errorf("%s asks for nothing", file)
+			t.Errorf("%s has no queries", file)
 		}
 		for _, name := range names {
 			if !exists[name] && !exists[name+"_count"] {
-				t.Errorf("%s asks for %s, and the service has no such metric", file, name)
+				t.Errorf("%s queries %s, which is not a metric of the service", file, name)
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func TestEveryMetricOfOursIsOnTheDashboard(t *testing.T) {
 				base = strings.TrimSuffix(base, end)
 			}
 			if !strings.Contains(text, base) {
-				t.Errorf("nobody sees %s", name)
+				t.Errorf("no alert and no panel uses %s", name)
 			}
 		}
 	}
@@ -116,24 +116,24 @@ func TestTheDashboardIsOneForGrafana(t *testing.T) {
 	var taken [][]int // x, y, right, bottom
 	for _, p := range d.Panels {
 		if seen[p.ID] || p.Title == "" {
-			t.Errorf("panel %d %q: an id of its own and a title, please", p.ID, p.Title)
+			t.Errorf("panel %d %q needs a unique id and a title", p.ID, p.Title)
 		}
 		seen[p.ID] = true
 		place := []int{p.GridPos.X, p.GridPos.Y, p.GridPos.X + p.GridPos.W, p.GridPos.Y + p.GridPos.H}
 		if place[2] > 24 || p.GridPos.W <= 0 || p.GridPos.H <= 0 {
-			t.Errorf("%s lies outside: %+v", p.Title, p.GridPos)
+			t.Errorf("%s is outside the grid: %+v", p.Title, p.GridPos)
 		}
 		if slices.ContainsFunc(taken, func(o []int) bool {
 			return place[0] < o[2] && o[0] < place[2] && place[1] < o[3] && o[1] < place[3]
 		}) {
-			t.Errorf("%s lies on another panel", p.Title)
+			t.Errorf("%s overlaps another panel", p.Title)
 		}
 		taken = append(taken, place)
 		if (p.Type == "row") != (len(p.Targets) == 0) {
 			t.Errorf("%s shows nothing", p.Title)
 		}
 		if p.Type == "row" && !strings.HasSuffix(p.Title, "?") {
-			t.Errorf("the row %q is no question", p.Title)
+			t.Errorf("the title of the row %q is not a question", p.Title)
 		}
 	}
 }
@@ -170,11 +170,11 @@ func TestEveryAlertIsTestedAndExplained(t *testing.T) {
 	tests, page := string(read(t, "prometheus/rules_test.yaml")), string(read(t, "../docs/operators.md"))
 	names := regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(read(t, "prometheus/rules.yaml")), -1)
 	if len(names) == 0 {
-		t.Error("there are no alerts")
+		t.Error("the rules have no alerts")
 	}
 	for _, name := range names {
 		if !strings.Contains(tests, "alertname: "+name[1]+"\n        exp_alerts:") {
-			t.Errorf("no test has %s fire", name[1])
+			t.Errorf("no test makes %s fire", name[1])
 		}
 		if !strings.Contains(page, "`"+name[1]+"`") {
 			t.Errorf("docs/operators.md does not say what %s means", name[1])
@@ -189,7 +189,7 @@ func promtool(t *testing.T, args ...string) {
 	}
 }
 
-// tool looks where scripts/setup puts programs, and where a system would.
+// tool finds a program in the directory of scripts/setup, or on the system.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	ours, err := filepath.Abs(filepath.Join("../.cache/bin", name))

@@ -15,7 +15,7 @@ import (
 func TestSystemdUnderstandsTheUnits(t *testing.T) {
 	hosttest.Needs(t, "systemd-analyze")
 	directory := t.TempDir()
-	// It looks for the program, which is not installed here.
+	// systemd-analyze checks that the program exists, and it is not installed here.
 	text := strings.ReplaceAll(string(read(t, "systemd/cordon.service")), "/usr/local/bin/cordon ", "/bin/true ")
 	for name, text := range map[string]string{"cordon.service": text, "cordon.socket": string(read(t, "systemd/cordon.socket"))} {
 		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
@@ -25,13 +25,14 @@ func TestSystemdUnderstandsTheUnits(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), hosttest.FindProgram("systemd-analyze"), "verify", "./cordon.service", "./cordon.socket")
 	cmd.Dir = directory
 	out, err := cmd.CombinedOutput()
-	// systemd before 254 does not know this one, and goes on without it.
+	// systemd before 254 does not know this setting, and ignores it.
 	complaints := regexp.MustCompile(`(?m)^.*Unknown key (name )?'DelegateSubgroup'.*\n`).ReplaceAllString(string(out), "")
 	if err != nil || strings.Contains(complaints, "cordon.") {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, complaints)
 	}
-	// Tenths of its points for what is left open, of ten: most of it is what walls are made
-	// of. One hardening less, and it is above.
+	// The threshold is in tenths of a point, of ten points for everything that is left
+	// open. Most of the rest is what the walls need. With one hardening setting less the
+	// unit is above the threshold.
 	cmd = exec.CommandContext(t.Context(), hosttest.FindProgram("systemd-analyze"), "security", "--offline=true", "--no-pager", "--threshold=48", "./cordon.service")
 	cmd.Dir = directory
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -39,7 +40,7 @@ func TestSystemdUnderstandsTheUnits(t *testing.T) {
 	}
 }
 
-// What would take from the service what it makes walls of.
+// Some settings would take away what the service needs to build walls.
 func TestTheUnitDoesNotStandInTheWayOfWalls(t *testing.T) {
 	text := string(read(t, "systemd/cordon.service"))
 	for _, setting := range []string{

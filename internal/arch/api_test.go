@@ -10,8 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// scripts/api passes with the committed API, and fails with words that help when a name
-// is gone or nothing was recorded.
+// scripts/api passes with the committed API. If a name was removed or nothing is recorded,
+// it fails with a message that says what to do.
 func TestAPIScript(t *testing.T) {
 	hosttest.NeedsExtra(t, hosttest.APIDiff)
 	directory := t.TempDir()
@@ -34,7 +34,7 @@ func TestAPIScript(t *testing.T) {
 	if out, err := check(); err != nil {
 		t.Fatalf("the committed API: %v\n%s", err, out)
 	}
-	// All names of run are gone from policy, as far as apidiff can see.
+	// For apidiff, this removes all names of run from policy.
 	if err := os.Rename(filepath.Join(directory, "run.api"), filepath.Join(directory, "policy.api")); err != nil {
 		t.Fatal(err)
 	}

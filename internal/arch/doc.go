@@ -1,7 +1,7 @@
-// Package arch has no code. Its tests hold the repository to its drawing: which
-// package may import which, what the shipped binary may contain, where unsafe
-// may stand, and that the paths and commands in the documents exist.
+// Package arch has no code. Its tests check the architecture of the repository: which
+// package may import which, what the shipped binaries may link, which files may use unsafe,
+// and whether the paths, tests and commands in the documents exist.
 //
-// The linter (.golangci.yml) says the same of single imports while one types;
-// what only the whole can tell is here.
+// The linter (.golangci.yml) checks single imports in an editor; the checks here need the
+// whole repository.
 package arch

@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// readmeWords is how long the first page may be. Reference material goes to docs/.
+// readmeWords is the longest README.md. Reference material goes to docs/.
 const readmeWords = 900
 
 func TestREADMEIsShort(t *testing.T) {
 	if n := countWords(document(t, "README.md")); n > readmeWords {
-		t.Errorf("README.md has %d words; at most %d: move what is reference material to docs/", n, readmeWords)
+		t.Errorf("README.md has %d words, more than %d: move reference material to docs/", n, readmeWords)
 	}
 }
 
 var letter = regexp.MustCompile(`[\pL\pN]`)
 
-// countWords counts what a reader reads: bars of tables and dashes are no words.
+// countWords counts the words of a text: bars of tables and dashes do not count.
 func countWords(text string) int {
 	n := 0
 	for _, field := range strings.Fields(text) {
@@ -43,7 +43,7 @@ var (
 	notInAnchors = regexp.MustCompile(`[^\pL\pN _-]`)
 )
 
-// anchorsIn gives the anchors of a page's headings, as GitHub makes them.
+// anchorsIn returns the anchors of a page's headings, as GitHub generates them.
 func anchorsIn(text string) map[string]bool {
 	anchors := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {
@@ -53,11 +53,11 @@ func anchorsIn(text string) map[string]bool {
 	return anchors
 }
 
-// withoutCode cuts fenced blocks, where brackets are no links.
+// withoutCode removes fenced blocks, where brackets are not links.
 func withoutCode(text string) string { return fencedBlock.ReplaceAllString(text, "") }
 
-// Links between the documents lead to files and headings that exist, and the index
-// of docs/ names every page.
+// Links between the documents lead to existing files and headings, and the index of docs/
+// lists every page.
 func TestLinksInDocuments(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {

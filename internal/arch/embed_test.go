@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// embedded are the modules that a program links when it imports the root package. The
-// service's are not among them.
+// embedded are the modules that a program links when it imports the root package. They do
+// not include those of the service.
 var embedded = []string{"github.com/tetratelabs/wazero", "golang.org/x/net", "golang.org/x/sys", "golang.org/x/text"}
 
 func TestEmbeddersLinkFewModules(t *testing.T) {
@@ -25,7 +25,7 @@ func TestEmbeddersLinkFewModules(t *testing.T) {
 			}
 			known := slices.IndexFunc(embedded, func(m string) bool { return dep == m || strings.HasPrefix(dep, m+"/") })
 			if known < 0 {
-				t.Errorf("on %s, programs that embed cordon link %s: is it needed there? Then add its module here and to docs/go.md", system, dep)
+				t.Errorf("on %s, programs that embed cordon link %s: remove it, or add its module here and to docs/go.md", system, dep)
 				continue
 			}
 			linked[embedded[known]] = true
@@ -33,7 +33,7 @@ func TestEmbeddersLinkFewModules(t *testing.T) {
 	}
 	for _, m := range embedded {
 		if !linked[m] {
-			t.Errorf("%s is not linked any more: take it from the list here and from docs/go.md", m)
+			t.Errorf("%s is no longer linked: remove it here and from docs/go.md", m)
 		}
 	}
 }

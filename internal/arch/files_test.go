@@ -14,11 +14,10 @@ import (
 	"testing"
 )
 
-// linknames are kept by the Go project for others than itself: go.dev/issue/67401.
+// linknames are names that the Go project keeps for other projects: go.dev/issue/67401.
 var linknames = []string{"syscall.runtime_BeforeFork", "syscall.runtime_AfterFork", "syscall.runtime_AfterForkInChild"}
 
-// The file's name tells the danger: a reviewer looks at *_unsafe.go first, and
-// need not look for it anywhere else.
+// Reviewers look for unsafe code in *_unsafe.go, and must not miss any elsewhere.
 func TestUnsafeIsInItsFiles(t *testing.T) {
 	unsafe := regexp.MustCompile(`_unsafe(_test)?\.go$`)
 	files := 0
@@ -34,7 +33,7 @@ func TestUnsafeIsInItsFiles(t *testing.T) {
 		case imports && !unsafe.MatchString(name):
 			t.Errorf("%s imports unsafe: move that part to a file named *_unsafe.go", name)
 		case !imports && unsafe.MatchString(name):
-			t.Errorf("%s does not import unsafe: the name cries wolf", name)
+			t.Errorf("%s does not import unsafe: rename it", name)
 		}
 		for _, group := range file.Comments {
 			for _, comment := range group.List {
@@ -45,18 +44,14 @@ func TestUnsafeIsInItsFiles(t *testing.T) {
 		}
 	})
 	if files < 50 {
-		t.Fatalf("saw %d Go files only: the walk is wrong", files)
+		t.Fatalf("found only %d Go files: the walk is wrong", files)
 	}
 }
 
-// document reads a file that must be there. While the repository is young it
-// may not be; the CI does not take that for an answer.
+// document reads a file of the checkout.
 func document(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))
-	if os.IsNotExist(err) && os.Getenv("CORDON_REQUIRE_HOST") != "1" {
-		t.Skipf("%s is not written yet", name)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +60,8 @@ func document(t *testing.T, name string) string {
 
 var quoted = regexp.MustCompile("`([^`\n]+)`")
 
-// pathsIn gives what a document writes as a path of this repository: in
-// backquotes, and beginning with a directory or file that is in its root.
+// pathsIn returns the paths of this repository in a document: they are in backquotes, and
+// start with a directory or file of the root.
 func pathsIn(text string, inRoot []string) []string {
 	var paths []string
 	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
@@ -82,8 +77,8 @@ func pathsIn(text string, inRoot []string) []string {
 	return paths
 }
 
-// documents speak of files and tests. The CHANGELOG does so too, but of those of
-// its day.
+// documents name files and tests. The CHANGELOG is not among them: it names those of its
+// time.
 var documents = []string{
 	"docs/README.md", "docs/cli.md", "docs/scripts.md", "docs/policy.md", "docs/hosts.md", "docs/go.md",
 	"docs/architecture.md", "docs/commands.md", "docs/language.md", "docs/python.md", "docs/wasm.md",
@@ -103,7 +98,7 @@ func TestPathsInDocumentsExist(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range pathsIn(document(t, name), inRoot) {
 				if strings.HasPrefix(p, "bin/") || strings.HasPrefix(p, "dist/") || strings.HasPrefix(p, ".cache/") {
-					continue // made, not kept
+					continue // built, not committed
 				}
 				found, err := filepath.Glob(filepath.Join(root, p))
 				if err != nil || len(found) == 0 {
@@ -124,7 +119,7 @@ func TestPathsIn(t *testing.T) {
 
 var testName = regexp.MustCompile(`^(Test|Fuzz|Benchmark)[A-Z]\w*$`)
 
-// testsIn gives the tests that a document names in backquotes.
+// testsIn returns the tests that a document names in backquotes.
 func testsIn(text string) []string {
 	var names []string
 	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
@@ -135,7 +130,7 @@ func testsIn(text string) []string {
 	return names
 }
 
-// A promise whose proof was renamed has no proof.
+// A document must not name a test that was renamed or removed.
 func TestTestsInDocumentsExist(t *testing.T) {
 	there := map[string]bool{}
 	sources(t, "_test.go", func(name string, text []byte) {
@@ -155,12 +150,12 @@ func TestTestsInDocumentsExist(t *testing.T) {
 		for _, test := range testsIn(document(t, name)) {
 			named++
 			if !there[test] {
-				t.Errorf("%s names %s, which is no test", name, test)
+				t.Errorf("%s names %s, which is not a test", name, test)
 			}
 		}
 	}
 	if named < 100 {
-		t.Fatalf("saw %d names of tests only: the look for them is wrong", named)
+		t.Fatalf("found only %d names of tests: the search is wrong", named)
 	}
 }
 
@@ -174,8 +169,8 @@ func TestTestsIn(t *testing.T) {
 
 var goFile = regexp.MustCompile(`(?:^|[\s(])([a-z][a-z0-9_]*\.go)\b`)
 
-// filesIn gives the Go files that a comment names: those of its own directory have
-// no path.
+// filesIn returns the Go files that a comment names without a path: they are in its own
+// directory.
 func filesIn(comment string) []string {
 	var names []string
 	for _, m := range goFile.FindAllStringSubmatch(comment, -1) {
@@ -184,7 +179,7 @@ func filesIn(comment string) []string {
 	return names
 }
 
-// A comment that leads through a package must not lead to a file that is gone.
+// A comment must not name a file that was renamed or removed.
 func TestFilesInCommentsExist(t *testing.T) {
 	named := 0
 	sources(t, ".go", func(name string, text []byte) {
@@ -203,7 +198,7 @@ func TestFilesInCommentsExist(t *testing.T) {
 		}
 	})
 	if named < 20 {
-		t.Fatalf("saw %d names of files only: the look for them is wrong", named)
+		t.Fatalf("found only %d names of files: the search is wrong", named)
 	}
 }
 
@@ -219,7 +214,7 @@ var (
 	command = regexp.MustCompile("(?m)(?:^\\s*(?:\\$ )?|`|&& )make ([a-z][a-z -]*)")
 )
 
-// makeCommands gives the targets that a document tells people to make.
+// makeCommands returns the targets that a document tells people to make.
 func makeCommands(text string) []string {
 	var targets []string
 	for _, m := range command.FindAllStringSubmatch(text, -1) {
@@ -236,20 +231,20 @@ func TestMakeCommandsInDocumentsExist(t *testing.T) {
 	for _, name := range []string{"README.md", "CONTRIBUTING.md", "docs/architecture.md", "SPECIFICATION.md", ".ci/run"} {
 		t.Run(name, func(t *testing.T) {
 			text := document(t, name)
-			// Prose such as "make sure" is at the beginning of a line too.
+			// Prose such as "make sure" can be at the start of a line, too.
 			if path.Ext(name) == ".md" {
 				text = onlyCode(text)
 			}
 			for _, c := range makeCommands(text) {
 				if !slices.Contains(targets, c) {
-					t.Errorf("%s says `make %s`, which is no target of the Makefile", name, c)
+					t.Errorf("%s says `make %s`, which is not a target of the Makefile", name, c)
 				}
 			}
 		})
 	}
 }
 
-// onlyCode leaves fenced blocks and what is in backquotes.
+// onlyCode keeps only fenced blocks and text in backquotes.
 func onlyCode(text string) string {
 	var code strings.Builder
 	fenced := false
@@ -276,26 +271,25 @@ func TestMakeCommands(t *testing.T) {
 	}
 }
 
-// What is in the Makefile's help works: each script that it or the CI calls is
-// there and may be executed.
+// Each script that the Makefile or the CI calls exists and is executable.
 func TestScriptsExist(t *testing.T) {
 	script := regexp.MustCompile(`\bscripts/[a-z-]+`)
 	for _, name := range []string{"Makefile", ".ci/run"} {
 		for _, s := range append(script.FindAllString(document(t, name), -1), ".ci/run") {
 			info, err := os.Stat(filepath.Join(root, s))
 			if err != nil || info.Mode()&0o111 == 0 {
-				t.Errorf("%s calls %s: %v, or it may not be executed", name, s, err)
+				t.Errorf("%s calls %s, which is missing or not executable: %v", name, s, err)
 			}
 		}
 	}
 }
 
-// Each module that go.mod requires by itself has its reason in RATIONALE.md, and no
-// other has one.
+// RATIONALE.md has a reason for each module that go.mod requires directly, and for no
+// other.
 func TestEveryDependencyHasItsReason(t *testing.T) {
 	_, table, found := strings.Cut(document(t, "RATIONALE.md"), "\n## Dependencies\n")
 	if !found {
-		t.Fatal("RATIONALE.md has no part about dependencies")
+		t.Fatal("RATIONALE.md has no section about dependencies")
 	}
 	inCode := regexp.MustCompile("`([^`]+)`")
 	reasons := map[string]bool{}
@@ -309,7 +303,7 @@ func TestEveryDependencyHasItsReason(t *testing.T) {
 	file := document(t, "go.mod")
 	for _, match := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(file, -1) {
 		if !reasons[match[1]] {
-			t.Errorf("%s has no row among the dependencies in RATIONALE.md", match[1])
+			t.Errorf("the dependencies in RATIONALE.md have no row for %s", match[1])
 		}
 	}
 	for name := range reasons {

@@ -16,22 +16,22 @@ import (
 
 const module = "github.com/cordon-sandbox/cordon"
 
-// root is the checkout, seen from this package's directory.
+// root is the path of the checkout from this package's directory.
 const root = "../.."
 
-// listed is what these tests read of `go list -json`.
+// listed is the part of `go list -json` that these tests use.
 type listed struct {
 	ImportPath   string
 	Name         string
 	Standard     bool
-	Imports      []string // of the package itself, without its tests
+	Imports      []string // of the package without its tests
 	TestImports  []string
 	XTestImports []string
-	Deps         []string // all that it links
+	Deps         []string // all packages that it links
 }
 
-// systems are the ones that cordon is built for: a banned import must not hide
-// in a file for another one.
+// systems are those that cordon is built for: a banned import must not hide in a file for
+// another system.
 var systems = []string{"linux", "darwin", "windows"}
 
 var packages = sync.OnceValues(func() (map[string][]listed, error) {
@@ -61,7 +61,7 @@ var packages = sync.OnceValues(func() (map[string][]listed, error) {
 	return all, nil
 })
 
-// each calls f for every package on every system, ours and others'.
+// each calls f for every package on every system, including those of other modules.
 func each(t *testing.T, f func(system string, p listed)) {
 	t.Helper()
 	all, err := packages()
@@ -75,8 +75,7 @@ func each(t *testing.T, f func(system string, p listed)) {
 	}
 }
 
-// local gives the name of a package of ours inside the module, "." for its
-// root.
+// local returns the path of a package inside this module, "." for its root.
 func local(importPath string) (name string, ours bool) {
 	if importPath == module {
 		return ".", true
@@ -89,16 +88,16 @@ func isOrBelow(p, directory string) bool {
 	return p == directory || strings.HasPrefix(p, directory+"/")
 }
 
-const slow = "every start of cordon would pay for it: the service is a program of its own"
+const slow = "every start of cordon would pay for it: the service is a separate program"
 
-// links are what a program must not contain, and why not.
+// links are the packages that a program must not link, and why.
 var links = []struct{ program, banned, why string }{
 	{"cmd/cordon", "gvisor.dev/gvisor", "filters are compiled ahead and embedded; the compiler costs 4 MB and every start of the jail's child"},
 	{"cmd/cordon", "testing", "it registers flags and shows that test code is shipped"},
 	{"cmd/cordon", "pgregory.net/rapid", "it is for tests"},
 	{"cmd/cordon", "github.com/google/go-cmp", "it is for tests"},
 	{"cmd/cordon", "go.uber.org/goleak", "it is for tests"},
-	{"cmd/cordon", "net/http/pprof", "it puts handlers onto the default mux, where everybody who can connect may use them"},
+	{"cmd/cordon", "net/http/pprof", "it adds handlers to the default mux, where every client may use them"},
 	{"cmd/cordon", "plugin", "the binary is static"},
 	{"cmd/cordon", "github.com/modelcontextprotocol/go-sdk", slow},
 	{"cmd/cordon", "github.com/danielgtaylor/huma", slow},
@@ -107,7 +106,7 @@ var links = []struct{ program, banned, why string }{
 	{"cmd/cordon", "github.com/coreos/go-systemd", "systemd starts the service"},
 	{"cmd/cordond", "gvisor.dev/gvisor", "filters are compiled ahead and embedded"},
 	{"cmd/cordond", "testing", "it registers flags and shows that test code is shipped"},
-	{"cmd/cordond", "net/http/pprof", "it puts handlers onto the default mux, where everybody who can connect may use them"},
+	{"cmd/cordond", "net/http/pprof", "it adds handlers to the default mux, where every client may use them"},
 	{"cmd/cordond", "plugin", "the binary is static"},
 	{".", "github.com/spf13", "embedders have their own command line"},
 	{".", "gvisor.dev/gvisor", "embedders would link a kernel"},
@@ -143,24 +142,24 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// homes are the modules that have one place only, and why.
+// homes are the modules that only some packages may import, and why.
 var homes = []struct {
 	imported string
 	home     []string
 	why      string
 	tests    bool // whether tests may import it anywhere
 }{
-	{"gvisor.dev/gvisor", []string{"internal/seccomp/compile", "internal/seccomp/gen"}, "its API has no promise: one file of ours knows it", true},
-	{"github.com/spf13/cobra", []string{"cmd", "internal/cli"}, "flags are one frontend's business", false},
-	{"go.yaml.in/yaml", []string{"internal/policyfile"}, "one reader gives every error its line", true},
-	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "one tier's engine", true},
-	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "one frontend's protocol", true},
-	{"github.com/coreos/go-systemd", []string{"cmd/cordond"}, "one program is started by systemd", true},
-	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}, "one frontend's document", true},
-	{"github.com/getkin/kin-openapi", nil, "for tests: it judges the document that we make", true},
-	{"github.com/prometheus", []string{"internal/metrics"}, "observers stand outside", true},
-	{"golang.org/x/time", []string{"internal/admission"}, "one place says whose turn it is", false},
-	{"go.opentelemetry.io", []string{"internal/tracing"}, "observers stand outside", true},
+	{"gvisor.dev/gvisor", []string{"internal/seccomp/compile", "internal/seccomp/gen"}, "its API is not stable: only one file of ours uses it", true},
+	{"github.com/spf13/cobra", []string{"cmd", "internal/cli"}, "only one frontend has flags", false},
+	{"go.yaml.in/yaml", []string{"internal/policyfile"}, "one reader reports every error with its line", true},
+	{"github.com/tetratelabs/wazero", []string{"internal/backend/wasm"}, "it is the engine of one tier", true},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpserver"}, "it is the protocol of one frontend", true},
+	{"github.com/coreos/go-systemd", []string{"cmd/cordond"}, "systemd starts one program", true},
+	{"github.com/danielgtaylor/huma", []string{"internal/httpapi"}, "it makes the document of one frontend", true},
+	{"github.com/getkin/kin-openapi", nil, "it is for tests: it checks the document", true},
+	{"github.com/prometheus", []string{"internal/metrics"}, "only observers use it", true},
+	{"golang.org/x/time", []string{"internal/admission"}, "one package decides whose turn it is", false},
+	{"go.opentelemetry.io", []string{"internal/tracing"}, "only observers use it", true},
 	{"testing", []string{"internal/hosttest", "internal/backend/backendtest", "internal/cli/clitest"}, "test code stays in tests", true},
 	{"C", nil, "cordon is one static binary", false},
 }
@@ -184,8 +183,8 @@ func TestHomes(t *testing.T) {
 	})
 }
 
-// layers, the outermost first. A package imports from layers below its own,
-// never from beside it. A new package has to be put into one.
+// layers are listed from the top. A package imports only from layers below its own. Every
+// package is in a layer.
 var layers = [][]string{
 	{"cmd/cordon", "cmd/cordond", "bench", "bench/soak", "compat", "compat/newest", "deploy", "internal/backend/jail/containtest", "internal/backend/jail/toolstest", "internal/wine", "python", "scripts/testreport"},
 	{"internal/cli/clitest"},
@@ -217,7 +216,7 @@ func layerOf(name string) int {
 	return slices.IndexFunc(layers, func(layer []string) bool { return slices.Contains(layer, name) })
 }
 
-// A layer that names what does not exist is a plan that nobody reads.
+// Every package in a layer exists.
 func TestLayersExist(t *testing.T) {
 	there := map[string]bool{}
 	each(t, func(_ string, p listed) {
@@ -228,33 +227,34 @@ func TestLayersExist(t *testing.T) {
 	for _, layer := range layers {
 		for _, name := range layer {
 			if !there[name] {
-				t.Errorf("%s is in a layer, and is no package", name)
+				t.Errorf("%s is in a layer, but is not a package", name)
 			}
 		}
 	}
 }
 
-func TestArrowsGoDown(t *testing.T) {
+func TestPackagesImportLowerLayers(t *testing.T) {
 	each(t, func(system string, p listed) {
 		from, ours := local(p.ImportPath)
 		if !ours {
 			return
 		}
 		if layerOf(from) < 0 {
-			t.Errorf("%s is in no layer: put it into one, in internal/arch and docs/architecture.md", from)
+			t.Errorf("%s is in no layer: add it to one, in internal/arch and docs/architecture.md", from)
 			return
 		}
 		for _, imported := range p.Imports {
 			to, ours := local(imported)
 			if ours && layerOf(to) >= 0 && layerOf(to) <= layerOf(from) {
-				t.Errorf("%s imports %s on %s: arrows go down only", from, to, system)
+				t.Errorf("%s imports %s on %s, which is not in a lower layer", from, to, system)
 			}
 		}
 	})
 }
 
-// leaves are what every frontend and every user of the API imports: they bring
-// next to nothing with them. A host's name has one spelling only in ASCII.
+// leaves are packages that every frontend and every user of the API imports, so they import
+// almost nothing. policy needs idna, because only in ASCII does a host name have one
+// spelling.
 var leaves = map[string][]string{
 	"policy":     {"internal/millis", "internal/text", "golang.org/x/net/idna"},
 	"run":        {"internal/text", "policy"},
@@ -274,13 +274,13 @@ func TestLeaves(t *testing.T) {
 				continue
 			}
 			if ours || strings.Contains(strings.Split(imported, "/")[0], ".") {
-				t.Errorf("%s imports %s on %s: it may import the standard library and %v, because everybody imports it", name, imported, system, allowed)
+				t.Errorf("%s imports %s on %s: it may import only the standard library and %v, because every program imports it", name, imported, system, allowed)
 			}
 		}
 	})
 }
 
-// helpers of tests must not find their way into anything that is shipped.
+// No shipped package imports test helpers.
 func TestTestHelpersStayInTests(t *testing.T) {
 	helpers := []string{"internal/hosttest", "internal/backend/backendtest", "internal/cli/clitest"}
 	each(t, func(system string, p listed) {
@@ -290,15 +290,15 @@ func TestTestHelpersStayInTests(t *testing.T) {
 		}
 		for _, imported := range p.Imports {
 			if to, _ := local(imported); slices.Contains(helpers, to) {
-				t.Errorf("%s imports %s on %s outside of its tests", p.ImportPath, to, system)
+				t.Errorf("%s imports %s on %s outside its tests", p.ImportPath, to, system)
 			}
 		}
 	})
 }
 
-// sources calls f for each file of the checkout whose name ends in suffix,
-// with its path from the root. That these tests open all files themselves has
-// a use: go test sees it, and does not answer from its cache after a change.
+// sources calls f for each file of the checkout whose name ends in suffix, with its path
+// from the root. Because these tests open all files, go test notices changes and does not
+// use its cache.
 func sources(t *testing.T, suffix string, f func(name string, text []byte)) {
 	t.Helper()
 	checkout := os.DirFS(root)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// creators may make files by themselves, and why. A path that ends in / has all
-// below it.
+// creators are the files that may create files directly, and why. A path that ends in /
+// includes everything below it.
 var creators = map[string]string{
 	"internal/newfile/newfile.go":     "it is the one place",
 	"internal/attack/":                "canaries, in a directory that was made for them",
@@ -26,8 +26,8 @@ var creators = map[string]string{
 	"compat/":                         "a developer's desk",
 }
 
-// TestFilesAreMadeInOnePlace: os.WriteFile and its like write through whatever
-// link somebody has put at the name.
+// TestFilesAreMadeInOnePlace finds calls of os.WriteFile and similar functions, which write
+// through a link that a guest may have planted at the name.
 func TestFilesAreMadeInOnePlace(t *testing.T) {
 	sources(t, ".go", func(name string, text []byte) {
 		if strings.HasSuffix(name, "_test.go") || creators[name] != "" {

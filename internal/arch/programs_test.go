@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// toolchain are programs of ours that run at a developer's desk, not at a user's.
+// toolchain are programs of ours that only developers run.
 var toolchain = []string{"bench/", "compat/", "internal/confine/gen/", "internal/seccomp/gen/", "internal/zygote/gen/", "scripts/testreport/"}
 
-// TestProgramsAreFoundInOnePlace: a search along PATH may find what a guest has
-// put into its workspace. internal/hostpath passes over that; os/exec does not,
-// also where it searches without being asked: exec.Command("bwrap").
+// TestProgramsAreFoundInOnePlace finds searches along PATH, which may find a program that a
+// guest has put into its workspace. internal/hostpath skips those; os/exec does not, even
+// in exec.Command("bwrap"), which searches implicitly.
 func TestProgramsAreFoundInOnePlace(t *testing.T) {
 	const why = "a guest may have put it there: hostpath.FindProgram passes over what guests could write"
 	sources(t, ".go", func(name string, text []byte) {
@@ -43,8 +43,8 @@ func TestProgramsAreFoundInOnePlace(t *testing.T) {
 	})
 }
 
-// searchedProgram gives the program of exec.Command or exec.CommandContext if it
-// is written as a name that they would look for.
+// searchedProgram returns the program of exec.Command or exec.CommandContext if it is a name
+// that they would search for.
 func searchedProgram(call *ast.CallExpr) (program string, searched bool) {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || !isName(f.X, "exec") {

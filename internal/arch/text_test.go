@@ -7,7 +7,8 @@ import (
 )
 
 // textFunctions make text printable or cut it between characters. Only internal/text uses
-// them, so that a fix of either reaches every message; these files need them for more.
+// them, so that a fix reaches every message. The files listed here need them for something
+// else.
 var textFunctions = []string{"utf8.RuneStart", "strings.ToValidUTF8", "unicode.IsPrint", "strconv.IsPrint", "strconv.QuoteRune"}
 
 var textElsewhere = map[string]string{
@@ -33,7 +34,7 @@ func TestTextIsCutInOnePackage(t *testing.T) {
 	})
 	for name := range textElsewhere {
 		if !used[name] {
-			t.Errorf("%s is an exception and needs none", name)
+			t.Errorf("the exception for %s is not needed", name)
 		}
 	}
 }

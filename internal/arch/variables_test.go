@@ -9,14 +9,13 @@ import (
 	"testing"
 )
 
-// variables are the exported variables that public packages may have, and why
-// nobody can weaken a wall by setting one.
+// variables are the exported variables that public packages may have, and why setting one
+// cannot weaken a wall.
 var variables = map[string]string{}
 
-// Any code in a program can set an exported variable of any package, from an init
-// that nobody reads: policy.DefaultRequired = nil took the default walls away from
-// every Runner of the program. What others may know is a constant, or a function
-// that gives a new value each time.
+// Any code in a program can set an exported variable of any package, in an init that nobody
+// reads: policy.DefaultRequired = nil removed the default walls of every Runner of the
+// program. So public packages export constants, and functions that return a new value.
 func TestNoExportedVariables(t *testing.T) {
 	seen := 0
 	for _, dir := range []string{".", "policy", "run"} {
@@ -36,13 +35,13 @@ func TestNoExportedVariables(t *testing.T) {
 			for _, variable := range exportedVariables(file) {
 				full := file.Name.Name + "." + variable
 				if variables[full] == "" {
-					t.Errorf("%s is a variable that any package can set: make it a constant, or a function that gives a copy", full)
+					t.Errorf("%s is a variable that any package can set: make it a constant, or a function that returns a copy", full)
 				}
 			}
 		}
 	}
 	if seen < 30 {
-		t.Errorf("saw %d files only: the walk is wrong", seen)
+		t.Errorf("found only %d files: the walk is wrong", seen)
 	}
 }
 
@@ -61,7 +60,7 @@ func exportedVariables(file *ast.File) (names []string) {
 	return names
 }
 
-// The test above must see what it is for.
+// The test above must find exported variables.
 func TestExportedVariablesAreSeen(t *testing.T) {
 	const text = "package p\n\nvar Plain = 1\n\nvar (\n\tList, hidden = []int{1}, 2\n\tErr error\n)\n\nconst Fixed = 1\n\nfunc F() { var Local int; _ = Local }\n"
 	file, err := parser.ParseFile(token.NewFileSet(), "p.go", text, parser.SkipObjectResolution)

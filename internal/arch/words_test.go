@@ -17,14 +17,14 @@ import (
 // this table.
 type wordRule struct {
 	name    string
-	hints   []string       // lower case; text without any of them is not searched, which is slow
-	find    *regexp.Regexp // in text where identifiers are split into their words
-	ignore  *regexp.Regexp // ordinary English that find matches too; nil: nothing
-	below   []string       // the directories that the rule is for; nil: all
+	hints   []string       // lower case; text without any of them is skipped, because find is slow
+	find    *regexp.Regexp // matched against text whose identifiers are split into words
+	ignore  *regexp.Regexp // ordinary English that find also matches; nil: nothing
+	below   []string       // the directories that the rule applies to; nil: all
 	instead string
 }
 
-// wordRules are matched against lines as plainLines gives them.
+// wordRules are matched against lines as plain returns them.
 var wordRules = []wordRule{
 	{name: "door", hints: []string{"door"}, find: regexp.MustCompile(`(?i)\bdoors?\b`), instead: "frontend"},
 	{name: "road", hints: []string{"road"}, find: regexp.MustCompile(`(?i)\broads?\b`), instead: "path"},
@@ -50,8 +50,8 @@ var wordRules = []wordRule{
 	{name: "his", hints: []string{"he ", "his", "him", "whom"}, find: regexp.MustCompile(`\b(?i:he|his|him|whom)\b`), instead: "their, its, or the noun"},
 }
 
-// wordExceptions are files, or phrases on a line, that may have such words. An
-// exception that nothing needs is an error.
+// wordExceptions are files, or phrases on a line, that may have such words. An unneeded
+// exception is an error.
 var wordExceptions = []struct{ file, phrase, why string }{
 	{"internal/arch/words_test.go", "", "the list itself"},
 	{"CONTRIBUTING.md", "| frontend, path, sandbox", "the list for people"},
@@ -92,12 +92,12 @@ func TestPlainWords(t *testing.T) {
 type wordFinding struct {
 	rule   wordRule
 	number int    // of the line
-	line   string // as it is written
+	line   string // as written
 	text   string
 }
 
-// findWords matches the rules against each line, together with the next: phrases go
-// on there.
+// findWords matches the rules against each line together with the next, where a phrase may
+// continue.
 func findWords(file string, text []byte) []wordFinding {
 	var found []wordFinding
 	rules := rulesFor(file, bytes.ToLower(text))
@@ -120,7 +120,7 @@ func findWords(file string, text []byte) []wordFinding {
 			}
 			rest := words + " " + next
 			if rule.ignore != nil {
-				// Blanks of the same length: positions stay what they are.
+				// Blanks of the same length keep the positions.
 				rest = rule.ignore.ReplaceAllStringFunc(rest, func(s string) string { return strings.Repeat(" ", len(s)) })
 			}
 			for _, at := range rule.find.FindAllStringIndex(rest, -1) {
@@ -133,7 +133,7 @@ func findWords(file string, text []byte) []wordFinding {
 	return found
 }
 
-// rulesFor gives the rules that can find something in a file.
+// rulesFor returns the rules that can find something in a file.
 func rulesFor(file string, lower []byte) []wordRule {
 	var rules []wordRule
 	for _, rule := range wordRules {
@@ -153,8 +153,7 @@ var (
 	acronym = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
 )
 
-// plain gives a line without what marks it as a comment, and with identifiers split
-// into their words.
+// plain returns a line without its comment marker, and with identifiers split into words.
 func plain(line string) string {
 	line = marker.ReplaceAllString(line, "")
 	line = acronym.ReplaceAllString(camel.ReplaceAllString(line, "$1 $2"), "$1 $2")
@@ -170,8 +169,8 @@ func wordException(file, line string) int {
 	return -1
 }
 
-// texts calls f for each text file of the checkout. It walks, since a checkout need
-// not be a repository of git's, and leaves out what .gitignore does.
+// texts calls f for each text file of the checkout. It walks the directories, since the
+// checkout need not be a git repository, and skips what .gitignore lists.
 func texts(t *testing.T, f func(name string, text []byte)) {
 	t.Helper()
 	checkout := os.DirFS(root)
