@@ -87,7 +87,7 @@ func objects(t *testing.T, text string) map[string]object {
 	}
 }
 
-func TestTheManifestsGiveAwayNothing(t *testing.T) {
+func TestManifestsAreHardened(t *testing.T) {
 	all := objects(t, string(read(t, "kubernetes/cordon.yaml"))+"\n---\n"+string(read(t, "kubernetes/servicemonitor.yaml")))
 	for _, kind := range []string{"Deployment", "Service", "NetworkPolicy", "PodDisruptionBudget", "ServiceMonitor"} {
 		if _, there := all[kind]; !there {
@@ -123,13 +123,13 @@ func safe(t *testing.T, o object) {
 	}
 }
 
-func TestTheChartLints(t *testing.T) {
+func TestChartLints(t *testing.T) {
 	if out, err := helm(t, "lint", "--strict", "--kube-version", "1.33.0", chart); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-func TestTheManifestsAreWhatTheChartGives(t *testing.T) {
+func TestManifestsMatchTheChart(t *testing.T) {
 	for name, args := range map[string][]string{
 		"kubernetes/cordon.yaml":         nil,
 		"kubernetes/servicemonitor.yaml": {"--set", "serviceMonitor.enabled=true", "--show-only", "templates/servicemonitor.yaml"},
@@ -140,7 +140,7 @@ func TestTheManifestsAreWhatTheChartGives(t *testing.T) {
 	}
 }
 
-func TestTheChartWithEverySetting(t *testing.T) {
+func TestChartWithEverySetting(t *testing.T) {
 	text := render(t, "--set", "namespaces=true,runtimeClassName=gvisor,serviceMonitor.enabled=true,serviceMonitor.tokenSecret=scrape,audit.existingClaim=kept",
 		"--set-json", `env=[{"name":"OTEL_EXPORTER_OTLP_ENDPOINT","value":"http://collector:4318"}]`,
 		"--set-json", `nodeSelector={"disk":"ssd"}`, "--set-string", "policy=tier: process")
@@ -158,7 +158,7 @@ func TestTheChartWithEverySetting(t *testing.T) {
 	}
 }
 
-func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestChartRefusesUnknownSettings(t *testing.T) {
 	for name, set := range map[string]string{
 		"a misspelt value": "replica=3", "no replicas": "replicas=0", "no tokens": "tokensSecret=", "a port that is none": "service.port=99999",
 	} {

@@ -91,7 +91,7 @@ func TestTheImagesProgramsRunInADefaultContainer(t *testing.T) {
 	if uid == 0 {
 		uid = 65532
 	}
-	hosttest.RunDegraded(t, "TestInsideAContainer", uid)
+	hosttest.RunDegraded(t, "TestRunsInsideAContainer", uid)
 }
 
 // imageDirectory returns a directory for the parts of an image, which the image's user can
@@ -138,7 +138,7 @@ func static(t *testing.T, binary string) {
 	}
 }
 
-func TestInsideAContainer(t *testing.T) {
+func TestRunsInsideAContainer(t *testing.T) {
 	if !hosttest.Degraded() {
 		t.Skip("runs inside of TestTheImagesProgramsRunInADefaultContainer")
 	}

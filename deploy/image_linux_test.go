@@ -20,11 +20,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// TestTheImageServes builds the parts of the Dockerfile's last stage: its user, its
+// TestImageServes builds the parts of the Dockerfile's last stage: its user, its
 // directories, its programs, an interpreter. bubblewrap makes a root from them. Inside, where
 // a container runtime's filter denies namespaces, the image's own command has to answer a
 // run.
-func TestTheImageServes(t *testing.T) {
+func TestImageServes(t *testing.T) {
 	hosttest.Slow(t, "it builds both programs")
 	hosttest.Needs(t, "bwrap")
 	if os.Geteuid() != 0 {
@@ -101,7 +101,7 @@ func self(t *testing.T) string {
 
 func TestInsideTheImage(t *testing.T) {
 	if !hosttest.Degraded() || os.Getenv(secretVariable) == "" {
-		t.Skip("runs inside of TestTheImageServes")
+		t.Skip("runs inside of TestImageServes")
 	}
 	t.Chdir("/") // where the Dockerfile is
 	all := dockerfile(t)

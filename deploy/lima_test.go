@@ -35,7 +35,7 @@ type lima struct {
 	Message   string
 }
 
-func TestLimaUnderstandsItsFile(t *testing.T) {
+func TestLimaFileIsValid(t *testing.T) {
 	decoder := yaml.NewDecoder(bytes.NewReader(read(t, "lima.yaml")))
 	decoder.KnownFields(true)
 	var l lima
@@ -86,7 +86,7 @@ func checkScript(t *testing.T, script string) {
 }
 
 // The machine is a wall only if it has no access to the Mac.
-func TestNothingOfTheMacIsInTheMachine(t *testing.T) {
+func TestLimaMountsNothingOfTheMac(t *testing.T) {
 	var l lima
 	if err := yaml.Unmarshal(read(t, "lima.yaml"), &l); err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
-func TestEveryMetricThatIsAskedForExists(t *testing.T) {
+func TestQueriedMetricsExist(t *testing.T) {
 	exists := exported(t)
 	for _, file := range []string{"grafana/cordon.json", "prometheus/rules.yaml", "prometheus/rules_test.yaml", "../docs/operators.md"} {
 		names := metricName.FindAllString(string(read(t, file)), -1)
@@ -92,7 +92,7 @@ func TestEveryMetricThatIsAskedForExists(t *testing.T) {
 	}
 }
 
-func TestEveryMetricOfOursIsOnTheDashboard(t *testing.T) {
+func TestDashboardShowsEveryMetric(t *testing.T) {
 	text := string(read(t, "grafana/cordon.json"))
 	for name := range exported(t) {
 		if strings.HasPrefix(name, "sandbox_") || strings.HasPrefix(name, "cordon_") {
@@ -107,7 +107,7 @@ func TestEveryMetricOfOursIsOnTheDashboard(t *testing.T) {
 	}
 }
 
-func TestTheDashboardIsOneForGrafana(t *testing.T) {
+func TestDashboardIsValid(t *testing.T) {
 	d := readDashboard(t)
 	if d.Title == "" || d.UID == "" || d.SchemaVersion < 38 {
 		t.Errorf("title %q, uid %q, schema %d", d.Title, d.UID, d.SchemaVersion)
@@ -138,7 +138,7 @@ func TestTheDashboardIsOneForGrafana(t *testing.T) {
 	}
 }
 
-func TestPromtoolReadsEveryExpressionOfTheDashboard(t *testing.T) {
+func TestDashboardExpressionsAreValid(t *testing.T) {
 	type rule struct {
 		Record string `yaml:"record"`
 		Expr   string `yaml:"expr"`
@@ -161,7 +161,7 @@ func TestPromtoolReadsEveryExpressionOfTheDashboard(t *testing.T) {
 	promtool(t, "check", "rules", file)
 }
 
-func TestAlertsFireOnWhatTheyAreFor(t *testing.T) {
+func TestAlertsFireForTheirCause(t *testing.T) {
 	promtool(t, "check", "rules", "prometheus/rules.yaml")
 	promtool(t, "test", "rules", "prometheus/rules_test.yaml")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-func TestSystemdUnderstandsTheUnits(t *testing.T) {
+func TestUnitsAreValid(t *testing.T) {
 	hosttest.Needs(t, "systemd-analyze")
 	directory := t.TempDir()
 	// systemd-analyze checks that the program exists, and it is not installed here.
@@ -41,7 +41,7 @@ func TestSystemdUnderstandsTheUnits(t *testing.T) {
 }
 
 // Some settings would take away what the service needs to build walls.
-func TestTheUnitDoesNotStandInTheWayOfWalls(t *testing.T) {
+func TestUnitDoesNotBlockWalls(t *testing.T) {
 	text := string(read(t, "systemd/cordon.service"))
 	for _, setting := range []string{
 		"RestrictNamespaces", "PrivateUsers", "SystemCallFilter", "ProtectProc", "ProcSubset", "ProtectKernelTunables", "ProtectKernelLogs",
