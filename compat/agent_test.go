@@ -14,12 +14,12 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// humanEval has 164 problems with solutions and tests; scripts/setup brings it.
+// humanEval has 164 problems with solutions and tests; scripts/setup downloads it.
 const humanEval = "../.cache/human-eval/HumanEval.jsonl.gz"
 
 var agentPolicy = policy.Policy{Language: policy.Language{Preset: policy.LanguageAgent}}
 
-// TestHumanEval runs each solution of HumanEval with its tests, by the rules of the
+// TestHumanEval runs each solution of HumanEval with its tests, under the rules of the
 // preset agent.
 func TestHumanEval(t *testing.T) {
 	file, err := os.Open(humanEval)
@@ -68,7 +68,7 @@ func TestHumanEval(t *testing.T) {
 	}
 }
 
-// TestRestrictedInput: a restricted script reads the stdin of its request.
+// A restricted script reads the stdin of its request.
 func TestRestrictedInput(t *testing.T) {
 	const add = "first = input('a? ')\nsecond = input()\ntry: input()\nexcept EOFError as e: third = str(e)\nresult = [first, second, third]"
 	const lines = "import sys\nfirst = input()\nresult = [first, [line.strip() for line in sys.stdin]]"
@@ -92,8 +92,7 @@ func TestRestrictedInput(t *testing.T) {
 	}
 }
 
-// TestPresetOfThePolicy: the operator chooses what restricted scripts go by, and the
-// Result says it.
+// The operator chooses the preset of restricted scripts, and the Result names it.
 func TestPresetOfThePolicy(t *testing.T) {
 	for _, p := range mainPythons(t) {
 		for preset, want := range map[policy.LanguagePreset]run.Outcome{"": run.Refused, policy.LanguageStandard: run.Refused, policy.LanguageAgent: run.Succeeded} {

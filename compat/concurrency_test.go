@@ -56,8 +56,8 @@ async def main():
         return [t.result() for t in tasks], "late"
 result = asyncio.run(main())
 `},
-	// to_thread asks for os.cpu_count()+4 threads and wakes the loop through
-	// its socket pair.
+	// to_thread needs os.cpu_count()+4 threads and wakes the loop through its socket
+	// pair.
 	script{name: "to_thread", result: `[1, 2, 3]`, source: `
 import asyncio, time
 def slow(n):
@@ -138,8 +138,8 @@ from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(8) as pool:
     result = list(pool.map(lambda n: n * n, range(8)))
 `},
-	// The threads that were started wait for those that were not: a thread too
-	// few is a run that hangs, so it gets less than the default's 30 s.
+	// The started threads wait for those that could not start: with one thread too few
+	// the run hangs, so its time limit is below the default of 30 s.
 	script{name: "8 at once", limits: policy.Limits{WallTime: 10 * time.Second}, result: `8`, source: `
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -173,7 +173,7 @@ for name in "abc":
     t.start(); t.join()
 result = [seen, hasattr(local, "name")]
 `},
-	// A daemon thread must not keep the run from ending.
+	// A daemon thread must not prevent the end of the run.
 	script{name: "daemon", result: `"done"`, source: `
 import threading
 threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -228,7 +228,7 @@ for t in threads: t.start()
 for t in threads: t.join()
 result = len(passed)
 `},
-	// A limit on threads at once is none on threads one after the other.
+	// The limit applies to threads that exist at the same time.
 	script{name: "many in turn", limits: policy.Limits{Threads: 4}, result: `200`, source: `
 import threading
 result = 0

@@ -27,17 +27,17 @@ import (
 //	#: name
 //	#: what it is, in a sentence
 //	#: since 3.11        (or "until 3.11"; or "escaped text": \r stands for CR)
-//	#: preset agent      (of the language rules, where it is not standard)
-//	#: rule metaclass    (of a refusal: which rule speaks; "before it runs" if it must)
+//	#: preset agent      (of the language rules, if it is not standard)
+//	#: rule metaclass    (for a refusal: which rule refuses; "before it runs" if it must)
 //	…the script…
 //	#= {"expected": "result"}
 const corpora = "../internal/language/testdata"
 
-// newestClaimed is the last minor version for which the attempts say that they
-// work in a plain interpreter.
+// newestClaimed is the last minor version on which the attempts claim to work in a plain
+// interpreter.
 const newestClaimed = 13
 
-// What the corpora must have.
+// The minimum sizes of the corpora.
 const (
 	fewestAttempts = 100
 	fewestBenign   = 60
@@ -54,7 +54,7 @@ type cell struct {
 	preset       policy.LanguagePreset
 }
 
-// underPreset gives a Runner for each preset that the cells go by.
+// underPreset returns a Runner for each preset of the cells.
 func underPreset(t *testing.T, p python, cells []cell) func(cell) tierRunner {
 	t.Helper()
 	runners := map[policy.LanguagePreset]tierRunner{}
@@ -82,14 +82,14 @@ func readCorpus(t *testing.T, name string, fewest int) []cell {
 		}
 		for _, c := range parseCells(t, file, string(text)) {
 			if seen[c.name] {
-				t.Errorf("%s: a second cell is called %s", file, c.name)
+				t.Errorf("%s: two cells are called %s", file, c.name)
 			}
 			seen[c.name] = true
 			cells = append(cells, c)
 		}
 	}
 	if len(cells) < fewest {
-		t.Errorf("%d cells in %s, at least %d are wanted", len(cells), name, fewest)
+		t.Errorf("%d cells in %s, want at least %d", len(cells), name, fewest)
 	}
 	return cells
 }
@@ -133,7 +133,7 @@ func parseCells(t *testing.T, file, text string) []cell {
 
 var escapes = regexp.MustCompile(`\\(x[0-9a-f]{2}|u[0-9a-f]{4}|[rnftv\\])`)
 
-// unescaped reads what Python's strings and Go's have in common.
+// unescaped reads the escapes that Python and Go strings share.
 func unescaped(line string) string {
 	return escapes.ReplaceAllStringFunc(line, func(escape string) string {
 		r, _, _, err := strconv.UnquoteChar(escape, 0)
@@ -156,10 +156,9 @@ func readVersion(t *testing.T, file, comment, prefix string, into *int) {
 	*into = n
 }
 
-// TestAttempts tries what the language rules are for, on every CPython: each
-// attempt is refused, raises, or does not get what it wants. And each one works
-// in a plain interpreter, in one of them at least: an attempt that never works
-// shows nothing.
+// TestAttempts tries to break the language rules, on every CPython: each attempt is refused,
+// raises, or gains nothing. Each one works in at least one plain interpreter: an attempt that
+// never works shows nothing.
 func TestAttempts(t *testing.T) {
 	cells := readCorpus(t, "attempts", fewestAttempts)
 	potent := map[string]bool{}
@@ -194,8 +193,8 @@ func testAttempts(t *testing.T, p python, cells []cell) {
 	t.Logf("%d attempts, %d refused before they ran", len(cells), refused.Load())
 }
 
-// checkPotency checks that an attempt works on the interpreters that it names: on most of
-// them, because a single one may have been fixed since.
+// checkPotency checks that an attempt works on most of the interpreters that it names: a
+// single one may have been fixed since.
 func checkPotency(t *testing.T, cells []cell, potent map[string]bool) {
 	claimed, weak := 0, 0
 	all := pythons(t)
@@ -209,20 +208,19 @@ func checkPotency(t *testing.T, cells []cell, potent map[string]bool) {
 		}
 		weak++
 		if len(fitting) >= 3 {
-			t.Errorf("%s does not work without the rules either", c.name)
+			t.Errorf("%s does not work even without the rules", c.name)
 		}
 	}
 	if weak > claimed/20 {
-		t.Errorf("%d of %d attempts do not work without the rules either", weak, claimed)
+		t.Errorf("%d of %d attempts do not work even without the rules", weak, claimed)
 	}
 }
 
 //go:embed testdata/working.py
 var workingProgram string
 
-// workingAttempts adds the names of the cells that do what they say where
-// nothing is in their way: they are run as files are, each in a process of its
-// own.
+// workingAttempts adds the names of the cells that succeed without the rules: they run like
+// files, each in its own process.
 func workingAttempts(t *testing.T, p python, cells []cell, working map[string]bool) {
 	t.Helper()
 	scripts := map[string]string{}
@@ -250,9 +248,8 @@ func workingAttempts(t *testing.T, p python, cells []cell, working map[string]bo
 	}
 }
 
-// TestRefusals has each rule speak for itself: what one refuses, another would
-// often stop from doing harm, so that nobody would miss it. All that the page on
-// the rules names are among them.
+// TestRefusals tests each rule alone: another rule would often stop the same attempt, and
+// hide that this one is missing. The cells cover every rule on the page about the rules.
 func TestRefusals(t *testing.T) {
 	cells := readCorpus(t, "refusals", fewestRefusals)
 	all := pythons(t)
@@ -295,7 +292,7 @@ func testRefusals(t *testing.T, p python, cells []cell) {
 	})
 }
 
-// rulesOn gives the rules in the first column of the page's table of them.
+// rulesOn returns the rules in the first column of the page's table.
 func rulesOn(page string) (rules []string) {
 	_, table, _ := strings.Cut(page, "\n| rule | refuses |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
@@ -308,8 +305,7 @@ func rulesOn(page string) (rules []string) {
 	return rules
 }
 
-// TestWallsBehind tries the walls that no script comes to, because others stand
-// in front of them.
+// TestWallsBehind tests the checks that no script reaches, because others come first.
 func TestWallsBehind(t *testing.T) {
 	for _, p := range pythons(t) {
 		out, err := exec.CommandContext(t.Context(), p.Path, "-I", corpora+"/behind.py", rulesFile(t)).CombinedOutput()
@@ -319,7 +315,7 @@ func TestWallsBehind(t *testing.T) {
 	}
 }
 
-// rulesFile writes the rules as one program, for interpreters outside of a sandbox.
+// rulesFile writes the rules as one program, for interpreters outside a sandbox.
 func rulesFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rules.py")
@@ -329,7 +325,7 @@ func rulesFile(t *testing.T) string {
 	return path
 }
 
-// TestBenign runs ordinary code by the rules.
+// TestBenign runs ordinary code under the rules.
 func TestBenign(t *testing.T) {
 	cells := readCorpus(t, "benign", fewestBenign)
 	for _, p := range mainPythons(t) {
@@ -357,7 +353,7 @@ func testBenign(t *testing.T, p python, cells []cell) {
 	})
 }
 
-// eachCell runs those that the interpreter can have, some at a time.
+// eachCell runs the cells that this interpreter supports, several at a time.
 func eachCell(t *testing.T, p python, cells []cell, try func(cell) error) {
 	var running sync.WaitGroup
 	places := make(chan struct{}, 4)

@@ -32,13 +32,13 @@ type suiteModule struct {
 	name    string
 	short   bool              // in the short set
 	long    bool              // with CORDON_TEST_LONG=1 only
-	strict  bool              // what is listed must fail
-	atLeast int               // so many tests must have been run
+	strict  bool              // listed tests must fail
+	atLeast int               // the least number of tests that must run
 	fails   map[string]string // test, or Class.*, → why
-	leftOut []string          // what would end the whole module
+	leftOut []string          // tests that would end the whole module
 }
 
-// Nobody knows better what CPython needs from a kernel than its own tests.
+// CPython's own tests need everything that CPython needs from a kernel.
 func TestCPythonSuite(t *testing.T) {
 	modules, err := parseSuite(cpythonList)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestCPythonSuite(t *testing.T) {
 	limits := policy.Limits{
 		WallTime: 2 * time.Minute, CPUTime: 2 * time.Minute,
 		Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB,
-		OpenFiles: 512, Threads: 128, // what is tested here is the walls, not these limits
+		OpenFiles: 512, Threads: 128, // this tests the walls, not these limits
 	}
 	r := newRunner(t, policy.Policy{Python: p.Found, Limits: limits, Maxima: limits, Preload: []string{}})
 	for _, m := range modules {
@@ -70,8 +70,8 @@ func TestCPythonSuite(t *testing.T) {
 	}
 }
 
-// suitePython gives the first interpreter that has its tests installed, or the
-// one that CORDON_TEST_SUITE belongs to.
+// suitePython returns the first interpreter that has its tests installed, or that of
+// CORDON_TEST_SUITE.
 func suitePython(t *testing.T) python {
 	suite := os.Getenv("CORDON_TEST_SUITE")
 	for _, p := range pythons(t) {
@@ -84,8 +84,8 @@ func suitePython(t *testing.T) python {
 	return python{}
 }
 
-// run gives what differs from the list. path is where the tests are, if not in the
-// standard library.
+// run returns the differences from the list. path is the directory of the tests if they are
+// not in the standard library.
 func (m suiteModule) run(t *testing.T, r runner, path string) (differences []string) {
 	res, err := r.Run(t.Context(), run.Request{
 		Script: run.Script{Source: cpythonRunner, Name: m.name, Context: map[string]any{"module": m.name, "left_out": m.leftOut, "path": path}},
@@ -120,7 +120,7 @@ func (m suiteModule) run(t *testing.T, r runner, path string) (differences []str
 			differences = append(differences, news)
 			continue
 		}
-		t.Log(news) // good ones, which must not break a build
+		t.Log(news) // tests that pass now, which must not break a build
 	}
 	if least := max(m.atLeast, 1); got.Ran < least && !used["(import)"] {
 		differences = append(differences, fmt.Sprintf("%s: %d tests were run, and %d should be", m.name, got.Ran, least))
@@ -135,7 +135,7 @@ func (m suiteModule) run(t *testing.T, r runner, path string) (differences []str
 	return differences
 }
 
-// entry gives the line of the list that covers a test.
+// entry returns the line of the list that covers a test.
 func (m suiteModule) entry(test string) string {
 	if _, listed := m.fails[test]; listed {
 		return test
@@ -166,7 +166,7 @@ func parseSuite(text string) ([]suiteModule, error) {
 				default:
 					var err error
 					if m.atLeast, err = strconv.Atoi(word); err != nil {
-						return nil, fmt.Errorf("line %d: %q is none of `short`, `long` and a number", n+1, word)
+						return nil, fmt.Errorf("line %d: %q is not `short`, `long` or a number", n+1, word)
 					}
 				}
 			}

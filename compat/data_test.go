@@ -125,7 +125,7 @@ c = http.cookies.SimpleCookie(); c["a"] = "b"
 result = [urllib.parse.urlsplit("https://example.com/x").netloc, urllib.parse.urlencode({"a": 1, "b": "é"}),
           http.HTTPStatus(404).phrase, str(ipaddress.ip_network("10.0.0.0/24").broadcast_address), c["a"].OutputString()]
 `},
-	// The locale that glibc has built in, and names that it has not.
+	// The locale that is built into glibc, and names that it lacks.
 	script{name: "locale", result: `["C.UTF-8", "UTF-8", ".", "unsupported locale setting"]`, source: `
 import locale
 name = locale.setlocale(locale.LC_ALL, "")
@@ -156,7 +156,7 @@ import os, secrets, uuid
 result = [len(secrets.token_hex(16)), secrets.randbelow(10) < 10, uuid.uuid4().version, uuid.uuid5(uuid.NAMESPACE_DNS, "x").version,
           os.urandom(16) != getattr(os, 'getrandom', os.urandom)(16)]
 `},
-	// uuid1 wants a hardware address: there is none, so it takes random bits.
+	// uuid1 needs a hardware address: there is none, so it uses random bits.
 	script{name: "uuid1", result: `1`, violation: anyViolation, source: `
 import uuid
 result = uuid.uuid1().version

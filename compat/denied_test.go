@@ -4,8 +4,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What the walls refuse must be refused at once and in words that say so: an
-// agent that reads "PermissionError" stops, one that hangs tries again.
+// A wall must refuse at once, and with a clear error: an agent that reads "PermissionError"
+// stops, one whose script hangs tries again.
 
 var _ = table("processes are refused",
 	script{name: "subprocess.run", outcome: run.Raised, exception: "PermissionError",
@@ -67,7 +67,7 @@ p.join()
 import pty
 pty.openpty()
 `},
-	// Whatever else goes wrong on the way, it ends, and with an error.
+	// Whatever else goes wrong, it ends with an error.
 	script{name: "multiprocessing.Pool", result: `true`, violation: anyViolation, source: `
 import multiprocessing
 try:
@@ -107,7 +107,7 @@ socket.create_connection(("127.0.0.1", 80), timeout=5)
 import urllib.request
 urllib.request.urlopen("http://127.0.0.1/", timeout=5)
 `},
-	// Names cannot be looked up either; the resolver says so in its own words.
+	// Names cannot be looked up either; the resolver has its own message for that.
 	script{name: "urllib by name", outcome: run.Raised, exception: "URLError", violation: anyViolation, source: `
 import urllib.request
 urllib.request.urlopen("https://example.com/", timeout=5)
@@ -124,8 +124,8 @@ http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
 import asyncio
 asyncio.run(asyncio.open_connection("127.0.0.1", 80))
 `},
-	// asyncio takes a refused socket for an address family that the host lacks
-	// and goes on with the next one, so that a server may listen nowhere.
+	// asyncio treats a refused socket as an address family that the host lacks and tries
+	// the next one, so a server may listen nowhere.
 	script{name: "asyncio server", result: `0`, violation: []string{"seccomp socket"}, source: `
 import asyncio
 async def main():
@@ -153,14 +153,14 @@ import os
 open("f", "w").close()
 os.chown("f", 0, 0)
 `},
-	// A whole-file lock needs no right to write: one run could hold up others
-	// through the interpreter's own files.
+	// A whole-file lock needs no write access: one run could block others through the
+	// interpreter's own files.
 	script{name: "flock", outcome: run.Raised, exception: "PermissionError", violation: []string{"seccomp flock"}, source: `
 import fcntl
 with open("lock", "w") as f:
     fcntl.flock(f, fcntl.LOCK_EX)
 `},
-	// Exec permission is refused by the tmpfs; nothing here may hang.
+	// The tmpfs refuses to execute files; nothing here may hang.
 	script{name: "ctypes of an own library", outcome: run.Raised, exception: "OSError", source: `
 import ctypes, pathlib
 pathlib.Path("mine.so").write_bytes(b"\x7fELF" + bytes(60))

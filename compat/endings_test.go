@@ -140,7 +140,7 @@ for t in threads: t.start()
 print("x" * 100000, end="")
 result = "went on"
 `},
-	// What was printed before the end is what one debugs a timeout with.
+	// People debug a timeout with what was printed before it.
 	script{name: "before a timeout is kept", limits: policy.Limits{WallTime: 300 * time.Millisecond},
 		outcome: run.TimedOut, error: []string{"wall time limit of 300ms"}, stdout: "got here\n", stderr: []string{"here too\n"}, source: `
 import sys, time
@@ -182,7 +182,7 @@ result = list(sys.stdin.buffer.read())
 import sys
 result = len(sys.stdin.read())
 `},
-	// A guest that reads nothing must not keep the host waiting.
+	// A guest that reads nothing must not block the host.
 	script{name: "unread", stdin: strings.Repeat("x", 1<<20), result: `"done"`, source: `result = "done"`},
 	script{name: "none given", outcome: run.Raised, exception: "EOFError", source: `input()`},
 	script{name: "getpass", outcome: run.Raised, exception: "EOFError", stderr: []string{""}, source: `
@@ -208,7 +208,7 @@ result = [os.getenv("X"), os.getenv("HOME")]
 import getpass, grp, os, pwd
 result = [getpass.getuser(), pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name, os.path.expanduser("~")]
 `},
-	// platform.platform() starts uname(1) on the way, and does without.
+	// platform.platform() tries to start uname(1), and works without it.
 	script{name: "platform", violation: anyViolation, result: `["Linux", true, "CPython", true, true]`, source: `
 import os, platform, sysconfig
 result = [platform.system(), bool(platform.machine()), platform.python_implementation(), bool(platform.platform()), os.uname().sysname == "Linux"]
@@ -232,8 +232,8 @@ result = [sys.executable != "", sys.flags.isolated == 1, sys.flags.utf8_mode == 
 // Known differences from an ordinary process, and their reasons. They are documented, so
 // a change here changes the documentation.
 var _ = table("known differences",
-	// The guest is the first process of its pid namespace, and the kernel drops
-	// signals to such a one unless it has a handler for them.
+	// The guest is the first process of its pid namespace, and the kernel drops signals
+	// to it unless it has a handler.
 	script{name: "signals with their default action are dropped", result: `["still here", 1]`, source: `
 import os, signal
 os.kill(os.getpid(), signal.SIGTERM)
@@ -246,8 +246,8 @@ result = [os.path.exists("/proc"), os.path.exists("/sys")]
 `},
 )
 
-// standardLibrary imports all that the interpreter says it has. Those that are
-// missing on Debian, or want a display, do not count.
+// standardLibrary imports all modules that the interpreter lists. Those that are missing on
+// Debian, or need a display, do not count.
 const standardLibrary = `
 import importlib, sys, warnings
 warnings.simplefilter("ignore")

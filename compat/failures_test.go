@@ -11,9 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// TestFailuresOfLiars: what is reported of an exception is what the interpreter
-// knows. The exception is not asked for its traceback, and no file that it names
-// is read.
+// The report of an exception comes from the interpreter: the exception is not asked for its
+// traceback, and no file that it names is read.
 func TestFailuresOfLiars(t *testing.T) {
 	const restricted = `
 asked = []
@@ -71,8 +70,7 @@ exec(compile("raise E('x')", FILE, "exec"))
 	}
 }
 
-// TestForgedRefusals: an exception of the rules' class that a script has made is no
-// violation.
+// An exception of the rules' class that a script created is not a violation.
 func TestForgedRefusals(t *testing.T) {
 	const script = `
 import json

@@ -227,7 +227,7 @@ buf.seek(0)
 with tarfile.open(fileobj=buf) as t: out += [t.extractfile("a.txt").read().decode(), t.getnames()]
 result = out
 `},
-	// tarfile looks up users and groups, for which glibc asks a name service.
+	// tarfile looks up users and groups, and glibc asks a name service for them.
 	script{name: "tar on disk", result: `["guest", "text", true]`, source: `
 import os, tarfile
 open("a.txt", "w").write("text"); os.mkdir("out")

@@ -7,8 +7,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Workers are forked from one process: what it had drawn from its random
-// sources must not come out of all of them.
+// Workers are forked from one process, and must not share the state of its random sources.
 func TestRandomDiffersInEachRun(t *testing.T) {
 	const source = `
 import multiprocessing.process, random, secrets, ssl, tempfile, uuid
@@ -22,7 +21,7 @@ result = [random.random(), secrets.token_hex(8), str(uuid.uuid4()), tempfile.mkt
 	}
 }
 
-// testRandom runs a script that gives a list of values, none of which may come again.
+// testRandom runs a script that returns a list of values, none of which may repeat.
 func testRandom(t *testing.T, p python, source string, preload ...string) {
 	r := p.runner(t, policy.Policy{Preload: preload})
 	seen := map[any]bool{}
@@ -37,7 +36,7 @@ func testRandom(t *testing.T, p python, source string, preload ...string) {
 		}
 		for _, v := range values {
 			if seen[v] {
-				t.Errorf("%v came twice", v)
+				t.Errorf("%v was drawn twice", v)
 			}
 			seen[v] = true
 		}

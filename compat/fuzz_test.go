@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// TestFuzzedScripts splices scripts from the corpora, and runs those that the
-// language rules accept under the eyes of an audit hook, in a plain interpreter:
-// none does there what the rules are to prevent. CORDON_TEST_FUZZ is how long, on
-// each CPython, and makes other scripts each time; without it they are the same ones.
+// TestFuzzedScripts splices scripts from the corpora, and runs those that the language rules
+// accept in a plain interpreter with an audit hook: none may do what the rules prevent.
+// CORDON_TEST_FUZZ sets how long, on each CPython, and makes other scripts each time; without
+// it they are always the same.
 func TestFuzzedScripts(t *testing.T) {
 	lasts, seed := 3*time.Second, int64(1)
 	if text := os.Getenv("CORDON_TEST_FUZZ"); text != "" {
@@ -46,7 +46,7 @@ func TestFuzzedScripts(t *testing.T) {
 				t.Errorf("%s, with the seed %d:\n%s", f.Why, seed, f.Script)
 			}
 			if report.Accepted == 0 {
-				t.Errorf("none of %d scripts was accepted: nothing was tried", report.Runs)
+				t.Errorf("none of %d scripts was accepted: the test tried nothing", report.Runs)
 			}
 			t.Logf("%d scripts, %d accepted, seed %d", report.Runs, report.Accepted, seed)
 		})

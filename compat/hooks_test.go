@@ -8,8 +8,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// left has finalizers run late, if they can: young ones, ones that another has
-// made, and with a large number ones that the collector has seen before.
+// left leaves objects whose finalizers may run late: young objects, objects that another
+// finalizer created, and with a large size objects that the collector has already visited.
 const left = `
 import functools, json, random, re
 
@@ -32,8 +32,8 @@ random.seed(1)
 result["output"] = [double(item.n), double.cache_info().misses, json.loads("[1]"), bool(re.match("a", "ab"))]
 `
 
-// TestHooks calls a hook on every CPython: each call has its own answer and its
-// own output, and nothing of another's.
+// TestHooks calls a hook on every CPython: each call has its own answer and its own output,
+// and nothing from another call.
 func TestHooks(t *testing.T) {
 	for _, p := range pythons(t) {
 		t.Run(p.name, func(t *testing.T) {

@@ -230,7 +230,7 @@ import os
 with mock.patch("os.getcwd", return_value=5) as m: got = os.getcwd()
 result = [got, m.called]
 `},
-	// doctest imports readline, which may complain that there is no terminal.
+	// doctest imports readline, which may warn that there is no terminal.
 	script{name: "doctest", result: `[1, 0]`, stderr: []string{""}, source: `
 import doctest
 def double(n):

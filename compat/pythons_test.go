@@ -22,7 +22,7 @@ type python struct {
 	tier policy.Tier // that runs it
 }
 
-// policy gives p with this interpreter for scripts.
+// policy returns p with this interpreter for scripts.
 func (p python) policy(with policy.Policy) policy.Policy {
 	if p.tier == policy.TierWasm {
 		with.PythonWasm = p.Found
@@ -52,8 +52,8 @@ func (r tierRunner) Run(ctx context.Context, req run.Request) (run.Result, error
 // minor is the 11 of 3.11.
 func (p python) minor() int { return p.Version[1] }
 
-// pythons gives every interpreter that CORDON_TEST_PYTHONS names, else all
-// that PATH and pyenv have and cordon supports.
+// pythons returns the interpreters of CORDON_TEST_PYTHONS, or else all that PATH and pyenv
+// have and cordon supports.
 func pythons(t *testing.T) []python {
 	named := filepath.SplitList(os.Getenv("CORDON_TEST_PYTHONS"))
 	candidates := named
@@ -67,7 +67,7 @@ func pythons(t *testing.T) []python {
 			if len(named) > 0 {
 				t.Errorf("CORDON_TEST_PYTHONS: %v", err)
 			}
-			continue // too old, or a shim that leads nowhere
+			continue // too old, or a shim without an interpreter
 		}
 		known := slices.ContainsFunc(all, func(p python) bool { return p.Path == i.Path && p.VirtualEnv == i.VirtualEnv })
 		if !known {
@@ -83,9 +83,9 @@ func pythons(t *testing.T) []python {
 	return all
 }
 
-// mainPythons leaves of them the system's own, the oldest and the newest: what works
-// on these works on those between, so that only a long run tries all. What a script
-// must not be able to do is tried on every one, by `make test-all`.
+// mainPythons keeps the system's interpreter, the oldest and the newest: what works on these
+// works on those between, so only a long run tries all. `make test-all` tries on every one
+// what a script must not be able to do.
 func mainPythons(t *testing.T) []python {
 	all := pythons(t)
 	if hosttest.Long() {
@@ -100,8 +100,8 @@ func isMain(all []python, p python) bool {
 	return p.Path == all[0].Path || p.name == oldest.name || p.name == newest.name
 }
 
-// leaveOthers leaves what takes seconds on each Python to `make test-all`, but for the main
-// ones.
+// leaveOthers skips tests that take seconds on each Python, except for the main ones, unless
+// `make test-all` runs.
 func leaveOthers(t *testing.T, all []python, p python) {
 	t.Helper()
 	if !isMain(all, p) {
@@ -109,7 +109,7 @@ func leaveOthers(t *testing.T, all []python, p python) {
 	}
 }
 
-// installed lists candidates: the system's own first, so that -short tests it.
+// installed lists candidates, the system's first, so that -short tests it.
 func installed(t *testing.T) []string {
 	var found []string
 	for _, dir := range append([]string{"/usr/bin", "/usr/local/bin"}, filepath.SplitList(os.Getenv("PATH"))...) {
@@ -158,7 +158,7 @@ func startRunner(t *testing.T, options cordon.Options) *cordon.Runner {
 	return r
 }
 
-// missing ends a test for which the host lacks something.
+// missing ends a test that needs something that the host lacks.
 func missing(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CORDON_REQUIRE_HOST") == "1" {

@@ -79,13 +79,13 @@ def draw():
     yield "a new one", numpy.random.default_rng().random()
 `
 
-// drawing asks such a module.
+// drawing draws from such a module.
 func drawing(module string) string {
 	return "import " + module + "\nresult = {name: str(value) for name, value in " + module + ".draw()}"
 }
 
-// Guests are copies of one process. No two of them draw the same, whatever modules
-// that were imported before have seeded and hidden.
+// Guests are copies of one process. No two of them draw the same numbers, whatever
+// preloaded modules have seeded and hidden.
 func TestRandomnessIsNotShared(t *testing.T) {
 	python := environmentWith(t, map[string]string{"keeps_generators.py": keepsGenerators, "keeps_arrays.py": keepsArrays}, "numpy", "numpy.libs")
 	for _, module := range []string{"keeps_generators", "keeps_arrays"} {
@@ -96,7 +96,7 @@ func TestRandomnessIsNotShared(t *testing.T) {
 			})
 		})
 	}
-	// What is imported by the guest itself was never shared: neither in single runs.
+	// Modules that the guest imports itself were never shared, also in single runs.
 	t.Run("single runs", func(t *testing.T) {
 		drawAll(t, 3, func() (run.Result, error) {
 			r, err := cordon.NewRunner(cordon.Options{Policy: policy.Policy{Python: python}, OneShot: true})
@@ -107,7 +107,7 @@ func TestRandomnessIsNotShared(t *testing.T) {
 			return r.Run(t.Context(), run.Request{Script: run.Script{Source: "import random, numpy, uuid\nresult = {'random': str(random.random()), 'numpy': str(numpy.random.random()), 'hash': str(hash('a')), 'uuid': str(uuid.uuid4())}"}})
 		})
 	})
-	// By the language rules, in a process for each call and in a shared one.
+	// Under the language rules, with a process for each call and with a shared one.
 	for _, trust := range []policy.Trust{policy.TrustUser, policy.TrustPlatform} {
 		t.Run("hooks, "+string(trust), func(t *testing.T) {
 			r := newRunner(t, policy.Policy{Python: python, Language: policy.Language{Modules: []string{"keeps_generators"}}})
@@ -121,7 +121,7 @@ func TestRandomnessIsNotShared(t *testing.T) {
 	}
 }
 
-// drawAll runs guests that give what they draw by its name; nothing may come twice.
+// drawAll runs guests that return what they draw, by name; no value may repeat.
 func drawAll(t *testing.T, guests int, guest func() (run.Result, error)) {
 	t.Helper()
 	seen, again := map[string]bool{}, map[string]bool{}
@@ -142,12 +142,12 @@ func drawAll(t *testing.T, guests int, guest func() (run.Result, error)) {
 		}
 	}
 	for name := range again {
-		t.Errorf("%s: two of %d guests draw the same", name, guests)
+		t.Errorf("%s: two of %d guests drew the same value", name, guests)
 	}
 }
 
-// environmentWith makes a virtual environment of the tests' one, with modules of our
-// own and copies of some of its packages.
+// environmentWith makes a virtual environment from that of the tests, with our own modules
+// and copies of some packages.
 func environmentWith(t *testing.T, modules map[string]string, packages ...string) (python string) {
 	t.Helper()
 	from, err := filepath.EvalSymlinks(virtualEnvironment(t))

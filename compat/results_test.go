@@ -35,7 +35,7 @@ d = collections.defaultdict(list); d["k"].append(1)
 result = [collections.Counter("aab"), collections.OrderedDict(z=1, a=2), d, collections.namedtuple("P", "x y")(1, 2), Level.HIGH,
           Text("text"), Real(2.5)]
 `},
-	// str.__str__ is what json.dumps takes, not what a class makes of itself.
+	// json.dumps uses str.__str__, not the method of a subclass.
 	script{name: "StrEnum", since: 11, result: `{"kind": "a", "a": 1}`, source: `
 import enum
 class Kind(enum.StrEnum): A = "a"
@@ -44,7 +44,7 @@ result = {"kind": Kind.A, Kind.A: 1}
 	script{name: "unicode", context: map[string]any{"in": "ä€😀\u0000"}, result: `["ä€😀\u0000", 4, "家族👨‍👩‍👧", "\u0000"]`, source: `
 result = [context["in"], len(context["in"]), "家族👨‍👩‍👧", "\0"]
 `},
-	// JSON can say a lone surrogate, UTF-8 cannot: the escape must survive.
+	// JSON can express a lone surrogate, UTF-8 cannot: the escape must survive.
 	script{name: "lone surrogates", check: resultText(`"a\ud83d"`), result: `"a\ufffd"`, source: `result = "a\ud83d"`},
 	script{name: "surrogate escapes", check: resultText(`"\udcff"`), result: `"\ufffd"`, source: `result = b"\xff".decode("utf-8", "surrogateescape")`},
 	script{name: "499 deep", check: depth(499), result: nested(499), source: `
@@ -56,7 +56,7 @@ for _ in range(499): result = [result]
 result = 0
 for _ in range(600): result = [result]
 `},
-	// Subclasses are rebuilt in Python, frame by frame, which ends a bit earlier.
+	// Subclasses are rebuilt in Python, frame by frame, so their limit is a bit lower.
 	script{name: "399 deep of subclasses", result: strings.Repeat(`{"k":`, 399) + "0" + strings.Repeat("}", 399), source: `
 import collections
 result = 0
@@ -108,7 +108,7 @@ result = collections.OrderedDict(c=[1, b""])
 import collections
 result = collections.Counter(a=float("nan"))
 `},
-	// The run itself did well: what it printed and its variables are there.
+	// The run itself succeeded: its output and its variables are in the Result.
 	script{name: "output is kept", outcome: run.InvalidOutput, stdout: "hi\n", variables: []string{"x"}, variable: `{"x": 1}`, source: `
 print("hi")
 x = 1
@@ -150,10 +150,10 @@ raise SystemExit(3)
 `},
 )
 
-// noAccusation: a value that is merely unfit is no forged report.
+// noAccusation checks that an unsuitable value is not reported as a forged report.
 func noAccusation(t *testing.T, res run.Result) {
 	if strings.Contains(res.Error, "result channel") {
-		t.Errorf("error %q blames the guest for what it did not do", res.Error)
+		t.Errorf("error %q blames the guest wrongly", res.Error)
 	}
 }
 

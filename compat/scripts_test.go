@@ -15,20 +15,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// script is something that people write, and what must come of it. Zero fields
-// of the second part mean: it succeeds, with no result, no output and no
-// violation.
+// script is an ordinary script and its expected Result. Zero fields of the second part mean:
+// it succeeds, with no result, no output and no violation.
 type script struct {
 	name   string
 	source string
-	// What goes in.
+	// Input.
 	context   any
 	stdin     string
 	variables []string
 	limits    policy.Limits
 	since     int // the first 3.N that has what it uses
 
-	// What must come out.
+	// Expected Result.
 	result    string      // JSON; empty means null
 	outcome   run.Outcome // empty means succeeded
 	exception string      // the type of the exception
@@ -49,8 +48,7 @@ func table(name string, scripts ...script) bool {
 	return true
 }
 
-// maxima are the operator's: wide enough for the tests that need more than the
-// default, which those ask for by themselves.
+// maxima are the operator's: high enough for the tests that request more than the defaults.
 var maxima = policy.Limits{
 	WallTime: 2 * time.Minute, CPUTime: 2 * time.Minute,
 	Memory: 1 * policy.GiB, Output: 256 * policy.KiB, Scratch: 64 * policy.MiB,
@@ -69,14 +67,14 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// refusals are the tables of what a wall must stop.
+// refusals are the tables of scripts that a wall must stop.
 func refusals() map[string][]script {
 	refused := maps.Clone(tables)
 	maps.DeleteFunc(refused, func(name string, _ []script) bool { return !strings.HasSuffix(name, " refused") })
 	return refused
 }
 
-// testScripts runs tables, with what is expected of each script on the tier.
+// testScripts runs tables, with the expected Result of each script on the tier.
 func testScripts(t *testing.T, p python, chosen map[string][]script, expected func(table string, s script) script) {
 	r := p.runner(t, policy.Policy{Maxima: maxima})
 	for name, scripts := range chosen {
@@ -157,11 +155,11 @@ func (s script) judge(t *testing.T, res run.Result) {
 	}
 }
 
-// newProcess stands for fork, vfork and clone: which of them a library takes is
-// a matter of its version and of the architecture.
+// newProcess means fork, vfork or clone: which of them a library uses depends on its version
+// and on the architecture.
 const newProcess = "seccomp new process"
 
-// anyViolation is for scripts of which only the end matters.
+// anyViolation is for scripts whose violations do not matter.
 var anyViolation = []string{"any"}
 
 // judgeViolations checks that each refused action is reported, and nothing else.
@@ -186,7 +184,7 @@ func (s script) judgeViolations(t *testing.T, res run.Result) {
 	}
 }
 
-// sameJSON compares values, numbers by their text: 10**5000 is no float64.
+// sameJSON compares values, and numbers by their text: 10**5000 does not fit float64.
 func sameJSON(t *testing.T, what, got, want string) {
 	t.Helper()
 	decode := func(text string) (v any) {

@@ -22,7 +22,7 @@ type searchConfig struct {
 	Builtins []string `json:"builtins"`
 	Seconds  float64  `json:"seconds"`
 	Seed     int64    `json:"seed"`
-	Plant    bool     `json:"plant,omitempty"` // make the holes of holes.py
+	Plant    bool     `json:"plant,omitempty"` // add the holes of holes.py
 	Focus    string   `json:"focus,omitempty"` // a regular expression: which callables to prefer
 }
 
@@ -33,12 +33,12 @@ type searchReport struct {
 	Findings, Crashes    []searchFinding
 }
 
-// TestSearch passes objects that lie about themselves to everything that a
-// restricted script can reach, in a plain interpreter: nothing arrives in their
-// methods that the rules do not hand out, and nothing of the library changes.
-// CORDON_TEST_FUZZ is how long, on each CPython and for each preset, and makes
-// another search each time; without it, it is short and always the same.
-// CORDON_TEST_SEARCH is a regular expression: which callables it prefers.
+// TestSearch passes objects that lie about themselves to everything that a restricted script
+// can reach, in a plain interpreter: their methods receive nothing that the rules do not
+// allow, and nothing in the library changes. CORDON_TEST_FUZZ sets how long, on each CPython
+// and for each preset, and makes another search each time; without it, the search is short
+// and always the same. CORDON_TEST_SEARCH is a regular expression for the callables that it
+// prefers.
 func TestSearch(t *testing.T) {
 	lasts, seed := 3*time.Second, int64(1)
 	presets := policy.LanguagePresets()
@@ -64,7 +64,7 @@ func TestSearch(t *testing.T) {
 					t.Errorf("the interpreter died: %s, with the seed %d:\n%s", f.Why, seed, f.Script)
 				}
 				if report.Reached < 300 || report.Liars < 20 || report.Runs == 0 {
-					t.Errorf("%d callables were reached, %d liars accepted, %d runs done: that is no search", report.Reached, report.Liars, report.Runs)
+					t.Errorf("the search is too small: %d callables reached, %d liars accepted, %d runs", report.Reached, report.Liars, report.Runs)
 				}
 				t.Logf("%d callables, %d liars, %d runs, seed %d", report.Reached, report.Liars, report.Runs, seed)
 			})
@@ -72,10 +72,9 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchFindsHoles makes holes of known kinds: a search that does not find
-// them is blind.
+// TestSearchFindsHoles adds holes of known kinds, which the search must find.
 func TestSearchFindsHoles(t *testing.T) {
-	// It ends when it has found them; the time is for a machine that is very busy.
+	// It ends when it has found them; the time is for a very busy machine.
 	report := search(t, pythons(t)[0], policy.LanguageStandard, searchConfig{Seconds: 300, Seed: 1, Plant: true, Focus: `^math\.[a-z]+_`})
 	for _, hole := range []string{"hands_over_a_class", "hands_over_a_namespace", "gives_a_function", "executes_a_name", "keeps_a_text"} {
 		if !slices.ContainsFunc(report.Findings, func(f searchFinding) bool { return strings.Contains(f.Script, "math."+hole) }) {

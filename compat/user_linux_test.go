@@ -11,14 +11,14 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// Root and an ordinary user get their walls by different ways. Above all, an
-// ordinary user seldom has a cgroup: then memory is limited by addresses, which
-// is where numpy breaks in other sandboxes.
+// Root and an ordinary user get their walls in different ways. In particular, an ordinary
+// user seldom has a cgroup. Then address space limits memory, and numpy fails in other
+// sandboxes.
 func TestAsOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("this is an ordinary user: the other tests are what this one would start")
 	}
-	// Not t.TempDir: its parent is closed to others.
+	// Not t.TempDir: other users cannot enter its parent.
 	dir, err := os.MkdirTemp("", "cordon-compat-")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), binary, "-test.short", "-test.v", "-test.run=^(TestScripts|TestVirtualEnvironment|TestRandomnessIsNotShared)$")
 	cmd.Dir = dir
-	// A system PATH: the interpreters below our home are closed to others.
+	// A system PATH: other users cannot enter our home, where some interpreters are.
 	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "PATH=/usr/local/bin:/usr/bin:/bin"}
 	venv := virtualEnvironment(t)
 	if closedToOthers(t, venv) {
@@ -57,7 +57,8 @@ func TestAsOrdinaryUser(t *testing.T) {
 	t.Logf("as uid %d: %d tests passed", uid, strings.Count(text, "--- PASS"))
 }
 
-// closedToOthers says whether a directory on the way is, as root's home often is.
+// closedToOthers reports whether other users cannot enter a parent directory, often root's
+// home.
 func closedToOthers(t *testing.T, path string) bool {
 	t.Helper()
 	for ; path != "/"; path = filepath.Dir(path) {
@@ -72,7 +73,7 @@ func closedToOthers(t *testing.T, path string) bool {
 	return false
 }
 
-// withoutPasses leaves what one wants to read of a long log.
+// withoutPasses removes passed tests from a log.
 func withoutPasses(log string) string {
 	var kept []string
 	for line := range strings.Lines(log) {

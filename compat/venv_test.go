@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Under the default limit, unless a script says otherwise: where there is no
-// cgroup, memory is counted in addresses, of which numpy reserves plenty.
+// These run under the default limit, unless a script sets another: without a cgroup, memory
+// is counted as address space, of which numpy reserves much.
 var venvScripts = []script{
 	{name: "numpy computes", limits: policy.Limits{Memory: 256 * policy.MiB}, result: `[[[19.0, 22.0], [43.0, 50.0]], -2.0, true, [6.0, 0.0], 4950]`, source: `
 import numpy as np
@@ -32,8 +32,8 @@ a = np.random.default_rng(0).random((600, 600))
 q, r = np.linalg.qr(a)
 result = [list(q.shape), bool(np.allclose(q @ r, a))]
 `},
-	// OpenBLAS starts a thread for each CPU unless it is configured otherwise; under a
-	// limit of one thread that would be reported.
+	// OpenBLAS starts a thread for each CPU unless it is configured otherwise; with a limit
+	// of one thread that would be a violation.
 	{name: "numpy takes one thread", limits: policy.Limits{Threads: 1}, result: `160000.0`, source: `
 import numpy as np
 result = float((np.ones((400, 400)) @ np.ones((400, 400))).sum() / 400)
@@ -52,7 +52,7 @@ m = np.memmap("m.bin", dtype="f8", mode="w+", shape=(10,)); m[:] = 1; m.flush()
 a = np.load("a.npy", mmap_mode="r")
 result = a.tolist() + [bool(np.fromfile("m.bin").sum() == 10)]
 `},
-	// float64 is a subclass of float and passes; all others are named.
+	// float64 is a subclass of float and passes; the error names all other types.
 	{name: "numpy float64 as a result", result: `[2.5, {"x": 1.0}]`, source: `
 import numpy as np
 result = [np.float64(2.5), {"x": np.float64(1)}]
@@ -102,8 +102,8 @@ result = [len(pd.read_csv("f.csv")), pd.read_pickle("f.pkl")["a"].tolist(), len(
 `},
 }
 
-// virtualEnvironment gives the one that make test made in .cache/venv. A
-// checkout below /tmp would hide it from guests, so it is copied from there.
+// virtualEnvironment returns the environment that make test created in .cache/venv. Below
+// /tmp it would be hidden from guests, so it is copied.
 func virtualEnvironment(t *testing.T) string {
 	t.Helper()
 	venv := os.Getenv("CORDON_TEST_VENV")
@@ -116,7 +116,7 @@ func virtualEnvironment(t *testing.T) string {
 	return openCopy(t, venv)
 }
 
-// openCopy copies an environment to where everybody may look.
+// openCopy copies an environment to a directory that every user may read.
 func openCopy(t *testing.T, venv string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/var/tmp", "cordon-venv-")
@@ -149,7 +149,7 @@ func TestVirtualEnvironment(t *testing.T) {
 	}
 }
 
-// Preloaded, numpy and pandas are imported once and not by each run.
+// Preloaded numpy and pandas are imported once, not in each run.
 func TestVirtualEnvironmentPreloaded(t *testing.T) {
 	venv := virtualEnvironment(t)
 	r := newRunner(t, policy.Policy{Python: filepath.Join(venv, "bin", "python3"), Maxima: maxima, Preload: []string{"numpy", "pandas"}})

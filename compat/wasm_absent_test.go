@@ -8,8 +8,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What WebAssembly cannot do says so at once, and in words: who reads "no threads" goes
-// on without them.
+// A feature that WebAssembly lacks fails at once, with a clear error: an agent that reads "no
+// threads" continues without them.
 var wasmRefusals = []script{
 	{name: "threads", exception: "RuntimeError", error: []string{"has no threads", "asyncio"}, source: `
 import threading
@@ -108,7 +108,7 @@ os.pipe()
 	{name: "input at its end", exception: "EOFError", error: []string{"EOF when reading a line"}, source: `input()`},
 }
 
-// Scripts that ask first get the answer no, as on any platform that lacks something.
+// Scripts that check for a feature find that it is missing, as on any platform.
 var wasmQuestions = []script{
 	{name: "names", result: `[false, false, false, false]`, source: `
 import os, signal, time
@@ -129,7 +129,7 @@ os.lisdir("/")
 `},
 }
 
-// What waits for time alone works, and ends in time.
+// Waiting for a time works, and ends in time.
 var wasmWaits = []script{
 	{name: "sleeps", result: `true`, source: `
 import time

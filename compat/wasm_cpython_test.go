@@ -15,8 +15,8 @@ import (
 //go:embed testdata/cpython_wasm.txt
 var cpythonWasmList string
 
-// CPython's own tests on copies of an interpreter that has started: whatever the copy
-// would break, they have a test for.
+// Runs CPython's own tests on copies of a started interpreter: they notice what a copy
+// would break.
 func TestWasmCPythonSuite(t *testing.T) {
 	modules, err := parseSuite(cpythonWasmList)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestWasmCPythonSuite(t *testing.T) {
 		if testing.Short() && !m.short || m.long && !hosttest.Long() {
 			continue
 		}
-		m.strict = true // the list is for this interpreter and no other
+		m.strict = true // the list is only for this interpreter
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			for _, d := range m.run(t, r, suite) {
@@ -46,8 +46,8 @@ func TestWasmCPythonSuite(t *testing.T) {
 	}
 }
 
-// unpacked gives a directory with what is in an archive. It is not below /tmp, of which
-// nothing can be granted.
+// unpacked returns a directory with the contents of an archive. It is not below /tmp, which
+// cannot be granted.
 func unpacked(t *testing.T, archive string) string {
 	t.Helper()
 	directory, err := os.MkdirTemp("/var/tmp", "cordon-suite-")

@@ -7,18 +7,17 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// absence is something that WebAssembly does not have, and the error of a script that
-// uses it.
+// absence is a feature that WebAssembly lacks, and the error of a script that uses it.
 type absence struct {
-	what      string // for whoever reads this
+	what      string // for readers of this table
 	exception string
 	words     string   // of the error
 	violation []string // as in script
 	scripts   []string // table/name
 }
 
-// wasmAbsences are all the scripts of the tables that cannot work on the tier wasm.
-// Each must end with exactly this error: one that works after all fails the test.
+// wasmAbsences are all the scripts of the tables that cannot work on the tier wasm. Each must
+// end with exactly this error: a script that works fails the test.
 var wasmAbsences = []absence{
 	{"threads", "RuntimeError", "can't start new thread: the wasm tier has no threads", nil, []string{
 		"threads/pool of 8", "threads/8 at once", "threads/lock, condition, queue", "threads/thread-local", "threads/daemon",
@@ -41,7 +40,7 @@ var wasmAbsences = []absence{
 		"processes are refused/subprocess with preexec_fn", "processes are refused/os.system", "processes are refused/os.popen",
 		"processes are refused/asyncio subprocess", "processes are refused/multiprocessing.Process",
 	}},
-	// Whoever asks hasattr(os, "fork") must hear no.
+	// hasattr(os, "fork") must be False.
 	{"calls that make programs", "AttributeError", "the wasm tier starts no other programs", nil, []string{
 		"processes are refused/os.fork", "processes are refused/os.posix_spawn", "processes are refused/os.execv",
 	}},
@@ -84,12 +83,12 @@ var wasmAbsences = []absence{
 		"files are refused/write beside the standard library",
 	}},
 	{"an environment", "KeyError", "'HOME'", nil, []string{"surroundings/environment can be changed"}},
-	// The C library takes any name for a locale, so that the script does not get what it
-	// goes on with.
+	// The C library accepts any name as a locale, so the script does not get the error
+	// that it expects.
 	{"locales that are not there", "NameError", "'missing'", nil, []string{"text/locale"}},
 }
 
-// wasmOtherwise are scripts that come to another end there, which is no failure.
+// wasmOtherwise are scripts that end differently there, which is not a failure.
 var wasmOtherwise = map[string]script{
 	"processes are refused/subprocess with a pipe": {result: `"OSError"`},
 	"processes are refused/multiprocessing.Pool": {
@@ -104,18 +103,18 @@ var wasmOtherwise = map[string]script{
 	"files are refused/scratch is full":     {result: `false`},
 	"signals/aborts":                        {outcome: run.Trapped, error: []string{"trap: unreachable"}},
 	"surroundings/environment":              {result: `{}`},
-	// There is no HOME, files have no modes, and nobody owns them.
+	// There is no HOME, and files have no modes and no owners.
 	"files/cwd is /tmp and writable": {result: `["/tmp", "text", "~"]`},
 	"files/os calls":                 {result: `["renamed", 3, [["walk"], ["renamed"]], true, "0o0", 1000000000, ["a", "b"]]`},
 	"archives/tar on disk":           {result: `["", "text", true]`},
 	"surroundings/platform":          {result: `["wasi", true, "CPython", true, false]`},
-	// There is no program that sys.executable could name.
+	// sys.executable has no program to name.
 	"surroundings/interpreter": {result: `[false, true, true, false]`},
-	// Without OpenSSL, Python does it itself, and warns that this is slow.
+	// Without OpenSSL, Python computes it itself, and warns that this is slow.
 	"hashes and secrets/pbkdf2 and blake2": {result: `["120fb6cf", 16]`, stderr: []string{"DeprecationWarning"}},
 }
 
-// onWasm is what is expected of a script there.
+// onWasm returns the expected Result of a script there.
 func onWasm(table string, s script) script {
 	name := table + "/" + s.name
 	want := s
@@ -149,7 +148,7 @@ func TestWasmScripts(t *testing.T) {
 	}
 	for name, left := range known {
 		if left < 0 {
-			t.Errorf("%s is listed twice, or there is no such script", name)
+			t.Errorf("%s is listed twice, or does not exist", name)
 		}
 	}
 	testScripts(t, wasmPython(t), tables, onWasm)

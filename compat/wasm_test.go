@@ -10,9 +10,9 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// wasmPython is CPython as WebAssembly. Its tests are apart from those of the other
-// interpreters: TestAsOrdinaryUser runs the latter again, for walls that this one does
-// not have.
+// wasmPython is CPython as WebAssembly. Its tests are separate from those of the other
+// interpreters: TestAsOrdinaryUser repeats the latter, for walls that this tier does not
+// have.
 func wasmPython(t *testing.T) python {
 	t.Helper()
 	path := hosttest.NeedsExtra(t, hosttest.PythonWasm)
@@ -39,8 +39,8 @@ func TestWasmRefusals(t *testing.T) {
 	testRefusals(t, wasmPython(t), readCorpus(t, "refusals", fewestRefusals))
 }
 
-// Guests are copies of one memory: what it had drawn from its random sources must not
-// come out of all of them. There is no directory for a name from tempfile to be in.
+// Guests are copies of one memory, and must not share the state of its random sources.
+// tempfile is not tested: it has no directory there.
 func TestWasmRandomDiffersInEachRun(t *testing.T) {
 	testRandom(t, wasmPython(t), `
 import os, random, secrets, tempfile, uuid

@@ -1,9 +1,9 @@
-// Command newest puts the newest CPython into a directory, so that the tests in
-// compat can run on it where no distribution has it yet:
+// Command newest puts the newest CPython into a directory, so that the tests in compat can
+// use it before distributions have it:
 //
 //	CORDON_TEST_PYTHONS=$(go run ./compat/newest .cache/python3.14) go test ./compat
 //
-// It prints the path of the interpreter. What is there already is kept.
+// It prints the path of the interpreter. An existing one is kept.
 package main
 
 import (
@@ -21,9 +21,9 @@ import (
 	"strings"
 )
 
-// The interpreter comes as a Go module because a Go module proxy is the one
-// source that a machine which builds cordon surely has. It is not in go.mod:
-// a hundred megabytes are not for everyone who imports cordon.
+// The interpreter comes as a Go module because every machine that builds cordon has access
+// to a Go module proxy. It is not in go.mod, because users of cordon should not download its
+// hundred megabytes.
 const (
 	module  = "github.com/kluctl/go-embed-python@v0.0.0-3.14.6-20260610-1"
 	sum     = "h1:oGUS7++Wm3LgxUfD6AmJgKbKQD2wdQFO9PzyJv6T+E4="
@@ -57,8 +57,8 @@ func install(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Beside the target, so that the last step is a rename: a half-extracted
-	// interpreter would fail tests in strange ways.
+	// Extract next to the target and rename at the end: a half-extracted interpreter
+	// would fail tests in strange ways.
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return "", err
 	}
@@ -67,7 +67,7 @@ func install(dir string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(half)
-	// Readable by others: the tests run as an ordinary user too.
+	// Readable by others: the tests also run as an ordinary user.
 	if err := os.Chmod(half, 0o755); err != nil {
 		return "", err
 	}
@@ -77,8 +77,8 @@ func install(dir string) (string, error) {
 	if err := os.Rename(half, dir); err != nil {
 		return "", err
 	}
-	// Guests cannot write the compiled files beside the sources, so that each
-	// run would compile what it imports.
+	// Guests cannot write compiled files next to the sources, so each run would compile
+	// what it imports.
 	compile := exec.Command(python, "-I", "-m", "compileall", "-q", "-j0", "-x", "/(idlelib|lib2to3|tkinter|turtledemo|ensurepip)/", "--", filepath.Join(dir, library))
 	compile.Stdout, compile.Stderr = os.Stderr, os.Stderr
 	if err := compile.Run(); err != nil {
@@ -87,10 +87,10 @@ func install(dir string) (string, error) {
 	return python, nil
 }
 
-// download gives the directory of this platform's files.
+// download returns the directory of this platform's files.
 func download() (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
-	cmd.Dir = os.TempDir() // outside of the checkout: its go.mod stays as it is
+	cmd.Dir = os.TempDir() // outside the checkout, so that its go.mod stays unchanged
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	out, failure := cmd.Output()
 	var answer struct{ Dir, Sum, Error string }
@@ -101,7 +101,7 @@ func download() (string, error) {
 	case answer.Error != "":
 		return "", errors.New(answer.Error)
 	case answer.Sum != sum:
-		return "", fmt.Errorf("%s has the checksum %s, not %s: it is not what was examined", module, answer.Sum, sum)
+		return "", fmt.Errorf("%s has the checksum %s, not the expected %s", module, answer.Sum, sum)
 	}
 	dir := filepath.Join(answer.Dir, "python", "internal", "data", runtime.GOOS+"-"+runtime.GOARCH)
 	if _, err := os.Stat(dir); err != nil {
@@ -110,8 +110,8 @@ func download() (string, error) {
 	return dir, nil
 }
 
-// entry is one file of the module's list. The module zip cannot hold links or
-// modes, and keeps what is large compressed; the list remembers.
+// entry is one file of the module's list. The module zip cannot hold links or modes, and
+// keeps large files compressed; the list has the details.
 type entry struct {
 	Name       string
 	Mode       fs.FileMode `json:"perm"`

@@ -1,7 +1,6 @@
-"""Runs one module of CPython's own tests in this very process.
+"""Runs one module of CPython's own tests in this process.
 
-regrtest would start a process for each module and write beside it; unittest
-needs neither.
+regrtest would start a process for each module and write next to it; unittest does neither.
 """
 import importlib
 import io
@@ -14,7 +13,7 @@ if context["path"]:
 from test import support
 from test.support import socket_helper
 
-# Some tests look for their data beside the program that started them.
+# Some tests look for their data next to the program that started them.
 sys.argv = ["python"]
 support.verbose = False
 support.use_resources = []  # no network, no display, nothing that takes minutes
@@ -25,7 +24,7 @@ support.has_subprocess_support = support.has_fork_support = False
 # Without a network, asyncio does all but that.
 support.has_socket_support = support.has_socket_support or "async" in context["module"]
 
-# Asked at import, where a refusal would take the whole module with it.
+# Checked at import, where a refusal would fail the whole module.
 socket_helper._bind_nix_socket_error = PermissionError("no sockets in here")
 
 module = "test." + context["module"]
@@ -34,8 +33,8 @@ result = {"ran": 0, "skipped": 0, "failed": {}}
 
 
 def name_of(test):
-    """The test's name within its module, without its subtest: subtests carry
-    values that differ from machine to machine."""
+    """Returns the test's name in its module, without the subtest, whose values differ
+    between machines."""
     fixture = re.fullmatch(r"(\w+) \((.*)\)", test.id())
     name = "%s.%s" % (fixture[2], fixture[1]) if fixture else test.id().split(" ")[0]
     return name[len(module) + 1:] if name.startswith(module + ".") else name

@@ -1,5 +1,5 @@
-# Runs scripts, each in a process of its own and from bytes, as a file would be;
-# prints the names of those that leave escaped = True.
+# Runs scripts, each in its own process and from bytes, like a file; prints the names of
+# those that set escaped = True.
 import json
 import os
 import signal
@@ -14,7 +14,7 @@ def run(script, writer):
         os.dup2(silence, stream)
     module = sys.modules["__main__"] = type(sys)("__main__")
     for name in "__loader__", "__spec__", "__package__":
-        del module.__dict__[name]  # None would hide what is in builtins
+        del module.__dict__[name]  # None would hide the name in builtins
     try:
         exec(compile(script.encode(), "<script>", "exec", 0, True), module.__dict__)
     except BaseException:
