@@ -10,6 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/audit"
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/text"
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 func newAuditVerifyCommand() *cobra.Command {
@@ -68,7 +69,7 @@ func runAuditVerify(ctx context.Context, opts auditVerifyOptions) error {
 	check := audit.Check{Head: head}
 	if opts.key != "" {
 		if check.Key, err = audit.ReadKey(opts.key); err != nil {
-			return err
+			return run.Errorf(run.ClassOf(err), "--audit-key: %w", err)
 		}
 	}
 	out := &tap{ctx: ctx, to: os.Stdout}

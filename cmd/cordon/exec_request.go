@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -17,8 +19,6 @@ import (
 func (o *execOptions) resolve(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	switch {
-	case changed("workspace") && o.workspace == "":
-		return run.Errorf(run.Invalid, "--workspace: the path is empty")
 	case changed("dangerous-workspace") && *o.dangerous && o.workspace == "" && !o.readOnly:
 		// Only a flag means this one command: a variable or a policy is for all.
 		return run.Errorf(run.Invalid, "--dangerous-workspace needs --workspace: name the directory")
@@ -132,6 +132,9 @@ func addPaths(p *policy.Policy, read, write []string) error {
 			path, err := cli.Absolute(list.flag, path)
 			if err != nil {
 				return err
+			}
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				return run.Errorf(run.Invalid, "%s: %s does not exist", list.flag, path)
 			}
 			*list.to = append((*list.to)[:len(*list.to):len(*list.to)], path)
 		}

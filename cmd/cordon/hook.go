@@ -98,9 +98,6 @@ func (o *hookOptions) resolve(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	changed := cmd.Flags().Changed
-	if changed("call") && o.function == "" {
-		return run.Errorf(run.Invalid, "--call: the name of the function is empty")
-	}
 	for _, flag := range []string{"state", "config"} {
 		switch {
 		case changed(flag) && changed("call"):

@@ -183,6 +183,6 @@ func sampleValue(f *pflag.Flag) string {
 		"code": "pass", "file": "a.py", "context": "1", "context-file": "a.json", "stdin": "a.txt", "variable": "x", "on-output-limit": "kill",
 		"policy": "strict", "python": "/usr/bin/python3", "python-wasm": "/a.zip", "tier": "wasm", "trust": "platform", "save": "a", "load": "a",
 		"concurrent": "3", "state": "1", "config": "1", "call": "f", "arg": "1", "repeat": "2", "preset": "agent", "area": "files", "junit": "a.xml",
-		"workspace": "/srv", "read": "/srv", "write": "/srv", "allow-net": "example.com", "egress": "preflight", "env": "A=1", "jail": "bwrap", "input": "1",
+		"workspace": "/usr", "read": "/usr", "write": "/usr", "allow-net": "example.com", "egress": "preflight", "env": "A=1", "jail": "bwrap", "input": "1",
 	}[f.Name]
 }

@@ -82,15 +82,8 @@ machine offers, and says in plain words what was blocked and why.
 
 Every flag has an environment variable: CORDON_WALL_TIME is --wall-time,
 CORDON_ON_OUTPUT_LIMIT is --on-output-limit. Flags win.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cli.NoSuchCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cmd.Help()
-		},
 	}
-	root.CompletionOptions.DisableDefaultCmd = true // ours is internal/cli's
-	root.SetFlagErrorFunc(cli.ExplainFlagError)
+	cli.Setup(root)
 	return root
 }
 

@@ -74,7 +74,10 @@ func runPolicyCheck(ctx context.Context, files []string) error {
 
 // checkPolicy checks a file, also one that has the name of a preset.
 func checkPolicy(file string) error {
-	if cli.FromStdin(file) {
+	switch {
+	case file == "":
+		return run.Errorf(run.Invalid, "the name of a file is empty")
+	case cli.FromStdin(file):
 		_, err := cli.LoadPolicy(file)
 		return err
 	}
@@ -101,13 +104,18 @@ itself a valid policy file. Without an argument it is the default policy.
 			return names, cobra.ShellCompDirectiveDefault
 		},
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
+			switch {
+			case len(args) == 1 && cmd.Flags().Changed("policy"):
+				return run.Errorf(run.Invalid, "--policy and the argument %s exclude each other", text.Quote(args[0]))
+			case len(args) == 1 && args[0] == "":
+				return run.Errorf(run.Invalid, "the name of the policy is empty")
+			case len(args) == 1:
 				opts.policy = args[0]
 			}
 			return runPolicyShow(cmd.Context(), opts)
 		}),
 	}
-	cmd.Flags().StringVar(&opts.policy, "policy", "", "the same as the argument")
+	cmd.Flags().StringVar(&opts.policy, "policy", "", "the same as the argument: a `PRESET`, or a policy")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON instead of YAML")
 	return cmd
 }

@@ -68,7 +68,7 @@ func (o *runOptions) request(stdin *os.File) (run.Request, error) {
 		req.Streams.In = stdin
 	case o.stdin != "":
 		if req.Streams.In, err = cli.OpenFile(o.stdin); err != nil {
-			return req, err
+			return req, run.Errorf(run.ClassOf(err), "--stdin: %w", err)
 		}
 	case !taken && !isTerminal(stdin):
 		req.Streams.In = stdin

@@ -14,6 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/cli"
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
+	"github.com/cordon-sandbox/cordon/internal/tiers"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -115,7 +116,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringArrayVarP(&o.variables, "variable", "v", nil, "show the global variable `NAME` after the run (repeatable)")
 	cli.Alias(f, "variable", "variables")
 	o.limitOptions.addTo(f, policy.GuestScript, policy.DefaultLimits())
-	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a script that writes too much: `ACTION` is truncate or kill")
+	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a script that writes too much: `ACTION` is truncate or kill (truncate)")
 	o.PolicyOptions.AddTo(cmd)
 	o.AddWasmTo(cmd)
 	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is process or wasm, if this build has it (process)")
@@ -128,7 +129,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many requests of --json-lines run at once (twice the cores)")
 	cli.Renamed(f, "concurrent", "concurrency")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
-	cli.Complete(cmd, "tier", cli.Names(policy.Tiers()))
+	cli.Complete(cmd, "tier", cli.Names(tiers.All().For(run.KindScript)))
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }

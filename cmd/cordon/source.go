@@ -69,6 +69,9 @@ func (o *sourceOptions) read(stdin io.Reader) (script, name string, err error) {
 		return o.code, "", nil
 	}
 	data, err := cli.ReadFile(o.script, run.MaxScript, stdin)
+	if run.ClassOf(err) == run.NotFound && strings.ContainsAny(o.script, " \n(;") {
+		err = run.Errorf(run.NotFound, "%w: to give code instead of a file, write -c CODE", err)
+	}
 	name = o.script
 	if name == cli.Stdin {
 		name = "<stdin>"

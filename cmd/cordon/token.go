@@ -49,12 +49,12 @@ Exit codes:
   0  the token is created
   2  bad usage, or an invalid token file: nothing was changed`,
 		Example: "  cordon token new ci --tokens tokens.yaml\n  cordon token new ci > secret",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return run.Errorf(run.Invalid, "name the token: the audit log shows the name")
+		Args: cobra.MatchAll(cli.Arguments(1, 1), func(_ *cobra.Command, args []string) error {
+			if args[0] == "" {
+				return run.Errorf(run.Invalid, "the name of the token is empty: the audit log shows it")
 			}
 			return nil
-		},
+		}),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			return runTokenNew(cmd.Context(), opts, args[0])
 		}),

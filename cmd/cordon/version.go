@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -33,12 +32,5 @@ func runVersion(ctx context.Context, opts versionOptions) error {
 	if opts.json {
 		return printDocument(out, v, isTerminal(os.Stdout))
 	}
-	text := fmt.Sprintf("cordon %s (%s, %s)", v.Version, v.Go, v.Platform)
-	if v.Commit != "" {
-		text += "\ncommit " + v.Commit + " of " + v.Time
-		if v.Modified {
-			text += ", modified"
-		}
-	}
-	return out.line(text)
+	return out.line(v.String())
 }

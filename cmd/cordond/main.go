@@ -34,16 +34,8 @@ All other commands belong to cordon itself: see cordon --help.
 
 Every flag has an environment variable: CORDON_LISTEN is --listen,
 CORDON_ALLOW_COMMANDS is --allow-commands. Flags win.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cli.NoSuchCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cmd.Help()
-		},
 	}
-	// cordon generates the completion scripts.
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(cli.ExplainFlagError)
+	cli.Setup(root)
 	root.AddCommand(newServeCommand(), newMCPCommand(), cli.NewManCommand("cordond", newRootCommand))
 	return root
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
@@ -18,7 +19,9 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
 	}
 	if likely := Nearest(args[0], names); likely != "" {
 		return run.Errorf(run.Invalid, "unknown command %q: did you mean %s %s?", args[0], cmd.CommandPath(), likely)
@@ -40,10 +43,24 @@ func Arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
+// refuseEmpty refuses flags with an empty text, such as that of a shell variable that is
+// not set. It must not silently mean the default: --policy "$POLICY" may be a wall.
+func refuseEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" && err == nil {
+			err = run.Errorf(run.Invalid, "--%s: the value is empty: write one, or leave the flag out", f.Name)
+		}
+	})
+	return err
+}
+
 // Action turns a command's work into a cobra function: it reads the environment variables
 // first, and classifies errors without a class as internal.
 func Action(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
+		if err := refuseEmpty(cmd); err != nil {
+			return err
+		}
 		if err := ReadEnvironment(cmd, os.Environ()); err != nil {
 			return err
 		}

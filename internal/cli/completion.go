@@ -4,9 +4,11 @@ import (
 	_ "embed" // the script for bash
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -34,7 +36,12 @@ The scripts need no other package.
 Exit codes:
   0  the script was printed
   2  bad usage`,
-		Args:      cobra.MatchAll(Arguments(1, 1), cobra.OnlyValidArgs),
+		Args: cobra.MatchAll(Arguments(1, 1), func(_ *cobra.Command, args []string) error {
+			if !slices.Contains(shells, args[0]) {
+				return run.Errorf(run.Invalid, "unknown shell %s: write bash, zsh, fish or powershell", text.Quote(args[0]))
+			}
+			return nil
+		}),
 		ValidArgs: shells,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := writeCompletion(os.Stdout, makeRoot(), args[0]); err != nil {

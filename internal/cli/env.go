@@ -2,12 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -44,7 +46,7 @@ func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 		}
 		for _, v := range values {
 			if problem := f.Value.Set(v); problem != nil {
-				err = run.Errorf(run.Invalid, "%s: %w", name, problem)
+				err = run.Errorf(run.Invalid, "%s: %w", name, explainFlagValue(f, v, problem))
 			}
 		}
 	})
@@ -68,35 +70,60 @@ func ReadEnvironment(cmd *cobra.Command, environ []string) error {
 // ExplainFlagError adds the nearest flag, or where to find help.
 func ExplainFlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
+	var missing *pflag.ValueRequiredError
 	var value *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &value):
-		flag := "--" + value.GetFlag().Name
-		return run.Errorf(run.Invalid, "%s: %w", flag, value.Unwrap())
+		flag := value.GetFlag()
+		return run.Errorf(run.Invalid, "--%s: %w", flag.Name, explainFlagValue(flag, value.GetValue(), value.Unwrap()))
+	case errors.As(err, &missing):
+		kind, _ := pflag.UnquoteUsage(missing.GetFlag())
+		name := dashed(missing.GetSpecifiedName(), missing.GetSpecifiedShortnames() != "")
+		return run.Errorf(run.Invalid, "%s needs a value: write %[1]s %s", name, kind)
 	case errors.As(err, &unknown):
-		var likely string
-		if letters := unknown.GetSpecifiedShortnames(); letters != "" {
-			likely = beginsWith(cmd, unknown.GetSpecifiedName())
-		} else {
-			var names []string
-			cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, NamesOf(f)...) })
-			likely = Nearest(unknown.GetSpecifiedName(), names)
+		isLetter := unknown.GetSpecifiedShortnames() != ""
+		name := dashed(unknown.GetSpecifiedName(), isLetter)
+		if likely := likelyFlag(cmd, unknown.GetSpecifiedName(), isLetter); likely != "" {
+			return run.Errorf(run.Invalid, "unknown flag: %s: did you mean --%s?", name, likely)
 		}
-		if likely != "" {
-			return run.Errorf(run.Invalid, "%w: did you mean --%s?", err, likely)
-		}
+		return run.Errorf(run.Invalid, "unknown flag: %s (see %s --help)", name, cmd.CommandPath())
 	}
 	return run.Errorf(run.Invalid, "%w (see %s --help)", err, cmd.CommandPath())
 }
 
-// beginsWith gives the only flag of cmd that begins with a letter, if there is one.
-func beginsWith(cmd *cobra.Command, letter string) string {
+func dashed(name string, isLetter bool) string {
+	if isLetter {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// explainFlagValue replaces the errors of package strconv, which name its functions.
+func explainFlagValue(f *pflag.Flag, value string, err error) error {
+	switch f.Value.Type() {
+	case "bool":
+		return fmt.Errorf("%s is neither true nor false", text.Quote(value))
+	case "int":
+		return fmt.Errorf("%s is not a whole number", text.Quote(value))
+	}
+	return err
+}
+
+// likelyFlag gives the flag of cmd that the author of an unknown one may have meant. For a
+// letter, that is a switch that begins with it.
+func likelyFlag(cmd *cobra.Command, written string, isLetter bool) string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if strings.HasPrefix(f.Name, letter) && !f.Hidden {
+		switch {
+		case !isLetter:
+			names = append(names, NamesOf(f)...)
+		case strings.HasPrefix(f.Name, written) && f.Value.Type() == "bool":
 			names = append(names, f.Name)
 		}
 	})
+	if !isLetter {
+		return Nearest(written, names)
+	}
 	if len(names) != 1 {
 		return ""
 	}

@@ -16,6 +16,10 @@ const Indent = "        "
 // Main runs a program: the command that its arguments ask for. It returns the exit code.
 // Both programs call themselves cordon.
 func Main(rootFor func(args []string) *cobra.Command) int {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Println(ReadVersion())
+		return 0
+	}
 	ctx, stop := SignalContext()
 	defer stop(nil)
 	err := rootFor(os.Args[1:]).ExecuteContext(ctx)

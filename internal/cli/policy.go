@@ -74,10 +74,16 @@ func LoadPolicy(name string) (policy.Policy, error) {
 			return policy.Policy{}, err
 		}
 		return policyfile.Parse("standard input", data)
+	case name == "@":
+		return policy.Policy{}, run.Errorf(run.Invalid, "--policy: the name of a file is missing after @")
 	case isFile:
 		return policyfile.Load(file)
 	case strings.HasPrefix(strings.TrimSpace(name), "{"):
-		return policyfile.Parse("--policy", []byte(name))
+		document, err := parseValue("--policy", "", []byte(name))
+		if err != nil {
+			return policy.Policy{}, err
+		}
+		return policyfile.Parse("--policy", document)
 	}
 	var presets []string
 	for _, info := range policy.Presets() {

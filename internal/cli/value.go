@@ -46,7 +46,7 @@ func Text(flag, value string, stdin io.Reader) (string, error) {
 	}
 	data, err := ReadFile(path, run.MaxPayload, stdin)
 	if err != nil {
-		return "", run.Errorf(run.ClassOf(err), "%s: %w", flag, err)
+		return "", run.Errorf(run.Invalid, "%s: %w", flag, err)
 	}
 	return strings.TrimRight(string(data), "\r\n"), nil
 }

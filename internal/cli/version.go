@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 )
@@ -13,6 +14,18 @@ type Version struct {
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+}
+
+// String is the form for people.
+func (v Version) String() string {
+	s := fmt.Sprintf("cordon %s (%s, %s)", v.Version, v.Go, v.Platform)
+	if v.Commit != "" {
+		s += "\ncommit " + v.Commit + " of " + v.Time
+		if v.Modified {
+			s += ", modified"
+		}
+	}
+	return s
 }
 
 // ReadVersion reads the build information that the Go tool put into the binary.
