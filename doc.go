@@ -48,11 +48,12 @@
 // cordon itself failed.
 //
 // Call a script often. [Runner.OpenHook] checks and compiles it once, and
-// [Hook.Call] runs it in tens of microseconds, each time with new globals:
+// [Hook.CallFunction] calls a function of it in tens of microseconds, each time with new
+// globals:
 //
 //	h, err := r.OpenHook(ctx, run.HookSpec{Script: src})
 //	defer h.Close()
-//	res, err := h.Call(ctx, state, config)
+//	res, err := h.CallFunction(ctx, "score", state)
 //
 // Check a script before it runs. [Runner.Check] applies the language rules to a script
 // without running it, and [run.Script].Restricted applies them to a run.

@@ -59,16 +59,10 @@ func (r *Runner) callLimits(asked policy.Limits) (policy.Limits, error) {
 	return limits, nil
 }
 
-// Call runs the hook's script with game_state and mod_config, and returns its
-// result["output"] as the Result's value. State and config are encoded with
-// encoding/json. Whatever the hook does gives a Result, as with Run. The Results of a
-// hook share their Enforcement: do not change it.
-func (h *Hook) Call(ctx context.Context, state, config any) (run.Result, error) {
-	return h.call(ctx, hook.Call{Arguments: []hook.Argument{{Name: "state", Value: state}, {Name: "config", Value: config}}})
-}
-
-// CallFunction calls a function that the hook's script defines, and returns its return
-// value as the Result's value.
+// CallFunction calls a function that the hook's script defines. Its return value is the
+// Result's value. The arguments are encoded with encoding/json. Whatever the hook does
+// gives a Result, as with Run. The Results of a hook share their Enforcement: do not
+// change it.
 func (h *Hook) CallFunction(ctx context.Context, name string, args ...any) (run.Result, error) {
 	if name == "" {
 		return run.Result{}, run.Errorf(run.Invalid, "the name of the function is empty")
@@ -78,6 +72,13 @@ func (h *Hook) CallFunction(ctx context.Context, name string, args ...any) (run.
 		call.Arguments[i] = hook.Argument{Name: fmt.Sprintf("argument %d", i+1), Value: arg}
 	}
 	return h.call(ctx, call)
+}
+
+// Call runs the hook's script from its first line, with state as game_state and config as
+// mod_config, and returns its result["output"] as the Result's value. It is for scripts
+// that were written in this form; new hooks define functions: see CallFunction.
+func (h *Hook) Call(ctx context.Context, state, config any) (run.Result, error) {
+	return h.call(ctx, hook.Call{Arguments: []hook.Argument{{Name: "state", Value: state}, {Name: "config", Value: config}}})
 }
 
 func (h *Hook) call(ctx context.Context, call hook.Call) (run.Result, error) {
