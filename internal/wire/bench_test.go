@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The start frame of an ordinary run: what every call pays.
+// Measures the start frame of an ordinary run, which every call pays for.
 func BenchmarkTinyStart(b *testing.B) {
 	context := map[string]any{"a": json.Number("41"), "name": "x"}
 	raw := json.RawMessage(`{"a": 41, "name": "x"}`)
@@ -59,7 +59,7 @@ func largeJSON(item func(i int) string) json.RawMessage {
 	return text
 }
 
-// 10 MB of JSON, each way; MB/s are of the JSON text.
+// Measures 10 MB of JSON, each way; MB/s are of the JSON text.
 func BenchmarkLarge(b *testing.B) {
 	items := map[string]func(i int) string{
 		"ints":    func(i int) string { return fmt.Sprint(i * 7919 % 1_000_000_007) },

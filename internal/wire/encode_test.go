@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The bytes for JSON text are, with the exceptions marked, those of CPython.
+// The bytes for JSON text are those of CPython, with the marked exceptions.
 func TestAppendValueRawMessageAsPython(t *testing.T) {
 	texts := []string{
 		`null`, ` true `, "\tfalse\r\n", `0`, `-0`, `1`, `-1`, `2147483647`, `2147483648`, `-2147483648`, `-2147483649`,

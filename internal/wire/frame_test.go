@@ -98,7 +98,7 @@ func TestReadFrameErrors(t *testing.T) {
 	}
 }
 
-// A header that promises 60 MB with 3 bytes behind it takes one step of memory.
+// A header that promises 60 MB, followed by 3 bytes, allocates one step of memory.
 func TestReadFrameLyingHeader(t *testing.T) {
 	in := []byte("D\x00\x00\x94\x03abc")
 	var before, after runtime.MemStats

@@ -44,8 +44,8 @@ func known(err error) bool {
 	return errors.Is(err, ErrMalformed) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooDeep) || errors.Is(err, ErrValue)
 }
 
-// checkJSON holds AppendJSON to its word: valid JSON within the maximum, which
-// goes back into marshal and comes out the same.
+// checkJSON checks what AppendJSON promises: valid JSON within the maximum that survives a
+// round trip through marshal.
 func checkJSON(t *testing.T, raw Raw) {
 	const max = 1 << 16
 	text, err := raw.AppendJSON(nil, "result", max)
@@ -58,8 +58,8 @@ func checkJSON(t *testing.T, raw Raw) {
 	if len(text) > max || !json.Valid(text) {
 		t.Fatalf("bad JSON of %d bytes: %.200s", len(text), text)
 	}
-	// Keys become strings and joined surrogates one character: the first trip
-	// may change the text, a second must not.
+	// Keys become strings, and joined surrogates one character: the first trip may change
+	// the text, a second must not.
 	second := trip(t, text)
 	if third := trip(t, second); !bytes.Equal(second, third) {
 		t.Fatalf("%s became %s", second, third)

@@ -62,11 +62,11 @@ var hostile = map[string]string{
 
 func TestHostile(t *testing.T) {
 	for name, value := range hostile {
-		// A type that JSON lacks is refused by its name, its body unread.
+		// A type that JSON lacks is refused by name, without reading its body.
 		if _, err := Raw(value).AppendJSON(nil, "result", testMax); !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrTooDeep) && !errors.Is(err, ErrValue) {
 			t.Errorf("%s: got %v", name, err)
 		}
-		// Inside a message, the splitting or the reading finds it.
+		// Inside a message, splitting or reading finds it.
 		d, err := DecodeDict(inField(value))
 		if err == nil {
 			_, err = d.Get("r").AppendJSON(nil, "result", testMax)
@@ -121,7 +121,7 @@ func TestEveryPrefix(t *testing.T) {
 		}
 		readAll(data[:n:n])
 	}
-	// And with any one byte wrong, no panic.
+	// With any one byte wrong, there is no panic.
 	for i := range data {
 		for _, x := range []byte{0, 1, 0x7f, 0x80, 0xff, '{', '[', 'l', 'u', 'c'} {
 			bad := bytes.Clone(data)
@@ -135,9 +135,9 @@ func TestEveryPrefix(t *testing.T) {
 	}
 }
 
-// Memory follows what was sent, not what it claims (with room for the path to
-// the deepest place allowed, which is twice as long under the race detector;
-// the claims are of gigabytes).
+// Memory depends on what was sent, not on what it claims. The claims are of gigabytes; the
+// bound has room for the path to the deepest allowed value, which is twice as large under
+// the race detector.
 func TestHostileMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	for name, value := range hostile {

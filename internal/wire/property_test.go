@@ -46,8 +46,8 @@ func decodeNumbers(t *rapid.T, text []byte) any {
 	return v
 }
 
-// Out and back is the same value, whether it went as Go values or as JSON,
-// and the JSON is one that encoding/json reads as that value.
+// A round trip returns the same value, whether it went as Go values or as JSON, and
+// encoding/json reads the JSON as that value.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := values(4).Draw(t, "value")
@@ -85,7 +85,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// CPython reads our marshal as it reads our JSON, and would write the same.
+// CPython reads the same value from our marshal and from our JSON, and would write the same
+// bytes.
 func TestRoundTripPython(t *testing.T) {
 	eachPython(t, func(t *testing.T, p *python) {
 		rapid.Check(t, func(t *rapid.T) {
@@ -104,8 +105,8 @@ func TestRoundTripPython(t *testing.T) {
 	})
 }
 
-// The JSON reader and encoding/json agree on what JSON is, up to what only
-// one of them allows: encoding/json lets broken UTF-8 pass.
+// The JSON reader and encoding/json accept the same texts, except that encoding/json allows
+// broken UTF-8.
 func TestJSONGrammar(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{"[", "]", "{", "}", ",", ":", `"`, `"a"`, `"\n"`, `\`, `\u00e9`, "0", "1", "-", ".", "e", "5", "+",
 		"true", "null", "false", " ", "\n", "é", "1.5", "-2e3"})

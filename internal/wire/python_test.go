@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Real interpreters judge the format. Each is started once per test binary
-// and asked line by line:
+// Real interpreters check the format. Each is started once per test binary and reads
+// commands line by line:
 //
 //	dump EXPR        → hex of marshal.dumps(EXPR, 2), hex of json.dumps(EXPR)
 //	load HEX HEX     → compares marshal.loads of the first with json.loads of
@@ -66,7 +66,7 @@ type python struct {
 	mu   sync.Mutex
 }
 
-// pythons are started by the first test that needs them.
+// pythons start when a test first needs them.
 var pythons = sync.OnceValues(func() ([]*python, error) {
 	var found []*python
 	for _, path := range interpreters() {
@@ -105,7 +105,7 @@ func interpreters() []string {
 	return append(paths, more...)
 }
 
-// TestMain ends the interpreters: they leave when their stdin closes.
+// TestMain ends the interpreters: they exit when their stdin closes.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	started, _ := pythons()
@@ -148,7 +148,7 @@ func (p *python) ask(line string) (string, error) {
 	return strings.TrimSuffix(answer, "\n"), nil
 }
 
-// dump gives the marshal and the JSON text of a Python expression.
+// dump returns the marshal and the JSON text of a Python expression.
 func (p *python) dump(t *testing.T, expr string) (data, text []byte) {
 	t.Helper()
 	answer, err := p.ask("dump " + expr)

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Bytecode of an older source would be ignored, and every start would be
-// slower without a word.
+// Bytecode of an older source would be ignored, and every start would silently be slower.
 func TestBytecodeIsFresh(t *testing.T) {
 	files, err := fs.Glob(compiled, "python/*.code")
 	if err != nil || len(files) == 0 {

@@ -17,7 +17,7 @@ func TestCodes(t *testing.T) {
 	a, sameTextOtherName := source{"a", "x"}, source{"a", "y"}
 	expect(a, "", false)
 	expect(a, "", true)
-	expect(a, "", true) // it was asked, and did not live to answer
+	expect(a, "", true) // its worker was asked, and died before it answered
 	c.keep(a, []byte("code"))
 	expect(a, "code", false)
 	expect(sameTextOtherName, "", false)
@@ -38,7 +38,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// However many scripts come, two generations are kept; what is used stays.
+// However many scripts run, two generations are kept; used entries stay.
 func TestCodesAreBounded(t *testing.T) {
 	c := &Codes{}
 	used := source{"used", ""}

@@ -14,8 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// converseWith gives a Worker without a process, and the guest's end of its
-// channel.
+// converseWith returns a Worker without a process, and the guest's end of its channel.
 func converseWith(t *testing.T) (w *Worker, guest int) {
 	t.Helper()
 	w = &Worker{zygote: &Zygote{}}
@@ -32,9 +31,9 @@ func converseWith(t *testing.T) (w *Worker, guest int) {
 	return w, theirs[0]
 }
 
-// A guest that never stops talking does not outlive its time: the clock is
-// looked at between any two reads, and not only when there is nothing to read.
-func TestClockOfATalkativeGuest(t *testing.T) {
+// A guest that writes without pause does not outlive its time: the clock is checked between
+// any two reads, not only when there is nothing to read.
+func TestTimeLimitEndsTalkativeGuest(t *testing.T) {
 	w, guest := converseWith(t)
 	if _, err := unix.Write(guest, bytes.Repeat([]byte("D"), 4096)); err != nil {
 		t.Fatal(err)
@@ -49,9 +48,9 @@ func TestClockOfATalkativeGuest(t *testing.T) {
 	}
 }
 
-// A worker that is dead before its guest is handed over takes nothing of the
-// caller's input: another worker will need it.
-func TestInputSurvivesADeadWorker(t *testing.T) {
+// A worker that dies before it gets its guest consumes nothing of the caller's input: another
+// worker will need it.
+func TestDeadWorkerConsumesNoInput(t *testing.T) {
 	for name, script := range map[string]string{"a small start": "pass", "a large start": "#" + strings.Repeat("x", 4<<20)} {
 		t.Run(name, func(t *testing.T) {
 			w, guest := converseWith(t)
@@ -72,9 +71,9 @@ func TestInputSurvivesADeadWorker(t *testing.T) {
 	}
 }
 
-// The code that a worker gives when it is asked goes to those who get the same
-// script later, and nothing else that comes over the channel does.
-func TestCodeIsAskedForOnce(t *testing.T) {
+// Later runs of the same script get the code that a worker sends when it is asked for it, and
+// nothing else from the channel.
+func TestCodeIsRequestedOnce(t *testing.T) {
 	codes := &Codes{}
 	frame := func(kind byte, payload string) []byte { return wire.AppendFrame(nil, kind, []byte(payload)) }
 	done := frame(wire.KindDone, "{0")
@@ -87,7 +86,7 @@ func TestCodeIsAskedForOnce(t *testing.T) {
 		{answer: [][]byte{done}, ok: true},
 		{answer: [][]byte{frame(wire.KindCode, "theirs"), done}, ask: true, ok: true},
 		{answer: [][]byte{done}, code: "theirs", ok: true},
-		{answer: [][]byte{frame(wire.KindCode, "forged"), done}, code: "theirs"}, // nobody asked
+		{answer: [][]byte{frame(wire.KindCode, "forged"), done}, code: "theirs"}, // not asked for
 		{answer: [][]byte{done}, code: "theirs", ok: true},
 	} {
 		w, guest := converseWith(t)

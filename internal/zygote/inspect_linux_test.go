@@ -47,7 +47,7 @@ func TestVerifyRefusesWorkerWithoutWalls(t *testing.T) {
 }
 
 // verify asks the kernel: this process is not a worker.
-func TestVerifyAsksTheKernel(t *testing.T) {
+func TestVerifyReadsTheKernelsView(t *testing.T) {
 	own := confine.Plan{UID: os.Getuid(), GID: os.Getgid()}
 	other := confine.Plan{UID: own.UID + 1, GID: own.GID}
 	for _, test := range []struct {

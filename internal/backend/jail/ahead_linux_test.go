@@ -47,7 +47,7 @@ func attemptOnce(ctx context.Context, b *Backend, job backend.Job) (run.Result, 
 	return r, errors.Join(err, s.Close())
 }
 
-// waits says how many sandboxes wait, after all that are being built are there.
+// waits returns the number of waiting sandboxes, after those under construction are built.
 func (a *ahead) waits() (n int) {
 	a.building.Wait()
 	a.mu.Lock()
@@ -58,7 +58,7 @@ func (a *ahead) waits() (n int) {
 	return n
 }
 
-// mustWait is for tests that have nothing to show where no sandbox was built ahead.
+// mustWait fails the test unless this number of sandboxes waits.
 func (a *ahead) mustWait(t *testing.T, want int) {
 	t.Helper()
 	if n := a.waits(); n != want {
@@ -66,8 +66,8 @@ func (a *ahead) mustWait(t *testing.T, want int) {
 	}
 }
 
-// A sandbox that was built ahead is for the same workspace, and for what lies at
-// its path now.
+// A sandbox that was built ahead is used only for the same workspace, and only if the same
+// directory is still at its path.
 func TestSandboxesBuiltAhead(t *testing.T) {
 	b := opened(t, policy.Policy{AllowInterpreters: true})
 	parent := t.TempDir()
@@ -102,8 +102,8 @@ func TestSandboxesBuiltAhead(t *testing.T) {
 	}
 }
 
-// A file that was replaced is another one.
-func TestGrantsAreLookedAtAgain(t *testing.T) {
+// A sandbox built ahead is not used if a granted file was replaced.
+func TestReplacedGrantsAreNotUsed(t *testing.T) {
 	directory, err := os.MkdirTemp("/var/tmp", "cordon-test-")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestGrantsAreLookedAtAgain(t *testing.T) {
 		if r := runs(t, b, run.Request{Command: run.Command{Args: []string{"cat", file}}}); r.Stdout != text {
 			t.Errorf("%q, want %q", r.Stdout, text)
 		}
-		b.ahead.mustWait(t, i+1) // the first waits for a file that is no more
+		b.ahead.mustWait(t, i+1) // the first is for a file that no longer exists
 	}
 }
 
@@ -169,15 +169,15 @@ func TestSandboxesAheadAreBounded(t *testing.T) {
 	}
 }
 
-// Whose time is up at the moment at which somebody takes it, is not lost.
-func TestSandboxTakenAtItsEnd(t *testing.T) {
+// A sandbox whose time is up while a caller takes it is not lost.
+func TestSandboxIsTakenWhileItExpires(t *testing.T) {
 	b := opened(t, policy.Policy{})
 	runs(t, b, run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}})
 	if n := b.ahead.waits(); n != 1 {
 		t.Fatalf("%d sandboxes wait", n)
 	}
 	for r, list := range b.ahead.idle {
-		list[0].expiry.Stop() // as if it had fired, and waited for the lock
+		list[0].expiry.Stop() // as if it had fired and waited for the lock
 		p := b.ahead.take(r)
 		if p == nil {
 			t.Fatal("nobody has it")
@@ -193,8 +193,8 @@ func TestSandboxTakenAtItsEnd(t *testing.T) {
 	}
 }
 
-// A sandbox that was killed while it waited is not the caller's problem.
-func TestSandboxThatWasKilled(t *testing.T) {
+// If a waiting sandbox was killed, the caller gets another one.
+func TestKilledSandboxIsReplaced(t *testing.T) {
 	b := opened(t, policy.Policy{})
 	req := run.Request{Command: run.Command{Args: []string{"true"}, Workspace: t.TempDir()}}
 	runs(t, b, req)

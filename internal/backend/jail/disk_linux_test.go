@@ -26,17 +26,17 @@ func fileOf(t *testing.T, path string, size int) {
 
 const megabyte = 1 << 20
 
-// watchOf is a watch whose file systems have shrunk, from now on.
+// watchOf returns a watch that takes its file systems as shrunk from now on.
 func watchOf(roots ...string) *diskWatch {
-	pass() // what was there is older
+	pass() // existing files are older
 	w := newDiskWatch(roots, policy.Limits{Disk: megabyte, Files: 1000}, -1, -1)
-	pass() // and what comes is younger
+	pass() // later files are younger
 	w.shrunk = func() (space, inodes int64) { return 2 * megabyte, 0 }
 	w.accounted = false
 	return w
 }
 
-// pass lets the clock of files go on.
+// pass waits until the file system's clock has advanced.
 func pass() {
 	for now := time.Now(); !fileTime().After(now); {
 	}
@@ -74,7 +74,7 @@ func TestDiskWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(false, "a file that takes no space is counted")
-	// A file that was there, and has changed.
+	// An existing file that has changed.
 	shrunk := w.shrunk
 	w.shrunk = func() (space, inodes int64) { return 0, 0 }
 	if err := os.Chmod(filepath.Join(root, "before"), 0o644); err != nil {
@@ -90,7 +90,7 @@ func TestDiskWatch(t *testing.T) {
 	wants(true, "a file has changed, and the file system has shrunk")
 }
 
-// A single file can be granted, and one that is not there is no reason to fail.
+// A single file can be granted, and a missing one is not an error.
 func TestDiskWatchOfFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	w := watchOf(file, file+"gone")
@@ -107,8 +107,9 @@ func TestDiskWatchOfFiles(t *testing.T) {
 	}
 }
 
-// What cannot be walked, because it is too deep or closed, hides nothing.
-func TestDiskWatchGivesUp(t *testing.T) {
+// Space in directories that cannot be walked, because they are too deep or closed, is still
+// counted.
+func TestDiskWatchCountsUnwalkableDirectories(t *testing.T) {
 	root := t.TempDir()
 	directory := root
 	for i := range walkDepth + 2 {
@@ -128,7 +129,7 @@ func TestDiskWatchGivesUp(t *testing.T) {
 	}
 }
 
-// A file without a name takes space as long as it is open.
+// A deleted file takes space as long as it is open.
 func TestDiskWatchOfDeletedFiles(t *testing.T) {
 	root := t.TempDir()
 	w := watchOf(root)
@@ -156,8 +157,8 @@ func TestDiskWatchOfDeletedFiles(t *testing.T) {
 	}
 }
 
-// A walk does not keep the watch from its clocks.
-func TestDiskWatchWalksBeside(t *testing.T) {
+// A walk does not block the clocks.
+func TestDiskWatchWalksConcurrently(t *testing.T) {
 	root := t.TempDir()
 	w := watchOf(root)
 	fileOf(t, filepath.Join(root, "new"), 2*megabyte)
@@ -169,9 +170,9 @@ func TestDiskWatchWalksBeside(t *testing.T) {
 	}
 }
 
-// That the file system has shrunk may be a neighbor's doing. Only together with what
-// the command has written does it say anything.
-func TestDiskWatchOfNeighbors(t *testing.T) {
+// Another program may have used the file system's space. Lost space counts only together with
+// what the command has written.
+func TestDiskWatchIgnoresOtherPrograms(t *testing.T) {
 	root := t.TempDir()
 	name := filepath.Join(root, "before")
 	fileOf(t, name, 4*megabyte)
@@ -229,9 +230,9 @@ func TestDiskWatchCountsNames(t *testing.T) {
 	}
 }
 
-// What a command makes at once has the same time as what was made just before. Names
-// are counted all the same; of space, what the command wrote tells, also where a
-// neighbor frees as much meanwhile.
+// Files that a command creates at its start have the same time as files from just before.
+// Their names are counted all the same; their space is known from what the command wrote,
+// also if another program frees as much meanwhile.
 func TestDiskWatchAtTheFirstTick(t *testing.T) {
 	for range 20 {
 		root := t.TempDir()
@@ -240,7 +241,7 @@ func TestDiskWatchAtTheFirstTick(t *testing.T) {
 		w.shrunk = func() (space, inodes int64) { return 0, 0 }
 		w.accounted = true
 		fileOf(t, filepath.Join(root, "file"), 4*megabyte)
-		w.began = time.Now() // however late this test comes
+		w.began = time.Now() // however late this test runs
 		if w.finalWalk(0); w.over != "" {
 			t.Fatal("a file that somebody else made just before is counted")
 		}
@@ -258,9 +259,8 @@ func TestDiskWatchAtTheFirstTick(t *testing.T) {
 	}
 }
 
-// A command may be over before its Runner has a processor again: what it did then is
-// counted as well.
-func TestFilesOfAShortCommand(t *testing.T) {
+// A command may end before its Runner runs again: its files are counted as well.
+func TestFilesOfShortCommandAreCounted(t *testing.T) {
 	b := openJail(t, policy.Policy{})
 	var busy sync.WaitGroup
 	var enough atomic.Bool

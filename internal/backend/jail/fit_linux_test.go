@@ -14,8 +14,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// There is no weaker jail: where namespaces are forbidden, it is refused when it is
-// made, with the remedy, and a single command when it is run.
+// There is no weaker jail: where namespaces are forbidden, opening the backend is refused with
+// the remedy, and so is a single command.
 func TestDegradedHost(t *testing.T) {
 	if hosttest.Degraded() {
 		t.Skip("this is the inside")
@@ -48,7 +48,7 @@ func TestInsideDegradedHost(t *testing.T) {
 	}
 }
 
-// A host without room for a listener has its denials unobserved.
+// On a host that allows no listener, denials are not observed.
 func TestWithoutListener(t *testing.T) {
 	f, possible := confine.Narrower(hostfeature.Quick(), &confine.SetupError{Step: "seccomp", Cause: "EBUSY", Errno: unix.EBUSY})
 	if !possible || f.SeccompNotify.OK || !f.Seccomp.OK {

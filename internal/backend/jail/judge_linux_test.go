@@ -79,8 +79,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What never ran is not a Result.
-func TestJudgeOfWhatNeverRan(t *testing.T) {
+// A command that never ran is an error, not a Result.
+func TestJudgeOfCommandThatNeverRan(t *testing.T) {
 	for _, test := range []struct {
 		evidence evidence
 		class    run.Class
@@ -90,7 +90,7 @@ func TestJudgeOfWhatNeverRan(t *testing.T) {
 		{evidence{Program: "/x", End: confine.CommandEnd{Failure: unix.E2BIG}}, run.Invalid},
 		{evidence{Program: "/x", End: confine.CommandEnd{Failure: unix.EIO}}, run.Internal},
 		{evidence{End: endedWith(1 << 8), NotExecuted: true}, run.Unsupported},
-		{evidence{}, run.Internal}, // somebody else killed the init
+		{evidence{}, run.Internal}, // another program killed the init
 	} {
 		var classed *run.Error
 		if _, err := judge(test.evidence); !errors.As(err, &classed) || classed.Class != test.class {
@@ -99,8 +99,8 @@ func TestJudgeOfWhatNeverRan(t *testing.T) {
 	}
 }
 
-// A command has to be ended not long after its time, and not be looked at while
-// it cannot have used it up.
+// A command is ended soon after its time is up, and not sampled while it cannot have used it
+// up.
 func TestSoonest(t *testing.T) {
 	w := &watcher{guest: &guest{}}
 	w.guest.job.Limits.CPUTime = time.Hour

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// What the kernel shows of a sandbox in its first moment: the init is still a copy of the
-// Runner, and the command is small.
-func TestMemoryOfTheInit(t *testing.T) {
+// In a sandbox's first moment the init is still a copy of the Runner, and its memory does not
+// count.
+func TestMemoryOfTheInitDoesNotCount(t *testing.T) {
 	proc := t.TempDir()
 	for pid, kilobytes := range map[int]int{1: 300 << 10, 2: 100} {
 		directory := filepath.Join(proc, fmt.Sprint(pid))

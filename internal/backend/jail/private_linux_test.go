@@ -39,8 +39,8 @@ func openJail(t *testing.T, p policy.Policy) *Backend {
 	return b
 }
 
-// attackMounts does all it can against mount points and what lies beside them. It
-// writes a line for each act that succeeds.
+// attackMounts attacks mount points and their neighbors in every way. It writes a line for
+// each act that succeeds.
 const attackMounts = `
 ws=$WS top=$TOP read=$READ
 say() { echo "could $*"; }
@@ -64,8 +64,8 @@ echo written >"$ws/made"
 echo scratch >/tmp/own && cat /dev/shm/own
 `
 
-// A workspace and a grant below a directory that commands have of their own are
-// there; nothing around them is, and they cannot be taken away.
+// A workspace and a grant below a private directory of commands are visible; nothing around
+// them is, and they cannot be removed.
 func TestMountsBelowPrivateDirectories(t *testing.T) {
 	for _, kind := range bothJails {
 		for _, parent := range []string{confine.Scratch, confine.SharedMemory, "/var/tmp"} {
@@ -87,7 +87,7 @@ func TestMountsBelowPrivateDirectories(t *testing.T) {
 				if err := os.Symlink(top+"/secret", ws+"/out"); err != nil {
 					t.Fatal(err)
 				}
-				// The modes must not stand in for a wall.
+				// File modes must not act as a wall.
 				for _, path := range []string{top, ws, read, top + "/secret"} {
 					if err := os.Chmod(path, 0o777); err != nil {
 						t.Fatal(err)
@@ -95,7 +95,7 @@ func TestMountsBelowPrivateDirectories(t *testing.T) {
 				}
 				b := openJail(t, policy.Policy{Jail: kind, Read: []string{read}})
 				r := runs(t, b, run.Request{
-					// Not as arguments, which are looked at before anything runs.
+					// Not as arguments, which are checked before anything runs.
 					Command: run.Command{Args: []string{"sh", "-c", attackMounts}, Workspace: ws, Env: map[string]string{"WS": ws, "TOP": top, "READ": read}},
 				})
 				if want := "deep ws granted\nscratch\n"; r.Stdout != want {
@@ -114,9 +114,9 @@ func TestMountsBelowPrivateDirectories(t *testing.T) {
 	}
 }
 
-// Every directory that a command has of its own, as the plan lists them, is either
-// refused as a grant and as a workspace, or what is named there is what one finds.
-func TestEveryPrivateDirectory(t *testing.T) {
+// Each private directory in the plan is either refused as a grant and as a workspace, or a
+// path that is granted there shows the host's file.
+func TestPrivateDirectoriesAsGrantsAndWorkspaces(t *testing.T) {
 	for _, kind := range bothJails {
 		t.Run(string(kind), func(t *testing.T) {
 			b := openJail(t, policy.Policy{Jail: kind})
@@ -150,7 +150,7 @@ func testPrivateDirectory(t *testing.T, kind policy.JailBackend, dir string) {
 		err = os.Chmod(marker, 0o777)
 	}
 	if err != nil {
-		marker = "" // nobody can have a file of theirs there
+		marker = "" // no user can have a file there
 	}
 	list := func(t *testing.T, p policy.Policy, req run.Request, path, want string) {
 		t.Helper()

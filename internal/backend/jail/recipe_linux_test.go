@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// What is looked at and what the guest's execvp finds must be the same file.
-func TestSearchPathIsTheGuests(t *testing.T) {
+// The checked program and the one that the guest's execvp finds must be the same file.
+func TestSearchUsesTheGuestsPath(t *testing.T) {
 	for _, test := range []struct {
 		env  map[string]string
 		want []string
@@ -37,8 +37,8 @@ func TestSearchPathIsTheGuests(t *testing.T) {
 	}
 }
 
-// A request that brings its own PATH does not get around the rule.
-func TestInterpreterOnAPathOfTheRequest(t *testing.T) {
+// A request with its own PATH cannot avoid the rule about interpreters.
+func TestInterpreterOnPathOfRequestIsRefused(t *testing.T) {
 	workspace, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

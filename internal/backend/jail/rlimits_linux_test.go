@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Where nobody may raise the Runner's own limits, those of a guest show only here.
+// On hosts where the Runner's own limits cannot be raised, only this test shows a guest's.
 func TestRlimits(t *testing.T) {
 	b := &Backend{plan: confine.Plan{Rlimits: true}}
 	got := map[int]uint64{}

@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// holder takes a descriptor from a neighbour, says so, and keeps it as long as it
-// is let.
+// holder takes a descriptor from another process, reports it, and keeps it until it is
+// killed.
 const holder = `
 import socket, sys
 server = socket.socket(socket.AF_UNIX)
@@ -33,8 +33,8 @@ server.recv(1)
 print("all of it")
 `
 
-// A command's end is its own, whoever has its output.
-func TestOutputHeldByAnother(t *testing.T) {
+// A command ends even if another process holds its output open.
+func TestCommandEndsWhileAnotherHoldsItsOutput(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("commands are tried without the race detector")
 	}
@@ -60,9 +60,9 @@ func TestOutputHeldByAnother(t *testing.T) {
 		return ended
 	}
 	heard := make(lineWriter, 16)
-	neighbour := begin(run.Request{Command: run.Command{Args: python(holder)}, Streams: run.Streams{In: keys, Out: heard}})
+	neighbor := begin(run.Request{Command: run.Command{Args: python(holder)}, Streams: run.Streams{In: keys, Out: heard}})
 	if got := <-heard; got != "listening" {
-		t.Fatalf("the neighbour says %q", got)
+		t.Fatalf("the neighbor says %q", got)
 	}
 	select {
 	case a := <-begin(run.Request{Command: run.Command{Args: python(giver)}}):
@@ -73,17 +73,17 @@ func TestOutputHeldByAnother(t *testing.T) {
 		t.Error("it lasts as long as whoever has its output")
 	}
 	if got := <-heard; got != "held" {
-		t.Errorf("the neighbour says %q", got)
+		t.Errorf("the neighbor says %q", got)
 	}
 	if err := letGo.Close(); err != nil {
 		t.Error(err)
 	}
-	if a := <-neighbour; a.err != nil || !a.OK() {
-		t.Errorf("the neighbour: %+v", a)
+	if a := <-neighbor; a.err != nil || !a.OK() {
+		t.Errorf("the neighbor: %+v", a)
 	}
 }
 
-// lineWriter gives each line to whoever waits for it.
+// lineWriter sends each line to a channel.
 type lineWriter chan string
 
 func (w lineWriter) Write(data []byte) (int, error) {
@@ -93,9 +93,9 @@ func (w lineWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Without a cgroup memory is watched by what is used. Neither the init's nor the
-// addresses that nobody uses count, so that a little is enough for a small program.
-func TestLittleMemoryWithoutCgroup(t *testing.T) {
+// Without a cgroup, used memory is sampled. The init's memory and unused addresses do not
+// count, so a small limit is enough for a small program.
+func TestSmallMemoryLimitWithoutCgroup(t *testing.T) {
 	b, err := New(Options{Without: []policy.Wall{policy.WallCgroup}})
 	if err != nil {
 		t.Fatal(err)

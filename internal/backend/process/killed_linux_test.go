@@ -57,7 +57,7 @@ func TestForkSurvivesDyingServers(t *testing.T) {
 
 // Servers that never give a worker are not started forever. Their error is reported, and
 // the next caller tries again.
-func TestBarrenServersAreReported(t *testing.T) {
+func TestServersWithoutWorkersAreReported(t *testing.T) {
 	p := orphanage(t)
 	asked, kill := 0, true
 	p.ask = func(ctx context.Context, z *zygote.Zygote, limits policy.Limits, warm bool) (*member, error) {

@@ -9,7 +9,7 @@ import (
 
 // A dying process frees shared memory after it has closed its files, so its channel
 // closes long before the process ends.
-func TestKilledForMemoryThatTakesLongToFree(t *testing.T) {
+func TestKillForMemoryIsReportedThoughFreeingTakesLong(t *testing.T) {
 	for _, size := range []policy.Bytes{64 * policy.MiB, policy.GiB} {
 		t.Run(size.String(), func(t *testing.T) {
 			b := open(t, Options{Policy: policy.Policy{Limits: policy.Limits{Memory: size}}})

@@ -87,7 +87,7 @@ func awaitEnd(t *testing.T, z *zygote.Zygote) {
 }
 
 // The order in which workers are taken, whenever their server is replaced.
-func TestOrderOfWorkers(t *testing.T) {
+func TestWorkersAreTakenInOrder(t *testing.T) {
 	before, after := &zygote.Zygote{}, &zygote.Zygote{}
 	p := &pool{ready: make(chan struct{}, 6), zygote: before}
 	names := map[*member]string{}

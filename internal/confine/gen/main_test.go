@@ -13,8 +13,7 @@ func TestCommittedInitMatchesItsSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The assembler reads the header. go test must know of it, or it answers from
-	// its cache.
+	// The assembler reads the header. go test must know that, or it uses its cache.
 	if _, err := os.ReadFile("../init/init.h"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// Bytecode cannot be reviewed: what is committed must be what an interpreter makes
-// of the source, for each one that is here.
+// Bytecode cannot be reviewed, so the committed bytecode must be what each interpreter of
+// this host makes from the source.
 func TestCommittedBytecodeMatchesItsSource(t *testing.T) {
 	compared := 0
 	for _, python := range installed("..") {

@@ -54,8 +54,8 @@ var lifeActs = map[string]act{
 	},
 	"runner":               runnerAct,
 	"runner at a terminal": runnerAtTerminal,
-	"neighbour":            neighbour,
-	"look for a neighbour": lookForNeighbour,
+	"neighbor":            neighbor,
+	"look for a neighbor": lookForNeighbor,
 }
 
 // runnerAct is a Runner that starts commands until it is killed.
@@ -85,7 +85,7 @@ func runnerAct(t told) error {
 
 // A Runner that dies without a word takes everything along. Whatever it leaves
 // would become ours: we are made the parent of all orphans for the time.
-func TestContainRunnerKilled(t *testing.T) {
+func TestContainKilledRunner(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 			t.Fatal(err)

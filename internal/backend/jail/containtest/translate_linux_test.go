@@ -15,7 +15,7 @@ import (
 
 // Not every file system can translate owners: ramfs cannot, nor can tmpfs before Linux
 // 6.3. A root that runs commands there must not be left with nothing.
-func TestOwnersThatCannotBeTranslated(t *testing.T) {
+func TestContainUntranslatableOwners(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("commands of other users run as themselves")
 	}

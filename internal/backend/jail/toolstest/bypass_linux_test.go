@@ -69,7 +69,7 @@ func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
 		{"a name to it", `url = "http://granted.test.example:8080/"`, nil},
 		{"its other port", `url = "http://10.0.0.7/"`, []string{"10.0.0.7:80: this port is not in allow_net"}},
 		{"a name to its other port", `url = "http://granted.test.example/"`, []string{"granted.test.example:80: resolves to 10.0.0.7, a private address"}},
-		{"its neighbour", `url = "http://10.0.0.8:8080/"`, []string{"10.0.0.8:8080" + byAddress}},
+		{"its neighbor", `url = "http://10.0.0.8:8080/"`, []string{"10.0.0.8:8080" + byAddress}},
 
 		{"another server name", "url = \"https://evil.test.example/\"\nconnect-to = \"::allowed.test.example:443\"", []string{"TLS server name evil.test.example does not match allowed.test.example:443"}},
 		{"no server name", "url = \"https://93.184.216.66/\"\nconnect-to = \"::allowed.test.example:443\"\ninsecure", []string{"TLS ClientHello for allowed.test.example:443 names no server"}},

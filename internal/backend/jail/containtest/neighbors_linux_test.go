@@ -28,9 +28,9 @@ func meetingPoints(all ...*scene) {
 	}
 }
 
-// neighbour puts things where commands on one host could meet, and stays. The
+// neighbor puts things where commands on one host could meet, and stays. The
 // kernel chooses its port, which it says.
-func neighbour(t told) error {
+func neighbor(t told) error {
 	port, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return broken("%v", err)
@@ -55,7 +55,7 @@ func neighbour(t told) error {
 	return errQuiet
 }
 
-func lookForNeighbour(t told) error {
+func lookForNeighbor(t told) error {
 	dials := func(network, address string) error {
 		conn, err := net.DialTimeout(network, address, dialTime)
 		if err == nil {
@@ -84,7 +84,7 @@ func lookForNeighbour(t told) error {
 }
 
 // Two commands at once have nothing in common but what they are both given.
-func TestContainNeighbours(t *testing.T) {
+func TestContainNeighbors(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		in, holder := io.Pipe()
 		a, b := suite.scene(t, attempt{}, suite.guarded), suite.scene(t, attempt{}, suite.guarded)
@@ -92,16 +92,16 @@ func TestContainNeighbours(t *testing.T) {
 		request := func(s *scene, act string) run.Request {
 			req := s.request
 			req.Command.Args, req.Command.Env = s.command(attempt{act: act})
-			if act == "neighbour" {
+			if act == "neighbor" {
 				req.Command.Args = append(req.Command.Args, s.told["marker"].(string)+"-first")
 			}
 			return req
 		}
-		first := request(a, "neighbour")
+		first := request(a, "neighbor")
 		first.Streams.In = in
 		one := start(t.Context(), suite.backend, suite.policy, first)
 		b.told["port"] = one.until(t, "READY")
-		r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbour"))
+		r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbor"))
 		if err != nil || !strings.Contains(r.Stdout, "HELD") {
 			t.Errorf("they have met: %v\n%s", err, show(r))
 		}
@@ -110,14 +110,14 @@ func TestContainNeighbours(t *testing.T) {
 			t.Errorf("%v\n%s", e.err, show(e.result))
 		}
 		// Nor does the next one find anything of the last.
-		if r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbour")); err != nil || !strings.Contains(r.Stdout, "HELD") {
+		if r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbor")); err != nil || !strings.Contains(r.Stdout, "HELD") {
 			t.Errorf("something is left: %v\n%s", err, show(r))
 		}
 	})
 }
 
 // Without walls they meet everywhere.
-func TestContainNeighboursCanMeet(t *testing.T) {
+func TestContainNeighborsCanMeet(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("walls are tried without the race detector")
 	}
@@ -127,7 +127,7 @@ func TestContainNeighboursCanMeet(t *testing.T) {
 	command := func(act string) *exec.Cmd {
 		argv, env := s.command(attempt{act: act})
 		cmd := exec.CommandContext(t.Context(), argv[0])
-		if act == "neighbour" {
+		if act == "neighbor" {
 			cmd.Args = append(cmd.Args, s.told["marker"].(string)+"-first")
 		}
 		cmd.Env = os.Environ()
@@ -136,7 +136,7 @@ func TestContainNeighboursCanMeet(t *testing.T) {
 		}
 		return cmd
 	}
-	first := command("neighbour")
+	first := command("neighbor")
 	in, err := first.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestContainNeighboursCanMeet(t *testing.T) {
 		t.Fatalf("%q %v", line, err)
 	}
 	s.told["port"] = strings.TrimSpace(port)
-	text, err := command("look for a neighbour").CombinedOutput()
+	text, err := command("look for a neighbor").CombinedOutput()
 	if err != nil || !strings.Contains(string(text), "MET in all 5") {
 		t.Errorf("%v\n%s", err, text)
 	}
