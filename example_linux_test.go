@@ -109,7 +109,7 @@ func ExampleRunner_Run_limits() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// limits.memory is 1GiB, above the policy's maximum of 128MiB
+	// limits.memory: 1GiB is above the policy's maximum of 128MiB
 }
 
 // Streams deliver the guest's output while it runs. The Result has it too.

@@ -318,12 +318,12 @@ func TestOpenHookRefuses(t *testing.T) {
 		words string
 	}{
 		"syntax":         {run.HookSpec{Script: "x = 1\ny = = 2"}, "2:5: syntax: invalid syntax"},
-		"empty":          {run.HookSpec{Script: " \n"}, "script is empty"},
+		"empty":          {run.HookSpec{Script: " \n"}, "script: there is nothing to run"},
 		"NUL":            {run.HookSpec{Script: "x\x00"}, "NUL byte at offset 1"},
 		"no UTF-8":       {run.HookSpec{Script: "x = '\xff'"}, "not valid UTF-8"},
 		"huge":           {run.HookSpec{Script: strings.Repeat("#", 17<<20)}, "above the maximum"},
 		"limits":         {run.HookSpec{Script: "x", Limits: policy.Limits{Memory: 100 * policy.GiB}}, "above the policy's maximum"},
-		"workers":        {run.HookSpec{Script: "x", Workers: -1}, "workers is -1"},
+		"workers":        {run.HookSpec{Script: "x", Workers: -1}, "workers: -1"},
 		"trust":          {run.HookSpec{Script: "x", Trust: "god"}, `trust "god" does not exist`},
 		"third party":    {run.HookSpec{Script: "x", Trust: policy.TrustThirdParty}, "third-party code cannot be a hook"},
 		"nested deeply":  {run.HookSpec{Script: "x = " + strings.Repeat("(", 5000) + strings.Repeat(")", 5000)}, "syntax"},

@@ -269,13 +269,13 @@ func TestModuleRequests(t *testing.T) {
 		class run.Class
 		words string
 	}{
-		{"a module with a script", run.Request{Module: run.ModuleRun{Module: m}, Script: run.Script{Source: "pass"}}, run.Invalid, "script is for scripts, and this request is for modules"},
-		{"a module with a command", run.Request{Module: run.ModuleRun{Module: m}, Command: run.Command{Args: []string{"true"}}}, run.Invalid, "module is for modules"},
-		{"a module with a context", run.Request{Module: run.ModuleRun{Module: m}, Script: run.Script{Context: 1}}, run.Invalid, "context is for scripts"},
-		{"a module by the rules", run.Request{Module: run.ModuleRun{Module: m}, Script: run.Script{Restricted: true}}, run.Invalid, "restricted is for scripts"},
-		{"a script with fuel", run.Request{Script: run.Script{Source: "pass"}, Limits: policy.Limits{Fuel: 5}}, run.Invalid, "limits.fuel is for modules"},
-		{"a script with arguments", run.Request{Script: run.Script{Source: "pass"}, Module: run.ModuleRun{Args: []string{"a"}}}, run.Invalid, "args is for modules"},
-		{"a NUL", run.Request{Module: run.ModuleRun{Module: m, Args: []string{"\x00"}}}, run.Invalid, "args[0] has a NUL byte"},
+		{"a module with a script", run.Request{Module: run.ModuleRun{Module: m}, Script: run.Script{Source: "pass"}}, run.Invalid, "script: this is for scripts, and the request is for modules"},
+		{"a module with a command", run.Request{Module: run.ModuleRun{Module: m}, Command: run.Command{Args: []string{"true"}}}, run.Invalid, "module: this is for modules"},
+		{"a module with a context", run.Request{Module: run.ModuleRun{Module: m}, Script: run.Script{Context: 1}}, run.Invalid, "context: this is for scripts"},
+		{"a module by the rules", run.Request{Module: run.ModuleRun{Module: m}, Script: run.Script{Restricted: true}}, run.Invalid, "restricted: this is for scripts"},
+		{"a script with fuel", run.Request{Script: run.Script{Source: "pass"}, Limits: policy.Limits{Fuel: 5}}, run.Invalid, "limits.fuel: this is for modules"},
+		{"a script with arguments", run.Request{Script: run.Script{Source: "pass"}, Module: run.ModuleRun{Args: []string{"a"}}}, run.Invalid, "args: this is for modules"},
+		{"a NUL", run.Request{Module: run.ModuleRun{Module: m, Args: []string{"\x00"}}}, run.Invalid, "args[0]: a NUL byte"},
 		{"a library", run.Request{Module: run.ModuleRun{Module: m}}, run.Invalid, "exports no _start"},
 		{"another tier", run.Request{Module: run.ModuleRun{Module: m}, Tier: policy.TierJail}, run.Invalid, `tier "jail" does not run modules`},
 		{"third-party code", run.Request{Module: run.ModuleRun{Module: m}, Trust: policy.TrustThirdParty}, run.Unsupported, "third-party code cannot be a module"},

@@ -18,7 +18,7 @@ func ExamplePolicy_Narrow() {
 	fmt.Println(err)
 	// Output:
 	// 128MiB 30s <nil>
-	// limits.memory is 2GiB, above the policy's maximum of 512MiB
+	// limits.memory: 2GiB is above the policy's maximum of 512MiB
 }
 
 // All problems are reported at once, each with the name of its field.

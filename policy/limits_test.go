@@ -127,7 +127,7 @@ func TestLimitsByField(t *testing.T) {
 		if _, err := (Policy{}).Narrow(asked); err == nil || !strings.Contains(err.Error(), "limits."+row.Key) {
 			t.Errorf("Narrow above the maximum: %v", err)
 		}
-		if _, err := (Policy{}).Narrow(negative); err == nil || !strings.Contains(err.Error(), "limits."+row.Key+" is negative") {
+		if _, err := (Policy{}).Narrow(negative); err == nil || !strings.Contains(err.Error(), "limits."+row.Key+": a negative limit") {
 			t.Errorf("Narrow of a negative: %v", err)
 		}
 	})
@@ -148,8 +148,8 @@ func TestNarrow(t *testing.T) {
 		asked Limits
 		words string
 	}{
-		{Limits{Memory: 200*MiB + 1}, "limits.memory is 209715201B, above the policy's maximum of 200MiB"},
-		{Limits{WallTime: 6 * time.Second}, "limits.wall_time is 6s, above the policy's maximum of 5s"},
+		{Limits{Memory: 200*MiB + 1}, "limits.memory: 209715201B is above the policy's maximum of 200MiB"},
+		{Limits{WallTime: 6 * time.Second}, "limits.wall_time: 6s is above the policy's maximum of 5s"},
 		{Limits{OpenFiles: 3}, "limits.open_files: 3 is too few for an interpreter: give at least 8"},
 		{Limits{Memory: KiB}, "limits.memory: 1KiB is too little for any script: give at least 1MiB"},
 	} {

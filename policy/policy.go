@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -96,14 +97,14 @@ func (p Policy) Required() []Wall {
 func (p Policy) Narrow(asked Limits) (Limits, error) {
 	r := p.Resolved()
 	if field, negative := asked.Negative(); negative {
-		return Limits{}, fmt.Errorf("limits.%s is negative: leave it out for the default, or give a positive one", field)
+		return Limits{}, &FieldError{Field: "limits." + field, Err: errors.New("a negative limit: leave it out for the default, or give a positive one")}
 	}
 	if field, got, limit, above := asked.Above(r.Maxima); above {
-		return Limits{}, fmt.Errorf("limits.%s is %v, above the policy's maximum of %v", field, got, limit)
+		return Limits{}, &FieldError{Field: "limits." + field, Err: fmt.Errorf("%v is above the policy's maximum of %v", got, limit)}
 	}
 	narrowed := asked.Fill(r.Limits, r.Maxima)
 	if field, err := narrowed.belowFloor(); err != nil {
-		return Limits{}, fmt.Errorf("limits.%s: %w", field, err)
+		return Limits{}, &FieldError{Field: "limits." + field, Err: err}
 	}
 	return narrowed, nil
 }

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// FieldError is a problem with one field of a Policy or Document. The field has its
-// name from the policy file, so that the reader of the file can find the line.
+// FieldError is a problem with one field of a Policy, a Document or a request. The field
+// has its name from the policy file or the request, so that its author can find it.
 type FieldError struct {
 	// Field is a path like "limits.memory" or "walls.require".
 	Field string

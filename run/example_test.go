@@ -17,7 +17,7 @@ func ExampleRequest_Validate() {
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, run.ErrInvalid))
 	// Output:
-	// script is for scripts, and this request is for commands
+	// script: this is for scripts, and the request is for commands
 	// true
 }
 

@@ -32,7 +32,7 @@ func (h HookSpec) Validate() error {
 		return err
 	}
 	if h.Workers < 0 {
-		return Errorf(Invalid, "workers is %d: leave it out for the default, or give a positive one", h.Workers)
+		return invalid("workers", "%d: leave it out for the default, or give a positive one", h.Workers)
 	}
 	if _, err := policy.ParseTrust(string(h.Trust)); err != nil {
 		return Wrap(Invalid, err)

@@ -1,12 +1,14 @@
 package run
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -121,7 +123,7 @@ func (r Request) Validate() error {
 		return err
 	}
 	if len(r.Stdin) > MaxPayload {
-		return Errorf(Invalid, "stdin of %d bytes is above the maximum of %d", len(r.Stdin), MaxPayload)
+		return invalid("stdin", "%d bytes are above the maximum of %d", len(r.Stdin), MaxPayload)
 	}
 	if _, err := policy.ParseTier(string(r.Tier)); err != nil {
 		return Wrap(Invalid, err)
@@ -181,12 +183,12 @@ func (r Request) validateCode() error {
 		field string
 	}{{KindScript, r.Script.firstField()}, {KindCommand, r.Command.firstField()}, {KindModule, r.Module.firstField()}} {
 		if part.field != "" && part.kind != kind {
-			return Errorf(Invalid, "%s is for %ss, and this request is for %ss", part.field, part.kind, kind)
+			return invalid(part.field, "this is for %ss, and the request is for %ss", part.kind, kind)
 		}
 	}
 	for _, limit := range moduleLimits {
 		if kind != KindModule && limit.Of(r.Limits) != 0 {
-			return Errorf(Invalid, "limits.%s is for %ss, and this request is for %ss", limit.Key, KindModule, kind)
+			return invalid("limits."+limit.Key, "this is for %ss, and the request is for %ss", KindModule, kind)
 		}
 	}
 	switch kind {
@@ -228,13 +230,19 @@ func firstOf(fields ...field) string {
 	return ""
 }
 
+// invalid is a problem with one field, by its JSON name. Frontends that have another name
+// for it find the policy.FieldError inside.
+func invalid(field, format string, args ...any) error {
+	return Wrap(Invalid, &policy.FieldError{Field: field, Err: fmt.Errorf(format, args...)})
+}
+
 func (s Script) validate() error {
 	if err := validateScript(s.Source, s.Name); err != nil {
 		return err
 	}
 	for _, v := range s.Variables {
 		if !isIdentifier(v) {
-			return Errorf(Invalid, "variable %q is not a name", v)
+			return invalid("variables", "%q is not a name", v)
 		}
 	}
 	return nil
@@ -242,18 +250,18 @@ func (s Script) validate() error {
 
 func (c Command) validate() error {
 	if c.Args[0] == "" {
-		return Errorf(Invalid, "command[0] is empty: it names the program")
+		return invalid("command[0]", "empty: it names the program")
 	}
 	for i, argument := range c.Args {
 		if strings.ContainsRune(argument, 0) {
-			return Errorf(Invalid, "command[%d] has a NUL byte: no argument of a program can contain one", i)
+			return invalid(fmt.Sprintf("command[%d]", i), "a NUL byte: no argument of a program can contain one")
 		}
 	}
 	if strings.ContainsRune(c.Workspace, 0) {
-		return Errorf(Invalid, "workspace has a NUL byte: no path can contain one")
+		return invalid("workspace", "a NUL byte: no path can contain one")
 	}
 	if c.WorkspaceReadOnly && c.Workspace == "" {
-		return Errorf(Invalid, "workspace_read_only is set, and there is no workspace")
+		return invalid("workspace_read_only", "there is no workspace")
 	}
 	return validateEnv(c.Env)
 }
@@ -261,7 +269,7 @@ func (c Command) validate() error {
 func (m ModuleRun) validate() error {
 	for i, argument := range append([]string{m.Name}, m.Args...) {
 		if strings.ContainsRune(argument, 0) {
-			return Errorf(Invalid, "args[%d] has a NUL byte: no argument of a program can contain one", i-1)
+			return invalid(fmt.Sprintf("args[%d]", i-1), "a NUL byte: no argument of a program can contain one")
 		}
 	}
 	return validateEnv(m.Env)
@@ -270,7 +278,7 @@ func (m ModuleRun) validate() error {
 func validateEnv(env map[string]string) error {
 	for name, value := range env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			return Errorf(Invalid, "env has %q: a name is not empty and has no '=', and neither it nor its value has a NUL byte", name)
+			return invalid("env", "%q: a name is not empty and has no '=', and neither it nor its value has a NUL byte", name)
 		}
 	}
 	return nil
@@ -280,15 +288,15 @@ func validateEnv(env map[string]string) error {
 func validateScript(script, name string) error {
 	switch {
 	case strings.TrimSpace(script) == "":
-		return Errorf(Invalid, "script is empty: there is nothing to run")
+		return invalid("script", "there is nothing to run")
 	case len(script) > MaxScript:
-		return Errorf(Invalid, "script of %d bytes is above the maximum of %d", len(script), MaxScript)
+		return invalid("script", "%d bytes are above the maximum of %d", len(script), MaxScript)
 	case !utf8.ValidString(script):
-		return Errorf(Invalid, "script is not valid UTF-8 (first bad byte at offset %d)", firstInvalid([]byte(script)))
+		return invalid("script", "not valid UTF-8 (first bad byte at offset %d)", text.FirstInvalid(script))
 	case strings.ContainsRune(script, 0):
-		return Errorf(Invalid, "script has a NUL byte at offset %d: Python source cannot contain one", strings.IndexByte(script, 0))
+		return invalid("script", "a NUL byte at offset %d: Python source cannot contain one", strings.IndexByte(script, 0))
 	case strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name):
-		return Errorf(Invalid, "name %q is not printable text: it is shown in tracebacks", name)
+		return invalid("name", "%q is not printable text: it is shown in tracebacks", name)
 	}
 	return nil
 }
@@ -301,15 +309,4 @@ func isIdentifier(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= 256 && utf8.ValidString(s)
-}
-
-func firstInvalid(b []byte) int {
-	for i := 0; i < len(b); {
-		r, size := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && size <= 1 {
-			return i
-		}
-		i += size
-	}
-	return len(b)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -32,13 +33,16 @@ func about(what, normally string) string {
 // narrow returns the limits of a run under p; its errors name flags.
 func (o *limitOptions) narrow(p policy.Policy) (policy.Limits, error) {
 	limits, err := p.Narrow(o.Limits)
-	if err != nil {
-		words := err.Error()
+	var wrong *policy.FieldError
+	if errors.As(err, &wrong) {
 		for _, limit := range policy.LimitTable() {
-			words = strings.Replace(words, "limits."+limit.Key+" ", "--"+limit.Flag()+" ", 1)
-			words = strings.Replace(words, "limits."+limit.Key+":", "--"+limit.Flag()+":", 1)
+			if wrong.Field == "limits."+limit.Key {
+				err = fmt.Errorf("--%s: %w", limit.Flag(), wrong.Err)
+			}
 		}
-		return limits, &run.Error{Class: run.Invalid, Message: words, Err: err}
+	}
+	if err != nil {
+		return limits, run.Wrap(run.Invalid, err)
 	}
 	return limits, nil
 }

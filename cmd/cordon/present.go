@@ -136,7 +136,11 @@ const maxViolations = 5
 func block(res run.Result, how presentation) []string {
 	var lines []string
 	if heading := headingOf(res, how); heading != "" {
-		lines = append(lines, heading+": "+strings.TrimPrefix(reason(res, how), heading+": "))
+		words := reason(res, how)
+		if res.Outcome != run.TimedOut { // whose message begins with its heading
+			words = heading + ": " + words
+		}
+		lines = append(lines, words)
 	}
 	if !res.OK() || how.verbose {
 		lines = append(lines, blocked(res)...)

@@ -31,10 +31,10 @@ func TestPresent(t *testing.T) {
 		{"somebody is looking", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("42")}, presentation{person: true}, false, "", "cordon: result: 42\n"},
 		{"no result", run.Result{Outcome: run.Succeeded, Value: json.RawMessage("null")}, presentation{person: true}, false, "", ""},
 		{"its own exit code", run.Result{Outcome: run.Exited, Error: "left with 7"}, presentation{}, false, "", ""},
-		{"timeout", run.Result{Outcome: run.TimedOut, Error: "wall time limit of 2s reached"}, presentation{}, false, "", "cordon: timed out: wall time limit of 2s reached\n"},
-		{"quiet", run.Result{Outcome: run.TimedOut, Error: "wall time limit of 2s reached"}, presentation{quiet: true}, false, "", ""},
-		{"an open line", run.Result{Outcome: run.TimedOut, Error: "late"}, presentation{}, true, "", "\ncordon: timed out: late\n"},
-		{"colors", run.Result{Outcome: run.TimedOut, Error: "late"}, presentation{color: true}, false, "", "cordon: \x1b[1;31mtimed out\x1b[0m: late\n"},
+		{"timeout", run.Result{Outcome: run.TimedOut, Error: "timed out: wall time limit of 2s reached"}, presentation{}, false, "", "cordon: timed out: wall time limit of 2s reached\n"},
+		{"quiet", run.Result{Outcome: run.TimedOut, Error: "timed out: wall time limit of 2s reached"}, presentation{quiet: true}, false, "", ""},
+		{"an open line", run.Result{Outcome: run.TimedOut, Error: "timed out: late"}, presentation{}, true, "", "\ncordon: timed out: late\n"},
+		{"colors", run.Result{Outcome: run.TimedOut, Error: "timed out: late"}, presentation{color: true}, false, "", "cordon: \x1b[1;31mtimed out\x1b[0m: late\n"},
 		{
 			"violations", run.Result{Outcome: run.Raised, Error: "PermissionError (line 3)", Violations: []run.Violation{
 				{Op: "socket", Detail: "AF_INET, SOCK_STREAM", Line: 3, Count: 1, Hint: "no network"}, {Op: "fork", Count: 4},
@@ -119,5 +119,14 @@ func TestPresent(t *testing.T) {
 func TestOneLineIsBounded(t *testing.T) {
 	if n := len(oneLine(strings.Repeat("é ", 10_000))); n > 700 {
 		t.Errorf("%d bytes", n)
+	}
+}
+
+// The message of a timeout, which other programs know, begins with its heading.
+func TestOnlyTimeoutsNameTheirHeading(t *testing.T) {
+	for _, limit := range policy.LimitTable() {
+		if begins := strings.HasPrefix(limit.Reached, limit.Heading+": "); limit.Outcome != "" && begins != (limit.Outcome == string(run.TimedOut)) {
+			t.Errorf("%s: %q, heading %q", limit.Key, limit.Reached, limit.Heading)
+		}
 	}
 }

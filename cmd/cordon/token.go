@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -74,8 +73,8 @@ func runTokenNew(ctx context.Context, opts tokenNewOptions, name string) error {
 	}
 	entry := fmt.Sprintf("- name: %s\n  sha256: %s\n", quoted, hash)
 	if opts.tokens == "" {
-		if err := tryTokens(tokensWith(nil, entry)); err != nil {
-			return err
+		if _, err := token.Check("the new token", tokensWith(nil, entry)); err != nil {
+			return run.Wrap(run.Invalid, err)
 		}
 		fmt.Fprint(os.Stderr, entry)
 	} else if err := addToken(opts.tokens, entry); err != nil {
@@ -106,50 +105,28 @@ func addToken(path, entry string) error {
 			return run.Errorf(run.Invalid, "--tokens: %w", err)
 		}
 	}
+	text := tokensWith(old, entry)
+	count, err := token.Check(path, text)
+	if err == nil && count != before+1 {
+		err = errors.New("the entry would not be part of the list")
+	}
+	if err != nil {
+		return run.Errorf(run.Invalid, "%s is unchanged: its list of tokens is not at its end, or the name is invalid; "+
+			"add the entry by hand:\n%s%w", path, entry, err)
+	}
 	f, err := newfile.Create(path, mode)
 	if err != nil {
 		return run.Errorf(run.Invalid, "--tokens: %w", err)
 	}
 	defer f.Discard()
-	made := f.Name()
-	if _, err := f.Write(tokensWith(old, entry)); err != nil {
+	if _, err := f.Write(text); err != nil {
 		return run.Errorf(run.Internal, "--tokens: %w", err)
 	}
-	if err := keepOwner(made, path); err != nil {
+	if err := keepOwner(f.Name(), path); err != nil {
 		return run.Errorf(run.Invalid, "--tokens: %w (the service might not be able to read a file of yours: nothing was changed)", err)
-	}
-	tokens, err := token.Open(made)
-	if err != nil || tokens.Len() != before+1 {
-		return run.Errorf(run.Invalid, "%s is unchanged: its list of tokens is not at its end, or the name is invalid; "+
-			"add the entry by hand:\n%s%w", path, entry, explainTokens(err, made, path))
 	}
 	if err := f.Commit(); err != nil {
 		return run.Errorf(run.Invalid, "--tokens: %w", err)
-	}
-	return nil
-}
-
-// explainTokens replaces the name of the temporary file in err by that of the real one.
-func explainTokens(err error, made, path string) error {
-	if err == nil {
-		return errors.New("the entry would not be part of the list")
-	}
-	return errors.New(strings.ReplaceAll(err.Error(), made, path))
-}
-
-// tryTokens checks the text of a token file before it is written.
-func tryTokens(text []byte) error {
-	directory, err := os.MkdirTemp("", "cordon-")
-	if err != nil {
-		return run.Errorf(run.Internal, "%w", err)
-	}
-	defer os.RemoveAll(directory)
-	path := filepath.Join(directory, "tokens.yaml")
-	if err := newfile.Write(path, text, 0o600); err != nil {
-		return run.Errorf(run.Internal, "%w", err)
-	}
-	if _, err := token.Open(path); err != nil {
-		return run.Errorf(run.Invalid, "%w", explainTokens(err, path, "the new token"))
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func ParseObject(data []byte, into any) error {
 		return run.Errorf(run.Invalid, "request of %d bytes is above the maximum of %d", len(data), run.MaxPayload)
 	}
 	if !utf8.Valid(data) {
-		return run.Errorf(run.Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", firstInvalid(data))
+		return run.Errorf(run.Invalid, "request is not valid UTF-8 (first bad byte at offset %d)", text.FirstInvalid(string(data)))
 	}
 	// Windows editors begin files with a byte order mark; RFC 8259 lets a
 	// reader ignore it.
@@ -329,15 +329,4 @@ func explainJSON(data []byte, err error) string {
 		return fmt.Sprintf("not valid JSON at byte %d: %s", syntax.Offset, ExplainSyntax(data, syntax))
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
-}
-
-func firstInvalid(b []byte) int {
-	for i := 0; i < len(b); {
-		r, size := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && size <= 1 {
-			return i
-		}
-		i += size
-	}
-	return len(b)
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -264,5 +265,23 @@ func TestVariablesThatAreNotSetAreNamed(t *testing.T) {
 	words := remarks(r, nil, run.Request{Script: run.Script{Variables: []string{"x", "y"}}}, testInfo())
 	if !strings.Contains(words, "x = 1") || !strings.Contains(words, "y is not set") {
 		t.Error(words)
+	}
+}
+
+// Errors about a request name the tool's arguments, in whatever other errors they are.
+func TestErrorsNameArguments(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{run.Request{}.Validate(), "code: there is nothing to run"},
+		{run.Request{Script: run.Script{Source: "pass", Variables: []string{"a b"}}}.Validate(), `variables: "a b" is not a name`},
+		{run.Wrap(run.Invalid, &policy.FieldError{Field: "limits.wall_time", Err: errors.New("9s is above 1s")}), "timeout: 9s is above 1s"},
+		{run.Errorf(run.Invalid, "script is a word here"), "script is a word here"},
+		{run.Errorf(run.Busy, "%w", &policy.FieldError{Field: "script", Err: errors.New("no")}), "script: no"},
+	} {
+		if got := named(test.err); got.Error() != test.want || run.ClassOf(got) != run.ClassOf(test.err) {
+			t.Errorf("%v, want %s", got, test.want)
+		}
 	}
 }

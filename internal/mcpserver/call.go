@@ -1,11 +1,11 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -78,21 +78,23 @@ func (d *frontend) run(ctx context.Context, c call, request run.Request) *mcp.Ca
 
 var errNoTurn = fmt.Errorf("it waited for %v and did not get its turn: try again later", patience)
 
-// argumentOf maps the fields of a run.Request to what agents call them.
-var argumentOf = func() *strings.Replacer {
-	words := []string{"script is", "code is", "script of", "code of", "script has", "code has", "variable ", "variables: "}
+// argumentOf maps the fields of a run.Request to what agents call them. The others have
+// the same name.
+var argumentOf = func() map[string]string {
+	names := map[string]string{"script": "code"}
 	for _, limit := range policy.LimitTable() {
-		words = append(words, "limits."+limit.Key, limit.Argument())
+		names["limits."+limit.Key] = limit.Argument()
 	}
-	return strings.NewReplacer(words...)
+	return names
 }()
 
-// named gives an error about a request in the words of the tool.
+// named gives an error about a field of a request the name of the argument.
 func named(err error) error {
-	if run.ClassOf(err) != run.Invalid {
+	var wrong *policy.FieldError
+	if run.ClassOf(err) != run.Invalid || !errors.As(err, &wrong) {
 		return err
 	}
-	return run.Errorf(run.Invalid, "%s", argumentOf.Replace(err.Error()))
+	return run.Errorf(run.Invalid, "%s: %w", cmp.Or(argumentOf[wrong.Field], wrong.Field), wrong.Err)
 }
 
 // checked is the structured answer of check_python.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits) (polic
 	}
 	most := s.most(who)
 	if field, got, limit, above := asked.Above(most); above {
-		return asked, run.Errorf(run.Invalid, "limits.%s is %v, above the maximum of %v for %s", field, got, limit, who.Name)
+		return asked, run.Wrap(run.Invalid, &policy.FieldError{Field: "limits." + field, Err: fmt.Errorf("%v is above the maximum of %v for %s", got, limit, who.Name)})
 	}
 	return asked.Fill(defaults.Capped(most), most), nil
 }

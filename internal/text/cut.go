@@ -35,3 +35,16 @@ func Shorten(s string, most int) string {
 
 // Quote shows the start of a value as a Go string.
 func Quote(s string) string { return strconv.Quote(Shorten(s, quotedMost)) }
+
+// FirstInvalid is the offset of the first byte of s that is not UTF-8, or its length.
+func FirstInvalid(s string) int {
+	for i, r := range s {
+		if r != utf8.RuneError {
+			continue
+		}
+		if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+			return i
+		}
+	}
+	return len(s)
+}

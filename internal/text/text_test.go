@@ -122,3 +122,11 @@ func FuzzPrintable(f *testing.F) {
 		}
 	})
 }
+
+func TestFirstInvalid(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "äb": 3, "a\xffb": 1, "\ufffd": 3, "\ufffd\xc3": 3, "\xed\xa0\x80": 0} {
+		if got := FirstInvalid(s); got != want {
+			t.Errorf("%q: %d, want %d", s, got, want)
+		}
+	}
+}

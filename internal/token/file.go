@@ -72,6 +72,16 @@ type owned struct {
 	caller int
 }
 
+// Check checks the text of a token file that is not written yet, and returns how many
+// tokens it has. name is the file's, for messages.
+func Check(name string, data []byte) (tokens int, err error) {
+	found, err := parse(name, data)
+	if err != nil {
+		return 0, err
+	}
+	return len(found.callers), nil
+}
+
 // parse reads a token file. It reports all problems at once, each with its line.
 func parse(name string, data []byte) (*set, error) {
 	var doc document
