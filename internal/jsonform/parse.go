@@ -210,6 +210,9 @@ func readLimit(d *json.Decoder, path string, limit policy.Limit, into *policy.Li
 		if _, err := strconv.Atoi(text); plain && err != nil {
 			return fmt.Errorf("field %q: expected a whole number, got a JSON number %s", path, text)
 		}
+		if _, err := limit.Parse(text); err != nil {
+			return fmt.Errorf("field %q: %w, or use the key %s for a number", path, err, limit.NumberKey())
+		}
 	case string:
 		if plain {
 			return wrongKind(path, "a whole number", value)

@@ -103,7 +103,7 @@ func TestParseRequestRefuses(t *testing.T) {
 		{"limits list", `{"limits": [1]}`, `field "limits": expected an object, got a JSON array`},
 		{"limit unknown", `{"limits": {"ram": "1GiB"}}`, `unknown field "limits.ram": the fields of limits are wall_time, `},
 		{"limit twice", `{"limits": {"memory": "1GiB", "memory": "2GiB"}}`, `field "limits.memory" is there twice`},
-		{"bare time", `{"limits": {"wall_time": 2}}`, `field "limits.wall_time": "2" has no unit: write 2s`},
+		{"bare time", `{"limits": {"wall_time": 2}}`, `field "limits.wall_time": "2" has no unit: write 2s, 2ms or 2m, or use the key wall_time_ms for a number`},
 		{"bare size", `{"limits": {"memory": 256}}`, `field "limits.memory": "256" has no unit: write 256B, 256KiB, 256MiB`},
 		{"exponent", `{"limits": {"memory": 1e9}}`, `field "limits.memory": `},
 		{"text as a number", `{"limits": {"memory_bytes": "1GiB"}}`, `field "limits.memory_bytes": expected a number, got a JSON string`},

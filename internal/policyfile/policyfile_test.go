@@ -102,7 +102,7 @@ func TestParseRefuses(t *testing.T) {
 		{"null", "~", []string{"p.yaml:1: says nothing"}},
 		{"text", "hello", []string{`p.yaml:1: expected keys and values, got the text "hello": write "preset: default"`}},
 		{"list", "- a\n", []string{"p.yaml:1: expected keys and values, got a list"}},
-		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are preset, trust, python, preload, limits, maxima, on_output_limit, walls, read, write, allow_net, egress, jail, allow_interpreters, dangerous_workspace, deterministic, python_wasm, language"}},
+		{"unknown", "trust: user\nmemory: 1GiB\n", []string{"p.yaml:2: memory: unknown key: the keys here are v, preset, trust, python, preload, limits, maxima, on_output_limit, walls, read, write, allow_net, egress, jail, allow_interpreters, dangerous_workspace, deterministic, python_wasm, language"}},
 		{"other case", "Trust: user\n", []string{"p.yaml:1: Trust: unknown key"}},
 		{"unknown limit", "limits:\n  wall_time: 2s\n  ram: 1GiB\n", []string{"p.yaml:3: limits.ram: unknown key: the keys here are wall_time, "}},
 		{"merge", "limits: &l {threads: 4}\nmaxima:\n  <<: *l\n", []string{"p.yaml:3: maxima.<<: unknown key"}},
@@ -235,7 +235,8 @@ func TestLoad(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	got, err := Format(policy.Policy{Read: []string{"/data"}, Prefer: []policy.Wall{policy.WallCgroup}})
-	want := `trust: user
+	want := `v: 1
+trust: user
 preload: [collections, datetime, functools, itertools, json, math, random, re]
 limits:
   wall_time: 30s
