@@ -39,8 +39,8 @@ func findProgram(searched, name string, guests Guests) (Program, error) {
 		if err != nil || !isProgram(p.Path) {
 			continue
 		}
-		if place, held := p.In(guests); held {
-			passed += fmt.Sprintf("; %s was skipped, because guests may write to %s", candidate, place)
+		if dir, held := p.In(guests); held {
+			passed += fmt.Sprintf("; %s was skipped, because guests may write to %s", candidate, dir)
 			continue
 		}
 		return p, nil

@@ -12,7 +12,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("not a module that can be run: byte %#x: %s", e.Offset, e.Reason)
+	return fmt.Sprintf("not a valid module: byte %#x: %s", e.Offset, e.Reason)
 }
 
 // reader reads the binary format. The first mistake is kept, and everything after

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// signed is a number as instructions have it.
+// signed encodes a number for instructions.
 func signed(n int64) (out []byte) {
 	for {
 		low := byte(n & 0x7f)
@@ -27,8 +27,8 @@ func signed(n int64) (out []byte) {
 	}
 }
 
-// library is a module whose allocator, by some name, always gives the same room, and
-// whose function f gives the same answer.
+// library returns a module whose allocator, of this name, always returns the same address, and
+// whose function f always returns the same answer.
 func library(pages uint32, allocator string, room uint32, answer uint64) []byte {
 	return assemble(
 		section(1, list([]byte{0x60, 1, 0x7f, 1, 0x7f}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7e})),
@@ -39,8 +39,8 @@ func library(pages uint32, allocator string, room uint32, answer uint64) []byte 
 
 func packed(at, length uint32) uint64 { return uint64(at)<<32 | uint64(length) }
 
-// What a library says of addresses is not believed.
-func TestCallIsBounded(t *testing.T) {
+// Addresses that a library returns are checked.
+func TestCallChecksAddresses(t *testing.T) {
 	const page = memory.Page
 	argument := []byte(`"eight."`)
 	b := newBench(t, Options{Cache: testCache})
@@ -55,12 +55,12 @@ func TestCallIsBounded(t *testing.T) {
 	}{
 		{"room within", 1, 8, packed(8, 8), run.Succeeded, string(argument), ""},
 		{"room at the end", 1, page - 8, packed(page-8, 8), run.Succeeded, string(argument), ""},
-		{"room over the end", 1, page - 7, packed(8, 8), run.InvalidOutput, "", "cordon_alloc made no room for 8 bytes"},
-		{"room behind the end", 1, page + 8, packed(8, 8), run.InvalidOutput, "", "made no room"},
-		{"room at the last address", 1, 1<<32 - 1, packed(8, 8), run.InvalidOutput, "", "made no room"},
-		{"no room", 1, 0, packed(8, 8), run.InvalidOutput, "", "made no room"},
-		{"an answer over the end", 1, 8, packed(page-4, 8), run.InvalidOutput, "", "lies outside of its memory"},
-		{"an answer of all addresses", 1, 8, packed(8, 1<<32-1), run.InvalidOutput, "", "lies outside of its memory"},
+		{"room over the end", 1, page - 7, packed(8, 8), run.InvalidOutput, "", "cordon_alloc did not allocate 8 bytes"},
+		{"room behind the end", 1, page + 8, packed(8, 8), run.InvalidOutput, "", "did not allocate"},
+		{"room at the last address", 1, 1<<32 - 1, packed(8, 8), run.InvalidOutput, "", "did not allocate"},
+		{"no room", 1, 0, packed(8, 8), run.InvalidOutput, "", "did not allocate"},
+		{"an answer over the end", 1, 8, packed(page-4, 8), run.InvalidOutput, "", "is outside its memory"},
+		{"an answer of all addresses", 1, 8, packed(8, 1<<32-1), run.InvalidOutput, "", "is outside its memory"},
 		{"an answer that is too large", uint32(policy.DefaultLimits().Result/page) + 1, 8, packed(8, uint32(policy.DefaultLimits().Result)+1), run.OutOfResult, "", "result limit of 8MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestCallIsBounded(t *testing.T) {
 			}
 		})
 	}
-	// What is in a result is not the guest's memory, which goes to others.
+	// A result does not refer to the guest's memory, which other guests use later.
 	m := b.open(library(1, "cordon_alloc", 8, packed(8, 8)))
 	r, err := m.Call(t.Context(), jobOf(m, run.Request{}), "f", argument)
 	if err != nil {
@@ -104,7 +104,7 @@ func TestCallNeedsAnAllocator(t *testing.T) {
 	}
 }
 
-// A question that is too large is refused, even if the guest has it.
+// A question that is too large is refused, even if it is in the guest's memory.
 func TestQuestionsAreBounded(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(plugin(t))
@@ -113,7 +113,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	if err != nil || string(r.Value) != `"no answer"` {
 		t.Errorf("%.100s %s %v", r.Value, r.Error, err)
 	}
-	// One that lies outside of its memory neither: cordon.ask(-8, 100).
+	// So is a question outside its memory: cordon.ask(-8, 100).
 	asking := func(at, length int64) []byte {
 		return assemble(
 			section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7f})),
@@ -127,7 +127,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	}
 }
 
-// Tools are called as often as was said, and a thousand times if nothing was.
+// A tool can be called as often as its MaxCalls says, a thousand times by default.
 func TestToolsHaveABudget(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	calls := 0
@@ -143,7 +143,7 @@ try:
 except tools.Error as e:
     result = [done, str(e)]`
 	s := b.session(false)
-	for _, most := range []int{3, 0, 3} { // of each run, also in a session
+	for _, most := range []int{3, 0, 3} { // for each run, also in a session
 		calls = 0
 		want := most
 		if most == 0 {
@@ -157,13 +157,13 @@ except tools.Error as e:
 			t.Errorf("%d calls of %d: %s %s", calls, want, r.Value, r.Error)
 		}
 	}
-	// What the next run is not given is not there, though its name may be.
+	// The next run has no tools, so the call fails.
 	if r := in(t, s, "tools.count()"); r.OK() || calls != 3 {
 		t.Errorf("%d calls, %s %s", calls, r.Outcome, r.Error)
 	}
 }
 
-// A tool's context ends with the run, and its answer fits into a message.
+// A tool's context ends with the run, and the size of its answer is bounded.
 func TestToolsAreBounded(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(plugin(t))
@@ -195,7 +195,7 @@ func TestToolsAreBounded(t *testing.T) {
 	}
 }
 
-// A guest that waits can be canceled.
+// A waiting guest can be canceled.
 func TestCancelWhileWaiting(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
@@ -224,8 +224,8 @@ func TestCancelWhileWaiting(t *testing.T) {
 	}
 }
 
-// One call for much randomness ends in time.
-func TestRandomnessTakesTime(t *testing.T) {
+// One call for much randomness ends at the time limit.
+func TestTimeLimitEndsLongRandomRead(t *testing.T) {
 	const much = 512 << 20
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(assemble(
@@ -237,10 +237,10 @@ func TestRandomnessTakesTime(t *testing.T) {
 	expect(t, r, run.TimedOut, "wall time limit")
 }
 
-// testsBegan is a little later than the zero of the guests' clocks.
+// testsBegan is slightly later than the zero of the guests' clocks.
 var testsBegan = time.Now()
 
-// A guest does not learn how long the host has been up.
+// A guest's clock does not reveal the uptime of the host.
 func TestClocksBeginWithTheProcess(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	seconds := valueOf[float64](t, b.script(run.Request{Script: run.Script{Source: "import time; result = time.monotonic()"}}))
@@ -274,7 +274,7 @@ result = 42`, size)}})
 	}
 }
 
-// Modules stay where they were opened, and as long as somebody runs them.
+// A module can be run only by the Runner that opened it, and stays open until its runs end.
 func TestModulesBelongToARunner(t *testing.T) {
 	b, other := newBench(t, Options{Cache: testCache}), newBench(t, Options{Cache: testCache})
 	m := b.open(goGuest(t))
@@ -318,8 +318,8 @@ func TestCallsEndWithTheRunner(t *testing.T) {
 	}
 }
 
-// What lies in a library's memory is there when its own beginning is over.
-func TestCallBeginsWithTheLibrarys(t *testing.T) {
+// A call starts after the library's _initialize has set up its memory.
+func TestCallRunsInitializeFirst(t *testing.T) {
 	const at = 8
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(assemble(
@@ -333,15 +333,15 @@ func TestCallBeginsWithTheLibrarys(t *testing.T) {
 	}
 }
 
-// An answer is copied once: a second call gets nothing.
+// An answer can be copied only once.
 func TestAnswersAreGivenOnce(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(assemble(
 		section(1, list([]byte{0x60, 0, 0}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7f}, []byte{0x60, 1, 0x7f, 0})),
 		section(2, list(slices.Concat(text("cordon"), text("ask"), []byte{0, 1}), slices.Concat(text("cordon"), text("answer"), []byte{0, 2}))),
 		functions(1), section(5, list(memoryOf(1))), exportStart(2),
-		// It asks nothing, takes the answer twice, and traps if there is none the first
-		// time, or one the second time.
+		// It sends an empty question, takes the answer twice, and traps if the first is
+		// missing or the second is not.
 		code([]byte{
 			0x41, 0, 0x41, 0, 0x10, 0, 0x1a, 0x41, 16, 0x10, 1, 0x41, 32, 0x41, 0, 0x3a, 0, 0, 0x41, 0x80, 0x10, 0x10, 1,
 			0x41, 16, 0x2d, 0, 0, 0x45, 0x04, 0x40, 0x00, 0x0b, 0x41, 0x80, 0x10, 0x2d, 0, 0, 0x04, 0x40, 0x00, 0x0b,
@@ -349,8 +349,8 @@ func TestAnswersAreGivenOnce(t *testing.T) {
 	expect(t, b.run(m, run.Request{}), run.Succeeded, "")
 }
 
-// What a tool is given is its own to keep, and its context is that of the run.
-func TestToolsKeepWhatTheyAreGiven(t *testing.T) {
+// A tool may keep its arguments, and its context is that of the run.
+func TestToolsMayKeepTheirArguments(t *testing.T) {
 	type key struct{}
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(plugin(t))

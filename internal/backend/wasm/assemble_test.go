@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A few words of WebAssembly, to write modules that no compiler would.
+// A small assembler of WebAssembly, for modules that no compiler would write.
 
 func u32(n uint32) []byte { return binary.AppendUvarint(nil, uint64(n)) }
 
@@ -37,7 +37,7 @@ func exportStart(function byte) []byte {
 	return section(7, list(slices.Concat(text("_start"), []byte{0, function})))
 }
 
-// code gives bodies without locals; each gets its end.
+// code returns a code section with bodies without locals, and adds the end to each.
 func code(bodies ...[]byte) []byte {
 	var all [][]byte
 	for _, b := range bodies {
@@ -46,7 +46,7 @@ func code(bodies ...[]byte) []byte {
 	return section(10, list(all...))
 }
 
-// moduleOf is a module with one function, and a memory if there is one.
+// moduleOf returns a module with one function, and a memory unless it is nil.
 func moduleOf(memory []byte, body ...byte) []byte {
 	sections := [][]byte{types, functions(1)}
 	if memory != nil {

@@ -37,7 +37,7 @@ type Backend struct {
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New opens what the policy grants. Nothing is compiled yet.
+// New opens the files that the policy grants. It compiles nothing yet.
 func New(options Options) (*Backend, error) {
 	if err := checkPolicy(options.Policy); err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func (b *Backend) startPython(ctx context.Context, rules *policy.Language, prelo
 	return python.NewPool(ctx, i, rules, preload, b.options.Idle)
 }
 
-// checkPolicy refuses a policy that requires walls of the kernel by name. Those that are
-// required by default guard system calls, which guests of this tier do not have.
+// checkPolicy refuses a policy that requires walls of the kernel by name. The walls that are
+// required by default restrict system calls, which guests of this tier do not have.
 func checkPolicy(p policy.Policy) error {
 	var missing []string
 	for _, wall := range p.Require {
@@ -99,10 +99,10 @@ func checkPolicy(p policy.Policy) error {
 	return nil
 }
 
-// Tier is `wasm`.
+// Tier returns policy.TierWasm.
 func (b *Backend) Tier() policy.Tier { return policy.TierWasm }
 
-// Enforcement describes the one wall.
+// Enforcement reports the only wall.
 func (b *Backend) Enforcement() run.Enforcement {
 	return run.Enforcement{
 		Tier:               policy.TierWasm,
@@ -111,16 +111,16 @@ func (b *Backend) Enforcement() run.Enforcement {
 	}
 }
 
-// Facts are what an operator may want to know about the tier on this host.
+// Facts are details of the tier on this host, for operators.
 type Facts struct {
 	// Engine is "compiled" or "interpreted".
 	Engine string
-	// Cache is the directory in which compiled code is kept. NoCache says why it is not.
+	// Cache is the directory of compiled code. NoCache says why there is none.
 	Cache   string
 	NoCache error
 }
 
-// Facts finds them out.
+// Facts returns the details.
 func (b *Backend) Facts() Facts {
 	f := Facts{Engine: b.engine.Mode()}
 	f.Cache, f.NoCache = b.engine.Usable()
@@ -152,7 +152,7 @@ func (b *Backend) Close() error {
 	return b.closeAll()
 }
 
-// closeAll is for when no guest runs.
+// closeAll releases everything. No guest may be running.
 func (b *Backend) closeAll() error {
 	return errors.Join(b.closeSessions(), b.plain.Close(), b.strict.Close(), b.interpreter.Close(), b.engine.Close(), b.roots.Close(), b.scripts.Close())
 }
@@ -171,7 +171,7 @@ func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	return m.run(ctx, job)
 }
 
-// runScript runs a script in an interpreter of its own.
+// runScript runs a script in a new interpreter.
 func (b *Backend) runScript(ctx context.Context, job backend.Job) (run.Result, error) {
 	p, err := b.poolFor(job.Script.Restricted).Get(ctx)
 	if err != nil {
@@ -186,7 +186,7 @@ func (b *Backend) runScript(ctx context.Context, job backend.Job) (run.Result, e
 	return result, errors.Join(err, i.Close())
 }
 
-// poolFor gives the pool for scripts with or without the language rules.
+// poolFor returns the pool for scripts with or without the language rules.
 func (b *Backend) poolFor(restricted bool) *backend.Lazy[*python.Pool] {
 	if restricted {
 		return b.strict
@@ -194,7 +194,7 @@ func (b *Backend) poolFor(restricted bool) *backend.Lazy[*python.Pool] {
 	return b.plain
 }
 
-// completed is a job with what the policy says about all jobs.
+// completed returns the job with the settings that the policy has for all jobs.
 func (b *Backend) completed(job backend.Job) backend.Job {
 	if b.options.Policy.Deterministic {
 		job.Script.Deterministic = job.Kind() == run.KindScript

@@ -11,8 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// busy are calls into C that do not come back for minutes: no instruction of Python's
-// is run meanwhile.
+// busy are calls into C that take minutes, during which no Python instruction runs.
 var busy = map[string]string{
 	"sum":        "sum(range(10 ** 18))",
 	"deque":      "collections.deque(itertools.repeat(0), maxlen=0)",
@@ -35,7 +34,7 @@ var busy = map[string]string{
 	"compiler":   "[compile('x = ' + '+'.join('a' * 5000), 'x', 'exec') for _ in itertools.repeat(0)]",
 }
 
-// begun tells when a guest has said something.
+// begun signals when a guest has written something.
 type begun struct{ heard chan struct{} }
 
 func (b begun) Write(data []byte) (int, error) {
@@ -46,8 +45,8 @@ func (b begun) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// A guest that is busy in C holds up neither Go's garbage collector, and with it
-// everybody else in the process, nor its own end.
+// A guest that is busy in C does not block Go's garbage collector, and with it the whole
+// process, and can be ended.
 func TestBusyInC(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
 	b := pythonBench(t, Options{Idle: 1})
@@ -59,7 +58,7 @@ func TestBusyInC(t *testing.T) {
 			out := begun{make(chan struct{}, 1)}
 			job := backend.Job{
 				Request: run.Request{Script: run.Script{Source: names + "while True:\n    " + expression}, Streams: run.Streams{Out: out}},
-				// It is canceled long before.
+				// It is canceled long before these limits.
 				Limits: policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime}.Or(policy.DefaultLimits()),
 			}
 			s, err := b.Open(ctx, job)

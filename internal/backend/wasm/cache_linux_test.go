@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// cacheIn makes a directory the user's own for caches, and gives the one in it that is ours.
+// cacheIn sets the user's cache directory, and returns cordon's directory in it.
 func cacheIn(t *testing.T, caches string) string {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", caches)
@@ -28,7 +28,7 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-// private is a directory of ours, in which nobody else may write.
+// private returns a directory in which no other user may write.
 func private(t *testing.T) string {
 	t.Helper()
 	directory := t.TempDir()
@@ -36,9 +36,9 @@ func private(t *testing.T) string {
 	return directory
 }
 
-// A guest that works in the current directory, or may write to a grant, must not write
-// what is run as machine code: also not through a link there.
-func TestCacheIsNotTheGuests(t *testing.T) {
+// A guest that may write to the current directory or to a grant must not be able to write to
+// the cache, whose content runs as machine code, not even through a link.
+func TestCacheIsNotInGuestWritableDirectories(t *testing.T) {
 	outside, workspace := private(t), private(t)
 	link := filepath.Join(workspace, "link")
 	if err := os.Symlink(outside, link); err != nil {
@@ -64,9 +64,9 @@ func TestCacheIsNotTheGuests(t *testing.T) {
 	}
 }
 
-// What lies in the cache is run as it is: where others may write, nothing is taken from
-// there, and nothing is left.
-func TestCacheIsOursAlone(t *testing.T) {
+// The content of the cache runs without a check, so a directory that other users may write to
+// is neither read nor written.
+func TestCacheIsNotWritableByOthers(t *testing.T) {
 	const foreign = 12345
 	for _, test := range []struct {
 		name  string
@@ -144,7 +144,7 @@ func TestCacheIsOursAlone(t *testing.T) {
 	}
 }
 
-// A home that is a link is one.
+// A home directory may be a link.
 func TestCacheBehindALink(t *testing.T) {
 	target, links := private(t), private(t)
 	link := filepath.Join(links, "home")

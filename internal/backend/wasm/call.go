@@ -14,19 +14,18 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// allocators are functions by which a module makes room for its argument. The first that
-// it exports is used. All are (size i32) -> i32.
+// allocators are the functions that allocate memory for the argument in a module. The first
+// that the module exports is used. All are (size i32) -> i32.
 var allocators = []string{"cordon_alloc", "malloc"}
 
-// A function that can be called is (address i32, length i32) -> i64. Its arguments say
-// where the JSON lies. Its result says where the answer lies: the address in the upper
-// half, the length in the lower.
+// A callable function is (address i32, length i32) -> i64. Its arguments locate the JSON.
+// Its result locates the answer: the address in the upper half, the length in the lower.
 const (
 	callType     = "(i32, i32) -> i64"
 	allocateType = "(i32) -> i32"
 )
 
-// Call calls a function that the module exports, in an instance of its own.
+// Call calls an exported function of the module in a new instance.
 func (m *Module) Call(ctx context.Context, job backend.Job, function string, argument []byte) (run.Result, error) {
 	allocate, err := m.callable(function)
 	if err != nil {
@@ -47,7 +46,7 @@ func (m *Module) Call(ctx context.Context, job backend.Job, function string, arg
 			return verdict.Value{}, err
 		}
 		if !i.Memory().Write(uint32(room[0]), argument) || uint32(room[0]) == 0 {
-			return verdict.Value{Wrong: fmt.Sprintf("%s made no room for %d bytes", allocate, len(argument))}, nil
+			return verdict.Value{Wrong: fmt.Sprintf("%s did not allocate %d bytes", allocate, len(argument))}, nil
 		}
 		answer, err := call(ctx, i, function, room[0], uint64(len(argument)))
 		if err != nil {
@@ -57,27 +56,27 @@ func (m *Module) Call(ctx context.Context, job backend.Job, function string, arg
 	})
 }
 
-// callable checks that a module has what a call needs.
+// callable checks that a module has the exports that a call needs.
 func (m *Module) callable(function string) (allocate string, err error) {
 	export, there := m.code.Export(function)
 	switch {
 	case !there || export.Type == "":
 		return "", run.Errorf(run.NotFound, "the module exports no function %q", function)
 	case export.Type != callType:
-		return "", run.Errorf(run.Invalid, "the function %q is %s, and one that can be called with JSON is %s: see docs/wasm.md", function, export.Type, callType)
+		return "", run.Errorf(run.Invalid, "the function %q is %s, but a function that is called with JSON is %s: see docs/wasm.md", function, export.Type, callType)
 	}
 	if m.code.Memory == nil {
-		return "", run.Errorf(run.Invalid, "the module has no memory, into which its argument could be written")
+		return "", run.Errorf(run.Invalid, "the module has no memory for its argument")
 	}
 	for _, name := range allocators {
 		if export, there := m.code.Export(name); there && export.Type == allocateType {
 			return name, nil
 		}
 	}
-	return "", run.Errorf(run.Invalid, "the module exports neither cordon_alloc nor malloc, %s, by which it makes room for its argument", allocateType)
+	return "", run.Errorf(run.Invalid, "the module exports neither cordon_alloc nor malloc, %s, to allocate memory for its argument", allocateType)
 }
 
-// answerOf reads the JSON that a function returned.
+// answerOf reads the JSON that a function returns.
 func answerOf(memory api.Memory, function string, packed uint64, most policy.Bytes) verdict.Value {
 	at, length := uint32(packed>>32), uint32(packed)
 	if length == 0 {
@@ -86,11 +85,11 @@ func answerOf(memory api.Memory, function string, packed uint64, most policy.Byt
 	text, ok := memory.Read(at, length)
 	switch {
 	case !ok:
-		return verdict.Value{Wrong: fmt.Sprintf("%s says that its answer lies outside of its memory: %d bytes at %#x", function, length, at)}
+		return verdict.Value{Wrong: fmt.Sprintf("the answer of %s is outside its memory: %d bytes at %#x", function, length, at)}
 	case policy.Bytes(length) > most:
 		return verdict.Value{TooLarge: true}
 	}
-	// On one line and without spaces, as all results.
+	// On one line and without spaces, like all results.
 	var compact bytes.Buffer
 	compact.Grow(len(text))
 	if err := json.Compact(&compact, text); err != nil {

@@ -27,12 +27,12 @@ func TestCall(t *testing.T) {
 			value, words       string
 		}{
 			{"length", `[1, 2, 3]`, run.Succeeded, `{"length":9,"calls":1}`, ""},
-			{"length", `[]`, run.Succeeded, `{"length":2,"calls":1}`, ""}, // an instance of its own
+			{"length", `[]`, run.Succeeded, `{"length":2,"calls":1}`, ""}, // a new instance
 			{"echo", `{"a": [1, "ü"]}`, run.Succeeded, `{"a":[1,"ü"]}`, ""},
 			{"say", `"words"`, run.Succeeded, `true`, `"words"`},
 			{"nothing", `1`, run.Succeeded, ``, ""},
 			{"broken", `1`, run.InvalidOutput, ``, "the answer of broken is not JSON"},
-			{"outside", `1`, run.InvalidOutput, ``, "lies outside of its memory"},
+			{"outside", `1`, run.InvalidOutput, ``, "is outside its memory"},
 			{"trap", `1`, run.Trapped, ``, "unreachable"},
 			{"forever", `1`, run.TimedOut, ``, "wall time limit"},
 		} {

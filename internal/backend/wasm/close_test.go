@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The Runner's end is that of modules, too, and nobody takes it for theirs.
+// Closing the Runner ends its modules, and their error says so.
 func TestCloseEndsModules(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
@@ -43,7 +43,7 @@ func TestCloseEndsModules(t *testing.T) {
 	}
 }
 
-// An interpreter that is starting when the Runner is closed did not fail.
+// If the Runner is closed while an interpreter starts, the error says so.
 func TestCloseEndsAStart(t *testing.T) {
 	b, err := New(Options{Idle: 1, Cache: testCache, Policy: policy.Policy{PythonWasm: bundle(t)}})
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A guest that is out of something hears of what: wazero would say that the disk is
-// broken.
-func TestErrorsHaveTheirNames(t *testing.T) {
+// A guest that reaches a limit gets the matching error. wazero alone would report EIO.
+func TestScriptsGetTheRightErrno(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	r := b.script(run.Request{
 		Limits: policy.Limits{Scratch: policy.MiB, OpenFiles: 20},
@@ -34,7 +33,7 @@ del kept`},
 	}
 }
 
-func TestModulesHearOfErrors(t *testing.T) {
+func TestModulesGetTheRightErrno(t *testing.T) {
 	_, write, _ := outside(t)
 	onBoth(t, func(t *testing.T, options Options) {
 		options.Policy = policy.Policy{Write: []string{write}}

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// start is WASI's name for the main function of a program, and initialize for the function
-// of a library that is called first.
+// start is WASI's main function of a program, and initialize the function of a library that
+// is called first.
 const (
 	start      = "_start"
 	initialize = "_initialize"
@@ -25,7 +25,7 @@ const (
 // run runs a program.
 func (m *Module) run(ctx context.Context, job backend.Job) (run.Result, error) {
 	if _, there := m.code.Export(start); !there {
-		return run.Result{}, run.Errorf(run.Invalid, "the module is no program: it exports no %s (a library is called by the name of a function)", start)
+		return run.Result{}, run.Errorf(run.Invalid, "the module is not a program: it exports no %s (to use a library, call one of its functions)", start)
 	}
 	return m.execute(ctx, job, func(ctx context.Context, i api.Module) (verdict.Value, error) {
 		_, err := call(ctx, i, start)
@@ -33,7 +33,7 @@ func (m *Module) run(ctx context.Context, job backend.Job) (run.Result, error) {
 	})
 }
 
-// call calls a function of a guest, with the whole stack for it.
+// call calls a function of a guest with an empty stack.
 func call(ctx context.Context, i api.Module, function string, arguments ...uint64) ([]uint64, error) {
 	if room, counted := i.ExportedGlobal(wasmbin.StackExport).(api.MutableGlobal); counted {
 		room.Set(stackWords)
@@ -41,7 +41,7 @@ func call(ctx context.Context, i api.Module, function string, arguments ...uint6
 	return i.ExportedFunction(function).Call(ctx, arguments...)
 }
 
-// execute makes a new instance of the module, calls work with it, and judges the end.
+// execute calls work with a new instance of the module, and returns the verdict.
 func (m *Module) execute(ctx context.Context, job backend.Job, work func(context.Context, api.Module) (verdict.Value, error)) (_ run.Result, err error) {
 	if err := ctx.Err(); err != nil {
 		return run.Result{}, err

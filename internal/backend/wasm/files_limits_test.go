@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A module has as many files as its request allows, besides the standard streams.
+// A module can open as many files as its request allows, in addition to the standard streams.
 func TestOpenFilesOfModules(t *testing.T) {
 	read, _, _ := outside(t)
 	b := newBench(t, Options{Cache: testCache, Policy: policy.Policy{Read: []string{read}}})
@@ -23,7 +23,7 @@ func TestOpenFilesOfModules(t *testing.T) {
 	}
 }
 
-// All that a script finds shares one count, and that is its own request's.
+// All mounts of a script share one count, limited by its request.
 func TestOpenFilesOfScripts(t *testing.T) {
 	read, _, _ := outside(t)
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{read}}})
@@ -44,7 +44,7 @@ del kept`, read+"/file")
 	}
 }
 
-// A script changes nothing of the host, whatever modules may.
+// A script cannot change files of the host, even if modules may.
 func TestScriptsDoNotWriteToGrants(t *testing.T) {
 	read, write, _ := outside(t)
 	if err := os.WriteFile(filepath.Join(write, "file"), []byte("granted"), 0o600); err != nil {
@@ -69,7 +69,7 @@ func TestScriptsDoNotWriteToGrants(t *testing.T) {
 	}
 }
 
-// Attempts are counted, in each run of a session anew, and are not kept forever.
+// Attempts are counted, separately for each run of a session, and their number is bounded.
 func TestViolationsAreCounted(t *testing.T) {
 	read, _, _ := outside(t)
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{read}}})

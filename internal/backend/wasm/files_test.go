@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// outside is a directory with a secret, beside the two that are granted.
+// outside returns two granted directories and one beside them with a secret.
 func outside(t *testing.T) (read, write, secret string) {
 	t.Helper()
 	base := t.TempDir()
@@ -42,7 +42,7 @@ func TestGrants(t *testing.T) {
 		for _, test := range []struct {
 			args  []string
 			words string
-			tried string // a violation
+			tried string // the expected violation
 		}{
 			{[]string{"read", read + "/file"}, "granted <nil>", ""},
 			{[]string{"read", read + "/in"}, "granted <nil>", ""},

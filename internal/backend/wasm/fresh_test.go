@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// valueOf decodes what a script gave.
+// valueOf decodes the result of a script.
 func valueOf[T any](t *testing.T, r run.Result) (v T) {
 	t.Helper()
 	if !r.OK() {
@@ -23,9 +23,9 @@ func valueOf[T any](t *testing.T, r run.Result) (v T) {
 	return v
 }
 
-// All guests are copies of one memory. What they draw, and what time it is, must not be
-// what the first one had.
-func TestEachGuestDrawsAnew(t *testing.T) {
+// All guests are copies of one memory, but their random numbers and their time must differ
+// from those of the first.
+func TestEachGuestHasItsOwnRandomness(t *testing.T) {
 	const script = `
 import logging, os, random, secrets, tempfile, time, uuid
 result = [str(v) for v in (
@@ -53,7 +53,7 @@ result = [str(v) for v in (
 	}
 }
 
-// What a guest leaves where all guests look.
+// State that a guest leaves behind.
 const leaves = `
 import builtins, decimal, json, os, random, sys, types, warnings
 builtins.mine = builtins.print = 1
@@ -81,9 +81,9 @@ result = [name for name, there in dict(
 ).items() if there]
 `
 
-// Memories are used again: a guest finds what the image has, and nothing of the guest
-// before it.
-func TestNothingOfAGuestIsLeft(t *testing.T) {
+// Memories are reused: a guest finds the content of the image and no state of an earlier
+// guest.
+func TestReusedMemoryHasNoStateOfAnEarlierGuest(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for range 5 {
 		valueOf[float64](t, b.script(run.Request{Script: run.Script{Source: leaves}}))
@@ -95,11 +95,11 @@ func TestNothingOfAGuestIsLeft(t *testing.T) {
 
 const hashes = `result = [hash("abc"), context["n"] * 2]`
 
-func TestImagesHaveTheirOwnSeeds(t *testing.T) {
+func TestEachImageHasItsOwnHashSeed(t *testing.T) {
 	seen := map[int64]bool{}
 	for range 2 {
 		b := pythonBench(t, Options{Idle: 1})
-		for range 2 { // two guests of an image have the same
+		for range 2 { // two guests of an image have the same seed
 			seen[valueOf[[]int64](t, b.script(run.Request{Script: run.Script{Source: hashes, Context: map[string]any{"n": 1}}}))[0]] = true
 		}
 	}
@@ -108,8 +108,8 @@ func TestImagesHaveTheirOwnSeeds(t *testing.T) {
 	}
 }
 
-// TestRotationHammer replaces images as fast as it can, while guests go on being made of
-// them: none is lost, and each has the memory that it should.
+// TestRotationHammer replaces images as fast as it can while guests start: none fails, and
+// each has the right memory.
 func TestRotationHammer(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, RotateAfter: 3})
 	var mu sync.Mutex
@@ -147,7 +147,7 @@ func TestRotationHammer(t *testing.T) {
 	t.Logf("guests of each seed: %v", seeds)
 }
 
-// one runs a script, on any goroutine.
+// one runs a script. It may be called on any goroutine.
 func (b bench) one(req run.Request) (run.Result, error) {
 	job := backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits())}
 	s, err := b.Open(b.Context(), job)

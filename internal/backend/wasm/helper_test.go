@@ -19,7 +19,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// built makes each guest of testdata once.
+// built caches the compiled guests of testdata.
 var built sync.Map
 
 type guestFile struct {
@@ -54,7 +54,7 @@ func build(t *testing.T, name string, make func(out string) *exec.Cmd) []byte {
 	return f.binary
 }
 
-// goGuest is testdata/guest, by Go's own compiler.
+// goGuest returns testdata/guest, compiled with Go.
 func goGuest(t *testing.T) []byte {
 	t.Helper()
 	return build(t, "guest", func(out string) *exec.Cmd {
@@ -65,7 +65,7 @@ func goGuest(t *testing.T) []byte {
 	})
 }
 
-// cGuest is a file of testdata/c, by clang and wasi-libc.
+// cGuest returns a file of testdata/c, compiled with clang and wasi-libc.
 func cGuest(t *testing.T, name string, flags ...string) []byte {
 	t.Helper()
 	compiler := hosttest.NeedsExtra(t, hosttest.Clang)
@@ -86,8 +86,8 @@ func onBoth(t *testing.T, test func(t *testing.T, options Options)) {
 	}
 }
 
-// testCache is where the tests keep what they compiled, for the next time too: CPython
-// takes seconds, and with the race detector a minute.
+// testCache is the cache of compiled code, kept between test runs: compiling CPython takes
+// seconds, and with the race detector a minute.
 var testCache string
 
 func TestMain(m *testing.M) {
@@ -99,7 +99,7 @@ func TestMain(m *testing.M) {
 		err = engine.OwnAlone(directory)
 	}
 	done := func() error { return nil }
-	if err != nil { // as another user, in somebody's checkout
+	if err != nil { // the checkout belongs to another user
 		if directory, err = os.MkdirTemp("", "cordon-cache"); err != nil {
 			panic(err)
 		}
@@ -114,7 +114,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// bench is one backend with modules, for a test.
+// bench is a backend for a test.
 type bench struct {
 	*testing.T
 	*Backend
@@ -143,7 +143,7 @@ func (b bench) open(binary []byte) *Module {
 	return m
 }
 
-// job gives a module's job, with limits that are complete.
+// jobOf returns a job for a module, with all limits set.
 func jobOf(m *Module, req run.Request) backend.Job {
 	req.Module.Module = m
 	return backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits()), OnOutputLimit: req.OnOutputLimit}
@@ -169,7 +169,7 @@ func (b bench) runIn(ctx context.Context, m *Module, req run.Request) run.Result
 	return r
 }
 
-// expect checks how a run ended, and that what it says contains some words.
+// expect checks the outcome of a run and words of its message.
 func expect(t *testing.T, r run.Result, outcome run.Outcome, words string) {
 	t.Helper()
 	if r.Outcome != outcome || !strings.Contains(r.Stdout+r.Stderr+r.Error, words) {

@@ -15,12 +15,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// hostile modules, and what becomes of each: an error when it is opened, or an end when
-// it is run.
+// hostile modules, with the error of opening or the outcome of running each.
 var hostile = []struct {
 	name    string
 	module  []byte
-	invalid string // the words of the error
+	invalid string // words of the error
 	outcome run.Outcome
 	words   string
 }{
@@ -31,10 +30,10 @@ var hostile = []struct {
 	{name: "a component", module: []byte("\x00asm\x0d\x00\x01\x00"), invalid: "component"},
 	{name: "an empty module", module: assemble(), invalid: ""},
 	{name: "a section that is longer than the file", module: assemble([]byte{1, 0xff, 0xff, 0xff, 0xff, 0x0f}), invalid: "byte"},
-	{name: "types that do not fit", module: moduleOf(nil, 0x41, 0), invalid: "not a module that can be run"}, // i32.const 0, left there
+	{name: "types that do not fit", module: moduleOf(nil, 0x41, 0), invalid: "not a valid module"}, // i32.const 0, left on the stack
 	{name: "an unknown instruction", module: moduleOf(nil, 0xff), invalid: "0xff"},
 	{name: "threads", module: moduleOf(memoryOf(1), 0xfe, 0x03, 0x00), invalid: "0xfe"},
-	{name: "a branch to nowhere", module: moduleOf(nil, 0x0c, 9), invalid: "not a module that can be run"},
+	{name: "a branch to nowhere", module: moduleOf(nil, 0x0c, 9), invalid: "not a valid module"},
 	{
 		name:    "an import that is unknown",
 		module:  assemble(types, section(2, list(slices.Concat(text("env"), text("system"), []byte{0, growType})))),
@@ -48,7 +47,7 @@ var hostile = []struct {
 	{
 		name:    "an old WASI",
 		module:  assemble(types, section(2, list(slices.Concat(text("wasi_unstable"), text("fd_write"), []byte{0, growType})))),
-		invalid: "wasi_unstable.fd_write: a WASI of before 2020",
+		invalid: "wasi_unstable.fd_write: an old version of WASI",
 	},
 	{
 		name:    "a thousand imports",
@@ -74,7 +73,7 @@ var hostile = []struct {
 	{name: "a table of 10 million", module: assemble(section(4, list(slices.Concat([]byte{0x70, 0}, u32(10e6))))), invalid: "elements"},
 	{name: "4 billion locals", module: assemble(types, functions(1), section(10, list(sized(slices.Concat([]byte{1}, u32(1<<32-1), []byte{0x7f, 0x0b}))))), invalid: "locals"},
 	{name: "100,000 blocks in each other", module: moduleOf(nil, slices.Concat(bytes.Repeat([]byte{0x02, 0x40}, 100_000), bytes.Repeat([]byte{0x0b}, 100_000))...), invalid: "blocks inside of each other"},
-	{name: "too large a memory", module: moduleOf(memoryOf(65_536)), outcome: run.OutOfMemory, words: "begins with a memory of 4GiB"},
+	{name: "too large a memory", module: moduleOf(memoryOf(65_536)), outcome: run.OutOfMemory, words: "starts with 4GiB of memory"},
 	{name: "an endless loop", module: moduleOf(nil, 0x03, 0x40, 0x0c, 0, 0x0b), outcome: run.TimedOut, words: "wall time limit"},
 	{name: "unreachable", module: moduleOf(nil, 0x00), outcome: run.Trapped, words: "unreachable"},
 	{name: "division by zero", module: moduleOf(nil, 0x41, 1, 0x41, 0, 0x6d, 0x1a), outcome: run.Trapped, words: "integer divide by zero"},
@@ -89,11 +88,11 @@ var hostile = []struct {
 			section(9, list([]byte{0, 0x41, 0, 0x0b, 1, 0})), code([]byte{0x41, 0, 0x11, voidType, 0})),
 		outcome: run.Trapped, words: "",
 	},
-	// Grows by a page until it is refused, and then asks forever.
+	// Grows by a page until it is refused, and then tries forever.
 	{name: "memory.grow in a loop", module: moduleOf(memoryOf(1), 0x03, 0x40, 0x41, 1, 0x40, 0, 0x1a, 0x0c, 0, 0x0b), outcome: run.TimedOut, words: "wall time limit"},
-	// Asks for 65,535 pages at once, and traps when it does not get them.
+	// Grows by 65,535 pages at once, and traps if that is refused.
 	{name: "memory.grow at once", module: moduleOf(memoryOf(1), 0x41, 0xff, 0xff, 0x03, 0x40, 0, 0x41, 0x7f, 0x46, 0x04, 0x40, 0x00, 0x0b), outcome: run.OutOfMemory, words: "memory limit"},
-	// Fills its 64 MiB again and again.
+	// Fills its 64 MiB repeatedly.
 	{name: "memory.fill in a loop", module: moduleOf(memoryOf(1024), 0x03, 0x40, 0x41, 0, 0x41, 1, 0x41, 0x80, 0x80, 0x80, 0x20, 0xfc, 11, 0, 0x0c, 0, 0x0b), outcome: run.TimedOut, words: "wall time limit"},
 	{
 		name: "table.grow in a loop",
@@ -121,7 +120,7 @@ var hostile = []struct {
 		outcome: run.Trapped, words: "",
 	},
 	{
-		// The engine leaves such elements out, and the table is empty there.
+		// The engine ignores such elements, and the table is empty there.
 		name: "elements outside of the table",
 		module: assemble(types, functions(1), section(4, list([]byte{0x70, 0, 1})), exportStart(0),
 			section(9, list([]byte{0, 0x41, 9, 0x0b, 1, 0})), code([]byte{0x41, 0, 0x11, voidType, 0})),
@@ -156,11 +155,11 @@ func TestHostileModules(t *testing.T) {
 	})
 }
 
-// What cannot be run is not compiled: nothing of it is kept.
+// An invalid module is not compiled, so the cache does not have it.
 func TestWrongImportsAreNotCompiled(t *testing.T) {
 	directory := t.TempDir()
 	b := newBench(t, Options{Cache: directory})
-	b.open(moduleOf(nil)) // the engine makes directories of its own
+	b.open(moduleOf(nil)) // the engine creates its directories
 	kept := func() (files []string) {
 		err := filepath.WalkDir(directory, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
@@ -186,8 +185,8 @@ func TestWrongImportsAreNotCompiled(t *testing.T) {
 	}
 }
 
-// A module that was cut anywhere is an error with words, and never more than that.
-func TestCutModules(t *testing.T) {
+// A module truncated at any position gives an error with a message.
+func TestTruncatedModulesAreErrors(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
 	b := newBench(t, Options{Interpreter: true})
 	whole := cGuest(t, "hello.c")
@@ -198,9 +197,8 @@ func TestCutModules(t *testing.T) {
 	}
 }
 
-// A guest that is busy does not hold up Go's garbage collector, and with it everybody
-// else in the process.
-func TestGarbageCollection(t *testing.T) {
+// A busy guest does not block Go's garbage collector, and with it the whole process.
+func TestBusyGuestDoesNotBlockGarbageCollection(t *testing.T) {
 	onBoth(t, func(t *testing.T, options Options) {
 		b := newBench(t, options)
 		m := b.open(moduleOf(nil, 0x03, 0x40, 0x0c, 0, 0x0b))

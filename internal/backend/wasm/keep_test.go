@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A single run begins with the image that another one has kept; what is damaged or old
-// is made anew, and nobody notices.
+// A single run starts with a kept image. A damaged or old one is replaced, and the run
+// succeeds.
 func TestKeptImages(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
 	directory := t.TempDir()
@@ -52,7 +52,7 @@ func TestKeptImages(t *testing.T) {
 	}
 }
 
-// Each kind of interpreter has an image of its own, and none is taken for another.
+// Each kind of interpreter has its own kept image.
 func TestKeptImagesAreOfOneKind(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
 	directory := t.TempDir()
@@ -89,5 +89,5 @@ func TestKeptImagesAreOfOneKind(t *testing.T) {
 	if err := os.WriteFile(strict, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	one(true) // in one that is made anew
+	one(true) // with a new image
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What guests used is given back.
+// The memory of guests is released.
 func TestMemoryReturns(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
 	b := newBench(t, Options{Cache: testCache})

@@ -14,7 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Module is code that was opened by a Runner.
+// Module is a module that a Runner has opened.
 type Module struct {
 	backend *Backend
 	digest  string
@@ -25,8 +25,8 @@ type Module struct {
 	closed bool
 }
 
-// OpenModule checks and compiles a module. That takes a turn: it is as much work as a run,
-// and the engine must not be closed meanwhile.
+// OpenModule checks and compiles a module. It waits for a turn, because it is as much work as
+// a run, and the engine must not be closed in the meantime.
 func (b *Backend) OpenModule(ctx context.Context, binary []byte) (*Module, error) {
 	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
@@ -40,14 +40,14 @@ func (b *Backend) OpenModule(ctx context.Context, binary []byte) (*Module, error
 	return &Module{backend: b, code: code, digest: hex.EncodeToString(sum[:])}, nil
 }
 
-// stackWords bounds how deeply calls may be nested, in words of eight bytes. Each call is
-// charged with the most that it could need, which is several times what it does need.
+// stackWords bounds the nesting of calls, in words of eight bytes. Each call is charged with
+// the maximum that it could need, several times what it does need.
 const stackWords = 4 << 20
 
-// Digest is the SHA-256 of the module as it was opened.
+// Digest returns the SHA-256 of the module's file.
 func (m *Module) Digest() string { return m.digest }
 
-// Close frees the compiled code, after the runs under way.
+// Close frees the compiled code after all runs have ended.
 func (m *Module) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -58,7 +58,7 @@ func (m *Module) Close() error {
 	return m.free()
 }
 
-// begin counts a run, and end counts its end.
+// begin registers a run, and end its end.
 func (m *Module) begin() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,10 +83,10 @@ func (m *Module) free() error {
 	return m.code.Close()
 }
 
-// fits says whether the memory that a module begins with is within the limit.
+// fits checks that the initial memory of a module is within the limit.
 func (m *Module) fits(limit policy.Bytes) error {
 	if own := m.code.Memory; own != nil && own.Min*memory.Page > int64(limit) {
-		return fmt.Errorf("the module begins with a memory of %v, and the limit is %v", policy.Bytes(own.Min*memory.Page), limit)
+		return fmt.Errorf("the module starts with %v of memory, above the limit of %v", policy.Bytes(own.Min*memory.Page), limit)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestPrograms(t *testing.T) {
 	})
 }
 
-// What a guest has not been granted is not there.
+// A guest finds nothing that was not granted.
 func TestDenyByDefault(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(goGuest(t))
@@ -59,7 +59,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// blocked never has anything to read.
+// blocked is an input that blocks.
 type blocked struct{ until <-chan struct{} }
 
 func (b blocked) Read([]byte) (int, error) {
@@ -95,7 +95,7 @@ func TestLimits(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				r := b.run(m, test.req)
 				if options.Interpreter && test.name == "recursion" {
-					test.words = "stack overflow" // that of the interpreter comes before
+					test.words = "stack overflow" // the interpreter's limit is reached first
 				}
 				expect(t, r, test.outcome, test.words)
 				if limit := test.req.Limits.Output; limit > 0 && (len(r.Stdout) != int(limit) || !r.StdoutTruncated) {
@@ -126,8 +126,8 @@ func TestCancel(t *testing.T) {
 	expect(t, b.runIn(ctx, m, run.Request{Module: run.ModuleRun{Args: []string{"loop"}}}), run.Canceled, "canceled")
 }
 
-// The same module with the same input uses the same fuel, on both engines, and ends at
-// the same instruction.
+// With the same input, a module uses the same fuel on both engines, and runs out of it at the
+// same instruction.
 func TestFuelIsExact(t *testing.T) {
 	var seen []policy.Count
 	onBoth(t, func(t *testing.T, options Options) {
@@ -144,7 +144,7 @@ func TestFuelIsExact(t *testing.T) {
 			t.Fatalf("fuel: %v", seen)
 		}
 	}
-	// One less is not enough, and exactly that much is.
+	// The exact amount is enough, and one less is not.
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(cGuest(t, "hello.c"))
 	expect(t, b.run(m, run.Request{Limits: policy.Limits{Fuel: seen[0]}}), run.Succeeded, "hello")
@@ -171,7 +171,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-func TestPolicyMaySayDeterministic(t *testing.T) {
+func TestPolicyCanMakeModulesDeterministic(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache, Policy: policy.Policy{Deterministic: true}})
 	m := b.open(goGuest(t))
 	if one, two := b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"clock"}}}).Stdout, b.run(m, run.Request{Module: run.ModuleRun{Args: []string{"clock"}}}).Stdout; one != two {
@@ -179,7 +179,7 @@ func TestPolicyMaySayDeterministic(t *testing.T) {
 	}
 }
 
-func TestWallsOfTheKernelAreNotHere(t *testing.T) {
+func TestPolicyWithKernelWallsIsRefused(t *testing.T) {
 	_, err := New(Options{Policy: policy.Policy{Require: []policy.Wall{policy.WallLandlock}}})
 	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "requires landlock") {
 		t.Error(err)

@@ -10,14 +10,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Opening a module takes a turn, so that Close waits for it, and the engine is not closed
-// meanwhile.
+// Opening a module takes a turn, so that Close waits for it before it closes the engine.
 func TestOpeningTakesATurn(t *testing.T) {
 	b, err := New(Options{Cache: testCache, Concurrent: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.gate.Enter(t.Context()); err != nil { // as somebody who compiles
+	if err := b.gate.Enter(t.Context()); err != nil { // as OpenModule does
 		t.Fatal(err)
 	}
 	brief, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -45,8 +44,8 @@ func TestOpeningTakesATurn(t *testing.T) {
 	}
 }
 
-// TestOpenCloseHammer opens modules while their Runner is closed: each is opened, or it
-// is said why not.
+// TestOpenCloseHammer opens modules while their Runner is closed: each is opened, or the error
+// says why not.
 func TestOpenCloseHammer(t *testing.T) {
 	for range 20 {
 		b, err := New(Options{Cache: "none"})
@@ -58,7 +57,7 @@ func TestOpenCloseHammer(t *testing.T) {
 		for range 4 {
 			opening.Go(func() {
 				for n := byte(0); ; n++ {
-					_, err := b.OpenModule(t.Context(), moduleOf(nil, 0x41, n&0x3f, 0x1a)) // another each time
+					_, err := b.OpenModule(t.Context(), moduleOf(nil, 0x41, n&0x3f, 0x1a)) // a different module each time
 					select {
 					case begun <- struct{}{}:
 					default:

@@ -7,8 +7,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The files of the library count as all others, by the limit of the request. Closing some
-// allows to open as many.
+// Files of the library count too, against the limit of the request. After closing some, as
+// many can be opened again.
 func TestOpenFilesOfTheLibrary(t *testing.T) {
 	const limit = 16
 	b := pythonBench(t, Options{Idle: 1})
@@ -27,7 +27,7 @@ result = [all_there_are(), all_there_are()]
 import colorsys`},
 	})
 	expect(t, r, run.Succeeded, "")
-	// Besides the standard streams.
+	// In addition to the standard streams.
 	if want := "[13,13]"; string(r.Value) != want {
 		t.Errorf("%s files could be opened, want %s", r.Value, want)
 	}

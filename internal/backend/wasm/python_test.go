@@ -12,11 +12,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// bundle returns the path of what scripts/python-wasm built.
+// bundle returns the path of the bundle that scripts/python-wasm builds.
 func bundle(t testing.TB) string { return hosttest.NeedsExtra(t, hosttest.PythonWasm) }
 
-// concurrent are the tests of Python that the race detector has something to see in.
-// To load CPython takes it seconds each time.
+// concurrent lists the tests of Python that run with the race detector: those with
+// concurrency. Loading CPython takes seconds in each.
 var concurrent = []string{"TestRotationHammer", "TestFork", "TestContract", "TestWaitingInASession"}
 
 func pythonBench(t *testing.T, options Options) bench {
@@ -35,7 +35,7 @@ func openPython(t *testing.T, p policy.Policy) backend.Backend {
 	return pythonBench(t, Options{Policy: p, Idle: 2}).Backend
 }
 
-// script runs one.
+// script runs a script.
 func (b bench) script(req run.Request) run.Result {
 	b.Helper()
 	job := backend.Job{Request: req, Limits: req.Limits.Or(policy.DefaultLimits()), OnOutputLimit: req.OnOutputLimit}
@@ -57,9 +57,9 @@ func TestContainment(t *testing.T) {
 	backendtest.Containment(t, openPython, policy.Policy{})
 }
 
-// The interpreter of modules is for processors that the compiler does not know. It takes
-// long to start CPython, so that one backend serves all, and the attempts are those at
-// its own work: memory and calls.
+// The interpreter of modules is for processors without a compiler. It starts CPython slowly,
+// so all tests share one backend, and only attempts that concern the interpreter are made:
+// memory and calls.
 func TestSuiteInterpreted(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
 	b := pythonBench(t, Options{Idle: 1, Interpreter: true}).Backend

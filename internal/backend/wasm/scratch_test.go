@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// scratchScripts are what scripts do with a /tmp. Each ends in a result that is True.
+// scratchScripts use /tmp. The result of each is True.
 var scratchScripts = map[string]string{
 	"it is there and empty": `
 import os
@@ -242,7 +242,7 @@ func TestScriptsHaveTheirOwnScratch(t *testing.T) {
 	}
 }
 
-// Nobody finds what another one left.
+// A script cannot see files of another one.
 func TestScratchIsPrivate(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	const leave = `
@@ -255,7 +255,7 @@ os.mkdir("/tmp/directory")`
 			t.Errorf("%s %s", r.Value, r.Error)
 		}
 	}
-	// It is a session's from its beginning to its end.
+	// A session keeps its /tmp.
 	s, other := b.session(false), b.session(false)
 	gives(t, s, leave, "[]")
 	gives(t, s, `result = sorted(os.listdir("/tmp"))`, `["directory","left"]`)
@@ -292,7 +292,7 @@ func TestScratchIsLimited(t *testing.T) {
 			}
 		})
 	}
-	// A session gets the error each time, and can go on after it removed files.
+	// A session gets the error each time, and can continue after it has removed files.
 	s := b.session(false)
 	job := backend.Job{Request: run.Request{Script: run.Script{Source: `open("/tmp/f", "wb").write(bytes(1 << 20))`}}, Limits: policy.Limits{Scratch: small}.Or(policy.DefaultLimits())}
 	for range 2 {
@@ -305,8 +305,8 @@ func TestScratchIsLimited(t *testing.T) {
 	gives(t, s, `result = open("/tmp/f", "wb").write(bytes(1 << 20))`, "1048576")
 }
 
-// What is outside of /tmp stays there, and the words for it name what there is.
-func TestScratchIsAllThatCanBeWritten(t *testing.T) {
+// Outside /tmp nothing can be written, and the message names what can.
+func TestScriptsCanWriteOnlyToScratch(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for _, path := range []string{"/x", "/var/tmp/x", "/etc/passwd", "/tmpx"} {
 		r := b.script(run.Request{Script: run.Script{Source: "open(" + quote(path) + ", 'w')"}})
@@ -318,7 +318,7 @@ func TestScratchIsAllThatCanBeWritten(t *testing.T) {
 
 func quote(text string) string { return "'" + text + "'" }
 
-// A clock of its own gives files their times, too.
+// A deterministic guest's clock also sets the times of files.
 func TestScratchHasTheGuestsTimes(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Deterministic: true}})
 	const script = `
@@ -338,7 +338,7 @@ result = [s.st_mtime_ns, s.st_ino, os.stat("/tmp").st_mtime_ns]`
 	}
 }
 
-// A module gets nothing that is not granted.
+// A module has no files that are not granted.
 func TestModulesHaveNoScratch(t *testing.T) {
 	b := newBench(t, Options{Cache: testCache})
 	m := b.open(goGuest(t))
@@ -347,7 +347,7 @@ func TestModulesHaveNoScratch(t *testing.T) {
 	}
 }
 
-// With its guest a /tmp is gone from the host's memory.
+// The memory of a /tmp is released with its guest.
 func TestScratchIsGivenBack(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	heap := func() int64 {

@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What there is not on this tier says so, and nothing hangs or is done halfway.
-func TestScriptsWithoutASystem(t *testing.T) {
+// Features that this tier lacks raise errors; none hangs or works halfway.
+func TestMissingFeaturesRaiseErrors(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for _, test := range []struct {
 		script  string
@@ -55,8 +55,8 @@ func TestDeterministicScripts(t *testing.T) {
 	}
 }
 
-// Between a script and what it is granted there are directories, and nothing else in them,
-// also where a script has something of its own.
+// The directories above a grant contain nothing but the path to it, also in the script's own
+// /tmp.
 func TestDirectoriesAroundGrants(t *testing.T) {
 	for _, parent := range []string{"/tmp", "/var/tmp"} {
 		t.Run(parent, func(t *testing.T) { testDirectoriesAround(t, parent) })
@@ -91,7 +91,7 @@ result = [sorted(seen[os.path.dirname(above)][0]), seen[above], seen[granted], s
 		t.Errorf("got  %s %s %v\nwant %s", r.Value, r.Error, r.Violations, want)
 	}
 	for script, violations := range map[string]int{
-		fmt.Sprintf("open(%q)", granted+"/none"):      0, // which is there for nobody
+		fmt.Sprintf("open(%q)", granted+"/none"):      0, // it does not exist on the host either
 		fmt.Sprintf("open(%q)", above+"/secret/file"): 1,
 		fmt.Sprintf("open(%q, 'w')", granted+"/file"): 1,
 		fmt.Sprintf("open(%q, 'w')", above+"/new"):    1,

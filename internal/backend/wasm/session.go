@@ -10,19 +10,18 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Session is an interpreter that runs one script after another: what one leaves in its
-// globals, the next one finds. It can be saved, loaded and forked, because all of its state
-// is in its memory.
+// Session is an interpreter that runs one script after another and keeps their globals. It can
+// be saved, loaded and forked, because all of its state is in its memory.
 type Session struct {
 	backend    *Backend
 	restricted bool
-	life       context.Context // ends when the session is closed, and ends a run in it
+	life       context.Context // ends with the session, and then ends its run
 	end        context.CancelFunc
 
-	// turn is a lock of the fields below.
+	// turn guards the fields below.
 	turn     chan struct{}
 	instance *python.Instance
-	over     error // why it cannot be used any more
+	over     error // why it can no longer be used
 }
 
 // openSession starts a session.
@@ -42,7 +41,7 @@ func (b *Backend) openSession(ctx context.Context, restricted bool) (*Session, e
 	return b.newSession(i, restricted)
 }
 
-// newSession makes a session of an instance. It ends with the Runner.
+// newSession returns a session with an instance. It ends with the Runner.
 func (b *Backend) newSession(i *python.Instance, restricted bool) (*Session, error) {
 	s := &Session{backend: b, restricted: restricted, instance: i, turn: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
@@ -56,11 +55,11 @@ func (b *Backend) newSession(i *python.Instance, restricted bool) (*Session, err
 	return s, nil
 }
 
-// Restricted says whether the language rules bind its scripts.
+// Restricted reports whether the language rules apply to its scripts.
 func (s *Session) Restricted() bool { return s.restricted }
 
 // Run runs a script in the session. Scripts of one session wait for each other before they
-// enter the gate, so that they take no turns from others.
+// enter the gate, so that waiting scripts take no turns.
 func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) {
 	if job.Script.Restricted != s.restricted {
 		return run.Result{}, run.Errorf(run.Invalid, "restricted must match the session's mode, which is restricted=%v", s.restricted)
@@ -84,13 +83,13 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	result, err := s.instance.Run(ctx, s.backend.completed(job), true)
 	result.Enforcement = s.backend.enforcementOf(job)
 	if s.instance.Stopped {
-		// Nobody knows what the script was doing when it was stopped.
-		err = errors.Join(err, s.close(run.Errorf(run.Closed, "the session ended with a run that did not come to its end: %s", result.Error)))
+		// The state of a script that was stopped is unknown.
+		err = errors.Join(err, s.close(run.Errorf(run.Closed, "the session ended, because a run in it was stopped: %s", result.Error)))
 	}
 	return result, err
 }
 
-// use takes the turn, or says why the session cannot be used any more.
+// use takes the turn, or returns why the session can no longer be used.
 func (s *Session) use() error {
 	<-s.turn
 	if s.over != nil {
@@ -101,8 +100,7 @@ func (s *Session) use() error {
 
 func (s *Session) done() { s.turn <- struct{}{} }
 
-// fork gives a session with all that this one has by now. Files that are open stay with
-// the old one.
+// fork returns a session with a copy of this one's memory. Open files stay with the old one.
 func (s *Session) fork() (*Session, error) {
 	if err := s.use(); err != nil {
 		return nil, err
@@ -115,7 +113,7 @@ func (s *Session) fork() (*Session, error) {
 	return s.backend.newSession(i, s.restricted)
 }
 
-// Save writes the session as it is now.
+// Save writes the current state of the session.
 func (s *Session) Save(to io.Writer) error {
 	if err := s.use(); err != nil {
 		return err
@@ -124,7 +122,7 @@ func (s *Session) Save(to io.Writer) error {
 	return s.instance.Save(to, s.restricted)
 }
 
-// loadSession gives a session that was saved, by this Runner or another of the same build.
+// loadSession returns a session that this Runner, or another of the same build, has saved.
 func (b *Backend) loadSession(ctx context.Context, from io.Reader) (*Session, error) {
 	if err := b.gate.Enter(ctx); err != nil {
 		return nil, err
@@ -149,7 +147,7 @@ func (b *Backend) loadSession(ctx context.Context, from io.Reader) (*Session, er
 	return b.newSession(made, snapshot.Restricted())
 }
 
-// Close ends the session, and a run in it that is under way.
+// Close ends the session and its running script.
 func (s *Session) Close() error {
 	defer s.backend.forget(s) // last: until then closing the Runner waits for it
 	s.end()
@@ -160,7 +158,7 @@ func (s *Session) Close() error {
 	return s.close(run.Errorf(run.Closed, "the session is closed"))
 }
 
-// close frees the memory. The caller has the turn, or no other has the session.
+// close frees the memory. The caller has the turn, or the only reference to the session.
 func (s *Session) close(why error) error {
 	s.over = why
 	s.end()
@@ -173,7 +171,7 @@ func (b *Backend) forget(s *Session) {
 	delete(b.sessions, s)
 }
 
-// closeSessions ends all sessions, and no other can begin.
+// closeSessions ends all sessions. No other can start afterward.
 func (b *Backend) closeSessions() error {
 	b.mu.Lock()
 	open := b.sessions

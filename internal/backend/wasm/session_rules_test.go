@@ -13,8 +13,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// What goes by the language rules does so as a fork, and when it is saved and loaded: no
-// script gets around them by the way that its session came.
+// Forks and loaded copies of a restricted session are restricted too.
 func TestCopiesOfSessionsKeepTheirRules(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for _, restricted := range []bool{false, true} {
@@ -54,7 +53,7 @@ func TestCopiesOfSessionsKeepTheirRules(t *testing.T) {
 	}
 }
 
-// What one copy writes the other does not see, whoever is closed first.
+// Forks do not see each other's writes, in whatever order they are closed.
 func TestForksAreApart(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for name, first := range map[string]int{"the first is closed first": 0, "the fork is closed first": 1} {
@@ -66,7 +65,7 @@ func TestForksAreApart(t *testing.T) {
 				t.Fatal(err)
 			}
 			both := []*Session{s, fork}
-			for i, who := range both { // all over its memory, and in what it has of the image
+			for i, who := range both { // write to its whole memory, and to the part from the image
 				gives(t, who, fmt.Sprintf("import sys\nsys.mine = %d\nfor n in range(0, len(keep), 1000): keep[n] = %d\nresult = 0", i, i), "0")
 			}
 			check := func(i int) {
@@ -78,7 +77,7 @@ func TestForksAreApart(t *testing.T) {
 			if err := both[first].Close(); err != nil {
 				t.Error(err)
 			}
-			other := b.session(false) // in the memory that was given back, perhaps
+			other := b.session(false) // may reuse the released memory
 			gives(t, other, "keep = bytearray(b'y' * 3_000_000)\nresult = len(keep)", "3000000")
 			check(1 - first)
 			if err := both[1-first].Close(); err != nil {
@@ -89,8 +88,8 @@ func TestForksAreApart(t *testing.T) {
 	}
 }
 
-// What was forked while the Runner ended is no session any more, and leaves nothing.
-func TestNoSessionBeginsWhenTheRunnerEnds(t *testing.T) {
+// A fork made while the Runner closes fails and leaves nothing behind.
+func TestForkFailsWhileTheRunnerCloses(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	p, err := b.plain.Get(t.Context())
 	if err != nil {
@@ -111,8 +110,7 @@ func TestNoSessionBeginsWhenTheRunnerEnds(t *testing.T) {
 	}
 }
 
-// A session that is closed gives its memory back, and is forgotten; and the Runner's end
-// waits for it.
+// A closed session releases its memory and is forgotten. Closing the Runner waits for it.
 func TestClosedSessionsAreForgotten(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	s, other := b.session(false), b.session(false)

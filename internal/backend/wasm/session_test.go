@@ -47,14 +47,14 @@ func TestSession(t *testing.T) {
 		s, other := b.session(restricted), b.session(restricted)
 		gives(t, s, "x = [1, 2]\ndef f(n):\n    return n + len(x)\nresult = 1", "1")
 		gives(t, s, "x.append(3)\nresult = f(10)", "13")
-		gives(t, s, "result", "null") // not the last run's
+		gives(t, s, "result", "null") // not that of the last run
 		expect(t, in(t, s, "1 / 0"), run.Raised, "ZeroDivisionError")
 		gives(t, s, "result = f(10)", "13")
 		expect(t, in(t, other, "f"), run.Raised, "NameError")
 	}
 }
 
-func TestSessionEndsWithAStop(t *testing.T) {
+func TestSessionEndsWithAStoppedRun(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for _, script := range []string{"while True: pass", "import os; os._exit(3)", "import os; os.abort()"} {
 		s := b.session(false)
@@ -63,14 +63,14 @@ func TestSessionEndsWithAStop(t *testing.T) {
 			t.Errorf("%s: %v %s", script, err, r.Outcome)
 		}
 		_, err = s.Run(t.Context(), backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()})
-		if run.ClassOf(err) != run.Closed || !strings.Contains(err.Error(), "did not come to its end") {
+		if run.ClassOf(err) != run.Closed || !strings.Contains(err.Error(), "was stopped") {
 			t.Errorf("%s: %v", script, err)
 		}
 	}
 }
 
-// What a run was refused is no reason for the end of the next.
-func TestSessionForgetsWhatWasRefused(t *testing.T) {
+// A refused allocation of one run does not affect the outcome of the next.
+func TestRefusedMemoryDoesNotAffectTheNextRun(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	s := b.session(false)
 	gives(t, s, "try:\n    bytearray(1 << 30)\nexcept MemoryError:\n    result = 'refused'", `"refused"`)
@@ -80,7 +80,7 @@ func TestSessionForgetsWhatWasRefused(t *testing.T) {
 func TestFork(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	s := b.session(false)
-	// Much more than the image has, so that memory has grown.
+	// Much more than the image has, so that the memory grows.
 	gives(t, s, "import random\nkeep = bytearray(b'x' * 50_000_000)\nx = 1\nresult = len(keep)", "50000000")
 	fork, err := s.fork()
 	if err != nil {
@@ -101,7 +101,7 @@ func TestFork(t *testing.T) {
 	if bytes.Equal(one.Value, two.Value) {
 		t.Errorf("two forks have the same randomness: %s", one.Value)
 	}
-	// A fork outlives what it was made of.
+	// A fork outlives its original.
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -123,7 +123,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	gives(t, s, "counter.n += 1\nresult = counter.n", "42")
 	var randoms []string
-	for range 2 { // twice, in Runners of their own
+	for range 2 { // twice, in different Runners
 		b := pythonBench(t, Options{Idle: 1})
 		loaded, err := b.loadSession(t.Context(), bytes.NewReader(saved.Bytes()))
 		if err != nil {
@@ -136,7 +136,7 @@ func TestSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		gives(t, fork, "result = counter.n", "42")
-		// And again: what was loaded can be saved.
+		// A loaded session can be saved again.
 		var again bytes.Buffer
 		if err := fork.Save(&again); err != nil {
 			t.Fatal(err)
@@ -189,12 +189,12 @@ func TestDamagedSnapshots(t *testing.T) {
 	}
 	refuse("another format", header(`"format":1`, `"format":9`), "its format is 9")
 	refuse("another build", header(`"build":"`, `"built":"`), "another build")
-	// Another policy: what the guest's C library has found is not there.
+	// Another policy lacks the mounts that the guest's C library has found.
 	other := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Read: []string{t.TempDir()}}})
-	if _, err := other.loadSession(t.Context(), bytes.NewReader(whole)); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "made with the grants") {
+	if _, err := other.loadSession(t.Context(), bytes.NewReader(whole)); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "saved with the grants") {
 		t.Error(err)
 	}
-	// A narrower one: it has more memory than that allows.
+	// Under a narrower policy, it has too much memory.
 	narrow := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Limits: policy.Limits{Memory: policy.MiB}, Maxima: policy.Limits{Memory: policy.MiB}}})
 	gives(t, s, "y = bytearray(60_000_000)\nresult = 1", "1")
 	var large bytes.Buffer

@@ -12,9 +12,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// long is a run that has begun, and goes on until somebody ends it.
+// long is a started run that does not end by itself.
 type long struct {
-	ended chan struct{} // when the other two are there
+	ended chan struct{} // closed when the other two are set
 	run.Result
 	err error
 }
@@ -38,7 +38,7 @@ func busyIn(t *testing.T, s *Session) *long {
 	return l
 }
 
-// goesOn checks that nobody has ended it.
+// goesOn checks that the run has not ended.
 func (l *long) goesOn(t *testing.T) {
 	t.Helper()
 	select {
@@ -48,8 +48,7 @@ func (l *long) goesOn(t *testing.T) {
 	}
 }
 
-// Those who wait for their turn in a session go when they are canceled, and keep nobody
-// else from running.
+// Scripts that wait for a session can be canceled, and do not block other runs.
 func TestWaitingInASession(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Concurrent: 2, Queue: 1})
 	s, other := b.session(false), b.session(false)
@@ -112,7 +111,7 @@ func TestCloseInATool(t *testing.T) {
 	}
 }
 
-// The Runner's end is that of guests, whatever they do, and nobody takes it for theirs.
+// Closing the Runner ends guests, whatever they do, and their error says so.
 func TestCloseEndsRuns(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
@@ -159,7 +158,7 @@ func TestCloseEndsRuns(t *testing.T) {
 	}
 }
 
-// Sessions take turns at the gate as all others do, and so do modules that are opened.
+// Runs in sessions and the opening of modules take turns like all other runs.
 func TestSessionsAreBounded(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Concurrent: 1})
 	s, other := b.session(false), b.session(false)
@@ -181,7 +180,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	first.goesOn(t)
 }
 
-// A session's scripts all go by the language rules, or none does.
+// The language rules apply to all scripts of a session, or to none.
 func TestSessionsKeepTheirRules(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	for _, restricted := range []bool{false, true} {

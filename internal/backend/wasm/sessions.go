@@ -14,16 +14,16 @@ func (b *Backend) OpenSession(ctx context.Context, o backend.SessionOptions) (ba
 	return asSession(b.openSession(ctx, o.Restricted))
 }
 
-// LoadSession continues a session that was saved.
+// LoadSession continues a saved session.
 func (b *Backend) LoadSession(ctx context.Context, from io.Reader) (backend.Session, error) {
 	return asSession(b.loadSession(ctx, from))
 }
 
-// Fork gives a second session, which begins with all that this one has.
+// Fork returns a new session with a copy of this one's state.
 func (s *Session) Fork() (backend.Session, error) { return asSession(s.fork()) }
 
-// asSession gives no session after an error: a nil pointer in an interface would look
-// like one.
+// asSession returns a nil interface on an error: a nil pointer in an interface would not be
+// nil.
 func asSession(s *Session, err error) (backend.Session, error) {
 	if err != nil {
 		return nil, err

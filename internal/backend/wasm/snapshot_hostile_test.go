@@ -21,10 +21,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// snapshotMagic is what a snapshot begins with.
+// snapshotMagic is the first bytes of a snapshot.
 const snapshotMagic = "cordon snapshot\n"
 
-// unpack gives the header of a snapshot, and its pieces, inflated.
+// unpack returns the header of a snapshot and its inflated pieces.
 func unpack(t *testing.T, file []byte) (header map[string]any, pieces []byte) {
 	t.Helper()
 	rest, found := bytes.CutPrefix(file, []byte(snapshotMagic))
@@ -44,7 +44,7 @@ func unpack(t *testing.T, file []byte) (header map[string]any, pieces []byte) {
 	return header, pieces
 }
 
-// forged is a snapshot whose sum is right, whatever its header says.
+// forged returns a snapshot with a valid checksum and this header.
 func forged(t *testing.T, header map[string]any, length, base uint64, pieces []byte) []byte {
 	t.Helper()
 	header = maps.Clone(header)
@@ -71,7 +71,7 @@ func forged(t *testing.T, header map[string]any, length, base uint64, pieces []b
 	return append(file.Bytes(), sum[:]...)
 }
 
-// saved is the header and the pieces of a session, and the size of its interpreter.
+// saved returns the header and pieces of a saved session, and the size of its interpreter.
 func saved(t *testing.T, s *Session) (header map[string]any, pieces []byte, base uint64) {
 	t.Helper()
 	var file bytes.Buffer
@@ -86,13 +86,13 @@ func saved(t *testing.T, s *Session) (header map[string]any, pieces []byte, base
 	return header, pieces, base
 }
 
-// piece is one of a forged snapshot.
+// piece returns one piece of a forged snapshot.
 func piece(at, length uint64, data ...byte) []byte {
 	return append(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, at), length), data...)
 }
 
-// An attacker can write a snapshot with a right sum. Its header is not believed: it must
-// not take the host's memory, nor end its process, nor give a guest more than its limits.
+// An attacker can write a snapshot with a valid checksum. Its header must not make the host
+// allocate memory, end its process, or give a guest more than its limits.
 func TestForgedSnapshots(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1, Policy: policy.Policy{Maxima: policy.Limits{Memory: 256 * policy.MiB}}})
 	header, _, own := saved(t, b.session(false))
@@ -124,11 +124,11 @@ func TestForgedSnapshots(t *testing.T) {
 		{"more than there can be, as its base", 1 << 62, 1 << 62, end, "damaged"},
 		{"a negative number, as its base", 1<<64 - memory.Page, 1<<64 - memory.Page, end, "damaged"},
 		{"more than a memory's addresses reach", memory.Max + memory.Page, 0, end, "damaged"},
-		{"much, and all of it the interpreter's own", 1024 * mib, 1024 * mib, end, "and the policy allows 256MiB"},
-		{"a little more than that, and all of it the interpreter's own", own + 256*mib + memory.Page, own + 256*mib + memory.Page, end, "and the policy allows 256MiB"},
+		{"much, and all of it the interpreter's own", 1024 * mib, 1024 * mib, end, "but the policy allows 256MiB"},
+		{"a little more than that, and all of it the interpreter's own", own + 256*mib + memory.Page, own + 256*mib + memory.Page, end, "but the policy allows 256MiB"},
 		{"as much as there may be, and all of it the interpreter's own", own + 256*mib, own + 256*mib, end, ""},
 		{"a base above the length", whole, whole + memory.Page, end, "damaged"},
-		{"more than the policy allows", own + 256*mib + memory.Page, own, end, "and the policy allows 256MiB"},
+		{"more than the policy allows", own + 256*mib + memory.Page, own, end, "but the policy allows 256MiB"},
 		{"a piece behind the end", whole, whole, slices.Concat(piece(whole, 1, 7), end), "damaged"},
 		{"a piece over the end", whole, whole, slices.Concat(piece(whole-1, 2, 7, 7), end), "damaged"},
 		{"a piece at the last address", whole, whole, slices.Concat(piece(1<<64-1, 2, 7, 7), end), "damaged"},
@@ -150,7 +150,7 @@ func TestForgedSnapshots(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// There is no interpreter in it: the run fails, and the host does not.
+			// It has no interpreter: the run fails, but not the host.
 			if r := in(t, s, "result = 1"); r.OK() {
 				t.Errorf("it ran: %s", r.Value)
 			}
@@ -161,13 +161,13 @@ func TestForgedSnapshots(t *testing.T) {
 	}
 }
 
-// What a snapshot calls the interpreter's is no extra memory for its guest.
+// A snapshot cannot claim a larger interpreter to get more memory for its guest.
 func TestSnapshotGivesNoExtraMemory(t *testing.T) {
 	b := pythonBench(t, Options{Idle: 1})
 	s := b.session(false)
 	gives(t, s, "x = 1\nresult = x", "1")
 	header, pieces, base := saved(t, s)
-	// The same memory with zeros after it, all of which the header calls the interpreter's.
+	// The same memory with zeros after it; the header claims all of it for the interpreter.
 	larger := uint64(len(s.instance.Memory()) + 200<<20)
 	loaded, err := b.loadSession(t.Context(), bytes.NewReader(forged(t, header, larger, larger, pieces)))
 	if err != nil {

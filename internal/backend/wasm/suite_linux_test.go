@@ -11,14 +11,14 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Before TestMain, which has no system of its own.
+// In init, because TestMain is for every system.
 func init() { hosttest.Enter() }
 
 // anyUser owns nothing.
 const anyUser = 12345
 
-// The suite in an unprivileged container, as an ordinary user: this tier asks the
-// kernel for nothing that is denied there, so that nothing may be missing.
+// The suite in an unprivileged container, as an ordinary user: this tier needs nothing from
+// the kernel that is denied there, so nothing may be missing.
 func TestSuiteInDegradedHost(t *testing.T) {
 	hosttest.Slow(t, "takes long under the race detector")
 	if hosttest.Degraded() {
@@ -33,16 +33,16 @@ func TestSuiteInDegradedHost(t *testing.T) {
 		t.Run("containment", func(t *testing.T) { backendtest.Containment(t, open, policy.Policy{}) })
 		return
 	}
-	bundle(t) // here, where the words say what to do
+	bundle(t) // fail here, with a message that says what to do
 	uid := os.Geteuid()
 	if uid == 0 {
-		uid = anyUser // who may do less: root's suite is the one beside this
+		uid = anyUser // the other test runs the suite as root
 	}
 	hosttest.RunDegraded(t, t.Name(), uid)
 }
 
-// A granted directory is one more place to begin from, and no more than that: what its
-// links lead to, and what lies beside it, stay out of reach. See files/every_name.
+// A granted directory gives access to nothing else: the targets of its links, and the files
+// beside it, stay unreachable. See files/every_name.
 func TestContainmentWithGrant(t *testing.T) {
 	granted := t.TempDir()
 	for name, target := range map[string]string{"root": "/", "up": "..", "far": "../../../../../.."} {

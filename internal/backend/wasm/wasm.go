@@ -1,11 +1,11 @@
-// Package wasm is the `wasm` tier: guests run inside of the Runner's own process, and have
-// no system calls.
+// Package wasm is the `wasm` tier: guests run inside the Runner's process and have no system
+// calls.
 //
-// A guest is WebAssembly. Its module is checked, rewritten so that it can be counted and
-// stopped, and compiled once (engine); each run gets a memory of its own (memory). A guest
-// can reach only the functions that it imports: WASI's, which show what the policy grants
-// and nothing else (files), and those of cordon (guest). CPython is a module as well
-// (python). This package has what a Runner calls: scripts, modules and sessions.
+// A guest is a WebAssembly module. It is checked, rewritten so that its instructions can be
+// counted and it can be stopped, and compiled once (engine). Each run has its own memory
+// (memory). A guest can call only the functions that it imports: WASI's, which show only what
+// the policy grants (files), and cordon's (guest). CPython is a module too (python). This
+// package has what a Runner calls: scripts, modules and sessions.
 //
 //	wasm ──▶ python ──▶ engine ──▶ guest ──▶ memory
 //	              └───▶ files ───▶ rootfs, scratch ──▶ guestfs
@@ -16,30 +16,30 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Options say how the tier is run.
+// Options configure the tier.
 type Options struct {
 	Policy policy.Policy
 	// Idle is how many interpreters wait for a script; 0 means DefaultIdle.
 	Idle int
-	// Turns are those of the Runner, which all tiers share; nil means turns of its own,
-	// bounded by Concurrent and Queue.
+	// Turns are shared by all tiers of the Runner; nil means separate ones, bounded by
+	// Concurrent and Queue.
 	Turns *backend.Turns
-	// Concurrent bounds the runs under way; 0 means DefaultConcurrent.
+	// Concurrent bounds the concurrent runs; 0 means DefaultConcurrent.
 	Concurrent int
-	// Queue bounds the requests that wait; 0 means DefaultQueue.
+	// Queue bounds the waiting requests; 0 means DefaultQueue.
 	Queue int
-	// OneShot says that there will be one run: nothing is made ahead for a second.
+	// OneShot says that there will be only one run: nothing is prepared for a second.
 	OneShot bool
-	// RotateAfter is about how many guests have the same seed for hashes: those that run
-	// while a new one is made have the old one; 0 means DefaultRotateAfter.
+	// RotateAfter is about how many guests have the same hash seed; 0 means
+	// DefaultRotateAfter. Guests that start while a new image is made have the old seed.
 	RotateAfter int
-	// Interpreter interprets modules, as on processors that the compiler does not know.
+	// Interpreter interprets modules, as on processors without a compiler.
 	Interpreter bool
-	// Uncounted leaves the counters out of Python, so that nothing can stop it: to measure
-	// what they cost.
+	// Uncounted leaves the counters out of Python, to measure what they cost. Nothing can
+	// stop scripts then.
 	Uncounted bool
-	// Cache is the directory for compiled code. Empty means the user's own, and "none"
-	// that nothing is kept.
+	// Cache is the directory of compiled code. Empty means one in the user's cache
+	// directory, "none" disables the cache.
 	Cache string
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
-// maxCache bounds the disk that compiled modules take.
+// maxCache bounds the disk space for compiled modules.
 const maxCache = 1 << 30
 
-// cacheDirectory is where compiled code is kept. It is machine code that runs without
-// another check, so that no other user may write there, and no guest: XDG_CACHE_HOME may
-// lie in a workspace. Granted are the paths that commands may write to.
+// cacheDirectory returns the directory of compiled code. It contains machine code that runs
+// without another check, so no other user and no guest may write there: XDG_CACHE_HOME may be
+// in a workspace. Granted are the paths that commands may write to.
 func cacheDirectory(granted ...string) (string, error) {
 	caches, err := os.UserCacheDir()
 	if err != nil {
@@ -27,9 +27,9 @@ func cacheDirectory(granted ...string) (string, error) {
 		return "", err
 	}
 	if dir, held := hostpath.Writable(granted...).HoldPath(directory); held {
-		return "", fmt.Errorf("%s is not ours alone: guests may write to %s", directory, dir)
+		return "", fmt.Errorf("%s cannot be the cache: guests may write to %s", directory, dir)
 	}
-	// A home may be a link. The directory that is checked is the one that is used.
+	// A home may be a link. Check the same directory that is used.
 	if caches, err = filepath.EvalSymlinks(caches); err != nil {
 		return "", err
 	}
@@ -40,8 +40,7 @@ func cacheDirectory(granted ...string) (string, error) {
 	return directory, prune(directory, maxCache)
 }
 
-// Usable gives the directory in which compiled code is kept, after it has written a file
-// there.
+// Usable returns the directory of compiled code after a test write.
 func (e *Engine) Usable() (directory string, err error) {
 	if directory, err = e.Directory(); err != nil {
 		return directory, err
@@ -57,7 +56,7 @@ func checkWritable(directory string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// prune removes what was used least recently. Other processes may be doing the same.
+// prune removes the least recently used files. Other processes may do the same.
 func prune(directory string, most int64) error {
 	entries, err := os.ReadDir(directory)
 	if err != nil {

@@ -34,7 +34,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// What was used least recently goes first, and no more than must.
+// prune removes the least recently used files first, and no more than necessary.
 func TestPrune(t *testing.T) {
 	directory := t.TempDir()
 	if err := os.Mkdir(filepath.Join(directory, "below"), 0o700); err != nil {

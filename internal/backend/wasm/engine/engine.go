@@ -1,6 +1,6 @@
-// Package engine compiles modules of WebAssembly, once, and instantiates them: it checks
-// and rewrites them so that they can be counted and stopped (internal/wasmbin), and keeps
-// compiled code on disk (cache.go).
+// Package engine compiles and instantiates WebAssembly modules. It checks and rewrites them,
+// so that their instructions can be counted and they can be stopped (internal/wasmbin), and
+// caches compiled code on disk (cache.go).
 package engine
 
 import (
@@ -22,43 +22,43 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Options say how modules are run, and where compiled code is kept.
+// Options configure an Engine.
 type Options struct {
-	// Interpreter interprets modules, as on processors that the compiler does not know.
+	// Interpreter interprets modules, as on processors without a compiler.
 	Interpreter bool
-	// Cache is the directory for compiled code. Empty means the user's own, and "none"
-	// that nothing is kept.
+	// Cache is the directory of compiled code. Empty means one in the user's cache
+	// directory, "none" disables the cache.
 	Cache string
-	// Granted are paths that commands may write to: compiled code is not kept there.
+	// Granted are paths that commands may write to. The cache must not be there.
 	Granted []string
 }
 
-// Engine compiles modules. It has two runtimes: one that keeps what it compiled, and one
-// for when that is not possible. Each is started on first use.
+// Engine compiles modules. It has two runtimes, one with a cache and one without, for when
+// the cache fails. Each starts on first use.
 type Engine struct {
 	interpreter bool
-	// Directory gives the one in which compiled code is kept, or says why it is not.
+	// Directory returns the directory of compiled code, or why there is none.
 	Directory func() (string, error)
 
 	mu             sync.Mutex
 	keeping, plain *wasmRuntime
 }
 
-// New starts nothing yet.
+// New returns an Engine. It starts nothing yet.
 func New(o Options) *Engine {
 	e := &Engine{interpreter: o.Interpreter}
 	switch o.Cache {
 	case "":
 		e.Directory = func() (string, error) { return cacheDirectory(o.Granted...) }
 	case "none":
-		e.Directory = func() (string, error) { return "", errors.New("nothing is kept") }
+		e.Directory = func() (string, error) { return "", errors.New("the cache is disabled") }
 	default:
 		e.Directory = func() (string, error) { return o.Cache, nil }
 	}
 	return e
 }
 
-// Mode is "compiled" or "interpreted".
+// Mode returns "compiled" or "interpreted".
 func (e *Engine) Mode() string {
 	if e.interpreter || !compilable() {
 		return "interpreted"
@@ -66,8 +66,8 @@ func (e *Engine) Mode() string {
 	return "compiled"
 }
 
-// compilable says whether wazero has a compiler for this system and processor. Without
-// one it interprets.
+// compilable reports whether wazero has a compiler for this system and processor. Without
+// one it interprets modules.
 func compilable() bool {
 	if !slices.Contains([]string{"linux", "darwin", "freebsd", "netbsd", "windows"}, runtime.GOOS) {
 		return false
@@ -75,17 +75,17 @@ func compilable() bool {
 	return runtime.GOARCH == "arm64" || runtime.GOARCH == "amd64" && cpu.X86.HasSSE41
 }
 
-// wasmRuntime is wazero's, with the functions that modules may import.
+// wasmRuntime is a runtime of wazero with the functions that modules may import.
 type wasmRuntime struct {
 	wazero.Runtime
-	cache   wazero.CompilationCache // nil if nothing is kept
+	cache   wazero.CompilationCache // nil without a cache
 	exports exports
 }
 
-// exports are the functions that can be imported, by module and name.
+// exports are the functions that modules can import, by module and name.
 type exports map[string]map[string]api.FunctionDefinition
 
-// features are those of WebAssembly 2.0, which internal/wasmbin knows.
+// features are those of WebAssembly 2.0, which internal/wasmbin supports.
 const features = api.CoreFeaturesV2
 
 func newRuntime(ctx context.Context, interpreter bool, directory string) (*wasmRuntime, error) {
@@ -123,7 +123,7 @@ func (r *wasmRuntime) close(ctx context.Context) error {
 	return err
 }
 
-// runtime starts one of the two on first use.
+// runtime returns one of the two runtimes, which starts on first use.
 func (e *Engine) runtime(ctx context.Context, keeping bool) (*wasmRuntime, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -138,7 +138,7 @@ func (e *Engine) runtime(ctx context.Context, keeping bool) (*wasmRuntime, error
 	if keeping && !e.interpreter {
 		var err error
 		if directory, err = e.Directory(); err != nil {
-			directory = "" // compiling takes longer then
+			directory = "" // without a cache, starts are slower
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -153,9 +153,9 @@ func (e *Engine) runtime(ctx context.Context, keeping bool) (*wasmRuntime, error
 	return made, nil
 }
 
-// compile compiles a module that has been rewritten. Kept code may be damaged, and the
-// disk may be full: then it compiles without keeping. Only trusted code is compiled by
-// several threads: a panic of the compiler in one of them would end the process.
+// compile compiles a rewritten module. If the cache is damaged or the disk full, it compiles
+// without the cache. Only trusted code is compiled by several threads, because a panic of the
+// compiler in one of them would end the process.
 func (e *Engine) compile(ctx context.Context, binary []byte, trusted bool) (_ *wasmRuntime, _ wazero.CompiledModule, err error) {
 	defer Recover(&err)
 	if trusted {
@@ -174,13 +174,13 @@ func (e *Engine) compile(ctx context.Context, binary []byte, trusted bool) (_ *w
 			return nil, nil, ctx.Err()
 		}
 		if !keeping || r.cache == nil || strings.Contains(err.Error(), "invalid function") {
-			return nil, nil, run.Errorf(run.Invalid, "not a module that can be run: %w", FirstLine(err))
+			return nil, nil, run.Errorf(run.Invalid, "not a valid module: %w", FirstLine(err))
 		}
 	}
 	return nil, nil, nil // not reached: the second try returns
 }
 
-// Close is for when no guest runs, and none will.
+// Close releases the runtimes. No guest may be running or start later.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -193,21 +193,21 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// FirstLine is wazero's error without the stack trace of its own code.
+// FirstLine returns wazero's error without its stack trace.
 func FirstLine(err error) error {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return fmt.Errorf("%s", text)
 }
 
-// Recover, deferred, makes a panic of wazero an error: it runs untrusted code, and a
-// defect of it must not end the whole process.
+// Recover, deferred, turns a panic of wazero into an error: wazero runs untrusted code, and a
+// bug in it must not end the process.
 func Recover(err *error) {
 	if value := recover(); value != nil {
 		*err = run.Wrap(run.Internal, &Error{value})
 	}
 }
 
-// Error is a failure of the engine, and not the end of a guest.
+// Error is a failure of the engine, not of a guest.
 type Error struct{ panicked any }
 
 func (e *Error) Error() string {

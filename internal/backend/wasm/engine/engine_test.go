@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A panic of the engine is an error, and the process goes on.
+// A panic of the engine becomes an error.
 func TestRecoverMakesPanicsErrors(t *testing.T) {
 	panicking := func() (err error) {
 		defer Recover(&err)

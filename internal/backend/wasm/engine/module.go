@@ -15,9 +15,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Module is code that was checked, rewritten and compiled.
+// Module is a checked, rewritten and compiled module.
 type Module struct {
-	*wasmbin.Module // as it was, before it was rewritten
+	*wasmbin.Module // before it was rewritten
 
 	runtime *wasmRuntime
 	code    wazero.CompiledModule
@@ -33,7 +33,7 @@ func (e *Engine) Compile(ctx context.Context, binary []byte, how wasmbin.Meterin
 	if err != nil {
 		return nil, err
 	}
-	// Before compiling, which takes time and memory.
+	// Check before compiling, which takes time and memory.
 	if err := checkImports(parsed.Imports, r.exports); err != nil {
 		return nil, err
 	}
@@ -48,15 +48,15 @@ func (e *Engine) Compile(ctx context.Context, binary []byte, how wasmbin.Meterin
 	return &Module{Module: parsed, runtime: r, code: code}, nil
 }
 
-// Instantiate makes an instance, whose guest is in ctx.
+// Instantiate returns an instance. Its guest is in ctx.
 func (m *Module) Instantiate(ctx context.Context, world wazero.ModuleConfig) (api.Module, error) {
 	return m.runtime.InstantiateModule(ctx, m.code, world)
 }
 
-// Close frees the compiled code. No instance may be left.
+// Close frees the compiled code. No instance may exist.
 func (m *Module) Close() error { return m.code.Close(context.Background()) }
 
-// checkImports names what a module imports and cannot have, all at once.
+// checkImports returns one error with all imports that do not exist.
 func checkImports(wanted []wasmbin.Import, there exports) error {
 	var problems []string
 	for _, i := range wanted {
@@ -64,15 +64,15 @@ func checkImports(wanted []wasmbin.Import, there exports) error {
 		definition := functions[i.Name]
 		switch {
 		case i.Kind != wasmbin.Function:
-			problems = append(problems, fmt.Sprintf("%s.%s: a %s, and none can be imported", i.Module, i.Name, i.Kind))
+			problems = append(problems, fmt.Sprintf("%s.%s: a %s cannot be imported", i.Module, i.Name, i.Kind))
 		case i.Module == "wasi_unstable":
-			problems = append(problems, fmt.Sprintf("%s.%s: a WASI of before 2020: build it anew, for wasi_snapshot_preview1", i.Module, i.Name))
+			problems = append(problems, fmt.Sprintf("%s.%s: an old version of WASI: build the module for wasi_snapshot_preview1", i.Module, i.Name))
 		case !known:
 			problems = append(problems, fmt.Sprintf("%s.%s: there are %s", i.Module, i.Name, strings.Join(guest.HostModules[:2], " and ")))
 		case definition == nil:
 			problems = append(problems, fmt.Sprintf("%s.%s: there are %s", i.Module, i.Name, strings.Join(slices.Sorted(maps.Keys(functions)), ", ")))
 		case typeOf(definition) != i.Type:
-			problems = append(problems, fmt.Sprintf("%s.%s: it is %s here, and the module has %s", i.Module, i.Name, typeOf(definition), i.Type))
+			problems = append(problems, fmt.Sprintf("%s.%s: its type is %s, but the module expects %s", i.Module, i.Name, typeOf(definition), i.Type))
 		}
 	}
 	const most = 5
@@ -82,10 +82,10 @@ func checkImports(wanted []wasmbin.Import, there exports) error {
 	case n > most:
 		problems = append(problems[:most], fmt.Sprintf("and %d more", n-most))
 	}
-	return run.Errorf(run.Invalid, "the module imports what does not exist here: %s", strings.Join(problems, "; "))
+	return run.Errorf(run.Invalid, "the module imports functions that do not exist: %s", strings.Join(problems, "; "))
 }
 
-// typeOf writes a type as internal/wasmbin does.
+// typeOf returns a type in the notation of internal/wasmbin.
 func typeOf(f api.FunctionDefinition) string {
 	names := func(types []api.ValueType) string {
 		var list []string

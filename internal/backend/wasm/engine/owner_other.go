@@ -2,5 +2,5 @@
 
 package engine
 
-// OwnAlone checks nothing: the directory lies in the user's own profile.
+// OwnAlone checks nothing: the directory is in the user's profile.
 func OwnAlone(string) error { return nil }

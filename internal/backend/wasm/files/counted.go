@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// counted counts what a guest has open in a mount that does not count itself.
+// counted counts the open files of a mount that does not count them itself.
 type counted struct {
 	sys.FS
 	handles *guestfs.Handles

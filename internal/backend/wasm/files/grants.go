@@ -10,9 +10,9 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// GrantsOf gives what a policy grants, where guests find it: at its own path, and at its
-// relative one if it lies below the current directory. A guest has no current directory,
-// and its libraries look for "data" in "/data".
+// GrantsOf returns the grants of a policy with their paths in the guest: the same path, and
+// for paths below the current directory also the relative one. A guest has no current
+// directory, and its libraries look for "data" in "/data".
 func GrantsOf(p policy.Policy) []rootfs.Grant {
 	var grants []rootfs.Grant
 	add := func(paths []string, write bool) {
@@ -40,7 +40,7 @@ func GrantsOf(p policy.Policy) []rootfs.Grant {
 	return grants
 }
 
-// guestPath is a path for WASI: C:\data is /C/data.
+// guestPath returns a path for WASI: C:\data is /C/data.
 func guestPath(path string) string {
 	volume := filepath.VolumeName(path)
 	path = filepath.ToSlash(strings.TrimPrefix(path, volume))

@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Of two grants that a guest would find at the same path, the one with that path wins.
+// If two grants have the same path in the guest, the one with that path on the host wins.
 func TestRelativeNamesDoNotHideGrants(t *testing.T) {
 	directory, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

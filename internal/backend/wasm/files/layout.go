@@ -1,6 +1,5 @@
-// Package files decides what a guest of WebAssembly finds at which path: what the policy
-// grants, and for Python its library, its own /tmp and the directories that lead to all of
-// them.
+// Package files decides what a WebAssembly guest finds at which path: the policy's grants, and
+// for Python its library, its own /tmp and the directories above all of them.
 package files
 
 import (
@@ -22,21 +21,21 @@ const (
 	libraryDirectory = "/lib"
 	libraryName      = "python311.zip"
 
-	// ScratchDirectory is a script's own.
+	// ScratchDirectory is the private directory of a script.
 	ScratchDirectory = "/tmp"
 )
 
-// Layout is what every script of one interpreter finds.
+// Layout has the files of every script of one interpreter.
 type Layout struct {
 	library sys.FS
-	root    sys.FS // nil where a grant is the root directory
+	root    sys.FS // nil if the root directory is granted
 	parents []parent
 	granted []string
 }
 
-// NewLayout is for a library, as a zip file, and the paths at which grants are mounted.
+// NewLayout returns the layout for a library, as a zip file, and the paths of grants.
 func NewLayout(library []byte, granted []string) (*Layout, error) {
-	// WASI has directories alone: the file would come with a /tmp that is not the
+	// WASI can only grant directories: the file would come with a /tmp that is not the
 	// script's own.
 	if slices.Contains(granted, ScratchDirectory) {
 		return nil, run.Errorf(run.Unsupported, "a file in %[1]s itself cannot be granted to Python as WebAssembly, which has its own %[1]s: move it to a directory below and grant that", ScratchDirectory)
@@ -48,8 +47,8 @@ func NewLayout(library []byte, granted []string) (*Layout, error) {
 	return l, nil
 }
 
-// rootAbove is the directory above all mounts. Without it, a path in none of them would
-// give an error that other tiers do not have, instead of a file that does not exist.
+// rootAbove returns the directory above all mounts. Without it, opening a path outside the
+// mounts would fail with an error that other tiers do not have, instead of ENOENT.
 func rootAbove(mounts []string) sys.FS {
 	all := newTree().file(nullFile, nil)
 	for _, mount := range mounts {
@@ -58,7 +57,7 @@ func rootAbove(mounts []string) sys.FS {
 	return root{readOnlyTree(all)}
 }
 
-// Mounts are the paths at which scripts find files, in the order of Config.
+// Mounts returns the paths of the mounts, in the order of Config.
 func (l *Layout) Mounts() []string {
 	var names []string
 	if l.root != nil {
@@ -71,8 +70,8 @@ func (l *Layout) Mounts() []string {
 	return append(names, l.granted...)
 }
 
-// Config mounts all of it for one guest. The C library counts the mounts at its start, so
-// that all copies of one memory must find the same ones.
+// Config returns the mounts of one guest. The C library counts the mounts at its start, so all
+// copies of one memory must have the same ones.
 func (l *Layout) Config(errors *guestfs.Errors, open *guestfs.OpenFiles, tmp *scratch.FS, granted *rootfs.Set) wazero.FSConfig {
 	config := wazero.NewFSConfig()
 	mount := func(what sys.FS, at string) { config = config.(sysfs.FSConfig).WithSysFSMount(errors.Watch(what), at) }
@@ -90,8 +89,8 @@ func (l *Layout) Config(errors *guestfs.Errors, open *guestfs.OpenFiles, tmp *sc
 	return config
 }
 
-// HasFiles says whether a path leads into a mount that has files, and not only
-// directories that lead to other mounts.
+// HasFiles reports whether a path is in a mount with files, not only with directories above
+// other mounts.
 func (l *Layout) HasFiles(name string) bool {
 	innermost := ""
 	for _, mount := range l.Mounts() {
@@ -102,8 +101,8 @@ func (l *Layout) HasFiles(name string) bool {
 	return innermost != "" && !slices.ContainsFunc(l.parents, func(p parent) bool { return p.at == innermost })
 }
 
-// isIn says whether a path leads into a mount. The root is none of these: it has only
-// what leads to the others.
+// isIn reports whether a path is in a mount. The root does not count, because it has only
+// directories above the others.
 func isIn(name, mount string) bool {
 	name = path.Clean(name)
 	return mount != "/" && (name == mount || strings.HasPrefix(name, mount+"/"))

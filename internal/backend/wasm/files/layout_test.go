@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A grant of the root directory replaces the one above all mounts.
+// A grant of the root directory replaces the directory above all mounts.
 func TestRootIsMountedOnce(t *testing.T) {
 	for _, granted := range [][]string{{"/data"}, {"/"}, {"/data", "/"}} {
 		l, err := NewLayout(nil, granted)

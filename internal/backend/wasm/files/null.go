@@ -13,8 +13,8 @@ import (
 // nullFile is os.devnull, in the root directory.
 const nullFile = "dev/null"
 
-// root is what a script finds beside its mounts: directories that lead to them, and
-// /dev/null. Nothing else exists, and nothing can be created.
+// root has the directories above a script's mounts, and /dev/null. Nothing else exists or can
+// be created.
 type root struct{ readOnly }
 
 // OpenFile implements sys.FS.
@@ -45,8 +45,8 @@ func (r root) Stat(path string) (wazerosys.Stat_t, sys.Errno) {
 // Lstat implements sys.FS.
 func (r root) Lstat(path string) (wazerosys.Stat_t, sys.Errno) { return r.Stat(path) }
 
-// readOnly gives the errors that other systems give for what cannot be changed, by opening
-// to write or create.
+// readOnly returns the usual errors of a read-only file system if a file is opened to write or
+// create it.
 type readOnly struct{ sys.FS }
 
 func readOnlyTree(t tree) readOnly { return readOnly{&sysfs.ReadFS{FS: &sysfs.AdaptFS{FS: t}}} }
@@ -69,7 +69,7 @@ func (r readOnly) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.F
 	return nil, sys.EROFS
 }
 
-// null is an open /dev/null: it is empty, and drops what is written.
+// null is an open /dev/null: it is empty and discards writes.
 type null struct {
 	sys.UnimplementedFile
 	readable, writable bool
@@ -114,8 +114,8 @@ func (n *null) Pwrite(buf []byte, _ int64) (int, sys.Errno) { return n.Write(buf
 // Seek implements sys.File.
 func (*null) Seek(position, int) (position, sys.Errno) { return 0, 0 }
 
-// position stands in the signature of Seek because go vet wants that of io.Seeker
-// otherwise.
+// position is the type in the signature of Seek, because go vet would require that of
+// io.Seeker for int64.
 type position = int64
 
 // SetAppend implements sys.File.

@@ -11,17 +11,17 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/scratch"
 )
 
-// A script has its own /tmp. What is granted below the host's /tmp is mounted by its path,
-// which is enough to open it. To be listed, it also needs a name in the script's /tmp, and
-// directories that lead to it.
+// A script has its own /tmp. Grants below the host's /tmp are mounted at their paths, which is
+// enough to open them. To be listed, they also need a name in the script's /tmp, and the
+// directories above them.
 
-// parent is a directory in /tmp that has only the way to grants.
+// parent is a directory in /tmp that contains only the path to grants.
 type parent struct {
 	at string
 	fs sys.FS
 }
 
-// parentsOf gives the parents that the mounts need.
+// parentsOf returns the parents that the mounts need.
 func parentsOf(mounts []string) (parents []parent) {
 	trees := map[string]tree{}
 	for _, mount := range mounts {
@@ -50,8 +50,7 @@ func topInScratch(mount string) (top, deeper string) {
 	return top, deeper
 }
 
-// NewScratch gives a /tmp with the names of what is mounted in it. Its owner says how much
-// more may be written to it (Allow).
+// NewScratch returns a /tmp with the names of the mounts in it. Its size is set with Allow.
 func (l *Layout) NewScratch(limits scratch.Limits) *scratch.FS {
 	tmp := scratch.New(limits)
 	tmp.Allow(1 << 20)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// tree is directories and files in memory, which nobody changes.
+// tree is an immutable tree of directories and files in memory.
 type tree map[string]*leaf
 
 // leaf is a file, or a directory with names in it.
@@ -21,10 +21,10 @@ type leaf struct {
 	names map[string]bool // nil for a file
 }
 
-// newTree gives a tree with an empty directory.
+// newTree returns a tree with an empty root directory.
 func newTree() tree { return tree{".": {name: ".", names: map[string]bool{}}} }
 
-// directory makes a directory and those above it, unless they exist. The path is relative.
+// directory creates a directory and its parents, unless they exist. The path is relative.
 func (t tree) directory(at string) *leaf {
 	if there := t[at]; there != nil {
 		return there
@@ -66,7 +66,7 @@ func (l *leaf) ModTime() time.Time { return time.Unix(0, 0) }
 func (l *leaf) IsDir() bool        { return l.names != nil }
 func (l *leaf) Sys() any           { return nil }
 
-// Mode implements fs.FileInfo: all can be read and nothing written.
+// Mode implements fs.FileInfo: everything is read-only.
 func (l *leaf) Mode() fs.FileMode {
 	if l.IsDir() {
 		return fs.ModeDir | 0o555

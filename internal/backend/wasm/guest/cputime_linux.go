@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime measures the CPU time of a guest: that of its thread, to which it is bound
-// meanwhile.
+// cpuTime measures the CPU time of a guest: that of its thread, to which it is locked.
 type cpuTime struct{ before time.Duration }
 
 func (p *cpuTime) begin() {
@@ -16,7 +15,7 @@ func (p *cpuTime) begin() {
 	p.before = threadTime()
 }
 
-// used gives the time since begin.
+// used returns the time since begin.
 func (p *cpuTime) used(time.Duration) time.Duration { return threadTime() - p.before }
 
 func (p *cpuTime) end() { runtime.UnlockOSThread() }

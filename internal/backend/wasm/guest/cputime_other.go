@@ -4,7 +4,7 @@ package guest
 
 import "time"
 
-// cpuTime measures the CPU time of a guest. Where threads have no clock that can be read,
+// cpuTime measures the CPU time of a guest. On systems without a readable clock for threads,
 // it is the time in which the guest was not waiting.
 type cpuTime struct{}
 

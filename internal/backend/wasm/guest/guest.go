@@ -1,6 +1,5 @@
-// Package guest is one guest of WebAssembly while it runs: its memory, clocks, streams and
-// tools, the functions that it can call (host.go), and the verdict when it has ended
-// (judge.go).
+// Package guest represents one running WebAssembly guest: its memory, clocks, streams and
+// tools, the functions that it can call (host.go), and the evidence about its end (judge.go).
 package guest
 
 import (
@@ -23,33 +22,33 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Guest is code that runs in one memory. It is for one goroutine, which runs it.
+// Guest is code that runs in one memory, on one goroutine.
 type Guest struct {
 	Memory memory.Memory
 	Files  *guestfs.OpenFiles
-	// Answer replies to cordon's own code in the guest, before the guest's code runs.
+	// Answer replies to cordon's code in the guest, before the guest's code runs.
 	Answer func(question []byte) (answer []byte, ours bool)
 
-	slice  int64 // how much fuel it gets at once
+	slice  int64 // the fuel that it gets at a time
 	clock  *clock
-	closed <-chan struct{} // when the Runner is
+	closed <-chan struct{} // closed with the Runner
 	errors guestfs.Errors
 	turn
 }
 
-// turn is one run of a guest: what it may use, and what was observed.
+// turn is one run of a guest: its limits and what was observed.
 type turn struct {
 	ctx      context.Context // the caller's
 	limits   policy.Limits
 	started  time.Time
 	deadline time.Time
-	waited   time.Duration // for a tool, its input or a clock
+	waited   time.Duration // time spent waiting for a tool, input or a clock
 	cpu      cpuTime
 
-	granted int64 // how much fuel it got so far
-	fuel    int64 // how much it may get; less than 0 if that is not counted
+	granted int64 // the fuel that it got so far
+	fuel    int64 // its limit of fuel; negative if fuel is not counted
 
-	// outcome is why cordon ended it; empty if it did not.
+	// outcome is why cordon ended the guest; empty if it did not.
 	outcome    run.Outcome
 	trap       string // with Trapped
 	violations []run.Violation
@@ -57,7 +56,7 @@ type turn struct {
 	stdin          io.Reader
 	random         io.Reader
 	stdout, stderr output.Sink
-	overflowing    bool   // more was written than is allowed, and that ends it
+	overflowing    bool   // the output limit was exceeded, and ends the guest
 	full           string // the limit of files that was reached
 
 	tools map[string]run.Tool
@@ -65,46 +64,45 @@ type turn struct {
 	reply []byte // to the last question
 }
 
-// The slices of fuel are short enough for Go's garbage collector, which a guest delays
-// until it asks for more, and so long that asking costs nothing. A coarse count has loops
-// and calls, which take as long as many instructions.
+// A guest delays Go's garbage collector until it asks for more fuel, so the slices of fuel
+// are short, but long enough that asking costs next to nothing. A coarse count counts only
+// loops and calls, each of which takes as long as many instructions.
 const (
 	exactSlice  = 1 << 18
 	coarseSlice = 5000
 )
 
-// New gives a guest that has not begun. It ends when closed is.
+// New returns a guest that has not started. It ends when closed is closed.
 func New(closed <-chan struct{}) *Guest {
 	g := &Guest{clock: &clock{}, slice: exactSlice, closed: closed}
 	g.Files = guestfs.NewOpenFiles(g.Exceeded)
 	return g
 }
 
-// NewCoarse is for code whose instructions are not counted one by one.
+// NewCoarse is New for code with a coarse count.
 func NewCoarse(closed <-chan struct{}) *Guest {
 	g := New(closed)
 	g.slice = coarseSlice
 	return g
 }
 
-// Context is for calls into the guest: by it host functions find who called them. The
-// engine never checks a context: what ends is ended by the guest itself, when it asks for
-// fuel.
+// Context returns the context for calls into the guest, from which host functions get the
+// guest. The engine never checks a context: the guest ends when it asks for fuel.
 func (g *Guest) Context(ctx context.Context) context.Context {
 	ctx = context.WithValue(guestfs.WithErrors(context.WithoutCancel(ctx), &g.errors), guestKey{}, g)
 	return experimental.WithMemoryAllocator(ctx, &g.Memory)
 }
 
-// Errors remembers what files failed with, for WASI.
+// Errors returns the record of errors of files, for WASI.
 func (g *Guest) Errors() *guestfs.Errors { return &g.errors }
 
-// Wall is the guest's clock.
+// Wall reads the guest's clock.
 func (g *Guest) Wall() (seconds int64, nanoseconds int32) { return g.clock.wall() }
 
 // standardStreams count as open files.
 const standardStreams = 3
 
-// Adopt makes it the guest of a job, with nothing left of an earlier one.
+// Adopt prepares the guest for a job, and clears the state of an earlier one.
 func (g *Guest) Adopt(ctx context.Context, job backend.Job) {
 	g.turn = turn{ctx: ctx, limits: job.Limits, fuel: int64(job.Limits.Fuel), tools: job.Tools(), random: rand.Reader}
 	over := func() { g.overflowing = true }
@@ -123,30 +121,30 @@ func (g *Guest) Adopt(ctx context.Context, job backend.Job) {
 	}
 }
 
-// AdoptCoarse is for a guest that was made by NewCoarse.
+// AdoptCoarse is Adopt for a guest of NewCoarse.
 func (g *Guest) AdoptCoarse(ctx context.Context, job backend.Job) {
 	g.Adopt(ctx, job)
 	g.fuel = uncounted
 }
 
-// uncounted is the fuel of a guest whose instructions are not counted one by one.
+// uncounted is the fuel of a guest with a coarse count.
 const uncounted = -1
 
-// Begin starts the clocks. Until End the guest stays on its thread.
+// Begin starts the clocks and locks the goroutine to its thread until End.
 func (g *Guest) Begin() {
 	g.started = time.Now()
 	g.deadline = g.started.Add(g.limits.WallTime)
 	g.cpu.begin()
 }
 
-// End is for when the guest has returned.
+// End is called when the guest has returned.
 func (g *Guest) End() { g.cpu.end() }
 
-// Unspent gives back fuel that the guest did not use.
+// Unspent returns fuel that the guest did not use.
 func (g *Guest) Unspent(fuel int64) { g.granted -= max(0, fuel) }
 
-// refill answers a guest that has used up its fuel, or ends it if it has used up anything
-// else.
+// refill gives more fuel to a guest that has used its slice, or ends the guest if it has
+// reached a limit.
 func (g *Guest) refill(left int64) int64 {
 	spent := g.granted - left
 	g.check(spent)
@@ -158,7 +156,7 @@ func (g *Guest) refill(left int64) int64 {
 	return grant
 }
 
-// check ends a guest that is over one of its limits.
+// check ends a guest that has exceeded one of its limits.
 func (g *Guest) check(spent int64) {
 	elapsed := time.Since(g.started)
 	switch {
@@ -166,7 +164,7 @@ func (g *Guest) check(spent int64) {
 		g.stop(run.Canceled)
 	case elapsed > g.limits.WallTime:
 		g.stop(run.TimedOut)
-	// One thread cannot use more than the time that has passed.
+	// One thread cannot use more than the elapsed time.
 	case elapsed > g.limits.CPUTime && g.cpu.used(elapsed-g.waited) > g.limits.CPUTime:
 		g.stop(run.OutOfCPU)
 	case g.fuel >= 0 && spent > g.fuel:
@@ -174,7 +172,7 @@ func (g *Guest) check(spent int64) {
 	}
 }
 
-// orphaned says that the Runner is closed.
+// orphaned reports whether the Runner is closed.
 func (g *Guest) orphaned() bool {
 	select {
 	case <-g.closed:
@@ -184,13 +182,13 @@ func (g *Guest) orphaned() bool {
 	}
 }
 
-// Abandoned says that the guest was ended because its Runner is closed.
+// Abandoned reports whether the guest ended because its Runner was closed.
 func (g *Guest) Abandoned() bool {
 	return g.outcome == run.Canceled && g.ctx.Err() == nil && g.orphaned()
 }
 
-// stop ends the guest where it is: the panic goes up to the call into it, where the engine
-// makes it an error.
+// stop ends the guest at once: the engine turns the panic into an error of the call into the
+// guest.
 func (g *Guest) stop(why run.Outcome) {
 	if g.outcome == "" {
 		g.outcome = why
@@ -203,7 +201,7 @@ func (g *Guest) overflow() {
 	g.stop(run.Trapped)
 }
 
-// wait waits for an event that is not the guest's work, within its time.
+// wait waits for an event within the guest's wall time.
 func wait[T any](g *Guest, event <-chan T) T {
 	begin := time.Now()
 	timer := time.NewTimer(g.deadline.Sub(begin))
@@ -232,13 +230,13 @@ func (g *Guest) sleep(d time.Duration) {
 	wait(g, timer.C)
 }
 
-// Exceeded notes that the guest wanted more files, or more in them, than it may have.
+// Exceeded records that the guest reached a limit of files.
 func (g *Guest) Exceeded(limit string) { g.full = limit }
 
-// mostViolations bounds what is kept of a guest that keeps trying.
+// mostViolations bounds the recorded violations.
 const mostViolations = 100
 
-// Denied notes that the guest tried what the policy does not grant.
+// Denied records an attempt to use something that the policy does not grant.
 func (g *Guest) Denied(op, path string) {
 	for i := range g.violations {
 		if v := &g.violations[i]; v.Op == op && v.Detail == path {

@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A guest gets no more than its fuel, and ends at the next check after that.
+// A guest gets no more than its fuel, and ends at the next check.
 func TestFuelEndsAtItsBudget(t *testing.T) {
 	g := New(nil)
 	g.Adopt(t.Context(), backend.Job{Limits: policy.Limits{Fuel: 100}.Or(policy.DefaultLimits())})
@@ -29,8 +29,8 @@ func TestFuelEndsAtItsBudget(t *testing.T) {
 	g.refill(-1)
 }
 
-// A guest is abandoned if closing the Runner ended it: not if its caller canceled it, and
-// not if it had ended before.
+// A guest is abandoned if closing the Runner ended it, but not if its caller canceled it or if
+// it had ended before.
 func TestAbandoned(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -10,19 +10,19 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/wasmbin"
 )
 
-// toolModule has the functions by which guests call cordon:
+// toolModule has the functions with which guests call cordon:
 //
 //	ask(question, length) -> length of the answer
 //	answer(to)            copies it
 //
-// See tools.go for what can be asked.
+// tools.go describes the questions.
 const toolModule = "cordon"
 
 // HostModules are the modules that guests can import from. The last one is for code that
-// cordon inserts.
+// cordon inserts into modules.
 var HostModules = []string{wasi_snapshot_preview1.ModuleName, toolModule, wasmbin.HostModule}
 
-// AddHostFunctions defines what guests can import beside WASI.
+// AddHostFunctions defines the functions that guests can import in addition to WASI.
 func AddHostFunctions(ctx context.Context, r wazero.Runtime) error {
 	i32, i64 := api.ValueTypeI32, api.ValueTypeI64
 	_, err := r.NewHostModuleBuilder(wasmbin.HostModule).

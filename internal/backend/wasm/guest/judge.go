@@ -17,11 +17,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// errnoNOSPC is the number that WASI has for ENOSPC.
+// errnoNOSPC is WASI's number for ENOSPC.
 const errnoNOSPC = 51
 
-// Evidence is what is known of a guest that has ended; err is what the engine says. A guest
-// that came to its end has neither Killed, Exit nor Trap.
+// Evidence returns what is known about the end of a guest; err is the engine's error. A guest
+// that returned normally has neither Killed, Exit nor Trap.
 func (g *Guest) Evidence(err error) verdict.Evidence {
 	wallTime := time.Since(g.started)
 	e := verdict.Evidence{
@@ -57,13 +57,14 @@ func (g *Guest) Evidence(err error) verdict.Evidence {
 	return e
 }
 
-// Complaint is the last line on a guest's standard error.
+// Complaint returns the last line of a guest's standard error.
 func (g *Guest) Complaint() string {
 	text := strings.TrimSpace(string(g.stderr.Capture.Data))
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// ExplainScratch is for a script that ended by an error about a full /tmp: it ran out of that.
+// ExplainScratch changes the outcome of a script that ended with an error about a full /tmp to
+// OutOfDisk.
 func ExplainScratch(e verdict.Evidence, r *run.Result, cause report.OSError) {
 	if r.Outcome != run.Raised || cause.Errno != errnoNOSPC || !slices.Contains(e.Refused, scratch.Limit) {
 		return

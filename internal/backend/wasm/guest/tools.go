@@ -13,19 +13,19 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// question is what a guest sends.
+// question is a request of a guest to call a tool.
 type question struct {
 	Tool string `json:"tool"`
 	run.ToolCall
 }
 
-// reply is what it gets: one of the two fields.
+// reply is the answer. One of the fields is set.
 type reply struct {
 	OK    json.RawMessage `json:"ok,omitempty"`
 	Error *replyError     `json:"error,omitempty"`
 }
 
-// replyError becomes an exception. Type says what failed: the tool, or the call.
+// replyError becomes an exception in the guest. Type says what failed: the tool or the call.
 type replyError struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
@@ -36,8 +36,8 @@ const (
 	errCall = "call"
 )
 
-// ask takes a question from the guest's memory, and gives the length of the answer, or -1
-// if the question lies outside of it.
+// ask reads a question from the guest's memory and returns the length of the answer, or -1 if
+// the question is outside the memory.
 func ask(ctx context.Context, m api.Module, stack []uint64) {
 	g := guestOf(ctx)
 	at, length := uint32(stack[0]), uint32(stack[1])
@@ -50,19 +50,19 @@ func ask(ctx context.Context, m api.Module, stack []uint64) {
 	stack[0] = uint64(len(g.reply))
 }
 
-// answer copies the answer to where the guest has made room for it.
+// answer copies the answer to an address in the guest's memory.
 func answer(ctx context.Context, m api.Module, stack []uint64) {
 	g := guestOf(ctx)
 	if room, ok := g.read(m, uint32(stack[0]), uint32(len(g.reply))); ok {
 		copy(room, g.reply)
 	} else {
-		g.trap = "the answer of a tool does not fit where the guest wants it"
+		g.trap = "the answer of a tool does not fit into the memory of the guest"
 		g.stop(run.Trapped)
 	}
 	g.reply = nil
 }
 
-// read gives a part of the guest's memory.
+// read returns a part of the guest's memory.
 func (g *Guest) read(m api.Module, at, length uint32) ([]byte, bool) {
 	if g.Memory.Region == nil {
 		return nil, false
@@ -70,12 +70,12 @@ func (g *Guest) read(m api.Module, at, length uint32) ([]byte, bool) {
 	return m.Memory().Read(at, length)
 }
 
-// maxQuoted is how much of a question an error repeats. A question may be large, and
+// maxQuoted bounds the part of a question that an error repeats. A question may be large, and
 // quoting it, and quoting that as JSON, takes several times as much memory.
 const maxQuoted = 200
 
-// answerTo keeps nothing of the question, which lies in the guest's memory: encoding/json
-// copies what tools get.
+// answerTo keeps no reference to the question, which is in the guest's memory: encoding/json
+// copies the arguments of tools.
 func (g *Guest) answerTo(text []byte) []byte {
 	if g.Answer != nil {
 		if answer, ours := g.Answer(text); ours {
@@ -91,8 +91,8 @@ func (g *Guest) answerTo(text []byte) []byte {
 	return out
 }
 
-// callTool calls the tool in a goroutine of its own: a tool that ignores its context must
-// not delay the end of the guest.
+// callTool calls the tool in a new goroutine: a tool that ignores its context must not delay
+// the end of the guest.
 func (g *Guest) callTool(text []byte) (json.RawMessage, *replyError) {
 	var q question
 	if err := json.Unmarshal(text, &q); err != nil {
@@ -130,7 +130,7 @@ func (g *Guest) callTool(text []byte) (json.RawMessage, *replyError) {
 	return result.value, nil
 }
 
-// runTool calls a tool. A tool that panics has failed, and nothing else has.
+// runTool calls a tool. A panic is an error of the tool.
 func runTool(ctx context.Context, tool run.Tool, with run.ToolCall) (value json.RawMessage, err error) {
 	defer func() {
 		if recover() != nil {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A question that is large and wrong has a small answer: the answer takes memory of the
-// host.
+// The answer to a large invalid question is small, because it takes memory of the host.
 func TestWrongQuestionsHaveShortAnswers(t *testing.T) {
 	long := bytes.Repeat([]byte("\x7f"), 1<<20)
 	for name, question := range map[string][]byte{

@@ -17,10 +17,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// defaultName is what a module finds as its own name.
+// defaultName is the name of a module if the request has none.
 const defaultName = "module"
 
-// World is what WASI shows to every guest.
+// World returns the WASI configuration of every guest.
 func (g *Guest) World() wazero.ModuleConfig {
 	return wazero.NewModuleConfig().WithName("").WithStartFunctions().
 		WithStdin(input{g}).WithStdout(writer{g, &g.stdout}).WithStderr(writer{g, &g.stderr}).
@@ -30,7 +30,7 @@ func (g *Guest) World() wazero.ModuleConfig {
 		WithNanosleep(g.clock.sleeping(g)).WithOsyield(func() {})
 }
 
-// Program adds what a program finds at its start.
+// Program adds the arguments, environment and files of a program.
 func (g *Guest) Program(job backend.Job, files *rootfs.Set) wazero.ModuleConfig {
 	world := g.World().WithArgs(append([]string{cmp.Or(job.Module.Name, defaultName)}, job.Module.Args...)...)
 	for _, variable := range slices.Sorted(maps.Keys(job.Module.Env)) {
@@ -40,7 +40,7 @@ func (g *Guest) Program(job backend.Job, files *rootfs.Set) wazero.ModuleConfig 
 	if len(mounts) == 0 {
 		return world
 	}
-	// Otherwise programs in Go would begin in the first of them.
+	// Without PWD, programs in Go would start in the first mount.
 	if _, said := job.Module.Env["PWD"]; !said {
 		world = world.WithEnv("PWD", "/")
 	}
@@ -65,13 +65,13 @@ func (w writer) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// input is the standard input of the present turn.
+// input is the standard input of the current turn.
 type input struct{ guest *Guest }
 
 func (i input) Read(to []byte) (int, error) { return i.guest.stdin.Read(to) }
 
-// reader is a standard input that may block. A read cannot be interrupted: when the guest
-// ends meanwhile, what is read is lost.
+// reader is a standard input that may block. A read cannot be interrupted: if the guest ends
+// in the meantime, the data is lost.
 type reader struct {
 	guest *Guest
 	from  io.Reader
@@ -85,7 +85,7 @@ type arrival struct {
 	err  error
 }
 
-// readAtOnce is how much of the input is read ahead.
+// readAtOnce is how much of the input is read at a time.
 const readAtOnce = 32 << 10
 
 func (r *reader) Read(to []byte) (int, error) {
@@ -106,7 +106,7 @@ func (r *reader) Read(to []byte) (int, error) {
 	return 0, r.err
 }
 
-// randomPieces gives randomness in pieces, and checks the limits between them.
+// randomPieces returns randomness in pieces and checks the limits between them.
 type randomPieces struct{ guest *Guest }
 
 const pieceSize = 256 << 10
@@ -119,18 +119,17 @@ func (p randomPieces) Read(to []byte) (int, error) {
 	return p.guest.random.Read(to)
 }
 
-// clock is the host's, or a fixed one: its time passes only while the guest sleeps, and
-// by a microsecond each time that it is read, so that a loop that waits for time to pass
-// ends.
+// clock is the host's or a fixed one. A fixed clock advances while the guest sleeps, and by a
+// microsecond at each read, so that a loop that waits for time to pass ends.
 type clock struct {
 	fixed bool
 	now   time.Duration
 }
 
-// epoch is when a fixed clock begins.
+// epoch is the start of a fixed clock.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// began is the zero of the host's clock: no guest learns how long the host has been up.
+// began is the zero of the guests' monotonic clock, which must not reveal the host's uptime.
 var began = time.Now()
 
 func (c *clock) nanoseconds() int64 {

@@ -12,14 +12,14 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// wasiIO is what wazero gives a guest for each error that it does not know.
+// wasiIO is the number that wazero returns to a guest for each error that it does not know.
 const wasiIO = 29
 
-// Errors keep, for one guest, the error of the call that it is in, if wazero has no word
-// for it. The zero value is ready.
+// Errors records, for one guest, the error of the current call if wazero does not have it. The
+// zero value is ready to use.
 type Errors struct{ last sys.Errno }
 
-// note is for whatever a file or a directory answers.
+// note records the error of a file or directory and returns it.
 func (e *Errors) note(errno sys.Errno) sys.Errno {
 	if errno > beyond {
 		e.last = errno
@@ -29,13 +29,13 @@ func (e *Errors) note(errno sys.Errno) sys.Errno {
 
 type errorsKey struct{}
 
-// WithErrors is for the calls of a guest.
+// WithErrors returns a context for calls of a guest.
 func WithErrors(ctx context.Context, e *Errors) context.Context {
 	return context.WithValue(ctx, errorsKey{}, e)
 }
 
-// InstantiateWASI gives a runtime wazero's own WASI, in which errors that a mount of Watch
-// has given have their own numbers.
+// InstantiateWASI adds wazero's WASI to a runtime. Errors of mounts from Watch keep their own
+// numbers.
 func InstantiateWASI(ctx context.Context, r wazero.Runtime) error {
 	theirs, err := wasi_snapshot_preview1.NewBuilder(r).Compile(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func InstantiateWASI(ctx context.Context, r wazero.Runtime) error {
 	for name, definition := range theirs.ExportedFunctions() {
 		f, known := definition.GoFunction().(api.GoModuleFunction)
 		if !known {
-			return fmt.Errorf("wazero's %s is no function that can be called", name)
+			return fmt.Errorf("wazero's %s is not a function that can be called", name)
 		}
 		if len(definition.ResultTypes()) > 0 {
 			f = telling(f)
@@ -71,7 +71,7 @@ func telling(f api.GoModuleFunction) api.GoModuleFunction {
 	})
 }
 
-// Watch gives a mount whose errors are kept.
+// Watch returns a mount whose errors are recorded.
 func (e *Errors) Watch(mount sys.FS) sys.FS { return &watched{mount, e} }
 
 type watched struct {

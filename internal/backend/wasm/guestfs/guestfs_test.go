@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// opened is a file, as far as a count can tell.
+// opened is a fake file.
 type opened struct {
 	sys.UnimplementedFile
 	release func()
@@ -23,7 +23,7 @@ func (h *Handles) try(path string, fails sys.Errno) (*opened, sys.Errno) {
 	return f.(*opened), 0
 }
 
-// One bound for all mounts, which may change, and of which nothing is lost.
+// All mounts share one limit, which may change, and every release is counted.
 func TestOpenFiles(t *testing.T) {
 	told := 0
 	files := NewOpenFiles(func(limit string) {
@@ -56,7 +56,7 @@ func TestOpenFiles(t *testing.T) {
 		t.Errorf("told %d times of 3", told)
 	}
 
-	// wazero's own handle is not counted, once for each mount.
+	// wazero's handle is not counted, once for each mount.
 	own, errno := one.try(".", 0)
 	want("the mount", errno, 0)
 	_, errno = one.try(".", 0)
@@ -129,8 +129,8 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// wazero opens a mount as it is. Whoever asks for more is a guest, and is counted.
-func TestOnlyTheMountItselfIsNotCounted(t *testing.T) {
+// wazero opens a mount as "." and read-only. Any other open is the guest's, and is counted.
+func TestOnlyWazerosOwnHandleIsNotCounted(t *testing.T) {
 	open := func(func()) (sys.File, sys.Errno) { return &opened{}, 0 }
 	for _, flag := range []sys.Oflag{sys.O_RDONLY | sys.O_DIRECTORY, sys.O_RDWR, sys.O_RDONLY | sys.O_NOFOLLOW} {
 		if _, errno := HandlesOf(NewOpenFiles(nil)).Open(".", flag, open); errno != EMFILE {

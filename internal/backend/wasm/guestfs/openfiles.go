@@ -7,11 +7,11 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// Limit is how Exceeded calls the number of open files.
+// Limit is the name of the limit of open files in calls of Exceeded.
 const Limit = "open_files"
 
-// OpenFiles counts what a guest has open: each file is memory of ours, or a descriptor,
-// and not the guest's. Nil allows none.
+// OpenFiles counts the open files of a guest. Each takes memory or a descriptor of the Runner,
+// not of the guest. Nil allows none.
 type OpenFiles struct {
 	exceeded func(limit string)
 
@@ -19,18 +19,18 @@ type OpenFiles struct {
 	most, open int
 }
 
-// NewOpenFiles gives a count that allows none yet. Exceeded may be nil. It is called, in
-// the guest's own call, each time that the guest wants more.
+// NewOpenFiles returns a count that allows none yet. Exceeded may be nil. It is called, during
+// the guest's call, each time that the guest exceeds the limit.
 func NewOpenFiles(exceeded func(limit string)) *OpenFiles { return &OpenFiles{exceeded: exceeded} }
 
-// Allow says how many may be open. If there are more by then, they stay.
+// Allow sets the limit. Files that are already open above it stay open.
 func (o *OpenFiles) Allow(most int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.most = most
 }
 
-// reserve counts one more, if there may be one.
+// reserve counts one more file, within the limit.
 func (o *OpenFiles) reserve() sys.Errno {
 	if o == nil {
 		return EMFILE
@@ -56,23 +56,22 @@ func (o *OpenFiles) release() {
 	o.open--
 }
 
-// Handles count those of one mount. wazero opens each mount itself when the guest first
-// uses it. That handle is not the guest's, and not counted: without it wazero panics.
+// Handles counts the files of one mount. wazero itself opens each mount when the guest first
+// uses it. That handle is not counted, because wazero panics without it.
 type Handles struct {
 	files  *OpenFiles
 	handed atomic.Bool
 }
 
-// HandlesOf gives the count of one more mount.
+// HandlesOf returns the count of another mount.
 func HandlesOf(files *OpenFiles) *Handles { return &Handles{files: files} }
 
-// Open has a file opened by a function, which gets what is to be called, once, when the
-// file is closed again.
+// Open calls open to open a file. The file must call release once when it is closed.
 func (h *Handles) Open(path string, flag sys.Oflag, open func(release func()) (sys.File, sys.Errno)) (sys.File, sys.Errno) {
-	top := path == "." && flag == sys.O_RDONLY // as wazero does it
+	top := path == "." && flag == sys.O_RDONLY // as wazero opens a mount
 	f, errno := h.open(top, open)
 	if errno != 0 && top {
-		return nil, sys.ENOENT // at anything else wazero panics
+		return nil, sys.ENOENT // wazero panics at any other error
 	}
 	return f, errno
 }

@@ -9,12 +9,12 @@ import (
 // accessMode are the two bits of an Oflag that are not flags.
 const accessMode = sys.O_RDWR | sys.O_WRONLY
 
-// OpenMode is what a guest asks for when it opens a file.
+// OpenMode is the parsed flags of an open.
 type OpenMode struct {
 	Read, Write, Create, Exclusive, Truncate, Append, Directory, Follow, Sync bool
 }
 
-// ParseOpenMode reads the flags of an open, and refuses those that contradict each other.
+// ParseOpenMode parses the flags of an open, and refuses contradictory ones.
 func ParseOpenMode(flag sys.Oflag) (OpenMode, sys.Errno) {
 	has := func(f sys.Oflag) bool { return flag&f != 0 }
 	access := flag & accessMode
@@ -33,12 +33,12 @@ func ParseOpenMode(flag sys.Oflag) (OpenMode, sys.Errno) {
 	case access == accessMode, w.Truncate && !w.Write, w.Directory && (w.Create || w.Truncate):
 		return w, sys.EINVAL
 	case w.Directory:
-		w.Read, w.Write = true, false // some libraries ask for all rights to a directory
+		w.Read, w.Write = true, false // some libraries open directories with all rights
 	}
 	return w, 0
 }
 
-// Seek gives the new position in a file of some size, from the present one.
+// Seek returns the new position in a file of this size.
 func Seek(at, size, offset int64, whence int) (int64, sys.Errno) {
 	var base int64
 	switch whence {
@@ -50,7 +50,7 @@ func Seek(at, size, offset int64, whence int) (int64, sys.Errno) {
 	default:
 		return 0, sys.EINVAL
 	}
-	if base+offset < 0 { // also if it is more than there are numbers
+	if base+offset < 0 { // also on overflow
 		return 0, sys.EINVAL
 	}
 	return base + offset, 0

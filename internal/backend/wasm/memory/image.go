@@ -2,27 +2,26 @@ package memory
 
 import "sync"
 
-// Image is the content of a memory at one moment: as a rule, that of an interpreter that
-// has started. Any number of guests begin with it. Each has a copy, of which the system
-// makes only the pages that the guest changes.
+// Image is a frozen memory, usually that of an interpreter that has started. Any number of
+// guests start with a copy of it. The system copies only the pages that a guest changes.
 type Image struct {
 	// Length is the size of the memory.
 	Length uint64
-	// Base is how much of it belongs to the interpreter. The rest counts as the guest's.
+	// Base is the part that belongs to the interpreter. The rest counts as the guest's.
 	Base uint64
-	// Hot are the pages that guests change first.
+	// Hot lists the pages that every guest changes.
 	Hot []Pages
 
-	reserve uint64 // how much a guest may have at most
+	reserve uint64 // the maximum size of a guest's copy
 
 	mu     sync.Mutex
 	frozen frozen
-	idle   []*Region // their guests are gone
-	users  int       // the maker, and guests that have copies
+	idle   []*Region // regions without a guest
+	users  int       // the maker, and guests with copies
 }
 
-// idleRegions is how many regions are kept for reuse: unmapping stops all threads of the
-// process, and renewing pages does not.
+// idleRegions is how many regions are kept for reuse. Unmapping stops all threads of the
+// process; renewing pages does not.
 const idleRegions = 64
 
 // NewImage freezes a memory. Guests may grow their copies to reserve.
@@ -35,14 +34,14 @@ func NewImage(memory []byte, base, reserve uint64) (*Image, error) {
 	return i, nil
 }
 
-// Hold adds a user of the image, which calls Close in the end.
+// Hold adds a user of the image. Each user calls Close.
 func (i *Image) Hold() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.users++
 }
 
-// Copy gives a region with the image's content, which goes back by Return. The caller
+// Copy returns a region with the image's content, to be given back with Return. The caller
 // must be a user of the image.
 func (i *Image) Copy() (*Region, error) {
 	i.mu.Lock()

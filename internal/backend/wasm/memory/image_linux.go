@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Changed gives the pages of a region that differ from its image. The kernel knows: they
-// are no pages of a file any more.
+// Changed returns the pages of a region that differ from its image. The kernel reports them:
+// they are no longer pages of the file.
 func (r *Region) Changed(size uint64) ([]Pages, error) {
 	f, err := os.Open("/proc/self/pagemap")
 	if err != nil {

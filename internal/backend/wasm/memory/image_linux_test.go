@@ -19,7 +19,7 @@ func smallImage(t *testing.T) *Image {
 	return i
 }
 
-// Nobody can change what all guests begin with, not even cordon.
+// Not even cordon can change an image.
 func TestImagesAreSealed(t *testing.T) {
 	fd := smallImage(t).frozen.fd
 	if _, err := unix.Pwrite(fd, []byte("another"), 0); !errors.Is(err, unix.EPERM) {
@@ -35,7 +35,7 @@ func TestImagesAreSealed(t *testing.T) {
 	}
 }
 
-// Regions that come back are as new, and a bounded number is kept.
+// Returned regions have the image's content again, and a bounded number is kept.
 func TestRegionsAreRenewed(t *testing.T) {
 	i := smallImage(t)
 	var taken []*Region
@@ -45,7 +45,7 @@ func TestRegionsAreRenewed(t *testing.T) {
 			t.Fatal(err)
 		}
 		copy(r.Bytes, "a guest's")
-		r.Bytes[6*pageSize] = 1 // where the image has nothing
+		r.Bytes[6*pageSize] = 1 // after the end of the image
 		taken = append(taken, r)
 	}
 	for _, r := range taken {

@@ -2,8 +2,8 @@ package memory
 
 import "testing"
 
-// A new instance may use the image of before a rotation, which no guest uses any more: its
-// file must stay open until then, since its number could be another file's.
+// A new instance may use the image from before a rotation. The image's file must stay open,
+// because another file could get its descriptor number.
 func TestHeldImageStaysOpen(t *testing.T) {
 	content := make([]byte, 1<<16)
 	copy(content, "the image")
@@ -12,7 +12,7 @@ func TestHeldImageStaysOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.Hold()
-	i.Close() // by the rotation
+	i.Close() // as the rotation does
 	r, err := i.Copy()
 	if err != nil {
 		t.Fatal(err)

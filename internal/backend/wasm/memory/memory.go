@@ -1,31 +1,31 @@
-// Package memory gives guests of WebAssembly their memory: one range of addresses each,
+// Package memory provides the memory of WebAssembly guests: a range of addresses for each,
 // empty or a copy of an image, with a limit.
 package memory
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// Page is what memories grow by, and Max is what their addresses reach.
+// Page is the unit of growth, and Max the largest possible memory.
 const (
 	Page = 64 << 10
 	Max  = 1 << 32
 )
 
-// Memory is that of one guest. Its addresses are reserved at the beginning, up to the
-// limit, so that growing moves nothing.
+// Memory is the memory of one guest. All addresses up to the limit are reserved at the start,
+// so that growing moves nothing.
 type Memory struct {
-	// Limit is how large it may grow.
+	// Limit is its maximum size.
 	Limit uint64
-	// Size is how large it is.
+	// Size is its current size.
 	Size uint64
-	// Refused says that the guest asked for more than it may have.
+	// Refused reports that the guest tried to grow it beyond the limit.
 	Refused bool
-	// Region has the bytes; nil before the guest begins and after Free.
+	// Region has the bytes; nil before the guest starts and after Free.
 	Region *Region
 
-	image *Image // of which the region is a copy; nil if it began empty
+	image *Image // the region is a copy of it; nil if it started empty
 }
 
-// FromImage gives a memory in a region of an image. Limit is its present size.
+// FromImage returns a memory in a region of an image. Limit is its current size.
 func FromImage(image *Image, region *Region, limit uint64) Memory {
 	return Memory{Limit: limit, Region: region, image: image}
 }
@@ -35,8 +35,8 @@ var (
 	_ experimental.LinearMemory    = (*Memory)(nil)
 )
 
-// Allocate implements experimental.MemoryAllocator. It is called once, with what the
-// module declares.
+// Allocate implements experimental.MemoryAllocator. It is called once, with the sizes that
+// the module declares.
 func (m *Memory) Allocate(_, most uint64) experimental.LinearMemory {
 	if m.Region == nil {
 		m.Limit = min(m.Limit, most)
@@ -45,9 +45,8 @@ func (m *Memory) Allocate(_, most uint64) experimental.LinearMemory {
 	return m
 }
 
-// Reallocate implements experimental.LinearMemory: it gives the memory in its new size.
-// The size that a module begins with was checked against the limit before, so that only
-// growing is refused.
+// Reallocate implements experimental.LinearMemory: it returns the memory in its new size. The
+// initial size of a module was checked before, so that only growing can be refused.
 func (m *Memory) Reallocate(size uint64) []byte {
 	if size > m.Limit || !m.Region.Grow(size) {
 		m.Refused = true

@@ -5,15 +5,16 @@ import "bytes"
 // Pages are adjacent pages of a memory, in bytes.
 type Pages struct{ At, Length uint64 }
 
-// pageSize is that of copies. Where the system's pages are larger, several change at once.
+// pageSize is the unit of comparison. Where the system's pages are larger, several change at
+// once.
 const pageSize = 4096
 
 var zeros [pageSize]byte
 
 func isZero(page []byte) bool { return bytes.Equal(page, zeros[:len(page)]) }
 
-// Differing gives the pages of a memory that are not those of an image, after whose end
-// there are zeros.
+// Differing returns the pages of a memory that differ from an image, which is followed by
+// zeros.
 func Differing(memory, image []byte) []Pages {
 	var found []Pages
 	for at := 0; at < len(memory); at += pageSize {
@@ -29,7 +30,7 @@ func Differing(memory, image []byte) []Pages {
 	return found
 }
 
-// appendPage adds a page, to the last ones if it follows them.
+// appendPage adds a page and merges it with the last ones if it follows them.
 func appendPage(found []Pages, at, length uint64) []Pages {
 	if n := len(found); n > 0 && found[n-1].At+found[n-1].Length == at {
 		found[n-1].Length += length

@@ -2,17 +2,17 @@ package memory
 
 // Region is a range of addresses.
 type Region struct {
-	// Bytes are all of them, more than the guest has grown to.
+	// Bytes is the whole range, larger than the guest's current size.
 	Bytes []byte
 
-	// mapped says that the system gave it, and not Go. It cannot grow then.
+	// mapped says that the memory is from the system, not from Go. It cannot grow.
 	mapped bool
-	image  frozen // of which it is a copy
+	image  frozen // the region is a copy of it
 	length uint64 // of the image
 }
 
-// newRegion reserves addresses. Memory comes when they are touched. A host that has no
-// addresses left gives memory of Go's.
+// newRegion reserves addresses. The system allocates memory when they are touched. If it has
+// no addresses left, the region is memory of Go.
 func newRegion(size uint64) *Region {
 	if bytes, err := reserve(size); err == nil {
 		return &Region{Bytes: bytes, mapped: true}
@@ -20,7 +20,7 @@ func newRegion(size uint64) *Region {
 	return &Region{}
 }
 
-// Grow makes sure that there is room, and says whether there is.
+// Grow makes room for size bytes, and reports whether it succeeded.
 func (r *Region) Grow(size uint64) bool {
 	if size <= uint64(len(r.Bytes)) {
 		return true

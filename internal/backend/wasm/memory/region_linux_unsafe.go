@@ -22,8 +22,7 @@ func release(bytes []byte) {
 	_ = unix.Munmap(bytes) // it was mapped as a whole
 }
 
-// frozen is the content of an image: a sealed file without a name, which nobody can
-// change.
+// frozen is the content of an image: a sealed memory file, which cannot be changed.
 type frozen struct {
 	fd     int
 	length uint64 // without the zeros at the end
@@ -46,7 +45,7 @@ func freeze(memory []byte) (frozen, error) {
 	return f, nil
 }
 
-// write leaves holes where there are zeros.
+// write writes the memory and leaves holes for zeros.
 func (f frozen) write(memory []byte) error {
 	if err := unix.Ftruncate(f.fd, int64(len(memory))); err != nil {
 		return fmt.Errorf("ftruncate: %w", err)
@@ -75,10 +74,10 @@ func (f frozen) write(memory []byte) error {
 }
 
 func (f frozen) close() {
-	_ = unix.Close(f.fd) // there is nothing left to write
+	_ = unix.Close(f.fd) // nothing is written, so no error matters
 }
 
-// mapped gives a copy, of which the kernel makes each page when it is changed.
+// mapped returns a copy-on-write mapping.
 func (f frozen) mapped(size uint64) (*Region, error) {
 	bytes, err := reserve(size)
 	if err != nil {
@@ -95,13 +94,13 @@ func (f frozen) mapped(size uint64) (*Region, error) {
 	return r, nil
 }
 
-// renew forgets what was changed.
+// renew discards all changes.
 func (r *Region) renew() error { return unix.Madvise(r.Bytes, unix.MADV_DONTNEED) }
 
-// madvPopulateWrite is new in Linux 5.14. Older kernels copy pages when they are touched.
+// madvPopulateWrite exists since Linux 5.14. Older kernels copy pages when they are touched.
 const madvPopulateWrite = 23
 
-// Warm copies pages before a guest waits for them.
+// Warm copies pages ahead, so that a guest does not wait for them.
 func (r *Region) Warm(hot []Pages) {
 	for _, p := range hot {
 		if err := unix.Madvise(r.Bytes[p.At:p.At+p.Length], madvPopulateWrite); err != nil {

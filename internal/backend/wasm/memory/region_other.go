@@ -4,10 +4,10 @@ package memory
 
 import "errors"
 
-func reserve(uint64) ([]byte, error) { return nil, errors.New("memory is Go's here") }
+func reserve(uint64) ([]byte, error) { return nil, errors.New("not supported on this system") }
 func release([]byte)                 {}
 
-// frozen is the content of an image, which nobody changes.
+// frozen is the content of an image. It is never changed.
 type frozen struct{ data []byte }
 
 func freeze(memory []byte) (frozen, error) {
@@ -16,14 +16,14 @@ func freeze(memory []byte) (frozen, error) {
 
 func (f frozen) close() {}
 
-// mapped gives a copy.
+// mapped returns a copy.
 func (f frozen) mapped(uint64) (*Region, error) {
 	return &Region{Bytes: append([]byte(nil), f.data...), image: f, length: uint64(len(f.data))}, nil
 }
 
-var errGrown = errors.New("it has grown: a new copy takes less")
+var errGrown = errors.New("the region has grown: a new copy is cheaper")
 
-// renew makes it a copy again.
+// renew restores the content of the image.
 func (r *Region) renew() error {
 	if len(r.Bytes) > len(r.image.data) {
 		return errGrown
@@ -32,10 +32,10 @@ func (r *Region) renew() error {
 	return nil
 }
 
-// Warm has nothing to do: all pages are there.
+// Warm does nothing: all pages are allocated.
 func (r *Region) Warm([]Pages) {}
 
-// Changed gives the pages of a region that differ from its image.
+// Changed returns the pages of a region that differ from its image.
 func (r *Region) Changed(size uint64) ([]Pages, error) {
 	return Differing(r.Bytes[:size], r.image.data), nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The numbers that WASI has for errors.
+// WASI's numbers for errors.
 const (
 	wasiACCES      = 2
 	wasiNOENT      = 44
@@ -19,8 +19,8 @@ const (
 	wasiNOTCAPABLE = 76
 )
 
-// explain adds a violation to an exception about a path that the policy does not grant. A
-// path that is missing in a mount is missing on the host too, and is none.
+// explain adds a violation to an exception about a path that the policy does not grant. A path
+// that is missing in a mount is missing on the host too, and is no violation.
 func explain(r *run.Result, cause report.OSError, layout *files.Layout) {
 	switch cause.Errno {
 	case wasiACCES, wasiNOENT, wasiPERM, wasiROFS, wasiNOTCAPABLE:

@@ -22,9 +22,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Instance is an interpreter that is ready for a guest.
+// Instance is an interpreter that is ready for a script.
 type Instance struct {
-	// Stopped says that a script was stopped, and what it left is unknown.
+	// Stopped says that a script was stopped, so that the state is unknown.
 	Stopped bool
 
 	interpreter *Interpreter
@@ -34,11 +34,11 @@ type Instance struct {
 	module      api.Module
 	files       *rootfs.Set
 	tmp         *scratch.FS
-	used        bool // by an earlier script of the same session
+	used        bool // has run an earlier script of the same session
 }
 
-// instance makes an instance in a region that began as a copy of an image; size is how
-// much of it is in use.
+// instance returns an instance in a region that was a copy of an image; size is the used part
+// of it.
 func (i *Interpreter) instance(from *memory.Image, region *memory.Region, size uint64) (*Instance, error) {
 	g := guest.NewCoarse(i.options.Closed)
 	g.Memory = memory.FromImage(from, region, size)
@@ -49,7 +49,7 @@ func (i *Interpreter) instance(from *memory.Image, region *memory.Region, size u
 	if made.module, err = i.module.Instantiate(made.inside, i.world(g, made.tmp, made.files)); err != nil {
 		return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: %w", engine.FirstLine(err)), made.Close())
 	}
-	// It begins with the size that the module declares.
+	// The memory starts with the size that the module declares.
 	if missing := (size - uint64(made.module.Memory().Size())) / memory.Page; missing > 0 {
 		if _, ok := made.module.Memory().Grow(uint32(missing)); !ok {
 			return nil, errors.Join(run.Errorf(run.Internal, "an instance of CPython: its memory does not grow"), made.Close())
@@ -58,7 +58,7 @@ func (i *Interpreter) instance(from *memory.Image, region *memory.Region, size u
 	return made, nil
 }
 
-// fresh makes an instance of an image.
+// fresh returns a new instance of an image.
 func (i *Interpreter) fresh(from *memory.Image) (*Instance, error) {
 	region, err := from.Copy()
 	if err != nil {
@@ -67,7 +67,7 @@ func (i *Interpreter) fresh(from *memory.Image) (*Instance, error) {
 	return i.instance(from, region, from.Length)
 }
 
-// Memory is what the guest has, or nil when the instance is closed.
+// Memory returns the guest's memory, nil if the instance is closed.
 func (i *Instance) Memory() []byte {
 	if i.guest.Memory.Region == nil {
 		return nil
@@ -85,8 +85,7 @@ func (i *Instance) Close() error {
 	return errors.Join(err, i.files.Close())
 }
 
-// Fork gives an instance with all that this one has by now. Files that are open stay with
-// the old one.
+// Fork returns an instance with a copy of this one's memory. Open files stay with the old one.
 func (i *Instance) Fork() (*Instance, error) {
 	size := i.guest.Memory.Size
 	region, err := i.image.Copy()
@@ -100,7 +99,7 @@ func (i *Instance) Fork() (*Instance, error) {
 	old := i.guest.Memory.Region
 	changed, err := old.Changed(size)
 	if err != nil {
-		changed = []memory.Pages{{At: 0, Length: size}} // more than necessary
+		changed = []memory.Pages{{At: 0, Length: size}} // copy everything
 	}
 	for _, p := range changed {
 		copy(region.Bytes[p.At:p.At+p.Length], old.Bytes[p.At:p.At+p.Length])
@@ -108,7 +107,7 @@ func (i *Instance) Fork() (*Instance, error) {
 	return i.interpreter.instance(i.image, region, size)
 }
 
-// Run runs one script: the only one, unless it is in a session.
+// Run runs a script. Without a session, an instance runs only one.
 func (i *Instance) Run(ctx context.Context, job backend.Job, session bool) (run.Result, error) {
 	frame, err := frameOf(job, session, !i.used)
 	if err != nil {
@@ -166,7 +165,7 @@ func frameOf(job backend.Job, session, fresh bool) ([]byte, error) {
 	)
 }
 
-// call gives the interpreter a frame, and returns its report.
+// call passes a frame to the interpreter and returns its report.
 func (i *Instance) call(frame []byte) (words []byte, err error) {
 	defer engine.Recover(&err)
 	at, length, err := give(i.inside, i.module, frame)
@@ -189,12 +188,12 @@ func (i *Instance) call(frame []byte) (words []byte, err error) {
 	return words, nil
 }
 
-// judge adds the script's report to what cordon observed.
+// judge combines the script's report with what cordon observed.
 func (i *Instance) judge(e verdict.Evidence, words []byte) run.Result {
 	switch {
-	case e.Killed != "" || e.Trap != "" || e.Exit != nil: // it was ended, and reports nothing
+	case e.Killed != "" || e.Trap != "" || e.Exit != nil: // it was stopped and has no report
 	case len(words) > wire.MaxReport(e.Limits):
-		e.Malformed = wire.ErrAboveMax // which the guest knows as well
+		e.Malformed = wire.ErrAboveMax // cordon's code in the guest checks it too
 	default:
 		e.Report, e.Malformed = wire.DecodeDict(words)
 	}

@@ -1,6 +1,6 @@
-// Package python runs scripts in a CPython that was compiled to WebAssembly. CPython
-// starts once (interpreter.go); each script gets a copy of its memory (pool.go,
-// instance.go), which can also be written to a file (snapshot.go).
+// Package python runs scripts in a CPython compiled to WebAssembly. CPython starts once
+// (interpreter.go). Each script gets a copy of its memory (pool.go, instance.go), which can
+// also be written to a file (snapshot.go).
 package python
 
 import (
@@ -31,24 +31,24 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Options say where CPython is found and what its scripts share.
+// Options configure an Interpreter.
 type Options struct {
-	Bundle  string // the path of the bundle; empty means the usual ones
+	Bundle  string // the path of the bundle; empty means the usual paths
 	Engine  *engine.Engine
 	Granted *rootfs.Roots
 	// Closed ends all guests.
 	Closed <-chan struct{}
 	Meter  *observe.Meter
-	// MaxMemory is the most that a script may get.
+	// MaxMemory is the largest memory limit of a script.
 	MaxMemory policy.Bytes
-	// RotateAfter is how many guests have the same seed for hashes.
+	// RotateAfter is how many guests have the same hash seed.
 	RotateAfter int
-	// Uncounted leaves the counters out, so that nothing can stop a script: to measure
-	// what they cost.
+	// Uncounted leaves the counters out, to measure what they cost. Nothing can stop
+	// scripts then.
 	Uncounted bool
 }
 
-// Interpreter is CPython, compiled.
+// Interpreter is a compiled CPython.
 type Interpreter struct {
 	options Options
 	bundle  *pythonwasm.Bundle
@@ -56,7 +56,7 @@ type Interpreter struct {
 	layout  *files.Layout
 }
 
-// What CPython exports beside its memory: see internal/pythonwasm/c/cordon.c.
+// Exports of CPython other than its memory: see internal/pythonwasm/c/cordon.c.
 const (
 	initializeModule = "_initialize"
 	initInterpreter  = "cordon_init"
@@ -82,7 +82,7 @@ func Open(ctx context.Context, options Options) (*Interpreter, error) {
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
-	// CPython is known code: a coarse count is enough, it bounds the depth of calls
+	// CPython is trusted code: a coarse count is enough, it bounds the depth of calls
 	// itself, and its data is in the images.
 	grain := wasmbin.Coarse
 	if options.Uncounted {
@@ -106,12 +106,12 @@ func Open(ctx context.Context, options Options) (*Interpreter, error) {
 // Close frees the compiled code.
 func (i *Interpreter) Close() error { return i.module.Close() }
 
-// world is what a script finds.
+// world returns the WASI configuration of a script.
 func (i *Interpreter) world(g *guest.Guest, tmp *scratch.FS, granted *rootfs.Set) wazero.ModuleConfig {
 	return g.World().WithFSConfig(i.layout.Config(g.Errors(), g.Files, tmp, granted))
 }
 
-// image freezes a memory, of which base belongs to the interpreter.
+// image freezes a memory. Its first base bytes belong to the interpreter.
 func (i *Interpreter) image(content []byte, base uint64) (*memory.Image, error) {
 	made, err := memory.NewImage(content, base, base+uint64(i.options.MaxMemory))
 	if err != nil {
@@ -120,7 +120,7 @@ func (i *Interpreter) image(content []byte, base uint64) (*memory.Image, error) 
 	return made, nil
 }
 
-// boot starts an interpreter, which imports the preload list, and gives its memory.
+// boot starts an interpreter, which imports the preload list, and returns its memory.
 func (i *Interpreter) boot(ctx context.Context, rules *policy.Language, preload []string, seed uint32) (content []byte, err error) {
 	g := guest.NewCoarse(i.options.Closed)
 	g.Memory.Limit = uint64(bootMemory)
@@ -178,12 +178,12 @@ func (i *Interpreter) start(ctx context.Context, instance api.Module, seed uint3
 
 func orUnknown(err error) error {
 	if err == nil {
-		return errors.New("its standard error says why")
+		return errors.New("see its standard error")
 	}
 	return err
 }
 
-// give puts data into the guest's memory.
+// give copies data into the guest's memory.
 func give(ctx context.Context, instance api.Module, data []byte) (at, length uint64, err error) {
 	room, err := instance.ExportedFunction(allocateInside).Call(ctx, uint64(len(data)))
 	if err != nil {
@@ -195,9 +195,10 @@ func give(ctx context.Context, instance api.Module, data []byte) (at, length uin
 	return room[0], uint64(len(data)), nil
 }
 
-var errNoRoom = errors.New("no room for what it is given")
+var errNoRoom = errors.New("no memory for the data")
 
-// bootAnswer tells the interpreter what it is for: see script.WasmSource.
+// bootAnswer returns the function that answers the interpreter's question for its
+// configuration: see script.WasmSource.
 func bootAnswer(rules *policy.Language, preload []string) (func([]byte) ([]byte, bool), error) {
 	var restriction any
 	if rules != nil {
@@ -210,7 +211,7 @@ func bootAnswer(rules *policy.Language, preload []string) (func([]byte) ([]byte,
 	return func(question []byte) ([]byte, bool) { return config, string(question) == "boot" }, nil
 }
 
-// newSeed is one for hashes.
+// newSeed returns a random hash seed.
 func newSeed() (uint32, error) {
 	var seed [4]byte
 	if _, err := rand.Read(seed[:]); err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/newfile"
 )
 
-// keptFor is how long an image is kept, and with it the seed of its hashes.
+// keptFor is how long an image, and with it its hash seed, is kept.
 const keptFor = 24 * time.Hour
 
-// keptPath is where the image of the pool's interpreter is kept, beside compiled code. The
-// name depends on the build, the imports, the rules and the mounts.
+// keptPath returns the path of the kept image, beside the compiled code. The name depends on
+// the build, the imports, the rules and the mounts.
 func (p *Pool) keptPath() (string, error) {
 	directory, err := p.interpreter.options.Engine.Directory()
 	if err != nil {
@@ -33,7 +33,7 @@ func (p *Pool) keptPath() (string, error) {
 
 var errOld = errors.New("too old")
 
-// kept gives a memory that an earlier process has kept.
+// kept returns a memory that an earlier process has kept.
 func (p *Pool) kept() (content []byte, err error) {
 	path, err := p.keptPath()
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *Pool) kept() (content []byte, err error) {
 	return file.memory(0, bootMemory)
 }
 
-// keep keeps a memory for later processes. A failure costs them time and nothing else.
+// keep writes a memory for later processes. If it fails, they only start more slowly.
 func (p *Pool) keep(content []byte) {
 	path, err := p.keptPath()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Pool makes instances of an interpreter for scripts of one kind: with the language rules,
-// or without. Each script gets a new one, a copy of the memory of one that has started.
-// Most are made before a request needs them.
+// Pool makes instances for scripts with the language rules, or for those without. Each script
+// gets a new instance, with a copy of the memory of an interpreter that has started. Most are
+// made before a request needs them.
 type Pool struct {
 	interpreter *Interpreter
 	rules       *policy.Language
@@ -22,17 +22,17 @@ type Pool struct {
 
 	mu    sync.Mutex
 	image *memory.Image
-	made  int // of this image
+	made  int // instances of this image
 
 	ready    chan *Instance
-	wanted   chan struct{} // a request found none
+	wanted   chan struct{} // a request found no instance ready
 	ctx      context.Context
 	end      context.CancelFunc
 	making   sync.WaitGroup
-	unwanted error // of closing the last one that was made ahead
+	unwanted error // from closing the last instance that was made ahead
 }
 
-// NewPool starts the interpreter, and keeps idle instances ready.
+// NewPool starts the interpreter and keeps idle instances ready.
 func NewPool(ctx context.Context, i *Interpreter, rules *policy.Language, preload []string, idle int) (*Pool, error) {
 	p := &Pool{
 		interpreter: i, rules: rules, preload: preload,
@@ -49,7 +49,7 @@ func NewPool(ctx context.Context, i *Interpreter, rules *policy.Language, preloa
 	return p, nil
 }
 
-// boot starts an interpreter with a seed of its own, and gives its memory.
+// boot starts an interpreter with a new seed and returns its memory.
 func (p *Pool) boot(ctx context.Context) ([]byte, error) {
 	began := time.Now()
 	seed, err := newSeed()
@@ -63,8 +63,8 @@ func (p *Pool) boot(ctx context.Context) ([]byte, error) {
 	return content, err
 }
 
-// firstImage takes a kept image for a single run, if there is one: starting an interpreter
-// takes longer than most of what such a run does.
+// firstImage uses a kept image for a single run, if there is one: starting an interpreter
+// takes longer than most of such runs.
 func (p *Pool) firstImage(ctx context.Context, single bool) (*memory.Image, error) {
 	if !single {
 		return p.newImage(ctx)
@@ -79,7 +79,7 @@ func (p *Pool) firstImage(ctx context.Context, single bool) (*memory.Image, erro
 	return p.interpreter.image(content, uint64(len(content)))
 }
 
-// newImage starts an interpreter, and finds out what one guest changes in it.
+// newImage starts an interpreter and finds out which pages a guest changes.
 func (p *Pool) newImage(ctx context.Context) (*memory.Image, error) {
 	content, err := p.boot(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *Pool) newImage(ctx context.Context) (*memory.Image, error) {
 	return image, nil
 }
 
-// probe runs a small script, and notes which pages it changes.
+// probe runs a small script and records which pages it changes.
 func (p *Pool) probe(ctx context.Context, image *memory.Image) (err error) {
 	probe, err := p.interpreter.fresh(image)
 	if err != nil {
@@ -109,20 +109,20 @@ func (p *Pool) probe(ctx context.Context, image *memory.Image) (err error) {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil || !r.OK():
-		return errors.Join(run.Errorf(run.Internal, "CPython started, and runs no script: %s", r.Error), err)
+		return errors.Join(run.Errorf(run.Internal, "CPython started, but a test script failed: %s", r.Error), err)
 	}
 	if image.Hot, err = probe.guest.Memory.Region.Changed(image.Length); err != nil {
-		image.Hot = nil // guests copy them one by one
+		image.Hot = nil // pages are then copied when they are touched
 	}
 	return nil
 }
 
-// makeAhead keeps as many instances ready as there is room for.
+// makeAhead keeps the queue of ready instances full.
 func (p *Pool) makeAhead() {
 	for {
 		made, err := p.fresh()
 		if err != nil {
-			// The next request makes its own, or gets the error.
+			// The next request makes an instance itself, or gets the error.
 			select {
 			case <-p.wanted:
 				continue
@@ -139,12 +139,12 @@ func (p *Pool) makeAhead() {
 	}
 }
 
-// fresh makes an instance of the present image.
+// fresh returns an instance of the current image.
 func (p *Pool) fresh() (*Instance, error) {
 	began := time.Now()
 	p.mu.Lock()
 	image := p.image
-	image.Hold() // a rotation may close it meanwhile
+	image.Hold() // a rotation may close it in the meantime
 	defer image.Close()
 	p.made++
 	rotate := p.made == p.interpreter.options.RotateAfter
@@ -161,30 +161,30 @@ func (p *Pool) fresh() (*Instance, error) {
 	return made, nil
 }
 
-// own is how much memory an interpreter has before its guest.
+// own returns the memory of the interpreter itself, before a guest runs.
 func (p *Pool) own() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.image.Base
 }
 
-// rotate replaces the image, while the old one goes on serving.
+// rotate replaces the image. The old one serves until the new one is ready.
 func (p *Pool) rotate() {
 	next, err := p.newImage(p.ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.made = 0
 	if err != nil {
-		return // and tries again later
+		return // it is tried again later
 	}
 	p.image.Close()
 	p.image = next
 }
 
-// Ready is how many instances wait.
+// Ready returns how many instances wait.
 func (p *Pool) Ready() int { return len(p.ready) }
 
-// Lease gives an instance: one that is ready, as a rule.
+// Lease returns an instance, usually one that was made ahead.
 func (p *Pool) Lease() (*Instance, error) {
 	select {
 	case i := <-p.ready:
@@ -198,7 +198,7 @@ func (p *Pool) Lease() (*Instance, error) {
 	return p.fresh()
 }
 
-// Close is for when no script runs.
+// Close releases the pool. No script may be running.
 func (p *Pool) Close() error {
 	p.end()
 	p.making.Wait()

@@ -27,8 +27,8 @@ import (
 //	│                │ a snapshotHeader │ not zero its place, length, data │ of all   │
 //	└────────────────┴──────────────────┴──────────────────────────────────┴──────────┘
 //
-// The sum finds damage. It does not prove who wrote the file: what is in it is a guest,
-// and gets no more than a guest.
+// The checksum detects damage. It does not authenticate the file: its content is a guest, and
+// has no more rights than a guest.
 const snapshotMagic = "cordon snapshot\n"
 
 const (
@@ -38,18 +38,18 @@ const (
 
 type snapshotHeader struct {
 	Format int `json:"format"`
-	// Build says of which interpreter and of which guest program this is a memory.
+	// Build identifies the interpreter and cordon's code in it.
 	Build  string `json:"build"`
 	Python string `json:"python"`
-	// Restricted says that the language rules are in it.
+	// Restricted says that the memory has the language rules.
 	Restricted bool `json:"restricted"`
-	// Mounts are what the C library has found at its start.
+	// Mounts are those that the C library found at its start.
 	Mounts []string `json:"mounts"`
 	Length uint64   `json:"length"`
 	Base   uint64   `json:"base"`
 }
 
-// build identifies the programs that a memory belongs to.
+// build returns the identity of the programs that a memory belongs to.
 func (i *Interpreter) build() string {
 	h := sha256.New()
 	for _, part := range []string{i.bundle.Digest, script.WasmSource(), language.Source()} {
@@ -58,12 +58,12 @@ func (i *Interpreter) build() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Save writes the memory of an instance as it is now.
+// Save writes the current memory of an instance.
 func (i *Instance) Save(to io.Writer, restricted bool) error {
 	return i.interpreter.writeSnapshot(to, i.Memory(), i.image.Base, restricted, flate.BestSpeed)
 }
 
-// writeSnapshot writes a memory, of which base belongs to the interpreter.
+// writeSnapshot writes a memory. Its first base bytes belong to the interpreter.
 func (i *Interpreter) writeSnapshot(to io.Writer, content []byte, base uint64, restricted bool, level int) error {
 	header, err := json.Marshal(snapshotHeader{
 		Format: snapshotFormat, Build: i.build(), Python: i.bundle.Python,
@@ -84,7 +84,7 @@ func (i *Interpreter) writeSnapshot(to io.Writer, content []byte, base uint64, r
 	return err
 }
 
-// writePieces writes what is not zero. A piece of no length is the end.
+// writePieces writes the pieces that are not zero. A piece of length 0 marks the end.
 func writePieces(to io.Writer, content []byte, level int) error {
 	packed, err := flate.NewWriter(to, level)
 	if err != nil {
@@ -102,14 +102,14 @@ func writePieces(to io.Writer, content []byte, level int) error {
 	return packed.Close()
 }
 
-// Snapshot is a file whose header was read, and which fits an interpreter.
+// Snapshot is a file whose header was read and matches an interpreter.
 type Snapshot struct {
 	interpreter *Interpreter
 	file        *snapshotFile
 }
 
-// OpenSnapshot reads the header of a file that Save has written, with this interpreter or
-// another of the same build.
+// OpenSnapshot reads the header of a file that Save has written with an interpreter of the same
+// build.
 func (i *Interpreter) OpenSnapshot(from io.Reader) (*Snapshot, error) {
 	file, err := openSnapshot(from, i)
 	if err != nil {
@@ -118,13 +118,14 @@ func (i *Interpreter) OpenSnapshot(from io.Reader) (*Snapshot, error) {
 	return &Snapshot{i, file}, nil
 }
 
-// Restricted says that the language rules are in it.
+// Restricted says that the memory has the language rules.
 func (s *Snapshot) Restricted() bool { return s.file.Restricted }
 
-// Load gives an instance with the memory of the file. The pool is that for such scripts.
+// Load returns an instance with the memory of the file. The pool must be for scripts of the
+// same kind.
 func (s *Snapshot) Load(pool *Pool) (*Instance, error) {
-	// What the file says to belong to the interpreter does not count as the guest's. It is
-	// believed up to what an interpreter of ours has.
+	// The interpreter's part, according to the file, does not count as the guest's. Limit it
+	// to the size of our interpreter.
 	base := min(s.file.Base, pool.own())
 	content, err := s.file.memory(base, s.interpreter.options.MaxMemory)
 	if err != nil {
@@ -139,7 +140,7 @@ func (s *Snapshot) Load(pool *Pool) (*Instance, error) {
 	return made, err
 }
 
-var errDamaged = errors.New("it is damaged, or cut short")
+var errDamaged = errors.New("it is damaged or truncated")
 
 func unusable(err error) error {
 	return run.Errorf(run.Invalid, "the snapshot cannot be used: %w", err)
@@ -159,22 +160,22 @@ func openSnapshot(from io.Reader, i *Interpreter) (*snapshotFile, error) {
 	}
 	switch {
 	case f.Format != snapshotFormat:
-		return nil, fmt.Errorf("its format is %d, and this cordon reads %d", f.Format, snapshotFormat)
+		return nil, fmt.Errorf("its format is %d, but this cordon reads %d", f.Format, snapshotFormat)
 	case f.Build != i.build():
 		return nil, fmt.Errorf("it is of another build: of Python %s in another bundle, or of another cordon; this one has %s", f.Python, i.bundle.Python)
 	case !slices.Equal(f.Mounts, i.layout.Mounts()):
-		return nil, fmt.Errorf("it was made with the grants %q, and this policy has %q", f.Mounts, i.layout.Mounts())
+		return nil, fmt.Errorf("it was saved with the grants %q, but this policy has %q", f.Mounts, i.layout.Mounts())
 	case !f.sound(i):
 		return nil, errDamaged
 	}
 	return f, nil
 }
 
-// memory reads the rest. Its first base bytes do not count as the guest's; the others may
-// be no more than most.
+// memory reads the rest of the file. The first base bytes do not count as the guest's; there
+// may be at most this many others.
 func (f *snapshotFile) memory(base uint64, most policy.Bytes) ([]byte, error) {
 	if more := policy.Bytes(f.Length - base); more > most {
-		return nil, fmt.Errorf("it needs %v of memory, and the policy allows %v", more, most)
+		return nil, fmt.Errorf("it needs %v of memory, but the policy allows %v", more, most)
 	}
 	content := make([]byte, f.Length)
 	if err := readPieces(f.in, content); err != nil {
@@ -191,7 +192,7 @@ func (f *snapshotFile) memory(base uint64, most policy.Bytes) ([]byte, error) {
 	return content, nil
 }
 
-// sound says whether such a memory can exist.
+// sound reports whether a memory of this size can exist.
 func (h snapshotHeader) sound(i *Interpreter) bool {
 	least := uint64(0)
 	if own := i.module.Memory; own != nil {
@@ -203,7 +204,7 @@ func (h snapshotHeader) sound(i *Interpreter) bool {
 func readHeader(in io.Reader) (header snapshotHeader, err error) {
 	begin := make([]byte, len(snapshotMagic)+4)
 	if _, err := io.ReadFull(in, begin); err != nil || string(begin[:len(snapshotMagic)]) != snapshotMagic {
-		return header, errors.New("it is no snapshot of cordon's")
+		return header, errors.New("it is not a snapshot of cordon")
 	}
 	length := binary.LittleEndian.Uint32(begin[len(snapshotMagic):])
 	if length > maxHeader {
@@ -219,8 +220,8 @@ func readHeader(in io.Reader) (header snapshotHeader, err error) {
 	return header, nil
 }
 
-// readPieces fills a memory. The pieces come in their order, so that a small file cannot
-// fill the same bytes forever.
+// readPieces fills a memory. The pieces must be in order, so that a small file cannot fill the
+// same bytes forever.
 func readPieces(in flate.Reader, content []byte) error {
 	packed := flate.NewReader(in)
 	head := make([]byte, 16)
@@ -240,15 +241,15 @@ func readPieces(in flate.Reader, content []byte) error {
 			return errDamaged
 		}
 	}
-	// After the last piece, the deflated data ends.
+	// The deflated data must end after the last piece.
 	if n, err := packed.Read(head); n != 0 || !errors.Is(err, io.EOF) {
 		return errDamaged
 	}
 	return nil
 }
 
-// summing sums what is read. It is a flate.Reader, so that nothing is read beyond the end
-// of the deflated data.
+// summing computes the checksum while reading. It is a flate.Reader, so that flate reads
+// nothing beyond the end of the deflated data.
 type summing struct {
 	from *bufio.Reader
 	sum  hash.Hash

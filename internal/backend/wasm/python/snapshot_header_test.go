@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The length in a header is not believed before the bytes have come.
+// The length in a header allocates no memory before the bytes were read.
 func TestSnapshotHeaders(t *testing.T) {
 	header := func(length uint32, text string) string {
 		return snapshotMagic + string(binary.LittleEndian.AppendUint32(nil, length)) + text
