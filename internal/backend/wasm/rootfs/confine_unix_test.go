@@ -13,7 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// links puts one of each kind into the granted directory.
+// links creates a link of each kind in the granted directory.
 func (w *world) links() {
 	w.t.Helper()
 	for name, target := range map[string]string{
@@ -37,7 +37,7 @@ func (w *world) links() {
 	}
 }
 
-// act is one thing that a guest can do with a path.
+// act is an operation of a guest on a path.
 type act struct {
 	name string
 	do   func(w *world, path string) sys.Errno
@@ -48,7 +48,7 @@ func opening(name string, flag sys.Oflag) act {
 }
 
 var (
-	// following acts look behind a link at the end of a path.
+	// following acts follow a link at the end of a path.
 	following = []act{
 		opening("open", sys.O_RDONLY),
 		opening("open rdwr", sys.O_RDWR),
@@ -62,7 +62,7 @@ var (
 		{"utimens", func(w *world, path string) sys.Errno { return w.fs.Utimens(path, 1, 1) }},
 		{"chmod", func(w *world, path string) sys.Errno { return w.fs.Chmod(path, 0o600) }},
 	}
-	// naming acts are about the name itself.
+	// naming acts affect the name itself.
 	naming = []act{
 		opening("open nofollow", sys.O_RDONLY|sys.O_NOFOLLOW),
 		opening("open create nofollow", sys.O_RDWR|sys.O_CREAT|sys.O_NOFOLLOW),
@@ -80,9 +80,9 @@ var (
 	}
 )
 
-// Whatever a guest does with a path that leads out through a directory, it gets an
-// error, the attempt is reported, and nothing happens there.
-func TestNoPathLeavesThroughADirectory(t *testing.T) {
+// Every operation on a path that leads out through a directory fails, is reported, and has no
+// effect outside.
+func TestPathsCannotLeaveThroughADirectory(t *testing.T) {
 	for _, path := range []string{
 		"../outside/secret", "../outside/new", "..", "../outside", "sub/../../outside/secret", "./../outside/new", "/../outside/secret",
 		"directory-out/secret", "directory-out/new", "directory-absolute/secret", "directory-in/../directory-out/secret", "sub/../directory-out/directory",
@@ -104,14 +104,14 @@ func TestNoPathLeavesThroughADirectory(t *testing.T) {
 	}
 }
 
-func TestNoLinkAtTheEndLeadsOut(t *testing.T) {
+func TestPathsCannotLeaveThroughAFinalLink(t *testing.T) {
 	for _, path := range []string{"out", "out-absolute", "out-chain", "out-new", "sub/out-again", "directory-out", "directory-absolute", "directory-in/out-again"} {
 		w := newWorld(t, true, generous)
 		w.links()
 		for _, a := range following {
 			check(t, a.name+" "+path, a.do(w, path), sys.EPERM)
 		}
-		// With these the link is meant, which is the guest's to have.
+		// These affect the link itself, which is allowed.
 		for _, a := range naming {
 			w := newWorld(t, true, generous)
 			w.links()
@@ -124,7 +124,7 @@ func TestNoLinkAtTheEndLeadsOut(t *testing.T) {
 	}
 }
 
-func TestTheLinkItselfIsMeant(t *testing.T) {
+func TestOperationsOnALinkItself(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.links()
 	check(t, "open nofollow", w.opens("in", sys.O_RDONLY|sys.O_NOFOLLOW), sys.ELOOP)
@@ -164,9 +164,9 @@ func TestLinksThatStayInsideWork(t *testing.T) {
 	}
 }
 
-// A link that points out is no way for the guest, but may be one for a program
-// of the host that looks into the directory later.
-func TestAGuestMakesNoLinkThatPointsOut(t *testing.T) {
+// A guest cannot follow a link that points outside, but a program of the host might do so
+// later.
+func TestGuestCannotCreateLinksThatPointOutside(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for _, text := range []string{"/etc/passwd", "../outside/secret", "..", "sub/../../outside", ""} {
 		check(t, "symlink "+text, w.fs.Symlink(text, "made"), sys.EPERM)
@@ -178,7 +178,7 @@ func TestAGuestMakesNoLinkThatPointsOut(t *testing.T) {
 	}
 }
 
-func TestPathsThatAreNone(t *testing.T) {
+func TestInvalidPaths(t *testing.T) {
 	w := newWorld(t, true, generous)
 	long := strings.Repeat("./", maxPath/2) + "in.txt"
 	for _, a := range slices.Concat(following, naming) {

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// namesPiece is how many names are read at once.
+	// namesPiece is how many names are read at a time.
 	namesPiece = 1024
-	// maxNames is how many a guest may have at once. wazero takes fewer than it
-	// asked for as the end of the directory, so a larger request cannot be cut.
+	// maxNames bounds one request. wazero takes fewer names than it asked for as the end
+	// of the directory, so a larger request must fail instead of being cut.
 	maxNames = 64 * namesPiece
 )
 
@@ -31,7 +31,7 @@ func (f *directory) Readdir(n int) ([]sys.Dirent, sys.Errno) {
 	}
 	var names []sys.Dirent
 	for len(names) < wanted {
-		// os.File looks at each name in this very directory, not by path.
+		// os.File examines each name relative to the open directory, not by path.
 		entries, err := f.file.ReadDir(min(namesPiece, wanted-len(names)))
 		for _, e := range entries {
 			if d, ok := direntOf(e); ok {
@@ -43,7 +43,7 @@ func (f *directory) Readdir(n int) ([]sys.Dirent, sys.Errno) {
 		}
 		if err != nil {
 			if !f.set.keeps(f.file) {
-				return nil, sys.EBADF // package os has another word for it here
+				return nil, sys.EBADF // package os has another error for it here
 			}
 			return nil, errnoOf(err)
 		}
@@ -54,7 +54,7 @@ func (f *directory) Readdir(n int) ([]sys.Dirent, sys.Errno) {
 	return names, 0
 }
 
-// direntOf leaves out what is gone since it was read.
+// direntOf returns false for a file that was removed after it was listed.
 func direntOf(e fs.DirEntry) (sys.Dirent, bool) {
 	info, err := e.Info()
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// overQuota is ENOSPC by our own count. It never leaves the package.
+// overQuota is ENOSPC because of our quota. It never leaves the package.
 const overQuota sys.Errno = 0x2000
 
-// errnoOf is the guest's word for an error of package os. The order counts: what
-// the systems name differently comes before what wazero knows by number.
+// errnoOf returns the guest's error number for an error of package os. The order matters:
+// errors that differ between systems come before those that wazero knows by number.
 func errnoOf(err error) sys.Errno {
 	if err == nil || errors.Is(err, io.EOF) {
 		return 0

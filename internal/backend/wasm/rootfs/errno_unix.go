@@ -13,10 +13,10 @@ import (
 // openNonblock keeps the open of a FIFO from waiting for its other end.
 const openNonblock = syscall.O_NONBLOCK
 
-// countsNames says whether a file tells how many names it has.
+// countsNames says whether the number of names of a file is known.
 const countsNames = true
 
-// separators are what a path may not contain beside slashes.
+// separators are characters that a path may not contain.
 const separators = "\x00"
 
 func hostErrno(errno syscall.Errno) (sys.Errno, bool) {
@@ -31,7 +31,7 @@ func hostErrno(errno syscall.Errno) (sys.Errno, bool) {
 		return guestfs.EMFILE, true
 	case syscall.ENFILE:
 		return guestfs.ENFILE, true
-	case syscall.ENXIO, syscall.ENODEV: // a socket, a FIFO without its other end
+	case syscall.ENXIO, syscall.ENODEV: // a socket, or a FIFO without a reader
 		return sys.EPERM, true
 	case syscall.EBUSY:
 		return guestfs.EBUSY, true

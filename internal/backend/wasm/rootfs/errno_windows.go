@@ -9,20 +9,19 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// There is nothing in a directory whose open waits.
+// No file in a directory of Windows blocks an open.
 const openNonblock = 0
 
-// countsNames says whether a file tells how many names it has.
+// countsNames says whether the number of names of a file is known.
 const countsNames = false
 
-// separators are what a path may not contain beside slashes: a guest's paths
-// are those of WASI, and a colon names another stream of a file, which its size
-// does not count.
+// separators are characters that a path may not contain: a guest's paths are those of WASI,
+// and a colon names another stream of a file, which is not part of its size.
 const separators = "\x00\\:"
 
 func hostErrno(errno syscall.Errno) (sys.Errno, bool) {
 	switch errno {
-	case windows.ERROR_PATH_NOT_FOUND: // wazero would say ENOTDIR, even if the directory is missing
+	case windows.ERROR_PATH_NOT_FOUND: // wazero would return ENOTDIR, even if the directory is missing
 		return sys.ENOENT, true
 	case windows.ERROR_ACCESS_DENIED, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION:
 		return sys.EACCES, true

@@ -25,8 +25,8 @@ func TestErrnoOfTheSystem(t *testing.T) {
 	}
 }
 
-// A colon names another stream of a file, whose bytes its size does not count.
-func TestPathsOfWindowsAreNone(t *testing.T) {
+// A colon names another stream of a file, which is not part of its size.
+func TestWindowsPathsAreInvalid(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for _, path := range []string{`sub\deep.txt`, `..\outside\secret`, `C:\Windows`, "in.txt:stream"} {
 		check(t, path, w.opens(path, sys.O_RDONLY), sys.EINVAL)

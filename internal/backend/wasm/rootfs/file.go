@@ -9,12 +9,11 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// maxPiece bounds one system call that reads or writes, and so how long the end
-// of a run may wait for it.
+// maxPiece bounds one read or write, and so how long the end of a run may wait for it.
 const maxPiece = 1 << 20
 
-// file is an open regular file. It keeps its own position: every write has to
-// know where it will end before it begins.
+// file is an open regular file. It keeps its own position, because the end of a write must be
+// known before it starts.
 type file struct {
 	handle
 	readable, writable bool
@@ -42,8 +41,7 @@ func (f *file) SetAppend(enable bool) sys.Errno {
 	return 0
 }
 
-// Read implements sys.File. A short answer is not the end for wazero, which
-// gives it to the guest at once.
+// Read implements sys.File. wazero does not take a short read as the end of the file.
 func (f *file) Read(buf []byte) (int, sys.Errno) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,8 +93,8 @@ func (f *file) Write(buf []byte) (int, sys.Errno) {
 	return n, errno
 }
 
-// Pwrite implements sys.File. It writes all or fails: wazero goes on with the
-// guest's next buffer after a short write, and would leave a gap.
+// Pwrite implements sys.File. It writes everything or fails: after a short write, wazero
+// continues with the guest's next buffer and would leave a gap.
 func (f *file) Pwrite(buf []byte, off int64) (int, sys.Errno) {
 	switch {
 	case !f.writable:
@@ -110,13 +108,13 @@ func (f *file) Pwrite(buf []byte, off int64) (int, sys.Errno) {
 		n, errno := f.writePiece(piece, off+int64(written))
 		written += n
 		if errno != 0 {
-			return written, f.set.tell(errno)
+			return written, f.set.reportLimit(errno)
 		}
 	}
 	return written, 0
 }
 
-// writePiece takes what the file will grow by before it grows.
+// writePiece charges the growth of the file before it writes.
 func (f *file) writePiece(piece []byte, off int64) (n int, errno sys.Errno) {
 	end := off + int64(len(piece))
 	return n, f.grow(end, func() (err error) {
@@ -125,8 +123,8 @@ func (f *file) writePiece(piece []byte, off int64) (n int, errno sys.Errno) {
 	})
 }
 
-// grow does what may make the file as large as end, if there is room for it.
-// What the file did not grow by after all, because of an error, is given back.
+// grow calls change, which may extend the file to end, if the quota allows it. It releases
+// the part that the file did not grow by because of an error.
 func (f *file) grow(end int64, change func() error) sys.Errno {
 	f.set.changing.Lock()
 	defer f.set.changing.Unlock()
@@ -155,7 +153,7 @@ func (f *file) Truncate(size int64) sys.Errno {
 	case !f.writable:
 		return sys.EBADF
 	}
-	return f.set.tell(f.grow(size, func() error {
+	return f.set.reportLimit(f.grow(size, func() error {
 		before, err := f.file.Stat()
 		if err != nil {
 			return err

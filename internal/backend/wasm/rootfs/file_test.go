@@ -13,7 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-func TestAFileIsReadAndWritten(t *testing.T) {
+func TestReadAndWriteFile(t *testing.T) {
 	w := newWorld(t, true, generous)
 	f := w.must("new", sys.O_RDWR|sys.O_CREAT)
 	do := func(want string, act func() (int, sys.Errno)) {
@@ -66,7 +66,7 @@ func TestAFileIsReadAndWritten(t *testing.T) {
 	check(t, "read what is open to write", errno, sys.EBADF)
 }
 
-// wazero goes on after a short write, so there is none; a short read is fine.
+// A write is never short, because wazero would continue after it. A read may be short.
 func TestPieces(t *testing.T) {
 	w := newWorld(t, true, generous)
 	f := w.must("big", sys.O_RDWR|sys.O_CREAT)
@@ -122,12 +122,12 @@ func TestDirectoriesAreReadInPieces(t *testing.T) {
 	check(t, "readdir of a file", errno, sys.ENOSYS)
 }
 
-// A listing for more names than fit says so: wazero would take a short list for all.
-func TestADirectoryIsNotCutSilently(t *testing.T) {
+// A request for too many names fails, because wazero takes a short list for the whole.
+func TestLongListingFailsInsteadOfBeingCut(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for i := range maxNames {
 		if err := os.Link(filepath.Join(w.granted, "in.txt"), filepath.Join(w.granted, "empty", fmt.Sprint(i))); err != nil {
-			fill(t, filepath.Join(w.granted, "empty", fmt.Sprint(i)), "") // a file has so many names and no more
+			fill(t, filepath.Join(w.granted, "empty", fmt.Sprint(i)), "") // more names than one request allows
 		}
 	}
 	dir := w.must("empty", sys.O_RDONLY|sys.O_DIRECTORY)
@@ -186,7 +186,7 @@ func TestTimes(t *testing.T) {
 	if a, b := modified("in.txt"), modified("sub"); !a.Equal(time.Unix(0, 0)) || !b.Equal(a) {
 		t.Error(a, b)
 	}
-	// A path that is another file's by now is not this file's.
+	// The path now names another file, so its times do not change.
 	f.Close()
 	f = w.must("in.txt", sys.O_RDONLY)
 	check(t, "rename", w.fs.Rename("in.txt", "moved"), 0)

@@ -19,7 +19,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// guests runs the program in testdata/guest.
+// guests runs the program in testdata/guest as WASI guests.
 type guests struct {
 	runtime wazero.Runtime
 	program wazero.CompiledModule
@@ -54,7 +54,7 @@ func newGuests(t *testing.T) *guests {
 	return &guests{runtime, program}
 }
 
-// run gives what each act led to.
+// run returns the result of each act.
 func (g *guests) run(t *testing.T, set *Set, acts ...string) map[string]string {
 	t.Helper()
 	mounts := wazero.NewFSConfig()
@@ -86,7 +86,7 @@ func (g *guests) run(t *testing.T, set *Set, acts ...string) map[string]string {
 	return said
 }
 
-// expect runs the acts in order, which are followed by what they should give.
+// expect runs acts in order. Each act is followed by its expected result.
 func (g *guests) expect(t *testing.T, set *Set, pairs ...string) {
 	t.Helper()
 	var acts []string
@@ -109,7 +109,7 @@ const (
 	tooMany      = "! Too many open files"
 )
 
-// The attacks once more, through wazero and a real guest.
+// The attacks through wazero, by a real guest.
 func TestGuest(t *testing.T) {
 	g := newGuests(t)
 	t.Run("works inside", func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestGuest(t *testing.T) {
 	})
 	t.Run("does not change what it reads", func(t *testing.T) {
 		w := newWorld(t, false, generous)
-		before := fmt.Sprint(photograph(t, w.granted))
+		before := fmt.Sprint(contents(t, w.granted))
 		g.expect(t, w.set,
 			"read|/data/in.txt", "inside",
 			"write|/data/in.txt|x", readOnly,
@@ -184,7 +184,7 @@ func TestGuest(t *testing.T) {
 			"symlink|in.txt|/data/new", readOnly,
 			"rm|/data/in.txt", readOnly,
 		)
-		if after := fmt.Sprint(photograph(t, w.granted)); after != before {
+		if after := fmt.Sprint(contents(t, w.granted)); after != before {
 			t.Errorf("%s\n%s", before, after)
 		}
 	})
@@ -224,9 +224,9 @@ func TestGuest(t *testing.T) {
 		w.open([]Grant{{w.granted, "/data", true}}, generous)
 		g.expect(t, w.set,
 			"fill|/data/disk/big|100", "131072 "+noRoom,
-			"write|/data/disk/1|x", noRoom, // the file is there, and nothing in it
+			"write|/data/disk/1|x", noRoom, // the file is created but stays empty
 			"mkdir|/data/disk/2", "", "mkdir|/data/disk/3", "", "mkdir|/data/disk/4", "", "mkdir|/data/disk/5", "", "mkdir|/data/disk/6", "",
-			"mkdir|/data/disk/7", noRoom, // the inodes, too, are used up
+			"mkdir|/data/disk/7", noRoom, // the inodes are used up too
 			"symlink|x|/data/disk/8", noRoom,
 			"mv|/data/in.txt|/data/disk/9", "! Cross-device link",
 			"ln|/data/in.txt|/data/disk/9", "! Cross-device link",
@@ -235,7 +235,7 @@ func TestGuest(t *testing.T) {
 		if len(w.exceeded) > 0 {
 			t.Errorf("a limit of ours is said to be reached: %q", w.exceeded)
 		}
-		// What could not be written is not counted.
+		// Failed writes are not counted.
 		if got, want := w.set.Added(), int64(7*EntryCost+128<<10); got != want {
 			t.Errorf("added %d, want %d", got, want)
 		}

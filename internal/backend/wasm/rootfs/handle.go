@@ -8,18 +8,18 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// position stands in the signature of Seek because go vet wants that of io.Seeker
-// otherwise.
+// position is the type in the signature of Seek, because go vet would require that of
+// io.Seeker for int64.
 type position = int64
 
-// handle is what open files and directories have in common.
+// handle is the common part of open files and directories.
 type handle struct {
 	sys.UnimplementedFile
-	mount   *mount
-	set     *Set
-	spot    spot
-	file    *os.File
-	release func()
+	mount    *mount
+	set      *Set
+	location location
+	file     *os.File
+	release  func()
 }
 
 func (h *handle) info() (fs.FileInfo, sys.Errno) {
@@ -45,10 +45,10 @@ func (h *handle) Stat() (wazerosys.Stat_t, sys.Errno) {
 	return h.mount.statOf(info), 0
 }
 
-// Utimens implements sys.File. Package os sets times by path only, so the path
-// must still be that of this file.
+// Utimens implements sys.File. Package os sets times only by path, so the path must still
+// name this file.
 func (h *handle) Utimens(atim, mtim int64) sys.Errno {
-	s := h.spot
+	s := h.location
 	if !s.write {
 		return h.mount.deny("utimens", s, sys.EROFS)
 	}
@@ -69,7 +69,7 @@ func (h *handle) Utimens(atim, mtim int64) sys.Errno {
 // Close implements sys.File.
 func (h *handle) Close() sys.Errno {
 	if !h.set.forget(h.file) {
-		return 0 // closed before, perhaps by the set
+		return 0 // already closed, perhaps by the set
 	}
 	h.release()
 	return errnoOf(h.file.Close())

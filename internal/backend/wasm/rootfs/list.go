@@ -11,8 +11,8 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// list is the directory that a guest sees around files that are granted alone. It
-// has no counterpart on the host, and no descriptor.
+// list is the directory that a guest sees around single granted files. It does not exist on
+// the host and has no descriptor.
 type list struct {
 	sys.DirFile
 	later
@@ -22,10 +22,11 @@ type list struct {
 	next    int
 }
 
-// later is for methods that wazero may yet invent; DirFile's go before it.
+// later implements methods that future versions of wazero add; those of DirFile take
+// precedence.
 type later struct{ sys.UnimplementedFile }
 
-// isList says whether a path is such a directory.
+// isList reports whether a path is such a directory.
 func (m *mount) isList(name string) bool {
 	rel, errno := inside(name)
 	return errno == 0 && m.directory == nil && isTop(rel)

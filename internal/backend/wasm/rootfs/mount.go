@@ -14,37 +14,37 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// mount is a place as one guest has it. wazero compares mounts with ==.
+// mount is a mount point of one guest. wazero compares mounts with ==.
 type mount struct {
 	sys.UnimplementedFS
-	*place
+	*mountPoint
 	set     *Set
 	device  uint64
 	handles *guestfs.Handles
 }
 
-// spot is where a path of the guest leads, before anything was looked at.
-type spot struct {
+// location is what a guest's path refers to, before any access to the file.
+type location struct {
 	root *os.Root
 	name string // in root
-	path string // as the guest would say it
-	// write is whether the grant is to change.
+	path string // the guest's path
+	// write says that the grant allows changes.
 	write bool
-	// alone is a granted file in a directory that is not: its name must not be
-	// followed, for the directory's other files are near.
+	// alone is a single granted file. A link at its name must not be followed, because
+	// it could lead to the other files of the directory.
 	alone bool
 }
 
-// find gives the spot of a path, or says why the guest has none there.
-func (m *mount) find(op, name string) (spot, sys.Errno) {
+// find returns the location of a path, or an error if the guest has no access.
+func (m *mount) find(op, name string) (location, sys.Errno) {
 	if m.set.ended() {
-		return spot{}, sys.EBADF
+		return location{}, sys.EBADF
 	}
 	rel, errno := inside(name)
 	if errno != 0 {
-		return spot{}, errno
+		return location{}, errno
 	}
-	s := spot{root: m.directory, name: rel, path: path.Join(m.guest, rel), write: m.write}
+	s := location{root: m.directory, name: rel, path: path.Join(m.guest, rel), write: m.write}
 	clean := path.Clean(rel)
 	first, _, _ := strings.Cut(clean, "/")
 	file, granted := m.files[first]
@@ -52,19 +52,19 @@ func (m *mount) find(op, name string) (spot, sys.Errno) {
 	case granted && (first != clean || strings.HasSuffix(rel, "/")):
 		return s, sys.ENOTDIR
 	case granted:
-		return spot{root: file.root, name: file.name, path: s.path, write: file.write, alone: true}, 0
+		return location{root: file.root, name: file.name, path: s.path, write: file.write, alone: true}, 0
 	case m.directory != nil:
 		return s, 0
 	case first == "..", clean == ".":
 		return s, m.deny(op, s, sys.EPERM)
 	case op == "stat":
-		return s, sys.ENOENT // libraries look for files in many places: no attempt
+		return s, sys.ENOENT // not reported: libraries look for files at many paths
 	}
 	return s, m.deny(op, s, sys.ENOENT)
 }
 
-// findToWrite is find for what changes a file.
-func (m *mount) findToWrite(op, name string) (spot, sys.Errno) {
+// findToWrite is find for changes of a file.
+func (m *mount) findToWrite(op, name string) (location, sys.Errno) {
 	s, errno := m.find(op, name)
 	if errno == 0 && !s.write {
 		errno = m.deny(op, s, sys.EROFS)
@@ -72,9 +72,8 @@ func (m *mount) findToWrite(op, name string) (spot, sys.Errno) {
 	return s, errno
 }
 
-// findToChange is find for what changes a directory: a file that is granted alone
-// has none.
-func (m *mount) findToChange(op, name string) (spot, sys.Errno) {
+// findToChange is find for changes of a directory, which a single granted file does not allow.
+func (m *mount) findToChange(op, name string) (location, sys.Errno) {
 	s, errno := m.findToWrite(op, name)
 	if errno == 0 && s.alone {
 		errno = m.deny(op, s, sys.EPERM)
@@ -82,24 +81,24 @@ func (m *mount) findToChange(op, name string) (spot, sys.Errno) {
 	return s, errno
 }
 
-func (m *mount) deny(op string, s spot, errno sys.Errno) sys.Errno {
+func (m *mount) deny(op string, s location, errno sys.Errno) sys.Errno {
 	m.set.denied(op, s.path)
 	return errno
 }
 
-// failed is the guest's word for an error of os.Root.
-func (m *mount) failed(op string, s spot, err error) sys.Errno {
+// failed returns the guest's error number for an error of os.Root.
+func (m *mount) failed(op string, s location, err error) sys.Errno {
 	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, m.set.escapes):
 		return m.deny(op, s, sys.EPERM)
 	}
-	return m.set.tell(errnoOf(err))
+	return m.set.reportLimit(errnoOf(err))
 }
 
-// stat gives what is at the spot. A link is not followed where the grant is a single file.
-func (s spot) stat(follow bool) (fs.FileInfo, error) {
+// stat returns information about the file. It does not follow a link at a single granted file.
+func (s location) stat(follow bool) (fs.FileInfo, error) {
 	if follow && !s.alone {
 		return s.root.Stat(s.name)
 	}
@@ -131,7 +130,7 @@ func (m *mount) stat(name string, follow bool) (wazerosys.Stat_t, sys.Errno) {
 	return m.statOf(info), 0
 }
 
-// statOf hides the device's number, which is the host's business.
+// statOf hides the host's device number.
 func (m *mount) statOf(info fs.FileInfo) wazerosys.Stat_t {
 	st := wazerosys.NewStat_t(info)
 	st.Dev = m.device
@@ -145,7 +144,7 @@ func (m *mount) Readlink(name string) (string, sys.Errno) {
 		return "", errno
 	}
 	if s.alone {
-		return "", sys.EINVAL // not a link, or we do not say
+		return "", sys.EINVAL // not a link, or a link that must not be read
 	}
 	text, err := s.root.Readlink(s.name)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// tell reports our own limit, and gives the error that the guest gets for it.
-func (s *Set) tell(errno sys.Errno) sys.Errno {
+// reportLimit reports that our quota is exceeded, and returns the guest's error number.
+func (s *Set) reportLimit(errno sys.Errno) sys.Errno {
 	if errno == overQuota {
 		if s.limits.Exceeded != nil {
 			s.limits.Exceeded(DiskLimit)
@@ -25,8 +25,8 @@ func (s *Set) tell(errno sys.Errno) sys.Errno {
 	return errno
 }
 
-// create makes a new name, if there is room for one.
-func (m *mount) create(op string, s spot, create func() error) sys.Errno {
+// create creates a new name, if the quota allows it.
+func (m *mount) create(op string, s location, create func() error) sys.Errno {
 	m.set.changing.Lock()
 	var err error = overQuota
 	if m.set.quota.take(EntryCost) {
@@ -69,7 +69,7 @@ func (m *mount) Symlink(text, name string) sys.Errno {
 	if len(text) >= maxPath {
 		return sys.ENAMETOOLONG
 	}
-	text = strings.Clone(text) // wazero's is the guest's memory, which it may change
+	text = strings.Clone(text) // wazero's string is in the guest's memory, which may change
 	if leaves(s.name, text) {
 		return m.deny("symlink", s, sys.EPERM)
 	}
@@ -82,7 +82,7 @@ func (m *mount) Unlink(name string) sys.Errno { return m.remove("unlink", name, 
 // Rmdir implements sys.FS.
 func (m *mount) Rmdir(name string) sys.Errno { return m.remove("rmdir", name, true) }
 
-// remove looks first, because os.Root removes a file and a directory alike.
+// remove checks the kind first, because os.Root removes both files and directories.
 func (m *mount) remove(op, name string, directory bool) sys.Errno {
 	s, errno := m.findToChange(op, name)
 	if errno != 0 {
@@ -109,8 +109,8 @@ func (m *mount) remove(op, name string, directory bool) sys.Errno {
 	return m.failed(op, s, err)
 }
 
-// freed is what the quota gets back when the name goes. Of a file that lives on,
-// because it is open or has another name, that is the name alone.
+// freed returns how much of the quota the removal of a name releases: for a file that still
+// exists, because it is open or has another name, only the cost of the name.
 func (s *Set) freed(info fs.FileInfo) int64 {
 	if !info.Mode().IsRegular() || !countsNames || wazerosys.NewStat_t(info).Nlink != 1 || s.isOpen(info) {
 		return EntryCost
@@ -137,15 +137,15 @@ func (m *mount) Rename(oldName, newName string) sys.Errno {
 	return m.failed("rename", blame, err)
 }
 
-// rename says also which of both paths an error is about.
-func (m *mount) rename(from, to spot) (blame spot, err error) {
+// rename also returns which path an error is about.
+func (m *mount) rename(from, to location) (blame location, err error) {
 	source, err := from.root.Lstat(from.name)
 	if err != nil {
 		return from, err
 	}
 	target, err := to.root.Lstat(to.name)
 	if err != nil {
-		return to, from.root.Rename(from.name, to.name) // nothing is there, or Rename says what is wrong
+		return to, from.root.Rename(from.name, to.name) // the target does not exist, or Rename returns the error
 	}
 	switch {
 	case os.SameFile(source, target) && path.Clean(from.name) == path.Clean(to.name):
@@ -159,7 +159,7 @@ func (m *mount) rename(from, to spot) (blame spot, err error) {
 	}
 	freed := m.set.freed(target)
 	if target.IsDir() {
-		// POSIX lets an empty directory be replaced, os.Root does not.
+		// POSIX can replace an empty directory, os.Root cannot.
 		if err := to.root.Remove(to.name); err != nil {
 			return to, err
 		}
@@ -194,7 +194,7 @@ func (m *mount) Utimens(name string, atim, mtim int64) sys.Errno {
 	return m.failed("utimens", s, s.root.Chtimes(s.name, timeOf(atim), timeOf(mtim)))
 }
 
-// timeOf is zero for a time that is to stay, as package os has it.
+// timeOf returns the zero time for a time that does not change, as package os expects.
 func timeOf(nanoseconds int64) time.Time {
 	if nanoseconds == sys.UTIME_OMIT {
 		return time.Time{}

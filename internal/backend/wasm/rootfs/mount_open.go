@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// openMode is what a guest wants of an open. No file gets more of a mode than this.
+// openMode is the parsed flags and mode of an open.
 type openMode struct {
 	guestfs.OpenMode
 	perm fs.FileMode
@@ -22,8 +22,8 @@ func parseOpenMode(flag sys.Oflag, perm fs.FileMode) (openMode, sys.Errno) {
 	return openMode{w, perm & 0o644}, errno
 }
 
-// accepts says whether the thing may be opened like that. It is asked before the
-// open, whose effects on a device nobody knows, and after it.
+// accepts checks whether a file may be opened in this mode. It is called before the open,
+// which could have side effects on a device, and after it.
 func (w openMode) accepts(info fs.FileInfo) sys.Errno {
 	mode := info.Mode()
 	switch {
@@ -43,8 +43,8 @@ func (w openMode) accepts(info fs.FileInfo) sys.Errno {
 	return 0
 }
 
-// flags are those of package os. Truncating and appending are not among them:
-// what is opened is looked at first, and each growth is measured.
+// flags returns the flags for package os, without truncating and appending: the open file is
+// checked first, and growth is charged.
 func (w openMode) flags() int {
 	flags := os.O_RDONLY
 	if w.Write {
@@ -59,8 +59,8 @@ func (w openMode) flags() int {
 	return flags | openNonblock
 }
 
-// flagsToMake are those for what was not there when it was looked at. A link that came
-// meanwhile is not followed by whoever may not.
+// flagsToMake returns the flags to create a file that did not exist at the check. A link that
+// appeared in the meantime is not followed where links must not be.
 func (w openMode) flagsToMake() int {
 	flags := w.flags() | os.O_CREATE
 	if w.Exclusive || !w.Follow {
@@ -80,7 +80,8 @@ func (m *mount) OpenFile(name string, flag sys.Oflag, perm fs.FileMode) (sys.Fil
 	})
 }
 
-// open calls release when the file is closed, not when it is not opened.
+// open makes the file call release when it is closed. If the open fails, release is not
+// called.
 func (m *mount) open(name string, w openMode, release func()) (sys.File, sys.Errno) {
 	if m.set.ended() {
 		return nil, sys.EBADF
@@ -98,7 +99,7 @@ func (m *mount) open(name string, w openMode, release func()) (sys.File, sys.Err
 	}
 
 	m.set.changing.Lock()
-	f, info, err := m.openSpot(s, w)
+	f, info, err := m.openLocation(s, w)
 	if err == nil {
 		if errno := m.set.keep(f, info); errno != 0 {
 			err = errors.Join(errno, f.Close())
@@ -112,18 +113,18 @@ func (m *mount) open(name string, w openMode, release func()) (sys.File, sys.Err
 		return nil, m.failed("open", s, err)
 	}
 
-	h := handle{mount: m, set: m.set, spot: s, file: f, release: release}
+	h := handle{mount: m, set: m.set, location: s, file: f, release: release}
 	if info.IsDir() {
 		return &directory{handle: h}, 0
 	}
 	return &file{handle: h, readable: w.Read, writable: w.Write, appends: w.Append}, 0
 }
 
-// errSpecial is for what is neither a file nor a directory, or must not be written.
-var errSpecial = errors.New("no plain file")
+// errSpecial means that a file is neither regular nor a directory, or must not be written.
+var errSpecial = errors.New("not a plain file")
 
-// openSpot opens what passes both looks.
-func (m *mount) openSpot(s spot, w openMode) (*os.File, fs.FileInfo, error) {
+// openLocation opens a file that passes both checks.
+func (m *mount) openLocation(s location, w openMode) (*os.File, fs.FileInfo, error) {
 	before, err := s.stat(w.Follow)
 	created := errors.Is(err, fs.ErrNotExist) && w.Create && !s.alone
 	switch {
@@ -155,15 +156,15 @@ func (m *mount) openSpot(s spot, w openMode) (*os.File, fs.FileInfo, error) {
 		}
 		return nil, nil, err
 	}
-	info, err := m.lookAgain(f, before, s, w)
+	info, err := m.recheck(f, before, s, w)
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return f, info, nil
 }
 
-// lookAgain is the second look, at what was really opened.
-func (m *mount) lookAgain(f *os.File, before fs.FileInfo, s spot, w openMode) (fs.FileInfo, error) {
+// recheck is the second check, of the file that was really opened.
+func (m *mount) recheck(f *os.File, before fs.FileInfo, s location, w openMode) (fs.FileInfo, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func (m *mount) lookAgain(f *os.File, before fs.FileInfo, s spot, w openMode) (f
 		return nil, err
 	}
 	if before != nil && (s.alone || !w.Follow) && !os.SameFile(before, info) {
-		return nil, sys.ELOOP // os.Root followed a link that came meanwhile
+		return nil, sys.ELOOP // os.Root followed a link that appeared in the meantime
 	}
 	if w.Truncate && info.Size() > 0 {
 		if err := f.Truncate(0); err != nil {

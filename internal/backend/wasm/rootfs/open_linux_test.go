@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptors lists those of this process that are open below a directory.
+// descriptors lists this process's open descriptors below a directory.
 func descriptors(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -27,7 +27,7 @@ func descriptors(t *testing.T, dir string) []string {
 	return open
 }
 
-func TestCloseLeavesNoDescriptor(t *testing.T) {
+func TestCloseClosesAllDescriptors(t *testing.T) {
 	w := newWorld(t, true, generous)
 	parent := filepath.Dir(w.granted)
 	roots, err := Open([]Grant{{w.granted, "/data", true}, {w.outside + "/secret", "/one/secret", false}})
@@ -58,8 +58,8 @@ func TestCloseLeavesNoDescriptor(t *testing.T) {
 	}
 }
 
-// A grant that fails must not leave the ones before it open.
-func TestAFailedOpenLeavesNoDescriptor(t *testing.T) {
+// If one grant fails, the grants opened before it are closed.
+func TestFailedOpenClosesAllDescriptors(t *testing.T) {
 	w := newWorld(t, true, generous)
 	before := len(descriptors(t, filepath.Dir(w.granted)))
 	_, err := Open([]Grant{{w.granted, "/data", true}, {w.granted + "/sub", "/sub", true}, {w.outside, "/data", true}})
@@ -68,9 +68,9 @@ func TestAFailedOpenLeavesNoDescriptor(t *testing.T) {
 	}
 }
 
-// To open a FIFO or a device and close it again is not nothing: a program that
-// waits at the other end wakes up, a tape rewinds.
-func TestSpecialFilesAreNotEvenTouched(t *testing.T) {
+// Even opening and closing a FIFO or device has effects: a waiting program wakes up, a tape
+// rewinds.
+func TestSpecialFilesAreNeverOpened(t *testing.T) {
 	w := newWorld(t, true, generous)
 	mkfifo(t, filepath.Join(w.granted, "fifo"))
 	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
@@ -88,8 +88,8 @@ func TestSpecialFilesAreNotEvenTouched(t *testing.T) {
 	}
 }
 
-// In a directory like /proc the kernel has links that lead where no text says.
-func TestMagicLinksLeadNowhere(t *testing.T) {
+// The kernel's magic links in /proc lead to files without using their text.
+func TestMagicLinksAreNotFollowed(t *testing.T) {
 	w := newWorld(t, true, generous)
 	f, err := os.Open(filepath.Join(w.outside, "secret"))
 	if err != nil {

@@ -31,8 +31,8 @@ func TestOpenFilesAreBoundedForAllMounts(t *testing.T) {
 		_, errno = a.OpenFile("new", sys.O_RDWR|sys.O_CREAT, 0)
 		check(t, "one more that is new", errno, guestfs.EMFILE)
 	}
-	// wazero has a handle of each mount, which it must get (it panics otherwise),
-	// and which is no way to have more.
+	// wazero needs one handle of each mount, or it panics. The guest cannot use this to get
+	// more.
 	for _, m := range []sys.FS{a, b} {
 		f, errno := m.OpenFile(".", sys.O_RDONLY, 0)
 		check(t, "a mount", errno, 0)
@@ -49,7 +49,7 @@ func TestOpenFilesAreBoundedForAllMounts(t *testing.T) {
 	check(t, "one more", errno, guestfs.EMFILE)
 	check(t, "close", f.Close(), 0)
 
-	// What is not opened is not counted.
+	// A failed open is not counted.
 	for range 10 {
 		_, errno = a.OpenFile("missing", sys.O_RDONLY, 0)
 		check(t, "missing", errno, sys.ENOENT)
@@ -58,7 +58,7 @@ func TestOpenFilesAreBoundedForAllMounts(t *testing.T) {
 	check(t, "after failures", errno, 0)
 }
 
-func TestAClosedSetIsOver(t *testing.T) {
+func TestClosedSetRefusesAllCalls(t *testing.T) {
 	w := newWorld(t, true, generous)
 	f, dir := w.must("in.txt", sys.O_RDWR), w.must("sub", sys.O_RDONLY)
 	if err := w.set.Close(); err != nil {
@@ -86,8 +86,8 @@ func TestAClosedSetIsOver(t *testing.T) {
 	}
 }
 
-// Close may come while a file is being opened.
-func TestAFileThatIsOpenedTooLateIsNotKept(t *testing.T) {
+// Close may be called while a file is being opened.
+func TestFileOpenedDuringCloseIsClosed(t *testing.T) {
 	w := newWorld(t, true, generous)
 	if err := w.set.Close(); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestAFileThatIsOpenedTooLateIsNotKept(t *testing.T) {
 	check(t, "after", w.set.keep(nil, nil), sys.EBADF)
 }
 
-func TestASetWithoutGrants(t *testing.T) {
+func TestSetWithoutGrants(t *testing.T) {
 	roots, err := Open(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -106,8 +106,8 @@ func TestASetWithoutGrants(t *testing.T) {
 	}
 }
 
-// Two guests of one Runner share what is opened, and nothing else.
-func TestSetsAreApart(t *testing.T) {
+// Two guests of one Runner share only the opened grants.
+func TestSetsAreIndependent(t *testing.T) {
 	w := newWorld(t, true, generous)
 	roots, err := Open([]Grant{{w.granted, "/data", true}})
 	if err != nil {
@@ -125,8 +125,8 @@ func TestSetsAreApart(t *testing.T) {
 	}
 }
 
-// A run that is over its limit is ended where that is found out.
-func TestACallbackMayCloseTheSet(t *testing.T) {
+// A callback about an exceeded limit may end the run.
+func TestCallbackMayCloseTheSet(t *testing.T) {
 	w := newWorld(t, true, generous)
 	roots, err := Open([]Grant{{w.granted, "/data", true}})
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// maxPath bounds what a guest may make us split and walk: Linux has the same.
+// maxPath bounds the length of a guest's path, as on Linux.
 const maxPath = 4096
 
-// inside makes a path of the guest relative to its mount. A slash in front is
-// no absolute path: wazero puts one there for files below an opened ".".
-// Dots stay, because a name before ".." may be a link; os.Root knows.
+// inside makes a guest's path relative to its mount. A leading slash does not make it
+// absolute: wazero adds one for files below an opened ".". Dots stay, because a name before
+// ".." may be a link, which os.Root handles.
 func inside(name string) (string, sys.Errno) {
 	switch {
 	case len(name) > maxPath:
@@ -27,8 +27,8 @@ func inside(name string) (string, sys.Errno) {
 	return name, 0
 }
 
-// leaves says whether a link at name with this text points out of the mount, as
-// far as the words tell.
+// leaves reports whether a link at name with this text points out of the mount, judged by the
+// text alone.
 func leaves(name, text string) bool {
 	if text == "" || strings.HasPrefix(text, "/") || strings.ContainsAny(text, separators) {
 		return true
@@ -37,15 +37,15 @@ func leaves(name, text string) bool {
 	return joined == ".." || strings.HasPrefix(joined, "../")
 }
 
-// isTop says whether name is the mount itself.
+// isTop reports whether name is the mount itself.
 func isTop(name string) bool { return path.Clean(name) == "." }
 
-// isBelow says whether a guest's path is in the directory.
+// isBelow reports whether a guest's path is in the directory.
 func isBelow(name, directory string) bool {
 	return directory == "/" || strings.HasPrefix(name, directory+"/")
 }
 
-// below is the rest of a guest's path in the directory.
+// below returns a guest's path relative to the directory.
 func below(name, directory string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(name, directory), "/")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// sizes is what a directory's files have together, by the words of stat.
+// sizes returns the total size and number of a directory's files.
 func sizes(t *testing.T, dir string) (bytes int64, entries int) {
 	t.Helper()
 	found, err := os.ReadDir(dir)
@@ -37,8 +37,8 @@ func sizes(t *testing.T, dir string) (bytes int64, entries int) {
 	return bytes, entries
 }
 
-// Each way of growing is tried until it is refused, with a budget of four pages.
-func TestNoWayOfGrowingPassesTheQuota(t *testing.T) {
+// Each way to use disk is tried until it is refused, with a quota of four pages.
+func TestQuotaBoundsEveryWayOfGrowing(t *testing.T) {
 	const budget = 4 * EntryCost
 	page := make([]byte, 1024)
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestNoWayOfGrowingPassesTheQuota(t *testing.T) {
 		{"directories", func(w *world, _ sys.File, i int) sys.Errno { return w.fs.Mkdir(strconv.Itoa(i), 0o700) }},
 		{"links", func(w *world, _ sys.File, i int) sys.Errno { return w.fs.Link("in.txt", strconv.Itoa(i)) }},
 		{"symlinks", func(w *world, _ sys.File, i int) sys.Errno {
-			// Windows gives the right to make them to few.
+			// On Windows, creating links needs a privilege.
 			if e := w.fs.Symlink("in.txt", strconv.Itoa(i)); e != sys.EPERM {
 				return e
 			}
@@ -97,7 +97,7 @@ func TestNoWayOfGrowingPassesTheQuota(t *testing.T) {
 			moreBytes, moreEntries := sizes(t, w.granted)
 			grown := moreBytes - bytes + EntryCost*int64(moreEntries-entries)
 			switch {
-			case c.name == "links": // they have the file's size, and do not use it
+			case c.name == "links": // stat reports the file's size for each, but they do not use it
 			case grown > budget, grown != w.set.Added():
 				t.Errorf("grew by %d, counted %d, of %d", grown, w.set.Added(), budget)
 			}
@@ -114,8 +114,8 @@ func TestMountsShareTheQuota(t *testing.T) {
 	check(t, "in one again", mounts[0].FS.Mkdir("y", 0o700), guestfs.ENOSPC)
 }
 
-// Scratch files come and go; a guest that uses one at a time needs room for one.
-func TestWhatIsRemovedIsGivenBack(t *testing.T) {
+// A guest that uses one temporary file at a time needs quota for one.
+func TestRemovedFilesReleaseQuota(t *testing.T) {
 	w := newWorld(t, true, Limits{Disk: 8 * EntryCost, Files: most(10)})
 	big := make([]byte, 3*EntryCost)
 	for i := range 20 {
@@ -140,7 +140,7 @@ func TestWhatIsRemovedIsGivenBack(t *testing.T) {
 	if w.set.Added() > 4*EntryCost {
 		t.Errorf("added %d", w.set.Added())
 	}
-	// Removing what others had made gives no credit.
+	// Removing existing files gives no credit.
 	check(t, "unlink", w.fs.Unlink("in.txt"), 0)
 	check(t, "unlink", w.fs.Unlink("sub/deep.txt"), 0)
 	check(t, "rmdir", w.fs.Rmdir("empty"), 0)
@@ -150,9 +150,8 @@ func TestWhatIsRemovedIsGivenBack(t *testing.T) {
 	}
 }
 
-// The disk is full of what nobody sees: files that are open but have no name, and
-// those that have another one.
-func TestWhatLivesOnIsNotGivenBack(t *testing.T) {
+// Removed files that are still open, or that have another name, still use disk.
+func TestRemovedOpenFileDoesNotReleaseQuota(t *testing.T) {
 	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, Files: most(10)})
 	f := w.must("open", sys.O_RDWR|sys.O_CREAT)
 	if _, errno := f.Write(make([]byte, 10*EntryCost)); errno != 0 {
@@ -168,7 +167,7 @@ func TestWhatLivesOnIsNotGivenBack(t *testing.T) {
 	}
 }
 
-func TestAFileWithAnotherNameIsNotGivenBack(t *testing.T) {
+func TestFileWithAnotherNameDoesNotReleaseQuota(t *testing.T) {
 	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, Files: most(10)})
 	f := w.must("one", sys.O_RDWR|sys.O_CREAT)
 	if _, errno := f.Write(make([]byte, 10*EntryCost)); errno != 0 {
@@ -186,7 +185,7 @@ func TestAFileWithAnotherNameIsNotGivenBack(t *testing.T) {
 	}
 }
 
-func TestTheQuotaItself(t *testing.T) {
+func TestQuota(t *testing.T) {
 	q := quota{budget: 10}
 	for _, step := range []struct {
 		take, give int64

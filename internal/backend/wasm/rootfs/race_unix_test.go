@@ -13,8 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// flips exchanges two names again and again, until stop is called, which puts
-// them back.
+// flips exchanges two names repeatedly until stop is called, which restores them.
 func flips(t *testing.T, dir, name, other string) (stop func()) {
 	t.Helper()
 	name, other = filepath.Join(dir, name), filepath.Join(dir, other)
@@ -40,16 +39,16 @@ func flips(t *testing.T, dir, name, other string) (stop func()) {
 	return func() { close(end); over.Wait() }
 }
 
-// hammered is how often at least; on a busy machine it is until the race was seen
-// from both sides, but not forever.
+// hammered is the minimum number of rounds. On a busy machine a test continues until it has
+// seen both outcomes of the race, up to a maximum.
 const hammered = 3000
 
 func goesOn(round int, seen ...int) bool {
 	return round < hammered || round < 100*hammered && slices.Contains(seen, 0)
 }
 
-// A program of the host exchanges a directory for a link that leads out, while the
-// guest goes through it. Whoever checks a path and then uses it loses this.
+// A program of the host replaces a directory by a link that leads out while the guest uses it.
+// Code that checks a path and then uses it would lose this race.
 func TestHammerADirectoryBecomesALink(t *testing.T) {
 	w := newWorld(t, true, generous)
 	mkdir(t, filepath.Join(w.granted, "flip"))
@@ -68,7 +67,7 @@ func TestHammerADirectoryBecomesALink(t *testing.T) {
 		case errno == sys.EPERM:
 			refused++
 		}
-		switch i % 8 { // all of these would be seen outside
+		switch i % 8 { // each would have an effect outside
 		case 0:
 			if f, errno := w.fs.OpenFile("flip/secret", sys.O_RDWR|sys.O_CREAT|sys.O_TRUNC, 0o600); errno == 0 {
 				_, _ = f.Write([]byte("inside"))
@@ -109,8 +108,8 @@ func TestHammerADirectoryBecomesALink(t *testing.T) {
 	}
 }
 
-// The same at the end of the path: with a link that leads out, with one that
-// stays inside but must not be followed, and beside a file that is granted alone.
+// The same at the end of the path: with a link that leads out, with one that stays inside but
+// must not be followed, and at a single granted file.
 func TestHammerAFileBecomesALink(t *testing.T) {
 	for _, c := range []struct {
 		name, target string
@@ -155,7 +154,7 @@ func TestHammerAFileBecomesALink(t *testing.T) {
 	}
 }
 
-// A file becomes a FIFO: the open must neither wait nor give it out.
+// A file becomes a FIFO: the open must neither block nor succeed.
 func TestHammerAFileBecomesAFIFO(t *testing.T) {
 	w := newWorld(t, true, generous)
 	fill(t, filepath.Join(w.granted, "flip"), "inside")
@@ -172,7 +171,7 @@ func TestHammerAFileBecomesAFIFO(t *testing.T) {
 	}
 }
 
-// Close comes from the timer of a run, while the guest reads and writes.
+// Close is called by the timer of a run while the guest reads and writes.
 func TestHammerClose(t *testing.T) {
 	for range 50 {
 		w := newWorld(t, true, generous)

@@ -7,9 +7,9 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-func TestAGrantToReadIsNotOneToChange(t *testing.T) {
+func TestReadGrantAllowsNoChanges(t *testing.T) {
 	w := newWorld(t, false, generous)
-	before := photograph(t, w.granted)
+	before := contents(t, w.granted)
 	open := func(path string, flag sys.Oflag) func() sys.Errno {
 		return func() sys.Errno { return w.opens(path, flag) }
 	}
@@ -45,7 +45,7 @@ func TestAGrantToReadIsNotOneToChange(t *testing.T) {
 	check(t, "truncate", f.Truncate(0), sys.EBADF)
 	check(t, "sync", f.Sync(), 0)
 
-	if after := photograph(t, w.granted); len(after) != len(before) {
+	if after := contents(t, w.granted); len(after) != len(before) {
 		t.Errorf("%v\n%v", before, after)
 	} else {
 		for path, was := range before {
@@ -64,8 +64,7 @@ func TestAGrantToReadIsNotOneToChange(t *testing.T) {
 	}
 }
 
-// Each attempt is reported, and each time that there is no room: one guest may be many
-// runs.
+// Each attempt and each exceeded quota is reported, because one guest may have many runs.
 func TestDenialsAndLimitsAreReportedEachTime(t *testing.T) {
 	readOnly, full := newWorld(t, false, generous), newWorld(t, true, Limits{})
 	for range 3 {

@@ -12,41 +12,41 @@ import (
 	"strings"
 )
 
-// Grant is a directory or a file of the host, and where the guest sees it.
+// Grant is a directory or file of the host, and its path in the guest.
 type Grant struct {
 	// Host is a path of this system. Guest is absolute, with slashes.
 	Host, Guest string
-	// Write lets the guest change it, and below it.
+	// Write allows changes of it and below it.
 	Write bool
 }
 
-// Roots are the opened grants of a policy. Guests share them: what stands behind
-// a grant is what was there when it was opened, even if its path is replaced later.
+// Roots are the opened grants of a policy. Guests share them. A grant refers to the directory
+// or file at the time of Open, even if its path is replaced later.
 type Roots struct {
-	places []*place
-	opened []*os.Root
-	// escapes is os.Root's word for a path that leads out. It has no name there.
+	mountPoints []*mountPoint
+	opened      []*os.Root
+	// escapes is os.Root's error for a path that leads out, which package os does not export.
 	escapes error
 }
 
-// place is one mount as all guests have it.
-type place struct {
+// mountPoint is a mount as all guests share it.
+type mountPoint struct {
 	guest string
 	// directory is nil where only files are granted.
 	directory *os.Root
 	write     bool
-	// files are the ones with a grant of their own, by their name in the directory.
-	files map[string]single
+	// files are the single granted files, by their name in the directory.
+	files map[string]grantedFile
 }
 
-// single is a granted file: a name in a directory that is not granted.
-type single struct {
+// grantedFile is a file in a directory that is not granted.
+type grantedFile struct {
 	root  *os.Root
 	name  string
 	write bool
 }
 
-// Open opens all grants, or says which cannot be.
+// Open opens all grants. The error names a grant that cannot be opened.
 func Open(grants []Grant) (*Roots, error) {
 	r := &Roots{}
 	var directories, files []Grant
@@ -68,11 +68,11 @@ func Open(grants []Grant) (*Roots, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	slices.SortFunc(r.places, func(a, b *place) int { return cmp.Compare(a.guest, b.guest) })
+	slices.SortFunc(r.mountPoints, func(a, b *mountPoint) int { return cmp.Compare(a.guest, b.guest) })
 	return r, nil
 }
 
-// Close makes all sets useless that were made of r.
+// Close closes the grants. Sets of r cannot be used afterward.
 func (r *Roots) Close() error {
 	var errs []error
 	for _, root := range r.opened {
@@ -81,7 +81,7 @@ func (r *Roots) Close() error {
 	return errors.Join(errs...)
 }
 
-// cannot says the path once: package os would say it again.
+// cannot returns an error that names the path once: package os would repeat it.
 func cannot(g Grant, err error) error {
 	if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
 		err = inner.Err
@@ -107,7 +107,7 @@ func (r *Roots) addDirectories(directories []Grant) error {
 	for _, g := range directories {
 		if same := r.at(g.Guest); same != nil {
 			if filepath.Clean(same.directory.Name()) != filepath.Clean(g.Host) {
-				return fmt.Errorf("cannot grant %q: %q is at %s already", g.Host, same.directory.Name(), g.Guest)
+				return fmt.Errorf("cannot grant %q: %q is already at %s", g.Host, same.directory.Name(), g.Guest)
 			}
 			same.write = same.write || g.Write
 			continue
@@ -116,9 +116,9 @@ func (r *Roots) addDirectories(directories []Grant) error {
 		if err != nil {
 			return cannot(g, err)
 		}
-		r.places = append(r.places, &place{guest: g.Guest, directory: root, write: g.Write})
+		r.mountPoints = append(r.mountPoints, &mountPoint{guest: g.Guest, directory: root, write: g.Write})
 	}
-	for _, p := range r.places {
+	for _, p := range r.mountPoints {
 		info, err := p.directory.Stat(".")
 		if err != nil {
 			return cannot(Grant{Host: p.directory.Name()}, err)
@@ -128,9 +128,9 @@ func (r *Roots) addDirectories(directories []Grant) error {
 	return nil
 }
 
-// addFiles puts each file into the mount of its directory. A guest's library looks
-// for the longest mount that fits a path, so a new one must show what a shorter
-// one would have shown.
+// addFiles adds each file to the mount of its directory. A guest's library uses the longest
+// mount that contains a path, so a new mount must show everything that a shorter one would
+// show.
 func (r *Roots) addFiles(files []Grant) error {
 	for _, g := range files {
 		info, err := os.Stat(g.Host)
@@ -150,31 +150,32 @@ func (r *Roots) addFiles(files []Grant) error {
 		}
 		at := r.at(path.Dir(g.Guest))
 		if at == nil {
-			at = &place{guest: path.Dir(g.Guest)}
+			at = &mountPoint{guest: path.Dir(g.Guest)}
 			if cover := r.around(g.Guest); cover != nil {
-				// In the covering root, so that a link in between does not widen it. One
-				// that leads out is nothing for that root's guests, and nothing here.
+				// Open it in the covering root, so that a link on the path does not widen
+				// the grant. A link that leads out is not followed, as for guests of that
+				// root.
 				if directory, err := r.keep(cover.directory.OpenRoot(filepath.FromSlash(path.Dir(below(g.Guest, cover.guest))))); err == nil {
 					at.directory = directory
 				}
 				at.write = cover.write
 			}
-			r.places = append(r.places, at)
+			r.mountPoints = append(r.mountPoints, at)
 		}
 		if at.files == nil {
-			at.files = map[string]single{}
+			at.files = map[string]grantedFile{}
 		}
 		name := path.Base(g.Guest)
-		at.files[name] = single{root: root, name: filepath.Base(resolved), write: g.Write || at.files[name].write}
+		at.files[name] = grantedFile{root: root, name: filepath.Base(resolved), write: g.Write || at.files[name].write}
 	}
 	return nil
 }
 
-// grants says whether a directory around the path already grants what is there. It
-// goes by what is found, not by words: a link on the way may lead out, and what is
-// behind it is not granted by the directory.
+// grants reports whether a granted directory above the path already includes the file. It
+// compares files, not paths: a link on the path may lead out, and its target is not granted by
+// the directory.
 func (r *Roots) grants(guest string, found fs.FileInfo, write bool) bool {
-	return slices.ContainsFunc(r.places, func(p *place) bool {
+	return slices.ContainsFunc(r.mountPoints, func(p *mountPoint) bool {
 		if p.directory == nil || !isBelow(guest, p.guest) || write && !p.write {
 			return false
 		}
@@ -183,10 +184,10 @@ func (r *Roots) grants(guest string, found fs.FileInfo, write bool) bool {
 	})
 }
 
-// around is the innermost granted directory that a path is in.
-func (r *Roots) around(guest string) *place {
-	var innermost *place
-	for _, p := range r.places {
+// around returns the innermost granted directory that contains a path.
+func (r *Roots) around(guest string) *mountPoint {
+	var innermost *mountPoint
+	for _, p := range r.mountPoints {
 		if p.directory != nil && isBelow(guest, p.guest) && (innermost == nil || len(p.guest) > len(innermost.guest)) {
 			innermost = p
 		}
@@ -194,8 +195,8 @@ func (r *Roots) around(guest string) *place {
 	return innermost
 }
 
-func (r *Roots) at(guest string) *place {
-	for _, p := range r.places {
+func (r *Roots) at(guest string) *mountPoint {
+	for _, p := range r.mountPoints {
 		if p.guest == guest {
 			return p
 		}
@@ -203,8 +204,8 @@ func (r *Roots) at(guest string) *place {
 	return nil
 }
 
-// keep remembers a root for Close, after a look at whether it holds: all walls of
-// this package stand on that.
+// keep records a root for Close. It first checks that os.Root refuses "..", on which all walls
+// of this package depend.
 func (r *Roots) keep(root *os.Root, err error) (*os.Root, error) {
 	if err != nil {
 		return nil, err
@@ -212,7 +213,7 @@ func (r *Roots) keep(root *os.Root, err error) (*os.Root, error) {
 	r.opened = append(r.opened, root)
 	_, err = root.Lstat("..")
 	if err == nil {
-		return nil, errors.New("os.Root lets .. pass")
+		return nil, errors.New("os.Root does not refuse ..")
 	}
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		r.escapes = inner

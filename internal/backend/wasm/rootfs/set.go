@@ -12,39 +12,39 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// Limits bound one guest. Zero means none at all of it. The functions may be
-// nil. They are called in the guest's own call, and may close the Set.
+// Limits bound one guest. Zero allows nothing. The functions may be nil. They are called
+// during the guest's call, and may close the Set.
 type Limits struct {
-	// Disk is by how many bytes a guest may make its mounts larger.
+	// Disk is how many bytes a guest may add to its mounts.
 	Disk int64
-	// Files counts what it has open, together with those of other mounts.
+	// Files counts its open files, together with those of other mounts.
 	Files *guestfs.OpenFiles
-	// Exceeded is called with DiskLimit each time that a guest wants more than that.
+	// Exceeded is called with DiskLimit each time that a guest exceeds Disk.
 	Exceeded func(limit string)
-	// Denied is called each time that a guest tries to leave a mount, to change what
-	// it may only read, or to open what is no file. The path is the guest's: unchecked
-	// words.
+	// Denied is called each time that a guest tries to leave a mount, to change a
+	// read-only grant, or to open a special file. The path is untrusted text of the
+	// guest.
 	Denied func(op, path string)
 }
 
-// DiskLimit is how Limits.Exceeded calls the disk.
+// DiskLimit is the name of the disk limit in calls of Limits.Exceeded.
 const DiskLimit = "disk"
 
-// Mount is what the guest's path leads to.
+// Mount is a file system with its path in the guest.
 type Mount struct {
 	Guest string
 	FS    sys.FS
 }
 
-// Set is what one guest has of the Roots.
+// Set is one guest's access to the Roots.
 type Set struct {
 	limits  Limits
 	escapes error
 	mounts  []*mount
 	quota   quota
 
-	// changing is held while something is measured and then changed, so that two
-	// threads of a guest cannot use the same room twice.
+	// changing is held from the check of a size to the change, so that two threads of a
+	// guest cannot use the same quota twice.
 	changing sync.Mutex
 
 	mu     sync.Mutex
@@ -52,17 +52,17 @@ type Set struct {
 	closed bool
 }
 
-// NewSet makes the mounts of one guest.
+// NewSet returns the mounts of one guest.
 func (r *Roots) NewSet(limits Limits) *Set {
 	s := &Set{limits: limits, escapes: r.escapes}
 	s.quota.budget = limits.Disk
-	for i, p := range r.places {
-		s.mounts = append(s.mounts, &mount{place: p, set: s, device: uint64(i + 1), handles: guestfs.HandlesOf(limits.Files)})
+	for i, p := range r.mountPoints {
+		s.mounts = append(s.mounts, &mount{mountPoint: p, set: s, device: uint64(i + 1), handles: guestfs.HandlesOf(limits.Files)})
 	}
 	return s
 }
 
-// Mounts lists where the guest finds what it is granted, in the order of paths.
+// Mounts lists the guest's mounts, sorted by path.
 func (s *Set) Mounts() []Mount {
 	var mounts []Mount
 	for _, m := range s.mounts {
@@ -71,11 +71,11 @@ func (s *Set) Mounts() []Mount {
 	return mounts
 }
 
-// Added is by how much the guest made its mounts larger, names counted.
+// Added returns how much the guest has added to its mounts, including the cost of names.
 func (s *Set) Added() int64 { return s.quota.used.Load() }
 
-// Close closes every file that the guest left open, and makes all further calls
-// fail. It may be called while the guest is in one: that ends soon.
+// Close closes every file that the guest left open and makes all later calls fail. A call in
+// progress ends soon.
 func (s *Set) Close() error {
 	s.mu.Lock()
 	open := s.open
@@ -88,15 +88,15 @@ func (s *Set) Close() error {
 	return errors.Join(errs...)
 }
 
-// ended says whether the set is closed.
+// ended reports whether the set is closed.
 func (s *Set) ended() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.closed
 }
 
-// keep has f closed with the set. It refuses after Close, which may have come
-// while f was opened.
+// keep registers f to be closed with the set. It fails after Close, which may have happened
+// while f was being opened.
 func (s *Set) keep(f io.Closer, info fs.FileInfo) sys.Errno {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *Set) keep(f io.Closer, info fs.FileInfo) sys.Errno {
 	return 0
 }
 
-// keeps says whether f is still open.
+// keeps reports whether f is still open.
 func (s *Set) keeps(f io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Set) keeps(f io.Closer) bool {
 	return open
 }
 
-// forget says whether f was open until now.
+// forget removes f, and reports whether it was open.
 func (s *Set) forget(f io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *Set) forget(f io.Closer) bool {
 	return open
 }
 
-// isOpen says whether the guest has this file open, under whatever name.
+// isOpen reports whether the guest has this file open, under any name.
 func (s *Set) isOpen(info fs.FileInfo) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ func (w *world) names(path string) []string {
 	return names
 }
 
-func TestAFileAloneIsAllOfItsDirectory(t *testing.T) {
+func TestSingleFileIsAloneInItsDirectory(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.links()
 	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt"}}, generous)
@@ -61,7 +61,7 @@ func TestAFileAloneIsAllOfItsDirectory(t *testing.T) {
 	}
 }
 
-func TestAFileAloneToWrite(t *testing.T) {
+func TestSingleFileWithWriteGrant(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.open([]Grant{{Host: w.granted + "/in.txt", Guest: "/data/in.txt", Write: true}}, Limits{Disk: 10, Files: most(5)})
 	f := w.must("in.txt", sys.O_RDWR|sys.O_CREAT|sys.O_TRUNC)
@@ -82,16 +82,15 @@ func TestAFileAloneToWrite(t *testing.T) {
 	} {
 		check(t, name, errno, sys.EPERM)
 	}
-	// It was granted as it was: what the host removes, the guest does not make.
+	// If the host removes the file, the guest cannot create it again.
 	if err := os.Remove(filepath.Join(w.granted, "in.txt")); err != nil {
 		t.Fatal(err)
 	}
 	check(t, "create", w.opens("in.txt", sys.O_RDWR|sys.O_CREAT), sys.ENOENT)
 }
 
-// The directory's other files are near: a link instead of the granted file
-// would reach them.
-func TestAFileAloneIsNotFollowed(t *testing.T) {
+// A link in place of the granted file could reach the other files of its directory.
+func TestLinkAtSingleFileIsNotFollowed(t *testing.T) {
 	w := newWorld(t, true, generous)
 	secret := filepath.Join(w.granted, "secret")
 	fill(t, secret, "secret")
@@ -102,7 +101,7 @@ func TestAFileAloneIsNotFollowed(t *testing.T) {
 	if err := os.Symlink("secret", filepath.Join(w.granted, "in.txt")); err != nil {
 		t.Fatal(err)
 	}
-	before := photograph(t, secret)
+	before := contents(t, secret)
 	for _, a := range following {
 		want := sys.ELOOP
 		if a.name == "chmod" {
@@ -110,12 +109,12 @@ func TestAFileAloneIsNotFollowed(t *testing.T) {
 		}
 		check(t, a.name, a.do(w, "in.txt"), want)
 	}
-	if after := photograph(t, secret); after[secret] != before[secret] {
+	if after := contents(t, secret); after[secret] != before[secret] {
 		t.Errorf("%v; was %v", after, before)
 	}
 }
 
-func TestAGrantedLinkMeansItsFile(t *testing.T) {
+func TestGrantedLinkGrantsItsTarget(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.links()
 	w.open([]Grant{{Host: w.granted + "/in-chain", Guest: "/data/name"}, {Host: w.granted + "/sub/deep.txt", Guest: "/data/other"}}, generous)
@@ -127,9 +126,9 @@ func TestAGrantedLinkMeansItsFile(t *testing.T) {
 	}
 }
 
-// A library in the guest takes the longest mount that fits: the mount around a
-// file must not hide what a wider one shows.
-func TestAFileInAGrantedDirectory(t *testing.T) {
+// A library in the guest uses the longest matching mount: the mount of a single file must not
+// hide files of a wider one.
+func TestSingleFileInAGrantedDirectory(t *testing.T) {
 	w := newWorld(t, true, generous)
 	fill(t, filepath.Join(w.granted, "sub", "log"), "")
 	file := func(write bool) Grant { return Grant{w.granted + "/sub/log", "/data/sub/log", write} }
@@ -159,9 +158,9 @@ func TestAFileInAGrantedDirectory(t *testing.T) {
 	}
 }
 
-// The granted directory has a link that leads out, and a file behind it is granted:
-// that file, and not its directory.
-func TestAFileBehindALinkThatLeadsOut(t *testing.T) {
+// A granted directory has a link that leads out, and a file behind the link is granted: only
+// that file is accessible, not its directory.
+func TestSingleFileBehindALinkThatLeadsOut(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.links()
 	for _, write := range []bool{false, true} {
@@ -177,7 +176,7 @@ func TestAFileBehindALinkThatLeadsOut(t *testing.T) {
 	}
 }
 
-func TestGrantsThatCannotBe(t *testing.T) {
+func TestInvalidGrants(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for _, c := range []struct {
 		grants []Grant
@@ -188,7 +187,7 @@ func TestGrantsThatCannotBe(t *testing.T) {
 		{[]Grant{{"/dev/null", "/dev/null", false}}, `"/dev/null": it is neither a directory nor a file`},
 		{[]Grant{{w.granted, "data", false}}, `"data" must be absolute`},
 		{[]Grant{{w.granted, "/data/../x", false}}, `"/data/../x" must be absolute and without dots`},
-		{[]Grant{{w.granted, "/data", false}, {w.outside, "/data", false}}, `granted" is at /data already`},
+		{[]Grant{{w.granted, "/data", false}, {w.outside, "/data", false}}, `granted" is already at /data`},
 	} {
 		roots, err := Open(c.grants)
 		if err == nil {
@@ -202,7 +201,7 @@ func TestGrantsThatCannotBe(t *testing.T) {
 	check(t, "the wider of both", w.opens("in.txt", sys.O_RDWR), 0)
 }
 
-// A directory that is exchanged stays the one that was granted.
+// A grant stays with the opened directory if its path is replaced.
 func TestGrantIsFixedWhenOpened(t *testing.T) {
 	w := newWorld(t, true, generous)
 	if err := os.Rename(w.granted, w.granted+".moved"); err != nil {
@@ -215,7 +214,7 @@ func TestGrantIsFixedWhenOpened(t *testing.T) {
 	}
 }
 
-func TestOfTwoGrantsTheWiderHolds(t *testing.T) {
+func TestWiderOfTwoGrantsCounts(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.links()
 	sub := func(write bool) Grant { return Grant{w.granted + "/sub", "/data/sub", write} }
@@ -228,7 +227,7 @@ func TestOfTwoGrantsTheWiderHolds(t *testing.T) {
 		{[]Grant{sub(false), all(true)}, 0, 0},
 		{[]Grant{sub(false), all(false)}, sys.EROFS, sys.EROFS},
 		{[]Grant{all(false), all(true), sub(false)}, 0, 0},
-		// What only looks like the same place is not.
+		// Different directories are not merged.
 		{[]Grant{all(true), {w.outside, "/data/sub", false}}, 0, sys.EROFS},
 		{[]Grant{all(true), {w.granted + "/directory-out", "/data/directory-out", false}}, 0, sys.EROFS},
 	} {

@@ -22,7 +22,7 @@ func mkfifo(t *testing.T, path string) {
 	}
 }
 
-// Each of these opens would wait forever, or wake a program of the host.
+// Opening one of these would block forever, or wake a program of the host.
 func TestSpecialFilesAreNotOpened(t *testing.T) {
 	dir, err := os.MkdirTemp("", "cordon") // a socket's path must be short
 	if err != nil {
@@ -58,18 +58,18 @@ func TestSpecialFilesAreNotOpened(t *testing.T) {
 	check(t, "unlink", w.fs.Unlink("fifo"), 0)
 }
 
-// The second look: a plain file is exchanged for a FIFO after the first one.
-func TestWhatWasOpenedIsLookedAtAgain(t *testing.T) {
+// The second check: a plain file is replaced by a FIFO after the first check.
+func TestOpenedFileIsCheckedAgain(t *testing.T) {
 	w := newWorld(t, true, generous)
 	mkfifo(t, filepath.Join(w.granted, "fifo"))
 	m := w.set.mounts[0]
 	s, _ := m.find("open", "fifo")
 	for _, access := range []openMode{{OpenMode: guestfs.OpenMode{Read: true, Follow: true}}, {OpenMode: guestfs.OpenMode{Read: true, Write: true, Follow: true}}} {
-		f, err := s.root.OpenFile(s.name, access.flags(), 0) // does not wait
+		f, err := s.root.OpenFile(s.name, access.flags(), 0) // does not block
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.lookAgain(f, nil, s, access); err == nil {
+		if _, err := m.recheck(f, nil, s, access); err == nil {
 			t.Error("a FIFO passed")
 		}
 		f.Close()
@@ -84,8 +84,8 @@ func TestDevicesAreNotOpened(t *testing.T) {
 	}
 }
 
-func TestSetUserIDIsNeitherMadeNorKept(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0)) // which would hide what is asked for
+func TestSetUserIDIsNeitherSetNorKept(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0)) // the umask would hide the bits
 	w := newWorld(t, true, generous)
 	mode := func(name string) os.FileMode {
 		info, err := os.Stat(filepath.Join(w.granted, name))
@@ -109,7 +109,7 @@ func TestSetUserIDIsNeitherMadeNorKept(t *testing.T) {
 		t.Errorf("chmod to %v", got)
 	}
 
-	// root may write such a file without the kernel taking the bit away.
+	// When root writes to such a file, the kernel keeps the bit.
 	if err := os.Chmod(filepath.Join(w.granted, "in.txt"), os.ModeSetuid|0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// What the second look refuses is closed again.
+// A file that the second check refuses is closed.
 func TestHammerLeavesNoDescriptor(t *testing.T) {
 	w := newWorld(t, true, generous)
 	fill(t, filepath.Join(w.granted, "flip"), "inside")
@@ -28,20 +28,20 @@ func TestHammerLeavesNoDescriptor(t *testing.T) {
 	}
 }
 
-// A file that was being opened when the set was closed is closed, too.
+// A file that is being opened while the set is closed is closed too.
 func TestCloseDuringAnOpen(t *testing.T) {
 	w := newWorld(t, true, generous)
 	files := most(1)
 	w.open([]Grant{{w.granted, "/data", true}}, Limits{Files: files})
 	before := len(descriptors(t, w.granted))
-	w.set.changing.Lock() // which the open waits for
+	w.set.changing.Lock() // the open waits for it
 	opened := make(chan sys.Errno)
 	go func() {
 		_, errno := w.fs.OpenFile("in.txt", sys.O_RDONLY, 0)
 		opened <- errno
 	}()
-	place := func(func()) (sys.File, sys.Errno) { return nil, sys.ENOENT }
-	for errno := sys.ENOENT; errno == sys.ENOENT; _, errno = guestfs.HandlesOf(files).Open("x", sys.O_RDONLY, place) {
+	none := func(func()) (sys.File, sys.Errno) { return nil, sys.ENOENT }
+	for errno := sys.ENOENT; errno == sys.ENOENT; _, errno = guestfs.HandlesOf(files).Open("x", sys.O_RDONLY, none) {
 		runtime.Gosched() // until the open has taken the only one
 	}
 	for range 1000 {
@@ -57,7 +57,7 @@ func TestCloseDuringAnOpen(t *testing.T) {
 	}
 }
 
-// A guest that asks for writes that last gets them.
+// fsync of a guest reaches the host.
 func TestSyncIsPassedOn(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for flag, want := range map[sys.Oflag]bool{sys.O_RDWR: false, sys.O_RDWR | sys.O_SYNC: true, sys.O_RDWR | sys.O_DSYNC: true} {

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// at gives the mount of a path.
+// at returns the mount of a path.
 func (w *world) at(guest string) sys.FS {
 	w.t.Helper()
 	for _, m := range w.set.Mounts() {
@@ -27,16 +27,16 @@ func (w *world) at(guest string) sys.FS {
 	return nil
 }
 
-// A file that is granted alone lies in a directory whose files may be changed. It is none of
-// them: nothing is moved or linked over it.
-func TestNothingIsPutOverAFileAlone(t *testing.T) {
+// A single read-only file is inside a writable directory: no file can be moved or linked over
+// it.
+func TestSingleFileCannotBeReplaced(t *testing.T) {
 	for _, c := range []struct {
 		write bool
 		want  sys.Errno
 	}{{false, sys.EROFS}, {true, sys.EPERM}} {
 		w := newWorld(t, true, generous)
 		w.open([]Grant{{w.granted, "/data", true}, {w.outside + "/secret", "/data/alone", c.write}}, generous)
-		before := photograph(t, w.granted)
+		before := contents(t, w.granted)
 		check(t, "rename", w.fs.Rename("in.txt", "alone"), c.want)
 		check(t, "link", w.fs.Link("in.txt", "alone"), c.want)
 		check(t, "symlink", w.fs.Symlink("in.txt", "alone"), c.want)
@@ -45,7 +45,7 @@ func TestNothingIsPutOverAFileAlone(t *testing.T) {
 		if want := []string{"rename /data/alone", "link /data/alone", "symlink /data/alone", "mkdir /data/alone", "unlink /data/alone"}; !slices.Equal(w.denied, want) {
 			t.Errorf("told %q", w.denied)
 		}
-		if after := photograph(t, w.granted); len(after) != len(before) {
+		if after := contents(t, w.granted); len(after) != len(before) {
 			t.Errorf("%v\n%v", before, after)
 		}
 		check(t, "a neighbour", w.fs.Rename("in.txt", "other"), 0)
@@ -53,7 +53,7 @@ func TestNothingIsPutOverAFileAlone(t *testing.T) {
 }
 
 // Paths are compared by whole names, and the innermost directory counts.
-func TestPlacesOfFilesAlone(t *testing.T) {
+func TestPathsOfSingleFiles(t *testing.T) {
 	w := newWorld(t, true, generous)
 	mkdir(t, filepath.Join(w.granted, "two", "deep"))
 
@@ -64,7 +64,7 @@ func TestPlacesOfFilesAlone(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 
-	// What is granted at one place is not there at another.
+	// A file is visible only at the path of its grant.
 	w.open([]Grant{{w.granted, "/data", true}, {w.granted + "/sub/deep.txt", "/sub/deep.txt", false}}, generous)
 	w.fs = w.at("/sub")
 	if text, errno := w.reads("deep.txt"); text != "deep" {
@@ -80,8 +80,8 @@ func TestPlacesOfFilesAlone(t *testing.T) {
 	}
 }
 
-// The directory around files that are granted alone is none of the host's.
-func TestTheListIsAllThereIs(t *testing.T) {
+// The directory around single granted files is not the host's directory.
+func TestListShowsOnlyGrantedFiles(t *testing.T) {
 	w := newWorld(t, true, generous)
 	w.open([]Grant{{w.granted + "/in.txt", "/data/in.txt", true}}, Limits{Files: most(2)})
 	for _, path := range []string{"..", "../sub", "x/../.."} {
@@ -104,7 +104,7 @@ func TestTheListIsAllThereIs(t *testing.T) {
 	check(t, "another", w.opens("in.txt", sys.O_RDONLY), 0)
 	second := w.must(".", sys.O_RDONLY|sys.O_DIRECTORY)
 	check(t, "a third", w.opens("in.txt", sys.O_RDONLY), guestfs.EMFILE)
-	for range 3 { // which gives back one
+	for range 3 { // releases one handle
 		check(t, "close", second.Close(), 0)
 	}
 	third := w.must("in.txt", sys.O_RDONLY)
@@ -134,7 +134,7 @@ func TestLinkInsteadOfGrantedFileIsNotRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsThereIsNotMadeAgain(t *testing.T) {
+func TestExclusiveCreateFailsForExistingFile(t *testing.T) {
 	w := newWorld(t, true, generous)
 	for _, flag := range []sys.Oflag{sys.O_RDWR, sys.O_RDONLY, sys.O_RDWR | sys.O_TRUNC, sys.O_RDWR | sys.O_NOFOLLOW} {
 		check(t, "exclusive", w.opens("in.txt", flag|sys.O_CREAT|sys.O_EXCL), sys.EEXIST)
@@ -146,7 +146,7 @@ func TestWhatIsThereIsNotMadeAgain(t *testing.T) {
 	if text, errno := w.reads("in.txt"); text != "inside" {
 		t.Errorf("%q, %v", text, errno)
 	}
-	// One that was not there is made by nobody else: not through a link, either.
+	// O_EXCL does not create a file through a link either.
 	for _, c := range []struct {
 		guestfs.OpenMode
 		exclusive bool
@@ -161,8 +161,8 @@ func TestWhatIsThereIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-// The second look once more: what was opened is not what was looked at.
-func TestAnotherFileIsNoticed(t *testing.T) {
+// The second check: the opened file is not the one that was checked.
+func TestReplacedFileIsDetected(t *testing.T) {
 	w := newWorld(t, true, generous)
 	m := w.set.mounts[0]
 	s, _ := m.find("open", "in.txt")
@@ -173,10 +173,10 @@ func TestAnotherFileIsNoticed(t *testing.T) {
 	alone := s
 	alone.alone = true
 	for _, c := range []struct {
-		name   string
-		spot   spot
-		follow bool
-		fine   bool
+		name     string
+		location location
+		follow   bool
+		fine     bool
 	}{
 		{"links are followed", s, true, true},
 		{"links are not followed", s, false, false},
@@ -186,7 +186,7 @@ func TestAnotherFileIsNoticed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.lookAgain(f, before, c.spot, openMode{OpenMode: guestfs.OpenMode{Read: true, Follow: c.follow}})
+		_, err = m.recheck(f, before, c.location, openMode{OpenMode: guestfs.OpenMode{Read: true, Follow: c.follow}})
 		if (err == nil) != c.fine {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -202,8 +202,8 @@ func TestSetGroupIDIsNotWrittenTo(t *testing.T) {
 	check(t, "write", w.opens("in.txt", sys.O_WRONLY), sys.EPERM)
 }
 
-// The end of a file's addresses is not passed.
-func TestTheFarthestOffsets(t *testing.T) {
+// Offsets at the end of the range do not overflow.
+func TestLargestOffsets(t *testing.T) {
 	w := newWorld(t, true, Limits{Disk: math.MaxInt64, Files: most(5)})
 	f := w.must("in.txt", sys.O_RDWR)
 	for _, off := range []int64{math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, -1} {
@@ -226,8 +226,8 @@ func TestTheFarthestOffsets(t *testing.T) {
 	}
 }
 
-// Whatever fails, comes back, or was not the guest's, the sum is what is there.
-func TestTheSumIsTrue(t *testing.T) {
+// Added matches the disk use after failures, removals and changes of existing files.
+func TestAddedMatchesDiskUse(t *testing.T) {
 	w := newWorld(t, true, Limits{Disk: 100 * EntryCost, Files: most(10)})
 	added := func(what string, want int64) {
 		t.Helper()
@@ -255,7 +255,7 @@ func TestTheSumIsTrue(t *testing.T) {
 	}
 	added("links and directories that came and went", 11*EntryCost)
 	check(t, "link", w.fs.Link("big", "same"), 0)
-	for range 5 { // POSIX leaves both
+	for range 5 { // POSIX keeps both names
 		check(t, "rename to itself", w.fs.Rename("big", "same"), 0)
 	}
 	added("two names of one file", 12*EntryCost)

@@ -13,17 +13,17 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// generous is for tests that are about something else.
+// generous limits are for tests of other things.
 var generous = Limits{Disk: 1 << 30, Files: most(1 << 30)}
 
-// most is a count of open files.
+// most returns a count with this limit of open files.
 func most(files int) *guestfs.OpenFiles {
 	count := guestfs.NewOpenFiles(nil)
 	count.Allow(files)
 	return count
 }
 
-// world is a granted directory, and one beside it that must stay as it is.
+// world is a granted directory, and one beside it that must not change.
 type world struct {
 	t                *testing.T
 	granted, outside string
@@ -44,7 +44,7 @@ func newWorld(t *testing.T, write bool, limits Limits) *world {
 	fill(t, filepath.Join(w.granted, "in.txt"), "inside")
 	fill(t, filepath.Join(w.granted, "sub", "deep.txt"), "deep")
 	fill(t, filepath.Join(w.outside, "secret"), "secret")
-	w.before = photograph(t, w.outside)
+	w.before = contents(t, w.outside)
 	w.open([]Grant{{Host: w.granted, Guest: "/data", Write: write}}, limits)
 	t.Cleanup(w.untouched)
 	return w
@@ -78,17 +78,17 @@ func (w *world) open(grants []Grant, limits Limits) {
 	})
 }
 
-// untouched is the promise of all promises.
+// untouched checks that the other directory did not change.
 func (w *world) untouched() {
 	w.t.Helper()
-	after := photograph(w.t, w.outside)
+	after := contents(w.t, w.outside)
 	if fmt.Sprint(after) != fmt.Sprint(w.before) {
 		w.t.Errorf("the directory outside changed:\n%v\n%v", w.before, after)
 	}
 }
 
-// photograph is all of a directory that a guest could have changed.
-func photograph(t *testing.T, dir string) map[string]string {
+// contents returns everything in a directory that a guest could change.
+func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	seen := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -132,7 +132,7 @@ func fill(t *testing.T, path, text string) {
 	}
 }
 
-// must opens what has to open.
+// must opens a file, or fails the test.
 func (w *world) must(path string, flag sys.Oflag) sys.File {
 	w.t.Helper()
 	f, errno := w.fs.OpenFile(path, flag, 0o600)
@@ -142,7 +142,7 @@ func (w *world) must(path string, flag sys.Oflag) sys.File {
 	return f
 }
 
-// opens gives the error of an open, and closes what it opened.
+// opens returns the error of an open, and closes the file.
 func (w *world) opens(path string, flag sys.Oflag) sys.Errno {
 	f, errno := w.fs.OpenFile(path, flag, 0o666)
 	if errno == 0 {
@@ -151,7 +151,7 @@ func (w *world) opens(path string, flag sys.Oflag) sys.Errno {
 	return errno
 }
 
-// reads gives all of a file, as a guest would read it.
+// reads returns the content of a file, read as a guest would.
 func (w *world) reads(path string) (string, sys.Errno) {
 	f, errno := w.fs.OpenFile(path, sys.O_RDONLY, 0)
 	if errno != 0 {
@@ -176,5 +176,5 @@ func check(t *testing.T, what string, got, want sys.Errno) {
 	}
 }
 
-// tried is for what a guest does without looking at the answer.
+// tried ignores the result of an operation.
 func tried(sys.Errno) {}

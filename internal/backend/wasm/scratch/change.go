@@ -9,13 +9,13 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// create puts a new node at a spot, if there is room for it.
-func (f *FS) create(s spot, n *node) sys.Errno {
+// create adds a new node at a location, if the size allows it.
+func (f *FS) create(s location, n *node) sys.Errno {
 	if !f.take(cost(n) + int64(len(n.text))) {
 		return guestfs.ENOSPC
 	}
 	f.trim()
-	f.attach(s.directory, strings.Clone(s.name), n) // not all of a long path
+	f.attach(s.directory, strings.Clone(s.name), n) // does not keep the whole path in memory
 	f.touch(s.directory)
 	return 0
 }
@@ -23,12 +23,12 @@ func (f *FS) create(s spot, n *node) sys.Errno {
 // Mkdir implements sys.FS.
 func (f *FS) Mkdir(path string, perm fs.FileMode) sys.Errno {
 	return f.do(func() sys.Errno {
-		s, errno := f.place(path, true)
+		s, errno := f.findFree(path, true)
 		if errno != 0 {
 			return errno
 		}
 		n := &node{}
-		f.beDirectory(n, s.directory, perm)
+		f.makeDirectory(n, s.directory, perm)
 		return f.create(s, n)
 	})
 }
@@ -41,12 +41,12 @@ func (f *FS) Symlink(text, path string) sys.Errno {
 	case len(text) >= maxPath:
 		return sys.ENAMETOOLONG
 	}
-	text = strings.Clone(text) // wazero's is the guest's memory, which it may change
+	text = strings.Clone(text) // wazero's string is in the guest's memory, which may change
 	if strings.ContainsRune(text, 0) {
 		return sys.EINVAL
 	}
 	return f.do(func() sys.Errno {
-		s, errno := f.place(path, false)
+		s, errno := f.findFree(path, false)
 		if errno != 0 {
 			return errno
 		}
@@ -63,7 +63,7 @@ func (f *FS) Link(from, to string) sys.Errno {
 		if errno != 0 {
 			return errno
 		}
-		s, errno := f.place(to, false)
+		s, errno := f.findFree(to, false)
 		switch {
 		case errno != 0:
 			return errno

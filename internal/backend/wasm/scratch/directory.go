@@ -6,9 +6,9 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// maxNames is how many a guest gets at once: wazero keeps them for as long as the directory
-// is open, even if they are removed and count no more. It takes fewer than it asked for
-// as the end of the directory, so that a larger request cannot be cut. The C library asks for
+// maxNames bounds one request: wazero keeps the names while the directory is open, even after
+// they are removed and no longer counted. wazero takes fewer names than it asked for as the end
+// of the directory, so a larger request must fail instead of being cut. The C library asks for
 // less than 200.
 const maxNames = 256
 
@@ -16,7 +16,8 @@ const maxNames = 256
 type directory struct {
 	sys.DirFile
 	handle
-	// A listing is at its next name, and ends before what came after it began.
+	// A listing continues at its next name, and ends before names that were added after
+	// it began.
 	listing   bool
 	next, end uint64
 }

@@ -60,7 +60,7 @@ func TestReaddir(t *testing.T) {
 	}
 }
 
-func TestReaddirWhileItChanges(t *testing.T) {
+func TestReaddirDuringChanges(t *testing.T) {
 	w := newWorld(t, plenty)
 	var all []string
 	for i := range 100 {
@@ -70,7 +70,7 @@ func TestReaddirWhileItChanges(t *testing.T) {
 	}
 	d := w.must(".", sys.O_RDONLY)
 	got := []string{w.lists(d, 10)}
-	// What was listed and what was not goes away, others come, and all is moved about.
+	// Remove listed and unlisted files, add others, and rename all.
 	for _, name := range append(slices.Clone(all[:20]), all[30:80]...) {
 		check(t, "unlink", w.Unlink(name), 0)
 	}
@@ -90,8 +90,8 @@ func TestReaddirWhileItChanges(t *testing.T) {
 	}
 }
 
-// A guest that renames what it lists does not find it again.
-func TestAListingEnds(t *testing.T) {
+// A guest that renames the files that it lists does not see them again.
+func TestListingEndsDespiteRenames(t *testing.T) {
 	w := newWorld(t, plenty).with("a", "b", "c")
 	d := w.must(".", sys.O_RDONLY)
 	for i := range 10 {
@@ -107,7 +107,7 @@ func TestAListingEnds(t *testing.T) {
 	t.Error("there is no end")
 }
 
-func TestADirectoryThatIsGone(t *testing.T) {
+func TestRemovedOpenDirectory(t *testing.T) {
 	w := newWorld(t, plenty).with("d/", "d/f")
 	d := w.must("d", sys.O_RDONLY)
 	check(t, "unlink", w.Unlink("d/f"), 0)

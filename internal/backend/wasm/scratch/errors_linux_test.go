@@ -6,10 +6,10 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// linuxErrors has what wazero makes of errors on its way through package os.
+// linuxErrors adapts errors to those that wazero returns for package os.
 type linuxErrors struct{ sys.FS }
 
-// Mkdir is ENOENT where a file is in the way.
+// Mkdir returns ENOENT where a parent is a file.
 func (l linuxErrors) Mkdir(path string, perm fs.FileMode) sys.Errno {
 	errno := l.FS.Mkdir(path, perm)
 	if errno == sys.ENOTDIR {
@@ -18,7 +18,7 @@ func (l linuxErrors) Mkdir(path string, perm fs.FileMode) sys.Errno {
 	return errno
 }
 
-// Rename to the same path is done without a look.
+// Rename to the same path succeeds without a check.
 func (l linuxErrors) Rename(from, to string) sys.Errno {
 	if from == to {
 		return 0

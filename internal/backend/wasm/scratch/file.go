@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// maxPiece bounds one read, and so how long a guest cannot be ended for it.
+// maxPiece bounds one read, during which the guest cannot be ended.
 const maxPiece = 1 << 20
 
 // file is an open regular file.
@@ -37,8 +37,8 @@ func (f *file) SetAppend(enable bool) sys.Errno {
 	})
 }
 
-// moves does something with data, and says how much that was.
-func (f *file) moves(work func() (int, sys.Errno)) (n int, errno sys.Errno) {
+// transfer calls work, which reads or writes data, with the lock held.
+func (f *file) transfer(work func() (int, sys.Errno)) (n int, errno sys.Errno) {
 	errno = f.do(func() (errno sys.Errno) {
 		n, errno = work()
 		return errno
@@ -46,10 +46,9 @@ func (f *file) moves(work func() (int, sys.Errno)) (n int, errno sys.Errno) {
 	return n, errno
 }
 
-// Read implements sys.File. A short answer is not the end for wazero, which gives it
-// to the guest at once.
+// Read implements sys.File. wazero does not take a short read as the end of the file.
 func (f *file) Read(buf []byte) (int, sys.Errno) {
-	return f.moves(func() (int, sys.Errno) {
+	return f.transfer(func() (int, sys.Errno) {
 		n, errno := f.read(buf, f.at)
 		f.at += int64(n)
 		return n, errno
@@ -58,7 +57,7 @@ func (f *file) Read(buf []byte) (int, sys.Errno) {
 
 // Pread implements sys.File.
 func (f *file) Pread(buf []byte, off int64) (int, sys.Errno) {
-	return f.moves(func() (int, sys.Errno) { return f.read(buf, off) })
+	return f.transfer(func() (int, sys.Errno) { return f.read(buf, off) })
 }
 
 func (f *file) read(buf []byte, off int64) (int, sys.Errno) {
@@ -75,7 +74,7 @@ func (f *file) read(buf []byte, off int64) (int, sys.Errno) {
 
 // Write implements sys.File.
 func (f *file) Write(buf []byte) (int, sys.Errno) {
-	return f.moves(func() (int, sys.Errno) {
+	return f.transfer(func() (int, sys.Errno) {
 		at := f.at
 		if f.appends {
 			at = f.node.size
@@ -90,11 +89,11 @@ func (f *file) Write(buf []byte) (int, sys.Errno) {
 
 // Pwrite implements sys.File.
 func (f *file) Pwrite(buf []byte, off int64) (int, sys.Errno) {
-	return f.moves(func() (int, sys.Errno) { return f.write(buf, off) })
+	return f.transfer(func() (int, sys.Errno) { return f.write(buf, off) })
 }
 
-// write writes all or nothing: wazero goes on with the guest's next buffer after a short
-// write, and would leave a gap.
+// write writes everything or nothing: after a short write, wazero continues with the guest's
+// next buffer and would leave a gap.
 func (f *file) write(buf []byte, off int64) (int, sys.Errno) {
 	switch {
 	case !f.writable:

@@ -64,7 +64,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-func TestWhatIsCutIsGone(t *testing.T) {
+func TestTruncatedDataDoesNotReappear(t *testing.T) {
 	w := newWorld(t, plenty)
 	for _, size := range []int64{0, 1, 100, pageSize - 1, pageSize, pageSize + 1, 3 * pageSize, 3*pageSize + 5} {
 		f := w.must("f", creates|sys.O_TRUNC)
@@ -80,7 +80,7 @@ func TestWhatIsCutIsGone(t *testing.T) {
 		}
 		check(t, "close", f.Close(), 0)
 	}
-	// A page that had something in another file is empty in this one.
+	// A reused page of another file is empty.
 	f := w.must("other", creates)
 	if _, errno := f.Pwrite([]byte("y"), pageSize-1); errno != 0 {
 		t.Error(errno)
@@ -90,7 +90,7 @@ func TestWhatIsCutIsGone(t *testing.T) {
 	}
 }
 
-func TestFarAway(t *testing.T) {
+func TestLargeOffsets(t *testing.T) {
 	w := newWorld(t, 4*pageSize)
 	f := w.must("f", creates)
 	for _, size := range []int64{1 << 62, math.MaxInt64, 5, 1 << 40, 0, math.MaxInt64} {

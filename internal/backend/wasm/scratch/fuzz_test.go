@@ -6,7 +6,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// FuzzGuest has a guest with little room do anything; the count must stay true.
+// FuzzGuest performs random operations with a small size; the count must stay correct.
 func FuzzGuest(f *testing.F) {
 	f.Add([]byte("a guest that does what its bytes say"), uint16(20))
 	f.Fuzz(func(t *testing.T, data []byte, pages uint16) {

@@ -5,11 +5,11 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// position stands in the signature of Seek because go vet wants that of io.Seeker
-// otherwise.
+// position is the type in the signature of Seek, because go vet would require that of
+// io.Seeker for int64.
 type position = int64
 
-// handle is what open files and directories have in common.
+// handle is the common part of open files and directories.
 type handle struct {
 	sys.UnimplementedFile
 	fs      *FS
@@ -18,7 +18,7 @@ type handle struct {
 	closed  bool
 }
 
-// do does something with a node that is open.
+// do calls work with the lock held, if the handle is open.
 func (h *handle) do(work func() sys.Errno) sys.Errno {
 	return h.fs.do(func() sys.Errno {
 		if h.closed {
@@ -31,7 +31,7 @@ func (h *handle) do(work func() sys.Errno) sys.Errno {
 // Dev implements sys.File.
 func (h *handle) Dev() (uint64, sys.Errno) { return device, 0 }
 
-// Ino implements sys.File. A node keeps its number.
+// Ino implements sys.File. The number of a node never changes.
 func (h *handle) Ino() (wazerosys.Inode, sys.Errno) { return h.node.ino, 0 }
 
 // Stat implements sys.File.
@@ -51,13 +51,13 @@ func (h *handle) Utimens(accessed, modified int64) sys.Errno {
 	})
 }
 
-// Sync implements sys.File: there is nothing below that could be behind.
+// Sync implements sys.File. There is nothing to write back.
 func (h *handle) Sync() sys.Errno { return h.do(func() sys.Errno { return 0 }) }
 
 // Datasync implements sys.File.
 func (h *handle) Datasync() sys.Errno { return h.Sync() }
 
-// Close implements sys.File. A second time is no error, as in package rootfs.
+// Close implements sys.File. A second Close is no error, as in package rootfs.
 func (h *handle) Close() sys.Errno {
 	first := h.fs.locked(func() sys.Errno {
 		if h.closed {

@@ -9,19 +9,19 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sysfs"
 )
 
-// TestTheHostAgrees sees that the table is right.
-func TestTheHostAgrees(t *testing.T) {
+// TestVerdictsMatchTheHost checks the table of verdicts against the host.
+func TestVerdictsMatchTheHost(t *testing.T) {
 	for _, v := range verdicts {
 		h := sysfs.DirFS(t.TempDir())
-		plant(t, h, garden...)
+		plant(t, h, fixture...)
 		if got := v.do(h); got != v.want {
 			t.Errorf("%.80s: %v here, and the table has %v", v.name, got, v.want)
 		}
 	}
 }
 
-// TestAsOnTheHost does the same things, thousands of them, here and in a real directory.
-func TestAsOnTheHost(t *testing.T) {
+// TestRandomActsMatchTheHost performs thousands of operations here and in a real directory.
+func TestRandomActsMatchTheHost(t *testing.T) {
 	rounds := 100
 	if testing.Short() {
 		rounds = 10
@@ -30,18 +30,18 @@ func TestAsOnTheHost(t *testing.T) {
 		random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
 		data := make([]byte, 2000)
 		random.Read(data) //nolint:errcheck // it never fails
-		side(t, data)
+		compareWithHost(t, data)
 	}
 }
 
-// FuzzAsOnTheHost is the same with bytes that are looked for.
-func FuzzAsOnTheHost(f *testing.F) {
+// FuzzActsMatchTheHost is the same with the fuzzer's input.
+func FuzzActsMatchTheHost(f *testing.F) {
 	f.Add([]byte("a guest that does what its bytes say"))
-	f.Fuzz(func(t *testing.T, data []byte) { side(t, data[:min(len(data), 2000)]) })
+	f.Fuzz(func(t *testing.T, data []byte) { compareWithHost(t, data[:min(len(data), 2000)]) })
 }
 
-// side plays with both.
-func side(t *testing.T, data []byte) {
+// compareWithHost performs the same operations on both.
+func compareWithHost(t *testing.T, data []byte) {
 	t.Helper()
 	directory, err := os.MkdirTemp("", "scratch")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// heap is how much memory is in use.
+// heap returns the memory in use.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -20,9 +20,9 @@ func heap() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-// Whatever a guest does, the host has no more memory for it than is counted, give or
-// take a third.
-func TestTheCountIsTrue(t *testing.T) {
+// Whatever a guest does, the host uses no more memory than is counted, with a tolerance of a
+// third.
+func TestCountIsAtLeastTheMemory(t *testing.T) {
 	const size = 16 << 20
 	long := func(i int) string { return fmt.Sprintf("%0255d", i) }
 	until := func(do func(i int) sys.Errno) {
@@ -40,7 +40,7 @@ func TestTheCountIsTrue(t *testing.T) {
 		return errno
 	}
 	one, much := []byte("x"), make([]byte, 1<<20)
-	far := strings.Repeat("./", 500) // is no part of a name
+	far := strings.Repeat("./", 500) // not part of the stored name
 	for name, fill := range map[string]func(f *FS){
 		"empty files":       func(f *FS) { until(func(i int) sys.Errno { return write(f, long(i), 0, nil) }) },
 		"directories":       func(f *FS) { until(func(i int) sys.Errno { return f.Mkdir(long(i), 0) }) },
@@ -121,8 +121,8 @@ func TestTheCountIsTrue(t *testing.T) {
 	}
 }
 
-// After the limit was lowered, no pages are kept for more.
-func TestPagesAreNotKeptForLater(t *testing.T) {
+// After the size is lowered, no spare pages are kept beyond it.
+func TestSparePagesAreDroppedWhenTheSizeIsLowered(t *testing.T) {
 	w := newWorld(t, 64*pageSize)
 	f := w.must("f", creates)
 	_, errno := f.Write(make([]byte, 32*pageSize))
@@ -136,8 +136,8 @@ func TestPagesAreNotKeptForLater(t *testing.T) {
 	}
 }
 
-// Nobody has to close it.
-func TestItIsGarbageWithItsGuest(t *testing.T) {
+// The FS needs no Close.
+func TestUnreferencedFSIsCollected(t *testing.T) {
 	f := New(Limits{Files: most(1000)})
 	f.Allow(plenty)
 	file, errno := f.OpenFile("f", creates, 0)
@@ -153,7 +153,7 @@ func TestItIsGarbageWithItsGuest(t *testing.T) {
 	}
 }
 
-// wazero has one thread in a guest at a time. If that changes, this holds.
+// wazero runs one thread of a guest at a time, but the FS is safe without that.
 func TestHammer(t *testing.T) {
 	w := newWorld(t, 64*pageSize)
 	w.limits.Now, w.limits.Exceeded = nil, nil

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// names are what a directory has. They keep the order in which they came, so that a
-// listing has a place to go on at, whatever changes meanwhile.
+// names are the names in a directory, in the order in which they were added, so that a listing
+// can continue after changes.
 type names struct {
 	parent *node
 	by     map[string]*entry
@@ -15,7 +15,7 @@ type names struct {
 	next   uint64 // entry's turn
 }
 
-// entry is one name. What was removed has no node.
+// entry is one name. A removed one has no node.
 type entry struct {
 	name string
 	node *node
@@ -31,7 +31,7 @@ func (n *names) get(name string) *node {
 	return nil
 }
 
-// add takes a name that is not there.
+// add adds a name that does not exist.
 func (n *names) add(name string, node *node) {
 	if n.by == nil {
 		n.by = map[string]*entry{}
@@ -50,8 +50,8 @@ func (n *names) remove(name string) {
 	n.compact()
 }
 
-// compact gives memory back: maps of Go do not shrink, and a guest that filled one
-// directory after the other would have more than was counted.
+// compact releases memory: maps of Go do not shrink, and a guest that filled one directory
+// after the other would use more than was counted.
 func (n *names) compact() {
 	switch {
 	case len(n.by) == 0:
@@ -67,7 +67,7 @@ func (n *names) compact() {
 	}
 }
 
-// from lists what came in its turn or later.
+// from lists the entries from this turn on.
 func (n *names) from(turn uint64) []*entry {
 	at, _ := slices.BinarySearchFunc(n.order, turn, func(e *entry, turn uint64) int { return cmp.Compare(e.turn, turn) })
 	return n.order[at:]

@@ -15,7 +15,7 @@ const (
 	linkMode = fs.ModeSymlink | 0o777
 )
 
-// node is a file, a directory or a link, under all of its names.
+// node is a file, a directory or a link, which may have several names.
 type node struct {
 	ino   uint64
 	mode  fs.FileMode
@@ -33,27 +33,27 @@ type node struct {
 func (n *node) isDirectory() bool { return n.mode.IsDir() }
 func (n *node) isLink() bool      { return n.mode&fs.ModeSymlink != 0 }
 
-// newNode gives a node without a name.
+// newNode returns a node without a name.
 func (f *FS) newNode(mode fs.FileMode) *node {
 	n := &node{mode: mode}
-	f.birth(n)
+	f.initNode(n)
 	return n
 }
 
-func (f *FS) birth(n *node) {
+func (f *FS) initNode(n *node) {
 	f.inodes++
 	n.ino = f.inodes
 	n.accessed = f.now()
 	n.modified, n.changed = n.accessed, n.accessed
 }
 
-// beDirectory makes n an empty directory.
-func (f *FS) beDirectory(n, parent *node, perm fs.FileMode) {
-	f.birth(n)
+// makeDirectory turns n into an empty directory.
+func (f *FS) makeDirectory(n, parent *node, perm fs.FileMode) {
+	f.initNode(n)
 	n.mode, n.links, n.names = fs.ModeDir|perm.Perm(), 2, &names{parent: parent}
 }
 
-// touch notes that the content changed.
+// touch updates the times after a change of the content.
 func (f *FS) touch(nodes ...*node) {
 	now := f.now()
 	for _, n := range nodes {
@@ -61,7 +61,7 @@ func (f *FS) touch(nodes ...*node) {
 	}
 }
 
-// cost is what a name for n counts.
+// cost returns the cost of a name for n.
 func cost(n *node) int64 {
 	if n.isDirectory() {
 		return 2 * EntryCost
@@ -69,7 +69,7 @@ func cost(n *node) int64 {
 	return EntryCost
 }
 
-// attach gives n a name, for which there is room.
+// attach adds a name for n, whose cost was charged.
 func (f *FS) attach(directory *node, name string, n *node) {
 	directory.names.add(name, n)
 	if n.isDirectory() {
@@ -80,7 +80,7 @@ func (f *FS) attach(directory *node, name string, n *node) {
 	}
 }
 
-// detach takes a name away, and leaves the node.
+// detach removes a name and keeps the node.
 func (f *FS) detach(directory *node, name string, n *node) {
 	directory.names.remove(name)
 	if n.isDirectory() {
@@ -90,7 +90,7 @@ func (f *FS) detach(directory *node, name string, n *node) {
 	}
 }
 
-// remove takes a name away, and the node with its last one.
+// remove removes a name, and the node with its last name.
 func (f *FS) remove(directory *node, name string, n *node) {
 	f.detach(directory, name, n)
 	f.give(cost(n))
@@ -101,7 +101,7 @@ func (f *FS) remove(directory *node, name string, n *node) {
 	f.release(n)
 }
 
-// release frees what nobody can reach any more.
+// release frees a node without names and handles.
 func (f *FS) release(n *node) {
 	if n.links > 0 || n.opens > 0 {
 		return
@@ -122,7 +122,7 @@ func (n *node) stat() wazerosys.Stat_t {
 	}
 }
 
-// setTimes is for both kinds of utimens.
+// setTimes sets the times for both kinds of utimens.
 func (f *FS) setTimes(n *node, accessed, modified int64) {
 	if accessed != sys.UTIME_OMIT {
 		n.accessed = accessed

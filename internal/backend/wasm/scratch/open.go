@@ -9,8 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// accepts says whether the node may be opened like that.
-func accepts(w guestfs.OpenMode, s spot) sys.Errno {
+// accepts checks whether a node may be opened in this mode.
+func accepts(w guestfs.OpenMode, s location) sys.Errno {
 	n := s.node
 	switch {
 	case w.Exclusive:
@@ -49,7 +49,7 @@ func (f *FS) OpenFile(path string, flag sys.Oflag, perm fs.FileMode) (sys.File, 
 	})
 }
 
-// open finds or makes the node, and counts its handle.
+// open finds or creates the node, and counts its handle.
 func (f *FS) open(path string, w guestfs.OpenMode, perm fs.FileMode) (*node, sys.Errno) {
 	follow := always
 	switch {

@@ -6,18 +6,18 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// pageSize is what the process tier's /tmp counts in, too.
+// pageSize is also the unit of the process tier's /tmp.
 const pageSize = 4096
 
 type page [pageSize]byte
 
-// pages are those of a file that were written to; all others are zeros.
+// pages are the written pages of a file. All others are zeros.
 type pages struct {
 	by   map[int64]*page
-	most int // that by has had
+	most int // the largest size of by
 }
 
-// count is how many pages a file of this size could have.
+// count returns how many pages a file of this size can have.
 func count(size int64) int64 {
 	n := size / pageSize
 	if size%pageSize > 0 {
@@ -26,7 +26,7 @@ func count(size int64) int64 {
 	return n
 }
 
-// read fills buf from a place inside of the file.
+// read fills buf from an offset inside the file.
 func (p *pages) read(buf []byte, off int64) {
 	for len(buf) > 0 {
 		within := off % pageSize
@@ -40,7 +40,7 @@ func (p *pages) read(buf []byte, off int64) {
 	}
 }
 
-// write writes all of buf, or nothing.
+// write writes all of buf or nothing.
 func (f *FS) write(n *node, buf []byte, off int64) sys.Errno {
 	if len(buf) == 0 {
 		return 0
@@ -78,7 +78,7 @@ func (f *FS) pageAt(p *pages, i int64) *page {
 	return made
 }
 
-// cut makes a file shorter, or longer by a hole.
+// cut sets the size of a file. It extends the file by a hole.
 func (f *FS) cut(n *node, size int64) {
 	p, first, end := &n.pages, count(size), count(n.size)
 	if end-first < int64(len(p.by)) {
@@ -93,7 +93,7 @@ func (f *FS) cut(n *node, size int64) {
 		}
 	}
 	if last := p.by[size/pageSize]; last != nil && size < n.size {
-		clear(last[size%pageSize:]) // or it would be there again when the file grows
+		clear(last[size%pageSize:]) // or the data would reappear when the file grows
 	}
 	n.size = size
 	p.compact()
@@ -106,7 +106,7 @@ func (f *FS) drop(p *pages, i int64) {
 	}
 }
 
-// compact is for the same reason as that of names.
+// compact releases memory, as names.compact does.
 func (p *pages) compact() {
 	switch {
 	case len(p.by) == 0:

@@ -6,40 +6,40 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// What Linux has, too.
+// The limits of Linux.
 const (
 	maxPath  = 4096
 	maxName  = 255
 	maxLinks = 40
 )
 
-// spot is where a path leads.
-type spot struct {
-	// directory and name are where the node is, or could be. There are none for a path
-	// that ends in dots, or is the directory of all.
+// location is the result of walking a path.
+type location struct {
+	// directory and name are the position of the node, which may not exist yet. They
+	// are unset for a path that ends in dots, and for the top directory.
 	directory *node
 	name      string
 	node      *node
-	// slash says that the path ends in one, and means a directory.
+	// slash says that the path ends in a slash, and so means a directory.
 	slash bool
 }
 
-// following is what becomes of a link at the end of a path.
+// following says whether to follow a link at the end of a path.
 type following int
 
 const (
-	never   following = iota // the name is meant
-	ifSlash                  // the link is meant, but "link/" is what is behind it
+	never   following = iota // use the name itself
+	ifSlash                  // follow "link/", but not "link"
 	always
 )
 
-// walk finds the spot of a path. Each directory on the way must be there.
-func (f *FS) walk(path string, follow following) (spot, sys.Errno) {
+// walk finds the location of a path. Each directory in the path must exist.
+func (f *FS) walk(path string, follow following) (location, sys.Errno) {
 	switch {
 	case len(path) > maxPath:
-		return spot{}, sys.ENAMETOOLONG
+		return location{}, sys.ENAMETOOLONG
 	case strings.ContainsRune(path, 0):
-		return spot{}, sys.EINVAL
+		return location{}, sys.EINVAL
 	}
 	at, links := &f.top, 0
 	for rest := path; ; {
@@ -49,11 +49,11 @@ func (f *FS) walk(path string, follow following) (spot, sys.Errno) {
 		var next *node
 		switch {
 		case len(name) > maxName:
-			return spot{}, sys.ENAMETOOLONG
+			return location{}, sys.ENAMETOOLONG
 		case name == "" || name == ".":
 			next = at
 		case name == ".." && at == &f.top:
-			return spot{}, sys.EPERM
+			return location{}, sys.EPERM
 		case name == "..":
 			next = at.names.parent
 		default:
@@ -61,18 +61,18 @@ func (f *FS) walk(path string, follow following) (spot, sys.Errno) {
 		}
 		switch {
 		case next == nil && !last:
-			return spot{}, sys.ENOENT
+			return location{}, sys.ENOENT
 		case next == nil:
-			return spot{directory: at, name: name, slash: slash}, 0
+			return location{directory: at, name: name, slash: slash}, 0
 		case next.isLink() && (!last || follow == always || slash && follow == ifSlash):
 			if links++; links > maxLinks {
-				return spot{}, sys.ELOOP
+				return location{}, sys.ELOOP
 			}
 			text := next.text
 			if strings.HasPrefix(text, "/") {
 				var inside bool
 				if text, inside = f.inside(text); !inside {
-					return spot{}, sys.EPERM
+					return location{}, sys.EPERM
 				}
 				at = &f.top
 			}
@@ -80,24 +80,24 @@ func (f *FS) walk(path string, follow following) (spot, sys.Errno) {
 				rest = text + "/" + strings.TrimLeft(behind, "/")
 			}
 		case last && (name == "" || name == "." || name == ".."):
-			return spot{node: next, slash: slash}, 0
+			return location{node: next, slash: slash}, 0
 		case last:
-			return spot{directory: at, name: name, node: next, slash: slash}, 0
+			return location{directory: at, name: name, node: next, slash: slash}, 0
 		case !next.isDirectory():
-			return spot{}, sys.ENOTDIR
+			return location{}, sys.ENOTDIR
 		default:
 			at = next
 		}
 	}
 }
 
-// inside is what an absolute path means in here.
+// inside converts an absolute path in the guest to one relative to the top directory.
 func (f *FS) inside(path string) (string, bool) {
 	rest, below := strings.CutPrefix(path, f.limits.Guest)
 	return rest, below && f.limits.Guest != "" && (rest == "" || rest[0] == '/')
 }
 
-// find is walk to what is there.
+// find is walk to an existing node.
 func (f *FS) find(path string, follow following) (*node, sys.Errno) {
 	s, errno := f.walk(path, follow)
 	switch {
@@ -111,8 +111,8 @@ func (f *FS) find(path string, follow following) (*node, sys.Errno) {
 	return s.node, 0
 }
 
-// place is walk to a name that is free.
-func (f *FS) place(path string, directory bool) (spot, sys.Errno) {
+// findFree is walk to a name that does not exist.
+func (f *FS) findFree(path string, directory bool) (location, sys.Errno) {
 	s, errno := f.walk(path, never)
 	switch {
 	case errno != 0:

@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/sys"
 )
 
-// plant makes directories ("a/"), links ("a -> b"), hard links ("a = b") and files.
+// plant creates directories ("a/"), links ("a -> b"), hard links ("a = b") and files.
 func plant(t testing.TB, fs sys.FS, names ...string) {
 	t.Helper()
 	for _, name := range names {

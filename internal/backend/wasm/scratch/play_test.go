@@ -11,7 +11,7 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// play is a guest that does what some bytes say, to several file systems alike.
+// play performs operations, chosen by bytes, on several file systems.
 type play struct {
 	data    []byte
 	fs      []sys.FS
@@ -19,7 +19,7 @@ type play struct {
 	log     []string
 }
 
-// opened is one handle in each of the file systems.
+// opened has a handle in each file system.
 type opened struct {
 	files     []sys.File
 	flag      sys.Oflag
@@ -35,7 +35,7 @@ func (p *play) pick(n int) int {
 	return int(b) % n
 }
 
-// path never leads out, because no link has dots or a slash in front.
+// path returns a path that stays inside, because no link begins with dots or a slash.
 func (p *play) path(dots bool) string {
 	var path strings.Builder
 	for i := range 1 + p.pick(3) {
@@ -63,7 +63,7 @@ var playFlags = []sys.Oflag{
 	sys.O_RDONLY | sys.O_DIRECTORY | sys.O_NOFOLLOW, sys.O_WRONLY | sys.O_CREAT | sys.O_APPEND, sys.O_RDWR | sys.O_APPEND, sys.O_RDONLY | sys.O_CREAT,
 }
 
-// each does one thing to all, which must have the same answer.
+// each performs one operation on all file systems and compares the results.
 func (p *play) each(t testing.TB, name string, do func(i int, f sys.FS) string) {
 	t.Helper()
 	p.log = append(p.log, name)
@@ -135,7 +135,7 @@ func statWords(f sys.FS, path string, follow bool) string {
 	return modeWords(st)
 }
 
-// modeWords are what all file systems have in common.
+// modeWords returns the part of the mode that all file systems have in common.
 func modeWords(st wazerosys.Stat_t) string {
 	if st.Mode.IsDir() {
 		return "a directory"
@@ -172,7 +172,7 @@ func (p *play) close(t testing.TB, h *opened) {
 	}
 }
 
-// use does something with an open file.
+// use performs an operation on an open file.
 func (p *play) use(t testing.TB) {
 	t.Helper()
 	h := &p.handles[p.pick(len(p.handles))]
@@ -181,14 +181,14 @@ func (p *play) use(t testing.TB) {
 	}
 	writable, appends := h.flag&(sys.O_RDWR|sys.O_WRONLY) != 0, h.flag&sys.O_APPEND != 0
 	size := []int64{0, 1, 5, 4095, 4096, 4097, 20000, 1 << 33}[p.pick(8)]
-	length := int(max(1, min(size, 20000))) // wazero does not even try less
+	length := int(max(1, min(size, 20000))) // wazero ignores smaller requests
 	each := func(name string, do func(f sys.File) string) {
 		t.Helper()
 		p.each(t, fmt.Sprint(name, " ", size), func(i int, _ sys.FS) string { return do(h.files[i]) })
 	}
 	kind := p.pick(8)
 	if h.directory {
-		kind = 6 // compare lists them; wazero's own go by their path again, and may find none
+		kind = 6 // compare lists directories; wazero's own listing reopens the path, which may be gone
 	}
 	switch kind {
 	case 0:
@@ -201,11 +201,11 @@ func (p *play) use(t testing.TB) {
 		buf := []byte(strings.Repeat(string(rune('a'+p.pick(26))), length))
 		each("write", func(f sys.File) string { return fmt.Sprint(f.Write(buf)) })
 	case 4:
-		if !appends { // package os refuses it
+		if !appends { // package os refuses it otherwise
 			each("pwrite", func(f sys.File) string { return fmt.Sprint(f.Pwrite([]byte("words"), size)) })
 		}
 	case 5:
-		if writable { // Linux has another error otherwise
+		if writable { // Linux returns another error otherwise
 			each("truncate", func(f sys.File) string { return f.Truncate(size).Error() })
 		}
 	case 6:
@@ -225,7 +225,7 @@ func readWords(n int, errno sys.Errno) func(buf []byte) string {
 	}
 }
 
-// tree is all that is in a file system.
+// tree writes a description of a whole file system.
 func tree(f sys.FS, path string, to *strings.Builder) {
 	st, errno := f.Lstat(path)
 	fmt.Fprintln(to, path, modeWords(st), errno)

@@ -1,10 +1,10 @@
 package scratch
 
-// EntryCost is what a name counts, whatever is behind it. It is more than the memory for
-// the longest name of an empty file; TestTheCountIsTrue measures that.
+// EntryCost is the cost of a name. It is more than the memory for the longest name of an empty
+// file, as TestCountIsAtLeastTheMemory measures.
 const EntryCost = 512
 
-// take says whether there is room for n more bytes, and uses it.
+// take charges n bytes, and reports whether the size allows it.
 func (f *FS) take(n int64) bool {
 	if n > 0 && n > f.budget-f.used {
 		return false
@@ -15,7 +15,7 @@ func (f *FS) take(n int64) bool {
 
 func (f *FS) give(n int64) { f.used -= n }
 
-// newPage gives a page of zeros that was taken before.
+// newPage returns a page of zeros, whose size was charged.
 func (f *FS) newPage() *page {
 	last := len(f.spare) - 1
 	if last < 0 {
@@ -27,14 +27,14 @@ func (f *FS) newPage() *page {
 	return p
 }
 
-// freePage takes one back.
+// freePage releases a page.
 func (f *FS) freePage(p *page) {
 	f.give(pageSize)
 	f.spare = append(f.spare, p)
 }
 
-// trim forgets the spare pages for which there is no room any more. Whoever writes uses
-// them first, and needs no other.
+// trim drops spare pages that do not fit into the size any more. Writers use spare pages first,
+// so the others are not needed.
 func (f *FS) trim() {
 	room := max(0, f.budget-f.used) / pageSize
 	if int64(len(f.spare)) > room {

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/rootfs"
 )
 
-// Each way of growing is tried until it is refused.
-func TestNoWayOfGrowingPassesTheSize(t *testing.T) {
+// Each way to use memory is tried until it is refused.
+func TestSizeBoundsEveryWayOfGrowing(t *testing.T) {
 	const size = 8*pageSize + 100
 	some := make([]byte, 1000)
 	for _, c := range []struct {
@@ -96,8 +96,8 @@ func TestNoWayOfGrowingPassesTheSize(t *testing.T) {
 	}
 }
 
-// A session's next run may have less.
-func TestAnotherSize(t *testing.T) {
+// The next run of a session may have a smaller size.
+func TestSizeCanBeLowered(t *testing.T) {
 	w := newWorld(t, EntryCost+2*pageSize)
 	f := w.must("f", creates)
 	w.writes(f, strings.Repeat("x", 2*pageSize))
@@ -119,7 +119,7 @@ func TestAnotherSize(t *testing.T) {
 	w.writes(w.must("f", writes), "again")
 }
 
-func TestWithoutASizeNothingFits(t *testing.T) {
+func TestZeroSizeAllowsNothing(t *testing.T) {
 	w := newWorld(t, 0)
 	check(t, "a file", w.opens("x", creates), guestfs.ENOSPC)
 	check(t, "a directory", w.Mkdir("x", 0o700), guestfs.ENOSPC)
@@ -130,7 +130,7 @@ func TestWithoutASizeNothingFits(t *testing.T) {
 	}
 }
 
-func TestAWriteThatDoesNotFitWritesNothing(t *testing.T) {
+func TestWriteThatDoesNotFitWritesNothing(t *testing.T) {
 	w := newWorld(t, EntryCost+2*pageSize)
 	f := w.must("f", creates)
 	w.writes(f, "abc")
@@ -139,15 +139,15 @@ func TestAWriteThatDoesNotFitWritesNothing(t *testing.T) {
 	if text, _ := w.reads("f"); text != "abc" {
 		t.Errorf("%d bytes", len(text))
 	}
-	w.writes(f, strings.Repeat("x", 2*pageSize-3)) // to the last byte
+	w.writes(f, strings.Repeat("x", 2*pageSize-3)) // up to the last byte
 	_, errno = f.Write([]byte("y"))
 	check(t, "one more", errno, guestfs.ENOSPC)
 	_, errno = f.Pwrite(bytes.Repeat([]byte("z"), 2*pageSize), 0)
 	check(t, "what is there", errno, 0)
 }
 
-// Scratch files come and go; a guest that uses one at a time needs room for one.
-func TestWhatIsRemovedIsGivenBack(t *testing.T) {
+// A guest that uses one temporary file at a time needs the size of one.
+func TestRemovedFilesReleaseTheirSize(t *testing.T) {
 	w := newWorld(t, 8*pageSize)
 	for range 200 {
 		f := w.must("f", creates|sys.O_TRUNC)
@@ -174,7 +174,7 @@ func TestWhatIsRemovedIsGivenBack(t *testing.T) {
 	}
 }
 
-func TestAMillionFiles(t *testing.T) {
+func TestMillionFiles(t *testing.T) {
 	w := newWorld(t, plenty)
 	made := 0
 	for i := range 1_000_000 {
@@ -187,7 +187,7 @@ func TestAMillionFiles(t *testing.T) {
 	}
 }
 
-// One bound for both file systems of a guest.
+// Both file systems of a guest share one limit.
 func TestOpenFilesAreSharedWithTheGrants(t *testing.T) {
 	directory := t.TempDir()
 	roots, err := rootfs.Open([]rootfs.Grant{{Host: directory, Guest: "/data", Write: true}})
@@ -216,7 +216,7 @@ func TestOpenFilesAreSharedWithTheGrants(t *testing.T) {
 	if _, errno := tmp.Lstat("new"); errno != sys.ENOENT {
 		t.Errorf("it was made: %v", errno)
 	}
-	// wazero's own handle it must get, or it panics; and it is no way to have more.
+	// wazero needs its own handle, or it panics. The guest cannot use this to get more.
 	top, errno := tmp.OpenFile(".", sys.O_RDONLY, 0)
 	check(t, "the mount", errno, 0)
 	_, errno = tmp.OpenFile(".", sys.O_RDONLY, 0)

@@ -18,13 +18,13 @@ func (f *FS) Rename(from, to string) sys.Errno {
 			return errno
 		}
 		if source.name == "" || target.name == "" {
-			return sys.EINVAL // the directory of all, or dots
+			return sys.EINVAL // the top directory, or dots
 		}
 		if source.node == target.node && source.node != nil {
 			if (source.slash || target.slash) && !source.node.isDirectory() {
 				return sys.ENOTDIR
 			}
-			return 0 // one file under two names: POSIX leaves both
+			return 0 // two names of one file: POSIX keeps both
 		}
 		if errno := f.mayRename(source, target); errno != 0 {
 			return errno
@@ -40,8 +40,8 @@ func (f *FS) Rename(from, to string) sys.Errno {
 	})
 }
 
-// mayRename has the order in which Linux finds something wrong.
-func (f *FS) mayRename(source, target spot) sys.Errno {
+// mayRename checks in the order of Linux.
+func (f *FS) mayRename(source, target location) sys.Errno {
 	switch {
 	case source.node == nil:
 		return sys.ENOENT
@@ -63,7 +63,7 @@ func (f *FS) mayRename(source, target spot) sys.Errno {
 	return 0
 }
 
-// isIn says whether a directory is another one, or lies in it.
+// isIn reports whether directory is other, or is below it.
 func (f *FS) isIn(directory, other *node) bool {
 	for ; directory != other; directory = directory.names.parent {
 		if directory == &f.top {

@@ -9,19 +9,20 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// Limit is how Limits.Exceeded calls the size.
+// Limit is the name of the size limit in calls of Limits.Exceeded.
 const Limit = "scratch"
 
-// Limits are what a guest may do, but for the size: see FS.Allow. The functions may be
-// nil. They are called in the guest's own call.
+// Limits bound a guest, except for the size: see FS.Allow. The functions may be nil. They are
+// called during the guest's call.
 type Limits struct {
-	// Guest is where the guest finds the directory: absolute links below it lead into it.
+	// Guest is the directory's path in the guest. Absolute links to paths below it are
+	// followed.
 	Guest string
-	// Files counts what is open, together with those of other mounts.
+	// Files counts open files, together with those of other mounts.
 	Files *guestfs.OpenFiles
-	// Exceeded is called with Limit each time that the guest wants more than its size.
+	// Exceeded is called with Limit each time that the guest exceeds the size.
 	Exceeded func(limit string)
-	// Now is the guest's clock. Without one it is always the beginning of 1970.
+	// Now is the guest's clock. Without it, all times are the start of 1970.
 	Now wazerosys.Walltime
 }
 
@@ -31,23 +32,23 @@ type FS struct {
 	limits  Limits
 	handles *guestfs.Handles
 
-	// mu guards all below it, and all nodes.
+	// mu guards the fields below and all nodes.
 	mu     sync.Mutex
 	budget int64
 	used   int64
 	inodes uint64
 	top    node
-	// spare are pages that files gave back: a guest that writes the same file again and
-	// again makes no work for the garbage collector.
+	// spare are released pages, so that a guest that rewrites a file repeatedly causes no
+	// work for the garbage collector.
 	spare []*page
 }
 
 var _ sys.FS = (*FS)(nil)
 
-// New gives an empty directory in which there is no room.
+// New returns an empty directory of size 0.
 func New(limits Limits) *FS { return &FS{limits: limits, handles: guestfs.HandlesOf(limits.Files)} }
 
-// Allow says how many bytes the guest may have. If it has more by then, it keeps that.
+// Allow sets the size in bytes. If more is in use, it stays.
 func (f *FS) Allow(size int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -55,15 +56,15 @@ func (f *FS) Allow(size int64) {
 	f.trim()
 }
 
-// Used is how many it has.
+// Used returns the bytes in use.
 func (f *FS) Used() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.used
 }
 
-// do does something with the tree, and tells if there was no room for it: after that,
-// so that callbacks may use the file system.
+// do calls work with the lock held, and then reports an exceeded size, so that callbacks may
+// use the file system.
 func (f *FS) do(work func() sys.Errno) sys.Errno {
 	errno := f.locked(work)
 	if errno == guestfs.ENOSPC && f.limits.Exceeded != nil {
@@ -79,15 +80,14 @@ func (f *FS) locked(work func() sys.Errno) sys.Errno {
 	return work()
 }
 
-// begin makes the directory itself, when somebody first looks: by then its guest has a
-// clock.
+// begin creates the top directory on first use, when the guest has a clock.
 func (f *FS) begin() {
 	if f.top.names == nil {
-		f.beDirectory(&f.top, &f.top, topMode)
+		f.makeDirectory(&f.top, &f.top, topMode)
 	}
 }
 
-// now is the guest's time, in nanoseconds.
+// now returns the guest's time in nanoseconds.
 func (f *FS) now() int64 {
 	if f.limits.Now == nil {
 		return 0

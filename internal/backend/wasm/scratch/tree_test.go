@@ -11,7 +11,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// act is something that a guest does by paths.
+// act is an operation of a guest on paths.
 type act struct {
 	name string
 	do   func(sys.FS) sys.Errno
@@ -63,15 +63,15 @@ func symlink(text, path string) act {
 	return act{"symlink " + text + " " + path, func(f sys.FS) sys.Errno { return f.Symlink(text, path) }}
 }
 
-// garden is what each act of verdicts finds. Nothing in it leads out.
-var garden = []string{
+// fixture has the files for each act of verdicts. No link leads out.
+var fixture = []string{
 	"file", "other", "directory/", "directory/in", "directory/sub/", "empty/", "same = file",
 	"link -> file", "to-directory -> directory", "chain -> to-directory/in", "dangling -> new", "loop -> loop", "directory/up -> in",
 }
 
 const creates, writes = sys.O_RDWR | sys.O_CREAT, sys.O_WRONLY
 
-// verdicts hold on the host's file systems, too: see TestTheHostAgrees.
+// verdicts hold for the host's file systems too: see TestVerdictsMatchTheHost.
 var verdicts = []struct {
 	act
 	want sys.Errno
@@ -196,13 +196,13 @@ var verdicts = []struct {
 
 func TestVerdicts(t *testing.T) {
 	for _, v := range verdicts {
-		w := newWorld(t, plenty).with(garden...)
+		w := newWorld(t, plenty).with(fixture...)
 		check(t, v.name, v.do(w.FS), v.want)
 		w.recount()
 	}
 }
 
-// What the host would see otherwise, or WASI never asks for.
+// Verdicts that differ from the host's, or that WASI never needs.
 func TestOwnVerdicts(t *testing.T) {
 	for _, v := range []struct {
 		act
@@ -228,19 +228,19 @@ func TestOwnVerdicts(t *testing.T) {
 		{opening("../tmp/file", sys.O_RDONLY), sys.EPERM},
 		{mkdir("directory/../../x"), sys.EPERM},
 	} {
-		w := newWorld(t, plenty).with(garden...)
+		w := newWorld(t, plenty).with(fixture...)
 		check(t, v.name, v.do(w.FS), v.want)
 	}
 }
 
-func TestLinksLeadInsideOnly(t *testing.T) {
+func TestLinksCannotLeadOut(t *testing.T) {
 	for text, want := range map[string]sys.Errno{
 		"/tmp/directory/in": 0, "/tmp/link": 0, "/tmp//file": 0, "/tmp/to-directory/in": 0, "../directory/in": 0, "./in": 0, "../directory/../file": 0,
 		"/tmp": 0, "/tmp/": 0, "..": 0, "/tmp/missing": sys.ENOENT,
 		"/etc/passwd": sys.EPERM, "/lib/python311.zip": sys.EPERM, "/tmpfile": sys.EPERM, "/": sys.EPERM, "/tmp/../etc": sys.EPERM,
 		"../../tmp/file": sys.EPERM, "../..": sys.EPERM, "//tmp/file": sys.EPERM,
 	} {
-		w := newWorld(t, plenty).with(garden...)
+		w := newWorld(t, plenty).with(fixture...)
 		check(t, "symlink "+text, w.Symlink(text, "directory/l"), 0)
 		check(t, "follow "+text, w.opens("directory/l", sys.O_RDONLY), want)
 		if got, errno := w.Readlink("directory/l"); got != text || errno != 0 {
@@ -254,19 +254,19 @@ func TestLinksLeadInsideOnly(t *testing.T) {
 	check(t, "without a place", errno, sys.EPERM)
 }
 
-func TestLinksAreFollowedSoFar(t *testing.T) {
+func TestNumberOfFollowedLinksIsBounded(t *testing.T) {
 	w := newWorld(t, plenty).with("0")
 	for i := range 45 {
 		check(t, "symlink", w.Symlink(string(rune('0'+i)), string(rune('1'+i))), 0)
 	}
 	check(t, "forty", w.opens(string(rune('0'+40)), sys.O_RDONLY), 0)
 	check(t, "one more", w.opens(string(rune('0'+41)), sys.O_RDONLY), sys.ELOOP)
-	// Links that double a path with each step come to an end soon.
+	// Links that lengthen a path with each step end soon.
 	check(t, "bomb", w.Symlink(strings.Repeat("bomb/", 800), "bomb"), 0)
 	check(t, "bomb", w.opens("bomb", sys.O_RDONLY), sys.ELOOP)
 }
 
-func TestNoDirectoryIsInItself(t *testing.T) {
+func TestDirectoryCannotBeMovedIntoItself(t *testing.T) {
 	w := newWorld(t, plenty).with("a/", "a/b/", "a/b/c/", "a/b/c/d/", "x/", "back -> a")
 	for _, to := range []string{"a/y", "a/b/y", "a/b/c/d/y", "a/b", "back/b/c/y"} {
 		check(t, "rename a "+to, w.Rename("a", to), sys.EINVAL)
@@ -293,7 +293,7 @@ func TestDirectoriesInDirectories(t *testing.T) {
 	if depth != 2048 {
 		t.Errorf("%d directories", depth)
 	}
-	// By renaming it goes deeper, and stays a tree.
+	// Renaming makes it deeper, and it stays a tree.
 	for range 5 {
 		if errno := w.Mkdir("e", 0o700); errno != 0 {
 			t.Fatal(errno)
@@ -308,7 +308,7 @@ func TestDirectoriesInDirectories(t *testing.T) {
 	check(t, "into the deepest", w.Rename("d", strings.Repeat("d/", 2000)+"x"), sys.EINVAL)
 }
 
-func TestAFileOutlivesItsName(t *testing.T) {
+func TestOpenFileOutlivesItsName(t *testing.T) {
 	w := newWorld(t, 3*pageSize+4*EntryCost).with("other")
 	f := w.must("file", creates)
 	w.writes(f, "words")
@@ -322,7 +322,7 @@ func TestAFileOutlivesItsName(t *testing.T) {
 	if st, errno := f.Stat(); st.Nlink != 0 || st.Size != pageSize+5 || errno != 0 {
 		t.Errorf("%+v, %v", st, errno)
 	}
-	// What it has counts until it is closed.
+	// Its size counts until it is closed.
 	other := w.must("other", writes)
 	_, errno := other.Pwrite([]byte("x"), pageSize)
 	check(t, "write", errno, guestfs.ENOSPC)
@@ -405,7 +405,7 @@ func TestStat(t *testing.T) {
 	}
 }
 
-func TestTimesAreTheGuests(t *testing.T) {
+func TestTimesComeFromTheGuestsClock(t *testing.T) {
 	w := newWorld(t, plenty)
 	type times struct{ accessed, modified, changed int64 }
 	at := func(path string) times {

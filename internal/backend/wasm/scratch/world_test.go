@@ -8,12 +8,12 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm/guestfs"
 )
 
-// world is a directory, with what was reported about it.
+// world is a directory with the reports about it.
 type world struct {
 	*testing.T
 	*FS
 	exceeded []string
-	seconds  int64 // that passed: one with each look
+	seconds  int64 // the clock, which advances by one at each read
 }
 
 func newWorld(t *testing.T, size int64) *world {
@@ -32,7 +32,7 @@ func newWorld(t *testing.T, size int64) *world {
 	return w
 }
 
-// most is a count of open files.
+// most returns a count with this limit of open files.
 func most(files int) *guestfs.OpenFiles {
 	count := guestfs.NewOpenFiles(nil)
 	count.Allow(files)
@@ -41,14 +41,14 @@ func most(files int) *guestfs.OpenFiles {
 
 const plenty = 16 << 20
 
-// with makes directories (that end in a slash), links ("a -> b") and files.
+// with creates directories ("a/"), links ("a -> b") and files.
 func (w *world) with(names ...string) *world {
 	w.Helper()
 	plant(w.T, w.FS, names...)
 	return w
 }
 
-// must opens what has to open.
+// must opens a file, or fails the test.
 func (w *world) must(path string, flag sys.Oflag) sys.File {
 	w.Helper()
 	f, errno := w.OpenFile(path, flag, 0o600)
@@ -58,7 +58,7 @@ func (w *world) must(path string, flag sys.Oflag) sys.File {
 	return f
 }
 
-// opens gives the error of an open, and closes what it opened.
+// opens returns the error of an open, and closes the file.
 func (w *world) opens(path string, flag sys.Oflag) sys.Errno {
 	f, errno := w.OpenFile(path, flag, 0o600)
 	if errno == 0 {
@@ -74,7 +74,7 @@ func (w *world) writes(f sys.File, text string) {
 	}
 }
 
-// reads gives all of a file.
+// reads returns the content of a file.
 func (w *world) reads(path string) (string, sys.Errno) {
 	f, errno := w.OpenFile(path, sys.O_RDONLY, 0)
 	if errno != 0 {
@@ -108,10 +108,10 @@ func check(t *testing.T, what string, got, want sys.Errno) {
 	}
 }
 
-// tried is for what a guest does without looking at the answer.
+// tried ignores the result of an operation.
 func tried(sys.Errno) {}
 
-// recount sees that all is counted, and that the tree is one.
+// recount checks that everything is counted and that the tree is consistent.
 func (w *world) recount() {
 	w.Helper()
 	if used := recount(w.T, w.FS); w.Used() < used || w.Used() > w.budget {
@@ -119,7 +119,7 @@ func (w *world) recount() {
 	}
 }
 
-// closed is recount where no file is open, so that all have names.
+// closed is recount when no file is open, so that every node has a name.
 func (w *world) closed() {
 	w.Helper()
 	if used := recount(w.T, w.FS); w.Used() != used {

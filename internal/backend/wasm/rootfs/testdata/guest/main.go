@@ -1,5 +1,5 @@
-// Guest does what its arguments say, as a WASI program does it, and prints what
-// became of each: words divided by "|", the verb first.
+// Guest is a WASI program that executes its arguments and prints the result of each. An argument
+// is a verb and its parameters, separated by "|".
 package main
 
 import (
@@ -28,7 +28,7 @@ func reason(err error) string {
 	return "! " + strings.TrimSpace(text[strings.LastIndex(text, ":")+1:])
 }
 
-// open keeps its files, so that what is left at the end is the host's to close.
+// open keeps files open, so that the host has to close them.
 var open []*os.File
 
 func do(verb, a, b string) (string, error) {
@@ -92,7 +92,7 @@ func do(verb, a, b string) (string, error) {
 	return "", fmt.Errorf("no verb: %s", verb)
 }
 
-// fill writes pieces of 64 KiB until it may not.
+// fill writes pieces of 64 KiB until a write fails.
 func fill(path, pieces string) (string, error) {
 	f, err := os.Create(path)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	wazerosys "github.com/tetratelabs/wazero/sys"
 )
 
-// with does something with what is at a path.
+// with calls work with the node at a path.
 func (f *FS) with(path string, follow following, work func(*node) sys.Errno) sys.Errno {
 	return f.do(func() sys.Errno {
 		n, errno := f.find(path, follow)
