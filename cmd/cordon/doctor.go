@@ -90,8 +90,7 @@ type doctorOptions struct {
 func (o *doctorOptions) addTo(cmd *cobra.Command) {
 	o.PolicyOptions.AddTo(cmd)
 	o.AddWasmTo(cmd)
-	cmd.Flags().StringVar(&o.tier, "tier", "", "what the exit code is about: `TIER` is process, jail or wasm (process)")
-	cli.Complete(cmd, "tier", cli.Names(doctorTiers))
+	addTier(cmd, &o.tier, "what the exit code is about", doctorTiers, policy.TierProcess)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.prove, "prove", false, "try to break out, for real")
 	cmd.Flags().StringSliceVar(&o.areas, "area", nil, "with --prove, make only the attempts of an `AREA`, such as files or signals (repeatable)")

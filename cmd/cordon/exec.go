@@ -118,7 +118,7 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	o.AddPolicyTo(cmd, commandPolicy)
 	f.StringVar(&o.backend, "jail", "", "what builds the sandbox: `BACKEND` is native or bwrap (native)")
 	cli.Renamed(f, "jail", "backend")
-	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is jail or gvisor, if this build has it")
+	addTier(cmd, &o.tier, "the kind of isolation, if this build has it", tiers.All().For(run.KindCommand), policy.TierJail)
 	f.StringVar(&o.trust, "trust", "", "where the command comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.noTerminal, "no-terminal", false, "give the command pipes even if cordon has a terminal")
 	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
@@ -126,7 +126,6 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.verbose, "verbose", false, "after the run, show what it used, which hosts it reached and which walls stood")
 	cli.Complete(cmd, "egress", cli.Names([]policy.Egress{policy.EgressStrict, policy.EgressPreflight, policy.EgressNone}))
 	cli.Complete(cmd, "jail", cli.Names([]policy.JailBackend{policy.JailNative, policy.JailBwrap}))
-	cli.Complete(cmd, "tier", cli.Names(tiers.All().For(run.KindCommand)))
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/cordon-sandbox/cordon/internal/cli"
@@ -24,6 +25,12 @@ func (o *limitOptions) addTo(f *pflag.FlagSet, guest policy.Guest, defaults poli
 			cli.Renamed(f, limit.Flag(), limit.Alias)
 		}
 	}
+}
+
+// addTier adds the flag that chooses among tiers.
+func addTier(cmd *cobra.Command, value *string, what string, among []policy.Tier, normally policy.Tier) {
+	cmd.Flags().StringVar(value, "tier", "", fmt.Sprintf("%s: `TIER` is %s (%s)", what, cli.OneOf(among), normally))
+	cli.Complete(cmd, "tier", cli.Names(among))
 }
 
 func about(what, normally string) string {

@@ -119,7 +119,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a script that writes too much: `ACTION` is truncate or kill (truncate)")
 	o.PolicyOptions.AddTo(cmd)
 	o.AddWasmTo(cmd)
-	f.StringVar(&o.tier, "tier", "", "the kind of isolation: `TIER` is process or wasm, if this build has it (process)")
+	addTier(cmd, &o.tier, "the kind of isolation, if this build has it", tiers.All().For(run.KindScript), policy.TierProcess)
 	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.restricted, "restricted", false, "apply the language rules to the script, on top of all walls")
 	f.StringVar(&o.saveTo, "save", "", "save the script's memory to `FILE` for --load; needs --tier wasm")
@@ -129,7 +129,6 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many requests of --json-lines run at once (twice the cores)")
 	cli.Renamed(f, "concurrent", "concurrency")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
-	cli.Complete(cmd, "tier", cli.Names(tiers.All().For(run.KindScript)))
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }

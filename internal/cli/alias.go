@@ -45,18 +45,3 @@ func NamesOf(flag *pflag.Flag) []string {
 func VariablesOf(flag *pflag.Flag) []string {
 	return append([]string{EnvName(flag.Name)}, flag.Annotations[oldVariables]...)
 }
-
-// Letters has the only meaning that a letter has, in every command of both programs.
-// Seeds of the project promise t, m, o, v and f.
-var Letters = map[string]string{
-	"c": "code",
-	"f": "file",
-	"F": "follow", // as in tail -F: across rotations
-	"h": "help",
-	"m": "memory",
-	"n": "lines",
-	"o": "output",
-	"q": "quiet",
-	"t": "wall-time",
-	"v": "variable",
-}
