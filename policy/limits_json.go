@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 )
 
 // NumberKey names the limit where its amount is a plain number: the key and its unit, like
@@ -25,7 +25,7 @@ func (l Limit) NumberKey() string {
 // AppendNumber adds an amount to text, as a JSON number in the unit of NumberKey.
 func (l Limit) AppendNumber(text []byte, amount int64) []byte {
 	if l.Kind == KindDuration {
-		return millis.Append(text, time.Duration(amount))
+		return plainjson.AppendMilliseconds(text, time.Duration(amount))
 	}
 	return strconv.AppendInt(text, amount, 10)
 }

@@ -1,9 +1,9 @@
 package run
 
 import (
-	"bytes"
 	"encoding/json"
 
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -59,20 +59,20 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if w.Traffic == nil {
 		w.Traffic = []Traffic{}
 	}
-	return marshalPlainly(w)
+	return plainjson.Marshal(w)
 }
 
 func (r Result) ending() wireEnding {
 	w := wireEnding{
 		Version: Version, ID: r.ID, Status: r.Status, Outcome: r.Outcome, Value: r.ValueOrNull(),
-		Error: orNil(r.Error), ErrorType: orNil(r.ErrorType), Exception: r.Exception,
-		ExitCode: r.ExitCode, Signal: orNil(r.Signal),
+		Error: plainjson.OrNil(r.Error), ErrorType: plainjson.OrNil(r.ErrorType), Exception: r.Exception,
+		ExitCode: r.ExitCode, Signal: plainjson.OrNil(r.Signal),
 		Stdout: r.Stdout, Stderr: r.Stderr, StdoutSize: int64(r.StdoutSize), StderrSize: int64(r.StderrSize),
 		StdoutTruncated: r.StdoutTruncated, StderrTruncated: r.StderrTruncated,
 		Variables: make(map[string]json.RawMessage, len(r.Variables)),
 	}
 	for name, value := range r.Variables {
-		w.Variables[name] = orNull(value)
+		w.Variables[name] = plainjson.OrNull(value)
 	}
 	return w
 }
@@ -86,10 +86,10 @@ type wireEnforcement struct {
 }
 
 // MarshalJSON writes every key every time, as for a Result.
-func (e Enforcement) MarshalJSON() ([]byte, error) { return marshalPlainly(e.wire()) }
+func (e Enforcement) MarshalJSON() ([]byte, error) { return plainjson.Marshal(e.wire()) }
 
 func (e Enforcement) wire() wireEnforcement {
-	w := wireEnforcement{Tier: e.Tier, Jail: orNil(e.Jail), Walls: e.Walls, ViolationsObserved: e.ViolationsObserved}
+	w := wireEnforcement{Tier: e.Tier, Jail: plainjson.OrNil(e.Jail), Walls: e.Walls, ViolationsObserved: e.ViolationsObserved}
 	if w.Walls == nil {
 		w.Walls = map[policy.Wall]policy.WallStatus{}
 	}
@@ -98,39 +98,11 @@ func (e Enforcement) wire() wireEnforcement {
 
 // MarshalJSON writes the sizes as numbers.
 func (t Traffic) MarshalJSON() ([]byte, error) {
-	return marshalPlainly(struct {
+	return plainjson.Marshal(struct {
 		Host        string `json:"host"`
 		Port        int    `json:"port"`
 		Connections int    `json:"connections"`
 		Sent        int64  `json:"sent_bytes"`
 		Received    int64  `json:"received_bytes"`
 	}{t.Host, t.Port, t.Connections, int64(t.Sent), int64(t.Received)})
-}
-
-// marshalPlainly leaves <, > and & as they are. Whoever encodes the Result
-// chooses: escaping here would take the choice away.
-func marshalPlainly(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-// orNull turns "no value" into JSON: an empty RawMessage that is not nil would
-// make the whole Result impossible to encode.
-func orNull(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("null")
-	}
-	return raw
-}
-
-func orNil[T ~string](s T) *T {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -155,7 +156,7 @@ func (r Result) OK() bool { return r.Outcome == Succeeded }
 func (r Result) Decode(v any) error { return json.Unmarshal(r.ValueOrNull(), v) }
 
 // ValueOrNull returns the guest's value as JSON, null if it set none.
-func (r Result) ValueOrNull() json.RawMessage { return orNull(r.Value) }
+func (r Result) ValueOrNull() json.RawMessage { return plainjson.OrNull(r.Value) }
 
 // ValueSize returns the size of the value and the variables as JSON, with their names.
 func (r Result) ValueSize() policy.Bytes {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
 	"github.com/cordon-sandbox/cordon/internal/cli"
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -114,6 +114,6 @@ func showStats(out *tap, stats audit.Stats) error {
 	return table.Flush()
 }
 
-func rounded(d millis.Duration) time.Duration {
+func rounded(d plainjson.Milliseconds) time.Duration {
 	return time.Duration(d).Round(10 * time.Microsecond)
 }

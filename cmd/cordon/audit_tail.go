@@ -12,7 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/audit"
 	"github.com/cordon-sandbox/cordon/internal/cli"
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/internal/text"
 )
 
@@ -92,7 +92,7 @@ func auditLine(r audit.Record) string {
 		words = append(words, string(r.Tier))
 	}
 	if r.Usage != nil {
-		words = append(words, rounded(millis.Duration(r.Usage.WallTime)).String())
+		words = append(words, rounded(plainjson.Milliseconds(r.Usage.WallTime)).String())
 	}
 	if blocked := blockedIn(r); blocked > 0 {
 		words = append(words, fmt.Sprintf("blocked %d", blocked))

@@ -209,7 +209,7 @@ var layers = [][]string{
 	{"internal/admission", "internal/hints", "internal/jsonform", "internal/observe", "internal/openhooks"},
 	{"run"},
 	{"policy"},
-	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/millis", "internal/newfile", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},
+	{"bench/proc", "internal/arch", "internal/elf", "internal/hostpath", "internal/language", "internal/newfile", "internal/plainjson", "internal/pythonwasm", "internal/script", "internal/tuning", "internal/text", "internal/wasmbin"},
 }
 
 func layerOf(name string) int {
@@ -256,8 +256,8 @@ func TestPackagesImportLowerLayers(t *testing.T) {
 // almost nothing. policy needs idna, because only in ASCII does a host name have one
 // spelling.
 var leaves = map[string][]string{
-	"policy":     {"internal/millis", "internal/text", "golang.org/x/net/idna"},
-	"run":        {"internal/text", "policy"},
+	"policy":     {"internal/plainjson", "internal/text", "golang.org/x/net/idna"},
+	"run":        {"internal/plainjson", "internal/text", "policy"},
 	"bench/proc": nil,
 }
 

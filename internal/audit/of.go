@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/internal/millis"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -37,9 +37,9 @@ func RecordOf(r observe.Run) Record {
 	return bounded(rec)
 }
 
-func span(from, to time.Time) millis.Duration {
+func span(from, to time.Time) plainjson.Milliseconds {
 	if from.IsZero() || to.IsZero() {
 		return 0
 	}
-	return millis.Duration(max(to.Sub(from), 0).Round(time.Microsecond))
+	return plainjson.Milliseconds(max(to.Sub(from), 0).Round(time.Microsecond))
 }

@@ -1,12 +1,10 @@
 package audit
 
 import (
-	"bytes"
-	"encoding/json"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/internal/millis"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -51,8 +49,8 @@ type Record struct {
 	Violations []Violation `json:"violations,omitempty"`
 	Omitted    int         `json:"violations_omitted,omitempty"`
 	// Queued is how long the request waited, Ran how long the run took.
-	Queued millis.Duration `json:"queued_ms,omitempty"`
-	Ran    millis.Duration `json:"ran_ms,omitempty"`
+	Queued plainjson.Milliseconds `json:"queued_ms,omitempty"`
+	Ran    plainjson.Milliseconds `json:"ran_ms,omitempty"`
 
 	Hash string `json:"hash"`
 }
@@ -115,11 +113,9 @@ func encode(r Record) ([]byte, error) {
 		r.Time = time.Now()
 	}
 	r.Time = r.Time.UTC()
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(body{Record: r}); err != nil {
+	text, err := plainjson.Marshal(body{Record: r})
+	if err != nil {
 		return nil, run.Errorf(run.Internal, "audit: cannot encode a record: %w", err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return text, nil
 }

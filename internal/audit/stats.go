@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 )
 
 // Stats counts runs, in memory that does not grow with their number.
@@ -33,13 +33,13 @@ type group struct {
 
 // Group is one line of the statistics.
 type Group struct {
-	By     string          `json:"by"` // tier, outcome, error_class, caller, or all
-	Name   string          `json:"name"`
-	Count  uint64          `json:"count"`
-	Failed uint64          `json:"failed"`           // ran and did not succeed
-	NotRun uint64          `json:"not_run"`          // did not run
-	P50    millis.Duration `json:"wall_time_p50_ms"` // of those that ran, within 2 %
-	P99    millis.Duration `json:"wall_time_p99_ms"`
+	By     string                 `json:"by"` // tier, outcome, error_class, caller, or all
+	Name   string                 `json:"name"`
+	Count  uint64                 `json:"count"`
+	Failed uint64                 `json:"failed"`           // ran and did not succeed
+	NotRun uint64                 `json:"not_run"`          // did not run
+	P50    plainjson.Milliseconds `json:"wall_time_p50_ms"` // of those that ran, within 2 %
+	P99    plainjson.Milliseconds `json:"wall_time_p99_ms"`
 }
 
 // Add counts one record. Notes are not runs.
@@ -107,7 +107,7 @@ func (s *Stats) Groups() []Group {
 		g := s.groups[k]
 		all = append(all, Group{
 			By: k.by, Name: k.name, Count: g.runs + g.notRun, Failed: g.failed, NotRun: g.notRun,
-			P50: millis.Duration(g.wall.quantile(0.50)), P99: millis.Duration(g.wall.quantile(0.99)),
+			P50: plainjson.Milliseconds(g.wall.quantile(0.50)), P99: plainjson.Milliseconds(g.wall.quantile(0.99)),
 		})
 	}
 	slices.SortFunc(all, func(a, b Group) int {

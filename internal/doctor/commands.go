@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/jail"
 	"github.com/cordon-sandbox/cordon/internal/cgroup"
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -25,7 +25,7 @@ type Commands struct {
 	// Remedy strengthens a wall that is weaker here than elsewhere.
 	Remedy string `json:"remedy,omitempty"`
 	// First is the duration of the first command.
-	First millis.Duration `json:"first_ms"`
+	First plainjson.Milliseconds `json:"first_ms"`
 }
 
 // examineCommands runs one command.
@@ -34,7 +34,7 @@ func examineCommands(ctx context.Context, p policy.Policy) Commands {
 	if err := runCommand(ctx, p); err != nil {
 		return Commands{Verdict: "commands do not run here: " + err.Error(), Class: run.ClassOf(err)}
 	}
-	c := Commands{OK: true, First: millis.Duration(time.Since(began)), Verdict: "commands run here"}
+	c := Commands{OK: true, First: plainjson.Milliseconds(time.Since(began)), Verdict: "commands run here"}
 	f := cgroup.Probe()
 	if runtime.GOOS == "linux" && !f.Usable() {
 		c.Verdict, c.Remedy = "commands run here; their "+jail.WatchedMemory, f.Remedy

@@ -21,7 +21,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/landlock"
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -73,12 +73,12 @@ type Interpreter struct {
 // Latency is the measured cost of runs on this host.
 type Latency struct {
 	// Start is the time from starting the backend to the end of the first run.
-	Start millis.Duration `json:"start_ms"`
-	Runs  int             `json:"runs"`
+	Start plainjson.Milliseconds `json:"start_ms"`
+	Runs  int                    `json:"runs"`
 	// P50 and Max are of runs in workers that were forked ahead. Other systems than Linux
 	// have none: each run starts an interpreter.
-	P50 millis.Duration `json:"p50_ms"`
-	Max millis.Duration `json:"max_ms"`
+	P50 plainjson.Milliseconds `json:"p50_ms"`
+	Max plainjson.Milliseconds `json:"max_ms"`
 }
 
 // State of a wall.
@@ -232,14 +232,14 @@ func (r *Report) measure(ctx context.Context, b *process.Backend, p policy.Polic
 			return err
 		}
 		if r.Latency == nil {
-			r.Latency = &Latency{Start: millis.Duration(time.Since(began))}
+			r.Latency = &Latency{Start: plainjson.Milliseconds(time.Since(began))}
 			r.Interpreter.Version = version
 		}
 		times = append(times, took)
 	}
 	slices.Sort(times)
 	r.Latency.Runs = len(times)
-	r.Latency.P50, r.Latency.Max = millis.Duration(times[len(times)/2]), millis.Duration(times[len(times)-1])
+	r.Latency.P50, r.Latency.Max = plainjson.Milliseconds(times[len(times)/2]), plainjson.Milliseconds(times[len(times)-1])
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/confine"
 	"github.com/cordon-sandbox/cordon/internal/hostfeature"
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -112,8 +112,8 @@ func TestFormat(t *testing.T) {
 		User:        User{UID: 0, GuestUID: 65534},
 		Interpreter: &Interpreter{Found: "/home/a/.pyenv/shims/python3", Path: "/home/a/.pyenv/versions/3.12.1/bin/python3.12", Version: "3.12.1", Shim: true},
 		Latency: &Latency{
-			Start: millis.Duration(31 * time.Millisecond), Runs: 20,
-			P50: millis.Duration(312345 * time.Nanosecond), Max: millis.Duration(2 * time.Millisecond),
+			Start: plainjson.Milliseconds(31 * time.Millisecond), Runs: 20,
+			P50: plainjson.Milliseconds(312345 * time.Nanosecond), Max: plainjson.Milliseconds(2 * time.Millisecond),
 		},
 		Walls: []Wall{
 			{Name: "uid", State: Enforced, Required: true, Detail: "uid 65534"},
@@ -123,9 +123,9 @@ func TestFormat(t *testing.T) {
 			{Name: "cgroup", State: Missing, Required: true, Reason: "not delegated", Remedy: "delegate one"},
 			{Name: "environment"},
 		},
-		Commands: Commands{OK: true, Verdict: "commands run here", Remedy: "mount pids", First: millis.Duration(5 * time.Millisecond)},
+		Commands: Commands{OK: true, Verdict: "commands run here", Remedy: "mount pids", First: plainjson.Milliseconds(5 * time.Millisecond)},
 		Modules: Modules{
-			OK: true, Verdict: "modules run here, compiled", Engine: "compiled", Cache: "/home/a/.cache/cordon/wasm", First: millis.Duration(4 * time.Millisecond),
+			OK: true, Verdict: "modules run here, compiled", Engine: "compiled", Cache: "/home/a/.cache/cordon/wasm", First: plainjson.Milliseconds(4 * time.Millisecond),
 			Python: Bundle{OK: true, Path: "/opt/cordon/python-wasm.zip", Version: "3.11.2-6+deb12u8", Patches: 31},
 		},
 	}

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
@@ -134,6 +134,6 @@ func (l *Latency) String() string {
 		rounded(l.P50), where, l.Runs, rounded(l.Max), rounded(l.Start))
 }
 
-func rounded(d millis.Duration) time.Duration {
+func rounded(d plainjson.Milliseconds) time.Duration {
 	return time.Duration(d).Round(10 * time.Microsecond)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/internal/pythonwasm"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -28,7 +28,7 @@ type Modules struct {
 	Cache   string `json:"cache,omitempty"`
 	NoCache string `json:"no_cache,omitempty"`
 	// First is the duration of the first module, including its compilation.
-	First millis.Duration `json:"first_ms"`
+	First plainjson.Milliseconds `json:"first_ms"`
 	// Python is the CPython that scripts would run on.
 	Python Bundle `json:"python"`
 }
@@ -48,8 +48,8 @@ type Bundle struct {
 	Class   run.Class `json:"class,omitempty"`
 	// Start is the time from starting the backend to the end of the first script, and
 	// Next the duration of a second one.
-	Start millis.Duration `json:"start_ms,omitempty"`
-	Next  millis.Duration `json:"next_ms,omitempty"`
+	Start plainjson.Milliseconds `json:"start_ms,omitempty"`
+	Next  plainjson.Milliseconds `json:"next_ms,omitempty"`
 }
 
 // answer is a module with one function: _start, which writes "42\n" to standard output.
@@ -77,7 +77,7 @@ func examineModules(ctx context.Context, p policy.Policy, script bool) Modules {
 	}
 	began := time.Now()
 	err = tryModule(ctx, b, p)
-	m.First = millis.Duration(time.Since(began))
+	m.First = plainjson.Milliseconds(time.Since(began))
 	if err == nil && script && m.Python.OK {
 		m.Python.try(ctx, b, p)
 	}
@@ -136,7 +136,7 @@ func lookForPython(p policy.Policy) Bundle {
 // try runs two scripts.
 func (b *Bundle) try(ctx context.Context, on *wasm.Backend, p policy.Policy) {
 	b.Tried = true
-	for _, took := range []*millis.Duration{&b.Start, &b.Next} {
+	for _, took := range []*plainjson.Milliseconds{&b.Start, &b.Next} {
 		began := time.Now()
 		result, err := tryRequest(ctx, on, p, run.Request{Script: run.Script{Source: probeScript, Context: map[string]any{"a": 41}}})
 		if err == nil {
@@ -146,7 +146,7 @@ func (b *Bundle) try(ctx context.Context, on *wasm.Backend, p policy.Policy) {
 			b.OK, b.Problem, b.Class = false, err.Error(), run.ClassOf(err)
 			return
 		}
-		*took = millis.Duration(time.Since(began))
+		*took = plainjson.Milliseconds(time.Since(began))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -67,7 +67,7 @@ func TestBundle(t *testing.T) {
 }
 
 func TestBundleWords(t *testing.T) {
-	b := Bundle{OK: true, Tried: true, Path: "/p.zip", Version: "3.11.2-6", Patches: 3, Start: millis.Duration(2 * time.Second), Next: millis.Duration(time.Millisecond)}
+	b := Bundle{OK: true, Tried: true, Path: "/p.zip", Version: "3.11.2-6", Patches: 3, Start: plainjson.Milliseconds(2 * time.Second), Next: plainjson.Milliseconds(time.Millisecond)}
 	if got, want := b.String(), "scripts with --tier wasm run here on CPython 3.11.2 (Debian's 3.11.2-6, 3 patches) at /p.zip (the first took 2s, the next 1ms)"; got != want {
 		t.Errorf("%s; want %s", got, want)
 	}

@@ -2,13 +2,12 @@ package httpapi
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -22,13 +21,11 @@ const (
 // encode leaves <, > and & as they are, which Results have in plenty. No browser takes
 // an answer for a page: its type is JSON, and nosniff.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := plainjson.Marshal(v)
+	if err != nil {
 		return nil, run.Wrap(run.Internal, err)
 	}
-	return b.Bytes(), nil
+	return append(text, '\n'), nil
 }
 
 // write answers with JSON.

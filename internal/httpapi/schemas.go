@@ -9,28 +9,28 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cordon-sandbox/cordon/internal/millis"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
 // forms are the schemas of types that JSON shows otherwise than Go would.
 var forms = map[reflect.Type]huma.Schema{
-	reflect.TypeFor[time.Duration]():         {Type: huma.TypeNumber}, // the key has its unit
-	reflect.TypeFor[millis.Duration]():       {Type: huma.TypeNumber},
-	reflect.TypeFor[policy.Bytes]():          {Type: huma.TypeInteger, Format: "int64"},
-	reflect.TypeFor[policy.Count]():          {Type: huma.TypeInteger, Format: "int64"},
-	reflect.TypeFor[policy.WallState]():      oneOf([]policy.WallState{policy.Enforced, policy.Missing}),
-	reflect.TypeFor[policy.Tier]():           oneOf(policy.Tiers()),
-	reflect.TypeFor[policy.Trust]():          oneOf(policy.Trusts()),
-	reflect.TypeFor[policy.OutputAction]():   oneOf([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}),
-	reflect.TypeFor[policy.LanguagePreset](): oneOf(policy.LanguagePresets()),
-	reflect.TypeFor[policy.JailBackend]():    oneOf([]policy.JailBackend{policy.JailNative, policy.JailBwrap}),
-	reflect.TypeFor[policy.Wall]():           oneOf(slices.Concat(policy.Walls(), policy.OtherWalls())),
-	reflect.TypeFor[run.Status]():            oneOf([]run.Status{run.StatusOK, run.StatusError}),
-	reflect.TypeFor[run.Outcome]():           oneOf(run.Outcomes()),
-	reflect.TypeFor[run.ErrorType]():         oneOf(errorTypes()),
-	reflect.TypeFor[run.Class]():             oneOf(run.Classes()),
+	reflect.TypeFor[time.Duration]():          {Type: huma.TypeNumber}, // the key has its unit
+	reflect.TypeFor[plainjson.Milliseconds](): {Type: huma.TypeNumber},
+	reflect.TypeFor[policy.Bytes]():           {Type: huma.TypeInteger, Format: "int64"},
+	reflect.TypeFor[policy.Count]():           {Type: huma.TypeInteger, Format: "int64"},
+	reflect.TypeFor[policy.WallState]():       oneOf([]policy.WallState{policy.Enforced, policy.Missing}),
+	reflect.TypeFor[policy.Tier]():            oneOf(policy.Tiers()),
+	reflect.TypeFor[policy.Trust]():           oneOf(policy.Trusts()),
+	reflect.TypeFor[policy.OutputAction]():    oneOf([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}),
+	reflect.TypeFor[policy.LanguagePreset]():  oneOf(policy.LanguagePresets()),
+	reflect.TypeFor[policy.JailBackend]():     oneOf([]policy.JailBackend{policy.JailNative, policy.JailBwrap}),
+	reflect.TypeFor[policy.Wall]():            oneOf(slices.Concat(policy.Walls(), policy.OtherWalls())),
+	reflect.TypeFor[run.Status]():             oneOf([]run.Status{run.StatusOK, run.StatusError}),
+	reflect.TypeFor[run.Outcome]():            oneOf(run.Outcomes()),
+	reflect.TypeFor[run.ErrorType]():          oneOf(errorTypes()),
+	reflect.TypeFor[run.Class]():              oneOf(run.Classes()),
 }
 
 // amounts are the schemas of limits that are text with a unit.

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
-	"github.com/cordon-sandbox/cordon/internal/millis"
 	"github.com/cordon-sandbox/cordon/internal/observe"
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -25,7 +25,7 @@ type Started struct {
 
 // Progress is an event that comes every second.
 type Progress struct {
-	Elapsed millis.Duration `json:"elapsed_ms"`
+	Elapsed plainjson.Milliseconds `json:"elapsed_ms"`
 }
 
 // The names of events.
@@ -113,7 +113,7 @@ func (s *stream) begin(id string) {
 			case <-over:
 				return
 			case now := <-ticker.C:
-				s.send(eventProgress, Progress{millis.Duration(now.Sub(began).Round(time.Millisecond))})
+				s.send(eventProgress, Progress{plainjson.Milliseconds(now.Sub(began).Round(time.Millisecond))})
 			}
 		}
 	})

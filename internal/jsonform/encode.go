@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 	"github.com/cordon-sandbox/cordon/internal/text"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -38,7 +39,7 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 		Exception *run.Exception `json:"exception"`
 		ExitCode  *int           `json:"exit_code"`
 		Signal    *string        `json:"signal"`
-	}{orNil(r.Error), orNil(r.ErrorType), r.Exception, r.ExitCode, orNil(r.Signal)})
+	}{plainjson.OrNil(r.Error), plainjson.OrNil(r.ErrorType), r.Exception, r.ExitCode, plainjson.OrNil(r.Signal)})
 	e.text(`,"stdout":`)
 	e.quoted(r.Stdout)
 	e.text(`,"stderr":`)
@@ -57,7 +58,7 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 		}
 		e.quoted(name)
 		e.text(":")
-		e.value(orNull(r.Variables[name]))
+		e.value(plainjson.OrNull(r.Variables[name]))
 	}
 	e.text("},")
 	if !brief {
@@ -85,7 +86,7 @@ func encode(w io.Writer, r run.Result, brief bool) error {
 // Document gives v, which JSON shows as an object, with the version of cordon's documents
 // as its first key. A Result has it already.
 func Document(v any) (json.RawMessage, error) {
-	text, err := marshalPlainly(v)
+	text, err := plainjson.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func (e *encoder) text(s string) { e.bytes([]byte(s)) }
 
 // fields writes an object without its braces.
 func (e *encoder) fields(v any) {
-	text, err := marshalPlainly(v)
+	text, err := plainjson.Marshal(v)
 	if err != nil {
 		e.fail(err)
 		return
@@ -157,7 +158,7 @@ func (e *encoder) quoted(s string) {
 	e.text(`"`)
 	for len(s) > 0 && e.err == nil {
 		piece := text.Cut(s, pieceSize)
-		quoted, err := marshalPlainly(piece)
+		quoted, err := plainjson.Marshal(piece)
 		if err != nil {
 			e.fail(err)
 			return
@@ -172,29 +173,4 @@ func (e *encoder) fail(err error) {
 	if e.err == nil {
 		e.err = err
 	}
-}
-
-// marshalPlainly leaves <, > and & as they are.
-func marshalPlainly(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-func orNull(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("null")
-	}
-	return raw
-}
-
-func orNil[T ~string](s T) *T {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/cordon-sandbox/cordon/internal/plainjson"
 )
 
 // rivals are what only the other way to reach a server has: a command and a URL in one
@@ -212,11 +214,9 @@ func jsonText(value any, indent, unit string) string {
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	text, err := plainjson.Marshal(value)
+	if err != nil {
 		return "null" // strings and booleans can always be written
 	}
-	return strings.TrimSpace(b.String())
+	return string(text)
 }
