@@ -76,6 +76,7 @@ A refused command exits with 126, as in a shell: it may not be executed.`,
 type execOptions struct {
 	cli.PolicyOptions
 	limitOptions
+	shownOptions
 
 	command     []string
 	workspace   string
@@ -91,9 +92,7 @@ type execOptions struct {
 	onOutputLimit string
 	tier, trust   string
 
-	noTerminal     bool
-	json           bool
-	quiet, verbose bool
+	noTerminal bool
 }
 
 // commandPolicy is the preset for commands when no policy is named.
@@ -121,9 +120,7 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	addTier(cmd, &o.tier, "the kind of isolation, if this build has it", tiers.All().For(run.KindCommand), policy.TierJail)
 	f.StringVar(&o.trust, "trust", "", "where the command comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.noTerminal, "no-terminal", false, "give the command pipes even if cordon has a terminal")
-	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
-	f.BoolVar(&o.verbose, "verbose", false, "after the run, show what it used, which hosts it reached and which walls stood")
+	o.shownOptions.addTo(f)
 	cli.Complete(cmd, "egress", cli.Names([]policy.Egress{policy.EgressStrict, policy.EgressPreflight, policy.EgressNone}))
 	cli.Complete(cmd, "jail", cli.Names([]policy.JailBackend{policy.JailNative, policy.JailBwrap}))
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
@@ -153,7 +150,8 @@ func runExec(ctx context.Context, opts execOptions) error {
 	if cli.FromStdin(opts.Policy) {
 		window = view{}
 	}
-	return runSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierJail}, req, window, presentation{
+	err = runSingle(ctx, cordon.Options{Policy: p, Tier: policy.TierJail}, req, window, presentation{
 		command: true, hidden: hidden, json: opts.json, quiet: opts.quiet, verbose: opts.verbose, color: colored(os.Stderr), width: cli.Width(os.Stderr),
 	})
+	return explainOneWord(err, opts.command)
 }

@@ -18,14 +18,12 @@ import (
 // environment.
 func (o *execOptions) resolve(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	switch {
-	case changed("dangerous-workspace") && *o.dangerous && o.workspace == "" && !o.readOnly:
+	if changed("dangerous-workspace") && *o.dangerous && o.workspace == "" && !o.readOnly {
 		// Only a flag means this one command: a variable or a policy is for all.
 		return run.Errorf(run.Invalid, "--dangerous-workspace needs --workspace: name the directory")
-	case o.quiet && o.verbose && changed("quiet") == changed("verbose"):
-		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
-	case o.quiet && o.verbose:
-		o.quiet, o.verbose = changed("quiet"), changed("verbose")
+	}
+	if err := o.resolveShown(changed); err != nil {
+		return err
 	}
 	if _, err := policy.ParseEgress(o.egress); err != nil {
 		return run.Wrap(run.Invalid, err)
@@ -119,6 +117,14 @@ func explainHidden(err, hidden error) error {
 		return err
 	}
 	return run.Errorf(run.NotFound, "%w\nthe current directory is hidden from commands unless --workspace names it: %w", err, hidden)
+}
+
+// explainOneWord adds a likely cause to "not found": the whole command line is one word.
+func explainOneWord(err error, command []string) error {
+	if run.ClassOf(err) != run.NotFound || len(command) != 1 || !strings.Contains(command[0], " ") {
+		return err
+	}
+	return run.Errorf(run.NotFound, "%w\nif these are a program and its arguments, write them as separate words: cordon exec -- %s", err, command[0])
 }
 
 // addPaths adds the grants of --read and --write.

@@ -33,6 +33,28 @@ func addTier(cmd *cobra.Command, value *string, what string, among []policy.Tier
 	cli.Complete(cmd, "tier", cli.Names(among))
 }
 
+// shownOptions say what is printed about a run.
+type shownOptions struct{ json, quiet, verbose bool }
+
+func (o *shownOptions) addTo(f *pflag.FlagSet) {
+	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
+	f.BoolVar(&o.verbose, "verbose", false, "after the run, show what it used, which hosts it reached and which walls stood")
+}
+
+// resolveShown lets a flag win over the environment, and refuses two that contradict each
+// other.
+func (o *shownOptions) resolveShown(changed func(string) bool) error {
+	switch {
+	case !o.quiet || !o.verbose:
+	case changed("quiet") == changed("verbose"):
+		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
+	default:
+		o.quiet, o.verbose = changed("quiet"), changed("verbose")
+	}
+	return nil
+}
+
 func about(what, normally string) string {
 	return fmt.Sprintf("%s (%s unless the policy says otherwise)", what, normally)
 }

@@ -16,7 +16,7 @@ import (
 func (o *runOptions) resolve(cmd *cobra.Command, args []string) error {
 	changed := cmd.Flags().Changed
 	if o.jsonLines {
-		for _, flag := range []string{"code", "file", "context", "context-file", "stdin", "variable", "json", "quiet", "save", "load"} {
+		for _, flag := range []string{"code", "file", "context", "context-file", "stdin", "variable", "json", "quiet", "verbose", "save", "load"} {
 			if changed(flag) {
 				return run.Errorf(run.Invalid, "--%s and --json-lines exclude each other: each line is a request of its own", flag)
 			}
@@ -30,6 +30,9 @@ func (o *runOptions) resolve(cmd *cobra.Command, args []string) error {
 		return run.Errorf(run.Invalid, "--concurrent is for --json-lines")
 	}
 	if err := o.resolveSource(cmd, args, "run"); err != nil {
+		return err
+	}
+	if err := o.resolveShown(changed); err != nil {
 		return err
 	}
 	switch {

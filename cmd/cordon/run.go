@@ -89,6 +89,7 @@ type runOptions struct {
 	cli.PolicyOptions
 	sourceOptions
 	limitOptions
+	shownOptions
 
 	context     string
 	contextFile string
@@ -100,9 +101,8 @@ type runOptions struct {
 	restricted       bool
 	saveTo, loadFrom string
 
-	json, jsonLines bool
-	concurrent      int
-	quiet           bool
+	jsonLines  bool
+	concurrent int
 }
 
 func (o *runOptions) addTo(cmd *cobra.Command) {
@@ -124,11 +124,10 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.restricted, "restricted", false, "apply the language rules to the script, on top of all walls")
 	f.StringVar(&o.saveTo, "save", "", "save the script's memory to `FILE` for --load; needs --tier wasm")
 	f.StringVar(&o.loadFrom, "load", "", "start with the memory saved in `FILE`; needs --tier wasm")
-	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
+	o.shownOptions.addTo(f)
 	f.BoolVar(&o.jsonLines, "json-lines", false, "read requests from standard input, one JSON object a line; print each Result as soon as it is ready")
 	f.Var(cli.Counted(&o.concurrent), "concurrent", "how many requests of --json-lines run at once (twice the cores)")
 	cli.Renamed(f, "concurrent", "concurrency")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
@@ -148,7 +147,7 @@ func runRun(ctx context.Context, opts runOptions) error {
 	}
 	how := presentation{
 		name: cmp.Or(req.Script.Name, "<script>"), variables: opts.variables, json: opts.json,
-		quiet: opts.quiet, color: colored(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr),
+		quiet: opts.quiet, verbose: opts.verbose, color: colored(os.Stderr), person: isTerminal(os.Stderr), width: cli.Width(os.Stderr),
 	}
 	options := cordon.Options{Policy: p, Tier: opts.first(), Language: opts.language(p)}
 	if opts.saveTo != "" || opts.loadFrom != "" {

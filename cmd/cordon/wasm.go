@@ -76,6 +76,7 @@ whole Result and nothing else.
 type wasmOptions struct {
 	cli.PolicyOptions
 	limitOptions
+	shownOptions
 
 	module, call, input string
 	args                []string
@@ -84,8 +85,6 @@ type wasmOptions struct {
 	deterministic       bool
 	onOutputLimit       string
 	trust               string
-	json                bool
-	quiet, verbose      bool
 }
 
 func (o *wasmOptions) addTo(cmd *cobra.Command) {
@@ -101,9 +100,7 @@ func (o *wasmOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a module that writes too much: `ACTION` is truncate or kill (truncate)")
 	o.AddPolicyTo(cmd, "default")
 	f.StringVar(&o.trust, "trust", "", "where the module comes from: `ORIGIN` is platform or user (user)")
-	f.BoolVar(&o.json, "json", false, "print the Result as JSON, and nothing else, on standard output")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing after a failure: the exit code says it")
-	f.BoolVar(&o.verbose, "verbose", false, "after the run, show what it used and which walls stood")
+	o.shownOptions.addTo(f)
 	cli.Complete(cmd, "trust", cli.Names(policy.Trusts()))
 	cli.Complete(cmd, "on-output-limit", cli.Names([]policy.OutputAction{policy.OutputTruncate, policy.OutputKill}))
 }
@@ -115,10 +112,9 @@ func (o *wasmOptions) resolve(cmd *cobra.Command) error {
 		return run.Errorf(run.Invalid, "--input needs --call: a program reads its standard input")
 	case o.call != "" && len(o.args) > 0:
 		return run.Errorf(run.Invalid, "--call and the argument %q exclude each other: a function takes --input", o.args[0])
-	case o.quiet && o.verbose && changed("quiet") == changed("verbose"):
-		return run.Errorf(run.Invalid, "--quiet and --verbose exclude each other")
-	case o.quiet && o.verbose:
-		o.quiet, o.verbose = changed("quiet"), changed("verbose")
+	}
+	if err := o.resolveShown(changed); err != nil {
+		return err
 	}
 	return cli.OneClaim(cli.Claim{Name: "the module", Wanted: o.module == cli.Stdin}, cli.Claim{Name: "--input", Wanted: cli.FromStdin(o.input)}, o.PolicyOptions.Claim())
 }
