@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon"
+	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -74,17 +75,76 @@ func TestConcurrentBoundsEveryKind(t *testing.T) {
 	}
 }
 
-// closedByWrite closes a channel when a guest writes.
-type closedByWrite chan struct{}
+// Calls that no worker of their hook could serve wait in the queue, which is bounded, and
+// leave their turns to others.
+func TestHookCallsWaitInQueue(t *testing.T) {
+	r := newRunner(t, cordon.Options{Concurrent: 2, Queue: 1})
+	h := openHook(t, r, run.HookSpec{Script: "while game_state:\n    pass\nresult['output'] = 1", Workers: 1, Limits: policy.Limits{WallTime: policy.DefaultMaxima().WallTime, CPUTime: policy.DefaultMaxima().CPUTime}})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	begun, ended := make(chan struct{}), make(chan error, 3)
+	call := func(ctx context.Context) {
+		_, err := h.Call(ctx, 1, nil)
+		ended <- err
+	}
+	go call(admission.WithCaller(ctx, &admission.Caller{Begins: func() { close(begun) }}))
+	<-begun
+	go call(ctx)
+	go call(ctx)
+	if err := <-ended; !errors.Is(err, run.ErrBusy) {
+		t.Errorf("one of the two that do not run: %v", err)
+	}
+	if res, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "result = 1"}}); err != nil || !res.OK() {
+		t.Errorf("a script beside them: %s %v", res.Error, err)
+	}
+	cancel()
+	for range 2 {
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	if res, err := h.Call(t.Context(), 0, nil); err != nil || !res.OK() {
+		t.Errorf("afterwards: %s %v", res.Error, err)
+	}
+}
 
-func (c closedByWrite) Write(p []byte) (int, error) {
-	close(c)
-	return len(p), nil
+func TestRunnerRefusesUnknownNames(t *testing.T) {
+	for _, o := range []cordon.Options{{Language: "moon"}, {Tier: "moon"}} {
+		if r, err := cordon.NewRunner(o); !errors.Is(err, run.ErrInvalid) {
+			t.Errorf("%+v: %v, %v", o, r, err)
+		}
+	}
+}
+
+// Close refuses requests that wait for their turn.
+func TestCloseRefusesWaitingRequests(t *testing.T) {
+	r := newRunner(t, cordon.Options{Concurrent: 1})
+	begun, ended, refused := make(chan struct{}), make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "print('x', flush=True)\nwhile True: pass"}, Streams: run.Streams{Out: closedByWrite(begun)}})
+		ended <- err
+	}()
+	<-begun
+	go func() {
+		_, err := r.Run(t.Context(), run.Request{Script: run.Script{Source: "pass"}})
+		refused <- err
+	}()
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, err := range []error{<-ended, <-refused} {
+		if !errors.Is(err, run.ErrClosed) {
+			t.Error(err)
+		}
+	}
+	if _, err := r.Run(t.Context(), run.Request{}); !errors.Is(err, run.ErrInvalid) {
+		t.Errorf("what is wrong, afterwards: %v", err)
+	}
 }
 
 // Calls of every kind at once share two turns: no call is lost or waits forever.
 func TestConcurrentHammer(t *testing.T) {
-	const turns = 2
+	const turns, ahead = 2, 2 + 1 // of the hook and of the shared one
 	r := newRunner(t, cordon.Options{Concurrent: turns, Policy: policy.Policy{Trust: policy.TrustPlatform}})
 	var callers sync.WaitGroup
 	over := make(chan struct{})
@@ -110,8 +170,9 @@ func TestConcurrentHammer(t *testing.T) {
 				busy += s.Busy
 			}
 		}
-		// The gates are read one after the other, so a turn may be counted twice.
-		if busy > 2*turns {
+		// The gates are read one after the other, so a turn may be counted twice. Workers
+		// that open a hook ahead of its calls have no turn.
+		if busy > 2*turns+ahead {
 			t.Errorf("%d are under way", busy)
 		}
 		select {

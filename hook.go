@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/backend/hook"
 	"github.com/cordon-sandbox/cordon/policy"
@@ -13,7 +14,11 @@ import (
 // Hook is a script that is compiled once and called many times. Several goroutines may
 // call it at once. Each call has its own globals and gets its arguments as JSON, so
 // that its changes affect neither the caller nor the next call.
-type Hook struct{ hook *hook.Hook }
+type Hook struct {
+	runner  *Runner
+	hook    *hook.Hook
+	workers *admission.Bound // calls that no worker could serve do not get a turn
+}
 
 // OpenHook checks and compiles a hook. If the language rules refuse the script, or it
 // is not valid Python, the error has class run.Invalid and wraps a *run.Refusal with
@@ -36,6 +41,11 @@ func (r *Runner) OpenHook(ctx context.Context, h run.HookSpec) (*Hook, error) {
 	if err != nil {
 		return nil, err
 	}
+	turn, err := r.line.Enter(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
 	hooks, err := offering[interface {
 		OpenHook(ctx context.Context, h run.HookSpec, limits policy.Limits) (*hook.Hook, error)
 	}](ctx, r, backend.Hooks)
@@ -46,7 +56,7 @@ func (r *Runner) OpenHook(ctx context.Context, h run.HookSpec) (*Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Hook{opened}, nil
+	return &Hook{r, opened, admission.NewBound(opened.MaxWorkers)}, nil
 }
 
 // callLimits returns the limits of a call: the hook's, else the defaults for calls
@@ -82,6 +92,11 @@ func (h *Hook) Call(ctx context.Context, state, config any) (run.Result, error) 
 }
 
 func (h *Hook) call(ctx context.Context, call hook.Call) (run.Result, error) {
+	turn, err := h.runner.line.Enter(ctx, h.workers)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer turn.Leave()
 	result, err := h.hook.Call(ctx, call)
 	return withCause(ctx, result), err
 }

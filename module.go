@@ -22,6 +22,11 @@ var _ run.Module = (*Module)(nil)
 // runs, or a library, whose functions Call calls. The compiled code is cached in the
 // user's cache directory. An invalid module is an error of class run.Invalid.
 func (r *Runner) OpenModule(ctx context.Context, binary []byte) (*Module, error) {
+	turn, err := r.line.Enter(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
 	modules, err := offering[interface {
 		OpenModule(ctx context.Context, binary []byte) (*wasm.Module, error)
 	}](ctx, r, backend.Modules)
@@ -56,6 +61,11 @@ func (m *Module) CallWith(ctx context.Context, req run.Request, function string,
 	if err != nil {
 		return run.Result{}, err
 	}
+	turn, err := m.runner.line.Enter(ctx, nil)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer turn.Leave()
 	result, err := m.module.Call(ctx, job, function, text)
 	result.ID = req.ID
 	return withCause(ctx, result), err

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/internal/interpreter"
 	"github.com/cordon-sandbox/cordon/internal/observe"
@@ -26,7 +27,8 @@ type Options struct {
 	// 3 MiB.
 	Idle int
 	// Concurrent bounds what is under way, of all tiers together: scripts, commands,
-	// modules, calls of hooks, steps of sessions. 0 means 64.
+	// modules, calls of hooks, steps of sessions. What is made ahead of requests is not
+	// counted. 0 means 64.
 	Concurrent int
 	// Queue bounds the requests that wait for their turn; 0 means 4096. Above
 	// it Run answers run.ErrBusy at once.
@@ -51,8 +53,8 @@ const (
 	defaultQueue      = 4096
 )
 
-// turns are what all tiers share.
-func (o Options) turns() *backend.Turns {
+// line is the queue of all tiers.
+func (o Options) line() *admission.Line {
 	concurrent, queue := o.Concurrent, o.Queue
 	if concurrent <= 0 {
 		concurrent = defaultConcurrent
@@ -63,13 +65,14 @@ func (o Options) turns() *backend.Turns {
 	if queue <= 0 {
 		queue = defaultQueue
 	}
-	return backend.NewTurns(concurrent, queue)
+	return admission.NewLine(admission.Options{Concurrent: concurrent, Queue: queue})
 }
 
 // Runner runs guests. It owns fork servers and pools of workers, is safe for
 // concurrent use, and must be closed. Several Runners can live in one process.
 type Runner struct {
 	policy policy.Policy
+	line   *admission.Line // every request enters it once, when it is known to be valid
 
 	// tiers are started with the Runner, or by the first request for them.
 	tiers map[policy.Tier]*backend.Lazy[backend.Backend]
@@ -93,9 +96,12 @@ func NewRunnerContext(ctx context.Context, options Options) (*Runner, error) {
 	if err := options.Policy.Validate(); err != nil {
 		return nil, run.Errorf(run.Invalid, "policy: %w", err)
 	}
-	r := &Runner{policy: options.Policy.Resolved(), tiers: map[policy.Tier]*backend.Lazy[backend.Backend]{}}
+	if _, err := policy.ParseLanguagePreset(string(options.Language)); err != nil {
+		return nil, run.Wrap(run.Invalid, err)
+	}
+	r := &Runner{policy: options.Policy.Resolved(), line: options.line(), tiers: map[policy.Tier]*backend.Lazy[backend.Backend]{}}
 	start := backend.Options{
-		Policy: options.Policy, Idle: options.Idle, Turns: options.turns(),
+		Policy: options.Policy, Idle: options.Idle, Load: &backend.Load{},
 		OneShot: options.OneShot, Language: options.Language, Workspaces: options.Workspaces,
 	}
 	for _, t := range registered {
@@ -143,6 +149,11 @@ func (r *Runner) Run(ctx context.Context, req run.Request) (run.Result, error) {
 	if err != nil {
 		return run.Result{}, err
 	}
+	turn, err := r.line.Enter(ctx, nil)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer turn.Leave()
 	b, err := r.backend(ctx, tier)
 	if err != nil {
 		return run.Result{}, err
@@ -240,6 +251,11 @@ func (r *Runner) Check(ctx context.Context, c run.Check) ([]run.Finding, error) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	turn, err := r.line.Enter(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
 	checks, err := offering[interface {
 		Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	}](ctx, r, backend.Checks)
@@ -301,6 +317,7 @@ func (r *Runner) started() (backends []backend.Backend) {
 // Close ends every guest and returns after all of their resources are released.
 func (r *Runner) Close() error {
 	r.closing.Do(func() {
+		r.line.Close(backend.ErrClosed())
 		for _, name := range registered.Started() {
 			r.err = errors.Join(r.err, r.tiers[name].Close())
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/backend"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -20,11 +21,24 @@ type Session struct {
 	runner     *Runner
 	session    backend.Session
 	restricted bool
+	one        *admission.Bound // scripts that wait for another one of the session have no turn
+}
+
+func (r *Runner) newSession(s backend.Session, restricted bool) *Session {
+	return &Session{r, s, restricted, admission.NewBound(1)}
 }
 
 // OpenSession starts a session.
 func (r *Runner) OpenSession(ctx context.Context, s run.SessionOptions) (*Session, error) {
-	b, err := r.sessionTier(ctx, s.Trust)
+	if err := r.permitSession(s.Trust); err != nil {
+		return nil, err
+	}
+	turn, err := r.line.Enter(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
+	b, err := offering[backend.SessionOpener](ctx, r, backend.Sessions)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +47,7 @@ func (r *Runner) OpenSession(ctx context.Context, s run.SessionOptions) (*Sessio
 	if err != nil {
 		return nil, err
 	}
-	return &Session{r, opened, restricted}, nil
+	return r.newSession(opened, restricted), nil
 }
 
 // LoadSession continues a saved session. The Python and the grants of the policy must
@@ -44,7 +58,15 @@ func (r *Runner) OpenSession(ctx context.Context, s run.SessionOptions) (*Sessio
 // language rules are inside it, so that a person who can change the file can change
 // them too.
 func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, error) {
-	b, err := r.sessionTier(ctx, "")
+	if err := r.permitSession(""); err != nil {
+		return nil, err
+	}
+	turn, err := r.line.Enter(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
+	b, err := offering[backend.SessionOpener](ctx, r, backend.Sessions)
 	if err != nil {
 		return nil, err
 	}
@@ -52,20 +74,17 @@ func (r *Runner) LoadSession(ctx context.Context, from io.Reader) (*Session, err
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{r, loaded, loaded.Restricted()}
+	s := r.newSession(loaded, loaded.Restricted())
 	if r.policy.Restricts() && !s.restricted {
 		return nil, errors.Join(run.Errorf(run.Invalid, "the policy requires the language rules of all code, and the snapshot was made without"), s.Close())
 	}
 	return s, nil
 }
 
-// sessionTier returns the tier that offers sessions, if its isolation is strong enough
-// for the code.
-func (r *Runner) sessionTier(ctx context.Context, trust policy.Trust) (backend.SessionOpener, error) {
-	if _, err := r.selectTier(&run.Request{Tier: registered.Offering(backend.Sessions), Trust: trust}); err != nil {
-		return nil, err
-	}
-	return offering[backend.SessionOpener](ctx, r, backend.Sessions)
+// permitSession refuses code for which the tier that offers sessions is not strong enough.
+func (r *Runner) permitSession(trust policy.Trust) error {
+	_, err := r.selectTier(&run.Request{Tier: registered.Offering(backend.Sessions), Trust: trust})
+	return err
 }
 
 // Run runs a script in the session, with the limits of the request. Scripts of one
@@ -83,6 +102,11 @@ func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) 
 	if err != nil {
 		return run.Result{}, err
 	}
+	turn, err := s.runner.line.Enter(ctx, s.one)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer turn.Leave()
 	result, err := s.session.Run(ctx, job)
 	result.ID = req.ID
 	return withCause(ctx, result), err
@@ -95,7 +119,7 @@ func (s *Session) Fork() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{s.runner, forked, s.restricted}, nil
+	return s.runner.newSession(forked, s.restricted), nil
 }
 
 // Save writes the state of the session. Open files and /tmp are not part of it.

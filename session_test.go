@@ -2,9 +2,14 @@ package cordon_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/cordon-sandbox/cordon"
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -84,4 +89,111 @@ func TestRequiredLanguageRulesHoldInSessions(t *testing.T) {
 	if _, err := ruled.LoadSession(t.Context(), &saved); run.ClassOf(err) != run.Invalid || !strings.Contains(err.Error(), "made without") {
 		t.Errorf("%v", err)
 	}
+}
+
+// Sessions take turns as all else does: while a script has the only turn, no other session
+// runs or begins.
+func TestSessionsTakeTurns(t *testing.T) {
+	r := sessionRunner(t, cordon.Options{Concurrent: 1})
+	s, err := r.OpenSession(t.Context(), run.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := run.Request{Script: run.Script{Source: "pass"}}
+	end := occupy(t, s.Run)
+	for name, try := range map[string]func(ctx context.Context) error{
+		"a run in another session": func(ctx context.Context) error { _, err := other.Run(ctx, pass); return err },
+		"another session":          func(ctx context.Context) error { _, err := r.OpenSession(ctx, run.SessionOptions{}); return err },
+		"a saved session":          func(ctx context.Context) error { _, err := r.LoadSession(ctx, nil); return err },
+		"a module":                 func(ctx context.Context) error { _, err := r.OpenModule(ctx, nil); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		if err := try(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+	end()
+}
+
+// Scripts that wait for another one of their session have no turn, and so delay no other.
+func TestWaitingInSessionDelaysNobody(t *testing.T) {
+	r := sessionRunner(t, cordon.Options{Concurrent: 2, Queue: 5})
+	s, err := r.OpenSession(t.Context(), run.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := run.Request{Script: run.Script{Source: "pass"}}
+	end := occupy(t, s.Run)
+	ctx, cancel := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	for range 5 {
+		waiting.Go(func() {
+			if res, err := s.Run(ctx, pass); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s %v", res.Outcome, err)
+			}
+		})
+	}
+	for range 3 {
+		if res, err := other.Run(t.Context(), pass); err != nil || !res.OK() {
+			t.Errorf("%s %v", res.Error, err)
+		}
+	}
+	cancel()
+	waiting.Wait()
+	end()
+}
+
+// occupy runs a script that has begun, until end is called.
+func occupy(t *testing.T, do func(context.Context, run.Request) (run.Result, error)) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	begun, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		res, err := do(ctx, run.Request{Script: run.Script{Source: "print('x', flush=True)\nwhile True: pass"}, Streams: run.Streams{Out: closedByWrite(begun)}})
+		if err != nil || res.Outcome != run.Canceled {
+			t.Errorf("%s %s %v", res.Outcome, res.Error, err)
+		}
+	}()
+	select {
+	case <-begun:
+	case <-ended:
+		t.Fatal("it did not begin")
+	}
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+func sessionRunner(t *testing.T, o cordon.Options) *cordon.Runner {
+	t.Helper()
+	o.Tier, o.Policy = policy.TierWasm, bundled(t, o.Policy)
+	r, err := cordon.NewRunner(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// closedByWrite closes a channel when a guest writes.
+type closedByWrite chan struct{}
+
+func (c closedByWrite) Write(p []byte) (int, error) {
+	close(c)
+	return len(p), nil
 }

@@ -87,7 +87,7 @@ func TestRunsAndCallsReportTheirStages(t *testing.T) {
 		if err := do(observe.WithTracer(t.Context(), &reported)); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"begin lease", "end lease", "begin guest", "end guest"}
+		want := []string{"begin queue", "end queue", "begin lease", "end lease", "begin guest", "end guest"}
 		if !slices.Equal(reported, want) {
 			t.Errorf("%s reported %q, not %q", name, reported, want)
 		}

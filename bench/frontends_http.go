@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/httpapi"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/internal/token"
@@ -149,7 +148,6 @@ type httpClient struct {
 func (b *bench) openHTTP() (*httpFrontend, error) {
 	d := &httpFrontend{service: service.New(service.Options{
 		Runner: b.runner, Policy: policy.Policy{Python: b.python},
-		Line: admission.NewLine(admission.Options{Concurrent: 64, Queue: 1024}),
 	})}
 	handler, err := httpapi.New(httpapi.Options{Service: d.service, Version: "bench", Tokens: benchTokens{}})
 	if err != nil {

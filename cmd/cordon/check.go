@@ -86,9 +86,6 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 	if check.Script, check.Name, err = opts.read(os.Stdin); err != nil {
 		return err
 	}
-	if err := check.Validate(); err != nil {
-		return err
-	}
 	findings, err := opts.judge(ctx, check)
 	if err != nil {
 		return err

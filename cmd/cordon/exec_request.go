@@ -89,7 +89,7 @@ func (o *execOptions) request() (req run.Request, hidden, err error) {
 		}
 		req.Command.WorkspaceReadOnly = req.Command.Workspace != ""
 	}
-	return req, hidden, req.Validate()
+	return req, hidden, knownNames(req.Tier, req.Trust, req.OnOutputLimit)
 }
 
 // environment parses the values of --env.

@@ -157,15 +157,14 @@ func (o *hookOptions) oneProcess() bool {
 	return o.repeat <= 1 || policy.Trust(o.trust) == policy.TrustPlatform
 }
 
-// prepare returns the hook and its arguments, and checks everything that can be checked
-// before anything starts.
+// prepare returns the hook and its arguments. The Runner validates the hook.
 func (o *hookOptions) prepare(stdin io.Reader) (run.HookSpec, []any, error) {
 	hook := run.HookSpec{Trust: policy.Trust(o.trust)}
 	var err error
 	if hook.Script, hook.Name, err = o.read(stdin); err != nil {
 		return hook, nil, err
 	}
-	if err := hook.Validate(); err != nil {
+	if err := knownNames("", hook.Trust, ""); err != nil {
 		return hook, nil, err
 	}
 	arguments, err := o.readArguments(stdin)

@@ -48,8 +48,8 @@ func (o *runOptions) resolve(cmd *cobra.Command, args []string) error {
 	return cli.OneClaim(o.claim(), o.PolicyOptions.Claim(), cli.Claim{Name: "--context", Wanted: cli.FromStdin(o.context)}, cli.Claim{Name: "--stdin", Wanted: o.stdin == cli.Stdin})
 }
 
-// request builds the request and checks everything that can be checked before anything
-// starts.
+// request builds the request, and checks the names in flags before anything starts. The
+// Runner validates the request.
 func (o *runOptions) request(stdin *os.File) (run.Request, error) {
 	req := run.Request{
 		Script: run.Script{Variables: o.variables, Restricted: o.restricted}, Tier: policy.Tier(o.tier), Trust: policy.Trust(o.trust),
@@ -59,7 +59,7 @@ func (o *runOptions) request(stdin *os.File) (run.Request, error) {
 	if req.Script.Source, req.Script.Name, err = o.read(stdin); err != nil {
 		return req, err
 	}
-	if err := req.Validate(); err != nil {
+	if err := knownNames(req.Tier, req.Trust, req.OnOutputLimit); err != nil {
 		return req, err
 	}
 	if req.Script.Context, err = o.readContext(stdin); err != nil {
@@ -85,4 +85,18 @@ func (o *runOptions) readContext(stdin io.Reader) (any, error) {
 		return nil, nil
 	}
 	return cli.Value("--context", o.context, stdin)
+}
+
+// knownNames refuses a flag whose value names nothing.
+func knownNames(tier policy.Tier, trust policy.Trust, action policy.OutputAction) error {
+	if _, err := policy.ParseTier(string(tier)); err != nil {
+		return run.Wrap(run.Invalid, err)
+	}
+	if _, err := policy.ParseTrust(string(trust)); err != nil {
+		return run.Wrap(run.Invalid, err)
+	}
+	if _, err := policy.ParseOutputAction(string(action)); err != nil {
+		return run.Wrap(run.Invalid, err)
+	}
+	return nil
 }

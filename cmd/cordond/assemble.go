@@ -52,7 +52,6 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 	how := service.Options{
 		Policy: rules, Version: p.version, Commands: opts.allowCommands, Workspaces: opts.workspaces,
 		Answers: admission.NewAnswers(opts.answers),
-		Line:    admission.NewLine(admission.Options{Concurrent: opts.concurrent, Queue: opts.queue}),
 	}
 	recorded, err := openAudit(opts.audit, log)
 	if err != nil {
@@ -76,7 +75,7 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 		log.Warn("cannot create memory cgroups", "error", err)
 	}
 	opened(func() error { reunite(); return nil })
-	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: rules, Idle: opts.idle, Concurrent: opts.concurrent, Workspaces: opts.workspaces})
+	runner, err := cordon.NewRunnerContext(ctx, cordon.Options{Policy: rules, Idle: opts.idle, Concurrent: opts.concurrent, Queue: opts.queue, Workspaces: opts.workspaces})
 	if err != nil {
 		return p, err
 	}
@@ -86,8 +85,9 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 
 	// The service reports to the metrics, and they read from it only when they are
 	// scraped.
-	shown := metricsOptions(p.version, runner, how.Line, recorded)
+	shown := metricsOptions(p.version, runner, recorded)
 	shown.Hooks = func() int { return p.service.Hooks() }
+	shown.Line = func() (waiting, running int) { return p.service.Queue() }
 	p.metrics = metrics.New(shown)
 	how.Observers = append(how.Observers, p.metrics)
 	p.service = service.New(how)
@@ -104,11 +104,8 @@ func assemble(ctx context.Context, opts serviceOptions, log *slog.Logger) (p par
 
 // metricsOptions name the sources that the metrics read, beside the events that they
 // observe.
-func metricsOptions(version string, runner *cordon.Runner, line *admission.Line, recorded *audit.Log) metrics.Options {
-	o := metrics.Options{Version: version, Runner: runner, Line: func() (waiting, running int) {
-		now := line.Stats()
-		return now.Waiting, now.Running
-	}}
+func metricsOptions(version string, runner *cordon.Runner, recorded *audit.Log) metrics.Options {
+	o := metrics.Options{Version: version, Runner: runner}
 	if recorded != nil {
 		o.AuditErrors = func() uint64 { return recorded.Health().Failures }
 	}

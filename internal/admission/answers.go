@@ -1,10 +1,10 @@
 package admission
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/cordon-sandbox/cordon/policy"
-	"github.com/cordon-sandbox/cordon/run"
 )
 
 // AnswerOptions bound the answers that clients have not taken yet.
@@ -85,9 +85,7 @@ func (a *Answers) room(name string, size int64) error {
 	return nil
 }
 
-func unsent(format string, args ...any) error {
-	return run.Wrap(run.Busy, newBusy(shortestRetry, format, args...))
-}
+func unsent(format string, args ...any) error { return NewBusy(fmt.Sprintf(format, args...)) }
 
 // Unsent is how many bytes of answers are held.
 func (a *Answers) Unsent() int64 {

@@ -3,6 +3,8 @@ package admission
 import (
 	"fmt"
 	"time"
+
+	"github.com/cordon-sandbox/cordon/run"
 )
 
 // The bounds of RetryAfter: a second is the unit of the Retry-After header, and no estimate
@@ -19,6 +21,9 @@ type Busy struct {
 	// Reason says which bound was reached.
 	Reason string
 }
+
+// NewBusy is the error of a request that met another bound than those of the line.
+func NewBusy(reason string) error { return run.Wrap(run.Busy, newBusy(shortestRetry, "%s", reason)) }
 
 func newBusy(after time.Duration, format string, args ...any) *Busy {
 	after = min(max(after, shortestRetry), longestRetry)

@@ -2,20 +2,66 @@ package admission
 
 import (
 	"container/list"
+	"context"
 	"math"
 	"time"
-
-	"golang.org/x/time/rate"
 )
+
+// Caller is the sender of a request, as the line knows it. The zero value is the anonymous
+// caller of a program that embeds cordon.
+type Caller struct {
+	// Name is what the requests of one caller have in common.
+	Name  string
+	Quota Quota
+	// Patience is how long a request waits at most; zero means as long as its context
+	// lasts.
+	Patience time.Duration
+	// Begins is called when a request gets its turn, in the goroutine of the request. It
+	// may be nil.
+	Begins func()
+}
+
+// DefaultPatience is below what clients and proxies wait for an answer, as a rule.
+const DefaultPatience = 30 * time.Second
+
+// Quota bounds one caller; zero fields mean no bound of its own.
+type Quota struct {
+	// Concurrent bounds the runs under way.
+	Concurrent int
+	// Rate is how many runs may begin in a second, and Burst how many at once; a zero
+	// Burst means those of one second.
+	Rate  float64
+	Burst int
+}
+
+type callerKey struct{}
+
+// WithCaller returns a context whose requests are those of c.
+func WithCaller(ctx context.Context, c *Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+var anonymous = &Caller{}
+
+func callerOf(ctx context.Context) *Caller {
+	if c, ok := ctx.Value(callerKey{}).(*Caller); ok {
+		return c
+	}
+	return anonymous
+}
 
 // callers are the callers that run, wait, or have used some of their rate.
 type callers struct {
-	byName map[string]*caller
-	turns  list.List // of *caller: the order in which forget checks them
+	anonymous caller // always there, so that its requests allocate nothing
+	byName    map[string]*caller
+	turns     list.List // of *caller: the order in which forget checks them
 }
 
 // get returns the caller of that name, a new one if it is not known.
 func (cs *callers) get(name string) *caller {
+	if name == "" {
+		return &cs.anonymous
+	}
 	c := cs.byName[name]
 	if c == nil {
 		c = &caller{name: name}
@@ -47,7 +93,7 @@ type caller struct {
 	running int
 	waiting list.List     // of *waiter, the oldest first
 	place   *list.Element // in the ring, while anything waits
-	limiter *rate.Limiter // nil without a rate
+	bucket  bucket
 }
 
 // apply takes over a quota and reports whether it has changed since the last request.
@@ -56,16 +102,8 @@ func (c *caller) apply(q Quota, now time.Time) (changed bool) {
 	if q == c.quota {
 		return false
 	}
+	c.bucket.resize(q.Rate, float64(q.burst()), now)
 	c.quota = q
-	switch {
-	case q.Rate <= 0:
-		c.limiter = nil
-	case c.limiter == nil:
-		c.limiter = rate.NewLimiter(rate.Limit(q.Rate), q.burst())
-	default:
-		c.limiter.SetLimitAt(now, rate.Limit(q.Rate))
-		c.limiter.SetBurstAt(now, q.burst())
-	}
 	return true
 }
 
@@ -78,10 +116,10 @@ func (q Quota) burst() int {
 
 // untilAllowed is how long the rate delays the next run.
 func (c *caller) untilAllowed(now time.Time) time.Duration {
-	if c.limiter == nil {
+	if c.quota.Rate <= 0 {
 		return 0
 	}
-	missing := 1 - c.limiter.TokensAt(now)
+	missing := 1 - c.bucket.at(now)
 	if missing <= 0 {
 		return 0
 	}
@@ -89,18 +127,52 @@ func (c *caller) untilAllowed(now time.Time) time.Duration {
 }
 
 // spend counts one run against the rate, also for a request that waits: the rate bounds
-// requests.
-func (c *caller) spend(now time.Time) {
-	if c.limiter != nil {
-		c.limiter.AllowN(now, 1)
-	}
-}
+// requests. untilAllowed was zero.
+func (c *caller) spend() { c.bucket.tokens-- }
 
 // mayRun reports whether the caller is below its own bound.
 func (c *caller) mayRun() bool { return c.quota.Concurrent <= 0 || c.running < c.quota.Concurrent }
 
+// next is the oldest waiting request that may have a turn now: it is not one for a
+// resource that is full.
+func (c *caller) next() *waiter {
+	if !c.mayRun() {
+		return nil
+	}
+	for e := c.waiting.Front(); e != nil; e = e.Next() {
+		if w := e.Value.(*waiter); !w.bound.isFull() {
+			return w
+		}
+	}
+	return nil
+}
+
 // isIdle reports whether a new caller of this name would be treated the same.
 func (c *caller) isIdle(now time.Time) bool {
-	return c.running == 0 && c.waiting.Len() == 0 &&
-		(c.limiter == nil || c.limiter.TokensAt(now) >= float64(c.limiter.Burst()))
+	return c.running == 0 && c.waiting.Len() == 0 && (c.quota.Rate <= 0 || c.bucket.at(now) >= c.bucket.size)
+}
+
+// bucket holds the tokens of a rate. The line's lock guards it, and one more library for
+// twenty lines would be linked into every program that embeds cordon.
+type bucket struct {
+	rate, size float64 // tokens a second, and the most that it holds
+	tokens     float64 // as of then
+	then       time.Time
+}
+
+// at is how many tokens there are now.
+func (b *bucket) at(now time.Time) float64 {
+	b.tokens = min(b.size, b.tokens+now.Sub(b.then).Seconds()*b.rate)
+	b.then = now
+	return b.tokens
+}
+
+// resize changes the rate. A bucket without one before is full.
+func (b *bucket) resize(rate, size float64, now time.Time) {
+	if b.rate > 0 {
+		b.at(now)
+	} else {
+		b.tokens, b.then = size, now
+	}
+	b.rate, b.size = max(rate, 0), size
 }

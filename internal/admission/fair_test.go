@@ -81,10 +81,10 @@ func (m *model) come(rt *rapid.T) {
 	ctx, cancel := context.WithCancel(m.t.Context())
 	r.cancel = cancel
 	go func() {
-		leave, err := m.line.Enter(ctx, fmt.Sprint(who), m.quotas[who])
+		turn, err := m.line.Enter(by(ctx, fmt.Sprint(who), m.quotas[who]), nil)
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		r.leave, r.err, r.answered = leave, err, true
+		r.leave, r.err, r.answered = turn.Leave, err, true
 		m.heard = append(m.heard, r)
 	}()
 	m.waiting = append(m.waiting, r)

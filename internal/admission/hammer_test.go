@@ -16,7 +16,8 @@ import (
 // moment, and in the end nothing is left.
 func TestHammer(t *testing.T) {
 	const callers, each, concurrent, own = 8, 300, 5, 2
-	l := NewLine(Options{Concurrent: concurrent, Queue: 16, Patience: 20 * time.Millisecond})
+	l := NewLine(Options{Concurrent: concurrent, Queue: 16})
+	bound := NewBound(concurrent - 1)
 	var running, turns, sent, gone atomic.Int64
 	var runningOf [callers]atomic.Int64
 	var all sync.WaitGroup
@@ -25,7 +26,9 @@ func TestHammer(t *testing.T) {
 			all.Go(func() {
 				for i := range each {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%7)*time.Millisecond)
-					leave, err := l.Enter(ctx, fmt.Sprint(who), Quota{Concurrent: own, Rate: 100_000, Burst: 1 + i%9})
+					caller := &Caller{Name: fmt.Sprint(who), Quota: Quota{Concurrent: own, Rate: 100_000, Burst: 1 + i%9}, Patience: 20 * time.Millisecond}
+					resource := []*Bound{nil, bound}[who%2]
+					turn, err := l.Enter(WithCaller(ctx, caller), resource)
 					switch {
 					case err == nil:
 						turns.Add(1)
@@ -38,7 +41,7 @@ func TestHammer(t *testing.T) {
 						<-time.After(time.Duration(i%3) * 100 * time.Microsecond)
 						runningOf[who].Add(-1)
 						running.Add(-1)
-						leave()
+						turn.Leave()
 					case errors.Is(err, run.ErrBusy):
 						sent.Add(1)
 					case errors.Is(err, context.DeadlineExceeded):
@@ -54,6 +57,9 @@ func TestHammer(t *testing.T) {
 	all.Wait()
 	if got := l.Stats(); got.Running != 0 || got.Waiting != 0 || got.Refused != uint64(sent.Load()) {
 		t.Errorf("%+v at the end, with %d sent away", got, sent.Load())
+	}
+	if bound.running != 0 {
+		t.Errorf("%d turns of the resource are left", bound.running)
 	}
 	if l.ring.Len() != 0 {
 		t.Errorf("%d still in the ring", l.ring.Len())
@@ -71,19 +77,19 @@ func TestHammerByOneCaller(t *testing.T) {
 	for range 32 {
 		flood.Go(func() {
 			for ctx.Err() == nil {
-				if leave, err := l.Enter(ctx, "flood", Quota{}); err == nil {
+				if turn, err := l.Enter(by(ctx, "flood", Quota{}), nil); err == nil {
 					<-time.After(time.Millisecond)
-					leave()
+					turn.Leave()
 				}
 			}
 		})
 	}
 	for range 100 {
-		leave, err := l.Enter(t.Context(), "quiet", Quota{})
+		turn, err := l.Enter(by(t.Context(), "quiet", Quota{}), nil)
 		if err != nil {
 			t.Fatalf("shut out: %v", err)
 		}
-		leave()
+		turn.Leave()
 	}
 	stop()
 	flood.Wait()

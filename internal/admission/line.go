@@ -1,10 +1,11 @@
 // Package admission decides which requests run, wait or are refused, fairly between
 // callers.
 //
-// Waiting callers get turns round robin, however many requests each has waiting; the
-// requests of one caller keep their order. A caller that has reached a bound of its own
-// does not delay the others. The package starts no goroutine: a request waits in its
-// caller's, and a request that ends hands its turn on.
+// A Runner has one Line, which every request enters once. Waiting callers get turns round
+// robin, however many requests each has waiting; the requests of one caller keep their
+// order. A caller that has reached a bound of its own does not delay the others. The
+// package starts no goroutine: a request waits in its caller's, and a request that ends
+// hands its turn on.
 package admission
 
 import (
@@ -13,31 +14,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/run"
 )
-
-// Quota bounds one caller; zero fields mean no bound of its own.
-type Quota struct {
-	// Concurrent bounds the runs under way.
-	Concurrent int
-	// Rate is how many runs may begin in a second, and Burst how many at once; a zero
-	// Burst means those of one second.
-	Rate  float64
-	Burst int
-}
 
 // Options bound all callers together.
 type Options struct {
 	Concurrent int // runs under way, at least one
 	Queue      int // requests that wait; none of them does if it is zero
-	// Patience is how long a request waits at most; zero means DefaultPatience.
-	Patience time.Duration
 }
 
-// DefaultPatience is below what clients and proxies wait for an answer, as a rule.
-const DefaultPatience = 30 * time.Second
-
-// Stats are for metrics.
+// Stats are for tests and metrics.
 type Stats struct {
 	Running int    // runs under way
 	Waiting int    // requests that wait
@@ -55,80 +42,148 @@ type Line struct {
 	callers callers
 	ring    list.List     // of *caller: callers with waiting requests, the next turn first
 	typical time.Duration // moving average of how long a turn takes; 0 if none has ended
+	closed  error         // what requests get after Close; nil before it
 }
 
 // NewLine returns an empty line.
 func NewLine(o Options) *Line {
 	o.Concurrent, o.Queue = max(o.Concurrent, 1), max(o.Queue, 0)
-	if o.Patience <= 0 {
-		o.Patience = DefaultPatience
-	}
 	return &Line{options: o, callers: callers{byName: map[string]*caller{}}}
+}
+
+// Bound limits the turns that requests for one resource have at the same time: calls of a
+// hook have no more turns than it has workers. The others wait in the line, where they
+// delay nobody. All requests with a Bound enter the same Line, which guards it.
+type Bound struct{ most, running int }
+
+// NewBound allows so many turns at the same time.
+func NewBound(most int) *Bound { return &Bound{most: most} }
+
+func (b *Bound) isFull() bool { return b != nil && b.running >= b.most }
+
+func (b *Bound) add(turns int) {
+	if b != nil {
+		b.running += turns
+	}
+}
+
+// Turn is the right to run, from Enter to Leave. One goroutine uses it; it is not copied.
+type Turn struct {
+	line  *Line
+	of    *caller
+	bound *Bound
+	began time.Time
+}
+
+// Leave ends the turn. Only the first call has an effect.
+func (t *Turn) Leave() {
+	if t.line == nil {
+		return
+	}
+	t.line.leave(t.of, t.bound, t.began)
+	t.line = nil
 }
 
 // waiter is a waiting request.
 type waiter struct {
 	of     *caller
+	bound  *Bound
 	place  *list.Element // in its caller's line; nil when it has its answer
 	answer chan error    // holds one: nil is a turn
 }
 
-// Enter waits for a turn. The request calls leave when it ends, once or more often. A
-// request that is refused gets an error of class run.Busy that wraps a *Busy; one whose
-// context ends gets the error of ctx.
-func (l *Line) Enter(ctx context.Context, name string, quota Quota) (leave func(), err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// Enter waits for a turn of the context's Caller; bound may be nil. A request that is
+// refused gets an error of class run.Busy that wraps a *Busy; one whose context ends gets
+// the error of ctx.
+func (l *Line) Enter(ctx context.Context, bound *Bound) (Turn, error) {
+	ctx, end := observe.Begin(ctx, observe.Queue)
+	t, err := l.enter(ctx, bound)
+	end(err)
+	if err != nil {
+		return Turn{}, err
 	}
-	c, w, err := l.join(name, quota)
-	switch {
-	case err != nil:
-		return nil, err
-	case w != nil:
-		if err := l.wait(ctx, w); err != nil {
-			return nil, err
-		}
+	if begins := callerOf(ctx).Begins; begins != nil {
+		t.announce(begins)
 	}
-	began := time.Now()
-	return sync.OnceFunc(func() { l.leave(c, time.Since(began)) }), nil
+	return t, nil
 }
 
-// join gives a turn at once, or a waiter in the line.
-func (l *Line) join(name string, quota Quota) (*caller, *waiter, error) {
+func (l *Line) enter(ctx context.Context, bound *Bound) (Turn, error) {
+	if err := ctx.Err(); err != nil {
+		return Turn{}, err
+	}
+	who := callerOf(ctx)
+	t := Turn{line: l, bound: bound}
+	w, err := l.join(&t, who)
+	if err != nil {
+		return Turn{}, err
+	}
+	if w != nil {
+		if err := l.wait(ctx, w, who.Patience); err != nil {
+			return Turn{}, err
+		}
+		t.began = time.Now()
+	}
+	return t, nil
+}
+
+// announce calls begins. A panic in it ends the turn, which nobody else could.
+func (t *Turn) announce(begins func()) {
+	returned := false
+	defer func() {
+		if !returned {
+			t.Leave()
+		}
+	}()
+	begins()
+	returned = true
+}
+
+// join gives t a turn at once, or returns a waiter in the line.
+func (l *Line) join(t *Turn, who *Caller) (*waiter, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed != nil {
+		return nil, l.closed
+	}
 	now := time.Now()
-	c := l.callers.get(name)
+	c := l.callers.get(who.Name)
 	defer l.callers.forget(now)
-	if c.apply(quota, now) {
+	t.of, t.began = c, now
+	if c.apply(who.Quota, now) {
 		l.handOn() // a larger quota may let a waiting request run
 	}
 	if wait := c.untilAllowed(now); wait > 0 {
-		return nil, nil, l.busy(wait, "%s may begin %.3g runs a second", name, quota.Rate)
+		return nil, l.busy(wait, "%s may begin %.3g runs a second", who.Name, who.Quota.Rate)
 	}
 	// This overtakes nobody: requests that wait while there is room wait for a bound of
-	// their own caller, which this caller has not reached.
-	if l.running < l.options.Concurrent && c.mayRun() {
-		c.spend(now)
-		l.begin(c)
-		return c, nil, nil
+	// their caller or their resource, which this request has not reached.
+	if l.running < l.options.Concurrent && c.mayRun() && !t.bound.isFull() {
+		c.spend()
+		l.begin(c, t.bound)
+		return nil, nil
 	}
 	if l.waiting >= l.options.Queue && !l.makeRoom(c) {
-		return nil, nil, l.busy(l.estimate(c), "%d requests wait already", l.waiting)
+		return nil, l.busy(l.estimate(c), "%d requests wait already", l.waiting)
 	}
-	c.spend(now)
-	w := &waiter{of: c, answer: make(chan error, 1)}
+	c.spend()
+	w := &waiter{of: c, bound: t.bound, answer: make(chan error, 1)}
 	if w.place = c.waiting.PushBack(w); c.waiting.Len() == 1 {
 		c.place = l.ring.PushBack(c)
 	}
 	l.waiting++
-	return c, w, nil
+	return w, nil
 }
 
-// wait returns with an answer, when ctx ends, or when patience ends.
-func (l *Line) wait(ctx context.Context, w *waiter) error {
-	patience := time.NewTimer(l.options.Patience)
-	defer patience.Stop()
+// wait returns with an answer, when ctx ends, or when patience ends. No patience means
+// that the request waits as long as ctx lasts.
+func (l *Line) wait(ctx context.Context, w *waiter, patience time.Duration) error {
+	var over <-chan time.Time
+	if patience > 0 {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		over = timer.C
+	}
 	select {
 	case err := <-w.answer:
 		return err
@@ -138,16 +193,16 @@ func (l *Line) wait(ctx context.Context, w *waiter) error {
 			if err := <-w.answer; err != nil {
 				return err
 			}
-			l.leave(w.of, -1)
+			l.leave(w.of, w.bound, time.Time{})
 		}
 		return ctx.Err()
-	case <-patience.C:
+	case <-over:
 		if !l.giveUp(w) {
 			return <-w.answer
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.busy(l.estimate(w.of), "no turn came within %v", l.options.Patience)
+		return l.busy(l.estimate(w.of), "no turn came within %v", patience)
 	}
 }
 
@@ -163,21 +218,23 @@ func (l *Line) giveUp(w *waiter) bool {
 	return true
 }
 
-// leave ends a turn and hands it on. A negative time marks a turn that was not used.
-func (l *Line) leave(c *caller, took time.Duration) {
+// leave ends a turn and hands it on. A turn that was not used has no beginning.
+func (l *Line) leave(c *caller, b *Bound, began time.Time) {
+	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running--
 	c.running--
-	switch {
-	case took < 0:
+	b.add(-1)
+	switch took := now.Sub(began); {
+	case began.IsZero():
 	case l.typical == 0:
 		l.typical = took
 	default:
 		l.typical += (took - l.typical) / 8
 	}
 	l.handOn()
-	l.callers.forget(time.Now())
+	l.callers.forget(now)
 }
 
 // handOn gives free turns to waiting requests. It visits each waiting caller at most once
@@ -185,8 +242,7 @@ func (l *Line) leave(c *caller, took time.Duration) {
 func (l *Line) handOn() {
 	for e := l.ring.Front(); e != nil && l.running < l.options.Concurrent; {
 		c, next := e.Value.(*caller), e.Next()
-		if c.mayRun() {
-			w := c.waiting.Front().Value.(*waiter)
+		if w := c.next(); w != nil {
 			l.remove(w)
 			if c.place != nil {
 				if next == nil {
@@ -194,16 +250,17 @@ func (l *Line) handOn() {
 				}
 				l.ring.MoveToBack(e)
 			}
-			l.begin(c)
+			l.begin(c, w.bound)
 			w.answer <- nil
 		}
 		e = next
 	}
 }
 
-func (l *Line) begin(c *caller) {
+func (l *Line) begin(c *caller, b *Bound) {
 	l.running++
 	c.running++
+	b.add(1)
 }
 
 // remove takes a waiter out of its caller's line, and the caller out of the ring with its
@@ -238,19 +295,23 @@ func (l *Line) makeRoom(newcomer *caller) bool {
 	return true
 }
 
+// Close refuses waiting and later requests with err. Turns go on until their Leave.
+func (l *Line) Close(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = err
+	for l.ring.Len() > 0 {
+		w := l.ring.Front().Value.(*caller).waiting.Front().Value.(*waiter)
+		l.remove(w)
+		w.answer <- err
+	}
+}
+
 // Stats returns the current numbers.
 func (l *Line) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return Stats{Running: l.running, Waiting: l.waiting, Refused: l.refused}
-}
-
-// Busy is the error for a request that had a turn and met another bound: it adds when to
-// try again.
-func (l *Line) Busy(reason string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.busy(l.estimate(&caller{}), "%s", reason)
 }
 
 // busy counts a refused request and words its error.

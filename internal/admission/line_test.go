@@ -16,28 +16,34 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// by is a context of a caller with the patience of a service.
+func by(ctx context.Context, name string, q Quota) context.Context {
+	return WithCaller(ctx, &Caller{Name: name, Quota: q, Patience: DefaultPatience})
+}
+
 // guests are requests of a test, by the names it gives them. The part before the dot is
-// the caller's.
+// the caller's, and the part after a slash the resource's.
 type guests struct {
 	t      *testing.T
 	line   *Line
 	quotas map[string]Quota
 	began  []string // in this order
-	leave  map[string]func()
+	turns  map[string]*Turn
+	bounds map[string]*Bound // by the part of a name after a slash
 	cancel map[string]context.CancelFunc
 	ended  map[string]error
 	done   chan func() // what goroutines have to say, said in the test's own
 }
 
 func newGuests(t *testing.T, o Options, quotas map[string]Quota) *guests {
-	g := &guests{t: t, line: NewLine(o), quotas: quotas, leave: map[string]func(){},
+	g := &guests{t: t, line: NewLine(o), quotas: quotas, turns: map[string]*Turn{}, bounds: map[string]*Bound{},
 		cancel: map[string]context.CancelFunc{}, ended: map[string]error{}, done: make(chan func(), 10_000)}
 	t.Cleanup(func() {
 		for _, cancel := range g.cancel {
 			cancel()
 		}
-		for g.hear(); len(g.leave) > 0; g.hear() {
-			for name := range g.leave {
+		for g.hear(); len(g.turns) > 0; g.hear() {
+			for name := range g.turns {
 				g.end(name)
 			}
 		}
@@ -48,17 +54,18 @@ func newGuests(t *testing.T, o Options, quotas map[string]Quota) *guests {
 func (g *guests) come(names ...string) {
 	for _, name := range names {
 		who, _, _ := strings.Cut(name, ".")
-		ctx, cancel := context.WithCancel(g.t.Context())
+		_, resource, _ := strings.Cut(name, "/")
+		ctx, cancel := context.WithCancel(by(g.t.Context(), who, g.quotas[who]))
 		g.cancel[name] = cancel
 		go func() {
-			leave, err := g.line.Enter(ctx, who, g.quotas[who])
+			turn, err := g.line.Enter(ctx, g.bounds[resource])
 			g.done <- func() {
 				if err != nil {
 					g.ended[name] = err
 					return
 				}
 				g.began = append(g.began, name)
-				g.leave[name] = leave
+				g.turns[name] = &turn
 			}
 		}()
 		g.hear()
@@ -75,13 +82,13 @@ func (g *guests) hear() {
 
 func (g *guests) end(name string) {
 	g.t.Helper()
-	leave := g.leave[name]
-	if leave == nil {
+	turn := g.turns[name]
+	if turn == nil {
 		g.t.Fatalf("%s has no turn: %v", name, g.ended[name])
 	}
-	delete(g.leave, name)
-	leave()
-	leave() // once is enough, and more does no harm
+	delete(g.turns, name)
+	turn.Leave()
+	turn.Leave() // once is enough, and more does no harm
 	g.hear()
 }
 
@@ -186,7 +193,7 @@ func TestTurns(t *testing.T) {
 			g.quotas["a"] = Quota{Concurrent: 3}
 			g.come("a.4")
 			g.wantStats(3, 1, 0)
-			if g.leave["a.4"] != nil {
+			if g.turns["a.4"] != nil {
 				g.t.Error("the last one went before the others")
 			}
 		}},
@@ -263,6 +270,42 @@ func TestTurns(t *testing.T) {
 			g.come("a.2", "a.3")
 			g.wantBusy("a.3", time.Minute, "")
 		}},
+		{"those for a full resource wait, and nobody else", Options{Concurrent: 3, Queue: 9}, nil, func(g *guests) {
+			g.bounds["hook"] = NewBound(1)
+			g.come("a.1/hook", "a.2/hook", "a.3/hook", "a.4", "b.1/hook", "b.2")
+			g.wantBegan("a.1/hook a.4 b.2")
+			g.wantStats(3, 3, 0)
+			g.end("a.4")
+			g.end("b.2")
+			g.wantStats(1, 3, 0)
+			g.end("a.1/hook")
+			g.end("a.2/hook")
+			g.end("b.1/hook")
+			g.wantBegan("a.1/hook a.4 b.2 a.2/hook b.1/hook a.3/hook")
+		}},
+		{"those for a full resource fill the queue", Options{Concurrent: 3, Queue: 1}, nil, func(g *guests) {
+			g.bounds["hook"] = NewBound(1)
+			g.come("a.1/hook", "a.2/hook", "a.3/hook")
+			g.wantBusy("a.3/hook", time.Second, "1 requests wait already")
+			g.giveUp("a.2/hook")
+			g.end("a.1/hook")
+			g.come("a.4/hook")
+			g.wantBegan("a.1/hook a.4/hook")
+		}},
+		{"a closed line", Options{Concurrent: 1, Queue: 9}, nil, func(g *guests) {
+			g.come("a.1", "a.2", "b.1")
+			over := errors.New("over")
+			g.line.Close(over)
+			g.come("c.1")
+			for _, name := range []string{"a.2", "b.1", "c.1"} {
+				if !errors.Is(g.ended[name], over) {
+					g.t.Errorf("%s: %v", name, g.ended[name])
+				}
+			}
+			g.wantStats(1, 0, 0)
+			g.end("a.1")
+			g.wantStats(0, 0, 0)
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { tt.do(newGuests(t, tt.o, tt.quotas)) })
@@ -274,7 +317,7 @@ func TestEnterWithAnEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	l := NewLine(Options{Concurrent: 1})
-	if _, err := l.Enter(ctx, "a", Quota{}); !errors.Is(err, context.Canceled) {
+	if _, err := l.Enter(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if got := l.Stats(); got != (Stats{}) {
@@ -285,34 +328,72 @@ func TestEnterWithAnEndedContext(t *testing.T) {
 // A turn that comes at the same time as the end of its request goes to the next one.
 func TestTurnOfCanceledRequestGoesToNext(t *testing.T) {
 	l := NewLine(Options{Concurrent: 1, Queue: 2})
-	leave, err := l.Enter(t.Context(), "a", Quota{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, w, err := l.join("b", Quota{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	leave()
-	ctx, cancel := context.WithCancel(t.Context())
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 50 { // select takes either
-		if err := l.wait(ctx, w); err == nil {
-			l.leave(c, 0)
+		first, err := l.Enter(by(t.Context(), "a", Quota{}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := Turn{line: l}
+		w, err := l.join(&second, &Caller{Name: "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first.Leave()
+		if err := l.wait(ended, w, 0); err == nil {
+			second.Leave()
 		}
 		if got := l.Stats(); got.Running != 0 {
 			t.Fatalf("%+v", got)
 		}
-		if leave, err = l.Enter(t.Context(), "a", Quota{}); err != nil {
-			t.Fatal(err)
-		}
-		if c, w, err = l.join("b", Quota{}); err != nil {
-			t.Fatal(err)
-		}
-		leave()
 	}
-	<-w.answer
-	l.leave(c, 0)
+}
+
+// A caller without a name waits as long as its context lasts.
+func TestAnonymousCallerWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLine(Options{Concurrent: 1, Queue: 1})
+		first, err := l.Enter(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*DefaultPatience)
+		defer cancel()
+		began := time.Now()
+		if _, err := l.Enter(ctx, nil); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*DefaultPatience {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		first.Leave()
+		if len(l.callers.byName) != 0 {
+			t.Errorf("callers: %v", l.callers.byName)
+		}
+	})
+}
+
+// A frontend hears of the turn before Enter returns. Its panic does not keep the turn.
+func TestCallerHearsOfTurn(t *testing.T) {
+	l := NewLine(Options{Concurrent: 1})
+	begun := 0
+	turn, err := l.Enter(WithCaller(t.Context(), &Caller{Name: "a", Begins: func() { begun++ }}), nil)
+	if err != nil || begun != 1 {
+		t.Fatalf("heard %d times, %v", begun, err)
+	}
+	if _, err := l.Enter(WithCaller(t.Context(), &Caller{Name: "b", Begins: func() { t.Error("it begins") }}), nil); !errors.Is(err, run.ErrBusy) {
+		t.Error(err)
+	}
+	turn.Leave()
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		_, _ = l.Enter(WithCaller(t.Context(), &Caller{Name: "a", Begins: func() { panic("frontend") }}), nil)
+	}()
+	if got := l.Stats(); got.Running != 0 {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestCallersAreForgotten(t *testing.T) {
@@ -321,11 +402,11 @@ func TestCallersAreForgotten(t *testing.T) {
 			l := NewLine(Options{Concurrent: 4, Queue: 4})
 			most := 0
 			for i := range 50_000 {
-				leave, err := l.Enter(t.Context(), fmt.Sprint(i), quota)
+				turn, err := l.Enter(by(t.Context(), fmt.Sprint(i), quota), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				leave()
+				turn.Leave()
 				if i%100 == 0 {
 					<-time.After(time.Millisecond)
 				}
@@ -333,6 +414,26 @@ func TestCallersAreForgotten(t *testing.T) {
 			}
 			if most > 400 {
 				t.Errorf("with %+v, up to %d callers were known", quota, most)
+			}
+		})
+	}
+}
+
+// What a run of a program that embeds cordon pays for its turn.
+func BenchmarkEnter(b *testing.B) {
+	l := NewLine(Options{Concurrent: 64, Queue: 64})
+	for _, tt := range []struct {
+		name string
+		ctx  context.Context
+	}{{"anonymous", b.Context()}, {"named", by(b.Context(), "a", Quota{})}} {
+		b.Run(tt.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				turn, err := l.Enter(tt.ctx, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				turn.Leave()
 			}
 		})
 	}

@@ -15,22 +15,13 @@ import (
 // takes about a quarter of it.
 const maxPatience = 600 * time.Microsecond
 
-// Turns bounds the runs under way and those that wait, of all gates that share it: those of
-// the tiers of one Runner.
-type Turns struct {
-	slots   chan struct{} // one token for each run under way
-	queue   int64
-	waiting atomic.Int64
-}
+// Load counts the runs under way in all tiers of one Runner.
+type Load struct{ running atomic.Int64 }
 
-// NewTurns lets so many run at once, and so many wait.
-func NewTurns(concurrent, queue int) *Turns {
-	return &Turns{slots: make(chan struct{}, concurrent), queue: int64(queue)}
-}
-
-// Gate gives out the turns of one tier, until it is closed.
+// Gate counts the runs of one tier, until it is closed. It does not queue: a run has its
+// turn from the Runner before it comes to a tier.
 type Gate struct {
-	turns  *Turns
+	load   *Load
 	closed chan struct{}
 
 	mu      sync.Mutex
@@ -38,75 +29,59 @@ type Gate struct {
 	gone    sync.Cond // nobody is running any more
 }
 
-// NewGate lets so many run at once, and so many wait.
-func NewGate(concurrent, queue int) *Gate { return NewTurns(concurrent, queue).Gate() }
-
-// Gate is another one with the same turns.
-func (t *Turns) Gate() *Gate {
-	g := &Gate{turns: t, closed: make(chan struct{})}
+// NewGate returns an open gate. A nil load means that there is no other tier.
+func NewGate(load *Load) *Gate {
+	if load == nil {
+		load = &Load{}
+	}
+	g := &Gate{load: load, closed: make(chan struct{})}
 	g.gone.L = &g.mu
 	return g
 }
 
-// Enter waits for a turn. What cannot be served soon is better told now: the
-// queue is bounded too.
-func (g *Gate) Enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if !g.IsOpen() {
-		return ErrClosed()
-	}
-	select { // at once, as a rule
-	case g.turns.slots <- struct{}{}:
-		return g.begin()
-	default:
-	}
-	if waiting := g.turns.waiting.Add(1) - 1; waiting >= g.turns.queue {
-		g.turns.waiting.Add(-1)
-		return run.Errorf(run.Busy, "%d runs are waiting already", waiting)
-	}
-	defer g.turns.waiting.Add(-1)
-	select {
-	case g.turns.slots <- struct{}{}:
-		return g.begin()
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-g.closed:
-		return ErrClosed()
-	}
-}
+// Pass is one run inside, from Enter to Leave. One goroutine uses it; it is not copied.
+type Pass struct{ gate *Gate }
 
-// begin counts a run that has its turn, unless the gate was closed meanwhile.
-func (g *Gate) begin() error {
+// Enter counts a run, unless its context has ended or the gate is closed.
+func (g *Gate) Enter(ctx context.Context) (Pass, error) {
+	if err := ctx.Err(); err != nil {
+		return Pass{}, err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.IsOpen() {
-		<-g.turns.slots
-		return ErrClosed()
+		return Pass{}, ErrClosed()
 	}
 	g.running++
-	return nil
+	g.load.running.Add(1)
+	return Pass{g}, nil
 }
 
-// Leave ends a turn.
-func (g *Gate) Leave() {
-	<-g.turns.slots
+// Leave ends the run. Only the first call has an effect.
+func (p *Pass) Leave() {
+	if g := p.gate; g != nil {
+		p.gate = nil
+		g.leave()
+	}
+}
+
+func (g *Gate) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.load.running.Add(-1)
 	if g.running--; g.running == 0 {
 		g.gone.Broadcast()
 	}
 }
 
-// Running is how many of this gate have their turn.
+// Running is how many runs are inside.
 func (g *Gate) Running() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.running
 }
 
-// Busy is Running for who only looks: none when the gate is closed.
+// Busy is Running for metrics: none when the gate is closed.
 func (g *Gate) Busy() int {
 	if !g.IsOpen() {
 		return 0
@@ -117,14 +92,13 @@ func (g *Gate) Busy() int {
 // Patience is how long a run may keep a processor to itself while it looks for
 // its result: none when others could use it.
 func (g *Gate) Patience() time.Duration {
-	if len(g.turns.slots) > 1 || runtime.NumCPU() == 1 {
+	if g.load.running.Load() > 1 || runtime.NumCPU() == 1 {
 		return 0
 	}
 	return maxPatience
 }
 
-// Close turns away everybody who comes or waits, and returns when the last
-// run has left.
+// Close lets no further run in, and returns when the last one has left.
 func (g *Gate) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -30,8 +30,8 @@ type Options struct {
 	Policy policy.Policy
 	// Idle is how many sandboxes wait for a guest; 0 means the tier's default.
 	Idle int
-	// Turns is the queue, which all tiers of a Runner share.
-	Turns *Turns
+	// Load counts the runs of all tiers of a Runner.
+	Load *Load
 	// OneShot says that there will be one run.
 	OneShot bool
 	// Language is by which rules the first run goes.

@@ -46,7 +46,7 @@ func examineCommands(ctx context.Context, p policy.Policy) Commands {
 }
 
 func runCommand(ctx context.Context, p policy.Policy) error {
-	b, err := jail.New(jail.Options{Policy: p, Concurrent: 1})
+	b, err := jail.New(jail.Options{Policy: p})
 	if err != nil {
 		return err
 	}

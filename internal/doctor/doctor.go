@@ -122,11 +122,11 @@ func examineScripts(ctx context.Context, p policy.Policy) Report {
 	report := begin(p)
 	began := time.Now()
 	// With one worker forked ahead, it measures a run and not a pool.
-	b, err := process.New(ctx, process.Options{Policy: p, Idle: 2, Concurrent: 1})
+	b, err := process.New(ctx, process.Options{Policy: p, Idle: 2})
 	if errors.Is(err, run.ErrUnsupported) {
 		report.fail(err)
 		began = time.Now()
-		if b, err = process.New(ctx, process.Options{Policy: relaxed(p), Idle: 2, Concurrent: 1}); err != nil {
+		if b, err = process.New(ctx, process.Options{Policy: relaxed(p), Idle: 2}); err != nil {
 			return report.judged(p)
 		}
 	} else if err != nil {

@@ -66,7 +66,7 @@ var answer = []byte("\x00asm\x01\x00\x00\x00" +
 // takes seconds.
 func examineModules(ctx context.Context, p policy.Policy, script bool) Modules {
 	m := Modules{Python: lookForPython(p)}
-	b, err := wasm.New(wasm.Options{Policy: p, Concurrent: 1, OneShot: true})
+	b, err := wasm.New(wasm.Options{Policy: p, OneShot: true})
 	if err != nil {
 		return m.refused(err)
 	}

@@ -72,7 +72,6 @@ func TestBadRequests(t *testing.T) {
 		{"no metrics", "GET", "/metrics", "", nil, 404, "no metrics"},
 		{"hooks where there are none", "POST", "/v1/hooks", `{"script": "pass"}`, nil, 501, "there are no hooks here"},
 		{"a wrong hook", "POST", "/v1/hooks", `{"script": "pass", "workers": "x"}`, nil, 400, `field "workers"`},
-		{"an empty hook", "POST", "/v1/hooks", `{"script": ""}`, nil, 400, "script: there is nothing to run"},
 		{"a call of both kinds", "POST", "/v1/hooks/x/calls", `{"function": "f", "game_state": 1}`, nil, 400, "write one of both"},
 		{"arguments of nothing", "POST", "/v1/hooks/x/calls", `{"args": [1]}`, nil, 400, "none is named"},
 		{"arguments that are none", "POST", "/v1/hooks/x/calls", `{"function": "f", "args": {}}`, nil, 400, "expected a list"},
@@ -244,8 +243,7 @@ func gone(t *testing.T, r io.Reader) string {
 
 // A client that sends slowly loses the connection and gets no turn.
 func TestSlowClients(t *testing.T) {
-	d := open(t, &fake{run: echo}, func(so *service.Options, o *Options) {
-		so.Line = admission.NewLine(admission.Options{Concurrent: 1})
+	d := open(t, &fake{run: echo, line: admission.NewLine(admission.Options{Concurrent: 1})}, func(_ *service.Options, o *Options) {
 		o.BodyTimeout = 300 * time.Millisecond
 	})
 	const head = "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -23,15 +23,37 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// fake is a Runner that does what a test says.
+// fake is a Runner that does what a test says. It validates a request and takes a turn,
+// as a Runner does.
 type fake struct {
+	line  *admission.Line // nil: one with room for all
 	run   func(ctx context.Context, req run.Request) (run.Result, error)
 	check func(ctx context.Context, c run.Check) ([]run.Finding, error)
 }
 
-func (f *fake) Run(ctx context.Context, req run.Request) (run.Result, error) { return f.run(ctx, req) }
+func (f *fake) Run(ctx context.Context, req run.Request) (run.Result, error) {
+	if err := req.Validate(); err != nil {
+		return run.Result{}, err
+	}
+	turn, err := f.line.Enter(ctx, nil)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer turn.Leave()
+	return f.run(ctx, req)
+}
 
-func (f *fake) Check(ctx context.Context, c run.Check) ([]run.Finding, error) { return f.check(ctx, c) }
+func (f *fake) Check(ctx context.Context, c run.Check) ([]run.Finding, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	turn, err := f.line.Enter(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
+	return f.check(ctx, c)
+}
 
 func (f *fake) Tiers() []policy.Tier { return []policy.Tier{policy.TierProcess} }
 
@@ -94,10 +116,13 @@ func (l *lines) String() string {
 // open starts a server; change may change what it is made of.
 func open(t testing.TB, runner service.Runner, change func(*service.Options, *Options)) *frontend {
 	t.Helper()
-	if _, ours := runner.(*fake); ours {
+	if f, ours := runner.(*fake); ours {
 		watchLeaks(t)
+		if f.line == nil {
+			f.line = admission.NewLine(admission.Options{Concurrent: 64, Queue: 64})
+		}
 	}
-	so := service.Options{Runner: runner, Version: "test", Line: admission.NewLine(admission.Options{Concurrent: 64, Queue: 64})}
+	so := service.Options{Runner: runner, Version: "test"}
 	log := new(lines)
 	o := Options{Version: "test", Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	if change != nil {

@@ -33,8 +33,7 @@ func TestLoad(t *testing.T) {
 			<-time.After(10 * time.Millisecond)
 		}
 	})
-	d := openReal(t, cordon.Options{}, func(so *service.Options, o *Options) {
-		so.Line = admission.NewLine(admission.Options{Concurrent: 8, Queue: 64})
+	d := openReal(t, cordon.Options{Concurrent: 8, Queue: 64}, func(_ *service.Options, o *Options) {
 		o.Tokens = tokens{"good": {Name: "load"}, "m": {Name: "mute", Quota: admission.Quota{Concurrent: 2}}}
 	})
 	for range 20 { // who never read, all the while

@@ -150,6 +150,9 @@ func TestRealChecksAndHooks(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 
+	if a := d.ask(http.MethodPost, "/v1/hooks", `{"script": ""}`); a.status != http.StatusBadRequest || !strings.Contains(d.problem(a).Detail, "script: there is nothing to run") {
+		t.Errorf("an empty hook: %d %s", a.status, a.body)
+	}
 	a := d.ask(http.MethodPost, "/v1/hooks", `{"script": "import os"}`)
 	if p := d.problem(a); a.status != http.StatusUnprocessableEntity || len(p.Findings) != 1 || p.Class != run.Invalid {
 		t.Errorf("%d %s", a.status, a.body)

@@ -81,13 +81,11 @@ func TestStream(t *testing.T) {
 // Until the turn has come, a refusal is a status.
 func TestStreamsThatNeverBegin(t *testing.T) {
 	hold, held := make(chan struct{}), make(chan struct{})
-	d := open(t, &fake{run: func(context.Context, run.Request) (run.Result, error) {
+	d := open(t, &fake{line: admission.NewLine(admission.Options{Concurrent: 1}), run: func(context.Context, run.Request) (run.Result, error) {
 		close(held)
 		<-hold
 		return good("1"), nil
-	}}, func(so *service.Options, _ *Options) {
-		so.Line = admission.NewLine(admission.Options{Concurrent: 1})
-	})
+	}}, nil)
 	first := make(chan answer)
 	go func() { first <- d.ask(http.MethodPost, "/v1/runs", `{"script": "pass"}`, "Accept: text/event-stream") }()
 	<-held
@@ -131,7 +129,7 @@ func TestStreamShowsProgress(t *testing.T) {
 // A client that does not read its events loses its run, and the place is free again.
 func TestSlowReaderLosesItsRun(t *testing.T) {
 	ended := make(chan struct{})
-	d := open(t, &fake{run: func(ctx context.Context, req run.Request) (run.Result, error) {
+	d := open(t, &fake{line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1}), run: func(ctx context.Context, req run.Request) (run.Result, error) {
 		if req.Streams.Out == nil {
 			return good("1"), nil
 		}
@@ -144,8 +142,7 @@ func TestSlowReaderLosesItsRun(t *testing.T) {
 		<-ctx.Done()
 		close(ended)
 		return canceled(), nil
-	}}, func(so *service.Options, o *Options) {
-		so.Line = admission.NewLine(admission.Options{Concurrent: 1, Queue: 1})
+	}}, func(_ *service.Options, o *Options) {
 		o.WriteTimeout = 200 * time.Millisecond
 	})
 	_, r := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nContent-Length: 18\r\n\r\n{\"script\": \"pass\"}")

@@ -46,13 +46,12 @@ func TestUnreadAnswers(t *testing.T) {
 		"plain": "X-Nothing: 1", "events": "Accept: text/event-stream", "by key": "Idempotency-Key: %d",
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := open(t, &fake{run: func(ctx context.Context, req run.Request) (run.Result, error) {
+			d := open(t, &fake{line: admission.NewLine(admission.Options{Concurrent: 4, Queue: 1024}), run: func(ctx context.Context, req run.Request) (run.Result, error) {
 				if req.Script.Source == "small" {
 					return good("1"), nil
 				}
 				return largeAnswers(ctx, req)
-			}}, func(so *service.Options, o *Options) {
-				so.Line = admission.NewLine(admission.Options{Concurrent: 4, Queue: 1024})
+			}}, func(_ *service.Options, o *Options) {
 				o.Tokens = tokens{"m": {Name: "mallory"}, "a": {Name: "alice"}}
 				o.WriteTimeout = time.Hour // nobody is dropped: the budget alone bounds them
 			})

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cordon-sandbox/cordon"
-	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/policy"
 )
@@ -18,7 +18,6 @@ import (
 // in it for a link while the next request for that directory waits for its turn. What is
 // behind the link is nobody's workspace.
 func TestWorkspaceExchangedWhileItWaits(t *testing.T) {
-	line := admission.NewLine(admission.Options{Concurrent: 1, Queue: 4})
 	offered, secrets := t.TempDir(), t.TempDir()
 	directory := filepath.Join(offered, "project")
 	if err := errors.Join(os.Chmod(offered, 0o755), os.Chmod(secrets, 0o755), os.Mkdir(directory, 0o755),
@@ -26,26 +25,24 @@ func TestWorkspaceExchangedWhileItWaits(t *testing.T) {
 		os.WriteFile(filepath.Join(secrets, "secret"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	d := openReal(t, cordon.Options{Tier: policy.TierJail}, func(so *service.Options, _ *Options) {
-		so.Line, so.Commands, so.Workspaces = line, true, []string{offered}
+	d := openReal(t, cordon.Options{Tier: policy.TierJail, Concurrent: 1, Queue: 4}, func(so *service.Options, _ *Options) {
+		so.Commands, so.Workspaces = true, []string{offered}
 	})
 	body := `{"command": ["ls"], "workspace": "` + directory + `"}`
 	if a := d.ask(http.MethodPost, "/v1/runs", body); a.status != http.StatusOK || d.result(a).Stdout != "mine\n" {
 		t.Fatalf("nothing was exchanged yet: %d %s", a.status, a.body)
 	}
 
-	leave, err := line.Enter(t.Context(), "somebody else", admission.Quota{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer leave()
+	const endless = `{"command": ["sleep", "1000"]}`
+	conn, _ := d.raw(t, "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(endless))+"\r\n\r\n"+endless)
+	eventually(t, func() bool { _, running := d.service.Queue(); return running == 1 })
 	asked := make(chan answer, 1)
 	go func() { asked <- d.ask(http.MethodPost, "/v1/runs", body) }()
-	eventually(t, func() bool { return line.Stats().Waiting == 1 })
+	eventually(t, func() bool { waiting, _ := d.service.Queue(); return waiting == 1 })
 	if err := errors.Join(os.RemoveAll(directory), os.Symlink(secrets, directory)); err != nil {
 		t.Fatal(err)
 	}
-	leave()
+	conn.Close() // which ends its command
 	a := <-asked
 	if a.status != http.StatusForbidden || !strings.Contains(d.problem(a).Detail, "symbolic link") || strings.Contains(string(a.body), "secret") {
 		t.Errorf("%d %s", a.status, a.body)

@@ -79,7 +79,7 @@ func (wallless) Start(o launch.Order) (launch.Process, error) {
 // The code for macOS passes the suite of every backend.
 func TestGroupsPassTheBackendSuite(t *testing.T) {
 	backendtest.Contract(t, func(t *testing.T, _ policy.Policy) backend.Backend {
-		b, err := portable.NewScripts(t.Context(), portable.Options{Launcher: wallless{}, Turns: backend.NewTurns(2, 2)})
+		b, err := portable.NewScripts(t.Context(), portable.Options{Launcher: wallless{}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func newLauncher(t *testing.T) launch.Launcher {
 
 func openScripts(t *testing.T, p policy.Policy) *portable.Scripts {
 	t.Helper()
-	b, err := portable.NewScripts(t.Context(), portable.Options{Policy: p, Launcher: newLauncher(t), Turns: backend.NewTurns(2, 2)})
+	b, err := portable.NewScripts(t.Context(), portable.Options{Policy: p, Launcher: newLauncher(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestCommandsBehindSeatbelt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := portable.NewCommands(portable.Options{Policy: policy.Policy{AllowInterpreters: true}, Launcher: newLauncher(t), Turns: backend.NewTurns(1, 1)})
+	b, err := portable.NewCommands(portable.Options{Policy: policy.Policy{AllowInterpreters: true}, Launcher: newLauncher(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

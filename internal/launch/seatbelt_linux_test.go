@@ -91,7 +91,7 @@ func TestScriptWithMacOSCommandLine(t *testing.T) {
 	if err := os.Mkdir(granted, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b, err := portable.NewScripts(t.Context(), portable.Options{Policy: policy.Policy{Read: []string{granted}}, Launcher: m, Turns: backend.NewTurns(1, 1)})
+	b, err := portable.NewScripts(t.Context(), portable.Options{Policy: policy.Policy{Read: []string{granted}}, Launcher: m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestCommandWithMacOSCommandLine(t *testing.T) {
 	if err := os.Mkdir(work, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b, err := portable.NewCommands(portable.Options{Policy: policy.Policy{AllowNet: []string{"example.com"}}, Launcher: m, Turns: backend.NewTurns(1, 1)})
+	b, err := portable.NewCommands(portable.Options{Policy: policy.Policy{AllowNet: []string{"example.com"}}, Launcher: m})
 	if err != nil {
 		t.Fatal(err)
 	}

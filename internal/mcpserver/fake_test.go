@@ -14,10 +14,23 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// fakeRunner gives the same Results every time. Its scripts are single words.
-type fakeRunner struct{}
+// fakeRunner gives the same Results every time. Its scripts are single words. It validates
+// a request and takes a turn, as a Runner does.
+type fakeRunner struct {
+	line *admission.Line // nil: all have a turn
+}
 
-func (fakeRunner) Run(ctx context.Context, r run.Request) (run.Result, error) {
+func (f fakeRunner) Run(ctx context.Context, r run.Request) (run.Result, error) {
+	if err := r.Validate(); err != nil {
+		return run.Result{}, err
+	}
+	if f.line != nil {
+		turn, err := f.line.Enter(ctx, nil)
+		if err != nil {
+			return run.Result{}, err
+		}
+		defer turn.Leave()
+	}
 	result := run.Result{
 		Status: run.StatusOK, Outcome: run.Succeeded, ExitCode: new(int), Stdout: "42\n",
 		Usage:       run.Usage{WallTime: 2 * time.Millisecond, CPUTime: time.Millisecond, Memory: 9 * policy.MiB, Output: 3},
@@ -52,6 +65,9 @@ func (fakeRunner) Run(ctx context.Context, r run.Request) (run.Result, error) {
 }
 
 func (fakeRunner) Check(_ context.Context, c run.Check) ([]run.Finding, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
 	if strings.Contains(c.Script, "import os") {
 		return []run.Finding{{Rule: "import-not-allowed", Line: 1, Column: 1, Reason: "os is not allowed", Allowed: []string{"math"}}}, nil
 	}
@@ -69,7 +85,6 @@ func fakeServer(t testing.TB, change func(*service.Options, *mcpserver.Options))
 	t.Helper()
 	so := service.Options{
 		Runner: fakeRunner{}, Version: "1.2.3", Commands: true,
-		Line: admission.NewLine(admission.Options{Concurrent: 4, Queue: 4}),
 	}
 	mo := mcpserver.Options{Version: "1.2.3", Commands: true}
 	if change != nil {

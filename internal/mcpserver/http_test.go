@@ -163,12 +163,12 @@ func TestWithoutASession(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	line := admission.NewLine(admission.Options{Concurrent: 1, Queue: 0})
-	leave, err := line.Enter(t.Context(), "another", admission.Quota{})
+	turn, err := line.Enter(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer leave()
-	s := fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Line = line })
+	defer turn.Leave()
+	s := fakeServer(t, func(o *service.Options, _ *mcpserver.Options) { o.Runner = fakeRunner{line} })
 	_, body := startWeb(t, s).say(t, http.MethodPost, "/mcp", callLine(2, "print"))
 	if !strings.Contains(body, "Nothing was run, since the sandbox is busy: try again in 1s.") || !strings.Contains(body, `"isError":true`) {
 		t.Error(body)

@@ -14,7 +14,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cordon-sandbox/cordon"
-	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/httpapi"
 	"github.com/cordon-sandbox/cordon/internal/mcpserver"
 	"github.com/cordon-sandbox/cordon/internal/service"
@@ -39,13 +38,12 @@ func TestMain(m *testing.M) {
 
 // newService is a service over a real Runner.
 func newService(p policy.Policy) (s *service.Service, closing func() error, err error) {
-	runner, err := cordon.NewRunner(cordon.Options{Policy: p, Idle: 2})
+	runner, err := cordon.NewRunner(cordon.Options{Policy: p, Idle: 2, Concurrent: 16, Queue: 64})
 	if err != nil {
 		return nil, nil, err
 	}
 	s = service.New(service.Options{
 		Runner: runner, Policy: p, Version: "test", Commands: true,
-		Line: admission.NewLine(admission.Options{Concurrent: 16, Queue: 64}),
 	})
 	return s, func() error { return errors.Join(s.Close(), runner.Close()) }, nil
 }

@@ -58,15 +58,14 @@ func (s *Service) leave(late bool) {
 }
 
 // explained words an error that was caused by the end of the service: the caller has
-// canceled nothing. A request that the Runner refuses as busy learns when to try again, as
-// one that the line refuses.
+// canceled nothing. A request that is refused as busy learns when to try again.
 func (s *Service) explained(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
 	var known *admission.Busy
 	if run.ClassOf(err) == run.Busy && !errors.As(err, &known) {
-		return s.Line.Busy(err.Error())
+		return admission.NewBusy(err.Error())
 	}
 	if (errors.Is(err, context.Canceled) || errors.Is(err, errEnded) || errors.Is(err, run.ErrClosed)) && errors.Is(context.Cause(ctx), errEnded) {
 		return run.Errorf(run.Closed, "the service has ended before it was this request's turn, or during it: try again, perhaps elsewhere%w", silent{err})

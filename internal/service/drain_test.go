@@ -38,12 +38,15 @@ func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w watcher
 		goOn := make(chan struct{})
-		runner := &fake{guest: func(context.Context, run.Request) (run.Result, error) {
+		runner := &fake{line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1}), guest: func(context.Context, run.Request) (run.Result, error) {
 			<-goOn
 			return run.Result{Outcome: run.Succeeded}, nil
 		}}
-		s := newService(t, Options{Runner: runner, Observers: []observe.Observer{&w}, Line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1})})
+		s := newService(t, Options{Runner: runner, Observers: []observe.Observer{&w}})
 		running, waiting := start(t.Context(), s), start(t.Context(), s)
+		if waiting, running := s.Queue(); waiting != 1 || running != 1 {
+			t.Errorf("%d wait, and %d run", waiting, running)
+		}
 
 		drained := make(chan error, 1)
 		go func() { drained <- s.Drain(t.Context()) }()
@@ -99,7 +102,7 @@ func TestDrainWithoutEnd(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newService(t, Options{Runner: &fake{guest: untilCanceled}, Line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1})})
+				s := newService(t, Options{Runner: &fake{guest: untilCanceled, line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1})}})
 				running, waiting := start(t.Context(), s), start(t.Context(), s)
 				began := time.Now()
 				if err := tt.end(s); err != nil {
@@ -123,7 +126,7 @@ func TestDrainWithoutEnd(t *testing.T) {
 // A caller that cancels its own request gets no error about the end of the service.
 func TestCallerCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newService(t, Options{Runner: &fake{guest: untilCanceled}, Line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1})})
+		s := newService(t, Options{Runner: &fake{guest: untilCanceled, line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1})}})
 		ctx, cancel := context.WithCancel(t.Context())
 		running, waiting := start(ctx, s), start(ctx, s)
 		cancel()
@@ -191,7 +194,7 @@ func TestHammerEnd(t *testing.T) {
 			return &countedHook{closed: &closed}, nil
 		}
 		s := New(Options{
-			Runner: &fake{}, OpenHook: open, Line: admission.NewLine(admission.Options{Concurrent: 2, Queue: 8}),
+			Runner: &fake{line: admission.NewLine(admission.Options{Concurrent: 2, Queue: 8})}, OpenHook: open,
 			Observers: []observe.Observer{observerFunc(func(observe.Run) { told.Add(1) })},
 		})
 		var all sync.WaitGroup
@@ -245,8 +248,8 @@ func TestHammerEnd(t *testing.T) {
 		if n := told.Load(); n > asked.Load() || n < asked.Load()-afterEnd.Load() {
 			t.Errorf("told of %d of %d, with %d refused at the end", n, asked.Load(), afterEnd.Load())
 		}
-		if got := s.Line.Stats(); got.Running != 0 || got.Waiting != 0 {
-			t.Errorf("%+v", got)
+		if waiting, running := s.Queue(); waiting != 0 || running != 0 {
+			t.Errorf("%d wait, and %d run", waiting, running)
 		}
 	}
 }

@@ -18,16 +18,26 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fake is a Runner whose guests do what the test says.
+// fake is a Runner whose guests do what the test says. It validates a request
+// and takes a turn, as a Runner does.
 type fake struct {
+	line  *admission.Line                                                // nil: one with room for all
 	guest func(ctx context.Context, req run.Request) (run.Result, error) // nil: ends well at once
 	check func(ctx context.Context, c run.Check) ([]run.Finding, error)
 	runs  atomic.Int64
 }
 
 func (f *fake) Run(ctx context.Context, req run.Request) (run.Result, error) {
+	if err := req.Validate(); err != nil {
+		return run.Result{}, err
+	}
+	turn, err := f.line.Enter(ctx, nil)
+	if err != nil {
+		return run.Result{}, err
+	}
+	defer turn.Leave()
 	f.runs.Add(1)
-	result, err := run.Result{Outcome: run.Succeeded}, error(nil)
+	result := run.Result{Outcome: run.Succeeded}
 	if f.guest != nil {
 		result, err = f.guest(ctx, req)
 	}
@@ -36,10 +46,16 @@ func (f *fake) Run(ctx context.Context, req run.Request) (run.Result, error) {
 }
 
 func (f *fake) Check(ctx context.Context, c run.Check) ([]run.Finding, error) {
-	if f.check != nil {
-		return f.check(ctx, c)
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
-	return nil, nil
+	turn, err := f.line.Enter(ctx, nil)
+	if err != nil || f.check == nil {
+		turn.Leave()
+		return nil, err
+	}
+	defer turn.Leave()
+	return f.check(ctx, c)
 }
 
 func (f *fake) Tiers() []policy.Tier {
@@ -103,14 +119,26 @@ var (
 	bob   = token.Caller{Name: "bob"}
 )
 
+// fullLine is a queue of which somebody has the only turn, until the end of the test.
+func fullLine(t *testing.T) *admission.Line {
+	t.Helper()
+	line := admission.NewLine(admission.Options{Concurrent: 1})
+	turn, err := line.Enter(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(turn.Leave)
+	return line
+}
+
 // newService gives a service that is closed at the end of the test.
 func newService(t *testing.T, o Options) *Service {
 	t.Helper()
-	if o.Line == nil {
-		o.Line = admission.NewLine(admission.Options{Concurrent: 4, Queue: 4})
-	}
 	if o.Runner == nil {
 		o.Runner = &fake{}
+	}
+	if f, ok := o.Runner.(*fake); ok && f.line == nil {
+		f.line = admission.NewLine(admission.Options{Concurrent: 4, Queue: 4})
 	}
 	s := New(o)
 	t.Cleanup(func() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -31,13 +30,7 @@ func TestFollow(t *testing.T) {
 }
 
 func TestFollowWithoutATurn(t *testing.T) {
-	busy := admission.NewLine(admission.Options{Concurrent: 1})
-	leave, err := busy.Enter(t.Context(), "somebody", admission.Quota{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer leave()
-	s := newService(t, Options{Line: busy})
+	s := newService(t, Options{Runner: &fake{line: fullLine(t)}})
 	if _, err := s.Run(Follow(t.Context(), "mine", func() { t.Error("it begins") }), alice, observe.HTTP, script); run.ClassOf(err) != run.Busy {
 		t.Error(err)
 	}

@@ -37,7 +37,7 @@ func (s *Service) OpenHook(ctx context.Context, who token.Caller, h run.HookSpec
 			s.hooks.Release(who.Name)
 		}
 	}()
-	// Add it before the turn ends: otherwise the service could end in between, and
+	// Add it before the request ends: otherwise the service could end in between, and
 	// nobody would close the hook.
 	err = s.inTurn(ctx, who, func(ctx context.Context) error {
 		made, err := s.Options.OpenHook(ctx, h)
@@ -65,10 +65,7 @@ func (s *Service) CallHook(ctx context.Context, who token.Caller, frontend obser
 		if err := s.roomFor(who, policy.Limits{}); err != nil {
 			return run.Result{}, err
 		}
-		if err := v.wait(ctx); err != nil {
-			return run.Result{}, err
-		}
-		return c.Do(ctx, h)
+		return c.Do(v.queued(ctx), h)
 	})
 }
 

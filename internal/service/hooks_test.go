@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/openhooks"
 	"github.com/cordon-sandbox/cordon/run"
@@ -58,6 +57,9 @@ func TestHooks(t *testing.T) {
 			t.Errorf("%s, %v", got.Value, err)
 		}
 	}
+	if _, err := s.CallHook(t.Context(), alice, observe.HTTP, id, openhooks.HookCall{Args: []any{1}}); !errors.Is(err, run.ErrInvalid) {
+		t.Errorf("arguments without a function: %v", err)
+	}
 	if _, err := s.CallHook(t.Context(), bob, observe.HTTP, id, openhooks.HookCall{}); run.ClassOf(err) != run.Unknown {
 		t.Errorf("somebody else's: %v", err)
 	}
@@ -92,7 +94,7 @@ func TestHooks(t *testing.T) {
 }
 
 func TestHooksAreBounded(t *testing.T) {
-	s, _ := hooked(t, Options{Line: admission.NewLine(admission.Options{Concurrent: 8, Queue: 100})})
+	s, _ := hooked(t, Options{})
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var ids []string
@@ -192,7 +194,7 @@ func TestHookThatCannotBeClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck, late := errors.New("stuck"), errors.New("late")
 		made := []*fakeHook{{closing: stuck}, {closing: late}}
-		s := New(Options{Runner: &fake{}, Line: admission.NewLine(admission.Options{Concurrent: 1}), OpenHook: func(context.Context, run.HookSpec) (openhooks.Hook, error) {
+		s := New(Options{Runner: &fake{}, OpenHook: func(context.Context, run.HookSpec) (openhooks.Hook, error) {
 			h := made[0]
 			made = made[1:]
 			return h, nil

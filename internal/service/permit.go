@@ -13,11 +13,9 @@ import (
 )
 
 // permit narrows a request to what its caller may ask for: within the caller's ceiling, and
-// without what only callers on this machine may use.
+// without what only callers on this machine may use. It does not validate the request, and
+// removes nothing that the Runner would refuse: the Runner validates it.
 func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Request, err error) {
-	if err := req.Validate(); err != nil {
-		return req, err
-	}
 	if len(req.Command.Args) > 0 {
 		if !s.mayCommand(who) {
 			return req, run.Errorf(run.Forbidden, "commands are not allowed here: send a script")
@@ -33,8 +31,7 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 	if req.Tier, err = permitTier(who, req); err != nil {
 		return req, err
 	}
-	limits, err := s.narrow(who, req.Limits, s.policy.Limits)
-	req.Limits = req.Applicable(limits)
+	req.Limits, err = s.narrow(who, req.Limits, s.policy.Limits, req.Applicable)
 	return req, err
 }
 
@@ -53,6 +50,9 @@ func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 	}
 	kind := req.Kind()
 	able := tiers.All().For(kind)
+	if _, err := policy.ParseTier(string(req.Tier)); err != nil {
+		return req.Tier, nil // no tier has this name: the Runner says so
+	}
 	if req.Tier != "" {
 		if !slices.Contains(allowed, req.Tier) {
 			return "", run.Errorf(run.Forbidden, "tier %q is not allowed for %s: say one of %s", req.Tier, who.Name, listOf(allowed))
@@ -72,9 +72,6 @@ func permitTier(who token.Caller, req run.Request) (policy.Tier, error) {
 
 // permitHook gives a hook as it may be opened for somebody.
 func (s *Service) permitHook(who token.Caller, h run.HookSpec) (permitted run.HookSpec, err error) {
-	if err := h.Validate(); err != nil {
-		return h, err
-	}
 	if h.Workers > mostWorkers {
 		return h, run.Errorf(run.Invalid, "workers is %d, above the maximum of %d", h.Workers, mostWorkers)
 	}
@@ -92,7 +89,8 @@ func (s *Service) permitHook(who token.Caller, h run.HookSpec) (permitted run.Ho
 			return h, run.Errorf(run.Forbidden, "a hook with trust %q needs tier %q, which is not allowed for %s: it has %s", h.Trust.OrUser(), tier, who.Name, listOf(allowed))
 		}
 	}
-	h.Limits, err = s.narrow(who, h.Limits, policy.DefaultCallLimits().Or(s.policy.Limits).Capped(s.policy.Limits))
+	all := func(l policy.Limits) policy.Limits { return l }
+	h.Limits, err = s.narrow(who, h.Limits, policy.DefaultCallLimits().Or(s.policy.Limits).Capped(s.policy.Limits), all)
 	return h, err
 }
 
@@ -102,8 +100,9 @@ func (s *Service) most(who token.Caller) policy.Limits {
 }
 
 // narrow gives the limits of somebody's request: what it asks for, and for the rest the
-// defaults, within what they may have.
-func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits) (policy.Limits, error) {
+// defaults, within what they may have. applicable drops the defaults that mean nothing for
+// the request.
+func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits, applicable func(policy.Limits) policy.Limits) (policy.Limits, error) {
 	if who.Ceiling.Maxima == (policy.Limits{}) {
 		return asked, nil // the Runner knows the policy's
 	}
@@ -111,7 +110,7 @@ func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits) (polic
 	if field, got, limit, above := asked.Above(most); above {
 		return asked, run.Wrap(run.Invalid, &policy.FieldError{Field: "limits." + field, Err: fmt.Errorf("%v is above the maximum of %v for %s", got, limit, who.Name)})
 	}
-	return asked.Fill(defaults.Capped(most), most), nil
+	return asked.Fill(applicable(defaults.Capped(most)), most), nil
 }
 
 // permitWorkspace gives a directory by its real path: whoever asks from elsewhere must not

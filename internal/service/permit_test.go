@@ -39,9 +39,14 @@ func TestPermit(t *testing.T) {
 		class    run.Class
 		words    string
 		commands bool
+		invalid  bool // the Runner refuses what is permitted
 	}{
 		{name: "no ceiling changes nothing", req: script, want: script},
-		{name: "what is no request", req: run.Request{}, class: run.Invalid},
+		{name: "what is no request stays for the Runner", req: run.Request{}, want: run.Request{}, invalid: true},
+		{name: "a limit of modules stays in the request of a script", ceiling: low, req: run.Request{Script: run.Script{Source: "1"}, Limits: policy.Limits{Fuel: 1}},
+			want: run.Request{Script: run.Script{Source: "1"}, Limits: policy.Limits{Fuel: 1}.Or(lowered)}, invalid: true},
+		{name: "a tier that does not exist", ceiling: ceilingOf(policy.TierWasm), req: run.Request{Script: run.Script{Source: "1"}, Tier: "moon"},
+			want: run.Request{Script: run.Script{Source: "1"}, Tier: "moon"}, invalid: true},
 		{name: "the defaults come down to the ceiling", ceiling: low, req: run.Request{Script: run.Script{Source: "1"}}, want: run.Request{Script: run.Script{Source: "1"}, Limits: lowered}},
 		{name: "what is asked for stays, below the ceiling", ceiling: low, req: run.Request{Script: run.Script{Source: "1"}, Limits: policy.Limits{WallTime: 2 * second, Threads: 8}},
 			want: run.Request{Script: run.Script{Source: "1"}, Limits: asked}},
@@ -82,8 +87,8 @@ func TestPermit(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 				t.Error(err, diff)
 			}
-			if err := got.Validate(); err != nil {
-				t.Errorf("what is permitted is refused: %v", err)
+			if err := got.Validate(); errors.Is(err, run.ErrInvalid) != tt.invalid {
+				t.Errorf("the Runner says %v", err)
 			}
 		})
 	}
@@ -119,7 +124,7 @@ func TestPermitHook(t *testing.T) {
 		class   run.Class
 	}{
 		{name: "no ceiling changes nothing", hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
-		{name: "no script", class: run.Invalid},
+		{name: "no script, which the Runner refuses"},
 		{name: "too many workers", hook: run.HookSpec{Script: "1", Workers: mostWorkers + 1}, class: run.Invalid},
 		{name: "a process for each call", ceiling: ceilingOf(policy.TierProcess), hook: run.HookSpec{Script: "1"}, want: run.HookSpec{Script: "1"}},
 		{name: "the same, said", ceiling: ceilingOf(policy.TierProcess), hook: run.HookSpec{Script: "1", Trust: policy.TrustUser}, want: run.HookSpec{Script: "1", Trust: policy.TrustUser}},

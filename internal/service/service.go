@@ -1,5 +1,6 @@
 // Package service is the one path from a frontend to the Runner: it knows the caller, checks
-// what it may ask for, waits for its turn, reports the run to observers, and ends in order.
+// what it may ask for, reports the run to observers, and ends in order. The Runner
+// validates requests and queues them, by the caller that their context names.
 // Frontends translate; they decide nothing.
 package service
 
@@ -7,6 +8,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
@@ -16,7 +18,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Runner is what the service needs of a *cordon.Runner.
+// Runner is what the service needs of a *cordon.Runner. Run and Check validate what they
+// get, then take a turn (admission.Line) of the caller in their context.
 type Runner interface {
 	Run(ctx context.Context, req run.Request) (run.Result, error)
 	Check(ctx context.Context, c run.Check) ([]run.Finding, error)
@@ -33,8 +36,6 @@ type Options struct {
 	Policy policy.Policy
 	// Version is shown to callers that ask for information.
 	Version string
-	// Line bounds what is under way and what waits.
-	Line *admission.Line
 	// Answers bounds what was answered and not yet taken; nil means one with its defaults.
 	Answers *admission.Answers
 	// Commands allows commands, and not scripts alone.
@@ -56,6 +57,8 @@ type Service struct {
 	policy policy.Policy // the Runner's, every default filled in
 	roots  []string      // the workspaces, as they are without symbolic links
 	hooks  *openhooks.Table
+
+	waiting, running atomic.Int64 // requests that wait for their turn, and that have it
 
 	life       context.Context // of all that is under way
 	stop       context.CancelCauseFunc
@@ -110,10 +113,7 @@ func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Fr
 		if err := s.roomFor(who, req.Limits); err != nil {
 			return run.Result{}, err
 		}
-		if err := v.wait(ctx); err != nil {
-			return run.Result{}, err
-		}
-		result, err := s.Runner.Run(ctx, req)
+		result, err := s.Runner.Run(v.queued(ctx), req)
 		if err != nil && req.Tier == policy.TierWasm && run.ClassOf(err) == run.NotFound {
 			// The caller named it, and learns nothing of where it was looked for.
 			err = run.Errorf(run.Invalid, "tier %q does not run scripts here: it has no CPython (python-wasm.zip)%w", req.Tier, silent{err})
@@ -122,11 +122,13 @@ func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Fr
 	})
 }
 
+// Queue returns how many requests wait for their turn, and how many have it.
+func (s *Service) Queue() (waiting, running int) {
+	return int(s.waiting.Load()), int(s.running.Load())
+}
+
 // Check judges a script by the language rules. It waits for its turn as a run does.
 func (s *Service) Check(ctx context.Context, who token.Caller, c run.Check) (found []run.Finding, err error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
 	err = s.inTurn(ctx, who, func(ctx context.Context) (err error) {
 		found, err = s.Runner.Check(ctx, c)
 		return err

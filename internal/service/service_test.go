@@ -18,12 +18,6 @@ import (
 
 // Observers get each request once, however it ends.
 func TestObservers(t *testing.T) {
-	busy := admission.NewLine(admission.Options{Concurrent: 1})
-	leave, err := busy.Enter(t.Context(), "somebody", admission.Quota{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer leave()
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	broken := errors.New("broken")
@@ -41,7 +35,7 @@ func TestObservers(t *testing.T) {
 		{name: "a command", o: Options{Commands: true}, req: run.Request{Command: run.Command{Args: []string{"ls", "-l"}}}, kind: observe.Command, code: "ls\x00-l", started: true},
 		{name: "not allowed", req: run.Request{Command: run.Command{Args: []string{"ls"}}}, kind: observe.Command, code: "ls", err: &run.Error{Class: run.Forbidden}},
 		{name: "wrong", req: run.Request{Script: run.Script{Source: "1"}, Tier: "moon"}, kind: observe.Script, code: "1", err: run.ErrInvalid},
-		{name: "busy", o: Options{Line: busy}, req: script, kind: observe.Script, code: "result = 1", err: run.ErrBusy},
+		{name: "busy", o: Options{Runner: &fake{line: fullLine(t)}}, req: script, kind: observe.Script, code: "result = 1", err: run.ErrBusy},
 		{name: "nobody waits for it", ctx: canceled, req: script, kind: observe.Script, code: "result = 1", err: context.Canceled},
 		{name: "refused for now", o: Options{Refuse: func() error { return broken }}, req: script, kind: observe.Script, code: "result = 1", err: broken},
 		{name: "our failure", o: Options{Runner: &fake{guest: func(context.Context, run.Request) (run.Result, error) { return run.Result{}, broken }}},
@@ -121,7 +115,8 @@ func TestPanics(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var before, after watcher
 			tt.o.Observers = append(append([]observe.Observer{&before}, tt.o.Observers...), &after)
-			tt.o.Line = admission.NewLine(admission.Options{Concurrent: 1})
+			runner := tt.o.Runner.(*fake)
+			runner.line = admission.NewLine(admission.Options{Concurrent: 1})
 			s := newService(t, tt.o)
 			for range 3 {
 				func() {
@@ -141,8 +136,8 @@ func TestPanics(t *testing.T) {
 					t.Errorf("error %v", err)
 				}
 			}
-			if got := s.Line.Stats(); got.Running != 0 {
-				t.Errorf("%+v", got)
+			if waiting, running := s.Queue(); waiting+running != 0 {
+				t.Errorf("%d wait, and %d run", waiting, running)
 			}
 		})
 	}
@@ -227,16 +222,15 @@ func TestTwoServicesOverOneRunner(t *testing.T) {
 	}
 }
 
-// The Runner has bounds of its own. A request that meets one learns when to try again.
+// A tier may have bounds of its own. A request that meets one learns when to try again.
 func TestBusyRunner(t *testing.T) {
 	busy := func() error { return run.Errorf(run.Busy, "9 runs are waiting already") }
 	runner := &fake{
 		guest: func(context.Context, run.Request) (run.Result, error) { return run.Result{}, busy() },
 		check: func(context.Context, run.Check) ([]run.Finding, error) { return nil, busy() },
 	}
-	line := admission.NewLine(admission.Options{Concurrent: 4, Queue: 4})
 	told := &watcher{}
-	s := newService(t, Options{Runner: runner, Line: line, Observers: []observe.Observer{told}})
+	s := newService(t, Options{Runner: runner, Observers: []observe.Observer{told}})
 	_, ran := s.Run(t.Context(), alice, observe.HTTP, script)
 	_, checked := s.Check(t.Context(), alice, run.Check{Script: "1"})
 	for _, err := range []error{ran, checked, told.runs()[0].Err} {
@@ -244,9 +238,6 @@ func TestBusyRunner(t *testing.T) {
 		if run.ClassOf(err) != run.Busy || !errors.As(err, &known) || known.RetryAfter < time.Second || known.Reason != "9 runs are waiting already" {
 			t.Errorf("%v: %+v", err, known)
 		}
-	}
-	if n := line.Stats().Refused; n != 2 {
-		t.Errorf("%d were counted", n)
 	}
 }
 

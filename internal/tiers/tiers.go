@@ -46,16 +46,16 @@ func All() backend.Tiers {
 
 func startProcess(ctx context.Context, o backend.Options) (*process.Backend, error) {
 	return process.New(ctx, process.Options{
-		Policy: o.Policy, Idle: o.Idle, Turns: o.Turns, OneShot: o.OneShot, Language: o.Language, Workspaces: o.Workspaces,
+		Policy: o.Policy, Idle: o.Idle, Load: o.Load, OneShot: o.OneShot, Language: o.Language, Workspaces: o.Workspaces,
 	})
 }
 
 func startWasm(_ context.Context, o backend.Options) (*wasm.Backend, error) {
-	return wasm.New(wasm.Options{Policy: o.Policy, Idle: o.Idle, Turns: o.Turns, OneShot: o.OneShot})
+	return wasm.New(wasm.Options{Policy: o.Policy, Idle: o.Idle, Load: o.Load, OneShot: o.OneShot})
 }
 
 func startJail(_ context.Context, o backend.Options) (*jail.Backend, error) {
-	return jail.New(jail.Options{Policy: o.Policy, Turns: o.Turns, OneShot: o.OneShot})
+	return jail.New(jail.Options{Policy: o.Policy, Load: o.Load, OneShot: o.OneShot})
 }
 
 // started gives a Start for a constructor. After an error there is no backend: a nil

@@ -171,10 +171,8 @@ func TestQuotaSurvivesRotation(t *testing.T) {
 		if !ok {
 			t.Fatalf("secret %d is unknown", n)
 		}
-		leave, err := line.Enter(t.Context(), who.Name, who.Quota)
-		if err == nil {
-			leave()
-		}
+		turn, err := line.Enter(admission.WithCaller(t.Context(), &admission.Caller{Name: who.Name, Quota: who.Quota}), nil)
+		turn.Leave()
 		return err
 	}
 	if err := enter(1); err != nil {

@@ -21,7 +21,6 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/cordon-sandbox/cordon/internal/admission"
 	"github.com/cordon-sandbox/cordon/internal/observe"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/internal/token"
@@ -125,7 +124,9 @@ type runner struct {
 }
 
 func (r runner) Run(ctx context.Context, _ run.Request) (run.Result, error) {
-	_, end := observe.Begin(ctx, observe.Lease)
+	_, end := observe.Begin(ctx, observe.Queue)
+	end(nil)
+	_, end = observe.Begin(ctx, observe.Lease)
 	end(nil)
 	_, end = observe.Begin(ctx, observe.Guest)
 	end(r.err)
@@ -137,7 +138,7 @@ func (runner) Enforcement() run.Enforcement                            { return 
 
 func serve(r runner, tracer *tracing.Tracer) *service.Service {
 	return service.New(service.Options{
-		Runner: r, Line: admission.NewLine(admission.Options{Concurrent: 1, Queue: 1}),
+		Runner: r,
 		Tracer: tracer, Observers: []observe.Observer{tracer},
 	})
 }

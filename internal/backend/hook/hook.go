@@ -37,8 +37,6 @@ const (
 	// idleFor is how long an idle worker is kept. If workers serve many calls, the last
 	// one of a hook stays.
 	idleFor = 30 * time.Second
-	// maxWaiting bounds the calls that wait for a worker.
-	maxWaiting = 4096
 	// maxAttempts is how many workers may die before one call starts, not counting those
 	// that were idle when it came: these may all have died with their common fork
 	// server.
@@ -127,7 +125,8 @@ func (h *Hook) Call(ctx context.Context, call Call) (run.Result, error) {
 }
 
 // take returns an idle worker, or waits for one that starts or is given back. Then the
-// call counts as running.
+// call counts as running. Few calls wait here: the Runner's queue admits no more than
+// MaxWorkers at a time.
 func (h *Hook) take(ctx context.Context) (Worker, error) {
 	h.mu.Lock()
 	if h.closed {
@@ -141,10 +140,6 @@ func (h *Hook) take(ctx context.Context) (Worker, error) {
 		h.calls.Add(1)
 		h.mu.Unlock()
 		return w, nil
-	}
-	if len(h.waiting) >= maxWaiting {
-		h.mu.Unlock()
-		return nil, run.Errorf(run.Busy, "%d calls of the hook are waiting already", maxWaiting)
 	}
 	turn := make(chan handover, 1)
 	h.waiting = append(h.waiting, turn)

@@ -287,31 +287,6 @@ func TestCloseWaits(t *testing.T) {
 	})
 }
 
-func TestQueueIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &shop{work: func(context.Context, int) (bool, error) {
-			pass(time.Millisecond)
-			return true, nil
-		}}
-		h := s.hook(t, 1)
-		var busy atomic.Int32
-		for range maxWaiting + 11 {
-			go func() {
-				if _, err := h.Call(t.Context(), Call{}); errors.Is(err, run.ErrBusy) {
-					busy.Add(1)
-				} else if err != nil {
-					t.Error(err)
-				}
-			}()
-		}
-		pass(time.Hour)
-		if busy.Load() != 10 {
-			t.Errorf("%d were refused and may try again", busy.Load())
-		}
-		h.Close()
-	})
-}
-
 // TestHammer does everything at once.
 func TestHammer(t *testing.T) {
 	var calls atomic.Int32

@@ -46,7 +46,7 @@ var _ backend.Backend = (*Backend)(nil)
 // error may come from the command instead.
 func New(options Options) (*Backend, error) {
 	b := &Backend{options: options.resolved(), init: -1}
-	b.gate = b.options.Turns.Gate()
+	b.gate = backend.NewGate(b.options.Load)
 	b.ahead = newAhead(b)
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
@@ -107,12 +107,13 @@ func (b *Backend) Enforcement() run.Enforcement {
 	return e
 }
 
-// Open waits for the job's turn.
+// Open counts the job. Its sandbox is built by Run, while its arguments are checked.
 func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, error) {
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return &turn{b}, nil
+	return &turn{b, pass}, nil
 }
 
 // Stats returns the tier's metrics. Each command gets new walls; there is no fork
@@ -129,7 +130,10 @@ func (b *Backend) Close() error {
 }
 
 // turn is one job whose turn has come.
-type turn struct{ backend *Backend }
+type turn struct {
+	backend *Backend
+	pass    backend.Pass
+}
 
 func (t *turn) Run(ctx context.Context, job backend.Job) (run.Result, error) {
 	result, err := t.backend.run(ctx, job)
@@ -140,6 +144,6 @@ func (t *turn) Run(ctx context.Context, job backend.Job) (run.Result, error) {
 }
 
 func (t *turn) Close() error {
-	t.backend.gate.Leave()
+	t.pass.Leave()
 	return nil
 }

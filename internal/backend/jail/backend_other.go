@@ -23,7 +23,7 @@ func New(options Options) (*Backend, error) {
 	}
 	o := options.resolved()
 	commands, err := portable.NewCommands(portable.Options{
-		Policy: options.Policy, Launcher: launcher, Turns: o.Turns,
+		Policy: options.Policy, Launcher: launcher, Load: o.Load,
 	})
 	if err != nil {
 		return nil, err

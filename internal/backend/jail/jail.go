@@ -19,13 +19,8 @@ import (
 // Options configure the tier.
 type Options struct {
 	Policy policy.Policy
-	// Turns is the Runner's queue, which all tiers share; nil means a new one with
-	// Concurrent and Queue.
-	Turns *backend.Turns
-	// Concurrent limits the concurrent runs; 0 means DefaultConcurrent.
-	Concurrent int
-	// Queue limits the waiting requests; 0 means DefaultQueue.
-	Queue int
+	// Load is the Runner's; nil means that this is its only tier.
+	Load *backend.Load
 	// OneShot says that there is only one run, so that nothing is kept for the next.
 	OneShot bool
 	// Without removes walls. Tests use it to show that each wall matters.
@@ -36,22 +31,7 @@ type Options struct {
 const WatchedMemory = "memory is watched, not limited by the kernel: the use of all processes is added up " +
 	"every 4 to 100 ms; the buffers of pipes and sockets are not counted"
 
-// Defaults of Options.
-const (
-	DefaultConcurrent = 64
-	DefaultQueue      = 4096
-)
-
 func (o Options) resolved() Options {
 	o.Policy = o.Policy.Resolved()
-	if o.Concurrent <= 0 {
-		o.Concurrent = DefaultConcurrent
-	}
-	if o.Queue <= 0 {
-		o.Queue = DefaultQueue
-	}
-	if o.Turns == nil {
-		o.Turns = backend.NewTurns(o.Concurrent, o.Queue)
-	}
 	return o
 }

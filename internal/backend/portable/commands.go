@@ -32,7 +32,7 @@ var _ backend.Backend = (*Commands)(nil)
 // NewCommands plans the walls. A required wall that this host cannot provide is an error
 // here, before anything runs.
 func NewCommands(options Options) (*Commands, error) {
-	b := &Commands{gate: options.Turns.Gate()}
+	b := &Commands{gate: backend.NewGate(options.Load)}
 	options.Policy = options.Policy.Resolved()
 	b.options = options
 	if options.Policy.Jail != policy.JailNative {
@@ -75,15 +75,16 @@ func (b *Commands) Stats() observe.Stats {
 	return observe.Stats{policy.TierJail: {Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
 }
 
-// Open waits for the job's turn.
+// Open refuses what this tier cannot run.
 func (b *Commands) Open(ctx context.Context, job backend.Job) (backend.Sandbox, error) {
 	if err := refuseJob(job); err != nil {
 		return nil, err
 	}
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return &turn{b.gate, b.run}, nil
+	return &turn{pass, b.run}, nil
 }
 
 // Close ends every command and leaves nothing behind.

@@ -16,7 +16,7 @@ import (
 // runCommand runs a command with the limits of its policy, as the Runner does.
 func runCommand(t *testing.T, l *naked, p policy.Policy, req run.Request) (run.Result, error) {
 	t.Helper()
-	b, err := NewCommands(Options{Policy: p, Launcher: l, Turns: backend.NewTurns(4, 16)})
+	b, err := NewCommands(Options{Policy: p, Launcher: l})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,8 @@ type Options struct {
 	Guests hostpath.Guests
 	// Launcher starts processes behind the system's walls.
 	Launcher launch.Launcher
-	// Turns limits the running and the waiting requests.
-	Turns *backend.Turns
+	// Load is the Runner's; nil means that this is its only tier.
+	Load *backend.Load
 }
 
 // needs are the walls that every system must have, unless the policy only prefers them.

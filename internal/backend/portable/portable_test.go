@@ -77,7 +77,7 @@ func TestTerminalIsRefused(t *testing.T) {
 }
 
 func TestBubblewrapIsRefused(t *testing.T) {
-	_, err := NewCommands(Options{Policy: policy.Policy{Jail: policy.JailBwrap}, Turns: backend.NewTurns(1, 1)})
+	_, err := NewCommands(Options{Policy: policy.Policy{Jail: policy.JailBwrap}})
 	if run.ClassOf(err) != run.Unsupported || !strings.Contains(err.Error(), "bwrap needs Linux") {
 		t.Errorf("%v", err)
 	}

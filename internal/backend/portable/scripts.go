@@ -35,7 +35,7 @@ var _ backend.Backend = (*Scripts)(nil)
 // NewScripts finds the interpreter and plans the walls. A required wall that this host
 // cannot provide is an error here, before anything runs.
 func NewScripts(ctx context.Context, options Options) (*Scripts, error) {
-	b := &Scripts{gate: options.Turns.Gate()}
+	b := &Scripts{gate: backend.NewGate(options.Load)}
 	options.Policy = options.Policy.Resolved()
 	b.options = options
 	var err error
@@ -124,15 +124,16 @@ func (b *Scripts) Stats() observe.Stats {
 	return observe.Stats{policy.TierProcess: {Busy: b.gate.Busy(), Setups: b.setups.Durations()}}
 }
 
-// Open waits for the job's turn.
+// Open refuses what this tier cannot run.
 func (b *Scripts) Open(ctx context.Context, job backend.Job) (backend.Sandbox, error) {
 	if err := refuseJob(job); err != nil {
 		return nil, err
 	}
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return &turn{b.gate, b.run}, nil
+	return &turn{pass, b.run}, nil
 }
 
 // Close ends every guest and leaves nothing behind.
@@ -165,10 +166,11 @@ func (b *Scripts) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer b.gate.Leave()
+	defer pass.Leave()
 	job := backend.Job{Limits: b.options.Policy.Limits}
 	job.Script.Restricted = true
 	result, _, words, err := b.start(ctx, job, wire.KindCheck, guestScript{script: c.Script, name: cmp.Or(c.Name, "<script>"), rules: preset})
@@ -253,7 +255,7 @@ func denied(errno int) bool { return errno == 1 || errno == 13 }
 
 // turn is one job whose turn has come.
 type turn struct {
-	gate *backend.Gate
+	pass backend.Pass
 	run  func(context.Context, backend.Job) (run.Result, error)
 }
 
@@ -262,6 +264,6 @@ func (t *turn) Run(ctx context.Context, job backend.Job) (run.Result, error) { r
 
 // Close ends the turn.
 func (t *turn) Close() error {
-	t.gate.Leave()
+	t.pass.Leave()
 	return nil
 }

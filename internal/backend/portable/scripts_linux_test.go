@@ -18,7 +18,7 @@ import (
 
 func openScripts(t *testing.T, l *naked, p policy.Policy) *Scripts {
 	t.Helper()
-	b, err := NewScripts(t.Context(), Options{Policy: p, Launcher: l, Turns: backend.NewTurns(4, 16)})
+	b, err := NewScripts(t.Context(), Options{Policy: p, Launcher: l})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestCanceled(t *testing.T) {
 // Close ends all guests, and returns when nothing is left of them.
 func TestCloseEndsGuests(t *testing.T) {
 	l := newNaked()
-	b, err := NewScripts(t.Context(), Options{Launcher: l, Turns: backend.NewTurns(1, 1)})
+	b, err := NewScripts(t.Context(), Options{Launcher: l})
 	if err != nil {
 		t.Fatal(err)
 	}

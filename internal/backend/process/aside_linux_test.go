@@ -23,10 +23,11 @@ func TestFinishedWorkerMovesToRunnerCPU(t *testing.T) {
 	if policy, cpus := deathOf(t, b); policy != unix.SCHED_BATCH || cpus != 1 {
 		t.Errorf("alone: it dies with policy %d on %d CPUs", policy, cpus)
 	}
-	if err := b.gate.Enter(t.Context()); err != nil {
+	pass, err := b.gate.Enter(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.gate.Leave()
+	defer pass.Leave()
 	if policy, cpus := deathOf(t, b); policy != unix.SCHED_NORMAL || cpus == 1 {
 		t.Errorf("beside another: it dies with policy %d on %d CPUs", policy, cpus)
 	}

@@ -78,7 +78,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	if b.options.OneShot {
 		b.ahead = hook.NewAhead(0, 1) // only the worker that checks whether the hook can be opened
 	}
-	b.gate = b.options.Turns.Gate()
+	b.gate = backend.NewGate(b.options.Load)
 	var err error
 	if b.grants, err = b.options.Policy.NetGrants(); err != nil {
 		return nil, run.Wrap(run.Invalid, err)
@@ -262,15 +262,16 @@ func (b *Backend) Enforcement() run.Enforcement {
 
 // Open leases a worker.
 func (b *Backend) Open(ctx context.Context, job backend.Job) (backend.Sandbox, error) {
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
 	m, err := b.lease(ctx, job)
 	if err != nil {
-		b.gate.Leave()
+		pass.Leave()
 		return nil, err
 	}
-	return &sandbox{backend: b, member: m}, nil
+	return &sandbox{backend: b, member: m, pass: pass}, nil
 }
 
 func (b *Backend) lease(ctx context.Context, job backend.Job) (*member, error) {
@@ -319,6 +320,7 @@ func (b *Backend) Close() error {
 type sandbox struct {
 	backend *Backend
 	member  *member
+	pass    backend.Pass
 }
 
 func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
@@ -365,6 +367,6 @@ func (b *Backend) conclude(m *member, of report.Run, ending zygote.Ending, err e
 
 func (s *sandbox) Close() error {
 	s.member.Close() // a worker serves one guest
-	s.backend.gate.Leave()
+	s.pass.Leave()
 	return nil
 }

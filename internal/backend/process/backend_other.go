@@ -31,7 +31,7 @@ func New(ctx context.Context, options Options) (*Backend, error) {
 	}
 	o := options.resolved()
 	scripts, err := portable.NewScripts(ctx, portable.Options{
-		Policy: options.Policy, Guests: o.guests(), Launcher: launcher, Turns: o.Turns,
+		Policy: options.Policy, Guests: o.guests(), Launcher: launcher, Load: o.Load,
 	})
 	if err != nil {
 		return nil, err

@@ -96,10 +96,11 @@ func (b *Backend) closeHooks() {
 
 // startHook leases a worker that compiles the hook.
 func (b *Backend) startHook(ctx context.Context, h run.HookSpec, limits policy.Limits, once bool) (*hookWorker, error) {
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer b.gate.Leave()
+	defer pass.Leave()
 	p, err := b.workersFor(ctx, policy.LanguageHook)
 	if err != nil {
 		return nil, err
@@ -172,12 +173,11 @@ func (w *hookWorker) open(ctx context.Context) error {
 }
 
 func (w *hookWorker) Call(ctx context.Context, call hook.Call) (run.Result, bool, error) {
-	// Enter the queue only with a worker: starting one also takes a turn, and would wait
-	// forever if calls had all of them.
-	if err := w.backend.gate.Enter(ctx); err != nil {
+	pass, err := w.backend.gate.Enter(ctx)
+	if err != nil {
 		return run.Result{}, true, err
 	}
-	defer w.backend.gate.Leave()
+	defer pass.Leave()
 	w.calls++
 	calling := &w.backend.calling
 	defer calling.Add(-1)

@@ -119,10 +119,11 @@ func (b *Backend) Check(ctx context.Context, c run.Check) ([]run.Finding, error)
 	if err != nil {
 		return nil, run.Wrap(run.Invalid, err)
 	}
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer b.gate.Leave()
+	defer pass.Leave()
 	p, err := b.workersFor(ctx, preset)
 	if err != nil {
 		return nil, err

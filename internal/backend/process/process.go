@@ -16,13 +16,8 @@ type Options struct {
 	Policy policy.Policy
 	// Idle is how many workers wait for a request; 0 means DefaultIdle.
 	Idle int
-	// Turns is the Runner's queue, which all tiers share; nil means a new one with
-	// Concurrent and Queue.
-	Turns *backend.Turns
-	// Concurrent limits the concurrent runs; 0 means DefaultConcurrent.
-	Concurrent int
-	// Queue limits the waiting requests; 0 means DefaultQueue.
-	Queue int
+	// Load is the Runner's; nil means that this is its only tier.
+	Load *backend.Load
 	// MaxForks is the number of workers after which a fork server is replaced; 0 means
 	// DefaultMaxForks.
 	MaxForks int
@@ -44,10 +39,8 @@ type Options struct {
 
 // Defaults of Options.
 const (
-	DefaultIdle       = 8
-	DefaultConcurrent = 64
-	DefaultQueue      = 4096
-	DefaultMaxForks   = 10_000
+	DefaultIdle     = 8
+	DefaultMaxForks = 10_000
 )
 
 // guests lists the directories where a guest could have put a fake interpreter or module.
@@ -58,22 +51,13 @@ func (o Options) guests() hostpath.Guests {
 func (o Options) resolved() Options {
 	o.Policy = o.Policy.Resolved()
 	if o.OneShot {
-		o.Idle, o.Concurrent = 1, 1
+		o.Idle = 1
 	}
 	if o.Language == "" && o.Policy.Restricts() {
 		o.Language = o.Policy.ScriptRules()
 	}
 	if o.Idle <= 0 {
 		o.Idle = DefaultIdle
-	}
-	if o.Concurrent <= 0 {
-		o.Concurrent = DefaultConcurrent
-	}
-	if o.Queue <= 0 {
-		o.Queue = DefaultQueue
-	}
-	if o.Turns == nil {
-		o.Turns = backend.NewTurns(o.Concurrent, o.Queue)
 	}
 	if o.MaxForks <= 0 {
 		o.MaxForks = DefaultMaxForks

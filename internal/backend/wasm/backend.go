@@ -54,7 +54,7 @@ func New(options Options) (*Backend, error) {
 	}
 	b := &Backend{
 		options: options, engine: engine.New(engine.Options{Interpreter: options.Interpreter, Cache: options.Cache, Granted: options.Policy.Write}), roots: roots, scripts: scripts,
-		gate: options.Turns.Gate(), sessions: map[*Session]bool{},
+		gate: backend.NewGate(options.Load), sessions: map[*Session]bool{},
 	}
 	p := options.Policy
 	b.interpreter = backend.NewLazy(b.openInterpreter)
@@ -127,12 +127,13 @@ func (b *Backend) Facts() Facts {
 	return f
 }
 
-// Open waits for the job's turn.
+// Open counts the job. Its instance is made or leased by Run.
 func (b *Backend) Open(ctx context.Context, _ backend.Job) (backend.Sandbox, error) {
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return &sandbox{b}, nil
+	return &sandbox{b, pass}, nil
 }
 
 // Stats implements backend.Backend.
@@ -157,8 +158,11 @@ func (b *Backend) closeAll() error {
 	return errors.Join(b.closeSessions(), b.plain.Close(), b.strict.Close(), b.interpreter.Close(), b.engine.Close(), b.roots.Close(), b.scripts.Close())
 }
 
-// sandbox is one turn.
-type sandbox struct{ backend *Backend }
+// sandbox is one job inside.
+type sandbox struct {
+	backend *Backend
+	pass    backend.Pass
+}
 
 func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
 	if job.Kind() != run.KindModule {
@@ -212,6 +216,6 @@ func (b *Backend) enforcementOf(job backend.Job) run.Enforcement {
 }
 
 func (s *sandbox) Close() error {
-	s.backend.gate.Leave()
+	s.pass.Leave()
 	return nil
 }

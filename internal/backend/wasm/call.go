@@ -31,10 +31,11 @@ func (m *Module) Call(ctx context.Context, job backend.Job, function string, arg
 	if err != nil {
 		return run.Result{}, err
 	}
-	if err := m.backend.gate.Enter(ctx); err != nil {
+	pass, err := m.backend.gate.Enter(ctx)
+	if err != nil {
 		return run.Result{}, err
 	}
-	defer m.backend.gate.Leave()
+	defer pass.Leave()
 	return m.execute(ctx, job, func(ctx context.Context, i api.Module) (verdict.Value, error) {
 		if _, library := m.code.Export(initialize); library {
 			if _, err := call(ctx, i, initialize); err != nil {

@@ -28,10 +28,11 @@ type Module struct {
 // OpenModule checks and compiles a module. It waits for a turn, because it is as much work as
 // a run, and the engine must not be closed in the meantime.
 func (b *Backend) OpenModule(ctx context.Context, binary []byte) (*Module, error) {
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer b.gate.Leave()
+	defer pass.Leave()
 	code, err := b.engine.Compile(ctx, binary, wasmbin.Metering{Grain: wasmbin.Exact, Stack: true})
 	if err != nil {
 		return nil, err

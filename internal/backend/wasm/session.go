@@ -26,10 +26,11 @@ type Session struct {
 
 // openSession starts a session.
 func (b *Backend) openSession(ctx context.Context, restricted bool) (*Session, error) {
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer b.gate.Leave()
+	defer pass.Leave()
 	p, err := b.poolFor(restricted).Get(ctx)
 	if err != nil {
 		return nil, err
@@ -58,8 +59,7 @@ func (b *Backend) newSession(i *python.Instance, restricted bool) (*Session, err
 // Restricted reports whether the language rules apply to its scripts.
 func (s *Session) Restricted() bool { return s.restricted }
 
-// Run runs a script in the session. Scripts of one session wait for each other before they
-// enter the gate, so that waiting scripts take no turns.
+// Run runs a script in the session. Scripts of one session wait for each other.
 func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) {
 	if job.Script.Restricted != s.restricted {
 		return run.Result{}, run.Errorf(run.Invalid, "restricted must match the session's mode, which is restricted=%v", s.restricted)
@@ -73,10 +73,11 @@ func (s *Session) Run(ctx context.Context, job backend.Job) (run.Result, error) 
 	if s.over != nil {
 		return run.Result{}, s.over
 	}
-	if err := s.backend.gate.Enter(ctx); err != nil {
+	pass, err := s.backend.gate.Enter(ctx)
+	if err != nil {
 		return run.Result{}, err
 	}
-	defer s.backend.gate.Leave()
+	defer pass.Leave()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
@@ -124,10 +125,11 @@ func (s *Session) Save(to io.Writer) error {
 
 // loadSession returns a session that this Runner, or another of the same build, has saved.
 func (b *Backend) loadSession(ctx context.Context, from io.Reader) (*Session, error) {
-	if err := b.gate.Enter(ctx); err != nil {
+	pass, err := b.gate.Enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer b.gate.Leave()
+	defer pass.Leave()
 	i, err := b.interpreter.Get(ctx)
 	if err != nil {
 		return nil, err

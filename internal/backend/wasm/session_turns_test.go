@@ -50,7 +50,7 @@ func (l *long) goesOn(t *testing.T) {
 
 // Scripts that wait for a session can be canceled, and do not block other runs.
 func TestWaitingInASession(t *testing.T) {
-	b := pythonBench(t, Options{Idle: 1, Concurrent: 2, Queue: 1})
+	b := pythonBench(t, Options{Idle: 1})
 	s, other := b.session(false), b.session(false)
 	first := busyIn(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -156,28 +156,6 @@ func TestCloseEndsRuns(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Runs in sessions and the opening of modules take turns like all other runs.
-func TestSessionsAreBounded(t *testing.T) {
-	b := pythonBench(t, Options{Idle: 1, Concurrent: 1})
-	s, other := b.session(false), b.session(false)
-	first := busyIn(t, s)
-	job := backend.Job{Request: run.Request{Script: run.Script{Source: "pass"}}, Limits: policy.DefaultLimits()}
-	for name, try := range map[string]func(ctx context.Context) error{
-		"a run in another session": func(ctx context.Context) error { _, err := other.Run(ctx, job); return err },
-		"another session":          func(ctx context.Context) error { _, err := b.openSession(ctx, false); return err },
-		"a saved session":          func(ctx context.Context) error { _, err := b.loadSession(ctx, nil); return err },
-		"a run":                    func(ctx context.Context) error { _, err := b.Open(ctx, job); return err },
-		"a module":                 func(ctx context.Context) error { _, err := b.OpenModule(ctx, moduleOf(nil)); return err },
-	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		if err := try(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v", name, err)
-		}
-		cancel()
-	}
-	first.goesOn(t)
 }
 
 // The language rules apply to all scripts of a session, or to none.

@@ -21,13 +21,8 @@ type Options struct {
 	Policy policy.Policy
 	// Idle is how many interpreters wait for a script; 0 means DefaultIdle.
 	Idle int
-	// Turns are shared by all tiers of the Runner; nil means separate ones, bounded by
-	// Concurrent and Queue.
-	Turns *backend.Turns
-	// Concurrent bounds the concurrent runs; 0 means DefaultConcurrent.
-	Concurrent int
-	// Queue bounds the waiting requests; 0 means DefaultQueue.
-	Queue int
+	// Load is the Runner's; nil means that this is its only tier.
+	Load *backend.Load
 	// OneShot says that there will be only one run: nothing is prepared for a second.
 	OneShot bool
 	// RotateAfter is about how many guests have the same hash seed; 0 means
@@ -45,9 +40,7 @@ type Options struct {
 
 // Defaults of Options.
 const (
-	DefaultIdle       = 8
-	DefaultConcurrent = 64
-	DefaultQueue      = 4096
+	DefaultIdle = 8
 
 	DefaultRotateAfter = 10_000
 )
@@ -58,15 +51,6 @@ func (o Options) resolved() Options {
 	}
 	if o.OneShot {
 		o.Idle = 0
-	}
-	if o.Concurrent <= 0 {
-		o.Concurrent = DefaultConcurrent
-	}
-	if o.Queue <= 0 {
-		o.Queue = DefaultQueue
-	}
-	if o.Turns == nil {
-		o.Turns = backend.NewTurns(o.Concurrent, o.Queue)
 	}
 	if o.RotateAfter <= 0 {
 		o.RotateAfter = DefaultRotateAfter
