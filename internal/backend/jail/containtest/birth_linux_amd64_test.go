@@ -2,7 +2,7 @@ package containtest
 
 import "golang.org/x/sys/unix"
 
-// oldBirths are by calls that this architecture has kept.
+// oldBirths use old calls that this architecture still has.
 var oldBirths = []birth{
 	{name: "open", file: func(name string, mode uintptr) (int, error) {
 		return callOn(unix.SYS_OPEN, name, newFile, mode)

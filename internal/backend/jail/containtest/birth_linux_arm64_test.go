@@ -1,4 +1,4 @@
 package containtest
 
-// oldBirths are none: this architecture came after the calls that take a directory.
+// oldBirths is empty: this architecture has only the newer calls, which take a directory.
 var oldBirths []birth

@@ -9,25 +9,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// birth is one way to have a file that runs as its owner. An empty one is enough:
-// whoever copies a program into it as root, outside, does not take the bits away.
+// birth is one way to get a file that runs as its owner. An empty one is enough: root, outside,
+// does not remove the bits when it copies a program into it.
 type birth struct {
 	name string
-	// file gives what the call did, which may be a descriptor.
+	// file makes the call and returns its result, which may be a descriptor.
 	file func(name string, mode uintptr) (int, error)
-	// maybe is why it may be impossible for anybody.
+	// maybe is why it may be impossible on this kernel.
 	maybe string
 }
 
 const (
 	newFile  = unix.O_CREAT | unix.O_RDWR | unix.O_CLOEXEC
 	unnamed  = unix.O_TMPFILE | unix.O_RDWR | unix.O_CLOEXEC
-	rubbish  = uintptr(1)<<16 | high // what the kernel does not look at, and a filter may be confused by
+	rubbish  = uintptr(1)<<16 | high // bits that the kernel ignores and that may confuse a filter
 	noUnname = "the file system has no files without a name"
 )
 
-// births are the ways by system calls of every architecture; oldBirths are those
-// that only the older ones have.
+// births are the ways that every architecture has; oldBirths are those of older architectures
+// only.
 func births() []birth {
 	return slices.Concat(oldBirths, []birth{
 		{name: "openat", file: func(name string, mode uintptr) (int, error) {
@@ -71,7 +71,7 @@ func births() []birth {
 	})
 }
 
-// later makes a plain file first, and then changes its mode.
+// later creates a plain file, and then changes its mode.
 func later(name string, change func(fd int) (int, error)) (int, error) {
 	fd, err := unix.Open(name, newFile, 0o755)
 	if err != nil {
@@ -87,7 +87,7 @@ func fchmod(fd int, mode uintptr) (int, error) {
 	return 0, nil
 }
 
-// named gives a name to a file that was made without one.
+// named links a file that was created without a name.
 func named(name string, fd int, err error) (int, error) {
 	if err != nil {
 		return -1, err
@@ -107,8 +107,7 @@ func birthAttempts() []attempt {
 	return all
 }
 
-// birthsByLibrary is the same by the functions of libc, which choose the system
-// calls themselves.
+// birthsByLibrary uses the functions of libc, which choose the system calls.
 const birthsByLibrary = `
 import ctypes, os
 libc = ctypes.CDLL(None)
@@ -136,7 +135,7 @@ func bePrivileged(t told) error {
 		name := fmt.Sprintf("%o", mode)
 		_, err := all[at].file(name, mode)
 		if info, found := os.Lstat(name); found == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
-			err = nil // whatever the call said
+			err = nil // whatever the call returned
 		} else if err == nil {
 			err = errors.Join(found, errors.New("it came without the bits"))
 		}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// elfFile is a program of some bytes of code, so that no compiler is needed for
-// what Go cannot say.
+// elfFile makes a program from some bytes of code, so that no compiler is needed for what Go
+// cannot express.
 func elfFile(code []byte) []byte {
 	const base, headers = 0x400000, 64 + 56
 	var file bytes.Buffer
@@ -29,12 +29,12 @@ func elfFile(code []byte) []byte {
 		},
 		code,
 	} {
-		_ = binary.Write(&file, binary.LittleEndian, part) // a buffer takes everything
+		_ = binary.Write(&file, binary.LittleEndian, part) // writing to a buffer does not fail
 	}
 	return file.Bytes()
 }
 
-// answered is the exit code of a foreign program that the kernel has answered.
+// answered is the exit code of a foreign program whose system call succeeded.
 const answered = 42
 
 // executeELF runs one of the foreign programs.

@@ -86,7 +86,7 @@ func plantHomeKey(t *testing.T, s *scene) {
 	s.told["home_key"] = s.write(t, filepath.Join(dir, ".ssh", "id_ed25519"), s.secret, 0o600)
 }
 
-// plantAlien leaves a file in the workspace that belongs to somebody else.
+// plantAlien leaves a file in the workspace that belongs to another user.
 func plantAlien(t *testing.T, s *scene) {
 	name := s.write(t, filepath.Join(s.workspace, "alien"), s.secret, 0o600)
 	if err := os.Chown(name, 4321, 4321); err != nil {
@@ -106,7 +106,7 @@ func plantIn(key, dir string) func(*testing.T, *scene) {
 func plantBeside(t *testing.T, s *scene) {
 	s.write(t, "secret", s.secret, 0o644)
 	s.write(t, filepath.Join(s.workspace, "mine"), "mine", 0o644)
-	if err := os.Chmod(s.directory, 0o777); err != nil { // the mode must not stand in for a wall
+	if err := os.Chmod(s.directory, 0o777); err != nil { // the mode must not act as a wall
 		t.Fatal(err)
 	}
 }
@@ -128,7 +128,7 @@ func plantLink(t *testing.T, s *scene) {
 	}
 }
 
-// plantGranted makes a file that may be read, on the workspace's file system.
+// plantGranted creates a file that may be read, on the workspace's file system.
 func plantGranted(t *testing.T, s *scene) {
 	s.told["granted"] = s.write(t, "granted/file", "granted", 0o644)
 	s.grant(func(p *policy.Policy) { p.Read = append(p.Read, filepath.Join(s.directory, "granted")) })
@@ -178,7 +178,7 @@ var fileActs = map[string]act{
 	"writable mounts": writableMounts,
 }
 
-// path is the path of an attempt, or the one that the host put under its key.
+// path returns the path of an attempt, or the one that the host stored under its key.
 func (t told) path() string {
 	if key := t.text("key"); key != "" {
 		return t.text(key)
@@ -197,7 +197,7 @@ func linkAndRead(t told) error {
 	return readSecret("own")
 }
 
-// hardLinkIn gives a file that may only be read a name where files may be changed.
+// hardLinkIn links a read-only file into a writable directory.
 func hardLinkIn(t told) error {
 	if _, err := os.ReadFile(t.text("granted")); err != nil {
 		return broken("%v", err)
@@ -208,8 +208,8 @@ func hardLinkIn(t told) error {
 	return os.WriteFile("stolen", []byte("changed"), 0o644)
 }
 
-// openToWrite counts ETXTBSY as a success: the kernel looks for a running program after
-// every wall has let the call pass, and on a busy host somebody often runs it.
+// openToWrite counts ETXTBSY as a success: the kernel checks for a running program after all
+// walls, and on a busy host the program often runs.
 func openToWrite(t told) error {
 	file, err := os.OpenFile(t.path(), os.O_WRONLY, 0)
 	if errors.Is(err, unix.ETXTBSY) {
@@ -239,7 +239,7 @@ func overwrite(path string) error {
 	return err
 }
 
-// openByHandle asks the file system itself, past all mounts.
+// openByHandle opens a file by handle, which bypasses all mounts.
 func openByHandle(t told) error {
 	handle, mount, err := unix.NameToHandleAt(unix.AT_FDCWD, "mine", 0)
 	if err != nil {
@@ -257,7 +257,7 @@ func openByHandle(t told) error {
 	return unix.Close(fd)
 }
 
-// descriptors says everything that was inherited beside the standard streams.
+// descriptors lists everything that was inherited besides the standard streams.
 func descriptors(told) error {
 	directory, err := os.Open("/proc/self/fd")
 	if err != nil {
@@ -284,7 +284,7 @@ func descriptors(told) error {
 	return nil
 }
 
-// useDescriptors needs no /proc to find what was leaked.
+// useDescriptors finds leaked descriptors without /proc.
 func useDescriptors(t told) error {
 	for fd := 3; fd < 4096; fd++ {
 		var stat unix.Stat_t
@@ -301,7 +301,7 @@ func useDescriptors(t told) error {
 	return errors.New("no file, directory or socket among them")
 }
 
-// environment knows what a command has; everything else is the host's.
+// environment knows the variables of a command; all others are the host's.
 func environment(t told) error {
 	known := []string{"PATH", "HOME", "TMPDIR", "PWD", "USER", "LOGNAME", "SHELL", "LANG", actVariable, toldVariable}
 	var others []string
@@ -317,8 +317,8 @@ func environment(t told) error {
 	return nil
 }
 
-// create leaves nothing when it succeeds. The name is its own: others try the same
-// at the same time.
+// create removes its file when it succeeds. The name is unique: other attempts do the same
+// concurrently.
 func create(t told) error {
 	name := filepath.Join(t.path(), fmt.Sprintf("cordon-contain-canary-%d", os.Getpid()))
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

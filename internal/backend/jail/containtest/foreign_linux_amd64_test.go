@@ -8,7 +8,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// foreignCalls exist on this architecture alone.
+// foreignCalls exist only on this architecture.
 var foreignCalls = []systemCall{
 	{name: "modify_ldt", number: unix.SYS_MODIFY_LDT, args: []uintptr{0, 0, 0}},
 	{name: "iopl", number: unix.SYS_IOPL, args: []uintptr{0}, maybe: "this kernel has none"},
@@ -17,7 +17,7 @@ var foreignCalls = []systemCall{
 	{name: "x32: ptrace", number: 0x40000000 | 521, ended: true, maybe: "this kernel has no x32"},
 }
 
-// Programs that ask the kernel in the way of another architecture.
+// Programs that make system calls of another architecture.
 var foreignPrograms = map[string][]byte{
 	"getpid": {
 		0xb8, 20, 0, 0, 0, //     mov $20, %eax (getpid)
@@ -56,7 +56,7 @@ func foreignAttempts() []attempt {
 			proof: proof{naked: true, maybe: "this kernel has no i386"},
 		})
 	}
-	// Whoever makes such a call himself is ended for it, and that is said.
+	// A process that makes such a call is killed, and the Result says so.
 	return inWall("foreign ABI", append(all, attempt{
 		name: "reported", act: "elf", told: map[string]any{"program": "getpid", "itself": true},
 		want: run.Signaled, touched: endedByFilter, bwrap: bwrapSignaled(unix.SIGSYS),

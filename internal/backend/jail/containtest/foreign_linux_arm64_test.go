@@ -2,7 +2,7 @@ package containtest
 
 import "errors"
 
-// arm64 has one foreign ABI, of 32 bits, and a process cannot change between them.
+// arm64 has one foreign ABI, with 32 bits, and a process cannot switch to it.
 var (
 	foreignCalls    []systemCall
 	foreignPrograms map[string][]byte

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// hostView is what a run must leave as it was.
+// hostView is the state of the host that a run must not change.
 type hostView struct {
 	name, mounts string
 	descriptors  []string
@@ -32,8 +32,8 @@ func lookAtHost(t testing.TB) hostView {
 	}
 }
 
-// compare waits a little: the kernel lets go of some things after the last process
-// is gone, and a goroutine ends after it has said so.
+// compare waits a little: the kernel releases some resources after the last process has
+// ended, and a goroutine ends after it has reported its end.
 func (h hostView) compare(t testing.TB) {
 	t.Helper()
 	if now := hostName(t); now != h.name {
@@ -61,7 +61,7 @@ func (h hostView) compare(t testing.TB) {
 	}
 }
 
-// pause lets others go on for some milliseconds.
+// pause waits for some milliseconds.
 func pause() { <-time.After(5 * time.Millisecond) }
 
 func added(before, after []string) (left []string) {
@@ -86,7 +86,7 @@ func hostName(t testing.TB) string {
 	return name
 }
 
-// hostMounts are the mounts of the host, one a line, but for those that tests made.
+// hostMounts returns the mounts of the host, one per line, except those that tests made.
 func hostMounts(t testing.TB) string {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/mountinfo")
@@ -98,8 +98,8 @@ func hostMounts(t testing.TB) string {
 	return strings.Join(slices.DeleteFunc(lines, made), "\n")
 }
 
-// openDescriptors are what this process holds, by what they are: pipes and
-// sockets all look different, so that only their kind counts.
+// openDescriptors returns the descriptors of this process by target. Pipes and sockets all have
+// different targets, so only their kind counts.
 func openDescriptors(t testing.TB) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -109,7 +109,7 @@ func openDescriptors(t testing.TB) (all []string) {
 	for _, e := range entries {
 		target, err := os.Readlink("/proc/self/fd/" + e.Name())
 		if err != nil {
-			continue // that of the directory itself
+			continue // the descriptor of the directory itself
 		}
 		if kind, _, found := strings.Cut(target, ":["); found && !strings.HasPrefix(kind, "anon") {
 			target = kind
@@ -119,7 +119,7 @@ func openDescriptors(t testing.TB) (all []string) {
 	return all
 }
 
-// cgroupsOf are the groups of pools whose owner is a process.
+// cgroupsOf returns the cgroups of the pools of a process.
 func cgroupsOf(t testing.TB, pid int) (all []string) {
 	t.Helper()
 	found := cgroup.Probe()
@@ -137,9 +137,9 @@ func cgroupsOf(t testing.TB, pid int) (all []string) {
 	return slices.Compact(all) // both parents may be the same
 }
 
-// temporaryFiles are those of our own making: all in the directory for them, which is
-// this test's alone (see eachBackend), and elsewhere those that are called after
-// this process. Others of cordon may come and go at the same time.
+// temporaryFiles returns our own temporary files: all in the directory of this test (see
+// eachBackend), and elsewhere those whose name has this process's number. Other cordons may
+// create and remove files at the same time.
 func temporaryFiles(t testing.TB) (all []string) {
 	t.Helper()
 	ours := "*cordon*" + itoa(os.Getpid()) + "*"

@@ -16,21 +16,20 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// systemCall is one that no command may make. Its arguments are such that nothing
-// happens where it is allowed: it fails for another reason, and that it got so far
-// is what counts.
+// systemCall is a call that no command may make. Its arguments make it harmless if it is
+// allowed: it then fails for another reason, which counts as an escape.
 type systemCall struct {
 	name   string
 	number uintptr
 	args   []uintptr
-	root   bool   // everybody else is refused it anyway
-	maybe  string // why a kernel may refuse it to all
-	ended  bool   // whoever makes it is ended for it
+	root   bool   // other users are refused anyway
+	maybe  string // why a kernel may refuse it to all users
+	ended  bool   // the filter kills the calling process
 }
 
 const (
-	nowhere  = ^uintptr(0) // no descriptor
-	nonsense = uintptr(1)  // no address
+	nowhere  = ^uintptr(0) // not a descriptor
+	nonsense = uintptr(1)  // not an address
 	high     = uintptr(1) << 36
 )
 
@@ -140,8 +139,8 @@ func attemptsOf(calls []systemCall) (all []attempt) {
 	return all
 }
 
-// endedByFilter: the call was not made, because its maker was ended before. A proof
-// has no filter.
+// endedByFilter is the expected end if the filter kills the calling process. A proof has no
+// filter.
 func endedByFilter(t *testing.T, s *scene, r run.Result) string {
 	if s.naked {
 		return ""
@@ -190,7 +189,7 @@ var kernelActs = map[string]act{
 				return broken("%v", err)
 			}
 			if limit.Max == unix.RLIM_INFINITY {
-				ways[name] = nil // there is none to raise
+				ways[name] = nil // there is no limit to raise
 				continue
 			}
 			limit.Max++
@@ -213,8 +212,8 @@ var kernelActs = map[string]act{
 	"new queue": func(t told) error { return makePosixQueue("cordon-contain") },
 }
 
-// through says whether the filter let a call pass. A kernel may lack what is
-// asked for; a filter that relies on that does not hold on the next kernel.
+// through reports whether the filter allowed a call. The kernel may lack the call, but a filter
+// that relies on that does not hold on the next kernel.
 func through(errno syscall.Errno) error {
 	if slices.Contains([]syscall.Errno{unix.EPERM, unix.EACCES, unix.ENOSYS}, errno) {
 		return errno
@@ -223,7 +222,7 @@ func through(errno syscall.Errno) error {
 	return nil
 }
 
-// ipcAttempts try what lives beside files.
+// ipcAttempts try to communicate without files.
 func ipcAttempts() []attempt {
 	return inWall("ipc", []attempt{
 		{name: "shared memory of the host", act: "shm", proof: naked},
@@ -239,13 +238,13 @@ func ipcAttempts() []attempt {
 			plant: onHostNetwork, canary: true, proof: naked},
 		{name: "datagram socket of the host", act: "dial", told: map[string]any{"network": "unixgram", "key": "unixgram_path"}, canary: true, proof: naked},
 		{name: "list of abstract sockets", sh: `grep -q "$abstract" /proc/net/unix && escaped; held`, proof: naked},
-		// Its memory is the kernel's, and bounded by a limit of its own.
+		// Its memory belongs to the kernel, with a separate limit.
 		{name: "POSIX queue of its own", act: "new queue", proof: proof{naked: true, root: true, maybe: "this kernel has no queues"}},
 	})
 }
 
-// onHostNetwork gives a command the network of the host, whose abstract sockets are not
-// meant by that. A host that cannot keep them out refuses.
+// onHostNetwork gives a command the network of the host, without its abstract sockets. A host
+// that cannot exclude them refuses.
 func onHostNetwork(t *testing.T, s *scene) {
 	s.grant(func(p *policy.Policy) { p.Egress = policy.EgressNone })
 	if !landlock.Scoped(hostfeature.Quick().LandlockABI) {
@@ -256,7 +255,7 @@ func onHostNetwork(t *testing.T, s *scene) {
 	}
 }
 
-// cgroupAttempts try the groups in which a command is counted.
+// cgroupAttempts attack the cgroups that count a command's resources.
 func cgroupAttempts() []attempt {
 	return inWall("cgroup", []attempt{
 		{name: "its tree", sh: `must_fail ls -d /sys/fs/cgroup; held`, proof: naked},

@@ -12,9 +12,9 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// keyAttempts look at the kernel's keys. They belong to a user, not to a
-// namespace: a command that is the same user on the host sees the names of all of
-// them, which are names of accounts, hosts and mounts.
+// keyAttempts read the kernel's keys. They belong to a user, not to a namespace: a command
+// with the same user on the host would see their names, which are names of accounts, hosts
+// and mounts.
 func keyAttempts() []attempt {
 	asGuest := proof{naked: true, uid: confine.Nobody}
 	return inWall("keys", []attempt{
@@ -23,8 +23,8 @@ func keyAttempts() []attempt {
 	})
 }
 
-// plantKey has somebody who is the guest's user on the host keep a key, whose
-// name is the secret.
+// plantKey starts a process with the guest's user on the host that keeps a key, whose name is
+// the secret.
 func plantKey(t *testing.T, s *scene) {
 	if err := s.handleKey("add key"); err != nil {
 		hosttest.Lacks(t, "this kernel keeps no keys: %v", err)

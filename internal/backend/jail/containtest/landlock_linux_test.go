@@ -8,8 +8,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Landlock holds where the walls before it are gone: a command that had got all
-// capabilities in its namespace still could not change a mount.
+// Landlock holds without the walls before it: a command with all capabilities in its
+// namespace still cannot change a mount.
 func TestContainmentByLandlockAlone(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("walls are tried without the race detector")
@@ -19,7 +19,7 @@ func TestContainmentByLandlockAlone(t *testing.T) {
 	suite.backend = suite.open(t, suite.policy, others)
 	tried := 0
 	for _, a := range procFileAttempts() {
-		if !slices.Equal(a.proof.without, setupWalls) || a.name == "another root" { // chroot is not Landlock's
+		if !slices.Equal(a.proof.without, setupWalls) || a.name == "another root" { // Landlock does not cover chroot
 			continue
 		}
 		tried++

@@ -25,7 +25,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// rounds is how often something is tried at a random moment.
+// rounds is how often a test tries a random moment.
 func rounds(n int) int {
 	if testing.Short() {
 		return n / 5
@@ -33,7 +33,7 @@ func rounds(n int) int {
 	return n
 }
 
-// lingering is a command that stays, with a daemon, and ignores what it can.
+// lingering is a command that does not end, with a daemon, and ignores all signals that it can.
 func (s *scene) lingering(t *testing.T) (run.Request, string) {
 	t.Helper()
 	marker := "cdn-" + filepath.Base(s.suite.directory) + "-" + filepath.Base(s.directory)
@@ -54,8 +54,8 @@ var lifeActs = map[string]act{
 	},
 	"runner":               runnerAct,
 	"runner at a terminal": runnerAtTerminal,
-	"neighbor":            neighbor,
-	"look for a neighbor": lookForNeighbor,
+	"neighbor":             neighbor,
+	"look for a neighbor":  lookForNeighbor,
 }
 
 // runnerAct is a Runner that starts commands until it is killed.
@@ -83,8 +83,8 @@ func runnerAct(t told) error {
 	return errQuiet
 }
 
-// A Runner that dies without a word takes everything along. Whatever it leaves
-// would become ours: we are made the parent of all orphans for the time.
+// All processes end with a Runner that is killed. A process that is left would become our
+// child: this test adopts all orphans meanwhile.
 func TestContainKilledRunner(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -102,7 +102,7 @@ func TestContainKilledRunner(t *testing.T) {
 		if now := hostMounts(t); now != mounts {
 			t.Errorf("mounts are left")
 		}
-		// The next Runner removes what only the dead could have.
+		// The next Runner removes what the dead one left.
 		again := suite.open(t, suite.policy, nil)
 		if !grouped(again) {
 			return
@@ -116,7 +116,7 @@ func TestContainKilledRunner(t *testing.T) {
 	})
 }
 
-// killRunner starts a Runner and kills it at a moment that nobody has chosen.
+// killRunner starts a Runner and kills it at a random moment.
 func killRunner(t *testing.T, s *scene, marker string) (pid int) {
 	t.Helper()
 	cmd := exec.Command(s.suite.program)
@@ -160,7 +160,7 @@ func killRunner(t *testing.T, s *scene, marker string) (pid int) {
 	return cmd.Process.Pid
 }
 
-// started runs a request, and gives what it writes, line by line.
+// started runs a request, and returns its output line by line.
 type started struct {
 	lines  *bufio.Reader
 	result chan ended
@@ -183,7 +183,7 @@ func start(ctx context.Context, b *jail.Backend, p policy.Policy, req run.Reques
 	return s
 }
 
-// until waits for a line, and gives the rest of it.
+// until waits for a line with a prefix, and returns the rest of it.
 func (s *started) until(t *testing.T, want string) string {
 	t.Helper()
 	for {
@@ -266,10 +266,10 @@ func TestContainKilledFromOutside(t *testing.T) {
 			victims func(pids []int) []int
 			right   func(e ended) bool
 		}{
-			// The command's own end, and what it says of it.
+			// The command's own end, and its message about it.
 			"the command": {
 				func(pids []int) []int {
-					// What bubblewrap was started with is on its command line too.
+					// bubblewrap has its arguments on its command line, too.
 					return slices.DeleteFunc(pids, func(pid int) bool { return commandName(pid) == "bwrap" })
 				},
 				func(e ended) bool {
@@ -279,7 +279,7 @@ func TestContainKilledFromOutside(t *testing.T) {
 					return e.err == nil && e.result.Outcome == run.Signaled && e.result.Signal == "SIGKILL"
 				},
 			},
-			// Nobody knows how the command would have ended: that is our failure.
+			// How the command would have ended is unknown: that is our failure.
 			"the init": {
 				func(pids []int) []int { return []int{parentOf(t, pids[0])} },
 				func(e ended) bool {
@@ -297,7 +297,7 @@ func TestContainKilledFromOutside(t *testing.T) {
 					switch err := unix.Kill(pid, unix.SIGKILL); {
 					case err == nil:
 						killed++
-					case !errors.Is(err, unix.ESRCH): // those go along with the first
+					case !errors.Is(err, unix.ESRCH): // those end with the first
 						t.Errorf("process %d: %v", pid, err)
 					}
 				}
@@ -318,7 +318,7 @@ func TestContainKilledFromOutside(t *testing.T) {
 func commandName(pid int) string {
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {
-		return "" // it is gone
+		return "" // it has ended
 	}
 	return strings.TrimSpace(string(name))
 }
@@ -339,7 +339,7 @@ func parentOf(t *testing.T, pid int) int {
 	return 0
 }
 
-// Two Runners in one process, and each ends its own commands only.
+// Of two Runners in one process, each ends only its own commands.
 func TestContainTwoRunners(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		s := suite.scene(t, attempt{}, suite.guarded)

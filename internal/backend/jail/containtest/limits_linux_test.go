@@ -22,8 +22,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// limitTest uses up one thing. Each end is told from all others by its outcome
-// and its words.
+// limitTest uses up one resource. Each end differs from all others in its outcome and
+// message.
 type limitTest struct {
 	name    string
 	act, sh string
@@ -32,13 +32,13 @@ type limitTest struct {
 	plant   func(t *testing.T, s *scene)
 	want    run.Outcome
 	words   string
-	// alone is how it ends where there is no cgroup: limits of each process by
-	// itself, and no evidence. Nil means the same.
+	// alone is how it ends without a cgroup, where limits apply to each process and there
+	// is no evidence. Nil means that it ends in the same way.
 	alone []run.Outcome
 	// version2 says that only a cgroup of version 2 can do better.
 	version2 bool
-	// unwalked says that only the free space of the host's disk shows the use. Somebody
-	// who deletes files meanwhile hides it.
+	// unwalked says that only the free space of the host's disk shows the use. Another
+	// program that deletes files meanwhile hides it.
 	unwalked bool
 	check    func(t *testing.T, s *scene, r run.Result)
 }
@@ -52,7 +52,7 @@ const (
 var (
 	wallLimit = policy.Limits{WallTime: shortWall}
 	cpuLimit  = policy.Limits{CPUTime: shortCPU, WallTime: 8 * time.Second}
-	// There is room for this program, and for nothing much.
+	// Enough memory for this program, and little more.
 	memoryLimit  = policy.Limits{Memory: little, WallTime: 20 * time.Second}
 	outputLimit  = policy.Limits{Output: 64 * policy.KiB}
 	diskLimit    = policy.Limits{Disk: 8 * policy.MiB}
@@ -80,7 +80,8 @@ var limitTests = []limitTest{
 	{name: "cpu: orphans", sh: `while :; do (sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' &); sleep 0.05; done`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
 	{name: "cpu: daemon", sh: `(setsid sh -c 'while :; do :; done' &); sleep 60`, limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
 	{name: "cpu: threads", act: "burn in threads", limits: cpuLimit, want: run.OutOfCPU, words: "CPU time"},
-	// What nobody waits for is in nobody's sum: only a cgroup of version 2 has it.
+	// Children that are not waited for are in no process's sum: only a cgroup of version 2
+	// counts them.
 	{name: "cpu: children that nobody waits for", act: "burn in children", limits: cpuLimit, want: run.OutOfCPU, words: "CPU time",
 		alone: []run.Outcome{run.OutOfCPU, run.TimedOut}, version2: true},
 	{name: "cpu: a name that looks like numbers", sh: `printf ') R 1 1 1 0 -1 0 0 0 0 0 0 0 0' > /proc/self/comm; while :; do :; done`,
@@ -142,9 +143,9 @@ var limitTests = []limitTest{
 	{name: "processes: one after the other", sh: `i=0; while [ $i -lt 200 ]; do sh -c : || exit 1; i=$((i+1)); done`, limits: processLimit, want: run.Succeeded},
 }
 
-// bounded says that a flood is stopped by its size, not by a clock.
+// bounded checks that a flood is stopped by its size, not by a clock.
 func bounded(t *testing.T, _ *scene, r run.Result) {
-	const most = 8 << 30 // while it dies, it writes, and its end may have to wait for a processor
+	const most = 8 << 30 // a dying process still writes, and may have to wait for a processor
 	for name, size := range map[string]int64{"stdout": int64(r.StdoutSize), "stderr": int64(r.StderrSize)} {
 		if size > most {
 			t.Errorf("%d bytes of %s were read", size, name)
@@ -164,9 +165,9 @@ func plantOut(t *testing.T, s *scene) {
 	s.grant(func(p *policy.Policy) { p.Write = append(p.Write, out) })
 }
 
-// plantOld leaves a file in the workspace that is larger than what may be added.
-// That a file has changed which was there before is no evidence, as long as the file
-// system has not shrunk by the limit. So nobody else may write that much meanwhile.
+// plantOld leaves a file in the workspace that is larger than the limit. A change of an
+// existing file is not evidence as long as the file system has not shrunk by the limit. So
+// no other program may write that much meanwhile.
 func TestContainOldFiles(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("walls are tried without the race detector")
@@ -181,7 +182,7 @@ func TestContainOldFiles(t *testing.T) {
 	})
 }
 
-// plantOld makes a file that is larger than all that other packages' tests write.
+// plantOld creates a file that is larger than everything that other packages' tests write.
 func plantOld(t *testing.T, s *scene) {
 	name := filepath.Join(s.workspace, "old")
 	s.write(t, name, "old data", 0o644)
@@ -195,7 +196,7 @@ func plantOld(t *testing.T, s *scene) {
 	}
 }
 
-// plantNoise writes from the host beside the workspace while the command runs.
+// plantNoise writes files next to the workspace, from the host, while the command runs.
 func plantNoise(t *testing.T, s *scene) {
 	s.write(t, "noise", "", 0o644)
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -300,7 +301,7 @@ func (l limitTest) try(t *testing.T, suite *suite) {
 	}
 }
 
-// processesOf are those whose environment has a directory of ours in it.
+// processesOf returns the processes with one of our directories in their environment.
 func processesOf(directory string) (pids []string) {
 	names, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -331,7 +332,7 @@ var limitActs = map[string]act{
 		select {}
 	},
 	"burn in children": func(t told) error {
-		signal.Ignore(unix.SIGCHLD) // the kernel waits for them, and tells nobody
+		signal.Ignore(unix.SIGCHLD) // the kernel reaps them and reports nothing
 		for {
 			cmd := childOf("burn")
 			out, err := cmd.StdoutPipe()
@@ -375,7 +376,7 @@ var limitActs = map[string]act{
 	"hold memory": func(t told) error {
 		memory := make([]byte, t.number("size")<<20)
 		fill(memory)
-		_, _ = unix.Poll(nil, 1500) // until all the others are there
+		_, _ = unix.Poll(nil, 1500) // until all the others run
 		runtime.KeepAlive(memory)
 		return errQuiet
 	},
@@ -441,7 +442,7 @@ var limitActs = map[string]act{
 	},
 }
 
-// spun keeps a loop from being none.
+// spun keeps the compiler from removing a loop.
 var spun atomic.Uint64
 
 func childOf(act string) *exec.Cmd {
@@ -450,8 +451,7 @@ func childOf(act string) *exec.Cmd {
 	return cmd
 }
 
-// fillSockets leaves as much between two sockets as there can be, in memory of the
-// kernel's.
+// fillSockets fills the buffers between two sockets, which are kernel memory.
 func fillSockets(data []byte) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -459,12 +459,12 @@ func fillSockets(data []byte) error {
 	}
 	for _, fd := range pair {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, len(data))
-		_, _ = unix.Write(fd, data) // as much as there is room for
+		_, _ = unix.Write(fd, data) // as much as fits
 	}
 	return nil
 }
 
-// fillFiles writes 8 times 8 MiB, and waits to be found out.
+// fillFiles writes 8 times 8 MiB, and waits to be stopped.
 func fillFiles(open func(i int) (int, error)) error {
 	data := make([]byte, 1<<20)
 	for i := range 8 {
@@ -482,8 +482,7 @@ func fillFiles(open func(i int) (int, error)) error {
 	return errQuiet
 }
 
-// dig makes a directory in a directory in a directory. Whoever looks at it by whole paths
-// takes the square of its depth.
+// dig creates deeply nested directories. A walk by whole paths takes the square of the depth.
 func dig(told) error {
 	for range 6000 {
 		if err := errors.Join(os.Mkdir("d", 0o755), unix.Chdir("d")); err != nil {

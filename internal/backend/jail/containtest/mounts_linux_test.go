@@ -12,17 +12,17 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// mountRule is what a mount must have. Most of it is behind another wall:
-// no_new_privs makes set-user-id programs harmless, and the filter gives no
-// devices. Only here would one see that a mount has lost its part.
+// mountRule lists the flags that a mount must have. Other walls cover most of them:
+// no_new_privs makes set-user-id programs harmless, and the filter allows no devices. So only
+// this test notices that a mount has lost a flag.
 type mountRule struct {
 	at string
-	// flags are those of every sandbox; native are more, in a root that is ours:
-	// bubblewrap leaves programs executable where nobody can put one.
+	// flags are required in every sandbox; native ones only in a root that cordon builds:
+	// bubblewrap leaves noexec out where no command can write.
 	flags, native string
 }
 
-// everywhereElse is for what the system and grants are made of.
+// everywhereElse is for the mounts of the system and of grants.
 var everywhereElse = mountRule{flags: "ro nosuid nodev"}
 
 func (s *scene) mountRules() []mountRule {
@@ -41,8 +41,7 @@ func (s *scene) mountRules() []mountRule {
 	return rules
 }
 
-// missing says which mounts of a mountinfo lack what they must have, and how many
-// there are.
+// missing returns the mounts of a mountinfo that lack a flag, and the number of mounts.
 func (s *scene) missing(mountinfo string) (lacking []string, count int) {
 	rules := s.mountRules()
 	for line := range strings.Lines(mountinfo) {
@@ -89,7 +88,7 @@ func TestContainMounts(t *testing.T) {
 				t.Errorf("%s is no mount", at)
 			}
 		}
-		// What is looked for must be there to be missed: no host mounts all like this.
+		// The check must be able to fail: no host has all these flags on all mounts.
 		if lacking, _ := s.missing(hostMounts(t)); len(lacking) == 0 {
 			t.Error("the host's own mounts have it all: this shows nothing")
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// meetingPoints gives both the names where they could meet, which nobody else has.
+// meetingPoints returns unique names where both commands could meet.
 func meetingPoints(all ...*scene) {
 	name, key := "cdn-"+rand.Text(), 1+mathrand.Int32N(1<<30)
 	for _, s := range all {
@@ -28,8 +28,8 @@ func meetingPoints(all ...*scene) {
 	}
 }
 
-// neighbor puts things where commands on one host could meet, and stays. The
-// kernel chooses its port, which it says.
+// neighbor creates objects where commands on one host could meet, and keeps running. It prints
+// the port, which the kernel chooses.
 func neighbor(t told) error {
 	port, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -83,7 +83,7 @@ func lookForNeighbor(t told) error {
 	return anyOf(all)
 }
 
-// Two commands at once have nothing in common but what they are both given.
+// Two concurrent commands share only what both are given.
 func TestContainNeighbors(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		in, holder := io.Pipe()
@@ -109,14 +109,14 @@ func TestContainNeighbors(t *testing.T) {
 		if e := <-one.result; e.err != nil || !e.result.OK() {
 			t.Errorf("%v\n%s", e.err, show(e.result))
 		}
-		// Nor does the next one find anything of the last.
+		// The next command finds nothing of the last one either.
 		if r, err := runIn(t.Context(), suite.backend, suite.policy, request(b, "look for a neighbor")); err != nil || !strings.Contains(r.Stdout, "HELD") {
 			t.Errorf("something is left: %v\n%s", err, show(r))
 		}
 	})
 }
 
-// Without walls they meet everywhere.
+// Without walls, two commands meet at each of these points.
 func TestContainNeighborsCanMeet(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("walls are tried without the race detector")

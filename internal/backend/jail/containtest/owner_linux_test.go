@@ -17,10 +17,10 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// makeFiles leaves one of each kind.
+// makeFiles leaves one file of each kind.
 const makeFiles = `echo text > f && mkdir d && echo text > d/g && ln -s f l && ln f h && mkfifo p && held`
 
-// ownerAttempts are about what a command leaves on the host, and as whose.
+// ownerAttempts are about the files that a command leaves on the host, and their owners.
 func ownerAttempts() []attempt {
 	return inWall("owners", append(birthAttempts(), []attempt{
 		{name: "files belong to the caller", sh: makeFiles, touched: ownedBy(os.Geteuid(), os.Getegid()), proof: proof{naked: true, root: true, uid: 54321}},
@@ -79,9 +79,9 @@ func alien(t *testing.T, directory string, uid, gid int) string {
 	return strings.Join(others, "; ")
 }
 
-// privilegedFiles are a way from a guest to whoever executes them on the host:
-// they belong to the caller, who may be root. One that is empty executes nothing
-// yet, and keeps the bits when root copies a program into it.
+// privilegedFiles run as the caller, possibly root, when another user executes them on the
+// host. An empty one executes nothing yet, but keeps the bits when root copies a program into
+// it.
 func privilegedFiles(t *testing.T, s *scene, _ run.Result) string {
 	var found []string
 	err := filepath.WalkDir(s.workspace, func(path string, entry fs.DirEntry, err error) error {
@@ -162,7 +162,7 @@ func immutable(told) error {
 	return unix.IoctlSetPointerInt(int(file.Fd()), unix.FS_IOC_SETFLAGS, 0)
 }
 
-// privileged says whether the program that executes it became somebody.
+// privileged reports whether executing the file changed the user.
 func privileged(told) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -181,7 +181,7 @@ func privileged(told) error {
 	return fmt.Errorf("uid %d, euid %d, capabilities %s", os.Getuid(), os.Geteuid(), caps)
 }
 
-// deviceAttempts are about files that are more than files.
+// deviceAttempts are about device files.
 func deviceAttempts() []attempt {
 	const somebody = 54321
 	return inWall("devices", []attempt{
@@ -209,7 +209,7 @@ awk '$5 == "/usr" && $6 !~ /nosuid/ {exit 1}' /proc/self/mountinfo || escaped; h
 	})
 }
 
-// plantProgram puts a program of root's into a workspace that is root's.
+// plantProgram puts a program of root into a workspace of root.
 func plantProgram(mark func(name string) error) func(*testing.T, *scene) {
 	return func(t *testing.T, s *scene) {
 		name := filepath.Join(s.workspace, "program")

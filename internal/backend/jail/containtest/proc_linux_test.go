@@ -14,10 +14,10 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// setupWalls are those that have to go before mounts can be changed at all.
+// setupWalls are the walls that must be removed before mounts can be changed.
 var setupWalls = []policy.Wall{policy.WallSeccomp, policy.WallCapabilities, policy.WallLandlock, policy.WallNoNewPrivs}
 
-// procFileAttempts try the kernel's own files, and the mounts.
+// procFileAttempts attack the kernel's files, and the mounts.
 func procFileAttempts() []attempt {
 	all := []attempt{
 		{name: "controls of the kernel", act: "open all to write", told: map[string]any{"path": "/proc/sys"}, proof: nakedRoot},
@@ -37,7 +37,7 @@ test -s /proc/$f && escaped $f; must_fail cat /proc/$f; done 2>/dev/null; held`,
 /dev/null|/dev/zero|/dev/full|/dev/random|/dev/urandom|/dev/tty|/dev/pts|/dev/ptmx|/dev/shm|/dev/fd|/dev/stdin|/dev/stdout|/dev/stderr) ;;
 /dev/console|/dev/core) test -e $d && escaped $d ;;
 *) escaped $d ;; esac; done; held`, proof: naked},
-		// The workspace and the program may lie below any of them.
+		// The workspace and the program may be below any of them.
 		{name: "directories at the root", sh: `top=${workspace#/}; top=/${top%%/*}; for d in /*; do case $d in
 $top|/usr|/bin|/sbin|/lib|/lib32|/lib64|/libx32|/etc|/dev|/proc|/tmp|/var|/run) ;; *) escaped $d ;; esac; done; held`, proof: naked},
 		{name: "files in etc", sh: `for f in hostname machine-id fstab sudoers hosts.allow crontab ssh resolv.conf; do test -e /etc/$f && escaped $f; done; held`, proof: naked},
@@ -81,7 +81,7 @@ var procActs = map[string]act{
 	},
 }
 
-// openAllToWrite leaves out the directories of processes: they are other attempts'.
+// openAllToWrite leaves out the directories of processes, which other attempts cover.
 func openAllToWrite(t told) error {
 	tried := 0
 	var opened []string
@@ -112,8 +112,8 @@ func openAllToWrite(t told) error {
 	return fmt.Errorf("none of %d files", tried)
 }
 
-// knownOfProc is what a command may see in /proc. What is not here must be covered,
-// whatever a new kernel calls it.
+// knownOfProc lists what a command may see in /proc. Everything else must be covered, also in
+// new kernels.
 const knownOfProc = ` self thread-self mounts net sys sysvipc cpuinfo loadavg meminfo stat swaps uptime version vmstat
 zoneinfo buddyinfo interrupts softirqs cgroups crypto devices execdomains filesystems locks misc `
 
@@ -146,7 +146,7 @@ func lookAtProc(told) error {
 	return errors.New("all that is not known is covered")
 }
 
-// mounts looks for mounts and paths that a command has no part in.
+// mounts looks for mounts and paths that a command must not see.
 func mounts(t told) error {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// processAttempts try to reach processes of the host.
+// processAttempts attack processes of the host.
 func processAttempts() []attempt {
 	all := []attempt{
 		{name: "see", act: "see", plant: plantProcess, proof: naked},
@@ -67,10 +67,10 @@ n=$(cat /proc/[0-9]*/stat 2>&- | grep -c ') Z 1 '); [ "$n" -gt 5 ] && escaped $n
 
 const bwrapInit = "the first process is bubblewrap's own, which hides nothing and has nothing to hide"
 
-// bwrapSignaled is what bubblewrap makes of a signal: an exit code, as a shell does.
+// bwrapSignaled is how bubblewrap reports a signal: as an exit code, like a shell.
 func bwrapSignaled(by syscall.Signal) ending { return ending{run.Exited, 128 + int(by)} }
 
-// initAttempts try the first process of the sandbox, which is ours.
+// initAttempts attack the first process of the sandbox, which is cordon's.
 func initAttempts() []attempt {
 	all := []attempt{
 		{name: "all signals", act: "bombard", plant: plantInit, touched: processTouched, proof: naked},
@@ -94,7 +94,7 @@ type canaryProcess struct {
 	end chan error
 }
 
-// startProcess starts one that waits for the end of its input.
+// startProcess starts a process that waits for the end of its input.
 func startProcess(t *testing.T, s *scene, uid int) *canaryProcess {
 	t.Helper()
 	cmd := exec.Command(s.suite.program, s.told["marker"].(string)+"-canary")
@@ -133,13 +133,13 @@ func plantProcess(t *testing.T, s *scene) {
 	s.setPid(p.cmd.Process.Pid)
 }
 
-// setPid tells it to shells too.
+// setPid passes the pid to the attempt, also if it is a shell script.
 func (s *scene) setPid(pid int) {
 	s.request.Command.Env = map[string]string{"pid": itoa(pid)}
 	s.told["pid"] = pid
 }
 
-// plantInit aims at the init; where there is none, at a process of the same user.
+// plantInit sets the init as the target, or a process of the same user if there is no init.
 func plantInit(t *testing.T, s *scene) {
 	plantProcess(t, s)
 	if !s.naked {
@@ -151,12 +151,12 @@ func plantMarker(_ *testing.T, s *scene) {
 	s.told["marker"] = "cdn-" + filepath.Base(s.suite.directory) + "-" + filepath.Base(s.directory)
 }
 
-// processTouched says that the canary is dead, stopped or hit.
+// processTouched reports whether the canary was killed, stopped or signaled.
 func processTouched(_ *testing.T, s *scene, _ run.Result) string {
 	p := s.process
 	patience := time.NewTimer(time.Millisecond)
 	if s.naked {
-		patience.Reset(time.Second) // it is to die, which may take a moment
+		patience.Reset(time.Second) // it may take a moment to die
 	}
 	defer patience.Stop()
 	select {
@@ -168,7 +168,7 @@ func processTouched(_ *testing.T, s *scene, _ run.Result) string {
 	}
 }
 
-// plantOfUser is a process of the guest's own user.
+// plantOfUser starts a process of the guest's own user.
 func plantOfUser(t *testing.T, s *scene) {
 	p := startProcess(t, s, confine.Nobody)
 	s.process = p
@@ -176,7 +176,7 @@ func plantOfUser(t *testing.T, s *scene) {
 }
 
 func priorityTouched(t *testing.T, s *scene, _ run.Result) string {
-	// The system call gives 20 minus the nice value.
+	// The system call returns 20 minus the nice value.
 	priority, err := unix.Getpriority(unix.PRIO_PROCESS, s.told["pid"].(int))
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func priorityTouched(t *testing.T, s *scene, _ run.Result) string {
 	return ""
 }
 
-// survivors are processes with the scene's marker on their command line.
+// survivors returns the processes with the scene's marker on their command line.
 func survivors(t *testing.T, s *scene, _ run.Result) string {
 	found := marked(s.told["marker"].(string))
 	for _, pid := range found {
@@ -303,8 +303,8 @@ var processActs = map[string]act{
 	"peek":    peek,
 }
 
-// signalAll asks first, with no signal at all. Only where nobody is meant it means
-// it: a test must not end its host.
+// signalAll tries signal 0 first. It sends a real signal only if that reaches no process: the
+// test must not kill its host.
 func signalAll(told) error {
 	if err := unix.Kill(-1, 0); err == nil {
 		return nil
@@ -312,7 +312,7 @@ func signalAll(told) error {
 	return errors.Join(unix.Kill(-1, unix.SIGKILL), errors.New("nobody is there"))
 }
 
-// readMemory reads where programs begin.
+// readMemory reads at the address where programs start.
 func readMemory(t told) error {
 	data := make([]byte, 4)
 	local := []unix.Iovec{{Base: &data[0], Len: 4}}
@@ -358,8 +358,8 @@ func directoriesOfProcesses(t told) error {
 	return fmt.Errorf("none of %d", len(links))
 }
 
-// startSelf starts this program with another act, marked and in a session of its
-// own, and does not wait for it.
+// startSelf starts this program with another act, marked and in a new session, and does not
+// wait for it.
 func startSelf(t told, name string) error {
 	cmd := exec.Command("/proc/self/exe", t.text("marker"))
 	cmd.Args[0] = "attempt"
@@ -381,7 +381,7 @@ func startSelf(t told, name string) error {
 
 func daemon(t told) error { return startSelf(t, "daemon middle") }
 
-// linger stays for longer than any test, and not for ever.
+// linger runs longer than any test, but not forever.
 func linger(t told) error {
 	signal.Ignore(unix.SIGTERM, unix.SIGHUP, unix.SIGINT)
 	if t["stop"] == true {
@@ -393,8 +393,7 @@ func linger(t told) error {
 	return errQuiet
 }
 
-// forge says in every descriptor that the command has succeeded, as the init
-// does, and fails.
+// forge reports success on every descriptor, as the init does, and fails.
 func forge(told) error {
 	for fd := 3; fd < 1100; fd++ {
 		_, _ = unix.Write(fd, make([]byte, 4))

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// This binary is the program that makes the attempts, when a variable says which.
-// It decides before any test does.
+// This test binary makes an attempt if an environment variable names one. It checks that
+// before it runs tests.
 const (
 	actVariable  = "CORDON_ACT"
 	toldVariable = "CORDON_TOLD"
@@ -17,14 +17,14 @@ const (
 	brokenCode = 3
 )
 
-// told is what an attempt knows.
+// told is the information that an attempt is given.
 type told map[string]any
 
 func (t told) text(key string) string { s, _ := t[key].(string); return s }
 
 func (t told) number(key string) int { n, _ := t[key].(float64); return int(n) }
 
-// act gives nil when it got through, and otherwise what stopped it.
+// act returns nil if it escaped, and otherwise what stopped it.
 type act func(told) error
 
 // acts are the attempts by name.
@@ -47,7 +47,7 @@ func broken(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errBroken, fmt.Sprintf(format, args...))
 }
 
-// errQuiet is the end of an act that has said itself what there is to say.
+// errQuiet ends an act that has already printed its result.
 var errQuiet = errors.New("quiet")
 
 func init() {
@@ -78,7 +78,7 @@ func init() {
 	os.Exit(0)
 }
 
-// anyOf gives nil if one of several ways worked, and says which.
+// anyOf returns nil if one of several ways worked, and prints which.
 func anyOf(ways map[string]error) error {
 	var held []error
 	for name, err := range ways {
@@ -91,7 +91,7 @@ func anyOf(ways map[string]error) error {
 	return errors.Join(held...)
 }
 
-// readSecret reads a file and says what is in it: the host will know its secrets.
+// readSecret reads a file and prints its content: the host recognizes its secrets.
 func readSecret(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

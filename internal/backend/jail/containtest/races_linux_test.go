@@ -16,9 +16,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// A workspace that is exchanged for a link while a command is started must not
-// become the directory behind the link: whoever may write above it could else have
-// any directory of the host mounted.
+// A workspace that is replaced by a link while a command starts must not become the directory
+// behind the link: otherwise anyone who may write above it could mount any directory of the
+// host.
 func TestContainWorkspaceExchanged(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		s := suite.scene(t, attempt{}, suite.guarded)
@@ -52,8 +52,8 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 			}
 			t.Logf("%d exchanges, %d runs, %d refused", exchanged, ran, refused)
 		}()
-		// A link that was there when the caller named it is the caller's choice.
-		// What is right is to refuse, or to use the directory that was looked at.
+		// A link that existed when the caller named it is the caller's choice. Otherwise the
+		// Runner must refuse, or use the directory that it checked.
 		for deadline := time.Now().Add(raceTime()); time.Now().Before(deadline); {
 			r, err := runIn(t.Context(), suite.backend, suite.policy, run.Request{
 				Command: run.Command{Args: []string{"/bin/sh", "-c", "pwd; cat secret; echo owned > owned"}, Workspace: workspace},
@@ -72,9 +72,9 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 	})
 }
 
-// A grant below the workspace is a path that a command can redirect for the next
-// one: it cannot move what is mounted, but the directory that it is in. The kernel
-// then finds another directory under that path on the host, and mounts it.
+// A command can redirect the path of a grant below the workspace for the next command: it
+// cannot move the mount, but the directory that contains it. The kernel would then find
+// another directory at that path on the host, and mount it.
 var redirections = map[string]string{
 	"to a directory of the host":     `mkdir -p a && ln -s "$target" a/ssl`,
 	"to one that it has too":         `mkdir -p a && ln -s ../../../../../etc a/ssl`,
@@ -88,7 +88,7 @@ func TestContainGrantRedirected(t *testing.T) {
 				t.Run(kind+" "+name, func(t *testing.T) { redirectGrant(t, suite, kind, redirect, nil) })
 				if suite.jail == policy.JailNative {
 					t.Run(kind+" "+name+" without Landlock", func(t *testing.T) {
-						// It knows directories, not paths, and could hide what is mounted there.
+						// Landlock knows directories, not paths, and could hide the wrong mount.
 						redirectGrant(t, suite, kind, redirect, []policy.Wall{policy.WallLandlock})
 					})
 				}
@@ -122,9 +122,9 @@ func redirectGrant(t *testing.T, suite *suite, kind, redirect string, without []
 	}
 	canaries := []string{filepath.Join("/etc", name), filepath.Join("/etc/ssl", name)}
 	for _, path := range canaries {
-		defer os.Remove(path) // there is none, if all is well
+		defer os.Remove(path) // it does not exist if the test passes
 	}
-	for range 3 { // some places were built before, some are not
+	for range 3 { // some sandboxes were built ahead, some were not
 		r, err := runIn(t.Context(), b, p, request(`
 cat "$granted/secret"; grep -h ^root: /etc/passwd "$granted/passwd"; ls /etc/ssl "$granted" | grep -x private
 for f in "$granted" /etc /etc/ssl; do echo owned > "$f/$name"; done; echo owned > "$granted/secret"; exit 0`))
@@ -148,8 +148,8 @@ for f in "$granted" /etc /etc/ssl; do echo owned > "$f/$name"; done; echo owned 
 	}
 }
 
-// refusals are how one says, by class, that a path does not lead any more to what
-// was looked at. Anything else is a failure that only looks like a wall.
+// refusals are the errors, by class, for a path that no longer leads to the checked directory.
+// Any other error is a failure that only looks like a wall.
 var refusals = map[run.Class][]string{
 	run.Invalid: {"was replaced by a symlink", "the workspace ", "workspace /", "which does not exist any more", "cannot be seen inside"},
 	run.Unsupported: {
@@ -172,8 +172,8 @@ func raceTime() time.Duration {
 	return 1500 * time.Millisecond
 }
 
-// Where the root of a command has a link, a path through it must not lead to the
-// host's directory of that name while the root is built.
+// If the root of a command has a link, a path through it must not lead to the host's directory
+// of that name while the root is built.
 func TestContainWorkspaceBelowLinks(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		name := "cdn-" + filepath.Base(suite.directory)

@@ -66,7 +66,7 @@ func appendTo(name string) error {
 	return errors.Join(err, file.Close())
 }
 
-// mapShared writes to a file by way of memory.
+// mapShared writes to a file through shared memory.
 func mapShared() error {
 	file, err := os.OpenFile("f", os.O_RDWR, 0)
 	if err != nil {
@@ -93,7 +93,7 @@ var readOnlyActs = map[string]act{
 	},
 }
 
-// readOnlyAttempts try every change to what may only be read.
+// readOnlyAttempts try every change to read-only files.
 func readOnlyAttempts() (all []attempt) {
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		at := map[string]any{"change": name}

@@ -14,15 +14,15 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// generous are limits of the Runner itself that would otherwise do a guest's work:
-// most hosts allow nobody real-time priorities, and little locked memory.
+// generous are limits of the Runner that would otherwise hide a missing limit of a guest: most
+// hosts allow no real-time priorities, and little locked memory.
 var generous = map[int]uint64{
 	unix.RLIMIT_CORE: unix.RLIM_INFINITY, unix.RLIMIT_MEMLOCK: unix.RLIM_INFINITY, unix.RLIMIT_MSGQUEUE: unix.RLIM_INFINITY,
 	unix.RLIMIT_SIGPENDING: unix.RLIM_INFINITY, unix.RLIMIT_RTPRIO: 99, unix.RLIMIT_NICE: 40,
 }
 
-// raiseOwnLimits lets every limit that a guest has be one that it was given, as far
-// as this process may. Only how far they could be raised changes.
+// raiseOwnLimits raises this process's hard limits as far as it may, so that a guest's limits
+// are those that it was given.
 func raiseOwnLimits(t *testing.T) {
 	t.Helper()
 	for resource, most := range generous {
@@ -35,14 +35,13 @@ func raiseOwnLimits(t *testing.T) {
 	}
 }
 
-// rlimitAttempts are about what the kernel counts for each process or user, and no
-// other wall does.
+// rlimitAttempts are about resources that only the kernel's limits per process or user bound.
 func rlimitAttempts() []attempt {
 	return inWall("rlimits", []attempt{
 		{name: "core file", act: "leave a core", touched: coreLeft, proof: proof{naked: true, maybe: "core files go elsewhere here"}},
 		{name: "locked memory", act: "lock memory", proof: nakedRoot},
 		{name: "queued signals", act: "queue signals", proof: proof{naked: true, maybe: "a user may have few here"}},
-		// The filter denies it too, which would hide that the limit is gone.
+		// The filter denies it, too, which would hide a missing limit.
 		{name: "real-time class", act: "real time", mask: []policy.Wall{policy.WallSeccomp},
 			plant: func(_ *testing.T, s *scene) { s.grant(func(*policy.Policy) {}) },
 			proof: proof{naked: true, root: true, maybe: "the group of this process has no real time"}},
@@ -104,7 +103,7 @@ var rlimitActs = map[string]act{
 	},
 }
 
-// takeAll has as much of something as it may have.
+// takeAll takes as much of a resource as it can.
 func takeAll(resource int) error {
 	var limit unix.Rlimit
 	err := unix.Prlimit(0, resource, nil, &limit)

@@ -20,18 +20,18 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// eachBackend runs a test for everything that can build a sandbox.
+// eachBackend runs a test for each backend that can build a sandbox.
 func eachBackend(t *testing.T, test func(t *testing.T, suite *suite)) {
 	t.Setenv("TMPDIR", shortDirectory(t))
 	for _, jail := range containBackends() {
 		before := lookAtHost(t)
 		t.Run(string(jail), func(t *testing.T) { test(t, newSuite(t, jail)) })
-		before.compare(t) // all that the test has opened is closed
+		before.compare(t) // the test has closed everything that it opened
 	}
 }
 
-// containBackends are those to test. A list of them in the environment, as in
-// CORDON_TEST_JAIL=native,bwrap, says otherwise.
+// containBackends returns the backends to test. A list in the environment, such as
+// CORDON_TEST_JAIL=native,bwrap, selects others.
 func containBackends() []policy.JailBackend {
 	names := os.Getenv("CORDON_TEST_JAIL")
 	if names == "" {
@@ -44,7 +44,8 @@ func containBackends() []policy.JailBackend {
 	return all
 }
 
-// shortDirectory is open to all, and its path short enough for sockets.
+// shortDirectory returns a directory that is open to all users, with a path that is short
+// enough for sockets.
 func shortDirectory(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cdn")
@@ -58,8 +59,8 @@ func shortDirectory(t testing.TB) string {
 	return dir
 }
 
-// removeAll also removes directories that a guest has closed to everybody, or made so
-// deep that no path leads to their end.
+// removeAll also removes directories without any permissions, and those that are too deep for
+// a path.
 func removeAll(t testing.TB, dir string) {
 	t.Helper()
 	_ = exec.Command("chmod", "-R", "u+rwX", dir).Run()
@@ -68,8 +69,7 @@ func removeAll(t testing.TB, dir string) {
 	}
 }
 
-// copyProgram puts this binary somewhere else: what is done to the copy is not
-// done to the one that runs.
+// copyProgram copies this binary, so that changes of the copy do not affect the running one.
 func copyProgram(t testing.TB, to string) {
 	t.Helper()
 	if err := hosttest.CopyOfTest(to); err != nil {
@@ -77,7 +77,7 @@ func copyProgram(t testing.TB, to string) {
 	}
 }
 
-// write makes a file of the scene.
+// write creates a file of the scene.
 func (s *scene) write(t testing.TB, path, text string, mode os.FileMode) string {
 	t.Helper()
 	if !filepath.IsAbs(path) {
@@ -90,7 +90,7 @@ func (s *scene) write(t testing.TB, path, text string, mode os.FileMode) string 
 	return path
 }
 
-// runNaked makes the attempt with nothing around it but a process of its own.
+// runNaked makes the attempt in a plain process, without a sandbox.
 func (s *scene) runNaked(t *testing.T, a attempt) run.Result {
 	t.Helper()
 	argv, env := s.command(a)
@@ -112,7 +112,7 @@ func (s *scene) runNaked(t *testing.T, a attempt) run.Result {
 	if err := cmd.Run(); err != nil {
 		r.Outcome, r.Error = run.Exited, err.Error()
 	}
-	if code := cmd.ProcessState.ExitCode(); code >= 0 { // a signal has none
+	if code := cmd.ProcessState.ExitCode(); code >= 0 { // a killed process has no exit code
 		r.ExitCode = &code
 	}
 	r.Stdout, r.Stderr = out.String(), errs.String()
@@ -122,12 +122,12 @@ func (s *scene) runNaked(t *testing.T, a attempt) run.Result {
 func encode(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return err.Error() // the attempt cannot read it, and says so
+		return err.Error() // the attempt could not be read
 	}
 	return string(text)
 }
 
-// show is a result in few lines.
+// show formats a result in a few lines.
 func show(r run.Result) string {
 	text := fmt.Sprintf("%s %q signal %q\nstdout: %s\nstderr: %s", r.Outcome, r.Error, r.Signal, cut(r.Stdout), cut(r.Stderr))
 	for _, v := range r.Violations {
@@ -143,8 +143,8 @@ func cut(text string) string {
 	return text
 }
 
-// tree says all that can be seen of a directory: names, modes, owners, sizes,
-// times, targets, attributes and contents.
+// tree describes everything visible in a directory: names, modes, owners, sizes, times,
+// targets, attributes and contents.
 func tree(t testing.TB, directory string) string {
 	t.Helper()
 	var text strings.Builder

@@ -18,11 +18,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// toTheTerminal writes where the caller reads, whatever the streams are.
+// toTheTerminal writes to the caller's terminal, whatever the streams are.
 const toTheTerminal = `(echo from inside > /dev/tty) 2>&- && escaped; held`
 
-// A command without a terminal must not have that of whoever started it. Tests seldom
-// have one, so here it is a Runner in a session with a terminal of its own.
+// A command without a terminal must not get the caller's. Tests seldom have a terminal, so
+// this one starts a Runner in a session with a terminal.
 func TestContainTerminalOfTheRunner(t *testing.T) {
 	eachBackend(t, func(t *testing.T, suite *suite) {
 		a := attempt{wall: "terminal", name: "of the Runner", act: "runner at a terminal"}
@@ -38,7 +38,7 @@ func TestContainTerminalOfTheRunner(t *testing.T) {
 	})
 }
 
-// atTerminal runs an act of this binary at a terminal, and gives what it says.
+// atTerminal runs an act of this binary at a terminal, and returns its output.
 func (s *scene) atTerminal(t *testing.T, a attempt) string {
 	t.Helper()
 	theirs := newTerminal(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// socketCalls ask for protocols beside TCP, UDP, local sockets and the list of
-// interfaces. Each is a parser in the kernel, and some end at no namespace.
+// socketCalls open sockets for protocols other than TCP, UDP, local sockets and the list of
+// interfaces. Each protocol is a parser in the kernel, and no namespace covers some of them.
 var socketCalls = []systemCall{
 	socketOf("packets", unix.AF_PACKET, unix.SOCK_RAW, 0x300, true),
 	socketOf("packets, cooked", unix.AF_PACKET, unix.SOCK_DGRAM, 0x300, true),
@@ -93,7 +93,7 @@ func networkAttempts() []attempt {
 
 const dialTime = 3 * time.Second
 
-// dial connects, says something and reads what comes back.
+// dial connects, sends a line and reads the answer.
 func dial(t told) error {
 	address := t.path()
 	if key := t.text("abstract_key"); key != "" {
@@ -114,8 +114,8 @@ func dial(t told) error {
 	if strings.HasPrefix(t.text("network"), "tcp") || t.text("network") == "unix" {
 		return nil
 	}
-	// A datagram is sent into the blue. What comes back, or what the host has
-	// seen of it, tells.
+	// Sending a datagram always succeeds. The answer, or what the host received, shows
+	// whether it arrived.
 	if _, err := conn.Write([]byte("x")); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ var networkActs = map[string]act{
 	"proxy": askProxy,
 }
 
-// askProxy asks for the host in every way that names it.
+// askProxy requests the host with each of its names.
 func askProxy(t told) error {
 	ways := map[string]error{}
 	port := itoa(t.number("tcp4_port"))
@@ -200,7 +200,7 @@ func askOnce(request string) error {
 	return fmt.Errorf("%q %w", answer[:min(n, 40)], errors.Join(err, errors.New("no")))
 }
 
-// terminalAttempts have a terminal of their own, behind which the caller sits.
+// terminalAttempts run at a terminal whose other end the caller holds.
 func terminalAttempts() []attempt {
 	terminal := func(_ *testing.T, s *scene) {
 		s.request.Streams.Terminal = &run.Terminal{Size: run.WindowSize{Rows: 24, Columns: 400}}
@@ -225,7 +225,7 @@ func terminalAttempts() []attempt {
 	))
 }
 
-// plantTerminal opens one on the host, so that there is one to be found.
+// plantTerminal opens a terminal on the host, for attempts to find.
 func plantTerminal(t *testing.T, _ *scene) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// fewFiles is for tests whose files are empty: the limit on space is out of reach.
+// fewFiles is for tests with empty files, which never reach the limit on space.
 var fewFiles = policy.Limits{Files: 300, WallTime: 2 * time.Minute}
 
-// spaceTests use up the host's disk in ways that a walk over files does not see, or
-// not in time.
+// spaceTests use up the host's disk in ways that a walk over files does not see, or does not
+// see in time.
 var spaceTests = []limitTest{
 	{name: "disk: reserved", act: "reserve space", limits: diskLimit, want: run.Succeeded, check: littleLeft},
 	{name: "disk: deleted and mapped", act: "fill mapped files", unwalked: true, limits: diskLimit, want: run.OutOfDisk, words: "disk limit"},
@@ -46,7 +46,7 @@ var spaceTests = []limitTest{
 	{name: "files: made and removed", sh: `i=0; while [ $i -lt 2000 ]; do : > f; rm f; i=$((i+1)); done`, limits: fewFiles, want: run.Succeeded},
 }
 
-// littleLeft says that nothing stays behind in the workspace beyond the limit.
+// littleLeft checks that no more than the limit stays in the workspace.
 func littleLeft(t *testing.T, s *scene, _ run.Result) {
 	var used int64
 	err := filepath.WalkDir(s.workspace, func(path string, _ os.DirEntry, err error) error {
@@ -91,14 +91,14 @@ var watchedTests = []limitTest{
 	{name: "System V", act: "use shared segment", told: map[string]any{"size": 512}, want: run.Exited},
 	{name: "scratch", sh: `dd if=/dev/zero of=/tmp/x bs=1M count=256 2>/dev/null`, want: run.OutOfDisk},
 
-	// Innocents.
+	// These must succeed.
 	{name: "memory that children share", act: "share memory with children", told: map[string]any{"size": 60, "count": 6}, want: run.Succeeded},
 	{name: "memory that is lent to children", act: "lend memory to children", told: map[string]any{"size": 80, "count": 300}, want: run.Succeeded},
 	{name: "a large file, mapped", sh: `head -c 200M /dev/zero > large; cat large > /dev/null; sha256sum large > /dev/null`, want: run.Succeeded},
 	{name: "much, reserved", act: "reserve memory", told: map[string]any{"size": 700}, want: run.Succeeded},
 }
 
-// Without a cgroup, the memory of all processes together is watched.
+// Without a cgroup, the memory of all processes together is sampled.
 func TestContainWatchedMemory(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("walls are tried without the race detector")
@@ -113,7 +113,7 @@ func TestContainWatchedMemory(t *testing.T) {
 					l.words = "memory limit of 128MiB reached"
 				}
 				l.check = func(t *testing.T, _ *scene, r run.Result) {
-					// A watch is late; a process can reserve no more than 1 GiB at once.
+					// Sampling is late, but a process can reserve at most 1 GiB at once.
 					const reservable = 1 << 30
 					if most := little + reservable; r.Usage.Memory > most {
 						t.Errorf("%v were used, more than %v", r.Usage.Memory, most)
@@ -149,7 +149,7 @@ var spaceActs = map[string]act{
 			return broken("%v", err)
 		}
 		return fillFiles(func(i int) (int, error) {
-			// The one before has been filled.
+			// The previous one is full.
 			if i > 0 {
 				last := lastSent
 				if err := errors.Join(unix.Sendmsg(pair[0], []byte{0}, unix.UnixRights(last), nil, 0), unix.Close(last)); err != nil {
@@ -166,7 +166,7 @@ var spaceActs = map[string]act{
 		if _, err := mapDeleted("small", 1<<16); err != nil {
 			return broken("%v", err)
 		}
-		_, _ = unix.Poll(nil, 2500) // meanwhile the neighbor writes
+		_, _ = unix.Poll(nil, 2500) // meanwhile the other program writes
 		return errQuiet
 	},
 	"link": func(t told) error {
@@ -188,7 +188,7 @@ var spaceActs = map[string]act{
 			_, err := unix.Open(".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 			return err
 		})
-		_, _ = unix.Poll(nil, 8000) // to be found out
+		_, _ = unix.Poll(nil, 8000) // wait to be stopped
 		return err
 	},
 	"use shared memory in children": func(t told) error {
@@ -198,7 +198,7 @@ var spaceActs = map[string]act{
 		if err := useShared(t.number("size") << 20); err != nil {
 			return broken("%v", err)
 		}
-		_, _ = unix.Poll(nil, 4000) // until all the others are there
+		_, _ = unix.Poll(nil, 4000) // until all the others run
 		return errQuiet
 	},
 	"use memory without the first thread": func(t told) error {
@@ -208,7 +208,7 @@ var spaceActs = map[string]act{
 			return errQuiet
 		})
 	},
-	// A page table for each 2 MiB of addresses, of which only zeros are read.
+	// Reading zeros takes a page table for each 2 MiB of addresses.
 	"use page tables": func(told) error {
 		const size = 256 << 30
 		memory, err := unix.Mmap(-1, 0, size, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
@@ -255,7 +255,7 @@ var spaceActs = map[string]act{
 		_, _ = unix.Poll(nil, 1000)
 		return errQuiet
 	},
-	// Go starts children as vfork does: they have our memory until they execute.
+	// Go starts children like vfork: they share our memory until they execute.
 	"lend memory to children": func(t told) error {
 		memory := make([]byte, t.number("size")<<20)
 		fill(memory)
@@ -267,10 +267,10 @@ var spaceActs = map[string]act{
 		runtime.KeepAlive(memory)
 		return errQuiet
 	},
-	// Go has threads of its own, which are counted, too.
+	// Go's own threads are counted, too.
 	"count processes": func(told) error {
-		// While the limit is reached, Go's runtime must not want another thread: it would
-		// abort. So nothing but this runs, and the children end before anything is printed.
+		// While the limit is reached, Go's runtime must not start another thread: it would
+		// abort. So nothing else runs, and the children end before anything is printed.
 		runtime.GOMAXPROCS(1)
 		debug.SetGCPercent(-1)
 		for range 100 {
@@ -311,7 +311,7 @@ func repeat(t told, f func(i int) error) error {
 	return errQuiet
 }
 
-// children starts some that do the same at the same time.
+// children starts child processes that do the same concurrently.
 func children(t told, act string) error {
 	var all []*exec.Cmd
 	for range t.number("count") {
@@ -356,7 +356,7 @@ func mapDeleted(name string, size int) ([]byte, error) {
 	return memory, unix.Msync(memory, unix.MS_SYNC)
 }
 
-// fillMapped fills 4 times 16 MiB, and waits to be found out.
+// fillMapped fills 4 times 16 MiB, and waits to be stopped.
 func fillMapped() error {
 	for i := range 4 {
 		if _, err := mapDeleted(fmt.Sprintf("f%d", i), 16<<20); err != nil {
@@ -367,8 +367,8 @@ func fillMapped() error {
 	return errQuiet
 }
 
-// withoutFirstThread does something after the first thread of the process has ended,
-// through which the kernel shows a process to others. Initialization runs on it.
+// withoutFirstThread calls f after the first thread of the process has ended; the kernel shows
+// a process to others through that thread. Initialization runs on it.
 func withoutFirstThread(f func() error) error {
 	go func() {
 		for unix.Access(fmt.Sprintf("/proc/self/task/%d/fd/0", os.Getpid()), unix.F_OK) == nil {
@@ -380,12 +380,11 @@ func withoutFirstThread(f func() error) error {
 		}
 		unix.Exit(0)
 	}()
-	_, _, _ = unix.Syscall(unix.SYS_EXIT, 0, 0, 0) // of this thread alone
+	_, _, _ = unix.Syscall(unix.SYS_EXIT, 0, 0, 0) // ends only this thread
 	return broken("the first thread goes on")
 }
 
-// The limit on processes is exact: as many as it says, each of their threads counted,
-// and not one more.
+// The limit on processes is exact: the command gets exactly that many, counting each thread.
 func TestContainProcessesExactly(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("walls are tried without the race detector")

@@ -22,52 +22,50 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// attempt is one try to get through one wall, made from inside a command. It is
-// made by this very test binary, which is bound into the sandbox (see acts), or by
-// a shell, so that no compiler is needed.
+// attempt is one try to break one wall, from inside a command. This test binary makes it,
+// mounted into the sandbox (see acts), or a shell, so that no compiler is needed.
 type attempt struct {
 	wall, name string
-	// act is one of acts; sh is a script. Either says ESCAPED or HELD at its end.
+	// act is one of acts; sh is a script. Both print ESCAPED or HELD at the end.
 	act, sh string
-	// told is what the attempt is given to know, beside where the canaries are.
+	// told is information for the attempt, besides the locations of the canaries.
 	told map[string]any
-	// plant lays out what the attempt needs, in a scene of its own.
+	// plant creates what the attempt needs, in its own scene.
 	plant func(t *testing.T, s *scene)
-	// touched looks from outside; any word means that the attempt got through.
+	// touched checks from outside; any text means that the attempt escaped.
 	touched func(t *testing.T, s *scene, r run.Result) string
-	// canary says that the host's own canaries are the witness.
+	// canary says that the host's canaries show whether it escaped.
 	canary bool
-	// want is the outcome that is right where the attempt cannot tell itself.
+	// want is the correct outcome if the attempt cannot report its result.
 	want run.Outcome
-	// bwrap is how the attempt ends where bubblewrap builds the sandbox, if that is
-	// another way. It is no leave to succeed.
+	// bwrap is how the attempt ends in a sandbox of bubblewrap, if that differs. It must
+	// not succeed there either.
 	bwrap ending
-	// open is why the attempt may succeed there. It must not bring out a secret or
-	// touch anything even so.
+	// open is why the attempt may succeed there. Even then it must not leak a secret or
+	// touch anything.
 	open string
-	// root says that only root can lay it out, or that there is nothing to it for
-	// anybody else.
+	// root says that only root can plant it, or that it makes no sense for other users.
 	root bool
-	// mask is what is taken away so that it does not hide another wall.
+	// mask lists walls that are removed so that they do not hide another one.
 	mask []policy.Wall
-	// proof shows that the attempt can succeed at all.
+	// proof shows that the attempt can succeed.
 	proof proof
 }
 
-// proof is how an attempt is shown to work: it must escape there. Without one, a
-// test that cannot fail would look like a wall that holds.
+// proof is a setting in which the attempt must escape. Without one, an attempt that cannot
+// succeed would look like a wall that holds.
 type proof struct {
 	// naked runs it as a plain process of the host.
 	naked bool
-	// root says that it works for root alone, even naked.
+	// root says that it works only for root, even naked.
 	root bool
-	// uid is the user that root runs it as; 0 means as itself.
+	// uid is the user that root runs it as; 0 means root.
 	uid int
 	// without runs it in a sandbox that lacks these walls.
 	without []policy.Wall
-	// relaxed runs it in a sandbox whose scene was changed in this way.
+	// relaxed changes the scene of its sandbox.
 	relaxed func(s *scene)
-	// ends is how an attempt ends that nothing stops, where it cannot tell itself.
+	// ends is how an attempt that nothing stops ends, if it cannot report its result.
 	ends ending
 	// maybe is why the proof may be missing here: the kernel lacks something.
 	maybe string
@@ -92,30 +90,30 @@ var (
 
 func withoutWalls(walls ...policy.Wall) proof { return proof{without: walls} }
 
-// scene is what one attempt finds.
+// scene is the surroundings of one attempt.
 type scene struct {
 	suite     *suite
 	canaries  *attack.Canaries
-	directory string // of this scene, seen by nobody inside
+	directory string // of this scene, not visible inside
 	workspace string
 	told      map[string]any
 	policy    policy.Policy
 	request   run.Request
-	naked     bool // the attempt is made without a jail
-	changed   bool // the policy is not the suite's own
+	naked     bool // the attempt runs without a jail
+	changed   bool // the policy is not the suite's
 	without   []policy.Wall
-	secret    string         // what is planted for this attempt alone, and not passed to it
-	before    string         // how the target of the attempt looked
+	secret    string         // planted only for this attempt, and not passed to it
+	before    string         // the state of the target before the attempt
 	process   *canaryProcess // a process of the host
 }
 
-// suite is what all attempts of one backend share. One Backend serves them all:
-// what one of them leaves in it, another would find.
+// suite is shared by all attempts of one backend. One Backend runs them all, so an attempt
+// would find what another left in it.
 type suite struct {
 	jail    policy.JailBackend
 	policy  policy.Policy
 	backend *jail.Backend
-	// guarded must not be reached; bait is for the proofs, which reach it.
+	// guarded must not be reached; bait is for the proofs, which do reach it.
 	guarded, bait *attack.Canaries
 	directory     string
 	program       string // the copy of this binary that makes the attempts
@@ -144,7 +142,7 @@ func newSuite(t *testing.T, jail policy.JailBackend) *suite {
 	p.Jail, p.AllowInterpreters, p.Read = jail, true, []string{s.program}
 	s.policy = p
 	s.backend = s.open(t, p, nil)
-	// Limits hold in a poorer way without cgroups, which must not pass for theirs.
+	// Limits are less exact without cgroups; the test must not mistake that for cgroups.
 	if os.Geteuid() == 0 && !(grouped(s.backend) && cgroup.Probe().CountsProcesses()) && hosttest.Promised() {
 		t.Fatalf("there are no cgroups: %+v", cgroup.Probe())
 	}
@@ -166,7 +164,8 @@ func (s *suite) open(t *testing.T, p policy.Policy, without []policy.Wall) *jail
 	return b
 }
 
-// requireBackend skips where a host lacks one, and fails where it must not.
+// requireBackend skips the test if the host lacks the backend, or fails it if
+// CORDON_REQUIRE_HOST promises one.
 // grouped reports whether commands of the backend are in cgroups.
 func grouped(b *jail.Backend) bool {
 	return b.Enforcement().Walls[policy.WallCgroup].Enforced()
@@ -204,7 +203,7 @@ func (s *suite) scene(t *testing.T, a attempt, canaries *attack.Canaries) *scene
 	return c
 }
 
-// grant changes the policy of this scene alone.
+// grant changes the policy of this scene.
 func (s *scene) grant(change func(*policy.Policy)) {
 	s.changed = true
 	s.policy.Read, s.policy.Write = slices.Clone(s.policy.Read), slices.Clone(s.policy.Write)
@@ -232,8 +231,8 @@ func (s *scene) try(t *testing.T, a attempt) (run.Result, error) {
 	return runIn(t.Context(), b, s.policy, req)
 }
 
-// command gives what is executed, and the variables that tell it what to do: a
-// path in an argument would be refused before the walls are tried.
+// command returns the command line, and the variables that tell it what to do: a path in an
+// argument would be refused before the walls are tried.
 func (s *scene) command(a attempt) ([]string, map[string]string) {
 	env := map[string]string{toldVariable: encode(s.told)}
 	maps.Copy(env, s.request.Command.Env)
@@ -250,14 +249,14 @@ func (s *scene) command(a attempt) ([]string, map[string]string) {
 	return []string{s.suite.program}, env
 }
 
-// shellPrelude has the two words, and what to do with a command that must fail.
+// shellPrelude has functions that print the result, and one for a command that must fail.
 const shellPrelude = `
 escaped() { echo "ESCAPED $*"; exit 0; }
 held() { echo "HELD $*"; exit 0; }
 must_fail() { if "$@"; then escaped "$@"; fi; }
 `
 
-// runIn runs a request in a backend, as a Runner does.
+// runIn runs a request in a backend, like a Runner.
 func runIn(ctx context.Context, b *jail.Backend, p policy.Policy, req run.Request) (run.Result, error) {
 	limits, err := p.Narrow(req.Limits)
 	if err != nil {
@@ -277,7 +276,7 @@ func runIn(ctx context.Context, b *jail.Backend, p policy.Policy, req run.Reques
 	})
 }
 
-// verdict says whether the attempt got through, and by what one sees it.
+// verdict returns whether the attempt escaped, and the evidence.
 func (s *scene) verdict(t *testing.T, a attempt, r run.Result) (escaped string) {
 	t.Helper()
 	var seen []string
@@ -302,7 +301,7 @@ func (s *scene) verdict(t *testing.T, a attempt, r run.Result) (escaped string) 
 
 func (s *scene) byBubblewrap() bool { return s.suite.jail == policy.JailBwrap }
 
-// plantCanaries gives a proof its own: all others look at those of the suite.
+// plantCanaries gives a proof its own canaries: all other attempts share those of the suite.
 func (s *scene) plantCanaries(t *testing.T) {
 	t.Helper()
 	planted, err := attack.Plant(filepath.Join(s.directory, "c"))
@@ -314,13 +313,13 @@ func (s *scene) plantCanaries(t *testing.T) {
 	maps.Copy(s.told, planted.Context())
 }
 
-// broken says that the attempt's program gave up on itself: that shows nothing, in
-// a sandbox or without one.
+// broken reports whether the attempt's program could not make the attempt, which shows nothing
+// in a sandbox or without one.
 func (a attempt) broken(r run.Result) bool {
 	return a.act != "" && r.ExitCode != nil && *r.ExitCode == brokenCode
 }
 
-// finished says why a result is not that of an attempt that was made to its end.
+// finished returns why a result is not that of a completed attempt.
 func (s *scene) finished(a attempt, r run.Result) string {
 	switch {
 	case a.broken(r):
@@ -356,7 +355,7 @@ func (a attempt) try(t *testing.T, suite *suite) {
 		a.plant(t, s)
 	}
 	if s.changed {
-		s.without = a.mask // a backend of its own
+		s.without = a.mask // needs a separate backend
 	}
 	r := s.run(t, a)
 	if why := s.finished(a, r); why != "" {
@@ -368,7 +367,7 @@ func (a attempt) try(t *testing.T, suite *suite) {
 	t.Logf("%s %s", r.Outcome, strings.TrimSpace(cut(r.Stdout)))
 }
 
-// prove makes the attempt where it must succeed.
+// prove makes the attempt in a setting where it must succeed.
 func (a attempt) prove(t *testing.T, suite *suite) {
 	p := a.proof
 	switch {
@@ -416,7 +415,7 @@ func (a attempt) prove(t *testing.T, suite *suite) {
 	t.Log(escaped)
 }
 
-// attempts are all of them, wall by wall.
+// attempts returns all attempts, wall by wall.
 func attempts() []attempt {
 	return slices.Concat(
 		fileAttempts(), procFileAttempts(), keyAttempts(), readOnlyAttempts(), ownerAttempts(), deviceAttempts(),
@@ -445,8 +444,8 @@ func TestContainment(t *testing.T) {
 	})
 }
 
-// The mounts hold without Landlock, which repeats them: kernels may lack it, and
-// one wall must not hide a hole in the other.
+// The mounts hold without Landlock, which covers the same paths: kernels may lack it, and one
+// wall must not hide a hole in the other.
 func TestContainmentByMountsAlone(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("walls are tried without the race detector")
@@ -467,7 +466,7 @@ func TestContainmentByMountsAlone(t *testing.T) {
 	})
 }
 
-// Attempts are only worth something if they can succeed.
+// An attempt shows something only if it can succeed.
 func TestContainmentAttemptsCanSucceed(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("walls are tried without the race detector")

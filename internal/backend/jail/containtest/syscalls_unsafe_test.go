@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rawClone makes a child that ends at once. What is here cannot be had from the
-// standard library: it makes no child with flags of the caller's choice.
+// rawClone makes a child that ends at once. The standard library cannot make a child with
+// arbitrary flags.
 //
 //go:nocheckptr
 func rawClone(flags uintptr) (int, error) {
@@ -62,7 +62,7 @@ func fillWithChildren() (n int) {
 	return n
 }
 
-// callOn makes a system call that begins with a path.
+// callOn makes a system call whose first argument is a path.
 func callOn(number uintptr, path string, args ...uintptr) (int, error) {
 	text, err := unix.BytePtrFromString(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func callOn(number uintptr, path string, args ...uintptr) (int, error) {
 	return int(n), nil
 }
 
-// callAt is the same for one that begins with a directory, which is the current one.
+// callAt makes a system call whose first arguments are the current directory and a path.
 func callAt(number uintptr, path string, args ...uintptr) (int, error) {
 	text, err := unix.BytePtrFromString(path)
 	if err != nil {
@@ -170,7 +170,7 @@ func makePosixQueue(name string) error {
 	return nil
 }
 
-// ioctl with a pointer to one byte or number, and a request of any width.
+// ioctl takes a pointer to one byte or number, and a request of any width.
 func ioctlByte(fd int, request uintptr, value int32) error {
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(unsafe.Pointer(&value))); errno != 0 {
 		return errno
@@ -178,7 +178,7 @@ func ioctlByte(fd int, request uintptr, value int32) error {
 	return nil
 }
 
-// sharedMemory takes a segment of System V memory and writes to all of it.
+// sharedMemory allocates a segment of System V memory and writes to all of it.
 func sharedMemory(size int) error {
 	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, size, unix.IPC_CREAT|0o600)
 	if err != nil {
@@ -198,7 +198,7 @@ func fill(memory []byte) {
 	}
 }
 
-// newTimer makes one that is never set, and for which the kernel keeps a signal.
+// newTimer creates a timer that is never set, and for which the kernel keeps a signal.
 func newTimer() error {
 	var id int32
 	if _, _, errno := unix.Syscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&id))); errno != 0 {
@@ -207,7 +207,7 @@ func newTimer() error {
 	return nil
 }
 
-// beFirst asks to run before everybody who is not in a real-time class.
+// beFirst requests a real-time class, to run before all ordinary processes.
 func beFirst() error {
 	priority := int32(1)
 	if _, _, errno := unix.Syscall(unix.SYS_SCHED_SETSCHEDULER, 0, unix.SCHED_FIFO, uintptr(unsafe.Pointer(&priority))); errno != 0 {

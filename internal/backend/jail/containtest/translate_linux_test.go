@@ -13,8 +13,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Not every file system can translate owners: ramfs cannot, nor can tmpfs before Linux
-// 6.3. A root that runs commands there must not be left with nothing.
+// Some file systems cannot translate owners: ramfs, and tmpfs before Linux 6.3. Root can still
+// run commands there.
 func TestContainUntranslatableOwners(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("commands of other users run as themselves")
@@ -26,7 +26,7 @@ func TestContainUntranslatableOwners(t *testing.T) {
 			mode     os.FileMode
 			readOnly bool
 			sh       string
-			want     string // what is refused, or nothing
+			want     string // the error; empty if it is allowed
 		}{
 			{"an ordinary user's", 1234, 0o700, false, `echo text > f && cat f && id -u`, ""},
 			{"root's, open to everybody", 0, 0o777, false, `echo text > f && cat f`, ""},

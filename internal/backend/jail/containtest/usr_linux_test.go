@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/confine"
 )
 
-// usrAttempts try to change the system where no file mode keeps the guest from it:
-// it is the user nobody there, and file modes would hide a writable mount.
+// usrAttempts try to change system files whose modes allow it: the guest is the user nobody,
+// and restrictive modes would hide a writable mount.
 func usrAttempts() []attempt {
 	asGuest := proof{naked: true, uid: confine.Nobody}
 	return []attempt{
@@ -36,8 +36,8 @@ func plantInUsr(t *testing.T, s *scene) {
 	s.told["open_file"] = s.write(t, filepath.Join(directory, "file"), "the host's", 0o666)
 }
 
-// writableMounts asks the kernel for all mounts, and knows those that are to be
-// written to. Of /proc, and of devices, others decide what may be.
+// writableMounts lists all mounts and knows those that may be written to. Other attempts cover
+// /proc and devices.
 func writableMounts(t told) error {
 	known := []string{t.text("workspace"), "/tmp", "/dev/shm", "/dev/pts", "/dev/tty", "/dev/console", "/proc"}
 	known = append(known, confine.Devices...)
