@@ -16,9 +16,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// BenchmarkToolsDownload measures what the proxy costs: the same client fetches
-// the same gigabyte over the host's loopback, and in a jail by the proxy. A grant
-// by address opens the host's own loopback, so no second host is needed.
+// BenchmarkToolsDownload measures the cost of the proxy: the same client fetches the same
+// gigabyte over the host's loopback, and in a jail through the proxy. A grant by address opens
+// the host's loopback, so no second host is needed.
 //
 //	go test ./internal/backend/jail -run '^$' -bench ToolsDownload -benchtime 3x
 func BenchmarkToolsDownload(b *testing.B) {
@@ -54,12 +54,12 @@ func BenchmarkToolsDownload(b *testing.B) {
 		b.Run(string(jail)+"/curl", func(b *testing.B) {
 			inJail(b, p, size, run.Request{Command: run.Command{Args: []string{"curl", "-sS", "-o", "/dev/null", "--noproxy", "", url}}})
 		})
-		// In a tunnel the bytes go from socket to socket inside of the kernel.
+		// In a tunnel the bytes go from socket to socket inside the kernel.
 		b.Run(string(jail)+"/curl-tunnel", func(b *testing.B) {
 			inJail(b, p, size, run.Request{Command: run.Command{Args: []string{"curl", "-sS", "-o", "/dev/null", "--noproxy", "", "--proxytunnel", url}}})
 		})
 		b.Run(string(jail)+"/go", func(b *testing.B) {
-			// Go leaves 127.0.0.1 out, whatever no_proxy says.
+			// Go never uses a proxy for 127.0.0.1, whatever no_proxy says.
 			env := map[string]string{clientProxyVariable: "http://127.0.0.1:3128"}
 			for name, value := range goEnv {
 				env[name] = value

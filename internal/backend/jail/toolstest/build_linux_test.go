@@ -12,8 +12,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// goRoot finds the toolchain. Without one on the PATH, as in .ci/run for an
-// ordinary user, it is looked for where go.dev's archive puts it.
+// goRoot finds the toolchain. If PATH has none, as in .ci/run for an ordinary user, it looks
+// where go.dev's archive is installed.
 func goRoot(t *testing.T) string {
 	t.Helper()
 	for _, program := range []string{"go", "/usr/local/go/bin/go", "/usr/lib/go/bin/go"} {
@@ -28,8 +28,8 @@ func goRoot(t *testing.T) string {
 func TestToolsGo(t *testing.T) {
 	t.Parallel()
 	root := goRoot(t)
-	// One workspace for all, with the cache in it: the standard library is
-	// compiled once, and that takes longer than all the rest.
+	// One workspace for all, with the build cache in it: the standard library is compiled
+	// once, which takes longer than all the rest.
 	dir := t.TempDir()
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		if !strings.HasPrefix(root, "/usr/") {
@@ -82,7 +82,7 @@ func TestFib(t *testing.T) {
 			t.Errorf("go list said %q", out)
 		}
 		if !hosttest.Long() {
-			return // the library for tests takes as long again to compile
+			return // compiling the library for tests takes as long again
 		}
 		if out := w.ok(goTool, "test", "-count=1", "./..."); !strings.HasPrefix(out, "ok ") {
 			t.Errorf("go test said %q", out)
@@ -114,7 +114,7 @@ int main(void) {
 		w.ok("ar", "rcs", "libtwice.a", "twice.o")
 		w.ok("gcc", "-Wall", "-Werror", "-pthread", "main.c", "-L.", "-ltwice", "-o", "main")
 		w.want("56", "./main")
-		// From the host's side it is an ordinary program of the owner's.
+		// On the host it is an ordinary program of the owner.
 		if out, err := exec.Command(w.path("main")).Output(); err != nil || string(out) != "56\n" {
 			t.Errorf("on the host: %q, %v", out, err)
 		}
@@ -138,7 +138,7 @@ func TestToolsMake(t *testing.T) {
 		if left, err := filepath.Glob(w.path("*.txt")); err != nil || len(left) > 0 {
 			t.Errorf("make clean left %v, %v", left, err)
 		}
-		// A rule that fails is make's own failure, told by its exit code.
+		// If a rule fails, make's exit code reports it.
 		if r := w.run("make", "fail"); r.ExitCode == nil || *r.ExitCode != 2 || len(r.Violations) > 0 {
 			t.Errorf("make fail: %s %v", r.Outcome, r.Violations)
 		}

@@ -10,11 +10,11 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Ways around the list of hosts, tried from inside with the tools that a model
-// or a script would use. Each must end in a violation that says which host, which
-// port and which rule; the servers' own notes say that nobody arrived.
+// These are ways around the list of hosts, tried from inside with the tools that a model or a
+// script would use. Each must end in a violation with host, port and rule; the servers record
+// that no connection arrived.
 
-// testCurlBypasses: curl's own parser and resolver, through both kinds of proxy.
+// testCurlBypasses uses curl's parser and resolver, through both kinds of proxy.
 func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl")
 	const unlisted = ": not in allow_net"
@@ -22,7 +22,7 @@ func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
 	w := online(t, n, strictPolicy(p))
 	for _, try := range []struct {
 		name, options string
-		refused       []string // nil for what must work
+		refused       []string // nil if it must work
 	}{
 		{"another host", `url = "https://evil.test.example/"`, []string{"evil.test.example:443" + unlisted}},
 		{"another host, plain", `url = "http://evil.test.example/"`, []string{"evil.test.example:80" + unlisted}},
@@ -118,7 +118,7 @@ func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
 		refusedBy(t, w.curl(`url = "http://`+host+`:9999/"`), strings.ToLower(host)+":9999"+unlisted)
 	})
 	t.Run("a Host header", func(t *testing.T) {
-		// What was judged is what is sent on.
+		// The proxy forwards exactly what it checked.
 		r := w.curl("url = \"http://allowed.test.example/host-header\"\nheader = \"Host: evil.test.example\"")
 		reaches(t, r, "hello from 93.184.216.34 to allowed.test.example")
 		if found := n.requests("evil"); len(found) > 0 {
@@ -126,13 +126,13 @@ func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
 		}
 	})
 	t.Run("the first of two answers", func(t *testing.T) {
-		// The name server changes its mind between two questions.
+		// The name server changes its answer between two queries.
 		host := "rebind-" + string(p.Jail) + ".inside.test.example"
 		reaches(t, w.curl(`url = "http://`+host+`/"`), "hello from 93.184.216.34")
 		refusedBy(t, w.curl(`url = "http://`+host+`:9999/"`), host+":9999: resolves to 127.0.0.1, a loopback address")
 	})
 	t.Run("one after the other", func(t *testing.T) {
-		// On one connection to the proxy, and with the words for each.
+		// On one connection to the proxy, with a message for each.
 		r := w.curl("url = \"http://allowed.test.example/\"\nurl = \"http://evil.test.example/\"\nurl = \"http://allowed.test.example/\"\nurl = \"http://evil.test.example/\"")
 		if got := strings.Count(r.Stdout, "hello from 93.184.216.34"); got != 2 {
 			t.Errorf("%d of 2 answers: %q", got, r.Stdout)
@@ -140,15 +140,15 @@ func testCurlBypasses(t *testing.T, n *internet, p policy.Policy) {
 		if len(r.Violations) != 1 || r.Violations[0].Count != 2 || r.Violations[0].Detail != "evil.test.example:80: not in allow_net" {
 			t.Errorf("the violations are %+v", r.Violations)
 		}
-		// The guest reads it as well, and that it comes from cordon.
+		// The guest can read it, too, and sees that it comes from cordon.
 		if !strings.Contains(r.Stdout, "cordon: evil.test.example:80: not in allow_net") {
 			t.Errorf("the guest reads %q", r.Stdout)
 		}
 	})
 }
 
-// testConfigured: what a project's own files say is seen by nobody before the
-// start, and stopped by the proxy.
+// testConfigured uses hosts in a project's own files. The check before the start does not see
+// them; the proxy stops them.
 func testConfigured(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "git", "python3")
 	w := online(t, n, strictPolicy(p))
@@ -171,7 +171,7 @@ func testConfigured(t *testing.T, n *internet, p policy.Policy) {
 	})
 }
 
-// testHammering: a guest that does not take no for an answer is ended.
+// testHammering checks that a guest that keeps trying is ended.
 func testHammering(t *testing.T, n *internet, p policy.Policy) {
 	if testing.Short() {
 		return
@@ -189,7 +189,7 @@ while True:
 	}
 }
 
-// testDirectBypasses leave the proxy out: there is nothing else.
+// testDirectBypasses connect without the proxy, which is the only way out.
 func testDirectBypasses(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl", "python3")
 	w := online(t, n, strictPolicy(p))

@@ -16,8 +16,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// testClients runs programs that fetch things as they always do. Only their
-// environment names the proxy.
+// testClients runs ordinary programs that fetch things. Only their environment names the
+// proxy.
 func testClients(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl", "wget", "git", "python3")
 	p = strictPolicy(p)
@@ -32,12 +32,12 @@ func testClients(t *testing.T, n *internet, p policy.Policy) {
 			} {
 				reaches(t, w.run("curl", "-sS", url), "hello from")
 			}
-			// International names, in both forms.
+			// An international name, in both forms.
 			reaches(t, w.run("curl", "-sS", "https://bücher.test.example/"), "hello from 93.184.216.34 to xn--bcher-kva.test.example")
 			reaches(t, w.run("curl", "-sS", "https://xn--bcher-kva.test.example/"), "hello from 93.184.216.34")
 		}},
 		{"wget", func(t *testing.T, w *workshop) {
-			// It knows no variable for that.
+			// It has no variable for that.
 			w.put("wgetrc", "ca_certificate = "+w.path("ca.pem")+"\n")
 			w.env["WGETRC"] = w.path("wgetrc")
 			w.ok("wget", "-q", "-O", "page", "https://allowed.test.example/")
@@ -99,8 +99,8 @@ for scheme in ("http", "https"):
 	}
 }
 
-// testNodeClient: fetch looks at the environment since Node.js 22.21 and 24.5.
-// An older one needs an option for that.
+// testNodeClient uses fetch, which reads the environment since Node.js 22.21 and 24.5. Older
+// versions need an option.
 func testNodeClient(t *testing.T, w *workshop) {
 	hosttest.NeedsExtra(t, hosttest.Node)
 	var major, minor int
@@ -126,7 +126,7 @@ require('http').request({host: proxy.hostname, port: proxy.port, method: 'CONNEC
 	reaches(t, r, "hello from")
 }
 
-// pip is the installed one, or else the one that venv would install.
+// pip returns the installed pip, or else the one that venv would install.
 func pip(t *testing.T) []string {
 	t.Helper()
 	if hosttest.FindProgram("pip3") != "" {
@@ -141,12 +141,12 @@ func pip(t *testing.T) []string {
 	return nil
 }
 
-// The client in Go is this very binary, which fetches a URL instead of running
-// tests when a variable says so.
+// The client in Go is this test binary, which fetches a URL instead of running tests if an
+// environment variable names one.
 const (
 	fetchVariable = "CORDON_TEST_FETCH"
-	sizeVariable  = "CORDON_TEST_FETCH_SIZE" // how many bytes to read and not to show
-	// clientProxyVariable is for addresses that Go's own choice leaves out.
+	sizeVariable  = "CORDON_TEST_FETCH_SIZE" // how many bytes to read without printing them
+	// clientProxyVariable is for addresses for which Go uses no proxy.
 	clientProxyVariable = "CORDON_TEST_FETCH_PROXY"
 )
 
@@ -184,7 +184,7 @@ func fetch(w io.Writer, address string) error {
 	return nil
 }
 
-// bringClient puts this binary into the workspace.
+// bringClient copies this binary into the workspace.
 func (w *workshop) bringClient() string {
 	w.t.Helper()
 	if err := hosttest.CopyOfTest(w.path("client")); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// TestToolsEgress runs in an internet of its own, see inInternet.
+// TestToolsEgress runs in a private internet: see inInternet.
 func TestToolsEgress(t *testing.T) {
 	if hosttest.UnderRace {
 		t.Skip("real programs run without the race detector")
@@ -20,7 +20,7 @@ func TestToolsEgress(t *testing.T) {
 	}
 	n := startInternet(t)
 	eachJail(t, func(t *testing.T, p policy.Policy) {
-		// First what counts goroutines, and so must be alone.
+		// First the tests that count goroutines, which must run alone.
 		t.Run("leaks", func(t *testing.T) { testLeaks(t, n, p) })
 		t.Run("together", func(t *testing.T) {
 			for _, part := range []struct {
@@ -41,7 +41,7 @@ func TestToolsEgress(t *testing.T) {
 	})
 }
 
-// check is for what must be so at any time, whatever was tried.
+// check checks what must always hold, whatever was tried.
 func (n *internet) check(t *testing.T) {
 	t.Helper()
 	if found := n.strangers(); len(found) > 0 {
@@ -52,8 +52,8 @@ func (n *internet) check(t *testing.T) {
 	}
 }
 
-// strictPolicy grants some names, among them all those that lead inside, which
-// a name must not open.
+// strictPolicy grants some names, including all those with private addresses, which a name
+// must not open.
 func strictPolicy(p policy.Policy) policy.Policy {
 	p.AllowNet = []string{
 		"allowed.test.example", "six.test.example:443", "*.cdn.test.example:443", "xn--bcher-kva.test.example:443",
@@ -62,7 +62,7 @@ func strictPolicy(p policy.Policy) policy.Policy {
 	return p
 }
 
-// online is a workshop whose programs trust the authority of the servers.
+// online opens a workshop whose programs trust the servers' certificate authority.
 func online(t *testing.T, n *internet, p policy.Policy) *workshop {
 	t.Helper()
 	w := scripts(t, p)
@@ -75,20 +75,20 @@ func online(t *testing.T, n *internet, p policy.Policy) *workshop {
 	return w
 }
 
-// curl runs it with options that go by its input: hosts in arguments would be
-// looked at before it starts.
+// curl runs curl with options on its standard input: hosts in arguments would be checked
+// before it starts.
 func (w *workshop) curl(options string) run.Result {
 	w.t.Helper()
 	return w.request(run.Request{Command: run.Command{Args: []string{"curl", "-sS", "--max-time", "20", "-K", "-"}}, Stdin: options})
 }
 
-// python runs a script, by its input for the same reason.
+// python runs a script from its standard input, for the same reason.
 func (w *workshop) python(script string) run.Result {
 	w.t.Helper()
 	return w.request(run.Request{Command: run.Command{Args: []string{"python3", "-"}}, Stdin: script})
 }
 
-// reaches wants an answer from an allowed server.
+// reaches checks that an allowed server answered.
 func reaches(t *testing.T, result run.Result, words string) {
 	t.Helper()
 	mustSucceed(t, words, result)
@@ -97,7 +97,8 @@ func reaches(t *testing.T, result run.Result, words string) {
 	}
 }
 
-// refusedBy wants the violations, each with host, port and rule, and no others.
+// refusedBy checks that these violations, each with host, port and rule, and no others were
+// reported.
 func refusedBy(t *testing.T, result run.Result, details ...string) {
 	t.Helper()
 	if strings.Contains(result.Stdout, "hello from") && len(details) > 0 {
@@ -159,7 +160,7 @@ url = "https://evil.test.example/"
 	}
 }
 
-// testMany: a hundred connections at once are not too many.
+// testMany opens a hundred connections at once.
 func testMany(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl")
 	w := online(t, n, strictPolicy(p))
@@ -175,8 +176,8 @@ func testMany(t *testing.T, n *internet, p policy.Policy) {
 	}
 }
 
-// testLoopback: a command's own loopback is its own, by name and by address,
-// with and without a proxy.
+// testLoopback checks that a command reaches its own loopback, by name and by address, with
+// and without a proxy.
 func testLoopback(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl", "python3")
 	for name, p := range map[string]policy.Policy{"closed": p, "granted": strictPolicy(p)} {
@@ -192,8 +193,8 @@ for host in ("localhost", "127.0.0.1"):
 print("served")
 `)
 			reaches(t, r, "served")
-			// What is in the arguments is the sandbox's own as well: test suites
-			// name their server that way.
+			// In arguments, loopback also means the sandbox's: test suites name their server
+			// that way.
 			for _, url := range []string{"http://localhost:8000/", "http://127.0.0.1:8000/", "http://[::1]:8000/"} {
 				r := w.run("curl", "-sS", url)
 				if r.Outcome != run.Exited || r.ExitCode == nil || *r.ExitCode != 7 {

@@ -30,7 +30,7 @@ func TestToolsGit(t *testing.T) {
 		if log := w.ok("git", "-C", "repo", "log", "--format=%s %an"); log != "second A\nfirst: a file & more A\n" {
 			t.Errorf("the log is %q", log)
 		}
-		// By hard links, and by the protocol, with its second process.
+		// With hard links, and over the protocol, with its second process.
 		w.ok("git", "clone", "-q", "repo", "copy")
 		w.ok("git", "clone", "-q", "--no-local", "repo", "packed")
 		w.ok("git", "-C", "packed", "gc", "-q")
@@ -44,7 +44,7 @@ func TestToolsGit(t *testing.T) {
 			t.Errorf("HEAD is %q", head)
 		}
 		w.ok("git", "-C", "repo", "diff", "--stat", "HEAD~1")
-		// What is relative is so to the directory that -C names.
+		// Relative paths are relative to the directory that -C names.
 		t.Run("-C", func(t *testing.T) {
 			w.t = t
 			w.ok("git", "-C", "repo", "worktree", "add", "-q", "../tree", "-b", "other")
@@ -106,7 +106,7 @@ func TestToolsTar(t *testing.T) {
 		if errA != nil || errB != nil || !os.SameFile(a, b) {
 			t.Errorf("the links are two files: %v, %v", errA, errB)
 		}
-		// Everything that a command makes belongs to whoever gave it the directory.
+		// Everything that a command creates belongs to the owner of the directory.
 		if entry, err := os.ReadFile(w.path("out/in/secret")); err != nil || len(entry) == 0 {
 			t.Errorf("the host cannot read its own file: %v", err)
 		}
@@ -119,7 +119,7 @@ func TestToolsPipelines(t *testing.T) {
 	t.Parallel()
 	hosttest.Needs(t, "find", "xargs", "sort", "grep", "sed", "awk", "bash")
 	eachJail(t, func(t *testing.T, p policy.Policy) {
-		// Some are no interpreters and need no grant.
+		// Some are not interpreters and need no grant.
 		w := openWorkshop(t, p)
 		w.put("tree/b.txt", "needle two\nhay\n")
 		w.put("tree/deep/a.txt", "needle one\n")
@@ -135,7 +135,7 @@ func TestToolsPipelines(t *testing.T) {
 		if got := s.get("out.txt"); got != "1 one\n1 three\n1 two\n" {
 			t.Errorf("the file is %q", got)
 		}
-		// /dev/fd, here-documents, traps, a coprocess: what scripts lean on.
+		// /dev/fd, here-documents, traps, a coprocess: scripts rely on these.
 		s.want("same trap", "bash", "-c", `set -euo pipefail
 diff <(seq 5) <(printf '%s\n' 1 2 3 4 5) && x=same
 trap 'echo "$x trap"' EXIT

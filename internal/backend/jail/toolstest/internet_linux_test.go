@@ -19,25 +19,24 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// An internet of the test's own: a network namespace whose loopback answers for
-// addresses that look public, for private ones, and for the cloud's metadata
-// service; with a name server and web servers on them. cordon runs in it as on
-// any host, and nothing leaves it.
+// A private internet: a network namespace whose loopback answers for addresses that look
+// public, for private ones, and for a cloud's metadata service, with a name server and web
+// servers on them. cordon runs in it as on any host, and nothing leaves it.
 //
-//	the test          starts itself again in new namespaces of network and
-//	                  mounts, and of users unless it is root
-//	the maker         gives the loopback its routes, and /etc its resolv.conf
-//	the inhabitant    runs the test; an ordinary user again, if it was one
+//	the test          starts itself again in new network and mount namespaces, and in a
+//	                  new user namespace unless it is root
+//	the maker         sets the routes of the loopback, and resolv.conf in /etc
+//	the inhabitant    runs the test, as an ordinary user again if it was one
 //
-// The addresses are routed, not assigned (a "local" route): cordon's proxy keeps
-// guests from the addresses that interfaces have, and these are to be other hosts.
+// The addresses are routed, not assigned (a "local" route): cordon's proxy refuses the
+// addresses of interfaces, and these addresses represent other hosts.
 const (
 	stageVariable = "CORDON_TEST_INTERNET"
-	idsVariable   = "CORDON_TEST_INTERNET_IDS" // who the inhabitant is to be, unless it is root
+	idsVariable   = "CORDON_TEST_INTERNET_IDS" // the user of the inhabitant, unless it is root
 )
 
-// inInternet says that this process is an inhabitant. All others have started
-// one by then, and reported what it said.
+// inInternet reports whether this process is an inhabitant. Otherwise it starts one, and
+// reports its output.
 func inInternet(t *testing.T) bool {
 	t.Helper()
 	switch os.Getenv(stageVariable) {
@@ -72,8 +71,7 @@ func inInternet(t *testing.T) bool {
 	return false
 }
 
-// runAgain runs the same test of the same binary, with the same choice of
-// subtests.
+// runAgain runs the same test of the same binary, with the same selection of subtests.
 func runAgain(t *testing.T, stage string, attr *syscall.SysProcAttr, env ...string) {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")
@@ -104,7 +102,7 @@ func runAgain(t *testing.T, stage string, attr *syscall.SysProcAttr, env ...stri
 	}
 }
 
-// quietly leaves out what passed.
+// quietly leaves out passed tests.
 func quietly(text string) string {
 	var kept []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -115,7 +113,7 @@ func quietly(text string) string {
 	return strings.Join(kept, "\n")
 }
 
-// makeInternet is done as root of the namespaces.
+// makeInternet runs as root of the namespaces.
 func makeInternet(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -141,7 +139,7 @@ func makeInternet(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(path); err != nil {
-			continue // a mount needs something to lie on
+			continue // a mount needs an existing file
 		}
 		commands = append(commands, []string{"mount", "--bind", ours, path})
 	}
@@ -151,7 +149,7 @@ func makeInternet(t *testing.T) {
 			hosttest.Lacks(t, "%q: %v: %s", command, err, out)
 		}
 	}
-	// An ordinary user is to serve on 80 and 443.
+	// An ordinary user must be able to listen on 80 and 443.
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", []byte("0"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +158,12 @@ func makeInternet(t *testing.T) {
 const (
 	publicNet  = "93.184.216.0/24"
 	publicNet6 = "2606:2800:220:1::/64"
-	// ownAddress is public and of an interface: the host itself is behind it.
+	// ownAddress is a public address of an interface: it leads to the host itself.
 	ownAddress = "93.184.217.1"
 )
 
-// names that the name server knows. Whatever else it is asked for leads to the
-// evil server, which must never be reached.
+// names are those that the name server knows. Every other name leads to the evil server, which
+// must never be reached.
 var names = map[string][]string{
 	"allowed.test.example":              {"93.184.216.34", "2606:2800:220:1::34"},
 	"six.test.example":                  {"2606:2800:220:1::34"},
@@ -192,7 +190,7 @@ var names = map[string][]string{
 
 const evilAddress = "93.184.216.66"
 
-// nameServer answers for names, and remembers who was asked for.
+// nameServer answers queries for names, and records them.
 type nameServer struct {
 	mu    sync.Mutex
 	asked map[string]int
@@ -264,7 +262,7 @@ func (s *nameServer) lookup(q dnsmessage.Question) []netip.Addr {
 	return addrs
 }
 
-// strangers are the names that nobody may have asked for. A query is a message.
+// strangers returns the names that must not be queried: a query can carry data out.
 func (s *nameServer) strangers() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -94,7 +94,7 @@ func TestToolsNPM(t *testing.T) {
 	hosttest.NeedsExtra(t, hosttest.NPM)
 	eachJail(t, func(t *testing.T, p policy.Policy) {
 		w := scripts(t, p)
-		// npm asks its registry for news of itself, and would wait for an answer.
+		// npm asks its registry for updates, and would wait for an answer.
 		w.env = map[string]string{"npm_config_update_notifier": "false", "npm_config_audit": "false", "npm_config_fund": "false", "npm_config_offline": "true"}
 		w.put("dep/package.json", `{"name": "dep", "version": "1.2.3", "bin": {"dep": "cli.js"}, "main": "index.js"}`)
 		w.put("dep/index.js", "module.exports = 'from dep';\n")

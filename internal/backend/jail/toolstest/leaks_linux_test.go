@@ -20,9 +20,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// testLeaks ends runs in the middle of a download, in every way there is. What
-// was there for the run must be gone when Run has returned, and what was there for
-// the Runner when Close has.
+// testLeaks ends runs in the middle of a download, in every way. Resources of the run must be
+// gone when Run has returned, and those of the Runner when Close has.
 func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl")
 	p = strictPolicy(p)
@@ -30,7 +29,7 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 		name    string
 		end     func(cancel context.CancelFunc, runner *cordon.Runner) error
 		limits  policy.Limits
-		after   string // what the command does beside
+		after   string // what the command does meanwhile
 		outcome run.Outcome
 	}{
 		{name: "canceled", outcome: run.Canceled, end: func(cancel context.CancelFunc, _ *cordon.Runner) error {
@@ -64,7 +63,7 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 					if after == "" {
 						after = "wait"
 					}
-					// Not so fast that the disk limit comes first.
+					// Slowly, so that the disk limit is not reached first.
 					result, err := runner.Run(ctx, run.Request{
 						Command: run.Command{Args: []string{"sh"}, Workspace: w.dir, Env: map[string]string{"CURL_CA_BUNDLE": w.path("ca.pem")}}, Stdin: "curl -sSN --limit-rate 20M -o file " + url + " & " + after,
 						Limits: way.limits,
@@ -75,12 +74,12 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 				select {
 				case download = <-n.held:
 				case got := <-answers:
-					// It may have been quicker to end than we are to hear of its download.
+					// It may have ended before we noticed its download.
 					answers <- got
 					select {
 					case download = <-n.held:
 					case <-time.After(10 * time.Second):
-						err := errors.Join(got.err, runner.Close()) // or its processes would be the next test's
+						err := errors.Join(got.err, runner.Close()) // otherwise the next test would find its processes
 						t.Fatalf("it ended too early: %s %s %q, %v", got.result.Outcome, got.result.Error, got.result.Stderr, err)
 					}
 				}
@@ -95,7 +94,7 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 				}
 				want := way.outcome
 				if want == run.Signaled && p.Jail == policy.JailBwrap {
-					want = run.Exited // bubblewrap makes a number of it, as a shell does
+					want = run.Exited // bubblewrap reports a signal as an exit code, like a shell
 				}
 				if got.err == nil && got.result.Outcome != want {
 					t.Errorf("the outcome is %s (%s); want %s", got.result.Outcome, got.result.Error, want)
@@ -103,7 +102,7 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 				if len(got.result.Violations) > 0 {
 					t.Errorf("violations: %+v", got.result.Violations)
 				}
-				<-download.done // the server sees that the other side is gone
+				<-download.done // the server notices that the client is gone
 				if err := runner.Close(); err != nil {
 					t.Error(err)
 				}
@@ -119,8 +118,8 @@ func testLeaks(t *testing.T, n *internet, p policy.Policy) {
 	}
 }
 
-// newFiles lists what is open and was not before. Go keeps the pipes of its
-// splice(2) for a while; two rounds of its garbage collector let go of them.
+// newFiles lists files that are open and were not before. Go keeps the pipes of its splice(2)
+// for a while; two rounds of its garbage collector release them.
 func newFiles(t *testing.T, before []string) (more []string) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
@@ -134,7 +133,7 @@ func newFiles(t *testing.T, before []string) (more []string) {
 	return more
 }
 
-// openFiles lists what this process has open. What has no name has a number.
+// openFiles lists the open files of this process. Files without a name have a number.
 func openFiles(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")

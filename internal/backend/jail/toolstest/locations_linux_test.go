@@ -10,8 +10,8 @@ import (
 	"github.com/cordon-sandbox/cordon/policy"
 )
 
-// Workspaces and grants lie where people have them, also where the sandbox has
-// something of its own.
+// Workspaces and grants can be in all usual directories, also where the sandbox has its own
+// files.
 func TestToolsLocations(t *testing.T) {
 	t.Parallel()
 	eachJail(t, func(t *testing.T, p policy.Policy) {

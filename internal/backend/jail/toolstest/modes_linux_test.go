@@ -13,13 +13,12 @@ func testModes(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "curl", "python3")
 	t.Run("nothing granted", func(t *testing.T) {
 		w := online(t, n, p)
-		// The name is not found, and that is all: no violation, no
-		// proxy to be seen.
+		// The name is not found: there is no violation, and no proxy is visible.
 		r := w.curl(`url = "https://allowed.test.example/"`)
 		if r.ExitCode == nil || *r.ExitCode != 6 || len(r.Violations) > 0 || len(r.Traffic) > 0 {
 			t.Errorf("curl: %s %q, violations %+v, traffic %+v", r.Error, r.Stderr, r.Violations, r.Traffic)
 		}
-		// Nor do those who try again and again make a storm.
+		// Programs that try again and again do not flood the host.
 		w.ok("git", "init", "-q", "repo")
 		w.put("repo/.git/config", "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = https://allowed.test.example/git/repo.git\n")
 		if r := w.run("git", "-C", "repo", "fetch"); r.Outcome != run.Exited || len(r.Violations) > 0 || !strings.Contains(r.Stderr, "resolve host") {
@@ -29,7 +28,7 @@ func testModes(t *testing.T, n *internet, p policy.Policy) {
 			t.Errorf("there is a proxy: %s", got)
 		}
 		wantWall(t, r, "enforced (nothing can be reached)")
-		// Said in the arguments, the answer comes before the start.
+		// A host in the arguments is refused before the start.
 		wantPreflight(t, w.run("curl", "-sS", "https://allowed.test.example/"), "allowed.test.example:443: not in allow_net")
 	})
 	t.Run("strict", func(t *testing.T) {
@@ -71,7 +70,7 @@ func testModes(t *testing.T, n *internet, p policy.Policy) {
 		if n.count("93.184.216.77:443") > 0 && p.Jail == policy.JailNative {
 			t.Error("a refused command has arrived")
 		}
-		// It is a speed bump: what is not in the arguments is not seen.
+		// The check is no wall: it sees only the arguments.
 		reaches(t, w.curl(`url = "https://other.test.example/"`), "hello from 93.184.216.77")
 		if n.count("93.184.216.77:443") == 0 {
 			t.Error("nobody arrived")

@@ -11,8 +11,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// raw sends bytes to the proxy, as they are, and gives what comes back. Parts
-// are sent one after the other, each after the answer to the one before.
+// raw sends bytes to the proxy unchanged, and returns the answer. Each part is sent after the
+// answer to the one before.
 func (w *workshop) raw(parts ...string) run.Result {
 	w.t.Helper()
 	var coded []string
@@ -39,7 +39,7 @@ except (TimeoutError, ConnectionResetError) as e:
 `, strings.Join(coded, " ")))
 }
 
-// testRawBypasses: what no tool would send.
+// testRawBypasses sends what no tool would send.
 func testRawBypasses(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "python3")
 	const unlisted = ": not in allow_net"
@@ -54,11 +54,11 @@ func testRawBypasses(t *testing.T, n *internet, p policy.Policy) {
 	for _, try := range []struct {
 		name    string
 		send    []string
-		answer  string // what must be in what comes back
+		answer  string // a part of the answer
 		refused []string
 	}{
-		// Every notation of an address, as it is. What is 400 is not even HTTP,
-		// and names no host to report.
+		// Every notation of an address, unchanged. An answer of 400 means that it is not
+		// valid HTTP, and names no host to report.
 		{"decimal", connect("1572395074:80"), "403", []string{"93.184.216.66:80" + byAddress}},
 		{"octal", connect("0135.0270.0330.0102:80"), "403", []string{"93.184.216.66:80" + byAddress}},
 		{"hexadecimal", connect("0x5DB8D842:80"), "403", []string{"93.184.216.66:80" + byAddress}},
@@ -89,7 +89,7 @@ func testRawBypasses(t *testing.T, n *internet, p policy.Policy) {
 		{"a signed port", connect("allowed.test.example:+443"), "400", nil},
 		{"UTF-8", connect("еvil.test.example:443"), "", []string{"xn--vil-"}},
 
-		// Two requests at once; the second one's turn must come.
+		// Two requests at once; the second must be answered, too.
 		{"smuggled connect", []string{"CONNECT allowed.test.example:80 HTTP/1.1\r\n\r\nCONNECT evil.test.example:443 HTTP/1.1\r\n\r\n"}, "", []string{"allowed.test.example:80"}},
 		{"pipelined", []string{"GET http://allowed.test.example/ HTTP/1.1\r\nHost: allowed.test.example\r\n\r\nGET http://evil.test.example/ HTTP/1.1\r\nHost: allowed.test.example\r\n\r\n"},
 			"hello from 93.184.216.34", []string{"evil.test.example:80" + unlisted}},
@@ -111,7 +111,7 @@ func testRawBypasses(t *testing.T, n *internet, p policy.Policy) {
 		{"an upgrade", get("GET http://allowed.test.example/ HTTP/1.1\nHost: x\nConnection: upgrade, close\nUpgrade: h2c"), "hello from 93.184.216.34", nil},
 		{"nothing", []string{""}, "", nil},
 
-		// In a tunnel, plain.
+		// Plain text in a tunnel.
 		{"another host in a tunnel", []string{"CONNECT allowed.test.example:80 HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: evil.test.example\r\n\r\n"}, "403", []string{"HTTP host evil.test.example does not match allowed.test.example:80"}},
 		{"two in a tunnel", []string{"CONNECT allowed.test.example:80 HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: allowed.test.example\r\nHost: evil.test.example\r\n\r\n"}, "400", nil},
 		{"absolute in a tunnel", []string{"CONNECT allowed.test.example:80 HTTP/1.1\r\n\r\n", "GET http://evil.test.example/ HTTP/1.1\r\nHost: allowed.test.example\r\n\r\n"}, "403", []string{"HTTP host evil.test.example does not match"}},
@@ -154,7 +154,7 @@ func testRawBypasses(t *testing.T, n *internet, p policy.Policy) {
 	}
 }
 
-// testTLSBypasses say another name inside of the encryption.
+// testTLSBypasses use another name inside the encryption.
 func testTLSBypasses(t *testing.T, n *internet, p policy.Policy) {
 	hosttest.Needs(t, "openssl", "python3")
 	w := online(t, n, strictPolicy(p))

@@ -38,10 +38,10 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// internet is who answers in the test's own one.
+// internet has the servers of the private internet.
 type internet struct {
 	dns       *nameServer
-	authority string // that clients must trust, as PEM
+	authority string // the certificate that clients must trust, as PEM
 	held      chan held
 
 	mu      sync.Mutex
@@ -49,7 +49,7 @@ type internet struct {
 	seen    []string               // "address Host path" of each request
 }
 
-// held is a download under way. It is over when done is closed.
+// held is an active download. It is over when done is closed.
 type held struct{ done <-chan struct{} }
 
 func startInternet(t *testing.T) *internet {
@@ -71,7 +71,7 @@ func startInternet(t *testing.T) *internet {
 	for _, port := range []string{"80", "8080", "443"} {
 		n.listen(t, ":"+port, handler, port == "443", certificate)
 	}
-	// A service that only the host itself may use.
+	// A service that only the host may use.
 	n.listen(t, "127.0.0.1:9999", handler, false, certificate)
 	n.listen(t, "[::1]:9999", handler, false, certificate)
 	return n
@@ -92,7 +92,7 @@ func (n *internet) listen(t *testing.T, address string, handler http.Handler, se
 	t.Cleanup(func() { server.Close() })
 }
 
-// noting remembers who was connected to, also by those who say nothing.
+// noting records every connection, also those that send nothing.
 type noting struct {
 	net.Listener
 	n *internet
@@ -114,14 +114,14 @@ func (l *noting) Accept() (net.Conn, error) {
 	return conn, nil
 }
 
-// welcome is where somebody may be connected to by what the tests' policies say.
+// welcome lists the addresses that the tests' policies allow.
 var welcome = []string{
 	"93.184.216.34:80", "93.184.216.34:443", "[2606:2800:220:1::34]:80", "[2606:2800:220:1::34]:443",
 	"93.184.216.35:443", "10.0.0.7:8080",
-	"93.184.216.77:80", "93.184.216.77:443", // by preflight and none alone
+	"93.184.216.77:80", "93.184.216.77:443", // only with preflight and none
 }
 
-// strangers are the addresses where nobody must ever arrive.
+// strangers returns connections to addresses that must never be reached.
 func (n *internet) strangers() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -141,7 +141,7 @@ func (n *internet) count(address string) int {
 	return n.touched[netip.MustParseAddrPort(address)]
 }
 
-// requests are those that have a word in their line.
+// requests returns the requests whose line contains a word.
 func (n *internet) requests(word string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -176,7 +176,7 @@ func (n *internet) handler(t *testing.T) http.Handler {
 		size, err := io.Copy(io.Discard, r.Body)
 		fmt.Fprintf(w, "got %d bytes, %v\n", size, err)
 	})
-	// A download that goes on until the client is gone.
+	// A download that continues until the client is gone.
 	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
 		sendZeros(w, 1<<20)
 		n.held <- held{r.Context().Done()}
@@ -186,7 +186,7 @@ func (n *internet) handler(t *testing.T) http.Handler {
 			}
 		}
 	})
-	// And one that says nothing more.
+	// A download that sends nothing more.
 	mux.HandleFunc("/silent", func(w http.ResponseWriter, r *http.Request) {
 		sendZeros(w, 1<<10)
 		_ = http.NewResponseController(w).Flush()
@@ -224,7 +224,7 @@ func sendZeros(w io.Writer, size int64) {
 	}
 }
 
-// addGit serves a repository by git's own program for that.
+// addGit serves a repository with git's own server program.
 func (n *internet) addGit(t *testing.T, mux *http.ServeMux) {
 	t.Helper()
 	hosttest.Needs(t, "git")
@@ -253,7 +253,7 @@ func (n *internet) addGit(t *testing.T, mux *http.ServeMux) {
 	})
 }
 
-// addIndex serves a package as PEP 503 says.
+// addIndex serves a package according to PEP 503.
 func addIndex(t *testing.T, mux *http.ServeMux) {
 	t.Helper()
 	data := wheel(t)
@@ -265,7 +265,7 @@ func addIndex(t *testing.T, mux *http.ServeMux) {
 	mux.HandleFunc("/files/"+wheelName, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(data) })
 }
 
-// addRegistry serves a package as npm asks for it.
+// addRegistry serves a package to npm.
 func addRegistry(t *testing.T, mux *http.ServeMux) {
 	t.Helper()
 	var buffer bytes.Buffer
@@ -308,8 +308,8 @@ func addRegistry(t *testing.T, mux *http.ServeMux) {
 	mux.HandleFunc("/npm/tiny/-/tiny-1.0.0.tgz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(data) })
 }
 
-// makeCertificates makes an authority and one certificate that is good for all
-// servers, the evil one too: only the proxy is to stop anybody.
+// makeCertificates makes an authority and one certificate that is valid for all servers,
+// including the evil one: only the proxy must stop connections.
 func (n *internet) makeCertificates(t *testing.T) tls.Certificate {
 	t.Helper()
 	make1 := func(template, parent *x509.Certificate, signer *ecdsa.PrivateKey) ([]byte, *ecdsa.PrivateKey) {

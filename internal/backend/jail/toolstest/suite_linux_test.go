@@ -14,14 +14,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// The tests in tools_*_test.go run programs that people use, unchanged, and look
-// at what is left in the workspace from the host's side. A wall that a compiler
-// or a package manager stumbles over is one that gets switched off.
+// The tests in this package run unchanged programs that people use, and check the workspace
+// from the host. People switch off a wall that breaks a compiler or a package manager.
 
-// jails are what can build a sandbox. Every program must run in each of them.
+// jails are the backends that can build a sandbox. Every program must run in each of them.
 var jails = []policy.JailBackend{policy.JailNative, policy.JailBwrap}
 
-// eachJail gives a test the policy for commands, once for each of them.
+// eachJail runs a test with the policy for commands, once for each jail.
 func eachJail(t *testing.T, test func(t *testing.T, p policy.Policy)) {
 	t.Helper()
 	if hosttest.UnderRace {
@@ -55,11 +54,11 @@ func commandPolicy(t testing.TB, builder policy.JailBackend) policy.Policy {
 		t.Fatal(err)
 	}
 	p.Jail = builder
-	p.Limits.WallTime = time.Minute // what hangs should not hang for long
+	p.Limits.WallTime = time.Minute // a program that hangs is ended
 	return p
 }
 
-// workshop is a Runner with a workspace for commands to work in.
+// workshop is a Runner with a workspace for commands.
 type workshop struct {
 	t      testing.TB
 	runner *cordon.Runner
@@ -106,7 +105,7 @@ func (w *workshop) run(command ...string) run.Result {
 	return w.request(run.Request{Command: run.Command{Args: command}})
 }
 
-// ok wants success and peace, and gives what was written.
+// ok checks that a command succeeds without violations, and returns its output.
 func (w *workshop) ok(command ...string) string {
 	w.t.Helper()
 	result := w.run(command...)
@@ -114,8 +113,8 @@ func (w *workshop) ok(command ...string) string {
 	return result.Stdout
 }
 
-// shell is ok for a script, which goes by the input so that it is not looked at
-// as an argument.
+// shell is ok for a script, which is passed on standard input so that it is not checked as an
+// argument.
 func (w *workshop) shell(script string) string {
 	w.t.Helper()
 	result := w.request(run.Request{Command: run.Command{Args: []string{"sh", "-eu"}}, Stdin: script})
@@ -134,7 +133,7 @@ func mustSucceed(t testing.TB, what any, result run.Result) {
 	}
 }
 
-// tail keeps messages readable: what a program says last is why it failed.
+// tail shortens messages: the last output of a program says why it failed.
 func tail(text string) string {
 	const most = 4000
 	return text[max(0, len(text)-most):]
@@ -150,7 +149,7 @@ func (w *workshop) want(output string, command ...string) {
 
 func (w *workshop) path(name string) string { return filepath.Join(w.dir, name) }
 
-// put writes a file from the host's side.
+// put writes a file from the host.
 func (w *workshop) put(name, text string) {
 	w.t.Helper()
 	path := w.path(name)
@@ -162,7 +161,7 @@ func (w *workshop) put(name, text string) {
 	}
 }
 
-// bring puts a file of testdata/tools into the workspace.
+// bring copies a file of testdata/tools into the workspace.
 func (w *workshop) bring(names ...string) {
 	w.t.Helper()
 	for _, name := range names {
@@ -174,7 +173,7 @@ func (w *workshop) bring(names ...string) {
 	}
 }
 
-// get reads a file from the host's side.
+// get reads a file from the host.
 func (w *workshop) get(name string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(w.path(name))

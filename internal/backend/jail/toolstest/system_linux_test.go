@@ -34,7 +34,7 @@ func TestToolsTerminal(t *testing.T) {
 		if got := terminal("stty", "size"); !strings.Contains(got, "40 100\n") {
 			t.Errorf("the size is %q", got)
 		}
-		// tmux, gpg and others want its name, and open that.
+		// tmux, gpg and others open it by name.
 		named := w.request(run.Request{Command: run.Command{Args: []string{"tty"}}, Streams: run.Streams{In: strings.NewReader(""), Terminal: &run.Terminal{}}})
 		if !regexp.MustCompile(`^/dev/(pts/\d+|tty|console)\s*$`).MatchString(named.Stdout) {
 			t.Errorf("tty says %q", named.Stdout)
@@ -42,7 +42,7 @@ func TestToolsTerminal(t *testing.T) {
 		if got := terminal("sh", "-c", "echo by name > /dev/tty; ps -o tty= -p $$"); !strings.Contains(got, "by name\n") {
 			t.Errorf("/dev/tty got %q", got)
 		}
-		// What is typed before it asks is thrown away, so it has to be answered.
+		// The program discards input from before its prompt, so the test waits for it.
 		in, typist := io.Pipe()
 		asked := w.request(run.Request{Command: run.Command{Args: []string{"python3", "-c", "import getpass; print(len(getpass.getpass()))"}}, Streams: run.Streams{
 			In: in, Out: &typing{when: "Password:", text: "geheim\n", to: typist}, Terminal: &run.Terminal{},
@@ -52,7 +52,7 @@ func TestToolsTerminal(t *testing.T) {
 		if !strings.Contains(asked.Stdout, "6\r\n") || strings.Contains(asked.Stdout, "geheim") {
 			t.Errorf("a password is asked for by %q", asked.Stdout)
 		}
-		// A terminal inside of it, made by the command itself.
+		// A second terminal, which the command creates.
 		if got := w.ok("script", "-qec", "tty; stty -a | head -c 5", "/dev/null"); !strings.Contains(got, "/dev/pts/") || !strings.Contains(got, "speed") {
 			t.Errorf("script says %q", got)
 		}
@@ -64,7 +64,7 @@ print(os.read(fd, 10)); os.waitpid(pid, 0)`)
 	})
 }
 
-// typing is somebody at a terminal who waits to be asked.
+// typing plays a user at a terminal who waits for a prompt.
 type typing struct {
 	when, text string
 	to         io.Writer
@@ -83,7 +83,7 @@ func (p *typing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A daemon lives as long as its command, and no longer.
+// A daemon ends with its command.
 func TestToolsDaemon(t *testing.T) {
 	t.Parallel()
 	hosttest.Needs(t, "python3", "setsid")
@@ -91,7 +91,7 @@ func TestToolsDaemon(t *testing.T) {
 		w := scripts(t, p)
 		w.bring("daemon.py")
 		w.want("the daemon says hello", "python3", "daemon.py")
-		// It held a lock. That we get it shows that nobody is left who could.
+		// It held a lock. If we get the lock, the daemon has ended.
 		lock, err := os.OpenFile(w.path("daemon.lock"), os.O_RDWR, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestToolsDaemon(t *testing.T) {
 		if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 			t.Errorf("the daemon outlives its command: %v", err)
 		}
-		// Output that a daemon holds open must not hold up the end.
+		// Output that a daemon holds open must not delay the end.
 		if got := w.shell("setsid sleep 60 & echo started"); got != "started\n" {
 			t.Errorf("got %q", got)
 		}
@@ -164,7 +164,7 @@ func TestToolsNames(t *testing.T) {
 		if got := w.ok("getent", "ahosts", "localhost"); !strings.Contains(got, "127.0.0.1") || !strings.Contains(got, "::1") {
 			t.Errorf("localhost is %q", got)
 		}
-		// Java, sendmail and test suites look up the host's own name at the start.
+		// Java, sendmail and test suites look up the host's name at the start.
 		w.ok("python3", "-c", "import socket; socket.getaddrinfo(socket.gethostname(), 80)")
 		own, err := os.Hostname()
 		if got := strings.TrimSpace(w.ok("hostname")); err != nil || got == own {
@@ -175,7 +175,7 @@ func TestToolsNames(t *testing.T) {
 			t.Errorf("the users are %q", got)
 		}
 		w.ok("getent", "services", "https")
-		// A name outside is not found, at once and in peace.
+		// A name outside is not found, at once and without a violation.
 		r := w.run("getent", "hosts", "nowhere.invalid")
 		if r.ExitCode == nil || *r.ExitCode != 2 || len(r.Violations) > 0 {
 			t.Errorf("nowhere.invalid: %s %+v", r.Outcome, r.Violations)
@@ -183,7 +183,7 @@ func TestToolsNames(t *testing.T) {
 	})
 }
 
-// What wants to be root fails with a message, and neither hangs nor crashes.
+// A program that needs root fails with a message, and neither hangs nor crashes.
 func TestToolsPrivileges(t *testing.T) {
 	t.Parallel()
 	hosttest.Needs(t, "su", "mount")
@@ -202,7 +202,7 @@ func TestToolsPrivileges(t *testing.T) {
 			r := w.run(command...)
 			polite := r.Outcome == run.Exited && len(r.Stderr) > 0
 			if command[0] == "mount" || command[0] == "ping" {
-				polite = polite || r.OK() // to look is allowed, and to speak to oneself
+				polite = polite || r.OK() // reading is allowed, and so is talking to itself
 			}
 			if !polite {
 				t.Errorf("%q: %s %s; stdout %q stderr %q", command, r.Outcome, r.Error, r.Stdout, r.Stderr)
@@ -222,7 +222,7 @@ func TestToolsPrivileges(t *testing.T) {
 	})
 }
 
-// Large input and output pass as they are, in both directions at once.
+// Large input and output pass unchanged, in both directions at once.
 func TestToolsStreams(t *testing.T) {
 	t.Parallel()
 	hosttest.Needs(t, "cat", "sha256sum", "openssl")
