@@ -199,7 +199,7 @@ func (r *Runner) admit(req run.Request) (policy.Tier, backend.Job, error) {
 		job.Module.Module = m.module
 	}
 	job.OnOutputLimit = cmp.Or(req.OnOutputLimit, r.policy.OnOutputLimit)
-	if job.OnOutputLimit == "" && req.Kind() == run.KindCommand {
+	if job.OnOutputLimit == "" && req.Kind() == policy.GuestCommand {
 		job.OnOutputLimit = policy.OutputKill
 	}
 	return tier, job, nil
@@ -224,7 +224,7 @@ func (r *Runner) selectTier(req *run.Request) (policy.Tier, error) {
 	}
 	kind := req.Kind()
 	switch {
-	case kind == run.KindScript:
+	case kind == policy.GuestScript:
 		req.Script.Restricted = req.Script.Restricted || r.policy.Restricts()
 	case r.policy.Restricts():
 		return "", run.Errorf(run.Invalid, "the policy requires the language rules of all code, and only a script can go by them")

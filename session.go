@@ -90,7 +90,7 @@ func (r *Runner) permitSession(trust policy.Trust) error {
 // Run runs a script in the session, with the limits of the request. Scripts of one
 // session run one at a time; Fork and Save wait for a running script.
 func (s *Session) Run(ctx context.Context, req run.Request) (run.Result, error) {
-	if req.Kind() != run.KindScript {
+	if req.Kind() != policy.GuestScript {
 		return run.Result{}, run.Errorf(run.Invalid, "a session runs scripts")
 	}
 	tier := registered.Offering(backend.Sessions)

@@ -136,6 +136,9 @@ func (l Limit) Text(amount int64) string {
 	return strconv.FormatInt(amount, 10)
 }
 
+// OnlyFor reports whether no other guests have the limit.
+func (l Limit) OnlyFor(g Guest) bool { return slices.Equal(l.For, []Guest{g}) }
+
 // Message says that a run reached the limit.
 func (l Limit) Message(limits Limits) string { return fmt.Sprintf(l.Reached, l.Text(l.Of(limits))) }
 

@@ -9,7 +9,7 @@ import (
 // Result.
 type Class string
 
-// The classes. ExitCode and HTTPStatus must know each of them.
+// The classes. Each frontend has an answer for each of them.
 const (
 	Invalid       Class = "invalid"        // the request or the policy is wrong
 	Forbidden     Class = "forbidden"      // the caller may not ask for this
@@ -25,17 +25,6 @@ const (
 // Classes lists every class.
 func Classes() []Class {
 	return []Class{Invalid, Forbidden, Unknown, Unsupported, NotExecutable, NotFound, Busy, Closed, Internal}
-}
-
-// ExitCode returns the exit code of the command line for a class, 0 for an unknown one.
-func ExitCode(c Class) int { return answers[c].exitCode }
-
-// HTTPStatus returns the HTTP status of the service for a class, 0 for an unknown one.
-func HTTPStatus(c Class) int { return answers[c].httpStatus }
-
-var answers = map[Class]struct{ exitCode, httpStatus int }{
-	Invalid: {2, 400}, Forbidden: {2, 403}, Unknown: {2, 404}, Unsupported: {125, 501}, NotExecutable: {126, 500},
-	NotFound: {127, 500}, Busy: {75, 429}, Closed: {125, 503}, Internal: {125, 500},
 }
 
 // Error is a failure of cordon, of the host or of the request.

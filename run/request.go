@@ -137,64 +137,43 @@ func (r Request) Validate() error {
 	return nil
 }
 
-// Kind is the kind of code that a request runs.
-type Kind string
-
-// The kinds of requests.
-const (
-	KindScript  Kind = "script"
-	KindCommand Kind = "command"
-	KindModule  Kind = "module"
-)
-
 // Kind returns what the request runs: a script, unless it has a command or a module.
-func (r Request) Kind() Kind {
+func (r Request) Kind() policy.Guest {
 	switch {
 	case len(r.Command.Args) > 0:
-		return KindCommand
+		return policy.GuestCommand
 	case r.Module.Module != nil:
-		return KindModule
+		return policy.GuestModule
 	}
-	return KindScript
-}
-
-// Applicable returns l without the limits that Validate refuses in a request of this
-// kind. It adapts a caller's maxima, which are for requests of every kind.
-func (r Request) Applicable(l policy.Limits) policy.Limits {
-	if r.Kind() != KindModule {
-		for _, limit := range moduleLimits {
-			limit.Set(&l, 0)
-		}
-	}
-	return l
+	return policy.GuestScript
 }
 
 // moduleLimits are the limits that only modules have. A request of another kind must
 // not set them. Other limits are ignored where they do not apply.
 var moduleLimits = slices.DeleteFunc(policy.LimitTable(), func(l policy.Limit) bool {
-	return !slices.Equal(l.For, []policy.Guest{policy.GuestModule})
+	return !l.OnlyFor(policy.GuestModule)
 })
 
 // validateCode checks that the request has one thing to run, and no field of another.
 func (r Request) validateCode() error {
 	kind := r.Kind()
 	for _, part := range []struct {
-		kind  Kind
+		kind  policy.Guest
 		field string
-	}{{KindScript, r.Script.firstField()}, {KindCommand, r.Command.firstField()}, {KindModule, r.Module.firstField()}} {
+	}{{policy.GuestScript, r.Script.firstField()}, {policy.GuestCommand, r.Command.firstField()}, {policy.GuestModule, r.Module.firstField()}} {
 		if part.field != "" && part.kind != kind {
 			return invalid(part.field, "this is for %ss, and the request is for %ss", part.kind, kind)
 		}
 	}
 	for _, limit := range moduleLimits {
-		if kind != KindModule && limit.Of(r.Limits) != 0 {
-			return invalid("limits."+limit.Key, "this is for %ss, and the request is for %ss", KindModule, kind)
+		if kind != policy.GuestModule && limit.Of(r.Limits) != 0 {
+			return invalid("limits."+limit.Key, "this is for %ss, and the request is for %ss", policy.GuestModule, kind)
 		}
 	}
 	switch kind {
-	case KindCommand:
+	case policy.GuestCommand:
 		return r.Command.validate()
-	case KindModule:
+	case policy.GuestModule:
 		return r.Module.validate()
 	}
 	return r.Script.validate()

@@ -126,9 +126,9 @@ func runDoctor(ctx context.Context, opts doctorOptions) error {
 	case ok:
 		return nil
 	case class != "":
-		return cli.ExitCode(run.ExitCode(class))
+		return cli.ExitCode(cli.ClassCode(class))
 	}
-	return cli.ExitCode(run.ExitCode(run.Unsupported))
+	return cli.ExitCode(cli.ClassCode(run.Unsupported))
 }
 
 // concerning returns the verdict on one tier. A Python for wasm is optional, but one that

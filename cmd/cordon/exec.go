@@ -117,7 +117,7 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	o.AddPolicyTo(cmd, commandPolicy)
 	f.StringVar(&o.backend, "jail", "", "what builds the sandbox: `BACKEND` is native or bwrap (native)")
 	cli.Renamed(f, "jail", "backend")
-	addTier(cmd, &o.tier, "the kind of isolation, if this build has it", tiers.All().For(run.KindCommand), policy.TierJail)
+	addTier(cmd, &o.tier, "the kind of isolation, if this build has it", tiers.All().For(policy.GuestCommand), policy.TierJail)
 	f.StringVar(&o.trust, "trust", "", "where the command comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.noTerminal, "no-terminal", false, "give the command pipes even if cordon has a terminal")
 	o.shownOptions.addTo(f)

@@ -37,7 +37,7 @@ const (
 	codeKilled      = 137
 )
 
-// outcomeCodes has an entry for each run.Outcome that is not of a limit, whose table has it; run.ExitCode has one for
+// outcomeCodes has an entry for each run.Outcome that is not of a limit, whose table has it; cli.ClassCode has one for
 // each run.Class.
 var outcomeCodes = map[run.Outcome]int{
 	run.Succeeded:     0,

@@ -33,7 +33,7 @@ func TestEveryOutcomeAndClassHasACode(t *testing.T) {
 		}
 	}
 	for _, c := range run.Classes() {
-		code := run.ExitCode(c)
+		code := cli.ClassCode(c)
 		if code == 0 {
 			t.Errorf("class %q has no exit code", c)
 		}

@@ -248,7 +248,7 @@ func (o *hookOptions) refuse(ctx context.Context, hook run.HookSpec, findings []
 	if err != nil {
 		return outputLost(err)
 	}
-	return cli.ExitCode(run.ExitCode(run.Invalid))
+	return cli.ExitCode(cli.ClassCode(run.Invalid))
 }
 
 // hookResult is a Result that has its value as "output" too, the name that hooks use.

@@ -119,7 +119,7 @@ func (o *runOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.onOutputLimit, "on-output-limit", "", "what happens to a script that writes too much: `ACTION` is truncate or kill (truncate)")
 	o.PolicyOptions.AddTo(cmd)
 	o.AddWasmTo(cmd)
-	addTier(cmd, &o.tier, "the kind of isolation, if this build has it", tiers.All().For(run.KindScript), policy.TierProcess)
+	addTier(cmd, &o.tier, "the kind of isolation, if this build has it", tiers.All().For(policy.GuestScript), policy.TierProcess)
 	f.StringVar(&o.trust, "trust", "", "where the code comes from: `ORIGIN` is platform, user or third-party (user)")
 	f.BoolVar(&o.restricted, "restricted", false, "apply the language rules to the script, on top of all walls")
 	f.StringVar(&o.saveTo, "save", "", "save the script's memory to `FILE` for --load; needs --tier wasm")

@@ -172,7 +172,7 @@ func closing(ctx context.Context, log *slog.Logger, p parts, err error) error {
 		return err
 	case ctx.Err() != nil:
 		log.Error("the shutdown was not clean", "error", failed)
-		return cli.ExitCode(run.ExitCode(run.Internal))
+		return cli.ExitCode(cli.ClassCode(run.Internal))
 	default:
 		return errors.Join(err, failed)
 	}

@@ -98,7 +98,7 @@ func (w *web) end(ctx context.Context) error {
 	}
 	if ctx.Err() != nil { // the caller would see its cause instead
 		w.log.Error("the shutdown was not clean", "error", err)
-		return cli.ExitCode(run.ExitCode(run.Internal))
+		return cli.ExitCode(cli.ClassCode(run.Internal))
 	}
 	return err
 }

@@ -21,7 +21,7 @@ type Job struct {
 
 // Tools are what its guest may call.
 func (j Job) Tools() map[string]run.Tool {
-	if j.Kind() == run.KindModule {
+	if j.Kind() == policy.GuestModule {
 		return j.Module.Tools
 	}
 	return j.Script.Tools

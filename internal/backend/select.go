@@ -14,7 +14,7 @@ import (
 // An empty trust claims nothing. It means user code, or less where the policy
 // grants less, so that an operator can lower the trust of every request
 // without a change to any.
-func (ts Tiers) Select(p policy.Policy, kind run.Kind, tier policy.Tier, trust policy.Trust) (policy.Tier, error) {
+func (ts Tiers) Select(p policy.Policy, kind policy.Guest, tier policy.Tier, trust policy.Trust) (policy.Tier, error) {
 	if err := ts.fits(kind, tier); err != nil {
 		return "", err
 	}
@@ -29,12 +29,12 @@ func (ts Tiers) Select(p policy.Policy, kind run.Kind, tier policy.Tier, trust p
 
 // fits refuses a tier that does not run commands or modules. One that does not run scripts
 // is not available for them.
-func (ts Tiers) fits(kind run.Kind, tier policy.Tier) error {
+func (ts Tiers) fits(kind policy.Guest, tier policy.Tier) error {
 	able := ts.For(kind)
-	if tier == "" || kind == run.KindScript || !slices.Contains(policy.Tiers(), tier) || slices.Contains(able, tier) {
+	if tier == "" || kind == policy.GuestScript || !slices.Contains(policy.Tiers(), tier) || slices.Contains(able, tier) {
 		return nil
 	}
-	if kind == run.KindCommand {
+	if kind == policy.GuestCommand {
 		return run.Errorf(run.Invalid, "tier %q runs scripts: a command needs %q", tier, able[0])
 	}
 	return run.Errorf(run.Invalid, "tier %q does not run modules: leave it out, or say %q", tier, able[0])
@@ -42,22 +42,22 @@ func (ts Tiers) fits(kind run.Kind, tier policy.Tier) error {
 
 // fitsStrangers explains why third-party code cannot be run as what it is, where no
 // tier that is strong enough for it runs this kind.
-func (ts Tiers) fitsStrangers(kind run.Kind, tier policy.Tier, available []policy.Tier) error {
+func (ts Tiers) fitsStrangers(kind policy.Guest, tier policy.Tier, available []policy.Tier) error {
 	enough := ts.enough(policy.TrustThirdParty)
 	if slices.ContainsFunc(available, func(t policy.Tier) bool { return slices.Contains(enough, t) }) {
 		return nil
 	}
 	switch {
-	case kind == run.KindModule:
+	case kind == policy.GuestModule:
 		return run.Errorf(run.Unsupported, "third-party code cannot be a module: it would run inside of cordon's own process")
-	case kind == run.KindScript && (tier == "" || tier == policy.TierJail):
+	case kind == policy.GuestScript && (tier == "" || tier == policy.TierJail):
 		return run.Errorf(run.Unsupported, "third-party code cannot be a script: it needs a jail, which runs commands. "+
 			"Run it as a command, with Python as the program (cordon exec --allow-interpreters -- python3 FILE), or trust it as a user's, if it is")
 	}
 	return nil
 }
 
-func (ts Tiers) choose(p policy.Policy, kind run.Kind, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
+func (ts Tiers) choose(p policy.Policy, kind policy.Guest, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
 	if _, err := policy.ParseTrust(string(p.Trust)); err != nil {
 		return "", run.Wrap(run.Invalid, err)
 	}

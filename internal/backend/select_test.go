@@ -24,7 +24,7 @@ var availabilities = [][]policy.Tier{
 
 // tiersWith is a build in which every tier runs scripts, and those that are available start.
 func tiersWith(available []policy.Tier) (ts Tiers) {
-	scripts := []run.Kind{run.KindScript}
+	scripts := []policy.Guest{policy.GuestScript}
 	for _, t := range []Tier{
 		{Name: policy.TierHook, Runs: scripts, ByName: scripts, Trust: policy.TrustPlatform},
 		{Name: policy.TierProcess, Runs: scripts, Trust: policy.TrustUser},
@@ -42,7 +42,7 @@ func tiersWith(available []policy.Tier) (ts Tiers) {
 
 func selectScript(p policy.Policy, tier policy.Tier, trust policy.Trust, available []policy.Tier) (policy.Tier, error) {
 	ts := tiersWith(available)
-	return ts.choose(p, run.KindScript, tier, trust, ts.available(run.KindScript))
+	return ts.choose(p, policy.GuestScript, tier, trust, ts.available(policy.GuestScript))
 }
 
 // TestSelectGolden compares every combination with a table that a reviewer can

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/cordon-sandbox/cordon/policy"
-	"github.com/cordon-sandbox/cordon/run"
 )
 
 // Tier registers one tier: all that the Runner, the selection, the permits of callers and
@@ -14,9 +13,9 @@ import (
 type Tier struct {
 	Name policy.Tier
 	// Runs is what a request can run there.
-	Runs []run.Kind
+	Runs []policy.Guest
 	// ByName is the part of Runs for which a request has to name the tier.
-	ByName []run.Kind
+	ByName []policy.Guest
 	// Trust is the least trusted code that the tier is strong enough for.
 	Trust policy.Trust
 	// Offers is what the tier has beyond runs.
@@ -67,7 +66,7 @@ func (ts Tiers) Started() (names []policy.Tier) {
 }
 
 // For are the names of the tiers that run a kind of request, started or not.
-func (ts Tiers) For(kind run.Kind) (names []policy.Tier) {
+func (ts Tiers) For(kind policy.Guest) (names []policy.Tier) {
 	for _, t := range ts {
 		if slices.Contains(t.Runs, kind) {
 			names = append(names, t.Name)
@@ -93,7 +92,7 @@ func (ts Tiers) Offering(f Feature) policy.Tier {
 }
 
 // available are the tiers that can be started and run a kind of request.
-func (ts Tiers) available(kind run.Kind) (names []policy.Tier) {
+func (ts Tiers) available(kind policy.Guest) (names []policy.Tier) {
 	for _, t := range ts {
 		if t.Start != nil && slices.Contains(t.Runs, kind) {
 			names = append(names, t.Name)
@@ -115,13 +114,13 @@ func (ts Tiers) enough(trust policy.Trust) (names []policy.Tier) {
 // chosen are the tiers from which cordon chooses when a request names none: of those that
 // are strong enough, the ones made for the most trusted code. User code does not move to a
 // stronger tier in silence where its own is missing.
-func (ts Tiers) chosen(kind run.Kind, trust policy.Trust) (names []policy.Tier) {
+func (ts Tiers) chosen(kind policy.Guest, trust policy.Trust) (names []policy.Tier) {
 	var level policy.Trust
 	for _, t := range ts {
 		if t.Trust.Exceeds(trust) || len(t.Runs) == 0 || slices.Contains(t.ByName, kind) {
 			continue
 		}
-		if kind != run.KindScript && !slices.Contains(t.Runs, kind) {
+		if kind != policy.GuestScript && !slices.Contains(t.Runs, kind) {
 			continue
 		}
 		if level == "" {

@@ -14,6 +14,15 @@ type ExitCode int
 
 func (c ExitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
 
+// classCodes has the exit code of each class of our own failures.
+var classCodes = map[run.Class]int{
+	run.Invalid: 2, run.Forbidden: 2, run.Unknown: 2, run.Unsupported: 125, run.NotExecutable: 126,
+	run.NotFound: 127, run.Busy: 75, run.Closed: 125, run.Internal: 125,
+}
+
+// ClassCode is the exit code of a class.
+func ClassCode(c run.Class) int { return classCodes[c] }
+
 // ExitCodeOf is the exit code for the error that a command returned.
 func ExitCodeOf(ctx context.Context, err error) int {
 	var code ExitCode
@@ -26,11 +35,11 @@ func ExitCodeOf(ctx context.Context, err error) int {
 	case ctx.Err() != nil:
 		return CauseCode(ctx)
 	case errors.As(err, &classed):
-		return run.ExitCode(classed.Class)
+		return ClassCode(classed.Class)
 	default:
 		// Commands classify their errors; an unclassified one is cobra's own, about
 		// the command line.
-		return run.ExitCode(run.Invalid)
+		return ClassCode(run.Invalid)
 	}
 }
 

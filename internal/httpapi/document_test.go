@@ -173,6 +173,9 @@ func TestThePageInTheRepository(t *testing.T) {
 		if !strings.Contains(string(page), "`"+string(class)+"`") {
 			t.Errorf("docs/http.md does not have the class %s", class)
 		}
+		if status := statuses[class]; status < 400 || status > 599 {
+			t.Errorf("%s has the HTTP status %d", class, status)
+		}
 		if titles[class] == "" {
 			t.Errorf("%s has no title", class)
 		}

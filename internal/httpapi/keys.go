@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/service"
 	"github.com/cordon-sandbox/cordon/run"
 )
@@ -43,7 +44,7 @@ type keyed struct {
 	expires time.Time
 }
 
-func (k *keyed) size() int64 { return int64(len(k.key)) + k.answer.Size() + keptCost }
+func (k *keyed) size() int64 { return int64(len(k.key)) + jsonform.Size(k.answer.Result) + keptCost }
 
 // keyStore remembers answers by caller and key. Whoever has the most of them loses the
 // oldest when there is no more room: nobody's keys are forgotten for the sake of

@@ -37,6 +37,14 @@ var titles = map[run.Class]string{
 	run.Internal:      "The service failed",
 }
 
+// statuses has the HTTP status of each class.
+var statuses = map[run.Class]int{
+	run.Invalid: http.StatusBadRequest, run.Forbidden: http.StatusForbidden, run.Unknown: http.StatusNotFound,
+	run.Unsupported: http.StatusNotImplemented, run.NotExecutable: http.StatusInternalServerError,
+	run.NotFound: http.StatusInternalServerError, run.Busy: http.StatusTooManyRequests,
+	run.Closed: http.StatusServiceUnavailable, run.Internal: http.StatusInternalServerError,
+}
+
 // statusError is an error whose status says more than its class.
 type statusError struct {
 	error
@@ -62,7 +70,7 @@ func problemOf(err error) Problem {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		class, detail = run.Closed, "the service ended before the request did: try again, perhaps elsewhere"
 	}
-	p := Problem{Type: "urn:cordon:error:" + string(class), Title: titles[class], Status: run.HTTPStatus(class), Detail: detail, Class: class}
+	p := Problem{Type: "urn:cordon:error:" + string(class), Title: titles[class], Status: statuses[class], Detail: detail, Class: class}
 	var refusal *run.Refusal
 	if errors.As(err, &refusal) {
 		p.Status, p.Findings = http.StatusUnprocessableEntity, refusal.Findings

@@ -151,7 +151,7 @@ func (s *stream) sendResult(result run.Result) {
 	if s.broken != nil {
 		return
 	}
-	s.w.end = time.Now().Add(patience(s.timeout, result.Size()))
+	s.w.end = time.Now().Add(patience(s.timeout, jsonform.Size(result)))
 	out := bufio.NewWriterSize(s.w, pieceSize)
 	_, err := out.WriteString("event: " + eventResult + "\ndata: ")
 	err = errors.Join(err, jsonform.Encode(out, result), out.WriteByte('\n'), out.Flush())

@@ -24,7 +24,7 @@ func (f Fixed) needsProcess(what string) error {
 
 // bind puts the fixed values into a request.
 func (f Fixed) bind(req *run.Request) error {
-	if f.Restricted && req.Kind() == run.KindCommand {
+	if f.Restricted && req.Kind() == policy.GuestCommand {
 		return run.Errorf(run.Invalid, "cordon was started with --restricted: a command cannot go by the language rules, which are for scripts")
 	}
 	req.Script.Restricted = req.Script.Restricted || f.Restricted

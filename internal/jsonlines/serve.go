@@ -234,7 +234,7 @@ func (s *server) hold(answer any) (release func()) {
 	if !ok {
 		return func() {} // a few words
 	}
-	size := result.Size()
+	size := jsonform.Size(result)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.unsent > 0 && s.unsent+size > maxUnsent {
@@ -308,7 +308,7 @@ func (s *server) cancel(id string) {
 const small = 64 << 10
 
 func (s *server) answer(o order, v any) {
-	if result, ok := v.(run.Result); ok && result.Size() > small {
+	if result, ok := v.(run.Result); ok && jsonform.Size(result) > small {
 		s.answerLarge(result, o.Brief)
 		return
 	}

@@ -1,6 +1,8 @@
 package service
 
 import (
+
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
 	"github.com/cordon-sandbox/cordon/run"
@@ -22,7 +24,7 @@ func (a Answer) Sent() {
 
 // Again is an answer that is given once more, from what a frontend has kept.
 func (s *Service) Again(who token.Caller, result run.Result) (Answer, error) {
-	release, err := s.Answers.Hold(who.Name, result.Size())
+	release, err := s.Answers.Hold(who.Name, jsonform.Size(result))
 	return Answer{result, release}, err
 }
 
@@ -30,7 +32,7 @@ func (s *Service) Again(who token.Caller, result run.Result) (Answer, error) {
 func (s *Service) hold(who token.Caller, result run.Result) (Answer, error) {
 	answer, err := s.Again(who, result)
 	if err != nil {
-		return Answer{}, run.Errorf(run.Busy, "the run has ended, and its answer of %s is dropped: %w", policy.Bytes(result.Size()).Rounded(), err)
+		return Answer{}, run.Errorf(run.Busy, "the run has ended, and its answer of %s is dropped: %w", policy.Bytes(jsonform.Size(result)).Rounded(), err)
 	}
 	return answer, nil
 }

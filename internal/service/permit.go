@@ -31,8 +31,19 @@ func (s *Service) permit(who token.Caller, req run.Request) (permitted run.Reque
 	if req.Tier, err = permitTier(who, req); err != nil {
 		return req, err
 	}
-	req.Limits, err = s.narrow(who, req.Limits, s.policy.Limits, req.Applicable)
+	req.Limits, err = s.narrow(who, req.Limits, s.policy.Limits, func(l policy.Limits) policy.Limits { return applicable(req, l) })
 	return req, err
+}
+
+// applicable is l without the limits that only modules have, unless req is for one. The
+// maxima of a caller are for requests of every kind.
+func applicable(req run.Request, l policy.Limits) policy.Limits {
+	for _, limit := range policy.LimitTable() {
+		if limit.OnlyFor(policy.GuestModule) && req.Kind() != policy.GuestModule {
+			limit.Set(&l, 0)
+		}
+	}
+	return l
 }
 
 // mayCommand says whether somebody may run commands. A restricted caller may not: no

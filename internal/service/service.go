@@ -101,7 +101,7 @@ func (s *Service) Ready() error {
 // Run runs a script or a command for a caller.
 func (s *Service) Run(ctx context.Context, who token.Caller, frontend observe.Frontend, req run.Request) (Answer, error) {
 	kind, code := observe.Script, req.Script.Source
-	if req.Kind() == run.KindCommand {
+	if req.Kind() == policy.GuestCommand {
 		kind, code = observe.Command, strings.Join(req.Command.Args, "\x00")
 	}
 	seen := observe.Run{Frontend: frontend, Kind: kind, Code: code}

@@ -247,8 +247,8 @@ func TestWasmWithoutItsBundle(t *testing.T) {
 		return run.Result{}, run.Errorf(run.NotFound, "no bundle in /secret/place")
 	}}})
 	_, err := s.Run(t.Context(), alice, observe.HTTP, run.Request{Script: run.Script{Source: "1"}, Tier: policy.TierWasm})
-	if status := run.HTTPStatus(run.ClassOf(err)); status != 400 || strings.Contains(err.Error(), "/secret") || !strings.Contains(err.Error(), `tier "wasm"`) {
-		t.Errorf("%d, %v", status, err)
+	if class := run.ClassOf(err); class != run.Invalid || strings.Contains(err.Error(), "/secret") || !strings.Contains(err.Error(), `tier "wasm"`) {
+		t.Errorf("%s, %v", class, err)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/backend/process"
 	"github.com/cordon-sandbox/cordon/internal/backend/wasm"
 	"github.com/cordon-sandbox/cordon/policy"
-	"github.com/cordon-sandbox/cordon/run"
 )
 
 // All gives the tiers, the weakest first.
@@ -22,7 +21,7 @@ func All() backend.Tiers {
 			Name: policy.TierHook, Trust: policy.TrustPlatform,
 		},
 		{
-			Name: policy.TierProcess, Runs: []run.Kind{run.KindScript}, Trust: policy.TrustUser,
+			Name: policy.TierProcess, Runs: []policy.Guest{policy.GuestScript}, Trust: policy.TrustUser,
 			Offers: []backend.Feature{backend.Hooks, backend.Checks},
 			Start:  started(startProcess),
 		},
@@ -30,16 +29,16 @@ func All() backend.Tiers {
 			// Enough for user code: such a guest has no system calls at all. Not for
 			// third-party code: it runs inside the Runner's own process, and no kernel wall
 			// stands behind a bug of the compiler.
-			Name: policy.TierWasm, Runs: []run.Kind{run.KindScript, run.KindModule}, ByName: []run.Kind{run.KindScript}, Trust: policy.TrustUser,
+			Name: policy.TierWasm, Runs: []policy.Guest{policy.GuestScript, policy.GuestModule}, ByName: []policy.Guest{policy.GuestScript}, Trust: policy.TrustUser,
 			Offers: []backend.Feature{backend.Modules, backend.Sessions, backend.Tools, backend.Determinism},
 			Start:  started(startWasm),
 		},
 		{
-			Name: policy.TierJail, Runs: []run.Kind{run.KindCommand}, Trust: policy.TrustThirdParty,
+			Name: policy.TierJail, Runs: []policy.Guest{policy.GuestCommand}, Trust: policy.TrustThirdParty,
 			Start: started(startJail),
 		},
 		{
-			Name: policy.TierGVisor, Runs: []run.Kind{run.KindScript, run.KindCommand}, Trust: policy.TrustThirdParty,
+			Name: policy.TierGVisor, Runs: []policy.Guest{policy.GuestScript, policy.GuestCommand}, Trust: policy.TrustThirdParty,
 		},
 	}
 }

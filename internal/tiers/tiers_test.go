@@ -38,17 +38,17 @@ func TestEveryTierIsRegisteredOnce(t *testing.T) {
 
 func TestTierOfARequestWithoutTier(t *testing.T) {
 	for _, test := range []struct {
-		kind  run.Kind
+		kind  policy.Guest
 		trust policy.Trust
 		tier  policy.Tier
 		class run.Class
 	}{
-		{run.KindScript, "", policy.TierProcess, ""},
-		{run.KindScript, policy.TrustThirdParty, "", run.Unsupported},
-		{run.KindCommand, "", policy.TierJail, ""},
-		{run.KindCommand, policy.TrustThirdParty, policy.TierJail, ""},
-		{run.KindModule, "", policy.TierWasm, ""},
-		{run.KindModule, policy.TrustThirdParty, "", run.Unsupported},
+		{policy.GuestScript, "", policy.TierProcess, ""},
+		{policy.GuestScript, policy.TrustThirdParty, "", run.Unsupported},
+		{policy.GuestCommand, "", policy.TierJail, ""},
+		{policy.GuestCommand, policy.TrustThirdParty, policy.TierJail, ""},
+		{policy.GuestModule, "", policy.TierWasm, ""},
+		{policy.GuestModule, policy.TrustThirdParty, "", run.Unsupported},
 	} {
 		tier, err := All().Select(policy.Policy{}, test.kind, "", test.trust)
 		if tier != test.tier || (err != nil) != (test.class != "") || err != nil && run.ClassOf(err) != test.class {
@@ -66,13 +66,13 @@ func TestGVisorServesStrangersOnceItStarts(t *testing.T) {
 		all[i].Start = all[1].Start
 	}
 	for _, test := range []struct {
-		kind  run.Kind
+		kind  policy.Guest
 		trust policy.Trust
 		want  policy.Tier
 	}{
-		{run.KindScript, policy.TrustThirdParty, policy.TierGVisor},
-		{run.KindScript, policy.TrustUser, policy.TierProcess},
-		{run.KindCommand, policy.TrustThirdParty, policy.TierJail},
+		{policy.GuestScript, policy.TrustThirdParty, policy.TierGVisor},
+		{policy.GuestScript, policy.TrustUser, policy.TierProcess},
+		{policy.GuestCommand, policy.TrustThirdParty, policy.TierJail},
 	} {
 		if tier, err := all.Select(policy.Policy{}, test.kind, "", test.trust); err != nil || tier != test.want {
 			t.Errorf("%s of trust %q: %q, %v", test.kind, test.trust, tier, err)

@@ -165,7 +165,7 @@ type sandbox struct {
 }
 
 func (s *sandbox) Run(ctx context.Context, job backend.Job) (run.Result, error) {
-	if job.Kind() != run.KindModule {
+	if job.Kind() != policy.GuestModule {
 		return s.backend.runScript(ctx, job)
 	}
 	m, ours := job.Module.Module.(*Module)
@@ -201,8 +201,8 @@ func (b *Backend) poolFor(restricted bool) *backend.Lazy[*python.Pool] {
 // completed returns the job with the settings that the policy has for all jobs.
 func (b *Backend) completed(job backend.Job) backend.Job {
 	if b.options.Policy.Deterministic {
-		job.Script.Deterministic = job.Kind() == run.KindScript
-		job.Module.Deterministic = job.Kind() == run.KindModule
+		job.Script.Deterministic = job.Kind() == policy.GuestScript
+		job.Module.Deterministic = job.Kind() == policy.GuestModule
 	}
 	return job
 }

@@ -1,7 +1,10 @@
-package run
+package jsonform
 
-// Size returns about how much memory r takes: its value, variables, output and exception.
-func (r Result) Size() int64 {
+import "github.com/cordon-sandbox/cordon/run"
+
+// Size returns about how much memory a Result takes while its answer waits to be written:
+// its value, variables, output and exception.
+func Size(r run.Result) int64 {
 	const fixed = 1 << 10
 	size := fixed + int64(r.ValueSize()) + int64(len(r.Stdout)+len(r.Stderr)+len(r.Error))
 	if r.Exception != nil {
