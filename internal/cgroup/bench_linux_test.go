@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// kinds are a worker that cannot fork, and a tree of processes.
-var kinds = map[string]int{"memory": 0, "processes": 50}
+// leaseKinds are a worker that cannot fork, and a tree of processes.
+var leaseKinds = map[string]int{"memory": 0, "processes": 50}
 
-// BenchmarkLease is what a worker pays for its group, ahead of demand.
+// BenchmarkLease measures a lease of a reused group.
 func BenchmarkLease(b *testing.B) {
-	for name, processes := range kinds {
+	for name, processes := range leaseKinds {
 		b.Run(name, func(b *testing.B) {
 			p := openTrees(b)
 			for b.Loop() {
@@ -20,9 +20,9 @@ func BenchmarkLease(b *testing.B) {
 	}
 }
 
-// BenchmarkFreshGroup is what it would pay if groups were not used again.
+// BenchmarkFreshGroup measures a lease of a new group.
 func BenchmarkFreshGroup(b *testing.B) {
-	for name, processes := range kinds {
+	for name, processes := range leaseKinds {
 		b.Run(name, func(b *testing.B) {
 			p := openTrees(b)
 			for b.Loop() {
@@ -34,9 +34,9 @@ func BenchmarkFreshGroup(b *testing.B) {
 	}
 }
 
-// BenchmarkAdd moves a process to and fro, two moves in each round.
+// BenchmarkAdd moves a process back and forth, two moves in each round.
 func BenchmarkAdd(b *testing.B) {
-	for name, processes := range kinds {
+	for name, processes := range leaseKinds {
 		b.Run(name, func(b *testing.B) {
 			p := openTrees(b)
 			one, two := leaseTree(b, p, 64*mib, processes), leaseTree(b, p, 64*mib, processes)
@@ -73,10 +73,10 @@ func startGuest(b *testing.B) (pid int, end func()) {
 	}
 }
 
-// BenchmarkWholeLease is a life without the guest's own: Lease, Add, the
-// counters and Return. The process is moved to where it came from in between.
+// BenchmarkWholeLease measures everything around a guest: Lease, Add, the counters and
+// Return. The process is moved back in between.
 func BenchmarkWholeLease(b *testing.B) {
-	for name, processes := range kinds {
+	for name, processes := range leaseKinds {
 		b.Run(name, func(b *testing.B) {
 			p := openTrees(b)
 			home := leaseTree(b, p, 64*mib, 50)
@@ -105,7 +105,7 @@ func BenchmarkWholeLease(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen has two hierarchies to look for leftovers in, or one.
+// BenchmarkOpen measures Open, which sweeps one or two hierarchies.
 func BenchmarkOpen(b *testing.B) {
 	for name, f := range map[string]Features{"memory": testParent(b), "processes": testParents(b)} {
 		b.Run(name, func(b *testing.B) {

@@ -9,18 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What forks here is a Go process, and at the bound its runtime could not get
-// a thread. So nothing but raw system calls is made from the first fork on, by
-// the child because it has no runtime, by the parent until there is room again.
+// A Go process forks here, and at the limit its runtime could not get a thread. So from the
+// first fork on only raw system calls are made: by the child because it has no runtime, by the
+// parent until it may fork again.
 //
-// Where the wall under test is broken these must not become what they imitate:
-// they fork so often and no more, and are on a leash that ends with the test.
+// If the wall under test is broken, these must not become real fork bombs: the number of forks
+// is bounded, and all processes end with the test.
 
 // doublings bounds a bomb: 512 processes.
 const doublings = 9
 
-// leash is a locked file. Whoever waits for the lock ends when it is cut, or
-// when the test ends, however that ends.
+// leash is a locked file. Processes that wait for the lock exit when cut is called, or when the
+// test ends in any way.
 func leash(t *testing.T) (path string, cut func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "leash")
@@ -51,13 +51,13 @@ func fork() (pid uintptr, errno unix.Errno) {
 	return pid, errno
 }
 
-// detach closes a forked child's copy of stdout, which would keep the test
-// waiting for an answer when the one who was asked is dead.
+// detach closes a forked child's copy of stdout, which would make the test wait for an answer
+// after the parent is dead.
 //
 //go:norace
 func detach() { unix.RawSyscall(unix.SYS_CLOSE, 1, 0, 0) }
 
-// fill tells how many it could fork, most at most, and whether it was refused.
+// fill forks up to most children, and returns how many succeeded and whether one was refused.
 //
 //go:norace
 func fill(most int) string {
@@ -88,8 +88,8 @@ func fill(most int) string {
 	return fmt.Sprint(n, " ", stopped == unix.EAGAIN)
 }
 
-// bomb forks, and so do those it has forked, until they are refused. It comes
-// back only if it cannot begin.
+// bomb forks, and so do its children, until they are refused. It returns only if it cannot
+// start.
 //
 //go:norace
 func bomb(leash string) error {

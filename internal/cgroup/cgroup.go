@@ -7,13 +7,13 @@ import (
 )
 
 var (
-	// ErrUnsupported is what Open, ForksRefused where nobody counts, and
-	// OOMKills on old kernels return when the host cannot do what is asked.
+	// ErrUnsupported is returned by Open, by ForksRefused if processes are not
+	// counted, and by OOMKills on old kernels.
 	ErrUnsupported = errors.New("cgroup: not supported on this host")
-	// ErrReturned is what a Group's methods return after Return: its directory may
-	// already hold another worker.
+	// ErrReturned is returned by a Group's methods after Return, when its directory
+	// may already have another worker.
 	ErrReturned = errors.New("cgroup: the group has been returned")
-	// ErrClosed is what Lease returns after Close.
+	// ErrClosed is returned by Lease after Close.
 	ErrClosed = errors.New("cgroup: the pool is closed")
 )
 
@@ -21,10 +21,9 @@ var (
 type Limits struct {
 	// Memory is in bytes, at least a page.
 	Memory int64
-	// Processes says that the lease is for a tree of processes, and how many
-	// tasks may be in it at once: threads count, and so do zombies that their
-	// parent has not reaped. Such a lease is measured too (Group.Usage). 0
-	// is for a worker that cannot fork: nothing is counted, measured or paid.
+	// Processes is the maximum number of tasks in a tree of processes. Threads
+	// count, and so do zombies. A lease with it also has a Group.Usage. 0 is for a
+	// worker that cannot fork: nothing is counted or measured, which saves time.
 	Processes int
 }
 
@@ -75,7 +74,7 @@ type Host struct {
 	// so that we may change which controllers its children get. Being root and able to
 	// write is not enough.
 	Delegated func(dir string) bool
-	// Handed reports whether this very group was left to this program, and not one above
+	// Handed reports whether this group itself was left to this program, not one above
 	// it to a manager that made this one.
 	Handed func(dir string) bool
 }

@@ -2,7 +2,7 @@
 
 package cgroup
 
-// Probe says no: cgroups are Linux's.
+// Probe reports that cgroups exist only on Linux.
 func Probe() Features {
 	return Features{
 		Reason: "cgroups exist on Linux only",
@@ -10,11 +10,11 @@ func Probe() Features {
 	}
 }
 
-// Divide moves nobody.
+// Divide does nothing.
 func Divide() (undo func(), err error) { return func() {}, nil }
 
-// Pool and Group exist so that callers compile. Nobody can have one: Open is
-// the only way to a Pool, and refuses.
+// Pool and Group exist so that callers compile. Open, the only way to get a Pool, always
+// fails.
 type (
 	Pool  struct{}
 	Group struct{}

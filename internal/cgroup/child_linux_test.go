@@ -18,8 +18,8 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// The test binary is its own guest: started with childArg it does one thing
-// at a time, as told on stdin, and answers a line for each.
+// The test binary is its own guest: started with childArg, it executes commands from stdin and
+// answers each with a line.
 const childArg = "cgroup-test-child"
 
 func TestMain(m *testing.M) {
@@ -84,9 +84,9 @@ func childMain() {
 			}
 		case "unite":
 			unite(arg)
-		case "fill": // forks until it is refused or has so many, and ends them
+		case "fill": // forks until it is refused or has this many, and ends them
 			answer = fill(size)
-		case "bomb": // forks, and so do those it has forked; never comes back
+		case "bomb": // forks, and so do its children; never returns
 			answer = bomb(arg)
 		}
 		fmt.Println(answer)
@@ -108,7 +108,7 @@ func startChild(t *testing.T) *child {
 	t.Cleanup(cancel)
 	c := &child{t: t, cmd: exec.CommandContext(ctx, "/proc/self/exe", childArg)}
 	c.cmd.Stderr = os.Stderr
-	// A test that is killed must not leave one that forks for ever.
+	// A killed test must not leave a process that forks forever.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
@@ -123,13 +123,13 @@ func startChild(t *testing.T) *child {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.kill)
-	c.ask("hello") // The runtime is up; what follows is the command's doing.
+	c.ask("hello") // The runtime is started, so that later changes are the command's.
 	return c
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// ask gives a command and returns the answer; "" when the child died of it.
+// ask sends a command and returns the answer, "" if the child died.
 func (c *child) ask(command string, args ...any) string {
 	c.t.Helper()
 	fmt.Fprintln(c.in, append([]any{command}, args...)...)
@@ -163,8 +163,8 @@ func (c *child) kill() {
 	}
 }
 
-// requireCgroup skips where a host cannot be expected to have a group to
-// write to; where it is, a skip would hide that nothing was tested.
+// requireCgroup skips on hosts that cannot be expected to have a writable group. On others it
+// fails, because a skip would hide that nothing was tested.
 func requireCgroup(t testing.TB) Features {
 	t.Helper()
 	f := Probe()
@@ -175,7 +175,7 @@ func requireCgroup(t testing.TB) Features {
 	return f
 }
 
-// lacks: groups are root's, and nobody else is promised any.
+// lacks skips or fails for a missing feature: only root can expect groups.
 func lacks(t testing.TB, reason, remedy string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -184,8 +184,8 @@ func lacks(t testing.TB, reason, remedy string) {
 	hosttest.Lacks(t, "missing: %s (%s)", reason, remedy)
 }
 
-// testParent makes a place of the test's own, so that tests may look at all
-// that is in it while other pools of this host come and go.
+// testParent creates a parent group for the test, so that pools of other processes do not
+// appear in it.
 func testParent(t testing.TB) Features {
 	t.Helper()
 	f := requireCgroup(t)
@@ -257,7 +257,7 @@ func kills(t testing.TB, g *Group) int {
 	return n
 }
 
-// eventually asks until the answer is yes.
+// eventually waits until a condition holds.
 func eventually(t testing.TB, what string, yes func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)

@@ -9,25 +9,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// counting is where a pool counts processes: in its own groups on v2, in groups
-// of the same names in the hierarchy of the pids controller on v1. Nothing is
-// made or turned on before a lease asks for it, since most pools have workers
-// that cannot fork.
+// counting manages the groups that count processes: on v2 the pool's own groups, on v1
+// groups of the same names in the hierarchy of the pids controller. They are created by
+// the first lease that needs them, because most pools have workers that cannot fork.
 type counting struct {
 	features Features
 	pool     string // the directory of the pool's memory groups
 
 	mu    sync.Mutex
-	dir   string // where the counting groups are; "" until they are wanted
-	lock  int    // as that of the pool, where dir is another; else -1
+	dir   string // the directory of the counting groups; "" until they are needed
+	lock  int    // the lock of dir, if it is not the pool's directory; else -1
 	ended bool
 }
 
-// apart tells that memory and processes are in two hierarchies.
+// apart reports whether memory and processes are in two hierarchies.
 func (c *counting) apart() bool { return c.features.ProcessParent != c.features.Parent }
 
-// begin gives the directory of the counting groups, made by the first call. A
-// call that failed is repeated by the next.
+// begin returns the directory of the counting groups, which the first successful call
+// creates.
 func (c *counting) begin() (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +55,7 @@ func (c *counting) begin() (string, error) {
 	return c.dir, nil
 }
 
-// grow gives a node what it needs for a tree of processes.
+// grow adds to a node what a tree of processes needs.
 func (c *counting) grow(n *node) error {
 	if n.tree != nil {
 		return nil
@@ -72,7 +71,7 @@ func (c *counting) grow(n *node) error {
 			if err := os.Mkdir(t.dir, 0o755); err != nil {
 				return fmt.Errorf("cgroup: count processes: %w", err)
 			}
-			// Where a process cannot join by itself, Add moves it.
+			// If a process cannot join by itself, Add moves it.
 			if fd, err := open(t.path(filesV1.join), unix.O_WRONLY); err == nil {
 				t.join = fd
 			}
@@ -83,8 +82,8 @@ func (c *counting) grow(n *node) error {
 	return nil
 }
 
-// end keeps counting groups from being made, and names the directory that the
-// pool has to remove besides its own.
+// end prevents new counting groups, and returns the directories that the pool has to
+// remove in addition to its own.
 func (c *counting) end() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Workers that cannot fork pay nothing for those that can.
-func TestNothingIsCountedUnasked(t *testing.T) {
+// Leases for workers that cannot fork have no cost for counting.
+func TestProcessesAreCountedOnlyOnDemand(t *testing.T) {
 	f := testParents(t)
 	p := openIn(t, f)
 	g := lease(t, p, 64*mib)
@@ -64,7 +64,7 @@ func TestHostThatDoesNotCount(t *testing.T) {
 	}
 }
 
-// What Features promised and what then fails is an error, and memory goes on.
+// If counting fails despite Features, Lease returns an error, and memory limits still work.
 func TestCountingFails(t *testing.T) {
 	f := testParents(t)
 	if f.ProcessParent == f.Parent {
@@ -89,7 +89,7 @@ func TestCountingFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaseTree(t, p, 64*mib, 5).Return()
-	// The next group has a number that is taken in the other hierarchy.
+	// The name of the next group is already used in the other hierarchy.
 	other := p.counting.dir
 	idle := leaseTree(t, p, 64*mib, 5)
 	taken := fmt.Sprintf("%s/w%d", other, p.made+1)
@@ -105,11 +105,11 @@ func TestCountingFails(t *testing.T) {
 	if left := groupsIn(t, p.Path()); len(left) != 2 {
 		t.Errorf("the group that failed is left: %v", left)
 	}
-	// A later group works, and Close takes what is in the way along.
+	// A later group works, and Close removes the obstacle too.
 	leaseTree(t, p, 64*mib, 5).Return()
 }
 
-// A process that got into one hierarchy of two keeps the group from others.
+// If a process is in only one of two hierarchies, the group is not leased again.
 func TestHalfAdd(t *testing.T) {
 	p := openTrees(t)
 	g := leaseTree(t, p, 64*mib, 50)
@@ -128,7 +128,7 @@ func TestHalfAdd(t *testing.T) {
 	}
 	c.kill()
 	second.node.spoiled = true
-	second.Return() // tries again what could not be removed
+	second.Return() // retries the removal
 	if _, err := os.Stat(other); !os.IsNotExist(err) {
 		t.Errorf("%s is left: %v", other, err)
 	}
@@ -205,7 +205,7 @@ func TestSweepOfBothHierarchies(t *testing.T) {
 	if _, err := os.Stat(other); !os.IsNotExist(err) {
 		t.Errorf("%s is still there: %v", other, err)
 	}
-	// One whose memory group somebody else has removed goes when it is in view.
+	// A counting group without a memory group is removed by a Sweep of its parent.
 	lost := f.ProcessParent + "/cordon-4194305-1-0123abcd" // above the kernel's largest pid
 	if err := os.Mkdir(lost, 0o755); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestSweepOfBothHierarchies(t *testing.T) {
 	if _, err := os.Stat(lost); (err == nil) != (f.ProcessParent == f.Parent) {
 		t.Errorf("%s: %v", lost, err)
 	}
-	// A pool's own is locked in both.
+	// The group of a living pool is locked in both.
 	if sweepUnlocked(p.counting.dir) {
 		t.Error("a locked group was swept")
 	}

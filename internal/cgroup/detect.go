@@ -23,13 +23,12 @@ const (
 	remedyV1 = "start cordon in a memory cgroup that its user owns (as root: mkdir, chown, write the pid to cgroup.procs)"
 )
 
-// Detect decides where memory groups may be made, and where processes can be
-// counted. It changes nothing: what has to be written is written by Open (v2:
-// +memory) and by the first Lease that needs it (+pids).
+// Detect decides where memory groups can be created, and where processes can be counted.
+// It changes nothing: Open (v2: +memory) and the first Lease that needs it (+pids) turn
+// controllers on.
 //
-// The memory controller is in one hierarchy only. A v1 hierarchy is asked
-// first because on a hybrid host a "0::" line is there too, for a v2 tree
-// without it.
+// The memory controller is in one hierarchy only. v1 is checked first, because a hybrid
+// host also has a "0::" line, for a v2 tree without the controller.
 func Detect(h Host) Features {
 	if own, ok := ownGroup(h.Cgroup, "memory"); ok {
 		return detectV1(h, own)
@@ -69,20 +68,20 @@ func detectV2(h Host, own string) Features {
 		if !slices.Contains(h.words(m.point, "cgroup.controllers"), "memory") {
 			f := Features{Reason: "the memory controller is not in " + path.Join(m.point, "cgroup.controllers"), Remedy: remedyBoot}
 			if h.exists(m.point, "cgroup.type") {
-				// Not the root of the hierarchy but of a container's view.
+				// This is not the root of the hierarchy, but of the container's view.
 				f.Remedy = remedyOuter
 			}
 			return f
 		}
-		// Not in our own group, but it may be in the one above: that is the
-		// one which matters for a sibling.
+		// Our own group does not have it, but the one above may, which is enough for
+		// a sibling.
 	}
 	reason, remedy = h.mayHost(m.dir, m)
 	if reason == "" {
 		return h.counting(Features{Version: 2, Parent: m.dir}, m)
 	}
 	if m.isRoot() {
-		// There is nothing above that we could see.
+		// No group above is visible.
 		return missing(reason, remedy)
 	}
 	above := path.Dir(m.dir)
@@ -92,17 +91,17 @@ func detectV2(h Host, own string) Features {
 	return h.counting(Features{Version: 2, Parent: above}, m)
 }
 
-// mayHost says why dir cannot have a group of ours with a memory limit, or "".
+// mayHost returns why dir cannot have a group with a memory limit, or "".
 func (h Host) mayHost(dir string, m mount) (reason, remedy string) {
-	// cgroup.procs too: moving a worker asks for write access to that of the
-	// nearest group above both where it is and where it goes.
+	// Moving a worker also needs write access to cgroup.procs of the nearest common
+	// group above its old and its new group.
 	for _, p := range []string{dir, path.Join(dir, "cgroup.procs"), path.Join(dir, "cgroup.subtree_control")} {
 		if err := h.Writable(p); err != nil {
 			return "no permission to make groups in " + dir + ": " + err.Error(), remedyDelegate
 		}
 	}
-	// The root of the hierarchy alone has no type. A threaded group cannot
-	// have children with memory limits.
+	// Only the root of the hierarchy has no type. A threaded group cannot have
+	// children with memory limits.
 	kind := strings.Join(h.words(dir, "cgroup.type"), " ")
 	if kind != "" && kind != "domain" {
 		return dir + " is a " + kind + " cgroup", remedyDelegate
@@ -110,16 +109,16 @@ func (h Host) mayHost(dir string, m mount) (reason, remedy string) {
 	return h.mayHandOut(dir, m, "memory")
 }
 
-// mayHandOut says why groups in dir cannot have a v2 controller, or "".
+// mayHandOut returns why groups in dir cannot have a v2 controller, or "".
 func (h Host) mayHandOut(dir string, m mount, controller string) (reason, remedy string) {
 	if slices.Contains(h.words(dir, "cgroup.subtree_control"), controller) {
 		return "", ""
 	}
-	// It is off, so it would have to be turned on.
+	// It is off and would have to be turned on.
 	if !slices.Contains(h.words(dir, "cgroup.controllers"), controller) {
 		return "the " + controller + " controller is not delegated to " + dir, remedyDelegate
 	}
-	// The root of the hierarchy alone has no type.
+	// Only the root of the hierarchy has no type.
 	if h.exists(dir, "cgroup.type") && len(h.words(dir, "cgroup.procs")) > 0 {
 		return dir + " has processes of its own, so it cannot hand the " + controller + " controller to groups below it", remedyLeaf
 	}
@@ -129,8 +128,8 @@ func (h Host) mayHandOut(dir string, m mount, controller string) (reason, remedy
 	return "", ""
 }
 
-// A mount is one line of mountinfo; dir is where, below point, the process's
-// own group is seen.
+// A mount is one line of mountinfo; dir is the path, below point, of the process's own
+// group.
 type mount struct {
 	root, point, fstype string
 	options, super      []string
@@ -139,13 +138,13 @@ type mount struct {
 
 func (m mount) isRoot() bool { return m.dir == m.point }
 
-// ofV1 knows the mounts of the v1 hierarchy that has a controller.
+// ofV1 returns a function that selects the mounts of the v1 hierarchy with a controller.
 func ofV1(controller string) func(mount) bool {
 	return func(m mount) bool { return m.fstype == "cgroup" && slices.Contains(m.super, controller) }
 }
 
-// visible finds the mount through which the group own can be reached and
-// written. The reason of the mount that came closest is reported.
+// visible finds the mount in which the group own is visible and writable. If there is
+// none, it returns the reason for the best candidate.
 func (h Host) visible(own, controller string, want func(mount) bool) (found mount, reason, remedy string) {
 	reason, remedy = "the hierarchy of the "+controller+" controller is not mounted", remedyMount
 	if strings.HasSuffix(own, " (deleted)") {
@@ -157,14 +156,14 @@ func (h Host) visible(own, controller string, want func(mount) bool) (found moun
 		}
 		rest, ok := below(own, m.root)
 		if !ok {
-			reason = "this process's group " + own + " is outside of what is mounted at " + m.point
+			reason = "this process's group " + own + " is outside the part that is mounted at " + m.point
 			continue
 		}
 		m.dir = path.Join(m.point, rest)
 		if !h.exists(m.dir, "cgroup.procs") {
-			// Another file system covers it, or a bind mount has come from
-			// elsewhere than this process's view of the tree.
-			reason = "this process's group is not to be seen at " + m.dir
+			// Another file system covers it, or a bind mount comes from another view
+			// of the tree.
+			reason = "this process's group is not visible at " + m.dir
 			continue
 		}
 		if slices.Contains(m.options, "ro") || slices.Contains(m.super, "ro") {
@@ -176,8 +175,8 @@ func (h Host) visible(own, controller string, want func(mount) bool) (found moun
 	return mount{}, reason, remedy
 }
 
-// below gives the part of own below root. A process whose group lies above its
-// cgroup namespace has "/.." at the front, which nothing mounted leads to.
+// below returns the part of own below root. The path of a group above the process's
+// cgroup namespace begins with "/..", which no mount shows.
 func below(own, root string) (string, bool) {
 	if !path.IsAbs(own) || slices.Contains(strings.Split(own, "/"), "..") {
 		return "", false
@@ -201,11 +200,11 @@ func (h Host) words(dir, name string) []string {
 	return strings.Fields(string(b))
 }
 
-// relative is how io/fs wants to hear of an absolute path.
+// relative converts an absolute path to one for io/fs.
 func relative(p string) string { return strings.TrimPrefix(p, "/") }
 
-// ownGroup finds this process's group in the hierarchy of a v1 controller, or
-// in the v2 hierarchy for "". Group names may contain colons.
+// ownGroup returns this process's group in the hierarchy of a v1 controller, or in the v2
+// hierarchy for "". Group names may contain colons.
 func ownGroup(cgroup, controller string) (string, bool) {
 	for line := range strings.Lines(cgroup) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
@@ -216,8 +215,8 @@ func ownGroup(cgroup, controller string) (string, bool) {
 	return "", false
 }
 
-// parseMounts reads the cgroup mounts of mountinfo, latest first: it hides
-// earlier ones. The others, often hundreds, are not taken apart.
+// parseMounts parses the cgroup mounts of mountinfo, the latest first, because it hides
+// earlier ones. It skips other mounts, often hundreds, without parsing them.
 func parseMounts(mountinfo string) []mount {
 	var all []mount
 	for line := range strings.Lines(mountinfo) {
@@ -241,6 +240,6 @@ func parseMounts(mountinfo string) []mount {
 	return all
 }
 
-// unescape undoes what the kernel does to the characters that would break
-// mountinfo's columns.
+// unescape reverses the kernel's escaping of characters that would break mountinfo's
+// columns.
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)

@@ -8,15 +8,15 @@ const (
 	remedyV1Pids = "start cordon in a pids cgroup that its user owns (as root: mkdir, chown, write the pid to cgroup.procs)"
 )
 
-// counting adds where processes are counted to a host whose memory groups are
-// known to work; m is the mount that shows those. The pids controller, too, is
-// in one hierarchy only.
+// counting adds where processes are counted to the features of a host whose memory groups
+// work; m is the mount of the memory groups. The pids controller is also in one hierarchy
+// only.
 func (h Host) counting(f Features, m mount) Features {
 	var reason, remedy string
 	if own, ok := ownGroup(h.Cgroup, "pids"); ok {
 		f.ProcessParent, reason, remedy = h.countingV1(own)
 	} else if f.Version == 1 {
-		// It could be on v2, where the rules for making groups are others.
+		// It could be on v2, which has other rules for creating groups.
 		reason, remedy = "the pids controller is in no hierarchy of v1", remedyBootPids
 	} else if reason, remedy = h.mayHandOut(f.Parent, m, "pids"); reason == "" {
 		f.ProcessParent = f.Parent

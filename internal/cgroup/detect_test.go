@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-// group puts a v2 group into a tree; an empty kind makes the hierarchy's root.
+// group adds a v2 group to a tree; an empty kind makes it the hierarchy's root.
 func group(tree fstest.MapFS, dir, kind, controllers, subtree, procs string) {
 	add := func(name, content string) {
 		tree[relative(path.Join(dir, name))] = &fstest.MapFile{Data: []byte(content + "\n")}
@@ -28,14 +28,14 @@ func treeFS(build func(fstest.MapFS)) fstest.MapFS {
 	return t
 }
 
-// pidsOff has the pids controller where it is not turned on for groups below.
+// pidsOff has the pids controller, but not turned on for groups below.
 var pidsOff = treeFS(func(t fstest.MapFS) {
 	group(t, sys, "", all, all, "")
 	group(t, sys+"/a", "domain", all, "memory", "")
 	group(t, sys+"/a/main", "domain", "memory", "", "77")
 })
 
-// v1group is the least by which a v1 memory group is known.
+// v1group has the minimum files of a v1 memory group.
 func v1group(dir string) fstest.MapFS {
 	return fstest.MapFS{
 		relative(dir) + "/cgroup.procs":          {},
@@ -43,7 +43,7 @@ func v1group(dir string) fstest.MapFS {
 	}
 }
 
-// v1both is a group in each of the two hierarchies.
+// v1both has a group in each of the two hierarchies.
 func v1both(memory, pids string) fstest.MapFS {
 	t := v1group(memory)
 	t[relative(pids)+"/cgroup.procs"] = &fstest.MapFile{}
@@ -66,13 +66,13 @@ var detectTests = []struct {
 	cgroup    string
 	mounts    string
 	fs        fstest.MapFS
-	readable  []string // paths that may not be written
+	readable  []string // read-only paths
 	delegated string
 	version   int
 	parent    string
 	reason    string // part of it
 	remedy    string // part of it
-	// Where parent is given: where processes are counted, or why they are not.
+	// If parent is set: where processes are counted, or why they are not.
 	processes string
 	uncounted string // part of the reason
 	repair    string // part of the remedy
@@ -179,7 +179,7 @@ var detectTests = []struct {
 		cgroup:  "4:memory:/docker/abcdef\n",
 		mounts:  "35 31 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
 		fs:      v1group(sys + "/memory"),
-		version: 1, reason: "outside of what is mounted", remedy: "cgroup namespace",
+		version: 1, reason: "outside the part that is mounted", remedy: "cgroup namespace",
 	}, {
 		name:    "v1: container with a read-only cgroupfs",
 		cgroup:  "4:memory:/docker/abc\n",
@@ -326,7 +326,7 @@ var detectTests = []struct {
 		name:   "v2: above its own cgroup namespace",
 		cgroup: "0::/../other\n", mounts: unified,
 		fs:      treeFS(func(t fstest.MapFS) { group(t, sys, "domain", all, "memory", "") }),
-		version: 2, reason: "outside of what is mounted", remedy: "cgroup namespace",
+		version: 2, reason: "outside the part that is mounted", remedy: "cgroup namespace",
 	}, {
 		name:   "v2: the own group is gone",
 		cgroup: "0::/a (deleted)\n", mounts: unified,
@@ -380,7 +380,7 @@ func TestDetect(t *testing.T) {
 				t.Errorf("reason %q, remedy %q, want %q, %q in them", got.Reason, got.Remedy, tt.reason, tt.remedy)
 			}
 			if tt.parent != "" && tt.processes == "" && tt.uncounted == "" {
-				// Those that are about something else.
+				// The case tests something else.
 				tt.processes, tt.uncounted = got.ProcessParent, got.ProcessReason
 			}
 			if got.ProcessParent != tt.processes || got.CountsProcesses() != (tt.processes != "") {
@@ -398,8 +398,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// checkCounting: where memory is limited, processes are counted or it is said
-// why not and what would help; where it is not, that is all there is to say.
+// checkCounting checks that a host with memory limits either counts processes or has a reason
+// and a remedy, and that a host without them has neither.
 func checkCounting(t *testing.T, f Features) {
 	t.Helper()
 	silent := f.CountsProcesses() || !f.Usable()

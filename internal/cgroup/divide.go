@@ -17,7 +17,7 @@ const subgroup = "main"
 // stays would keep the group from being divided.
 func Divisible(h Host, pid int) string {
 	if _, v1 := ownGroup(h.Cgroup, "memory"); v1 {
-		return "" // where groups may have both
+		return "" // on v1, groups may have processes and children
 	}
 	own, ok := ownGroup(h.Cgroup, "")
 	if !ok {
@@ -32,7 +32,7 @@ func Divisible(h Host, pid int) string {
 			return ""
 		}
 	}
-	// The root of the hierarchy has no type, and can be divided as it is.
+	// The root of the hierarchy has no type, and needs no division.
 	if !slices.Equal(h.words(m.dir, "cgroup.type"), []string{"domain"}) ||
 		!slices.Contains(h.words(m.dir, "cgroup.controllers"), "memory") ||
 		!slices.Equal(h.words(m.dir, "cgroup.procs"), []string{strconv.Itoa(pid)}) {

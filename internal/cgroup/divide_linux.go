@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Divide moves this process into a group below its own, where a service manager has left
-// the own one to it and to nobody else. A pool is then made beside it. It is for programs
-// whose process is theirs, and for their start: a library does not move its host.
+// Divide moves this process into a group below its own, if a service manager has left the
+// group to this process alone. A pool is then created beside it. Only programs may call it,
+// at their start: a library must not move its host process.
 //
-// undo puts the process back, as well as that still can be done, when all pools are
-// closed. Where nothing was moved it does nothing.
+// After all pools are closed, undo moves the process back, as far as possible. It does
+// nothing if nothing was moved.
 func Divide() (undo func(), err error) {
 	undo = func() {}
 	host, err := thisHost()
 	if err != nil {
-		return undo, nil // Probe says so
+		return undo, nil // Probe reports the reason
 	}
 	dir := Divisible(host, os.Getpid())
 	if dir == "" {
@@ -35,20 +35,20 @@ func Divide() (undo func(), err error) {
 
 func divide(dir string) error {
 	below := path.Join(dir, subgroup)
-	// Another program of ours may have come first: then both are in it.
+	// Another cordon may have created it; then both are in it.
 	if err := os.Mkdir(below, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// "0" is the writer, with all its threads: no other process can be meant.
+	// "0" means the writing process with all its threads.
 	if err := write(path.Join(below, "cgroup.procs"), "0"); err != nil {
 		return errors.Join(err, remove(below))
 	}
 	return nil
 }
 
-// unite undoes divide. A group that still has others below it is left as it is: they
-// count on its controllers. So is one that a process joins meanwhile: the kernel refuses
-// what would be wrong then, and the manager removes the whole of it in the end.
+// unite undoes divide. It does not change a group that still has children, which need its
+// controllers. If a process joins in the meantime, the kernel refuses the change, and the
+// service manager removes the whole group later.
 func unite(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func unite(dir string) {
 	if err != nil {
 		return
 	}
-	// The kernel takes nobody in while a controller is on.
+	// The kernel moves no process into a group that has a controller turned on.
 	var off []string
 	for _, controller := range strings.Fields(string(b)) {
 		off = append(off, "-"+controller)
@@ -72,13 +72,14 @@ func unite(dir string) {
 		return
 	}
 	if write(path.Join(dir, "cgroup.procs"), "0") == nil {
-		_ = remove(path.Join(dir, subgroup)) // or somebody else is in it
+		_ = remove(path.Join(dir, subgroup)) // fails if another process is in it
 	}
 }
 
-// handed says that this very group was left to us. systemd marks such groups (since
-// version 251 for everybody to read). Before, a group of our user's in one of another's
-// shows it: below a user's own manager all groups are the user's, and its to change.
+// handed reports whether this group itself was left to us. systemd marks such groups
+// (readable for all users since version 251). Older versions do not; there, a group of our
+// user inside a group of another user shows it. Below a user's own service manager, all
+// groups belong to the user and are the manager's to change.
 func handed(dir string) bool {
 	if marked(dir) {
 		return true

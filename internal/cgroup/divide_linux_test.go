@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// v2Parent makes a group in the v2 hierarchy, with or without controllers: who is in
-// which group does not depend on them.
+// v2Parent creates a group in the v2 hierarchy, with or without controllers, which do not
+// matter for the membership of processes.
 func v2Parent(t *testing.T) string {
 	t.Helper()
 	for _, point := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
@@ -45,7 +45,7 @@ func processesIn(t *testing.T, dir string) []int {
 	return all
 }
 
-func TestDivideMovesTheCallerAlone(t *testing.T) {
+func TestDivideMovesOnlyTheCaller(t *testing.T) {
 	dir := v2Parent(t)
 	first, second := startChild(t), startChild(t)
 	for _, c := range []*child{first, second} {
@@ -58,14 +58,14 @@ func TestDivideMovesTheCallerAlone(t *testing.T) {
 	if here, there := processesIn(t, dir), processesIn(t, main); !slices.Equal(here, []int{second.pid()}) || !slices.Equal(there, []int{first.pid()}) {
 		t.Errorf("%d went: %v stayed, %v is below", first.pid(), here, there)
 	}
-	// A second one finds the subgroup, and does not empty it at its end.
+	// A second process uses the existing subgroup, and does not remove it.
 	second.must("divide", dir)
 	second.must("unite", dir)
 	if here, there := processesIn(t, dir), processesIn(t, main); !slices.Equal(here, []int{second.pid()}) || !slices.Equal(there, []int{first.pid()}) {
 		t.Errorf("%d came back: %v here, %v below", second.pid(), here, there)
 	}
 	second.kill()
-	// The group of a pool keeps things as they are.
+	// The group of a pool prevents the undo.
 	pool := filepath.Join(dir, "cordon-1-1-00000000")
 	if err := os.Mkdir(pool, 0o755); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestDivideMovesTheCallerAlone(t *testing.T) {
 	first.kill()
 }
 
-func TestDivideThatFailsLeavesNothing(t *testing.T) {
+func TestFailedDivideLeavesNothing(t *testing.T) {
 	dir := t.TempDir() // no cgroup: there is no cgroup.procs to write to
 	if err := divide(dir); err == nil || !strings.Contains(err.Error(), "cgroup.procs") {
 		t.Errorf("%v", err)
@@ -94,7 +94,7 @@ func TestDivideThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestDivideWhereNothingIsHanded(t *testing.T) {
+func TestDivideDoesNothingWithoutDelegation(t *testing.T) {
 	before, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		t.Fatal(err)

@@ -12,14 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The files of a cgroup are opened with plain system calls. os.OpenFile would
-// put them into Go's poller, since kernfs files can be polled, and os.WriteFile
-// would ask to create a file that is missing, which cgroupfs answers with
-// EPERM instead of ENOENT.
+// The files of a cgroup are opened with plain system calls. os.OpenFile would add them to
+// Go's poller, because kernfs files can be polled, and os.WriteFile would try to create a
+// missing file, for which cgroupfs returns EPERM instead of ENOENT.
 
-// again repeats a call that a signal has interrupted. Go sends itself signals
-// to preempt goroutines, and the kernel gives up reclaiming with EINTR when
-// one is pending.
+// again repeats a call that a signal has interrupted. Go sends itself signals to preempt
+// goroutines, and the kernel stops reclaiming with EINTR if one is pending.
 func again(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
@@ -54,8 +52,7 @@ func write(path, value string) error {
 	return nil
 }
 
-// readFD reads a file of one or a few lines; every value that is read here
-// fits into a page.
+// readFD reads a file of a few lines, at most a page.
 func readFD(fd int) ([]byte, error) {
 	b := make([]byte, 4096)
 	n, err := again(func() (int, error) { return unix.Pread(fd, b, 0) })
@@ -100,15 +97,14 @@ func fieldOf(b []byte, path, name string) (int64, error) {
 	return 0, fmt.Errorf("%w: %s has no field %s", ErrUnsupported, path, name)
 }
 
-// pids are the processes in a group, in our view: one that our pid namespace
-// cannot see is 0. Of a crowd it gives the first few hundred.
+// pids returns the processes in a group, 0 for one that is not visible in our pid namespace.
+// Of many processes it returns the first few hundred.
 func pids(dir string) ([]int, error) {
 	b, err := read(dir + "/cgroup.procs")
 	if err != nil {
 		return nil, err
 	}
-	// Where the page ends within a number, what is left of the number is
-	// somebody else's pid.
+	// If the page ends inside a number, the rest would be another pid.
 	b = b[:bytes.LastIndexByte(b, '\n')+1]
 	var all []int
 	for _, word := range strings.Fields(string(b)) {
@@ -119,9 +115,8 @@ func pids(dir string) ([]int, error) {
 	return all, nil
 }
 
-// removeTree removes a group and those below it, which must go first. The
-// files in a group are not in the way of its removal. It goes on after an
-// error, to leave as little as possible.
+// removeTree removes a group after those below it. The files in a group need not be
+// removed. It continues after an error, to leave as little as possible.
 func removeTree(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// files are the names under which the two versions keep the same things.
+// files are the names of the same files in the two versions.
 type files struct{ limit, swap, usage, events, reclaim, join string }
 
 var (
@@ -28,22 +28,22 @@ var (
 	}
 )
 
-// A node is one directory, which outlives its leases. The files that are used
-// for every worker stay open.
+// A node is one directory, which outlives its leases. Files that are used for every worker
+// stay open.
 type node struct {
 	dir     string
 	version int
 	files
 	procs, max, usageFD, eventsFD int
-	joinFD                        int  // v1: where a process can put itself, or -1
-	swapOn                        bool // v1: memory.memsw.* is there
+	joinFD                        int  // v1: to which a process writes to join, or -1
+	swapOn                        bool // v1: memory.memsw.* exists
 	limitNow                      int64
-	// spoiled nodes are removed and not leased again: what is in their files
-	// is not known, or cannot be set back.
+	// spoiled nodes are removed and not leased again: the content of their files is
+	// unknown or cannot be reset.
 	spoiled bool
-	// tree is nil until a lease for a tree of processes wants it.
+	// tree is nil until a lease for a tree of processes needs it.
 	tree *tree
-	// restUntil is set when the dead of a tree still have memory.
+	// restUntil is set if dead processes of a tree still have memory.
 	restUntil time.Time
 }
 
@@ -88,14 +88,14 @@ func (n *node) path(name string) string { return n.dir + "/" + name }
 func (n *node) prepareV1() error {
 	n.swapOn = unix.Access(n.path(n.swap), unix.F_OK) == nil
 	if !n.swapOn {
-		// Without swap accounting a limit on memory only pushes the guest
-		// into swap, unless it may not be swapped.
+		// Without swap accounting, a memory limit would only move the guest to swap,
+		// so turn swapping off for it.
 		if err := write(n.path("memory.swappiness"), "0"); err != nil {
 			return err
 		}
 	}
-	// Inherited from the parent. With it on, a guest at its limit would stop
-	// for ever instead of being killed.
+	// It is inherited from the parent. If it is on, a guest at its limit blocks
+	// forever instead of being killed.
 	if off, err := field(n.path(n.events), "oom_kill_disable"); err == nil && off != 0 {
 		return write(n.path(n.events), "0")
 	}
@@ -122,7 +122,7 @@ func (n *node) closeFiles() {
 	n.tree.closeFiles()
 }
 
-// dirs are all directories of the node.
+// dirs returns all directories of the node.
 func (n *node) dirs() []string {
 	if n.tree != nil && n.tree.apart {
 		return []string{n.dir, n.tree.dir}
@@ -130,42 +130,41 @@ func (n *node) dirs() []string {
 	return []string{n.dir}
 }
 
-// leftover is how much may stay charged to a group that is leased again. The
-// kernel hands out charges in batches of 64 pages per processor and takes them
-// back late, so it is never zero.
+// leftover is how much may stay charged to a group that is leased again. It is not zero,
+// because the kernel charges in batches of 64 pages per processor and releases them late.
 const leftover = 1 << 20
 
-// charged tells whether more is left than the next guest should pay for.
+// charged reports whether too much memory is left for the next lease.
 func (n *node) charged() bool {
 	left, err := number(readFD(n.usageFD))
 	return err != nil || left > leftover
 }
 
-// rested tells whether it makes sense to clean the node. Before, it would be
-// thrown away for memory that is about to be freed.
+// rested reports whether the node can be cleaned. Before, it would be discarded because of
+// memory that is about to be freed.
 func (n *node) rested() bool {
 	return n.restUntil.IsZero() || time.Now().After(n.restUntil)
 }
 
-// clean prepares a node that has had a worker for the next, or says no.
+// clean prepares a used node for the next worker, and reports whether it succeeded.
 func (n *node) clean() bool {
 	left, err := number(readFD(n.usageFD))
 	if err == nil && left > leftover {
-		// Page cache of the files the last guest read: give it back. What
-		// cannot be given back, such as a tmpfs somebody still holds, would
-		// count against the next guest.
+		// Reclaim the page cache of files that the last guest has read. Memory that
+		// cannot be reclaimed, such as a tmpfs that is still in use, would count
+		// against the next guest.
 		amount := "0"
 		if n.version == 2 {
 			amount = strconv.FormatInt(left, 10)
 		}
-		// v2 reports EAGAIN when it got less; the number read next decides.
+		// v2 returns EAGAIN if it reclaimed less; the usage that is read next decides.
 		_ = write(n.path(n.reclaim), amount)
 		left, err = number(readFD(n.usageFD))
 	}
 	return err == nil && left <= leftover
 }
 
-// kills is the kernel's count since the group was made.
+// kills returns the kernel's count since the group was created.
 func (n *node) kills() (int64, error) {
 	b, err := readFD(n.eventsFD)
 	if err != nil {
@@ -174,11 +173,11 @@ func (n *node) kills() (int64, error) {
 	return fieldOf(b, n.path(n.events), "oom_kill")
 }
 
-// begin notes the counter a lease starts from.
+// begin reads the counter at the start of a lease.
 func (n *node) begin() (kills int64, err error) {
 	kills, err = n.kills()
 	if errors.Is(err, ErrUnsupported) {
-		err = nil // OOMKills will say so.
+		err = nil // OOMKills returns it.
 	}
 	return kills, err
 }
@@ -191,8 +190,8 @@ func (n *node) setLimit(bytes int64) error {
 		return nil
 	}
 	value := strconv.FormatInt(bytes, 10)
-	// v1 insists on memory ≤ memory and swap at every moment, so the order
-	// depends on the direction. Equal limits mean no swap.
+	// v1 requires that the limit of memory never exceeds that of memory and swap, so
+	// the order depends on the direction. Equal limits mean no swap.
 	steps := []func() error{func() error { return writeFD(n.max, value) }}
 	if n.swapOn {
 		steps = append(steps, func() error { return write(n.path(n.swap), value) })
@@ -216,13 +215,13 @@ type Group struct {
 	pool  *Pool
 	dir   string
 	kills int64
-	start *treeStart // nil but for a tree of processes
+	start *treeStart // nil unless for a tree of processes
 
 	mu   sync.Mutex // held during a call: Return must not close files in use
 	node *node      // nil after Return
 }
 
-// hold gives the node and keeps Return away until release is called.
+// hold returns the node and blocks Return until release is called.
 func (g *Group) hold() (n *node, release func(), err error) {
 	g.mu.Lock()
 	if g.node == nil {
@@ -232,15 +231,14 @@ func (g *Group) hold() (n *node, release func(), err error) {
 	return g.node, g.mu.Unlock, nil
 }
 
-// Path is the group's directory. On v2 a descriptor of it can be given to
-// SysProcAttr.CgroupFD, which starts a process inside.
+// Path returns the group's directory. On v2 a descriptor of it can be used as
+// SysProcAttr.CgroupFD to start a process in the group.
 func (g *Group) Path() string { return g.dir }
 
-// Add puts a process, with all its threads, into the group, and those it forks
-// from then on. Only memory it touches from then on is charged to the group.
-// Call it ahead of demand: it takes 20 µs as a rule, but 12 ms were seen on a
-// busy machine. When it fails the process may be in one of two hierarchies: end
-// it before Return.
+// Add moves a process with all its threads into the group. Its later children and only the
+// memory that it touches later are charged to the group. Call it before the worker is
+// needed: it usually takes 20 µs, but up to 12 ms on a busy machine. If it fails, the
+// process may be in one of two hierarchies: end it before Return.
 func (g *Group) Add(pid int) error {
 	n, release, err := g.hold()
 	if err != nil {
@@ -248,7 +246,7 @@ func (g *Group) Add(pid int) error {
 	}
 	defer release()
 	if pid <= 0 {
-		// The kernel reads 0 as the writer, which is the Runner.
+		// To the kernel, 0 means the writing process, the Runner.
 		return fmt.Errorf("cgroup: %d is not a process", pid)
 	}
 	if g.start != nil && n.tree.apart {
@@ -262,9 +260,8 @@ func (g *Group) Add(pid int) error {
 	return nil
 }
 
-// SetLimit changes the memory limit, and costs nothing when it is the one that
-// holds already. A limit below what the worker uses by now is refused with
-// EBUSY on v1; v2 kills the worker.
+// SetLimit changes the memory limit, and costs nothing if it is the current one. If the
+// limit is below the worker's current use, v1 returns EBUSY and v2 kills the worker.
 func (g *Group) SetLimit(bytes int64) error {
 	n, release, err := g.hold()
 	if err != nil {
@@ -274,11 +271,10 @@ func (g *Group) SetLimit(bytes int64) error {
 	return n.setLimit(bytes)
 }
 
-// OOMKills counts the kernel's kills for want of memory in the group since
-// Lease. More than none is the evidence, and is there before the worker is seen
-// dead. It is not a number of processes: v2 counts the victim once as such and
-// once more with its group (memory.oom.group). Of a tree v1 kills one process,
-// and the others go on: end them.
+// OOMKills returns how many times the kernel killed for lack of memory in the group since
+// Lease. A positive count is the evidence, and is set before the worker's death is visible.
+// It is not the number of processes: v2 counts the victim and then its group
+// (memory.oom.group). v1 kills one process of a tree, and the caller must end the others.
 func (g *Group) OOMKills() (int, error) {
 	n, release, err := g.hold()
 	if err != nil {
@@ -289,10 +285,10 @@ func (g *Group) OOMKills() (int, error) {
 	return int(kills - g.kills), err
 }
 
-// JoinFDs are where a process puts itself into the group by writing "0" to each,
-// or none where it cannot, as on v2. Moving oneself takes no global lock, while
-// Add waits for all processors and keeps the whole machine from forking
-// meanwhile. The descriptors are the group's: pass them on, do not close them.
+// JoinFDs returns descriptors to which a process writes "0" to join the group, none where
+// that is not possible, as on v2. Joining takes no global lock, while Add waits for all
+// processors and blocks every fork of the machine. The group owns the descriptors: pass them
+// on, do not close them.
 func (g *Group) JoinFDs() []int {
 	n, release, err := g.hold()
 	if err != nil {
@@ -309,12 +305,12 @@ func (g *Group) JoinFDs() []int {
 	return fds
 }
 
-// Return gives the group back when its worker is dead. A group that still has
-// a process is not leased again, and removed when the process is gone.
+// Return gives the group back after its worker is dead. A group that still has a process is
+// not leased again, and is removed after the process has ended.
 func (g *Group) Return() { g.giveBack(false) }
 
-// ReturnEmpty is Return for a group whose only process was collected by its
-// parent: nobody has to look, which takes as long as all the rest.
+// ReturnEmpty is Return for a group whose only process was reaped. It skips the check for
+// processes, which takes as long as all the rest.
 func (g *Group) ReturnEmpty() { g.giveBack(true) }
 
 func (g *Group) giveBack(empty bool) {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Probe looks at this host.
+// Probe runs Detect on this host.
 func Probe() Features {
 	host, err := thisHost()
 	if err != nil {
@@ -36,9 +36,9 @@ func thisHost() (Host, error) {
 	}, nil
 }
 
-// delegated: an unprivileged process can write to a group only because
-// somebody has given it to its user; for root, systemd leaves a mark on the
-// groups it will not touch again.
+// delegated reports whether dir was delegated: an unprivileged process can write to a group
+// only if it was given to its user; for root, systemd marks the groups that it will not
+// change.
 func delegated(dir string) bool { return os.Geteuid() != 0 || marked(dir) }
 
 func marked(dir string) bool {

@@ -1,6 +1,6 @@
 package cgroup
 
-// Opening is a Pool that is being opened while its owner does something else.
+// Opening opens a Pool in the background.
 type Opening struct {
 	probed, done chan struct{}
 	features     Features
@@ -8,8 +8,8 @@ type Opening struct {
 	err          error
 }
 
-// Begin probes this host, and opens a Pool if one is wanted and possible. With ahead, it
-// makes one group with these limits in advance.
+// Begin probes this host, and opens a Pool if one is wanted and possible. If ahead is not
+// nil, it also prepares a group with these limits.
 func Begin(wanted bool, ahead *Limits) *Opening {
 	o := &Opening{probed: make(chan struct{}), done: make(chan struct{})}
 	go func() {
@@ -33,13 +33,13 @@ func (o *Opening) open(ahead *Limits) {
 	}
 }
 
-// Features waits until they are known.
+// Features waits for the result of the probe.
 func (o *Opening) Features() Features {
 	<-o.probed
 	return o.features
 }
 
-// Pool waits until the pool is open. It is nil if no groups are used.
+// Pool waits until the pool is open. It returns nil if no groups are used.
 func (o *Opening) Pool() (*Pool, error) {
 	<-o.done
 	return o.pool, o.err

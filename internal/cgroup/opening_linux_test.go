@@ -23,7 +23,7 @@ func TestOpening(t *testing.T) {
 	}
 }
 
-func TestOpeningThatIsNotWanted(t *testing.T) {
+func TestOpeningWithoutPool(t *testing.T) {
 	o := Begin(false, nil)
 	if pool, err := o.Pool(); pool != nil || err != nil {
 		t.Errorf("%v, %v", pool, err)

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// idleMax bounds what a burst of workers leaves behind: 5 descriptors each on
-	// v1 and 4 on v2; for a tree one more, and another where processes are counted
-	// in a hierarchy of their own. A process may have 1,024 on many hosts, and a
-	// Runner has two pools. As many as it runs at once by default.
+	// idleMax bounds the idle groups after a burst of workers. Each has 5 descriptors
+	// on v1 and 4 on v2; a tree has one more, and another if processes are counted in a
+	// separate hierarchy. On many hosts a process may have 1,024, and a Runner has two
+	// pools. It is the default number of concurrent runs.
 	idleMax = 64
 	// drainMax is how long Close waits for processes that are being killed.
 	drainMax = 2 * time.Second
-	// retryStuck bounds what a Return spends on the groups of others.
+	// retryStuck bounds how many stuck groups a Return tries to remove.
 	retryStuck = 4
-	// restTime is how long a group rests before it is leased again. The
-	// kernel frees what belonged to a process (some 90 KiB of stack and
-	// tables) 15 to 30 ms after its death.
+	// restTime is how long a group is not leased after a tree. The kernel frees the
+	// memory of a process (about 90 KiB of stack and page tables) 15 to 30 ms after its
+	// death.
 	restTime = 100 * time.Millisecond
 )
 
@@ -33,11 +33,11 @@ const (
 type Pool struct {
 	dir      string
 	version  int
-	drain    time.Duration // drainMax, but for tests
+	drain    time.Duration // drainMax, except in tests
 	counting counting
 
 	mu     sync.Mutex
-	lock   int // descriptor that says the owner lives; -1 when closed for good
+	lock   int // descriptor whose lock shows that the owner lives; -1 after Close
 	closed bool
 	made   int
 	idle   []*node
@@ -45,14 +45,13 @@ type Pool struct {
 	stuck  []string // directories that could not be removed yet
 }
 
-// Open makes the pool's parent group, after removing those of owners who died
-// without doing so.
+// Open creates the pool's parent group. It first removes the groups of dead owners.
 func Open(f Features) (*Pool, error) {
 	if !f.Usable() {
 		return nil, fmt.Errorf("%w: %s", ErrUnsupported, f.Reason)
 	}
-	// Whoever left groups that count processes left one of these too, so the
-	// other hierarchy is looked at for a reason only.
+	// A dead owner of counting groups also left memory groups, so the other hierarchy
+	// is swept only if some were found here.
 	if Sweep(f.Parent) > 0 && f.CountsProcesses() {
 		Sweep(f.ProcessParent)
 	}
@@ -79,8 +78,8 @@ func Open(f Features) (*Pool, error) {
 	return p, nil
 }
 
-// handOut turns a v2 controller on for the groups in dir. It stays on: by the
-// time of Close others may count on it.
+// handOut turns a v2 controller on for the groups in dir. It stays on after Close, because
+// others may use it by then.
 func handOut(controller, dir string) error {
 	control := dir + "/cgroup.subtree_control"
 	b, err := read(control)
@@ -93,13 +92,12 @@ func handOut(controller, dir string) error {
 	return write(control, "+"+controller)
 }
 
-// Path is the pool's own directory.
+// Path returns the pool's directory.
 func (p *Pool) Path() string { return p.dir }
 
-// Lease gives a clean group with these limits, made or used again. On a host
-// that does not count processes (Features.ProcessReason) the group works
-// without, and Group.CountsProcesses says so; where Features promised it and
-// it fails, so does Lease.
+// Lease returns a clean group with these limits, new or reused. On a host that does not count
+// processes (Features.ProcessReason) the group works without, and Group.CountsProcesses is
+// false. If counting should work according to Features but fails, Lease fails.
 func (p *Pool) Lease(l Limits) (*Group, error) {
 	if l.Processes < 0 {
 		return nil, fmt.Errorf("cgroup: a limit of %d processes", l.Processes)
@@ -129,7 +127,7 @@ func (p *Pool) Lease(l Limits) (*Group, error) {
 	}
 }
 
-// prepare sets the limits and notes the counters that a lease starts from.
+// prepare sets the limits and reads the counters at the start of a lease.
 func (p *Pool) prepare(n *node, l Limits) (*Group, error) {
 	if err := n.setLimit(l.Memory); err != nil {
 		return nil, err
@@ -149,8 +147,8 @@ func (p *Pool) prepare(n *node, l Limits) (*Group, error) {
 	return g, err
 }
 
-// take prefers the group returned last: its kernel structures are warm. One
-// that rests is passed over.
+// take prefers the group that was returned last, whose kernel structures are in the cache. It
+// skips groups that rest.
 func (p *Pool) take() (n *node, fresh bool, err error) {
 	p.mu.Lock()
 	if p.closed {
@@ -197,7 +195,7 @@ func (p *Pool) takeBack(g *Group, n *node, empty bool) {
 	p.discard(n)
 }
 
-// discard removes a group, now or when it can be.
+// discard removes a group, now or as soon as possible.
 func (p *Pool) discard(n *node) {
 	n.closeFiles()
 	p.mu.Lock()
@@ -211,10 +209,9 @@ func (p *Pool) discard(n *node) {
 	p.mu.Unlock()
 }
 
-// Close ends all leases and removes all groups. It waits, not for long, for
-// workers that are being killed; where one stays, the error names it, and Close
-// may be called again. The next Open on this host after this process's end
-// removes what is left.
+// Close ends all leases and removes all groups. It waits a short time for workers that are
+// being killed. If one stays, the error names it, and Close may be called again. The next
+// Open on this host after this process has ended removes the rest.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -260,7 +257,7 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// pidsBelow are the processes in the groups of a pool, each once.
+// pidsBelow returns the processes in the groups of a pool, each once.
 func pidsBelow(dirs []string) (all []int) {
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
@@ -278,14 +275,13 @@ func pidsBelow(dirs []string) (all []int) {
 	return slices.Compact(all)
 }
 
-// waitExit waits until one of the processes is dead, in either version and
-// without asking over and over: v1 has no event for a group that has become
-// empty, but a process has one for its end. False means that there was nothing
-// to wait for, or that the time is over.
+// waitExit waits until one of the processes is dead, without polling. It works in both
+// versions: v1 has no event for an empty group, but a pidfd has one for the end of a process.
+// It returns false if there was nothing to wait for or the time is over.
 func waitExit(pids []int, timeout time.Duration) bool {
 	for _, pid := range pids {
 		if pid == 0 {
-			continue // In a pid namespace that we cannot see.
+			continue // Not visible in our pid namespace.
 		}
 		fd, err := unix.PidfdOpen(pid, 0)
 		if errors.Is(err, unix.ESRCH) {
@@ -303,8 +299,8 @@ func waitExit(pids []int, timeout time.Duration) bool {
 	return false
 }
 
-// makeOwned makes a pool's group and locks it. The lock ends with the process,
-// however that ends, and is seen in every pid namespace.
+// makeOwned creates a pool's group and locks it. The lock always ends with the process, and
+// is visible in every pid namespace.
 func makeOwned(parent, name string) (dir string, lock int, err error) {
 	dir = parent + "/" + name
 	for range 8 {
@@ -323,13 +319,12 @@ func makeOwned(parent, name string) (dir string, lock int, err error) {
 			unix.Close(lock)
 			return "", -1, errors.Join(fmt.Errorf("cgroup: lock %s: %w", dir, err), remove(dir))
 		}
-		// Somebody in another pid namespace, where our pid means nothing, may
-		// have swept the group before it was locked. The name is random, so
-		// nobody but us makes it anew.
+		// A cordon in another pid namespace, where our pid is unknown, may have swept
+		// the group before it was locked. The name is random, so only we create it.
 		if unix.Access(dir, unix.F_OK) == nil {
 			return dir, lock, nil
 		}
 		unix.Close(lock)
 	}
-	return "", -1, fmt.Errorf("cgroup: groups made in %s are removed by somebody else", parent)
+	return "", -1, fmt.Errorf("cgroup: another process removes the groups in %s", parent)
 }

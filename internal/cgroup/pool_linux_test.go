@@ -17,7 +17,7 @@ import (
 
 const mib = 1 << 20
 
-// oomKilled: v2 counts the victim, and then the victim's group.
+// oomKilled reports whether a count means one kill: v2 counts the victim and then its group.
 func oomKilled(p *Pool, n int) bool { return n == 1 || n == 2 && p.version == 2 }
 
 func TestOOMKill(t *testing.T) {
@@ -53,7 +53,7 @@ func TestPlainKillIsNoOOMKill(t *testing.T) {
 	}
 }
 
-// A process can put itself into the group through an inherited descriptor.
+// A process can join the group through an inherited descriptor.
 func TestJoin(t *testing.T) {
 	p := openPool(t)
 	g := lease(t, p, 32*mib)
@@ -108,7 +108,7 @@ func TestReuseStartsClean(t *testing.T) {
 	if n := kills(t, second); n != 0 {
 		t.Errorf("OOMKills = %d before anything ran", n)
 	}
-	// The limit is the new one too.
+	// The limit is new too.
 	c = startChild(t)
 	add(t, second, c)
 	c.must("touch", 48*mib)
@@ -116,7 +116,7 @@ func TestReuseStartsClean(t *testing.T) {
 	if n := kills(t, second); n != 0 {
 		t.Errorf("OOMKills = %d", n)
 	}
-	// Dead or not: the first lease must not reach the second one's group.
+	// The first lease must not affect the second one's group.
 	for name, err := range map[string]error{"Add": g.Add(os.Getpid()), "SetLimit": g.SetLimit(mib)} {
 		if !errors.Is(err, ErrReturned) {
 			t.Errorf("%s after Return: %v", name, err)
@@ -126,7 +126,7 @@ func TestReuseStartsClean(t *testing.T) {
 	second.Return()
 }
 
-// A group whose only process was collected is leased again without a look.
+// A group whose only process was reaped is leased again without a check.
 func TestReturnEmpty(t *testing.T) {
 	p := openPool(t)
 	g := lease(t, p, 64*mib)
@@ -151,7 +151,7 @@ func TestMemoryLeftBehindIsNotInherited(t *testing.T) {
 	c := startChild(t)
 	add(t, g, c)
 	c.must("share", 8*mib)
-	// Hold the guest's tmpfs file beyond its death, as a leaked mount would.
+	// Keep the guest's tmpfs file open after its death, as a leaked mount would.
 	held, err := os.Open(fmt.Sprintf("/proc/%d/fd/%s", c.pid(), memfdOf(t, c.pid())))
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestSetLimit(t *testing.T) {
 	if answer := c.ask("touch", 64*mib); answer != "" {
 		t.Errorf("the narrowed limit did not hold: %q", answer)
 	}
-	// Zero must not come out as "no limit", nor as one that kills at once.
+	// Zero must neither mean "no limit" nor kill at once.
 	for _, limit := range []int64{0, -1, 4095} {
 		if g.SetLimit(limit) == nil {
 			t.Errorf("a limit of %d was accepted", limit)
@@ -226,7 +226,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-func TestReturnOfAGroupInUse(t *testing.T) {
+func TestReturnedGroupInUseIsNotLeasedAgain(t *testing.T) {
 	p := openPool(t)
 	g := lease(t, p, 64*mib)
 	c := startChild(t)
@@ -237,7 +237,7 @@ func TestReturnOfAGroupInUse(t *testing.T) {
 		t.Fatal("a group with a process in it was leased again")
 	}
 	c.kill()
-	// It goes with the next one that is discarded.
+	// It is removed when the next group is discarded.
 	second.node.spoiled = true
 	second.Return()
 	if left := groupsIn(t, p.Path()); len(left) != 0 {
@@ -255,7 +255,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	inUse := startChild(t)
 	add(t, held, inUse)
 	returned.Return()
-	// Killed but not waited for: Close meets a process on its way out.
+	// Killed but not reaped: Close finds a process that is ending.
 	if err := inUse.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -312,15 +312,15 @@ func TestFilesAreClosed(t *testing.T) {
 	}
 }
 
-// What a group keeps open, and what is left open after a burst of commands: a
-// Runner may have 1,024 descriptors, and more to do with them.
+// A group, and the pool after a burst of commands, keep few descriptors open: a Runner may have
+// only 1,024.
 func TestIdleGroupsKeepFewFiles(t *testing.T) {
 	p := openTrees(t)
 	before := openFiles(t)
 	g := lease(t, p, 64*mib)
 	plain := openFiles(t) - before
 	g.ReturnEmpty()
-	leaseTree(t, p, 64*mib, 8) // opens what the pool needs for all of them
+	leaseTree(t, p, 64*mib, 8) // opens the descriptors that all groups share
 	pool := openFiles(t) - before
 	var groups []*Group
 	for range 100 {
@@ -424,7 +424,7 @@ func TestHammerCloseDuringLeases(t *testing.T) {
 			first.Done()
 			for err == nil {
 				g.Return()
-				// Fails at the end: closed, or the directory gone under its hands.
+				// Fails at the end: the pool is closed, or its directory removed.
 				g, err = p.Lease(Limits{Memory: 64 * mib})
 			}
 		})

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// owner reads the name of a pool: cordon-<pid>-<its start time>-<random>.
+// owner parses the name of a pool: cordon-<pid>-<its start time>-<random>.
 func owner(name string) (pid, start string, ok bool) {
 	parts := strings.Split(name, "-")
 	if len(parts) != 4 || parts[0] != "cordon" || len(parts[3]) != 8 {
@@ -40,15 +40,15 @@ func ownName() (string, error) {
 	return fmt.Sprintf("cordon-%d-%d-%s", pid, start, hex.EncodeToString(random[:])), nil
 }
 
-// startTime is when a process was started, in clock ticks since the boot: with
-// it a pid names one process for as long as the machine runs.
+// startTime returns when a process was started, in clock ticks since boot. With it, a pid
+// identifies one process until the next boot.
 func startTime(pid int) (uint64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	// The second column is the program's name, in parentheses and with
-	// anything inside. Start time is the 22nd.
+	// The second column is the program's name in parentheses, which may contain any
+	// character. The start time is the 22nd.
 	columns := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	if len(columns) < 20 {
 		return 0, fmt.Errorf("cgroup: /proc/%d/stat has too few columns", pid)
@@ -56,9 +56,9 @@ func startTime(pid int) (uint64, error) {
 	return strconv.ParseUint(string(columns[19]), 10, 64)
 }
 
-// Sweep removes the groups of pools whose owner is dead, and tells how many. A
-// group that still has a process is left to the next Sweep. Open calls it, so
-// that a cordon that was killed leaves no group for ever.
+// Sweep removes the groups of pools whose owner is dead, and returns how many. It leaves a
+// group that still has a process to the next Sweep. Open calls it, so that the groups of a
+// killed cordon are removed eventually.
 func Sweep(parent string) (removed int) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -82,9 +82,9 @@ func alive(pid, start string) bool {
 	return err == nil && strconv.FormatUint(now, 10) == start
 }
 
-// sweepUnlocked removes a group that nobody holds. The pid in its name is not
-// enough: the owner may live in another pid namespace or be hidden by hidepid.
-// Nor is the lock: the owner makes the group before it can lock it.
+// sweepUnlocked removes a group that is not locked. Checking the pid in its name is not
+// enough, because the owner may be in another pid namespace or hidden by hidepid. Checking
+// the lock is not enough, because the owner creates the group before it can lock it.
 func sweepUnlocked(dir string) bool {
 	lock, err := open(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestSweep(t *testing.T) {
 	killed := startChild(t)
 	killedDir := killed.ask("own", f.Parent)
 	killed.kill()
-	// A name that is not ours is nobody's business of ours.
+	// Groups with other names are not touched.
 	foreign := f.Parent + "/cordon-build"
 	if err := os.Mkdir(foreign, 0o755); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestOpenSweeps(t *testing.T) {
 	}
 }
 
-func TestSweepKnowsARecycledPid(t *testing.T) {
+func TestSweepDetectsAReusedPid(t *testing.T) {
 	f := testParent(t)
 	start, err := startTime(os.Getpid())
 	if err != nil {
@@ -77,8 +77,7 @@ func TestSweepKnowsARecycledPid(t *testing.T) {
 	}
 }
 
-// An owner in another pid namespace has a pid that means nothing here; its
-// lock does.
+// The pid of an owner in another pid namespace is unknown here, but its lock is visible.
 func TestSweepRespectsALock(t *testing.T) {
 	f := testParent(t)
 	p, err := Open(f)

@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tree is what a node has in addition when it is for a tree of processes. Its
-// files are opened for each use, but for two: a tree takes milliseconds to
-// start, and descriptors are for the many workers that do not.
+// A tree has the additional state of a node for a tree of processes. All but two of its files
+// are opened for each use: a tree takes milliseconds to start anyway, and descriptors are
+// saved for the many workers.
 type tree struct {
-	dir   string // where its processes are counted; "" on hosts that do not
-	apart bool   // dir is not the node's own, but one in another hierarchy
-	// maxNow is what pids.max holds: 0 for "max".
+	dir   string // where its processes are counted; "" if they are not
+	apart bool   // dir is in another hierarchy than the node
+	// maxNow is the value of pids.max: 0 for "max".
 	maxNow int
-	// peak stays open: since 6.12 each descriptor of memory.peak has a peak
-	// of its own, which begins where it was reset. -1 where there is none.
+	// peak stays open: since 6.12 each descriptor of memory.peak has its own peak,
+	// which starts when it is reset. -1 if there is none.
 	peak int
-	// join is as joinFD of the node, in the other hierarchy; -1 where there is
-	// none, or no way to put oneself there.
+	// join is like joinFD of the node, in the other hierarchy; -1 if there is none or
+	// processes cannot join by themselves.
 	join int
 }
 
@@ -55,9 +55,8 @@ func (t *tree) closeFiles() {
 	}
 }
 
-// vacant tells whether the next guest would have all the processes it may
-// have. A group can be removed and looks empty while it has zombies, but they
-// are counted until their parent has collected them.
+// vacant reports whether no task is counted in the group. A group with zombies looks empty
+// and can be removed, but zombies are counted until they are reaped.
 func (t *tree) vacant() bool {
 	if t == nil || t.dir == "" {
 		return true
@@ -66,8 +65,8 @@ func (t *tree) vacant() bool {
 	return err == nil && count == 0
 }
 
-// empty tells whether the directory in the other hierarchy has no process. It
-// can have one that the node's own has not, after half an Add.
+// empty reports whether the directory in the other hierarchy has no process. After a failed
+// Add it can have one that the node's directory does not have.
 func (t *tree) empty(used bool) bool {
 	if !used || !t.apart {
 		return true
@@ -76,8 +75,8 @@ func (t *tree) empty(used bool) bool {
 	return err == nil && len(left) == 0
 }
 
-// lift takes the bound away for a lease that has none. In a hierarchy of its
-// own it binds nobody who is not put there.
+// lift removes the limit for a lease without one. In a separate hierarchy that is not
+// necessary, because processes are not added to it.
 func (t *tree) lift() error {
 	if t == nil || t.dir == "" || t.apart {
 		return nil
@@ -100,7 +99,7 @@ func (t *tree) setMax(processes int) error {
 	return nil
 }
 
-// refused is the kernel's count of forks since the group was made.
+// refused returns the kernel's count of refused forks since the group was created.
 func (t *tree) refused() (int64, error) {
 	if t.dir == "" {
 		return 0, fmt.Errorf("%w: processes are not counted", ErrUnsupported)
@@ -112,11 +111,11 @@ func (t *tree) refused() (int64, error) {
 	return count, err
 }
 
-// treeStart is what a lease of a tree starts from.
+// treeStart has the counters at the start of a lease of a tree.
 type treeStart struct {
 	refused int64
-	// peak is what has to be passed for the lease's own peak to be known; 0
-	// where the kernel has begun anew.
+	// peak is the old peak, which must be exceeded for the lease's own peak to be
+	// known; 0 if the kernel has reset it.
 	peak int64
 	cpu  time.Duration
 }
@@ -139,8 +138,8 @@ func (n *node) beginTree(processes int) (*treeStart, error) {
 	return s, nil
 }
 
-// cpu is the CPU time since the group was made, 0 when unknown. v2 counts
-// it in every group, with and without the cpu controller.
+// cpu returns the CPU time since the group was created, 0 if unknown. v2 counts it in every
+// group, with or without the cpu controller.
 func (n *node) cpu() time.Duration {
 	if n.version != 2 {
 		return 0
@@ -152,7 +151,7 @@ func (n *node) cpu() time.Duration {
 	return time.Duration(used) * time.Microsecond
 }
 
-// CountsProcesses tells whether Limits.Processes holds in this group.
+// CountsProcesses reports whether Limits.Processes is enforced in this group.
 func (g *Group) CountsProcesses() bool {
 	n, release, err := g.hold()
 	if err != nil {
@@ -162,10 +161,9 @@ func (g *Group) CountsProcesses() bool {
 	return g.start != nil && n.tree.dir != ""
 }
 
-// ForksRefused counts the forks, and the threads, that the kernel has refused
-// in the group since Lease. More than none is the evidence that it was full,
-// with an exception: v1, and v2 before 6.11, count here as well what a group
-// above has refused.
+// ForksRefused returns how many forks and threads the kernel has refused in the group since
+// Lease. A positive count is the evidence that the limit was reached, with one exception:
+// v1, and v2 before 6.11, also count refusals of a group above.
 func (g *Group) ForksRefused() (int, error) {
 	n, release, err := g.hold()
 	if err != nil {
@@ -179,8 +177,8 @@ func (g *Group) ForksRefused() (int, error) {
 	return int(now - g.start.refused), err
 }
 
-// Usage tells what a lease with Limits.Processes has used so far. What the host
-// does not count is 0; the error says only that the group was returned.
+// Usage returns what a lease with Limits.Processes has used so far. Values that the host does
+// not count are 0; the only error is that the group was returned.
 func (g *Group) Usage() (Usage, error) {
 	n, release, err := g.hold()
 	if err != nil || g.start == nil {

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// roomy is enough for some hundred forks of a test binary: its page tables are
-// large, most of all with the race detector.
+// roomy is enough for some hundred forks of a test binary, whose page tables are large,
+// especially with the race detector.
 const roomy = 1 << 30
 
-// testParents is testParent with a place for counting processes.
+// testParents is testParent with a parent for counting processes.
 func testParents(t testing.TB) Features {
 	t.Helper()
 	real := requireCgroup(t)
@@ -61,7 +61,7 @@ func refused(t testing.TB, g *Group) int {
 	return n
 }
 
-// counted is how many tasks the kernel sees in a group.
+// counted returns how many tasks the kernel counts in a group.
 func counted(t testing.TB, g *Group) int {
 	t.Helper()
 	n, err := number(read(g.node.tree.path("pids.current")))
@@ -71,7 +71,7 @@ func counted(t testing.TB, g *Group) int {
 	return int(n)
 }
 
-// emptied waits until the group looks empty: all are dead, collected or not.
+// emptied waits until the group looks empty: all processes are dead, reaped or not.
 func emptied(t testing.TB, g *Group) {
 	t.Helper()
 	for _, dir := range g.node.dirs() {
@@ -82,8 +82,8 @@ func emptied(t testing.TB, g *Group) {
 	}
 }
 
-// orphans has those whose parent was killed become children of the test, which
-// collects them in the end: what they leave must not depend on who is pid 1.
+// orphans makes orphaned processes children of the test, which reaps them at the end, so that
+// the result does not depend on pid 1.
 func orphans(t *testing.T) {
 	t.Helper()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -123,7 +123,7 @@ func TestForkBomb(t *testing.T) {
 	if n := kills(t, g); n != 0 {
 		t.Errorf("OOMKills = %d", n)
 	}
-	// One who is not in the group goes on forking.
+	// A process outside the group can still fork.
 	outside := startChild(t)
 	if answer := outside.ask("fill", 2*bound); answer != fmt.Sprint(2*bound, " false") {
 		t.Errorf("outside: %q", answer)
@@ -175,7 +175,7 @@ func TestTreeReuseStartsClean(t *testing.T) {
 	waitFreed(t, second)
 	second.Return()
 
-	// A bound that is the last one's, and one that is gone.
+	// The same limit as before, and then none.
 	third := leaseTree(t, p, roomy, 200)
 	c = startChild(t)
 	add(t, third, c)
@@ -210,8 +210,8 @@ func TestTreeReuseStartsClean(t *testing.T) {
 	}
 }
 
-// The dead of a large tree have memory for a while: their group is neither
-// given to the next guest nor thrown away.
+// Dead processes of a large tree have memory for a while. Their group is then neither leased
+// nor discarded.
 func TestTreeRestsUntilItsMemoryIsFreed(t *testing.T) {
 	p := openTrees(t)
 	g := leaseTree(t, p, roomy, 1000)
@@ -240,13 +240,13 @@ func TestTreeRestsUntilItsMemoryIsFreed(t *testing.T) {
 	}
 }
 
-// Zombies take room in a group that looks empty.
+// Zombies count in a group that looks empty.
 func TestZombiesAreNotInherited(t *testing.T) {
 	p := openTrees(t)
 	g := leaseTree(t, p, 64*mib, 50)
 	c := startChild(t)
 	add(t, g, c)
-	if err := c.cmd.Process.Kill(); err != nil { // but nobody waits for it
+	if err := c.cmd.Process.Kill(); err != nil { // not reaped
 		t.Fatal(err)
 	}
 	emptied(t, g)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fakeV2 is a node over plain files, for hosts whose controllers are on v1.
+// fakeV2 returns a node of plain files, for hosts whose controllers are on v1.
 func fakeV2(t *testing.T, files map[string]string) *node {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func TestV2TreeIsInTheSameDirectory(t *testing.T) {
 	if u, err := g.Usage(); err != nil || u != (Usage{PeakMemory: 4096, CPU: 250 * time.Millisecond}) {
 		t.Errorf("Usage = %+v, %v", u, err)
 	}
-	// The next lease is for a worker that has no bound.
+	// The next lease is for a worker without a limit.
 	put(t, n, "pids.max", "50\n")
 	if err := n.tree.lift(); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestV2ControllerIsTurnedOnOnce(t *testing.T) {
 	}
 }
 
-// Before 6.12 a peak is that of all leases. It is this one's if it has risen.
+// Before 6.12 the peak is that of all leases. If it has risen, it is this lease's.
 func TestPeakThatCannotBeReset(t *testing.T) {
 	n := fakeV2(t, map[string]string{"memory.peak": "5000\n"})
 	fd, err := open(n.path("memory.peak"), unix.O_RDONLY)
@@ -135,8 +135,8 @@ func TestPeakThatCannotBeReset(t *testing.T) {
 	}
 }
 
-// Old kernels and small ones lack files; leases work all the same.
-func TestFilesThatAreMissing(t *testing.T) {
+// Leases work on old and small kernels that lack some files.
+func TestLeaseWorksWithoutOptionalFiles(t *testing.T) {
 	n := fakeV2(t, map[string]string{"pids.max": "max\n"})
 	n.tree = &tree{dir: n.dir}
 	n.tree.openPeak(n)
@@ -194,8 +194,8 @@ func TestRealV2CPU(t *testing.T) {
 	}
 }
 
-// A page that ends within a number must not name somebody else.
-func TestPidsOfACrowd(t *testing.T) {
+// A page that ends inside a number must not give a wrong pid.
+func TestPidsOfManyProcesses(t *testing.T) {
 	dir := t.TempDir()
 	var list strings.Builder
 	for pid := 1000001; list.Len() < 5000; pid++ {

@@ -122,22 +122,22 @@ func checkMounts(t *testing.T, i Interpreter) {
 	for _, name := range append(objects, modules...) {
 		o, err := read(name)
 		if err != nil {
-			t.Errorf("%s is not to be seen inside: %v", name, err)
+			t.Errorf("%s is not visible inside: %v", name, err)
 			continue
 		}
 		if o.loader != "" && !isFile(inside, o.loader) {
-			t.Errorf("the loader %s is not to be seen inside", o.loader)
+			t.Errorf("the loader %s is not visible inside", o.loader)
 		}
 		s := &librarySearch{planner: &planner{fsys: inside, readELF: read}, dirs: []string{"/lib/" + o.triplet, "/usr/lib/" + o.triplet, "/lib64", "/usr/lib64", "/lib", "/usr/lib"}}
 		for _, lib := range o.needed {
 			if s.locate(lib, o.runpath) == "" {
-				t.Errorf("%s needs %s, which is not to be seen inside", name, lib)
+				t.Errorf("%s needs %s, which is not visible inside", name, lib)
 			}
 		}
 	}
 	for _, dir := range i.SysPath {
 		if _, err := stat(inside, dir); err != nil {
-			t.Errorf("%s of sys.path is not to be seen inside: %v", dir, err)
+			t.Errorf("%s of sys.path is not visible inside: %v", dir, err)
 		}
 	}
 }
