@@ -31,7 +31,7 @@ func TestModules(t *testing.T) {
 		words  string
 	}{
 		{"no bundle", policy.Policy{PythonWasm: "/no/such/python-wasm.zip"}, true, run.NotFound, "do not run here: the Python bundle that --python-wasm names"},
-		{"a damaged bundle", policy.Policy{PythonWasm: damaged}, true, run.Invalid, "no zip file"},
+		{"a damaged bundle", policy.Policy{PythonWasm: damaged}, true, run.Invalid, "not a zip file"},
 		{"walls of the kernel", strict, false, run.Unsupported, "modules do not run here: the policy requires userns"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 	"os"
 )
 
-// Format is the version of bundles that this package reads: it changes with what the
-// members are called, and with what python.wasm exports and imports.
+// Format is the version of bundles that this package reads. It changes with the names of
+// members and with the exports and imports of python.wasm.
 const Format = 1
 
-// What a member may have, whatever its header says: the real ones are below 16 MiB.
+// The maximum sizes of members, whatever their headers say. Real ones are below 16 MiB.
 const (
 	maxManifest = 1 << 20
 	maxMember   = 64 << 20
@@ -32,18 +32,18 @@ const (
 type Bundle struct {
 	// Python is its version with Debian's revision, such as 3.11.2-6+deb12u8.
 	Python string
-	// Patches are those that were applied to its source.
+	// Patches are the patches that were applied to its source.
 	Patches []string
 	// Module is the interpreter, neither metered nor compiled.
 	Module []byte
 	// Library is the standard library, a zip file.
 	Library []byte
-	// Digest differs between bundles that differ in anything: a key for caches.
+	// Digest identifies the content of the bundle, as a key for caches.
 	Digest string
 }
 
-// manifest is the first member. It has the hash of every other one, and so its own is
-// that of the bundle.
+// manifest is the first member. It has the hash of every other one, so its own hash identifies
+// the bundle.
 type manifest struct {
 	Format  int               `json:"format"`
 	Python  string            `json:"python"`
@@ -65,7 +65,7 @@ func Open(path string) (*Bundle, error) {
 	return bundle, nil
 }
 
-// OpenError says what is wrong with a bundle.
+// OpenError is the error of an invalid bundle.
 type OpenError struct {
 	Path string
 	Err  error
@@ -73,7 +73,7 @@ type OpenError struct {
 
 func (e *OpenError) Error() string { return fmt.Sprintf("the Python bundle %s: %v", e.Path, e.Err) }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *OpenError) Unwrap() error { return e.Err }
 
 func readFile(file *os.File) (*Bundle, error) {
@@ -83,7 +83,7 @@ func readFile(file *os.File) (*Bundle, error) {
 	}
 	archive, err := zip.NewReader(file, info.Size())
 	if errors.Is(err, zip.ErrFormat) {
-		return nil, errors.New("this is no zip file, or only a part of one")
+		return nil, errors.New("it is not a zip file, or a truncated one")
 	}
 	if err != nil {
 		return nil, err
@@ -112,17 +112,17 @@ func read(archive *zip.Reader) (*Bundle, error) {
 		return nil, err
 	}
 	if !bytes.HasPrefix(bundle.Module, []byte("\x00asm")) {
-		return nil, fmt.Errorf("%s is no WebAssembly module", moduleName)
+		return nil, fmt.Errorf("%s is not a WebAssembly module", moduleName)
 	}
 	return bundle, nil
 }
 
-// index refuses a second member of the same name, which another reader might take.
+// index refuses a second member of the same name, which another reader might use.
 func index(archive *zip.Reader) (map[string]*zip.File, error) {
 	members := make(map[string]*zip.File, len(archive.File))
 	for _, file := range archive.File {
 		if members[file.Name] != nil {
-			return nil, fmt.Errorf("there are two of %q in it", file.Name)
+			return nil, fmt.Errorf("it has two members named %q", file.Name)
 		}
 		members[file.Name] = file
 	}
@@ -135,7 +135,7 @@ func readManifest(text []byte) (manifest, error) {
 		return m, fmt.Errorf("%s: %w", manifestName, err)
 	}
 	if m.Format != Format {
-		return m, fmt.Errorf("its format is %d, and this cordon reads %d: take the bundle that belongs to it", m.Format, Format)
+		return m, fmt.Errorf("its format is %d, but this cordon reads %d: use the bundle of the same release", m.Format, Format)
 	}
 	if m.Python == "" {
 		return m, fmt.Errorf("%s does not say which Python it is", manifestName)
@@ -143,24 +143,23 @@ func readManifest(text []byte) (manifest, error) {
 	return m, nil
 }
 
-// checked gives a member that has the hash of the manifest.
+// checked returns a member if its hash is that of the manifest.
 func checked(members map[string]*zip.File, name string, list manifest) ([]byte, error) {
 	data, err := content(members, name, maxMember)
 	if err != nil {
 		return nil, err
 	}
 	if digest(data) != list.SHA256[name] {
-		return nil, fmt.Errorf("%s is not the one that %s speaks of", name, manifestName)
+		return nil, fmt.Errorf("%s does not match its hash in %s", name, manifestName)
 	}
 	return data, nil
 }
 
-// content unpacks a member. What it takes is bounded by limit, not by what the file
-// says of itself.
+// content unpacks a member of at most limit bytes, whatever size the file claims.
 func content(members map[string]*zip.File, name string, limit int64) ([]byte, error) {
 	file := members[name]
 	if file == nil {
-		return nil, fmt.Errorf("there is no %s in it", name)
+		return nil, fmt.Errorf("it has no %s", name)
 	}
 	if file.UncompressedSize64 > uint64(limit) {
 		return nil, fmt.Errorf("%s is larger than %d MiB", name, limit>>20)
@@ -170,7 +169,7 @@ func content(members map[string]*zip.File, name string, limit int64) ([]byte, er
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer reader.Close()
-	// The size is known: reading into a buffer that grows would copy it many times.
+	// Allocate the known size: a growing buffer would copy the data many times.
 	var data bytes.Buffer
 	data.Grow(int(file.UncompressedSize64) + bytes.MinRead)
 	if _, err := data.ReadFrom(io.LimitReader(reader, limit+1)); err != nil {

@@ -17,7 +17,7 @@ import (
 
 const someModule = "\x00asm\x01\x00\x00\x00"
 
-// pack makes a zip file of members in the order of their names.
+// pack returns a zip file of members, sorted by name.
 func pack(t *testing.T, members map[string]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -37,7 +37,7 @@ func pack(t *testing.T, members map[string]string) []byte {
 	return out.Bytes()
 }
 
-// good are the members of a bundle; change may spoil them after the manifest is made.
+// good returns the members of a bundle; change may damage them after the manifest is written.
 func good(t *testing.T, change func(members map[string]string, m *manifest)) map[string]string {
 	t.Helper()
 	members := map[string]string{
@@ -101,25 +101,25 @@ func TestOpenRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"not a zip", []byte("#!/bin/sh\necho a program\n"), "no zip file"},
-		{"empty", nil, "no zip file"},
-		{"truncated", whole[:len(whole)/2], "no zip file"},
+		{"not a zip", []byte("#!/bin/sh\necho a program\n"), "not a zip file"},
+		{"empty", nil, "not a zip file"},
+		{"truncated", whole[:len(whole)/2], "not a zip file"},
 		{"a foreign zip", pack(t, map[string]string{"photo.jpg": "x"}), "no manifest.json"},
 		{"no module", spoiled(func(m map[string]string, _ *manifest) { delete(m, moduleName) }), "no python.wasm"},
 		{"no library", spoiled(func(m map[string]string, _ *manifest) { delete(m, libraryName) }), "no stdlib.zip"},
 		{"an older format", spoiled(func(_ map[string]string, m *manifest) { m.Format = 0 }), "format is 0"},
 		{"a newer format", spoiled(func(_ map[string]string, m *manifest) { m.Format = Format + 1 }), "format is 2"},
 		{"no version", spoiled(func(_ map[string]string, m *manifest) { m.Python = "" }), "which Python"},
-		{"no hash", spoiled(func(_ map[string]string, m *manifest) { delete(m.SHA256, moduleName) }), "python.wasm is not the one"},
-		{"another module", spoiled(func(m map[string]string, _ *manifest) { m[moduleName] += "x" }), "python.wasm is not the one"},
-		{"another library", spoiled(func(m map[string]string, _ *manifest) { m[libraryName] += "x" }), "stdlib.zip is not the one"},
+		{"no hash", spoiled(func(_ map[string]string, m *manifest) { delete(m.SHA256, moduleName) }), "python.wasm does not match its hash"},
+		{"another module", spoiled(func(m map[string]string, _ *manifest) { m[moduleName] += "x" }), "python.wasm does not match its hash"},
+		{"another library", spoiled(func(m map[string]string, _ *manifest) { m[libraryName] += "x" }), "stdlib.zip does not match its hash"},
 		{"no module in python.wasm", spoiled(func(members map[string]string, m *manifest) {
 			members[moduleName] = "MZ"
 			m.SHA256[moduleName] = digest([]byte("MZ"))
-		}), "no WebAssembly module"},
+		}), "not a WebAssembly module"},
 		{"a manifest that is no JSON", spoiled(func(m map[string]string, _ *manifest) { m[manifestName] = "{" }), "manifest.json:"},
 		{"a huge manifest", spoiled(func(m map[string]string, _ *manifest) { m[manifestName] = strings.Repeat(" ", maxManifest+1) }), "larger than 1 MiB"},
-		{"two modules", twice(t), "two of"},
+		{"two modules", twice(t), "two members"},
 		{"a bomb", bomb(t, maxMember+1), "larger than 64 MiB"},
 		{"a bomb that says it is small", bomb(t, 10), "stdlib.zip"},
 	}
@@ -137,7 +137,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// A byte may change anywhere: the bundle is refused, or what it gives is the same.
+// If any byte changes, the bundle is refused or its content is the same.
 func TestOneChangedByte(t *testing.T) {
 	whole := pack(t, good(t, nil))
 	want, err := open(t, whole)
@@ -157,7 +157,7 @@ func TestOneChangedByte(t *testing.T) {
 			t.Errorf("byte %d changed, and Open() gave %+v", i, b)
 		}
 	}
-	// Zip files say some things twice, and others to nobody.
+	// Some bytes of a zip file are redundant or ignored.
 	if refused < len(whole)/2 {
 		t.Errorf("only %d of %d changes were refused", refused, len(whole))
 	}

@@ -12,35 +12,35 @@ import (
 )
 
 const (
-	// FileName is what the bundle is called in every place where it is looked for.
+	// FileName is the name of the bundle in every directory of the search.
 	FileName = "python-wasm.zip"
-	// Variable names the bundle in the environment.
+	// Variable is the environment variable with the path of the bundle.
 	Variable = "CORDON_PYTHON_WASM"
 )
 
-// NotFoundError says where there was no bundle.
+// NotFoundError lists the paths without a bundle.
 type NotFoundError struct {
 	Looked []string
 }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("there is no %s, with which Python runs as WebAssembly (looked for: %s). "+
+	return fmt.Sprintf("%s, which has Python as WebAssembly, was not found (looked for: %s). "+
 		"`make python-wasm` builds it, and the release archive has it beside cordon; "+
-		"name it with --python-wasm FILE or %s if it lies elsewhere",
+		"if it is elsewhere, name it with --python-wasm FILE or %s",
 		FileName, strings.Join(e.Looked, ", "), Variable)
 }
 
-// Is makes it a file that does not exist.
+// Is reports that the error is fs.ErrNotExist.
 func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Find returns the path of the bundle: the one that is named, by the caller or else by
-// the environment, or the first one that lies in a usual place. One that is named has
-// to be there, so that a mistake in its name does not end in another bundle.
+// Find returns the path of the bundle: the one that the caller or the environment names, or
+// the first in the usual directories. A named bundle must exist, so that a typing error does
+// not select another one.
 func Find(explicit string) (path string, err error) {
 	return host().find(explicit)
 }
 
-// surroundings are what a place depends on.
+// surroundings are the parts of the system that the usual paths depend on.
 type surroundings struct {
 	system     string // as in runtime.GOOS
 	executable string
@@ -50,11 +50,11 @@ type surroundings struct {
 
 func host() surroundings {
 	s := surroundings{system: runtime.GOOS, getenv: os.Getenv}
-	// Without them there are fewer places to look.
+	// If they are unknown, fewer paths are searched.
 	s.home, _ = os.UserHomeDir()
 	if executable, err := os.Executable(); err == nil {
 		s.executable = executable
-		// A link in a bin directory does not move what lies beside the program.
+		// If the program is a link, use the directory of its target.
 		if real, err := filepath.EvalSymlinks(executable); err == nil {
 			s.executable = real
 		}
@@ -69,7 +69,7 @@ func (s surroundings) find(explicit string) (string, error) {
 	if path := s.getenv(Variable); path != "" {
 		return named(path, Variable)
 	}
-	places := s.places()
+	places := s.usualPaths()
 	for _, path := range places {
 		if isFile(path) == nil {
 			return path, nil
@@ -96,8 +96,8 @@ func isFile(path string) error {
 	return nil
 }
 
-// places are the usual ones, the nearest to this program first.
-func (s surroundings) places() []string {
+// usualPaths returns the usual paths, the nearest to this program first.
+func (s surroundings) usualPaths() []string {
 	var directories []string
 	if s.executable != "" {
 		bin := filepath.Dir(s.executable)
@@ -118,7 +118,7 @@ func (s surroundings) places() []string {
 	return places
 }
 
-// dataDirectory is where programs keep what belongs to one user, or "".
+// dataDirectory returns the user's directory for data of programs, or "".
 func (s surroundings) dataDirectory() string {
 	switch s.system {
 	case "windows":
@@ -126,7 +126,7 @@ func (s surroundings) dataDirectory() string {
 	case "darwin":
 		return under(s.home, "Library", "Application Support")
 	}
-	// A relative one is to be ignored, says the standard.
+	// The standard says to ignore a relative path.
 	if data := s.getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
 		return data
 	}

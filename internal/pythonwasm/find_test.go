@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// at makes surroundings below a directory of the test.
+// at returns surroundings below a directory of the test.
 func at(root, system string, env map[string]string) surroundings {
 	return surroundings{
 		system:     system,
@@ -34,7 +34,7 @@ func put(t *testing.T, path string) string {
 func TestTheNearestBundleIsFound(t *testing.T) {
 	root := t.TempDir()
 	s := at(root, "linux", nil)
-	// From the last place to the first: each one that is added wins.
+	// From the last path to the first: each bundle that is added wins.
 	for _, name := range []string{
 		"home/.local/share/cordon/python-wasm.zip",
 		"opt/lib/cordon/python-wasm.zip",
@@ -47,7 +47,7 @@ func TestTheNearestBundleIsFound(t *testing.T) {
 	}
 }
 
-func TestANamedBundleWinsAndHasToBeThere(t *testing.T) {
+func TestNamedBundleWinsAndMustExist(t *testing.T) {
 	root := t.TempDir()
 	put(t, filepath.Join(root, "opt", "bin", FileName))
 	byEnv := put(t, filepath.Join(root, "env.zip"))
@@ -80,7 +80,7 @@ func TestANamedBundleWinsAndHasToBeThere(t *testing.T) {
 	}
 }
 
-func TestPlaces(t *testing.T) {
+func TestUsualPaths(t *testing.T) {
 	root := t.TempDir()
 	beside := []string{
 		filepath.Join(root, "opt", "bin", FileName),
@@ -106,14 +106,14 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got, want := at(root, test.system, test.env).places(), slices.Concat(test.want...); !slices.Equal(got, want) {
+			if got, want := at(root, test.system, test.env).usualPaths(), slices.Concat(test.want...); !slices.Equal(got, want) {
 				t.Errorf("places() = %q\nwant %q", got, want)
 			}
 		})
 	}
 	t.Run("nothing is known", func(t *testing.T) {
 		s := surroundings{system: "linux", getenv: func(string) string { return "" }}
-		if got := s.places(); !slices.Equal(got, unix) {
+		if got := s.usualPaths(); !slices.Equal(got, unix) {
 			t.Errorf("places() = %q, want %q", got, unix)
 		}
 	})
@@ -125,14 +125,14 @@ func TestNotFoundSaysWhatToDo(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("find() = %v, want a file that does not exist", err)
 	}
-	for _, part := range append(s.places(), "make python-wasm", "release archive", "--python-wasm FILE", Variable) {
+	for _, part := range append(s.usualPaths(), "make python-wasm", "release archive", "--python-wasm FILE", Variable) {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error does not mention %q: %v", part, err)
 		}
 	}
 }
 
-func TestFindLooksAtThisProcess(t *testing.T) {
+func TestFindUsesThisProcess(t *testing.T) {
 	path := put(t, filepath.Join(t.TempDir(), "mine.zip"))
 	t.Setenv(Variable, path)
 	if got, err := Find(""); err != nil || got != path {

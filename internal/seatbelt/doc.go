@@ -1,7 +1,6 @@
-// Package seatbelt writes profiles for macOS's sandbox: what a process may reach becomes
-// the text that sandbox-exec compiles. It is pure, and the same on every system, so that
-// its rules are tested where there is no Mac (reader_test.go reads them back and decides
-// as Seatbelt does).
+// Package seatbelt writes profiles for macOS's sandbox: it converts the access of a process to
+// the text that sandbox-exec compiles. It works the same on every system, so that its rules
+// can be tested without a Mac (reader_test.go parses them and decides as Seatbelt does).
 //
 //	(version 1)
 //	(deny default)                  everything that no rule below allows
@@ -10,13 +9,13 @@
 //
 // # What it relies on
 //
-// Paths are compared with the real ones: /tmp is /private/tmp there, and a rule for the
-// former matches nothing. So all paths have to be without links; [Compile] refuses the
-// three that it knows to be links. A path that a rule misses is denied, not allowed.
+// Rules match real paths: /tmp is /private/tmp, and a rule for /tmp matches nothing. So paths
+// must not contain links; [Compile] refuses the three that are known to be links. A path that
+// no rule matches is denied.
 //
 // # What this does not stop
 //
-// Whatever an allowed operation can do. System calls that Seatbelt has no operation for
-// are not filtered; there is nothing like seccomp. The kernel's name, version and host
-// name can be read. Seatbelt reports a denial to the process, and not to us.
+// Misuse of allowed operations. System calls without an operation of Seatbelt are not filtered;
+// there is nothing like seccomp. The kernel's name and version and the host name can be read.
+// Seatbelt reports a denial only to the process, not to cordon.
 package seatbelt

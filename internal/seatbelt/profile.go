@@ -10,21 +10,21 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Policy is what a process may reach. The zero value is next to nothing: a program that
-// is loaded, with the libraries of the system.
+// Policy is the access of a process. The zero value is only what every program needs to be
+// loaded: the libraries of the system.
 type Policy struct {
-	// Program is executed first. It is absolute and without links, as all paths are.
+	// Program is executed first. Like all paths, it is absolute and without links.
 	Program string
-	// Execute lists further files that it may become, one after the other.
+	// Execute lists further programs that it may execute in its place.
 	Execute []string
-	// Read lists files and directories; Write those that may be changed, too. The inner
-	// one counts: what is to be read inside of what may be changed is not changed.
+	// Read lists readable files and directories, Write those that may also be changed.
+	// The innermost one counts: a Read path inside a Write path cannot be changed.
 	Read, Write []string
-	// Programs lets it start others, from all that it may read: any command does.
+	// Programs allows starting every program that it may read. It is set for commands.
 	Programs bool
 	// Proxy is the port of this host that it may connect to; 0 for none.
 	Proxy int
-	// AnyNetwork lets it use the host's network as it likes.
+	// AnyNetwork allows the host's network without restriction.
 	AnyNetwork bool
 }
 
@@ -44,10 +44,10 @@ func Compile(p Policy) (string, error) {
 	return w.text.String(), nil
 }
 
-// check refuses what could mean something else to Seatbelt than to us.
+// check refuses text that Seatbelt might read differently than we do.
 func (p Policy) check() error {
 	if p.Program == "" {
-		return run.Errorf(run.Invalid, "seatbelt: there is no program")
+		return run.Errorf(run.Invalid, "seatbelt: the program is missing")
 	}
 	for _, name := range slices.Concat([]string{p.Program}, p.Execute, p.Read, p.Write) {
 		if err := checkPath(name); err != nil {
@@ -70,8 +70,8 @@ type writer struct{ text strings.Builder }
 
 func (w *writer) line(text string) { w.text.WriteString(text + "\n") }
 
-// rule allows or denies operations for any of the filters. Without a filter there is no
-// rule: it would match everything.
+// rule allows or denies operations for any of the filters. Without a filter it writes no rule,
+// because that would match everything.
 func (w *writer) rule(action, operations string, filters ...string) {
 	if len(filters) == 0 {
 		return
@@ -86,12 +86,13 @@ func (w *writer) rule(action, operations string, filters ...string) {
 	}
 }
 
-// whole allows operations without a condition; it must be said by this name.
+// whole allows operations without a condition. It is separate from rule, so that this is
+// always explicit.
 func (w *writer) whole(operations string) { w.line("(allow " + operations + ")") }
 
 func (w *writer) comment(text string) { w.line("\n; " + text) }
 
-// loading is what every program needs before its first line.
+// loading writes the rules that every program needs to be loaded.
 func (w *writer) loading(p Policy) {
 	w.comment("What every program needs to be loaded. Without / itself, dyld aborts.")
 	w.rule("allow", "file-read* file-test-existence", each(literal, "/")...)
@@ -110,13 +111,14 @@ func (w *writer) loading(p Policy) {
 	}
 }
 
-// grant is a path, and what may be done with it.
+// grant is a path and the allowed access.
 type grant struct {
 	path  string
 	write bool
 }
 
-// files is what was granted, the outer ones first, so that the inner ones decide.
+// files writes the rules for granted paths, the outer ones first, so that the inner ones
+// decide.
 func (w *writer) files(p Policy) {
 	var grants []grant
 	for _, name := range p.Read {
@@ -125,7 +127,7 @@ func (w *writer) files(p Policy) {
 	for _, name := range p.Write {
 		grants = append(grants, grant{name, true})
 	}
-	// Of two for the same path, the one that gives more comes last.
+	// Of two grants for the same path, the wider one comes last.
 	slices.SortStableFunc(grants, func(a, b grant) int {
 		return cmp.Or(cmp.Compare(len(a.path), len(b.path)), cmp.Compare(a.path, b.path))
 	})
@@ -137,7 +139,7 @@ func (w *writer) files(p Policy) {
 		case g.write && p.Programs:
 			w.rule("allow", "file-read* file-test-existence file-map-executable file-write*", subpath(g.path))
 		case g.write:
-			// A script cannot load as code what it wrote.
+			// A script cannot load files that it wrote as code.
 			w.rule("allow", "file-read* file-test-existence file-write*", subpath(g.path))
 			w.rule("deny", "file-map-executable", subpath(g.path))
 		default:
@@ -147,11 +149,11 @@ func (w *writer) files(p Policy) {
 			}
 		}
 	}
-	// A grant may lie around the directory of the program.
+	// A grant may include the directory of the program.
 	w.rule("allow", "file-read* file-test-existence file-map-executable", each(literal, append([]string{p.Program}, p.Execute...)...)...)
 }
 
-// processes is what it may start, signal and look at.
+// processes writes the rules for starting, signaling and inspecting processes.
 func (w *writer) processes(p Policy) {
 	if !p.Programs {
 		w.comment("No other program, and no second process.")
@@ -166,7 +168,7 @@ func (w *writer) processes(p Policy) {
 	w.whole("ipc-posix-sem")
 }
 
-// machine is what it may know of the kernel and ask of services.
+// machine writes the rules for information about the kernel and for services.
 func (w *writer) machine(p Policy) {
 	w.comment("What programs ask about the machine.")
 	filters := make([]string, 0, len(sysctls)+len(sysctlPrefixes))
@@ -203,7 +205,7 @@ func (w *writer) network(p Policy) {
 	}
 }
 
-// ancestors are the directories above some paths, each once, without the root.
+// ancestors returns the directories above some paths, each once, without the root.
 func ancestors(names []string) []string {
 	var all []string
 	for _, name := range names {

@@ -20,10 +20,10 @@ const (
 	home      = "/Users/ada"
 )
 
-// try is one access, and whether it may be: "+" or "-", the operation, and on what.
+// try is an access and the expected decision: "+" or "-", the operation, and its object.
 type try string
 
-// policies are what cordon makes profiles for. Each has a golden file by its name.
+// policies are those that cordon uses. Each has a golden file of the same name.
 var policies = []struct {
 	name   string
 	policy Policy
@@ -141,7 +141,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// What no profile may ever allow.
+// Accesses that no profile may allow.
 func TestNever(t *testing.T) {
 	for _, tt := range policies {
 		text, err := Compile(tt.policy)
@@ -175,7 +175,7 @@ func TestRefusals(t *testing.T) {
 		policy Policy
 		words  string
 	}{
-		{"no program", Policy{}, "no program"},
+		{"no program", Policy{}, "program is missing"},
 		{"relative", Policy{Program: "ls"}, "not absolute"},
 		{"not clean", Policy{Program: fine, Read: []string{"/a/../b"}}, "not absolute and clean"},
 		{"NUL", Policy{Program: fine, Read: []string{"/a\x00b"}}, "control character"},
@@ -196,8 +196,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// FuzzCompile: whatever a path is, the profile has the same shape as with a plain one,
-// and the path is in it as it is.
+// With any path, the profile has the same structure as with a plain one, and contains the path
+// unchanged.
 func FuzzCompile(f *testing.F) {
 	for _, seed := range []string{"/a", `/a"b`, `/a\`, `/a\"`, "/a) (allow default) (", "/a;b", "/a\nb", "/a\x00", "/\xff", "/ü", "/a#|b|#", "/tmp/a", `/a\x22`, "//", "/.", "/a'b`c"} {
 		f.Add(seed)

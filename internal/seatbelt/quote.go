@@ -9,9 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// checkPath refuses paths that cannot be written down so that everybody reads the same.
-// Profiles are programs in a small Scheme; what a string of it makes of a control
-// character is nowhere promised.
+// checkPath refuses paths that cannot be written unambiguously. Profiles are programs in a
+// small Scheme, and the meaning of a control character in its strings is not documented.
 func checkPath(name string) error {
 	switch {
 	case !utf8.ValidString(name):
@@ -23,14 +22,14 @@ func checkPath(name string) error {
 	}
 	for _, link := range links {
 		if under(name, link) {
-			return run.Errorf(run.Invalid, "seatbelt: %s is a link on macOS, and rules go by real paths: write /private%s", link, name)
+			return run.Errorf(run.Invalid, "seatbelt: %s is a link on macOS, and rules match real paths: write /private%s", link, name)
 		}
 	}
 	return nil
 }
 
-// quote writes a string of the profile language. Two characters mean something inside of
-// one; parentheses and semicolons do not.
+// quote returns a string of the profile language. Only two characters have a meaning inside a
+// string; parentheses and semicolons do not.
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// profile is a compiled profile, read back: what Seatbelt would make of the text, as far
-// as we use its language. It knows nothing of the writer.
+// profile is a parsed profile, as Seatbelt would read it, for the part of its language that we
+// use. It is independent of the writer.
 type profile struct{ rules []sentence }
 
-// sentence is one rule: any of the operations, with any of the filters; none is always.
+// sentence is one rule: it matches any of the operations with any of the filters, or always if
+// it has no filter.
 type sentence struct {
 	allow      bool
 	operations []string
@@ -23,14 +24,14 @@ type filter struct {
 	text string
 }
 
-// access is something that a process tries.
+// access is an attempt of a process.
 type access struct {
 	operation string
 	path      string // of files, and of programs
 	name      string // of sysctls, services, targets and addresses
 }
 
-// decide: the last rule that matches.
+// decide returns the decision of the last matching rule.
 func (p profile) decide(a access) bool {
 	allowed := false // a profile without a default is an error in readProfile
 	for _, r := range p.rules {
@@ -64,13 +65,13 @@ func (f filter) matches(a access) bool {
 	}
 }
 
-// known are the operations that Seatbelt has, of those that anybody needs here: a name
-// that is none makes sandbox-exec refuse the whole profile.
+// known lists the operations of Seatbelt that are used here. An unknown name makes sandbox-exec
+// refuse the whole profile.
 var known = strings.Fields("default file-read* file-read-data file-read-metadata file-test-existence file-map-executable " +
 	"file-write* file-write-data process-exec* process-fork process-info* signal ipc-posix-sem sysctl-read mach-lookup " +
 	"network* network-outbound system-socket")
 
-// readProfile parses a profile, and is strict: what it does not know is an error.
+// readProfile parses a profile strictly: anything unknown is an error.
 func readProfile(text string) (profile, error) {
 	list, err := parse(text)
 	if err != nil {
@@ -169,7 +170,7 @@ func readFilter(item []any) (filter, error) {
 // symbol is a word without quotes.
 type symbol string
 
-// parse reads S-expressions: lists, strings and symbols, with comments to the line's end.
+// parse parses S-expressions: lists, strings and symbols, with comments to the end of a line.
 func parse(text string) ([]any, error) {
 	stack := [][]any{nil}
 	add := func(v any) { stack[len(stack)-1] = append(stack[len(stack)-1], v) }

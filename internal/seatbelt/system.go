@@ -2,11 +2,11 @@ package seatbelt
 
 import "slices"
 
-// links are where paths begin that are other ones in truth. They can be looked at.
+// links are the directories that are links on macOS. The links themselves may be read.
 var links = []string{"/etc", "/tmp", "/var"}
 
-// libraries are what programs are linked with: the system's own, its cache of them
-// (since macOS 13 on a volume of its own), and frameworks that Apple updates apart.
+// libraries are the directories of shared libraries: the system's, its cache of them (since
+// macOS 13 on a separate volume), and frameworks that Apple updates separately.
 var libraries = []string{
 	"/System/Library",
 	"/System/Cryptexes",
@@ -16,8 +16,8 @@ var libraries = []string{
 	"/Library/Apple/usr/lib",
 	"/usr/lib",
 	"/private/var/db/dyld",
-	// Where package managers keep the libraries of interpreters. Not all of their
-	// prefix: it has their configuration, and the data of databases.
+	// The libraries of interpreters from package managers. Not their whole prefix, which
+	// has their configuration and the data of databases.
 	"/opt/homebrew/Cellar", "/opt/homebrew/opt", "/opt/homebrew/lib", "/opt/homebrew/Frameworks",
 	"/usr/local/Cellar", "/usr/local/opt", "/usr/local/lib", "/usr/local/Frameworks",
 	"/opt/local/lib", "/opt/local/Library/Frameworks",
@@ -38,8 +38,8 @@ var data = []string{
 // devices are harmless. /dev/null can be written to as well.
 var devices = []string{"/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"}
 
-// programs are where a command finds others, those of the developer tools too: git,
-// make and the compilers in /usr/bin only lead there.
+// programs are the directories of programs for commands, including the developer tools: git,
+// make and the compilers in /usr/bin only start those.
 var programs = []string{
 	"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/libexec",
 	"/usr/local/bin", "/usr/local/Cellar", "/usr/local/opt", "/usr/local/libexec", "/usr/local/include",
@@ -50,26 +50,26 @@ var programs = []string{
 	"/Library/Frameworks",
 }
 
-// programFiles say which of several is meant: the shell behind /bin/sh, and the
-// developer tools.
+// programFiles select one of several programs: the shell for /bin/sh, and the developer
+// tools.
 var programFiles = []string{
 	"/private/var/select/sh", "/private/var/select/developer_dir", "/private/var/db/xcode_select_link",
 	"/private/etc/shells", "/private/etc/paths",
 }
 
-// SystemDirectories are where a command finds programs and libraries.
+// SystemDirectories returns the directories of programs and libraries for commands.
 func SystemDirectories() []string {
 	return slices.Concat(programs, libraries, data, programFiles)
 }
 
-// Path is where a command looks for programs, unless its request says.
+// Path returns the PATH of a command, unless its request sets one.
 func Path() []string {
 	return []string{"/usr/local/bin", "/opt/homebrew/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"}
 }
 
-// sysctls are what language runtimes ask at their start, and uname: a guest learns the
-// name of the host by it, without which half of Python's library does not load. Not
-// here: kern.proc, which lists everybody's processes and their arguments.
+// sysctls are read by language runtimes at their start, and by uname, which reveals the host
+// name; without it half of Python's library does not load. Excluded: kern.proc, which lists the
+// processes of all users with their arguments.
 var sysctls = []string{
 	"hw.activecpu", "hw.byteorder", "hw.cachelinesize", "hw.cachelinesize_compat", "hw.cpufamily", "hw.cpusubtype", "hw.cputype",
 	"hw.l1dcachesize_compat", "hw.l1icachesize_compat", "hw.l2cachesize_compat", "hw.l3cachesize_compat",
@@ -82,8 +82,7 @@ var sysctls = []string{
 
 var sysctlPrefixes = []string{"hw.optional.", "hw.perflevel"}
 
-// commandServices are what programs ask that look up users. A script has none: its
-// protocol needs none.
+// commandServices are for programs that look up users. Scripts do not need any.
 var commandServices = []string{"com.apple.system.opendirectoryd.libinfo"}
 
 // networkServices are for processes that may use the host's network: name resolution,

@@ -58,7 +58,7 @@ type request struct {
 	at   time.Time // the end of its stage
 }
 
-// half does one of these two things, and ends the span after the second.
+// half does one of the two parts, and ends the span after the second.
 func (r *request) half(do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,8 +79,8 @@ func fail(span trace.Span, err error) {
 	span.SetStatus(codes.Error, class)
 }
 
-// attributes are from our enumerations, except the names of callers, which the operator
-// chose, and run ids, which we did.
+// attributes returns values of our enumerations only, except the names of callers, which the
+// operator chose, and run ids, which we chose.
 func attributes(r observe.Run) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("cordon.run", r.ID), attribute.String("cordon.caller", r.Caller)}
 	all = known(all, "cordon.frontend", r.Frontend, []observe.Frontend{observe.HTTP, observe.MCP})

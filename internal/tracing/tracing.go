@@ -42,7 +42,7 @@ const (
 )
 
 // Tracer sends spans to a collector. It is an observe.Tracer and an observe.Observer, and
-// must be registered as both: what a request was is known only at its end.
+// must be registered as both: the details of a request are known only at its end.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer

@@ -81,7 +81,7 @@ func (f *fake) take(r *http.Request) error {
 	return nil
 }
 
-// byName gives the spans, of which no two may have one name.
+// byName returns the spans by name, which must be unique.
 func (f *fake) byName(t *testing.T) map[string]*pb.Span {
 	t.Helper()
 	f.mu.Lock()
@@ -117,7 +117,7 @@ func flush(t *testing.T, tracer *tracing.Tracer) {
 	}
 }
 
-// runner tells of its stages as a Runner does.
+// runner reports its stages as a Runner does.
 type runner struct {
 	result run.Result
 	err    error
@@ -153,7 +153,7 @@ func attributesOf(s *pb.Span) map[string]string {
 
 const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-func TestARequestIsATraceOfItsStages(t *testing.T) {
+func TestRequestIsATraceOfItsStages(t *testing.T) {
 	f := newFake(t)
 	tracer := start(t)
 	s := serve(runner{result: run.Result{Outcome: run.TimedOut, Enforcement: run.Enforcement{Tier: policy.TierProcess}}}, tracer)
@@ -226,7 +226,7 @@ func TestFailureIsReportedByClassOnly(t *testing.T) {
 	}
 }
 
-func TestABadTraceparentIsNone(t *testing.T) {
+func TestInvalidTraceparentIsIgnored(t *testing.T) {
 	for _, bad := range []string{"", "rubbish", "00-" + strings.Repeat("0", 32) + "-00f067aa0ba902b7-01", strings.Repeat(parent, 1000), parent + "\x00"} {
 		ctx := t.Context()
 		if got := tracing.FromHeader(ctx, http.Header{"Traceparent": {bad}}); got != ctx {
@@ -254,7 +254,7 @@ func TestTracingIsOffUnlessTheEnvironmentNamesACollector(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeFollowedIsSaid(t *testing.T) {
+func TestInvalidEnvironmentIsAnError(t *testing.T) {
 	for name, environment := range map[string][2]string{
 		"no scheme":        {"OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"},
 		"no host":          {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://"},
@@ -271,8 +271,8 @@ func TestWhatCannotBeFollowedIsSaid(t *testing.T) {
 	}
 }
 
-// A collector that takes connections and never answers.
-func TestADeadCollectorCostsARunNothing(t *testing.T) {
+// The collector accepts connections and never answers.
+func TestDeadCollectorDoesNotDelayRuns(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -286,12 +286,12 @@ func TestADeadCollectorCostsARunNothing(t *testing.T) {
 	}
 	s := serve(runner{result: run.Result{Outcome: run.Succeeded}}, tracer)
 	began := time.Now()
-	for range 2000 { // more spans than may wait
+	for range 2000 { // more spans than the queue holds
 		if _, err := s.Run(t.Context(), token.Local, observe.HTTP, run.Request{Script: run.Script{Source: "result = 1"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// Whoever waited for the collector would do so for ten seconds with each batch.
+	// A run that waited for the collector would wait ten seconds for each batch.
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the runs took %v", took)
 	}
@@ -315,7 +315,7 @@ func TestFailingCollectorIsReportedOnce(t *testing.T) {
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-protobuf")
 		if batches.Add(1) != 3 {
-			w.WriteHeader(http.StatusBadRequest) // which nobody repeats
+			w.WriteHeader(http.StatusBadRequest) // not retried
 		}
 	}))
 	t.Cleanup(collector.Close)
