@@ -165,7 +165,7 @@ func TestSandboxesAheadAreBounded(t *testing.T) {
 		t.Errorf("%d sandboxes are still counted", n)
 	}
 	if p := b.ahead.take(recipe{}); p != nil {
-		t.Error("a closed backend gives a sandbox")
+		t.Error("a closed backend returns a sandbox")
 	}
 }
 
@@ -180,7 +180,7 @@ func TestSandboxIsTakenWhileItExpires(t *testing.T) {
 		list[0].expiry.Stop() // as if it had fired and waited for the lock
 		p := b.ahead.take(r)
 		if p == nil {
-			t.Fatal("nobody has it")
+			t.Fatal("the sandbox is lost")
 		}
 		b.ahead.expire(r, list[0])
 		if err := p.process.Execute("/bin/true", []string{"true"}, nil); err != nil {

@@ -95,7 +95,7 @@ func TestDiskWatchOfFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	w := watchOf(file, file+"gone")
 	if w.finalWalk(0); w.over != "" {
-		t.Error("nothing is there")
+		t.Error("a missing file is counted")
 	}
 	fileOf(t, file, 2*megabyte)
 	if w.finalWalk(0); w.over == "" {
@@ -103,7 +103,7 @@ func TestDiskWatchOfFiles(t *testing.T) {
 	}
 	none := watchOf()
 	if none.startWalk(); none.walking {
-		t.Error("nothing can be written, and somebody looks for it")
+		t.Error("a walk starts although nothing can be written")
 	}
 }
 
@@ -125,7 +125,7 @@ func TestDiskWatchCountsUnwalkableDirectories(t *testing.T) {
 	w = watchOf(root)
 	w.shrunk = func() (space, inodes int64) { return 0, 0 }
 	if w.finalWalk(0); w.over != "" {
-		t.Error("a deep tree is a crime")
+		t.Error("a deep tree alone is over the limit")
 	}
 }
 
@@ -144,7 +144,7 @@ func TestDiskWatchOfDeletedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.finalWalk(0); w.over != "" {
-		t.Error("there is nothing in the directory, and nobody's processes to look at")
+		t.Error("an empty directory without processes is over the limit")
 	}
 	proc, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -182,10 +182,10 @@ func TestDiskWatchIgnoresOtherPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.finalWalk(megabyte / 2); w.over != "" {
-		t.Error("a neighbor writes, and the command is blamed")
+		t.Error("another program wrote, and the command is blamed")
 	}
 	if w.finalWalk(2 * megabyte); w.over != overSpace {
-		t.Error("the command has written it, and is not blamed")
+		t.Error("the command wrote, and is not blamed")
 	}
 }
 
@@ -203,7 +203,7 @@ func TestDiskWatchOfAttributes(t *testing.T) {
 		}
 	}
 	if w.finalWalk(0); w.over != overSpace {
-		t.Error("300 files have changed, the file system has shrunk, and nobody is blamed")
+		t.Error("300 files have changed, the file system has shrunk, and the command is not blamed")
 	}
 }
 
@@ -218,7 +218,7 @@ func TestDiskWatchCountsNames(t *testing.T) {
 		}
 	}
 	if w.finalWalk(0); w.over != "" {
-		t.Errorf("9 names are over: %s", w.over)
+		t.Errorf("9 names are over a limit of 10: %s", w.over)
 	}
 	for i := range 4 {
 		if err := os.Symlink("nowhere", filepath.Join(root, fmt.Sprint("link", i))); err != nil {
@@ -226,7 +226,7 @@ func TestDiskWatchCountsNames(t *testing.T) {
 		}
 	}
 	if w.finalWalk(0); w.over != overFiles {
-		t.Error("13 names are not over 10")
+		t.Error("13 names are not over a limit of 10")
 	}
 }
 
@@ -243,10 +243,10 @@ func TestDiskWatchAtTheFirstTick(t *testing.T) {
 		fileOf(t, filepath.Join(root, "file"), 4*megabyte)
 		w.began = time.Now() // however late this test runs
 		if w.finalWalk(0); w.over != "" {
-			t.Fatal("a file that somebody else made just before is counted")
+			t.Fatal("a file that another program created just before is counted")
 		}
 		if w.finalWalk(4 * megabyte); w.over != overSpace {
-			t.Fatal("a file that was made at once is not counted")
+			t.Fatal("a file that the command created at its start is not counted")
 		}
 		w.over = ""
 		for i := range 4 {
@@ -254,7 +254,7 @@ func TestDiskWatchAtTheFirstTick(t *testing.T) {
 		}
 		w.began = time.Now()
 		if w.finalWalk(0); w.over != overFiles {
-			t.Fatal("names that were made at once are not counted")
+			t.Fatal("names that the command created at its start are not counted")
 		}
 	}
 }

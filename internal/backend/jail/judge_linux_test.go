@@ -67,7 +67,7 @@ func TestJudge(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			if len(r.Violations) != 0 {
-				t.Errorf("violations that nobody has seen: %+v", r.Violations)
+				t.Errorf("violations without evidence: %+v", r.Violations)
 			}
 			if test.evidence.Killed != "" && (r.ExitCode != nil || r.Signal != "SIGKILL") {
 				t.Errorf("killed with code %v, signal %s", r.ExitCode, r.Signal)

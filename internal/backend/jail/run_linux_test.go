@@ -70,7 +70,7 @@ func TestCommandEndsWhileAnotherHoldsItsOutput(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	case <-time.After(20 * time.Second):
-		t.Error("it lasts as long as whoever has its output")
+		t.Error("the run waits for the process that holds its output")
 	}
 	if got := <-heard; got != "held" {
 		t.Errorf("the neighbor says %q", got)

@@ -29,6 +29,6 @@ func TestContainmentByLandlockAlone(t *testing.T) {
 		})
 	}
 	if tried < 4 {
-		t.Errorf("%d attempts only", tried)
+		t.Errorf("only %d attempts", tried)
 	}
 }

@@ -194,7 +194,7 @@ func (s *started) until(t *testing.T, want string) string {
 		}
 		if err != nil {
 			e := <-s.result
-			t.Fatalf("it never said %s: %v %s", want, e.err, show(e.result))
+			t.Fatalf("it did not print %s: %v %s", want, e.err, show(e.result))
 		}
 	}
 }

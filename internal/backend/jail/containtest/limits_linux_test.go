@@ -107,7 +107,7 @@ var limitTests = []limitTest{
 		plant: func(_ *testing.T, s *scene) { s.request.OnOutputLimit = policy.OutputTruncate },
 		check: func(t *testing.T, _ *scene, r run.Result) {
 			if r.StdoutSize != 1000000 || !r.StdoutTruncated || len(r.Stdout) != 64<<10 || r.Stderr != "end\n" {
-				t.Errorf("%v, of which %d are here; stderr %q", r.StdoutSize, len(r.Stdout), r.Stderr)
+				t.Errorf("size %v, of which the Result has %d; stderr %q", r.StdoutSize, len(r.Stdout), r.Stderr)
 			}
 		}},
 
@@ -124,7 +124,7 @@ var limitTests = []limitTest{
 	{name: "disk: far down", act: "dig", limits: policy.Limits{Disk: 1 * policy.GiB, WallTime: 3 * time.Second}, want: run.TimedOut, words: "wall time",
 		check: func(t *testing.T, s *scene, r run.Result) {
 			if took := r.Usage.WallTime; took > 6*time.Second {
-				t.Errorf("it took %v to look at a deep directory", took)
+				t.Errorf("walking a deep directory took %v", took)
 			}
 		}},
 

@@ -85,12 +85,12 @@ func TestContainMounts(t *testing.T) {
 		}
 		for _, at := range []string{"/", "/proc", "/tmp", "/usr", "/dev/pts", "/dev/null", s.workspace, s.told["out"].(string), read} {
 			if !strings.Contains(r.Stdout, " "+at+" ") {
-				t.Errorf("%s is no mount", at)
+				t.Errorf("%s is not a mount", at)
 			}
 		}
 		// The check must be able to fail: no host has all these flags on all mounts.
 		if lacking, _ := s.missing(hostMounts(t)); len(lacking) == 0 {
-			t.Error("the host's own mounts have it all: this shows nothing")
+			t.Error("the host's own mounts have all flags: the test shows nothing")
 		}
 		t.Logf("%d mounts", count)
 	})

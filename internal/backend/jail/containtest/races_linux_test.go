@@ -48,7 +48,7 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 		defer func() {
 			close(stop)
 			if err := <-done; err != nil || exchanged == 0 || ran == 0 {
-				t.Errorf("%d exchanges (%v), %d runs: that was no race", exchanged, err, ran)
+				t.Errorf("only %d exchanges (%v) and %d runs: too few for a race", exchanged, err, ran)
 			}
 			t.Logf("%d exchanges, %d runs, %d refused", exchanged, ran, refused)
 		}()
@@ -66,7 +66,7 @@ func TestContainWorkspaceExchanged(t *testing.T) {
 			ran++
 			where, _, _ := strings.Cut(r.Stdout, "\n")
 			if where == workspace && strings.Contains(r.Stdout, s.secret) {
-				t.Fatalf("what is mounted at %s is the directory behind a link\n%s", where, show(r))
+				t.Fatalf("the directory behind a link is mounted at %s\n%s", where, show(r))
 			}
 		}
 	})
@@ -192,7 +192,7 @@ func TestContainWorkspaceBelowLinks(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := os.Lstat(wrong); err == nil {
-			t.Errorf("%s was made on the host", wrong)
+			t.Errorf("%s was created on the host", wrong)
 		}
 	})
 }

@@ -410,7 +410,7 @@ func (a attempt) prove(t *testing.T, suite *suite) {
 		t.Skipf("%s\n%s", p.maybe, show(r))
 	}
 	if escaped == "" {
-		t.Errorf("the attempt fails without the wall too: it shows nothing\n%s", show(r))
+		t.Errorf("the attempt also fails without the wall: it shows nothing\n%s", show(r))
 	}
 	t.Log(escaped)
 }
@@ -484,17 +484,17 @@ func TestContainmentIsWide(t *testing.T) {
 	seen, walls := map[string]bool{}, map[string]int{}
 	for _, a := range attempts() {
 		if name := a.wall + "/" + a.name; seen[name] {
-			t.Errorf("%s is there twice", name)
+			t.Errorf("two attempts are called %s", name)
 		} else {
 			seen[name] = true
 		}
 		if a.act != "" && acts[a.act] == nil {
-			t.Errorf("%s/%s: there is no act %s", a.wall, a.name, a.act)
+			t.Errorf("%s/%s: the act %s does not exist", a.wall, a.name, a.act)
 		}
 		walls[a.wall]++
 	}
 	t.Log(len(seen), walls)
 	if len(seen) < 80 {
-		t.Errorf("%d attempts only", len(seen))
+		t.Errorf("only %d attempts", len(seen))
 	}
 }

@@ -248,14 +248,14 @@ attempt("dns", socket.AF_INET, socket.SOCK_DGRAM, ask)
 		for line := range strings.Lines(r.Stdout) {
 			if own := strings.Contains(line, "127.0.0.1") || strings.Contains(line, "::1 ") && !strings.Contains(line, "fd00") || strings.HasPrefix(line, "dns"); own {
 				if !strings.Contains(line, "ECONNREFUSED") {
-					t.Errorf("on its own loopback somebody else answers: %s", line)
+					t.Errorf("another server answers on the command's loopback: %s", line)
 				}
 			} else if !strings.Contains(line, "ENETUNREACH") && !strings.Contains(line, "EACCES") {
-				t.Errorf("there is a path: %s", line)
+				t.Errorf("a direct connection works: %s", line)
 			}
 		}
 		if len(r.Violations) > 0 {
-			t.Errorf("an unreachable network is no violation: %+v", r.Violations)
+			t.Errorf("an unreachable network is reported as a violation: %+v", r.Violations)
 		}
 	})
 	t.Run("raw", func(t *testing.T) {

@@ -45,7 +45,7 @@ func TestToolsEgress(t *testing.T) {
 func (n *internet) check(t *testing.T) {
 	t.Helper()
 	if found := n.strangers(); len(found) > 0 {
-		t.Errorf("somebody arrived at %v: %q", found, n.requests("evil"))
+		t.Errorf("connections arrived at %v: %q", found, n.requests("evil"))
 	}
 	if found := n.dns.strangers(); len(found) > 0 {
 		t.Errorf("somebody asked for the addresses of %v", found)
@@ -102,7 +102,7 @@ func reaches(t *testing.T, result run.Result, words string) {
 func refusedBy(t *testing.T, result run.Result, details ...string) {
 	t.Helper()
 	if strings.Contains(result.Stdout, "hello from") && len(details) > 0 {
-		t.Errorf("there is an answer: %q", result.Stdout)
+		t.Errorf("a refused server answered: %q", result.Stdout)
 	}
 	var found []string
 	for _, v := range result.Violations {
@@ -156,7 +156,7 @@ url = "https://evil.test.example/"
 		t.Errorf("the small one is %+v", small)
 	}
 	if got := len(w.get("down")); got != 2_000_000 {
-		t.Errorf("%d bytes came", got)
+		t.Errorf("%d bytes arrived", got)
 	}
 }
 
@@ -198,7 +198,7 @@ print("served")
 			for _, url := range []string{"http://localhost:8000/", "http://127.0.0.1:8000/", "http://[::1]:8000/"} {
 				r := w.run("curl", "-sS", url)
 				if r.Outcome != run.Exited || r.ExitCode == nil || *r.ExitCode != 7 {
-					t.Errorf("%s: %s %s %q; want that curl finds nobody there", url, r.Outcome, r.Error, r.Stderr)
+					t.Errorf("%s: %s %s %q; want that curl finds no server", url, r.Outcome, r.Error, r.Stderr)
 				}
 			}
 		})

@@ -143,7 +143,7 @@ cat <<<here >"$(mktemp)"
 coproc cat; echo x >&"${COPROC[1]}"; read -r _ <&"${COPROC[0]}"; eval "exec ${COPROC[1]}>&-"
 timeout 5 true; nice true; nohup true 2>/dev/null; wait`)
 		if r := s.run("bash", "-c", "set -o pipefail; yes | head -n1 >/dev/null"); r.ExitCode == nil || *r.ExitCode != 141 {
-			t.Errorf("a broken pipe ends in %s %v: SIGPIPE is not as it should be", r.Outcome, r.Error)
+			t.Errorf("a broken pipe ends in %s %v: SIGPIPE has the wrong handler", r.Outcome, r.Error)
 		}
 	})
 }

@@ -96,7 +96,7 @@ func runAgain(t *testing.T, stage string, attr *syscall.SysProcAttr, env ...stri
 	case strings.Contains(text, "--- SKIP: "+name+" "):
 		t.Skipf("%s", text)
 	case !strings.Contains(text, "--- PASS: "+name+" "):
-		t.Errorf("%s ran nothing:\n%s", stage, text)
+		t.Errorf("%s ran no test:\n%s", stage, text)
 	default:
 		t.Log("\n" + text)
 	}

@@ -70,7 +70,7 @@ func TestToolsPythonProcesses(t *testing.T) {
 		w.want("processes: all well", "python3", "processes.py")
 		w.want("kernel: all well", "python3", "kernel.py")
 		if got := w.get("mapped.bin"); !strings.HasPrefix(got, "written through memory") {
-			t.Errorf("what was mapped is %q", got[:min(40, len(got))])
+			t.Errorf("the mapped file has %q", got[:min(40, len(got))])
 		}
 	})
 }

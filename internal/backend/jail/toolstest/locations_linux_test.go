@@ -69,7 +69,7 @@ if touch read/made 2>/dev/null; then echo made something in a read grant; fi
 if cat before 2>/dev/null; then echo read what is not granted; fi
 if touch made 2>/dev/null; then echo made something beside the grants; fi`)
 	if got != "read\nwrite\n" {
-		t.Errorf("by the grants one reads %q", got)
+		t.Errorf("the command read %q through the grants", got)
 	}
 	for _, name := range []string{"read/made", "made"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -78,6 +78,6 @@ if touch made 2>/dev/null; then echo made something beside the grants; fi`)
 	}
 	w.dir = dir
 	if made, alone := w.get("write/made"), w.get("single"); made != "new\n" || alone != "alone\n" {
-		t.Errorf("by the grants one wrote %q, %q", made, alone)
+		t.Errorf("the command wrote %q, %q through the grants", made, alone)
 	}
 }

@@ -144,7 +144,7 @@ func testRawBypasses(t *testing.T, n *internet, p policy.Policy) {
 			}
 			refusedBy(t, r, try.refused...)
 			if strings.Contains(stdout, "to evil") {
-				t.Errorf("the evil one answers: %q", stdout)
+				t.Errorf("the evil server answered: %q", stdout)
 			}
 			n.check(t)
 		})
