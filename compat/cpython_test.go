@@ -64,7 +64,7 @@ func TestCPythonSuite(t *testing.T) {
 					t.Error(d)
 				}
 			case len(differences) > 0:
-				t.Logf("the list is for 3.%d, so these are no failures:\n%s", listedMinor, strings.Join(differences, "\n"))
+				t.Logf("the list is for 3.%d, so these are not failures:\n%s", listedMinor, strings.Join(differences, "\n"))
 			}
 		})
 	}

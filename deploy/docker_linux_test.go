@@ -80,7 +80,7 @@ func TestImageIsSmallAndRunsAsNobody(t *testing.T) {
 
 // Runs the programs, built as in the Dockerfile, as its user where a container runtime denies
 // namespaces.
-func TestTheImagesProgramsRunInADefaultContainer(t *testing.T) {
+func TestProgramsOfImageRunInDefaultContainer(t *testing.T) {
 	hosttest.Slow(t, "long: it builds the program")
 	directory := imageDirectory(t)
 	binary := build(t, directory, "cordon")
@@ -140,7 +140,7 @@ func static(t *testing.T, binary string) {
 
 func TestRunsInsideAContainer(t *testing.T) {
 	if !hosttest.Degraded() {
-		t.Skip("runs inside of TestTheImagesProgramsRunInADefaultContainer")
+		t.Skip("runs inside TestProgramsOfImageRunInDefaultContainer")
 	}
 	cmd := exec.CommandContext(t.Context(), os.Getenv(binaryVariable), "run", "--json", "-c", "import os\nresult = [6 * 7, os.getuid()]")
 	cmd.Dir = "/"

@@ -101,7 +101,7 @@ func self(t *testing.T) string {
 
 func TestInsideTheImage(t *testing.T) {
 	if !hosttest.Degraded() || os.Getenv(secretVariable) == "" {
-		t.Skip("runs inside of TestImageServes")
+		t.Skip("runs inside TestImageServes")
 	}
 	t.Chdir("/") // where the Dockerfile is
 	all := dockerfile(t)

@@ -56,7 +56,7 @@ func TestLimaFileIsValid(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	if len(l.Provision) == 0 || len(l.Probes) == 0 {
-		t.Fatal("nothing is installed, or nobody looks whether it is")
+		t.Fatal("nothing is installed, or no probe checks it")
 	}
 	for _, p := range l.Provision {
 		if p.Mode != "system" && p.Mode != "user" {

@@ -11,20 +11,20 @@ import (
 	"testing"
 )
 
-// surgeryAllowed are the functions that take texts of errors apart, and why. Texts of our
-// own are never: an error that somebody has to understand is a type with fields.
+// surgeryAllowed are the functions that take error texts apart, and why. None of them does so
+// with our own texts: an error that code has to understand is a type with fields.
 var surgeryAllowed = map[string]string{
-	// Texts of others, who have no codes.
-	"internal/jsonform.isWord":                    "encoding/json tells the kinds of its syntax errors apart by text alone",
-	"internal/jsonform.ExplainSyntax":             "encoding/json tells the kinds of its syntax errors apart by text alone",
-	"internal/jsonform.explainJSON":               "encoding/json tells the kinds of its syntax errors apart by text alone",
-	"internal/policyfile.explain":                 "the YAML library gives the line of a syntax error in its text alone",
+	// Texts of other projects, which have no codes.
+	"internal/jsonform.isWord":                    "encoding/json distinguishes its syntax errors only by their text",
+	"internal/jsonform.ExplainSyntax":             "encoding/json distinguishes its syntax errors only by their text",
+	"internal/jsonform.explainJSON":               "encoding/json distinguishes its syntax errors only by their text",
+	"internal/policyfile.explain":                 "the YAML library gives the line of a syntax error only in its text",
 	"internal/mcpclient.parseJSON":                "hujson names itself in each message",
-	"internal/backend/wasm/engine.Engine.compile": "wazero tells a module that is invalid from a cache that is broken by text alone",
+	"internal/backend/wasm/engine.Engine.compile": "wazero distinguishes an invalid module from a broken cache only by the text",
 	"internal/backend/wasm/engine.FirstLine":      "wazero appends a stack trace of its own code",
 }
 
-// editing are the functions of strings and bytes that look into a text or change it.
+// editing are the functions of strings and bytes that inspect or change a text.
 var editing = []string{
 	"Replace", "Cut", "Trim", "Split", "Contains", "HasPrefix", "HasSuffix", "Index", "LastIndex", "Fields", "NewReplacer",
 	"Find", "Match", "ToLower", "ToUpper",
@@ -33,8 +33,8 @@ var editing = []string{
 // messages are the fields whose text is for readers.
 var messages = []string{"Error", "Message", "Hint", "Reason", "Remedy"}
 
-// Errors and hints are typed or coded. No code reads or edits their text: its wording
-// could not change any more, and another frontend's words would be wrong.
+// Errors and hints are typed or coded. No code reads or edits their text: otherwise the
+// wording could not change, and would be wrong for another frontend.
 func TestNoSurgeryOnMessages(t *testing.T) {
 	used := map[string]bool{}
 	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {

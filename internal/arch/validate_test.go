@@ -10,19 +10,19 @@ import (
 	"testing"
 )
 
-// validators are the functions of the root package that validate what a caller asks for,
-// each once. Frontends parse and translate; the service permits.
+// validators are the functions of the root package that validate requests, each once.
+// Frontends parse and translate; the service checks permits.
 var validators = []string{"Check", "OpenHook", "admit"}
 
-// otherValidators call a Validate that is not of a request.
+// otherValidators call a Validate that is not a request's.
 var otherValidators = map[string]string{
 	"cmd/cordon/doctor.go":              "a policy, before a host is compared with it",
-	"cmd/cordon/policy.go":              "a policy: it is what the command does",
-	"internal/jsonlines/order.go":       "the two forms of a call, which the Runner has as two methods",
-	"internal/policyfile/policyfile.go": "a policy, to give its errors their lines",
+	"cmd/cordon/policy.go":              "a policy: that is the purpose of the command",
+	"internal/jsonlines/order.go":       "the two forms of a call, for which the Runner has two methods",
+	"internal/policyfile/policyfile.go": "a policy, to report its errors with their lines",
 	"internal/seccomp/compile":          "rules of a filter",
-	"internal/service/hooks.go":         "the two forms of a call, which the Runner has as two methods",
-	"runner.go: NewRunnerContext":       "a policy that a program made itself",
+	"internal/service/hooks.go":         "the two forms of a call, for which the Runner has two methods",
+	"runner.go: NewRunnerContext":       "a policy that a program created",
 }
 
 // A request is validated once, by the Runner, whichever frontend it came through.
@@ -49,7 +49,7 @@ func TestRequestsAreValidatedOnce(t *testing.T) {
 				}
 				function, ok := declared.(*ast.FuncDecl)
 				if !ok {
-					t.Errorf("%s validates outside of a function", name)
+					t.Errorf("%s validates outside a function", name)
 					return true
 				}
 				for _, exception := range []string{name, path.Dir(name), name + ": " + function.Name.Name} {

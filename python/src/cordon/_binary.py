@@ -19,7 +19,7 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/nix", "/snap", "
 def find(named: Optional[str] = None) -> str:
     """Returns the binary: the named one, or that of CORDON_BIN, of this package, or on PATH.
 
-    A program on PATH is executed outside of every sandbox, so it must not be a file that a
+    A program on PATH is executed outside every sandbox, so it must not be a file that a
     guest could have written: one below the current directory, or behind a symlink there. To use
     such a file, name its path."""
     for origin, path in (("binary", named), ("CORDON_BIN", os.environ.get("CORDON_BIN"))):
@@ -35,7 +35,7 @@ def find(named: Optional[str] = None) -> str:
     found = _search(NAME)
     if found is None:
         raise NotFound(
-            "there is no cordon binary: install the wheel for this platform, which carries one, put cordon on PATH "
+            "there is no cordon binary: install the wheel for this platform, which contains one, put cordon on PATH "
             "(not below the current directory, where guests may write), or name it in CORDON_BIN"
         )
     return found
