@@ -332,6 +332,7 @@ func sandboxDir(t *testing.T) string {
 	const plugin, spin = begin + "\x0a\x04\x01\x02\x00\x0b", begin + "\x0a\x09\x01\x07\x00\x03\x40\x0c\x00\x0b\x0b"
 	for name, text := range map[string]string{
 		"Makefile": "test:\n\t@echo ok\n", "examples/score.wasm": string(score), "score.wasm": string(score), "spin.wasm": spin, "plugin.wasm": plugin, "data/x": "x",
+		"state.json": `{"gold": 21}`,
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
