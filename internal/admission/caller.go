@@ -74,7 +74,11 @@ func (cs *callers) get(name string) *caller {
 // forget drops callers without state. A caller with a rate is kept until its bucket is
 // full again: otherwise each request would start with a full one. forget runs at least
 // once for each new caller and checks two, so the map stays small.
-func (cs *callers) forget(now time.Time) {
+func (cs *callers) forget() {
+	if cs.turns.Len() == 0 {
+		return
+	}
+	now := time.Now()
 	for range min(2, cs.turns.Len()) {
 		e := cs.turns.Front()
 		if c := e.Value.(*caller); c.isIdle(now) {

@@ -24,7 +24,7 @@ type Options struct {
 	Queue      int // requests that wait; none of them does if it is zero
 }
 
-// Stats are for tests and metrics.
+// Stats count the requests of a line.
 type Stats struct {
 	Running int    // runs under way
 	Waiting int    // requests that wait
@@ -72,7 +72,7 @@ type Turn struct {
 	line  *Line
 	of    *caller
 	bound *Bound
-	began time.Time
+	began time.Time // zero if it is not measured
 }
 
 // Leave ends the turn. Only the first call has an effect.
@@ -146,10 +146,13 @@ func (l *Line) join(t *Turn, who *Caller) (*waiter, error) {
 	if l.closed != nil {
 		return nil, l.closed
 	}
-	now := time.Now()
 	c := l.callers.get(who.Name)
-	defer l.callers.forget(now)
-	t.of, t.began = c, now
+	defer l.callers.forget()
+	t.of = c
+	var now time.Time // only rates need it, and a run without one is spared the clock
+	if who.Quota.Rate > 0 || c.quota.Rate > 0 {
+		now = time.Now()
+	}
 	if c.apply(who.Quota, now) {
 		l.handOn() // a larger quota may let a waiting request run
 	}
@@ -161,6 +164,9 @@ func (l *Line) join(t *Turn, who *Caller) (*waiter, error) {
 	if l.running < l.options.Concurrent && c.mayRun() && !t.bound.isFull() {
 		c.spend()
 		l.begin(c, t.bound)
+		if 2*l.running > l.options.Concurrent {
+			t.began = time.Now() // estimates are for a line that may become full
+		}
 		return nil, nil
 	}
 	if l.waiting >= l.options.Queue && !l.makeRoom(c) {
@@ -214,27 +220,30 @@ func (l *Line) giveUp(w *waiter) bool {
 		return false
 	}
 	l.remove(w)
-	l.callers.forget(time.Now())
+	l.callers.forget()
 	return true
 }
 
-// leave ends a turn and hands it on. A turn that was not used has no beginning.
+// leave ends a turn and hands it on. A turn that was not used, or not measured, has no
+// beginning.
 func (l *Line) leave(c *caller, b *Bound, began time.Time) {
-	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running--
 	c.running--
 	b.add(-1)
-	switch took := now.Sub(began); {
-	case began.IsZero():
-	case l.typical == 0:
-		l.typical = took
-	default:
-		l.typical += (took - l.typical) / 8
+	if !began.IsZero() {
+		l.measure(time.Since(began))
 	}
 	l.handOn()
-	l.callers.forget(now)
+	l.callers.forget()
+}
+
+func (l *Line) measure(took time.Duration) {
+	if l.typical == 0 {
+		l.typical = took
+	}
+	l.typical += (took - l.typical) / 8
 }
 
 // handOn gives free turns to waiting requests. It visits each waiting caller at most once
