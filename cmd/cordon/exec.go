@@ -102,7 +102,8 @@ func (o *execOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.workspace, "workspace", "", "the `DIRECTORY` in which the command works and which it may change (the current one, read-only)")
-	f.BoolVar(&o.readOnly, "workspace-ro", false, "make the workspace read-only")
+	f.BoolVar(&o.readOnly, "workspace-read-only", false, "make the workspace read-only")
+	cli.Renamed(f, "workspace-read-only", "workspace-ro")
 	f.StringArrayVar(&o.read, "read", nil, "a file or directory that the command may read: `PATH` (repeatable)")
 	f.StringArrayVar(&o.write, "write", nil, "a file or directory that the command may change: `PATH` (repeatable)")
 	f.Var(&o.allowNet, "allow-net", "hosts that the command may connect to: a list like example.com,*.example.org:443 (repeatable)")
