@@ -1,7 +1,6 @@
 package wasmbin
 
-// constant reads an expression that has a value before the module runs, and gives
-// the value if it is a plain i32.
+// constant reads a constant expression, and returns its value if it is a plain i32.
 func (m *Module) constant(r *reader) (value uint32, plain bool) {
 	switch op := r.byte(); op {
 	case opI32Const:
@@ -73,12 +72,12 @@ func (m *Module) readElements(r *reader) {
 	}
 }
 
-// Segment is a piece of memory that the module brings.
+// Segment is initial data of the module for its memory.
 type Segment struct {
-	// Passive says that it goes nowhere until the module asks for it.
+	// Passive says that the module copies it to memory itself.
 	Passive bool
-	// Offset is where it belongs; Fixed says that this is a plain number, and not
-	// an imported global.
+	// Offset is its address; Fixed says that this is a plain number, not an imported
+	// global.
 	Offset uint32
 	Fixed  bool
 	Data   []byte

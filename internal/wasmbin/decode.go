@@ -1,6 +1,6 @@
 package wasmbin
 
-// instruction is one, in its place. Numbers are as the module has them.
+// instruction is a decoded instruction. Its numbers are those of the original module.
 type instruction struct {
 	op     byte
 	more   uint32 // the second number, after a prefix
@@ -9,13 +9,13 @@ type instruction struct {
 	labels []uint32 // of a table of jumps, until the next instruction
 }
 
-// decoder reads the code of one function. What it checks is what the rewriting adds
-// to: a local or a global that does not exist must not become one of ours.
+// decoder reads the code of one function. It checks the indexes to which rewriting adds: a
+// local or global that does not exist must not become one of ours.
 type decoder struct {
 	*Module
 	*reader
-	locals int // parameters too
-	depth  int // of blocks; the function itself is none
+	locals int // including parameters
+	depth  int // of blocks, without the function itself
 	labels []uint32
 }
 
@@ -89,7 +89,7 @@ func (d *decoder) blockType() signature {
 	case t < -0x40:
 		d.failf("an unknown type of a block: %d", t)
 	case t != blockVoid-0x80:
-		// One byte of a signed number: the types of values are less than 0.
+		// One byte of a signed number: value types are negative.
 		list := []byte{byte(t) & 0x7f}
 		checkValueType(d.reader, list[0])
 		return signature{results: list}
@@ -145,8 +145,8 @@ func (d *decoder) vectorImmediates(op uint32) {
 	}
 }
 
-// cost is what an instruction counts: those that are only there for the structure are
-// none of the processor's.
+// cost returns the fuel of an instruction. Instructions that only give structure cost
+// nothing.
 func (i instruction) cost() int64 {
 	switch i.op {
 	case opNop, opBlock, opLoop, opElse, opEnd:
@@ -155,8 +155,8 @@ func (i instruction) cost() int64 {
 	return 1
 }
 
-// long says that an instruction takes as long as the number on top of the stack is
-// large.
+// long reports whether the time of an instruction is proportional to the number on top of the
+// stack.
 func (i instruction) long() bool {
 	if i.op != prefixMore {
 		return false
@@ -168,8 +168,8 @@ func (i instruction) long() bool {
 	return false
 }
 
-// grows says that an instruction takes as long as the number on top of the stack is
-// large if it succeeds, and no time at all if it does not.
+// grows reports whether the time of an instruction is proportional to the number on top of the
+// stack if it succeeds. It takes no time if it fails.
 func (i instruction) grows() bool {
 	return i.op == opMemoryGrow || i.op == prefixMore && i.more == moreTableGrow
 }

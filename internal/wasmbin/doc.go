@@ -1,47 +1,41 @@
-// Package wasmbin reads WebAssembly modules that strangers wrote, says what is
-// wrong with them, and rewrites them so that they can be counted and stopped.
+// Package wasmbin parses untrusted WebAssembly modules, reports errors in them, and rewrites
+// them so that their instructions can be counted and they can be stopped.
 //
-// The engine that runs a module checks its types. What is checked here comes
-// before that: that the parts are where the format says, that none of them is
-// larger than a module has a use for, so that loading one cannot hurt, and that the
-// module names nothing that is not its own. The engine never sees a stranger's bytes,
-// but what was understood of them, written anew: two readers that do not agree on where
-// an instruction ends would be a way around all that follows.
+// The engine that runs a module checks its types. This package checks before that: that the
+// format is valid, that no part is larger than useful, so that loading a module is safe, and
+// that the module refers only to its own parts. The engine never gets the original bytes, but
+// a module that is written anew from the parsed form: if two parsers disagreed on where an
+// instruction ends, a module could evade the metering.
 //
 // # Metering
 //
-// Compiled WebAssembly is a loop in Go's process that Go can neither preempt nor
-// end. So before it is compiled, every module gets a counter, a global of its own,
-// from which its code subtracts what it is about to do. At the beginning of functions,
-// in each turn of a loop, and wherever a path gets long, it looks at the counter; when
-// nothing is left, it calls the host, which looks at the clock, and grants more or
-// ends the guest.
+// Go can neither preempt nor end compiled WebAssembly. So before it is compiled, every module
+// gets a counter, a global, from which its code subtracts the cost of what it is about to do.
+// At the start of functions, in each iteration of a loop, and where a path gets long, the code
+// checks the counter. When nothing is left, it calls the host, which checks the clock and
+// grants more or ends the guest.
 //
-//   - Exact counts every instruction. The sum depends on the module and its input
-//     alone, to the last instruction, on every engine. A guest stops at the first
-//     look after its budget is used up, and so the same input stops at the same
-//     instruction. This is for modules from strangers.
-//   - Coarse counts the looks: turns of loops, and calls of functions that can come
-//     back to themselves or do much. It costs less, and is for code that is known, such as an
-//     interpreter: few functions have to look, so that between two looks a call does
-//     little.
+//   - Exact counts every instruction. The sum depends only on the module and its input, on
+//     every engine. A guest stops at the first check after its budget is used up, so with the
+//     same input it stops at the same instruction. This is for untrusted modules.
+//   - Coarse counts the checks: iterations of loops, and calls of functions that can be
+//     recursive or do much. It costs less, and is for known code such as an interpreter: few
+//     functions have to check, and between two checks little is done.
 //
-// Both charge what moves or fills memory by its length, 64 bytes for one instruction,
-// before it runs; what grows memory or tables, after it has. Of code that traps, the
-// count is that of the last call before it.
+// Both charge instructions that move or fill memory by length, 64 bytes as one instruction,
+// before they run, and instructions that grow memory or tables after they have run. If code
+// traps, the count is that of the last call before it.
 //
 // # The stack
 //
-// The engine's own bound for the depth of calls is a hundred megabytes for each guest.
-// So the room that is left for calls is counted in the same way, if it is asked for,
-// in words of 8 bytes: each call takes as many as its function can need at most, and
-// a guest that has no room left is ended. Functions that call nothing are not
-// accounted for; there is never more than one of them.
+// The engine allows a stack of a hundred megabytes for each guest. So, if requested, the stack
+// is counted in the same way, in words of 8 bytes: each call takes the maximum that its
+// function can need, and a guest without room is ended. Functions that call nothing are not
+// counted, because only one of them is active at a time.
 //
 // # What this does not do
 //
-// It does not check types: that is the engine's part, on what comes out of here. It
-// does not bound memory: the host gives the engine a limit. A single instruction
-// that copies or fills memory is not interrupted: the limit on memory is one on its
-// time, too.
+// It does not check types; the engine does, on the rewritten module. It does not bound memory;
+// the host gives the engine a limit. It does not interrupt a single instruction that copies or
+// fills memory; the limit of memory bounds its time too.
 package wasmbin

@@ -1,6 +1,6 @@
 package wasmbin
 
-// The instructions that are looked at.
+// The instructions that are handled specially.
 const (
 	opUnreachable  = 0x00
 	opNop          = 0x01

@@ -1,7 +1,7 @@
 package wasmbin
 
-// What a module may have. The numbers are those that browsers agree on, or less where
-// the engine would pay for them at once.
+// Limits of a module. They are those of browsers, or lower where the engine would allocate
+// at once.
 const (
 	maxTypes       = 100_000
 	maxParameters  = 1_000
@@ -24,30 +24,28 @@ const (
 // MaxSize is the largest module in bytes.
 const MaxSize = 64 << 20
 
-// The engine compiles a module before anything of it runs, and cannot be interrupted
-// while it does. A few kilobytes can take it minutes and gigabytes: its time grows with
-// the square of the number of blocks in a function and of jumps to one label, its
-// memory with the number of locals at each jump and of globals at each call. What
-// programs have is far from this; modules that are made for it reach it easily. The
-// numbers were found by compiling such modules, of which TestBombs has a few.
+// The engine compiles a module before it runs, and the compilation cannot be interrupted. A few
+// kilobytes can take minutes and gigabytes: the time grows with the square of the number of
+// blocks in a function and of jumps to one label, the memory with the number of locals at each
+// jump and of globals at each call. Real programs are far from these limits; malicious modules
+// reach them easily. The numbers were found by compiling such modules; TestBombs has some.
 const (
-	// maxWork bounds the time for a module, in nanoseconds: half a minute. That is ten
-	// times what a Go program of 4 MB takes.
+	// maxWork bounds the estimated time to compile a module, in nanoseconds: half a minute,
+	// ten times that of a Go program of 4 MB.
 	maxWork = 30_000_000_000
-	// maxPlaces bounds the memory for a function: each place is about 250 bytes.
+	// maxPlaces bounds the memory to compile a function: each place takes about 250 bytes.
 	maxPlaces = 4_000_000
 )
 
-// How the counters are laid out.
+// Parameters of metering.
 const (
-	// maxLight is how many instructions a function may have that does not look at the
-	// counter.
+	// maxLight bounds the instructions of a function that does not check the counter.
 	maxLight = 256
-	// maxPath is how many instructions there may be between two looks at the counter.
+	// maxPath bounds the instructions between two checks of the counter.
 	maxPath = 2048
-	// maxFreeFrame is how many words of the stack a function may take that is not
-	// accounted for, because it calls nothing.
+	// maxFreeFrame bounds the stack, in words, of a function that is not counted because
+	// it calls nothing.
 	maxFreeFrame = 4096
-	// maxFrame is more than any stack has.
+	// maxFrame is larger than any stack.
 	maxFrame = 1 << 30
 )

@@ -2,21 +2,21 @@ package wasmbin
 
 import "slices"
 
-// A look at the counter calls the host now and then, and what lives across a call is kept
-// in memory: the engine writes it there whenever it changes, in every turn of a loop, also
-// if the call is hardly ever made. In a loop without other calls that is most of what
-// counting costs. So what such a loop changes is no longer needed behind the call: it goes
-// through the function that asks, and comes back as its results.
+// A check of the counter sometimes calls the host. The engine keeps values that live across a
+// call in memory, and writes them there whenever they change, in every iteration of a loop,
+// even if the call is rarely made. In a loop without other calls that is most of the cost of
+// counting. So the locals that such a loop changes are passed through the function that asks
+// the host, and come back as its results: none lives across the call.
 
-// maxCarried is how many locals go through at most: about as many as there are registers.
+// maxCarried bounds the passed locals, to about the number of registers.
 const maxCarried = 16
 
-// carries gives the locals that a loop without calls changes, and needs when a turn
-// begins, in the order of their types. The code of the loop begins at pos.
+// carries returns the locals that a loop without calls changes and needs at the start of an
+// iteration, sorted by type. The code of the loop begins at pos.
 func (f *function) carries(pos int) (locals []uint32) {
 	r := &reader{data: f.data, base: f.base, pos: pos}
 	d := &decoder{Module: f.Module, reader: r, locals: f.locals}
-	// A local that is read further up than it is written is needed.
+	// A local that is read before it is written is needed.
 	needed, seen := []uint32(nil), map[uint32]bool{}
 	changed := map[uint32]bool{}
 	for depth := len(f.blocks); depth >= len(f.blocks) && r.err == nil; {
@@ -59,10 +59,10 @@ func (f *function) typeOfLocal(local uint32) byte {
 		}
 		local -= n
 	}
-	return 0 // not reached: the locals have been read before
+	return 0 // not reached: the locals were checked before
 }
 
-// askHost calls the host, and has the locals that are carried go through the call.
+// askHost calls the host and passes the carried locals through the call.
 func (f *function) askHost() {
 	types := make([]byte, len(f.carried))
 	for i, l := range f.carried {
@@ -75,7 +75,7 @@ func (f *function) askHost() {
 	}
 }
 
-// askFor gives the function that asks, and takes and gives back values of these types.
+// askFor returns the function that asks the host and passes values of these types through.
 func (t *meter) askFor(types []byte) uint32 {
 	n := slices.IndexFunc(t.asks, func(have []byte) bool { return string(have) == string(types) })
 	if n < 0 {
@@ -85,8 +85,8 @@ func (t *meter) askFor(types []byte) uint32 {
 	return uint32(len(t.functions)) + added + uint32(n)
 }
 
-// askFunction gives the counter to the host and takes what it answers. It is a function of
-// its own so that asking, which is rare, takes little room wherever it is done.
+// askFunction returns a function that passes the counter to the host and stores the answer. It
+// is a separate function, so that the rare call takes little code at each check.
 func (t *meter) askFunction(types []byte) []byte {
 	out := []byte{0} // locals
 	out = appendU32(append(out, opGlobalGet), t.counter)

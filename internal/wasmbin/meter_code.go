@@ -2,60 +2,59 @@ package wasmbin
 
 import "slices"
 
-// function is a function's body on its way from old to new.
+// function is the state of rewriting a function's body.
 //
-// The code is cut into pieces: what runs from its beginning to its end or not at all,
-// unless it traps. What a piece costs is taken from the counter where it begins.
+// The code is cut into pieces, each of which runs from its start to its end or not at all,
+// unless it traps. The cost of a piece is subtracted from the counter at its start.
 type function struct {
 	*meter
 	*body
 	signature
 	out    []byte
-	pos    int    // how far the old code has been read
-	piece  []byte // has not been paid for
+	pos    int    // the position in the old code
+	piece  []byte // the current piece, not charged yet
 	cost   int64  // of the piece
-	callee int64  // what runs behind the piece in a function that does not look
-	path   int64  // what can have run since the last look at the counter
-	look   bool   // the counter has to be looked at where the piece begins
+	callee int64  // the work of a called function that does not check the counter
+	path   int64  // the maximum work since the last check of the counter
+	look   bool   // the counter must be checked at the start of the piece
 	blocks []scope
-	begun  int  // how many blocks there were
-	dead   bool // nothing comes here
-	dirty  bool // the local counter may not be what the global is
+	begun  int  // the number of blocks so far
+	dead   bool // the code is unreachable
+	dirty  bool // the local counter may differ from the global one
 
-	carried []uint32 // locals that go through the next call of the host
+	carried []uint32 // locals that are passed through the next call of the host
 
 	inLocal   bool // the counter is in a local
-	accounted bool // the call takes room on the stack
-	looks     bool // its calls look at the counter; of Coarse
+	accounted bool // the stack of the call is counted
+	looks     bool // with Coarse: it checks the counter at its start
 
-	// Locals of ours: the counter, what a long instruction is about to move or to
-	// grow by, what came of it, and the room for the functions that are called.
+	// Our locals: the counter, the length of a long instruction or of a growth, its
+	// result, and the remaining stack for called functions.
 	counterLocal, lengthLocal, grownLocal, roomLocal uint32
 }
 
-// scope is a block that is open.
+// scope is an open block.
 type scope struct {
 	op     byte // opIf becomes opElse; 0 is the function itself
-	target bool // its label is jumped to
-	dead   bool // it began where nothing comes
-	joins  bool // something comes to its end from above its else
+	target bool // some jump goes to its label
+	dead   bool // its start is unreachable
+	joins  bool // its end is reachable from before its else
 
-	// path is the longest to its end of those that have been seen, and skip the one
-	// to its else.
+	// path is the longest known path to its end, and skip the one to its else.
 	path, skip int64
 }
 
-// rewrite gives the body.
+// rewrite returns the new body.
 func (f *function) rewrite() []byte {
-	// A local is faster than a global where it is used often; around calls it has to
-	// be written back and read again.
+	// A local is faster than a global if it is used often, but it must be written back and
+	// read again around calls.
 	f.inLocal = f.Grain == Exact || f.loops && f.calls == 0
 	f.accounted = f.Stack && (!f.leaf() || f.frame() > maxFreeFrame)
 	r := &reader{data: f.data, base: f.base, copying: true, moved: f.moved}
 	f.declare(r)
 	f.enter()
 	d := &decoder{Module: f.Module, reader: r, locals: f.locals}
-	// All of this has been read before: there are no mistakes left.
+	// All of this was parsed before, so there are no errors.
 	for f.blocks = []scope{{}}; len(f.blocks) > 0 && r.err == nil; {
 		r.out = r.out[:0]
 		d.depth = len(f.blocks) - 1
@@ -66,7 +65,7 @@ func (f *function) rewrite() []byte {
 	return f.out
 }
 
-// declare writes the locals: the module's, and those of ours that are needed.
+// declare writes the locals: the module's, and ours that are needed.
 func (f *function) declare(r *reader) {
 	ours, n := []byte(nil), uint32(0)
 	local := func(needed bool, t byte) uint32 {
@@ -87,7 +86,7 @@ func (f *function) declare(r *reader) {
 	f.out = append(append(f.out, r.out...), ours...)
 }
 
-// enter takes the room for the call.
+// enter charges the stack of the call.
 func (f *function) enter() {
 	if f.accounted {
 		f.op(opGlobalGet, f.room)
@@ -96,8 +95,8 @@ func (f *function) enter() {
 		f.op(opLocalTee, f.roomLocal)
 		f.out = append(f.out, opI32Const, 0, opI32LtS, opIf, blockVoid)
 		f.op(opCall, f.overflow)
-		// Saying that the call does not return spares the code behind it from being a
-		// place where ways meet.
+		// Declaring that the call does not return avoids a merge of control flow after
+		// it.
 		f.out = append(f.out, opUnreachable, opEnd)
 	}
 	f.load()
@@ -109,7 +108,8 @@ func (f *function) enter() {
 
 func (f *function) op(op byte, index uint32) { f.out = appendU32(append(f.out, op), index) }
 
-// load takes the counter over, and store gives it back: whatever is called counts on.
+// load copies the global counter to the local one, and store copies it back before calls, so
+// that called functions continue the count.
 func (f *function) load() {
 	if f.inLocal {
 		f.op(opGlobalGet, f.counter)
@@ -126,7 +126,7 @@ func (f *function) store() {
 	}
 }
 
-// add takes one instruction over.
+// add copies one instruction.
 func (f *function) add(i instruction, raw []byte) {
 	if !f.dead {
 		f.cost += i.cost()
@@ -164,7 +164,7 @@ func (f *function) add(i instruction, raw []byte) {
 			f.chargeGrown(i, raw)
 		default:
 			if f.piece = append(f.piece, raw...); f.cost >= maxPath {
-				f.pay(false) // straight code can be long, too
+				f.pay(false) // straight code can be long too
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (f *function) end() {
 		f.out = append(f.out, opEnd)
 		return
 	case b.op == opLoop, b.op == opBlock && !b.target:
-		// Whoever comes here comes from above.
+		// The end is reached only from above.
 		f.piece = append(f.piece, opEnd)
 		return
 	}
@@ -217,14 +217,14 @@ func (f *function) end() {
 	f.dirty = true
 }
 
-// arrive notes that the code so far continues after the block.
+// arrive records that the current path continues after the block.
 func (s *scope) arrive(f *function) {
 	if !f.dead {
 		s.path = max(s.path, f.path)
 	}
 }
 
-// jump takes over what leaves the straight way.
+// jump copies a jump.
 func (f *function) jump(i instruction, raw []byte) {
 	labels := i.labels
 	if i.op == opBr || i.op == opBrIf {
@@ -243,7 +243,7 @@ func (f *function) jump(i instruction, raw []byte) {
 	f.dead = i.op != opBrIf
 }
 
-// call takes a call over. The counter and the room are right whenever one is made.
+// call copies a call. The counter and the remaining stack are up to date at every call.
 func (f *function) call(i instruction, raw []byte) {
 	if i.op == opCallIndirect {
 		f.callee = maxLight
@@ -262,8 +262,7 @@ func (f *function) call(i instruction, raw []byte) {
 	f.load()
 }
 
-// pay ends a piece: what it costs is taken in front of it. A loop behind it looks at
-// the counter itself.
+// pay ends a piece and charges its cost before it. A loop after it checks the counter itself.
 func (f *function) pay(atLoop bool) {
 	if f.dead {
 		f.out = append(f.out, f.piece...)
@@ -281,14 +280,14 @@ func (f *function) pay(atLoop bool) {
 		}
 	}
 	if look {
-		f.look, f.path = false, run // the piece comes behind the look
+		f.look, f.path = false, run // the piece comes after the check
 	}
 	f.charge(cost, look)
 	f.out = append(f.out, f.piece...)
 	f.piece, f.cost, f.callee = f.piece[:0], 0, 0
 }
 
-// charge takes what a piece costs from the counter.
+// charge subtracts a cost from the counter.
 func (f *function) charge(cost int64, look bool) {
 	if f.Grain == Uncounted {
 		return
@@ -303,8 +302,8 @@ func (f *function) charge(cost int64, look bool) {
 	}
 }
 
-// chargeLong charges for a long instruction before it runs. It has been counted as
-// one already.
+// chargeLong charges for a long instruction before it runs, in addition to the cost of one
+// instruction.
 func (f *function) chargeLong(raw []byte) {
 	if f.Grain == Uncounted {
 		f.piece = append(f.piece, raw...)
@@ -320,8 +319,7 @@ func (f *function) chargeLong(raw []byte) {
 	f.piece = append(f.piece, raw...)
 }
 
-// chargeGrown charges for memory and tables that have grown. Whoever asks for too much
-// gets nothing, and pays nothing.
+// chargeGrown charges for memory and tables that have grown. A refused growth costs nothing.
 func (f *function) chargeGrown(i instruction, raw []byte) {
 	if f.Grain == Uncounted {
 		f.piece = append(f.piece, raw...)
@@ -354,7 +352,7 @@ func (f *function) getCounter() {
 	}
 }
 
-// subtract takes what is on the stack from the counter below it.
+// subtract subtracts the value on the stack from the counter below it.
 func (f *function) subtract() {
 	f.out = append(f.out, opI64Sub)
 	if f.inLocal {
@@ -365,12 +363,12 @@ func (f *function) subtract() {
 	f.dirty = true
 }
 
-// lookAtCounter asks the host for more when nothing is left.
+// lookAtCounter calls the host if the counter is negative.
 func (f *function) lookAtCounter() {
 	f.getCounter()
-	// The way that is always taken comes first: where two ways meet, the engine keeps
-	// values where the first one has them, and behind a call they are in memory. The
-	// other way round, short loops take half as long again.
+	// The usual branch comes first: where two branches meet, the engine keeps values where
+	// the first one has them, and after a call they are in memory. In the other order, short
+	// loops are 50% slower.
 	f.out = append(f.out, opI64Const, 0, opI64GeS, opIf, blockVoid, opElse)
 	dirty := f.dirty
 	f.store()

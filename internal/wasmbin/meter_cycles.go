@@ -1,13 +1,12 @@
 package wasmbin
 
-// looking finds the functions of known code that have to look at the counter when they
-// begin, if all loops do: so many that no function comes back to itself by calls alone
-// without a look, and that none does more than maxPath with all that it calls without
-// one.
+// looking finds the functions of known code that must check the counter at their start, given
+// that all loops do: enough that no recursion happens without a check, and that no function,
+// with all that it calls, does more than maxPath without one.
 //
-// Where a pointer leads to is not known: whoever calls through one may come back to
-// itself. Of the others, a walk along the calls finds those that lead back to a function
-// that has not ended, and adds up those that have.
+// The target of an indirect call is unknown, so a function with one may be recursive. For the
+// others, a depth-first walk of the calls finds those that lead back to an unfinished function,
+// and adds up the work of finished ones.
 func (m *Module) looking() (found bitset) {
 	calls := make([][]int, len(m.bodies))
 	for n := range m.bodies {
@@ -18,11 +17,11 @@ func (m *Module) looking() (found bitset) {
 	}
 	const (
 		unseen = iota
-		under  // what it calls is being walked
+		under  // its calls are being walked
 		done
 	)
 	state := make([]byte, len(m.bodies))
-	work := make([]int64, len(m.bodies)) // with that of what it calls
+	work := make([]int64, len(m.bodies)) // including called functions
 	for first := range m.bodies {
 		if state[first] != unseen {
 			continue
@@ -54,8 +53,8 @@ func (m *Module) looking() (found bitset) {
 	return found
 }
 
-// calledBy gives the module's own functions that one calls by name, and whether it calls
-// others through pointers.
+// calledBy returns the functions of the module that a function calls directly, and whether it
+// has indirect calls.
 func (m *Module) calledBy(b *body) (calls []int, indirect bool) {
 	r := &reader{data: b.data, base: b.base}
 	readLocals(r, int(r.u32()))

@@ -1,6 +1,6 @@
 package wasmbin
 
-// section gives a section of the metered module, empty if there is none.
+// section returns a section of the metered module, empty if there is none.
 func (t *meter) section(id byte) []byte {
 	switch id {
 	case typeSection:
@@ -33,7 +33,7 @@ func (t *meter) section(id byte) []byte {
 	return t.sections[id]
 }
 
-// The types of our functions, behind those of the module.
+// The types of our functions, after those of the module.
 var (
 	refillType = signature{parameters: []byte{typeI64}, results: []byte{typeI64}}
 	plainType  = signature{}
@@ -41,13 +41,13 @@ var (
 
 func (t *meter) ourType(i int) uint32 { return uint32(len(t.types) + i) }
 
-// host is an import from the host.
+// host returns an import from the host.
 func (t *meter) host(name string, ourType int) []byte {
 	out := appendName(appendName(nil, HostModule), name)
 	return appendU32(append(out, byte(Function)), t.ourType(ourType))
 }
 
-// with gives a section that is a list, with more at its end.
+// with returns a section that is a list, with more at its end.
 func (t *meter) with(id byte, more ...[]byte) []byte {
 	r := &reader{data: t.sections[id]}
 	n := uint32(0)
@@ -62,7 +62,7 @@ func (t *meter) with(id byte, more ...[]byte) []byte {
 	return out
 }
 
-// tableSection bounds how far tables may grow: they are not in the guest's memory.
+// tableSection bounds the growth of tables, which are not in the guest's memory.
 func (t *meter) tableSection() []byte {
 	n, list := uint32(0), []byte(nil)
 	for _, one := range t.tables {
@@ -104,8 +104,8 @@ func (t *meter) exportSection() []byte {
 	return t.with(exportSection, ours...)
 }
 
-// passiveData has the segments that code may ask for by their number. Those that are
-// written at once are empty from then on, and are so from the beginning here.
+// passiveData returns the segments that code may use by number. Active segments are empty after
+// instantiation, and are empty here from the start.
 func (t *meter) passiveData() []byte {
 	if len(t.data) == 0 {
 		return nil

@@ -2,34 +2,34 @@ package wasmbin
 
 import "slices"
 
-// Module is a module that has been read.
+// Module is a parsed module.
 type Module struct {
 	Imports []Import
 	Exports []Export
-	// Memory is that of the module itself, nil if it has none.
+	// Memory is the module's own memory, nil if it has none.
 	Memory *Range
 
 	types     []signature
-	functions []uint32 // the type of each, imported ones too
-	imported  int      // how many functions are
-	globals   int      // imported ones too
-	variables int      // globals that can change
-	vectors   bool     // there are some in types of functions, or in globals
-	tables    []table  // imported ones too
+	functions []uint32 // the type of each, including imported ones
+	imported  int      // the number of imported functions
+	globals   int      // the number, including imported ones
+	variables int      // the number of mutable globals
+	vectors   bool     // some types of functions or globals are vectors
+	tables    []table  // including imported ones
 	elements  int64    // of all tables
-	memories  int      // imported ones too
+	memories  int      // the number, including imported ones
 	start     int      // -1 if there is none
 	bodies    []body
 	data      []Segment
-	work      int64  // for the engine that compiles it
-	bomb      *Error // it is too much
-	names     []byte // a custom section, without its own name
-	// sections are copies in the shortest form, with the functions in the places that
-	// they have in a metered module.
+	work      int64  // the estimated time to compile it
+	bomb      *Error // why it is too expensive to compile
+	names     []byte // the custom section of names, without its own name
+	// sections are copies in the shortest encoding, with the indexes that functions have
+	// in a metered module.
 	sections [dataCountSection + 1][]byte
 }
 
-// Kind is what can be imported and exported.
+// Kind is the kind of an import or export.
 type Kind byte
 
 // The kinds.
@@ -52,7 +52,7 @@ func (k Kind) String() string {
 	return "global"
 }
 
-// Import is what a module wants.
+// Import is an import of a module.
 type Import struct {
 	Module, Name string
 	Kind         Kind
@@ -60,7 +60,7 @@ type Import struct {
 	Type string
 }
 
-// Export is what it gives.
+// Export is an export of a module.
 type Export struct {
 	Name  string
 	Kind  Kind
@@ -69,11 +69,11 @@ type Export struct {
 	Type string
 }
 
-// Range is a size now and at most, in pages of 64 KiB for memories. Max is -1 where
-// the module has no bound of its own.
+// Range is an initial and a maximum size, in pages of 64 KiB for memories. Max is -1 if the
+// module has none.
 type Range struct{ Min, Max int64 }
 
-// Export finds what the module gives by that name.
+// Export finds an export by name.
 func (m *Module) Export(name string) (Export, bool) {
 	i := slices.IndexFunc(m.Exports, func(e Export) bool { return e.Name == name })
 	if i < 0 {
@@ -82,14 +82,14 @@ func (m *Module) Export(name string) (Export, bool) {
 	return m.Exports[i], true
 }
 
-// HasStart says that a function of the module runs as soon as it is instantiated.
+// HasStart reports whether the module has a start function, which runs at instantiation.
 func (m *Module) HasStart() bool { return m.start >= 0 }
 
-// Data is what the module brings for its memory, in the order in which it is to be
-// written. The bytes are those of the module: they are not to be changed.
+// Data returns the initial data for the module's memory, in the order of writing. The bytes
+// belong to the module: do not change them.
 func (m *Module) Data() []Segment { return m.data }
 
-// table is one of references.
+// table is a table of references.
 type table struct {
 	of       byte
 	size     Range
@@ -113,14 +113,13 @@ const (
 	dataCountSection
 )
 
-// order is how the sections follow each other: the count of data segments comes
-// before the code.
+// order is the order of the sections: the count of data segments comes before the code.
 var order = []byte{
 	typeSection, importSection, functionSection, tableSection, memorySection, globalSection,
 	exportSection, startSection, elementSection, dataCountSection, codeSection, dataSection,
 }
 
-// Parse takes a module apart. An error is an *Error.
+// Parse parses a module. Its errors are of type *Error.
 func Parse(binary []byte) (*Module, error) {
 	m := &Module{start: -1}
 	if err := m.parse(&reader{data: binary}); err != nil {
@@ -129,10 +128,10 @@ func Parse(binary []byte) (*Module, error) {
 	return m, nil
 }
 
-// parse gives an error, not an *Error, so that none is nil.
+// parse returns an error instead of an *Error, so that no error is a nil interface.
 func (m *Module) parse(r *reader) error {
 	if len(r.data) > MaxSize {
-		return &Error{Reason: "more than 64 MiB, which is what a module may have"}
+		return &Error{Reason: "it has more than 64 MiB, the maximum of a module"}
 	}
 	if magic := r.bytes(4); string(magic) != "\x00asm" {
 		return &Error{Reason: "it does not begin with \\0asm, as WebAssembly does"}
@@ -140,7 +139,7 @@ func (m *Module) parse(r *reader) error {
 	if version := r.bytes(4); string(version) != "\x01\x00\x00\x00" {
 		reason := "an unknown version"
 		if len(version) == 4 && version[2] == 1 {
-			reason = "a component: give the core module inside of it"
+			reason = "a component: use the core module inside it"
 		}
 		return &Error{Offset: 4, Reason: reason}
 	}
@@ -155,7 +154,7 @@ func (m *Module) parse(r *reader) error {
 		if id != customSection {
 			place := slices.Index(order, id)
 			if place <= last {
-				return &Error{Offset: at, Reason: describe("section %d is unknown, or not in its place", id)}
+				return &Error{Offset: at, Reason: describe("section %d is unknown or out of order", id)}
 			}
 			last = place
 		}
@@ -177,7 +176,7 @@ func (m *Module) read(id byte, r *reader) {
 		if r.name() == "name" && r.err == nil {
 			m.names = r.data[r.pos:]
 		}
-		return // what else is in there is nobody's business
+		return // other custom sections are dropped
 	case typeSection:
 		m.readTypes(r)
 	case importSection:

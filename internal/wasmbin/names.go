@@ -1,7 +1,7 @@
 package wasmbin
 
-// functionNames gives the custom section with the names of functions, in their new
-// places. It is for people who read a trace: one with a mistake is left out.
+// functionNames returns the custom section with the names of functions, with their new indexes.
+// It is only for stack traces: an invalid one is dropped.
 func (t *meter) functionNames() []byte {
 	const functions = 1
 	r := &reader{data: t.names}

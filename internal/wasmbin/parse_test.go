@@ -27,25 +27,25 @@ func TestRefused(t *testing.T) {
 		{"nothing", nil, "byte 0x0: it does not begin with \\0asm"},
 		{"text", []byte("(module)"), "byte 0x0: it does not begin with \\0asm"},
 		{"no version", []byte("\x00asm"), "byte 0x4: an unknown version"},
-		{"a component", []byte("\x00asm\x0d\x00\x01\x00"), "byte 0x4: a component: give the core module"},
+		{"a component", []byte("\x00asm\x0d\x00\x01\x00"), "byte 0x4: a component: use the core module"},
 		{"an unknown section", section(14), "byte 0x8: section 14 is unknown"},
-		{"sections in disorder", append(section(functionSection, 0), typeSection, 1, 0), "byte 0xb: section 1 is unknown, or not in its place"},
-		{"a section twice", append(section(typeSection, 0), typeSection, 1, 0), "byte 0xb: section 1 is unknown, or not in its place"},
+		{"sections in disorder", append(section(functionSection, 0), typeSection, 1, 0), "byte 0xb: section 1 is unknown or out of order"},
+		{"a section twice", append(section(typeSection, 0), typeSection, 1, 0), "byte 0xb: section 1 is unknown or out of order"},
 		{"a section that ends early", section(typeSection, 0)[:9], "ends too early"},
 		{"a section that is too long", section(typeSection, 0, 0), "section 1 is longer than what is in it"},
 		{"a section beyond the end", b(section(typeSection, 0)[:9], 0x7f), "a part of 127 bytes in 0"},
 		{"a count without elements", section(typeSection, 0xff, 0xff, 3), "65535 types in 0 bytes"},
-		{"a count of too many", section(typeSection, 0xff, 0xff, 0xff, 0xff, 15), "4294967295 types, of which there may be 100000"},
+		{"a count of too many", section(typeSection, 0xff, 0xff, 0xff, 0xff, 15), "4294967295 types: the maximum is 100000"},
 		{"a number without an end", section(typeSection, 0x80, 0x80, 0x80, 0x80, 0x80, 0), "a number of more than 32 bits"},
 		{"a number of 35 bits", section(typeSection, 0x80, 0x80, 0x80, 0x80, 0x10), "a number of more than 32 bits"},
 		{"a type of a structure", section(typeSection, 1, 0x5f, 0), "a type that is not of a function: 0x5f"},
 		{"a type of value", section(typeSection, 1, 0x60, 1, 0x40, 0), "an unknown type of value: 0x40"},
 		{"a shared memory", section(memorySection, 1, 3, 1, 1), "a size of an unknown kind (shared, or of 64 bits): 0x3"},
 		{"a memory of 64 bits", section(memorySection, 1, 4, 1), "a size of an unknown kind"},
-		{"two memories", section(memorySection, 2, 0, 1, 0, 1), "2 memories, of which there may be 1"},
+		{"two memories", section(memorySection, 2, 0, 1, 0, 1), "2 memories: the maximum is 1"},
 		{"a memory that is too large", section(memorySection, 1, 0, u(65537)), "a memory of more than 4 GiB"},
 		{"a memory that is larger than itself", section(memorySection, 1, 1, 2, 1), "a size of 2, but at most 1"},
-		{"a table that is too large", section(tableSection, 1, typeFuncRef, 0, u(2_000_000)), "tables of 2000000 elements, of which a module may have 1000000"},
+		{"a table that is too large", section(tableSection, 1, typeFuncRef, 0, u(2_000_000)), "tables of 2000000 elements: the maximum of a module is 1000000"},
 		{"functions without bodies", append(section(typeSection, 1, 0x60, 0, 0), functionSection, 2, 1, 0), "1 functions and 0 bodies"},
 		{"bodies without functions", section(codeSection, 1, 2, 0, opEnd), "more bodies than functions: there are 0"},
 		{"an export of nothing", section(exportSection, 1, 1, "x", 0, 0), "function 0 of 0"},
@@ -66,12 +66,12 @@ func TestRefused(t *testing.T) {
 		{"an unknown vector", function(nil, simd(256)), "instruction 0xfd 256"},
 		{"an else without an if", function(nil, block(opElse), get(0)), "an else without an if"},
 		{"two elses", function(nil, get(0), when(opElse, opElse), get(0)), "an else without an if"},
-		{"code after the end", function(nil, get(0), opEnd), "code behind the end of a function"},
+		{"code after the end", function(nil, get(0), opEnd), "code after the end of a function"},
 		{"a block of an unknown type", function(nil, opBlock, 0x41, opEnd, get(0)), "an unknown type of value: 0x41"},
 		{"a block of a far type", function(nil, opBlock, 0x80, 0x40, opEnd, get(0)), "an unknown type of a block: -8192"},
 		{"a selection of two", function(nil, get(0), get(0), get(0), opSelectTyped, 2, i32, i32), "a selection of 2 types"},
 		{"a second memory", function(nil, get(0), opMemoryGrow, 1), "memory 1, of which there is one"},
-		{"too many blocks", function(nil, strings.Repeat("\x02\x40", 1001), strings.Repeat("\x0b", 1001), get(0)), "more than 1000 blocks inside of each other"},
+		{"too many blocks", function(nil, strings.Repeat("\x02\x40", 1001), strings.Repeat("\x0b", 1001), get(0)), "more than 1000 nested blocks"},
 		{"not a constant", section(globalSection, 1, i32, 0, opNop, opEnd), "not a constant: 0x1"},
 		{"a constant of two", section(globalSection, 1, i32, 0, i32c(1), i32c(1), opEnd), "a constant of more than one instruction: 0x41"},
 		{"a constant of ours", section(globalSection, 1, i32, 0, gget(1), opEnd), "global 1 of 1"},
@@ -106,7 +106,7 @@ func TestReservedNames(t *testing.T) {
 		put(a)
 		m, err := Parse(a.bytes())
 		must(t, err)
-		if _, err := m.Meter(Metering{}); err == nil || !strings.Contains(err.Error(), "which is not for modules") {
+		if _, err := m.Meter(Metering{}); err == nil || !strings.Contains(err.Error(), "which is reserved") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -186,7 +186,7 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s, which is known: %v", name, err)
 		}
 		_, err = m.Meter(Metering{})
-		if err == nil || !strings.Contains(err.Error(), "would take a compiler too") {
+		if err == nil || !strings.Contains(err.Error(), "to compile") {
 			t.Errorf("%s: %v", name, err)
 		}
 		t.Log(name, len(a.bytes()), "bytes:", err)

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error says what is wrong with a module, and where.
+// Error is an error in a module and its position.
 type Error struct {
 	Offset int
 	Reason string
@@ -15,17 +15,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("not a valid module: byte %#x: %s", e.Offset, e.Reason)
 }
 
-// reader reads the binary format. The first mistake is kept, and everything after
-// it reads as nothing, so that callers may look at err where it suits them.
+// reader reads the binary format. It keeps the first error, and later reads return zeros, so
+// that callers may check err at any time.
 //
-// It can write what it reads, in the shortest form. So nothing of a stranger's bytes
-// goes on to the engine unread, and the engine, whatever it makes of numbers that are
-// longer than they have to be, sees none: two readers that do not agree on where an
-// instruction ends would be a way around the metering.
+// It can write what it reads in the shortest encoding. So the engine gets no byte that was not
+// parsed, and no number in a longer encoding than necessary: if two parsers disagreed on where
+// an instruction ends, a module could evade the metering.
 type reader struct {
 	data []byte
 	pos  int
-	base int // where data begins in the module
+	base int // the offset of data in the module
 	err  *Error
 
 	copying bool
@@ -76,7 +75,7 @@ func (r *reader) bytes(n int) []byte {
 	return r.data[r.pos-n : r.pos]
 }
 
-// u32 is an unsigned number of at most 32 bits.
+// u32 reads an unsigned number of at most 32 bits.
 func (r *reader) u32() uint32 {
 	v := r.rawU32()
 	if r.copying {
@@ -102,7 +101,7 @@ func (r *reader) rawU32() uint32 {
 	return 0
 }
 
-// signed is a signed number of at most that many bits.
+// signed reads a signed number of at most that many bits.
 func (r *reader) signed(bits int) int64 {
 	var v int64
 	for shift := 0; shift < bits; shift += 7 {
@@ -114,7 +113,7 @@ func (r *reader) signed(bits int) int64 {
 		if used := shift + 7; used < 64 {
 			v = v << (64 - used) >> (64 - used)
 		} else if b != 0 && b != 0x7f {
-			break // the tenth byte has one bit that counts
+			break // only one bit of the tenth byte is used
 		}
 		if bits < 64 && v != v<<(64-bits)>>(64-bits) {
 			break
@@ -128,14 +127,14 @@ func (r *reader) signed(bits int) int64 {
 	return 0
 }
 
-// zero is a number that the format keeps for later.
+// zero reads a number that is reserved and must be 0.
 func (r *reader) zero(what string) {
 	if v := r.u32(); r.err == nil && v != 0 {
 		r.failf("%s %d, of which there is one", what, v)
 	}
 }
 
-// below is the index of one of n.
+// below reads an index less than n.
 func (r *reader) below(n int, what string) uint32 {
 	at := r.pos
 	i := r.u32()
@@ -146,13 +145,13 @@ func (r *reader) below(n int, what string) uint32 {
 	return i
 }
 
-// count is the length of a list, each element of which takes at least a byte.
+// count reads the length of a list whose elements take at least a byte each.
 func (r *reader) count(most int, what string) int {
 	at := r.pos
 	n := r.u32()
 	if r.err == nil && int64(n) > int64(most) {
 		r.pos = at
-		r.failf("%d %s, of which there may be %d", n, what, most)
+		r.failf("%d %s: the maximum is %d", n, what, most)
 		return 0
 	}
 	if int64(n) > int64(len(r.data)-r.pos) {
@@ -171,7 +170,7 @@ func (r *reader) name() string {
 	return string(name)
 }
 
-// part gives a reader of the next n bytes.
+// part returns a reader of the next n bytes.
 func (r *reader) part(n uint32) *reader {
 	at := r.base + r.pos
 	if int64(n) > int64(len(r.data)-r.pos) {

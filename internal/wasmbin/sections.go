@@ -15,7 +15,7 @@ func (m *Module) readTypes(r *reader) {
 
 func (m *Module) typeIndex(r *reader) uint32 { return r.below(len(m.types), "type") }
 
-// function reads the index of a function. In a copy it is in its new place.
+// function reads the index of a function. The copy gets its new index.
 func (m *Module) function(r *reader) uint32 {
 	at := r.pos
 	i := r.rawU32()
@@ -78,10 +78,10 @@ func (m *Module) readTable(r *reader, imported bool) {
 	t := table{of: referenceType(r), size: readRange(r), imported: imported}
 	m.elements += t.size.Min
 	if r.err == nil && m.elements > maxTableSize {
-		r.failf("tables of %d elements, of which a module may have %d", m.elements, maxTableSize)
+		r.failf("tables of %d elements: the maximum of a module is %d", m.elements, maxTableSize)
 	}
 	if m.tables = append(m.tables, t); r.err == nil && len(m.tables) > maxTables {
-		r.failf("%d tables, of which a module may have %d", len(m.tables), maxTables)
+		r.failf("%d tables: the maximum of a module is %d", len(m.tables), maxTables)
 	}
 }
 
@@ -131,7 +131,7 @@ func (m *Module) readGlobalType(r *reader) {
 		r.failf("a global that is neither constant nor variable: %#x", mutable)
 	}
 	if m.globals++; r.err == nil && m.globals > maxGlobals {
-		r.failf("%d globals, of which a module may have %d", m.globals, maxGlobals)
+		r.failf("%d globals: the maximum of a module is %d", m.globals, maxGlobals)
 	}
 }
 
@@ -158,7 +158,7 @@ func (m *Module) readExports(r *reader) {
 		case Memory:
 			e.Index = r.below(m.memories, "memory")
 		case Global:
-			// Not one that would be the counter.
+			// An index beyond the module's globals would be our counter.
 			e.Index = r.below(m.globals, "global")
 		default:
 			if r.err == nil {
@@ -172,5 +172,5 @@ func (m *Module) readExports(r *reader) {
 	}
 }
 
-// typeOf gives the type of a function.
+// typeOf returns the type of a function.
 func (m *Module) typeOf(function uint32) signature { return m.types[m.functions[function]] }

@@ -1,24 +1,24 @@
 package wasmbin
 
-// shape is what a look at the code of a function tells, before it is rewritten.
+// shape has facts about the code of a function, collected before it is rewritten.
 type shape struct {
-	locals       int // parameters too
+	locals       int // including parameters
 	instructions int64
 	calls        int64
-	callsBack    bool  // it calls functions of the module, or some that it does not know
-	loops        bool  // there is a loop that is gone through again
+	callsBack    bool  // it calls functions of the module, or unknown ones
+	loops        bool  // it has a loop that can repeat
 	long         bool  // it has long instructions
-	grows        bool  // it has some that grow memory or tables
+	grows        bool  // it has instructions that grow memory or tables
 	vectors      bool  // its values may be twice as large
-	values       int64 // at most that many are made
-	sets         int64 // of locals
-	merges       int64 // places to which several ways lead
-	edges        int64 // ways that lead to such places
-	// compared is the sum of the squares of the numbers of jumps to each label: the
-	// engine compares each with all others.
+	values       int64 // the maximum number of values
+	sets         int64 // assignments of locals
+	merges       int64 // points where several paths meet
+	edges        int64 // paths to such points
+	// compared is the sum over all labels of the square of the number of jumps: the engine
+	// compares each jump with all others.
 	compared int64
-	// targets says of each block, in the order in which they begin, whether its
-	// label is jumped to.
+	// targets has a bit for each block, in order of their starts: whether some jump goes
+	// to its label.
 	targets bitset
 }
 
@@ -62,7 +62,7 @@ func (m *Module) parseShape(r *reader, t signature) (s shape) {
 		switch i.op {
 		case opBlock, opLoop, opIf:
 			if blocks = append(blocks, open{op: i.op, number: begun}); len(blocks) > maxNesting {
-				r.failf("more than %d blocks inside of each other", maxNesting)
+				r.failf("more than %d nested blocks", maxNesting)
 				return s
 			}
 			begun++
@@ -87,12 +87,12 @@ func (m *Module) parseShape(r *reader, t signature) (s shape) {
 		}
 	}
 	if !r.done() {
-		r.failf("code behind the end of a function")
+		r.failf("code after the end of a function")
 	}
 	return s
 }
 
-// count takes an instruction into the sums.
+// count adds an instruction to the sums.
 func (s *shape) count(i instruction, d *decoder) {
 	s.instructions += i.cost()
 	s.long = s.long || i.long()
@@ -123,10 +123,10 @@ func (s *shape) calling(t signature) {
 	s.values += int64(len(t.parameters) + len(t.results))
 }
 
-// leaf says that a function calls none that could call it.
+// leaf reports whether a function calls no function that could call it.
 func (s *shape) leaf() bool { return !s.callsBack }
 
-// light says that a function ends soon in any case, and needs to ask for nothing.
+// light reports whether a function always ends soon and need not check the counter.
 func (s *shape) light() bool { return s.leaf() && !s.loops && s.instructions <= maxLight }
 
 // frame is the room that a call takes on the engine's stack at most, in words of 8
