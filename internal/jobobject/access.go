@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Access is what a program may reach beside the system's own files.
+// Access is what a program may access in addition to the system's files.
 type Access struct {
-	Read, Write []string // absolute paths of files and directories, with all that is in them
-	Network     bool     // any network but that of the host itself
+	Read, Write []string // absolute paths of files, and of directories with their contents
+	Network     bool     // any network except the host's own addresses
 }
 
-// outermost leaves out what lies in others of the same list: they inherit its rights.
+// outermost drops paths inside others of the same list, because rights are inherited.
 func outermost(paths []string) []string {
 	var all []string
 	for _, path := range paths {
@@ -30,17 +30,17 @@ func isBelow(path, directory string) bool {
 	return len(path) > len(directory) && strings.EqualFold(path[:len(directory)], directory)
 }
 
-// readCapability and writeCapability name what a container holds that may open a path.
-// The path is in the name: whoever may read one directory cannot read another, and what
-// stays in the rights of a directory is of use only to a run that was granted it again.
+// readCapability and writeCapability return the name of the capability with which a container
+// may open a path. The name contains the path, so that it opens no other one, and an entry
+// that stays in the rights of a directory is useful only to runs with the same grant.
 func readCapability(path string) string  { return "cordonRead:" + strings.ToLower(path) }
 func writeCapability(path string) string { return "cordonWrite:" + strings.ToLower(path) }
 
-// networkCapabilities are those of Windows for the internet, as client and as server, and
-// for the network at home or at work. None is for the host itself.
+// networkCapabilities are Windows' capabilities for the internet, as client and as server, and
+// for private networks. None includes the host itself.
 var networkCapabilities = []string{"S-1-15-3-1", "S-1-15-3-2", "S-1-15-3-3"}
 
-// capabilities lists what a container with this access holds.
+// capabilities lists the capabilities of a container with this access.
 func (a Access) capabilities() []string {
 	var sids []string
 	for _, path := range outermost(a.Read) {
@@ -55,15 +55,15 @@ func (a Access) capabilities() []string {
 	return sids
 }
 
-// A container's name tells who made it, so that what a killed cordon left behind can be
-// found and removed.
+// The name of a container includes the process that made it, so that the containers of a
+// killed cordon can be found and removed.
 const containerPrefix = "cordon-"
 
 func containerName(pid int, random string) string {
 	return fmt.Sprintf("%s%d-%s", containerPrefix, pid, random)
 }
 
-// makerOf reads the process that made a container.
+// makerOf returns the process that made a container.
 func makerOf(name string) (pid int, ours bool) {
 	rest, ours := strings.CutPrefix(name, containerPrefix)
 	if !ours {

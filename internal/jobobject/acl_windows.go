@@ -9,7 +9,7 @@ import (
 
 const inheritable = windows.CONTAINER_INHERIT_ACE | windows.OBJECT_INHERIT_ACE
 
-// allow is an entry that lets somebody do something.
+// allow returns an access list entry that grants rights to an account.
 func allow(who *windows.SID, rights windows.ACCESS_MASK, inheritance uint32) windows.EXPLICIT_ACCESS {
 	return windows.EXPLICIT_ACCESS{
 		AccessPermissions: rights,
@@ -23,7 +23,7 @@ func allow(who *windows.SID, rights windows.ACCESS_MASK, inheritance uint32) win
 	}
 }
 
-// openFor adds an entry to the rights of a file, or of a directory and all that is in it.
+// openFor adds an entry to the rights of a file, or of a directory and its contents.
 func openFor(path string, who *windows.SID, rights windows.ACCESS_MASK) error {
 	descriptor, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -34,7 +34,7 @@ func openFor(path string, who *windows.SID, rights windows.ACCESS_MASK) error {
 		return &SetupError{"the rights of " + path, err}
 	}
 	acl, err := windows.ACLFromEntries([]windows.EXPLICIT_ACCESS{allow(who, rights, inheritable)}, present)
-	runtime.KeepAlive(who) // an entry holds a name as a number
+	runtime.KeepAlive(who) // the entry has its address as a number
 	if err != nil {
 		return &SetupError{"a list of rights", err}
 	}
@@ -56,7 +56,7 @@ func isOpenFor(path string, who []*windows.SID, rights windows.ACCESS_MASK) (boo
 	if err != nil {
 		return false, &SetupError{"the rights of " + path, err}
 	}
-	if acl == nil { // without a list everything is open to everybody, but not to a container
+	if acl == nil { // no list opens the path to every user, but not to a container
 		return false, nil
 	}
 	for index := range uint32(acl.AceCount) {
@@ -73,8 +73,8 @@ func isOpenFor(path string, who []*windows.SID, rights windows.ACCESS_MASK) (boo
 	return false, nil
 }
 
-// labelLow lets processes of low integrity write to a directory and all that is in it, as far
-// as its rights allow it anyway.
+// labelLow lets processes of low integrity write to a directory and its contents, within its
+// rights.
 func labelLow(path string) error {
 	descriptor, err := windows.SecurityDescriptorFromString("S:(ML;OICI;NW;;;LW)")
 	if err != nil {

@@ -8,22 +8,21 @@ import (
 	"unicode/utf16"
 )
 
-// checkProgram refuses what Windows would give to another program. A batch file is run by
-// cmd.exe, which reads the arguments by rules of its own, so that one of them could be a
-// second command.
+// checkProgram refuses programs that Windows runs with another one. cmd.exe runs batch files and
+// parses the arguments by other rules, so that an argument could be a second command.
 func checkProgram(path string) error {
-	// Dots and blanks at the end of a name are dropped by the system.
+	// The system drops dots and blanks at the end of a name.
 	name := strings.ToLower(strings.TrimRight(path, ". "))
 	for _, end := range []string{".bat", ".cmd"} {
 		if strings.HasSuffix(name, end) {
-			return fmt.Errorf("%s is run by cmd.exe, which would read its arguments anew: name cmd.exe and its arguments yourself", filepath.Base(path))
+			return fmt.Errorf("%s is run by cmd.exe, which would parse its arguments again: name cmd.exe and its arguments explicitly", filepath.Base(path))
 		}
 	}
 	return nil
 }
 
-// environmentBlock writes an environment as CreateProcess takes it: sorted without regard
-// to case, each variable ended by a zero, all of it by one more.
+// environmentBlock encodes an environment for CreateProcess: sorted without regard to case, a
+// zero after each variable, and another at the end.
 func environmentBlock(variables []string) ([]uint16, error) {
 	sorted := slices.Clone(variables)
 	slices.SortStableFunc(sorted, func(a, b string) int {
@@ -32,7 +31,7 @@ func environmentBlock(variables []string) ([]uint16, error) {
 	var block []uint16
 	for _, variable := range sorted {
 		if strings.ContainsRune(variable, 0) || nameOf(variable) == "" {
-			return nil, fmt.Errorf("%q is no variable of an environment: it must be NAME=VALUE, without zero bytes", variable)
+			return nil, fmt.Errorf("%q is not an environment variable: write NAME=VALUE, without zero bytes", variable)
 		}
 		block = append(block, utf16.Encode([]rune(variable))...)
 		block = append(block, 0)

@@ -15,8 +15,7 @@ var (
 	procDeleteAppContainerProfile = userenv.NewProc("DeleteAppContainerProfile")
 )
 
-// createProfile makes a container that is known to the system, without which no process
-// can be started in it.
+// createProfile registers a container with the system, so that processes can be started in it.
 func createProfile(name string) (*windows.SID, error) {
 	text, err := windows.UTF16PtrFromString(name)
 	if err != nil {
@@ -41,8 +40,8 @@ func deleteProfile(name string) error {
 	return failure(result)
 }
 
-// failure reads a result of the kind whose upper half says whose number the lower is; that
-// of Windows itself is an ordinary error.
+// failure converts an HRESULT. If its facility is Windows, the lower half is an ordinary error
+// number.
 func failure(result uintptr) error {
 	const fromWindows = 0x8007
 	code := uint32(result)

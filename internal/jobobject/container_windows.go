@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// The rights that a grant gives. To write is all but to change owner and rights.
+// The rights of a grant. Write includes everything except changing the owner and the rights.
 const (
 	readRights  windows.ACCESS_MASK = windows.FILE_GENERIC_READ | windows.FILE_GENERIC_EXECUTE
 	writeRights windows.ACCESS_MASK = readRights | windows.FILE_GENERIC_WRITE | windows.DELETE | deleteChild
@@ -18,17 +18,17 @@ const (
 	deleteChild = 0x40 // FILE_DELETE_CHILD
 )
 
-// AppContainers says whether this system has them, or why not.
+// AppContainers returns nil if this system has AppContainers, or the reason.
 func AppContainers() error {
 	for _, proc := range []*windows.LazyProc{procCreateAppContainerProfile, procDeleteAppContainerProfile} {
 		if err := proc.Find(); err != nil {
-			return errors.New("this Windows has no AppContainers (Wine has none, either)")
+			return errors.New("this Windows has no AppContainers (Wine has none either)")
 		}
 	}
 	return nil
 }
 
-// container is an AppContainer's profile, made for one run.
+// container is the profile of an AppContainer for one run.
 type container struct {
 	name         string
 	sid          *windows.SID
@@ -58,9 +58,9 @@ func newContainer(a Access) (*container, error) {
 	return c, nil
 }
 
-// admit adds the capabilities of the granted paths to their rights, if they are not there
-// from an earlier run. They stay there: to go through all files of a large directory takes
-// seconds, and only containers that we make have such a capability.
+// admit adds the capabilities of the granted paths to their rights, unless an earlier run did.
+// They stay there, because changing all files of a large directory takes seconds, and only our
+// containers have these capabilities.
 func admit(a Access) error {
 	everyContainer, err := windows.StringToSid("S-1-15-2-1") // all application packages
 	if err != nil {
@@ -98,11 +98,11 @@ func (c *container) close() error {
 	return nil
 }
 
-// profiles is where Windows lists the containers of a user.
+// profiles is the registry key with the containers of a user.
 const profiles = `Software\Classes\Local Settings\Software\Microsoft\Windows\CurrentVersion\AppContainer\Mappings`
 
-// Sweep removes the containers of cordons that were killed. A process that has the number
-// of one delays it.
+// Sweep removes the containers of killed cordons. A new process with the same id delays the
+// removal.
 func Sweep() error {
 	if AppContainers() != nil {
 		return nil
@@ -122,7 +122,7 @@ func Sweep() error {
 	for _, sid := range sids {
 		name, err := monikerOf(all, sid)
 		if err != nil {
-			continue // it is gone, or not ours to read
+			continue // it was removed, or we may not read it
 		}
 		if maker, ours := makerOf(name); ours && !alive(maker) {
 			failures = append(failures, deleteProfile(name))

@@ -2,7 +2,7 @@ package jobobject
 
 import "fmt"
 
-// crashes are the ends of programs that did not end themselves, by their names in ntstatus.h.
+// crashes are the exit codes of crashed programs, with their names from ntstatus.h.
 var crashes = map[uint32]string{
 	0x80000003: "BREAKPOINT",
 	0xC0000005: "ACCESS_VIOLATION",
@@ -22,9 +22,8 @@ var crashes = map[uint32]string{
 	0xC0000420: "ASSERTION_FAILURE",
 }
 
-// Crash names the fault for which Windows ended a program, and is empty if it ended
-// itself. Codes from 0xC0000000 are errors of the system; a program may use them, but
-// hardly does.
+// Crash returns the name of the fault for which Windows ended a program, "" if the program
+// exited. Codes from 0xC0000000 are errors of the system; programs rarely use them themselves.
 func Crash(code uint32) string {
 	if name, known := crashes[code]; known {
 		return name

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// guestArg makes the test's program a guest: what follows says which.
+// guestArg makes the test binary run as a guest, which the next argument selects.
 const guestArg = "be-a-guest"
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func outcome(err error) int {
 	return 0
 }
 
-// echo says its arguments and what comes in.
+// echo prints its arguments and its input.
 func echo(args []string) int {
 	text, err := io.ReadAll(os.Stdin)
 	if err != nil {
@@ -71,7 +71,7 @@ func exit(args []string) int {
 	return code
 }
 
-// fault ends as Windows ends a program that reads what is not there.
+// fault exits with the code of an access violation.
 func fault([]string) int {
 	_ = windows.TerminateProcess(windows.CurrentProcess(), 0xC0000005)
 	return 0
@@ -84,7 +84,7 @@ func environ([]string) int {
 	return 0
 }
 
-// useHandle writes to a handle of its parent's.
+// useHandle writes to a handle of its parent.
 func useHandle(args []string) int {
 	value, err := strconv.ParseUint(args[0], 10, 64)
 	if err != nil {
@@ -94,7 +94,7 @@ func useHandle(args []string) int {
 	return outcome(windows.WriteFile(windows.Handle(value), []byte("through"), &written, nil))
 }
 
-// wait says who it is, and stays.
+// wait prints its id and does not end.
 func wait([]string) int {
 	say(os.Getpid())
 	_, _ = windows.WaitForSingleObject(windows.CurrentProcess(), windows.INFINITE)
@@ -128,7 +128,7 @@ func leave(args []string) int {
 	return 0
 }
 
-// keeper is a cordon that has a guest, and is killed.
+// keeper is a cordon with a guest, which the test kills.
 func keeper([]string) int {
 	p, err := Start(spec("wait"))
 	if err != nil {
@@ -146,7 +146,7 @@ func spin([]string) int {
 	}
 }
 
-// eat takes memory and says how much it got.
+// eat allocates memory and prints how much it got.
 func eat(args []string) int {
 	total, _ := strconv.Atoi(args[0])
 	var kept [][]byte
@@ -161,7 +161,7 @@ func eat(args []string) int {
 	return 0
 }
 
-// spawn starts others, and says how many it could.
+// spawn starts other processes and prints how many it could start.
 func spawn(args []string) int {
 	wanted, _ := strconv.Atoi(args[0])
 	for n := range wanted {
@@ -193,7 +193,7 @@ func dial(args []string) int {
 	return outcome(err)
 }
 
-// lines gives what a guest says, line by line.
+// lines returns the output of a guest line by line.
 func lines(r io.Reader) func(t *testing.T) string {
 	scanner := bufio.NewScanner(r)
 	return func(t *testing.T) string {

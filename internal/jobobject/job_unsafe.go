@@ -29,8 +29,7 @@ type accountingInformation struct {
 	TotalTerminatedProcesses                           uint32
 }
 
-// The two kinds of messages on a job's port: the kernel's carry the key that was given
-// with it, ours another one.
+// The keys of the messages on a job's port: the kernel's and ours.
 const (
 	kernelKey = 1
 	ourKey    = 2
@@ -68,7 +67,7 @@ func (j *job) accounting() (information accountingInformation, err error) {
 	return information, err
 }
 
-// contains says whether a process is in the job.
+// contains reports whether a process is in the job.
 func (j *job) contains(process windows.Handle) (bool, error) {
 	var inside int32
 	ok, _, err := procIsProcessInJob.Call(uintptr(process), uintptr(j.handle), uintptr(unsafe.Pointer(&inside)))
@@ -78,9 +77,9 @@ func (j *job) contains(process windows.Handle) (bool, error) {
 	return inside != 0, nil
 }
 
-// next waits for a message on the port. With the kernel's comes a process id where others
-// have an address, so that it must not be taken for one: Go's own declaration would put it
-// where the garbage collector looks.
+// next waits for a message on the port. The kernel's messages have a process id in place of an
+// address. It must not be stored as a pointer, as x/sys would do, because the garbage collector
+// would follow it.
 func (j *job) next() (message uint32, key uintptr, err error) {
 	var process uintptr
 	ok, _, err := procGetQueuedCompletionStatus.Call(uintptr(j.port), uintptr(unsafe.Pointer(&message)),
@@ -91,8 +90,8 @@ func (j *job) next() (message uint32, key uintptr, err error) {
 	return message, key, nil
 }
 
-// listen collects the kernel's messages until ours comes, which is behind all that were
-// sent before it.
+// listen collects the kernel's messages until ours, which comes after all that were sent before
+// it.
 func (j *job) listen() Notices {
 	var heard Notices
 	for {

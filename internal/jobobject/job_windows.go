@@ -7,20 +7,20 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// killed is the exit code of what we end; a guest that chooses it too gains nothing, as
-// we know whether we did.
+// killed is the exit code of processes that we kill. A guest gains nothing by using it, because
+// we know whether we killed it.
 const killed = 0xC07D07D0
 
-// uiRestrictions are all there are: no handles of other programs' windows, no clipboard,
-// no global atoms, no other desktop, no settings of the system, no logging off.
+// uiRestrictions are all restrictions that exist: no handles of other programs' windows, no
+// clipboard, no global atoms, no other desktop, no system settings, no logging off.
 const uiRestrictions = windows.JOB_OBJECT_UILIMIT_HANDLES |
 	windows.JOB_OBJECT_UILIMIT_READCLIPBOARD | windows.JOB_OBJECT_UILIMIT_WRITECLIPBOARD |
 	windows.JOB_OBJECT_UILIMIT_GLOBALATOMS | windows.JOB_OBJECT_UILIMIT_DESKTOP |
 	windows.JOB_OBJECT_UILIMIT_SYSTEMPARAMETERS | windows.JOB_OBJECT_UILIMIT_DISPLAYSETTINGS |
 	windows.JOB_OBJECT_UILIMIT_EXITWINDOWS
 
-// job is a Job Object with the port on which the kernel speaks of it. Its processes die
-// with its last handle, and no handle of it is inherited or has a name.
+// job is a Job Object with the port for the kernel's messages. Its processes are killed with its
+// last handle, which has no name and is not inherited.
 type job struct {
 	handle windows.Handle
 	port   windows.Handle
@@ -57,8 +57,8 @@ func (j *job) setUp(l Limits) error {
 	return nil
 }
 
-// limitInformation is Windows' form of the limits. A job cannot be left: there is no flag
-// for breaking away. A fault ends the process at once, without a window that asks.
+// limitInformation returns Windows' form of the limits. Without the flag for breaking away, no
+// process can leave the job. A fault ends the process at once, without a dialog window.
 func limitInformation(l Limits) *windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION {
 	return &windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
 		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
@@ -77,7 +77,7 @@ func limitInformation(l Limits) *windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION {
 // kill ends all processes of the job.
 func (j *job) kill() error { return windows.TerminateJobObject(j.handle, killed) }
 
-// usage is what all processes of the job have used, also those that have ended.
+// usage returns what all processes of the job have used, including those that have ended.
 func (j *job) usage() (Usage, error) {
 	accounting, err := j.accounting()
 	if err != nil {
@@ -95,7 +95,7 @@ func (j *job) usage() (Usage, error) {
 	}, nil
 }
 
-// close gives the handles back, and with the job's ends what is left of its processes.
+// close closes the handles, and with the job's handle kills its remaining processes.
 func (j *job) close() {
 	_ = windows.CloseHandle(j.handle) // it is ours, and open
 	if j.port != 0 {
@@ -103,8 +103,8 @@ func (j *job) close() {
 	}
 }
 
-// LimitsHold says whether this system keeps the limits of a job, or why not. What it does
-// not give back it has not taken.
+// LimitsHold returns nil if this system enforces the limits of a job, or the reason. Limits that
+// cannot be read back are not enforced.
 func LimitsHold() error {
 	want := Limits{Memory: 64 << 20, CPU: time.Second, Processes: 2}
 	j, err := newJob(want)
@@ -118,7 +118,7 @@ func LimitsHold() error {
 	}
 	expected := limitInformation(want)
 	if got.BasicLimitInformation.LimitFlags != expected.BasicLimitInformation.LimitFlags || got.JobMemoryLimit != expected.JobMemoryLimit {
-		return errors.New("this system takes the limits of jobs and forgets them (Wine does)")
+		return errors.New("this system accepts the limits of jobs but does not enforce them (as Wine)")
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// spec runs this test's program as a guest, behind what this host has.
+// spec runs the test binary as a guest, behind the walls that this host has.
 func spec(guest string, args ...string) Spec {
 	return Spec{
 		Program: os.Args[0], Args: append([]string{os.Args[0], guestArg, guest}, args...),
@@ -25,7 +25,7 @@ func spec(guest string, args ...string) Spec {
 	}
 }
 
-// said is what a guest wrote.
+// said is the output of a guest.
 type said struct {
 	out, err string
 	ending   Ending
@@ -45,7 +45,7 @@ func runs(t *testing.T, s Spec, input string) said {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A child that reads nothing may have ended by now, and closed its end.
+	// A child that reads nothing may have ended and closed its end.
 	if _, err := feed.WriteString(input); err != nil && input != "" {
 		t.Error(err)
 	}
@@ -97,7 +97,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A program that may start no other has no console either: its host would be one.
+// A program that may not start others has no console, whose host would be a second process.
 func TestOneProcessAlone(t *testing.T) {
 	read, write := pipe(t)
 	s := spec("wait")
@@ -118,7 +118,7 @@ func TestOneProcessAlone(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentIsBuilt(t *testing.T) {
+func TestEnvironmentIsNotInherited(t *testing.T) {
 	t.Setenv("CORDON_SECRET", "x")
 	s := spec("environ")
 	s.Env = append(s.Env, "B=2", "A=1")
@@ -128,7 +128,7 @@ func TestTheEnvironmentIsBuilt(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStartedIsAnError(t *testing.T) {
+func TestStartErrors(t *testing.T) {
 	for name, change := range map[string]func(*Spec){
 		"a missing program":   func(s *Spec) { s.Program = `C:\none\none.exe` },
 		"a missing directory": func(s *Spec) { s.Dir = `C:\none` },
@@ -273,8 +273,8 @@ func TestKillOnClose(t *testing.T) {
 	}
 }
 
-// What is set is what the kernel has, and where it has not, we say so.
-func TestTheJobHasItsLimits(t *testing.T) {
+// The kernel has the limits that were set, or LimitsHold reports that it has not.
+func TestJobHasItsLimits(t *testing.T) {
 	err := LimitsHold()
 	if isWine() && (err == nil || !strings.Contains(err.Error(), "Wine")) {
 		t.Errorf("under Wine: %v", err)
@@ -284,7 +284,7 @@ func TestTheJobHasItsLimits(t *testing.T) {
 	}
 }
 
-// A wall that Wine only pretends to put up is not taken for one.
+// Walls that Wine accepts but does not enforce are not reported as enforced.
 func TestWineHasNoWalls(t *testing.T) {
 	if !isWine() {
 		t.Skip("this is Windows")
@@ -305,7 +305,7 @@ func TestWineHasNoWalls(t *testing.T) {
 	}
 }
 
-// The rest is what Windows does, and Wine does not: SPECIFICATION.md has it as pending.
+// The rest works only on Windows, not on Wine: SPECIFICATION.md marks it as pending.
 
 func isWine() bool {
 	return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil

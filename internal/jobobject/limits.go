@@ -2,22 +2,22 @@ package jobobject
 
 import "time"
 
-// Limits hold for all processes of a job together. All are set: there is no "no limit".
+// Limits bound all processes of a job together. All must be set: there is no "no limit".
 type Limits struct {
-	Memory    uint64        // bytes that are committed, which is more than those in use
+	Memory    uint64        // committed bytes, which are more than those in use
 	CPU       time.Duration // CPU time
 	Processes uint32        // alive at once
 }
 
-// Usage is what a job used until it was asked.
+// Usage is what a job has used so far.
 type Usage struct {
 	CPU    time.Duration
-	Memory uint64 // the most that was committed at once
+	Memory uint64 // the peak of committed bytes
 	// Processes is how many there are now.
 	Processes int
 }
 
-// Notices are what the kernel said while a job ran.
+// Notices are the kernel's reports about a job.
 type Notices struct {
 	Memory    bool // an allocation was refused
 	CPU       bool // the time was used up
@@ -44,20 +44,20 @@ func (n *Notices) hear(message uint32) {
 	}
 }
 
-// quotaExceeded is how the kernel ends the processes of a job whose time is used up
-// (ERROR_NOT_ENOUGH_QUOTA). A guest can end itself so, too.
+// quotaExceeded is the exit code with which the kernel ends the processes of a job whose time is
+// used up (ERROR_NOT_ENOUGH_QUOTA). A guest can use it too.
 const quotaExceeded = 1816
 
-// Ending is how a program ended. It concludes nothing but what the kernel knows.
+// Ending says how a program ended, from what the kernel reports.
 type Ending struct {
 	ExitCode uint32
 	Notices  Notices
 	Usage    Usage
 }
 
-// OutOfTime says whether the kernel ended the job for its CPU time. An exit code
-// alone is the guest's word, so the time must have been used, too. The kernel looks now
-// and then, and counts without what it does itself.
+// OutOfTime reports whether the kernel ended the job for its CPU time. A guest can choose the
+// exit code, so the time must have been used too. The kernel checks only from time to time, and
+// does not count its own time.
 func (e Ending) OutOfTime(l Limits) bool {
 	return e.Notices.CPU || e.ExitCode == quotaExceeded && e.Usage.CPU >= l.CPU
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// Windows shows these capabilities by these identities.
+// The identities that Windows has for these capabilities.
 func TestCapabilitySID(t *testing.T) {
 	for name, want := range map[string]string{
 		"lpacCom":      "S-1-15-3-1024-2405443489-874036122-4286035555-1823921565-1746547431-2453885448-3625952902-991631256",
@@ -68,7 +68,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// The code of a job whose time is used up is one that a guest can choose.
+// A guest can choose the exit code of a job whose time is used up.
 func TestOutOfTimeNeedsMoreThanACode(t *testing.T) {
 	limits := Limits{CPU: time.Second}
 	for _, c := range []struct {

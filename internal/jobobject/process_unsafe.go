@@ -16,12 +16,11 @@ const (
 	attributeJobList              = 0x2000D
 )
 
-// mitigations are those that no honest program misses: no libraries from other computers,
-// none that other programs put into all processes, no fonts but the installed ones.
+// mitigations that do not affect ordinary programs: no libraries from other computers, none
+// that other programs inject into all processes, and only installed fonts.
 const mitigations uint64 = 1<<32 | 1<<48 | 1<<52
 
-// startupInfo names the streams, and lists all handles that the process inherits, each
-// once.
+// startupInfo sets the streams, and returns all handles that the process inherits, each once.
 func startupInfo(s Spec) (windows.StartupInfoEx, []windows.Handle) {
 	var handles []windows.Handle
 	inherit := func(file *os.File) windows.Handle {
@@ -44,8 +43,8 @@ func startupInfo(s Spec) (windows.StartupInfoEx, []windows.Handle) {
 	return startup, handles
 }
 
-// attributes lists what a process is born with. The list of handles and the container are
-// walls; to be born in the job, and the mitigations, are not known to every Windows.
+// attributes returns the attributes of a new process. The list of handles and the container are
+// walls. Not every Windows supports starting in the job, and the mitigations.
 func attributes(handles []windows.Handle, j *job, c *container) (*windows.ProcThreadAttributeListContainer, error) {
 	list, err := windows.NewProcThreadAttributeList(4)
 	if err != nil {
@@ -78,7 +77,7 @@ type memoryCounters struct {
 	pagefile, peakPagefile     uintptr
 }
 
-// peakMemory is the most that one process has had committed.
+// peakMemory returns the peak of one process's committed memory.
 func peakMemory(process windows.Handle) uint64 {
 	counters := memoryCounters{size: uint32(unsafe.Sizeof(memoryCounters{}))}
 	ok, _, _ := procGetProcessMemoryInfo.Call(uintptr(process), uintptr(unsafe.Pointer(&counters)), uintptr(counters.size))

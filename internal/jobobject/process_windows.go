@@ -10,36 +10,36 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Spec is one program to be started.
+// Spec describes a program to start.
 type Spec struct {
 	Program string   // an absolute path
-	Args    []string // with the program's own name first
-	Env     []string // all of its environment
+	Args    []string // with the program's name first
+	Env     []string // the whole environment
 	Dir     string
-	// Stdin, Stdout and Stderr are its streams, and Extra what it has beside them, under
-	// the same handle values as here. It inherits nothing else.
+	// Stdin, Stdout and Stderr are its streams. Extra are further handles, with the same
+	// values as here. It inherits nothing else.
 	Stdin, Stdout, Stderr *os.File
 	Extra                 []*os.File
 
 	Limits Limits
 	Access Access
-	// Container and LowIntegrity are the walls that must stand. A program that has not
-	// got them is killed before its first instruction.
+	// Container and LowIntegrity are required walls. A program without them is killed
+	// before its first instruction.
 	Container, LowIntegrity bool
 }
 
-// Process is a program with all that it starts.
+// Process is a program and all processes that it starts.
 type Process struct {
 	first     windows.Handle
 	job       *job
 	container *container
 	notices   chan Notices
 
-	mu    sync.Mutex // guards the job against being used when it is closed
-	ended *Usage     // what was used, when it is
+	mu    sync.Mutex // prevents the use of the job after it is closed
+	ended *Usage     // the usage when it was closed
 }
 
-// Start starts a program. All that stands around it is put up before it runs.
+// Start starts a program. All walls are in place before it runs.
 func Start(s Spec) (*Process, error) {
 	if err := checkProgram(s.Program); err != nil {
 		return nil, err
@@ -52,10 +52,10 @@ func Start(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// start is one straight line; what it has got by then is in p when it fails.
+// start fills p step by step. If it fails, p has what must be released.
 func (p *Process) start(s Spec) (err error) {
-	// Rights to files come first: they take the longest, and can fail for reasons that
-	// the user can fix.
+	// Rights to files come first: they take the longest, and can fail for reasons that the
+	// user can fix.
 	switch {
 	case s.Container:
 		if p.container, err = newContainer(s.Access); err != nil {
@@ -68,7 +68,7 @@ func (p *Process) start(s Spec) (err error) {
 			}
 		}
 	}
-	// The job is there before the process, so that the process can be born in it.
+	// The job is created first, so that the process can start in it.
 	if p.job, err = newJob(s.Limits); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (p *Process) start(s Spec) (err error) {
 	}
 	defer func() { _ = windows.CloseHandle(created.Thread) }()
 	p.first = created.Process
-	// Where no list of jobs can be given it is not in ours yet, but it is suspended.
+	// On systems without a list of jobs it is not in ours yet, but it is suspended.
 	inside, err := p.job.contains(p.first)
 	if err == nil && !inside {
 		err = windows.AssignProcessToJobObject(p.job.handle, p.first)
@@ -100,7 +100,7 @@ func (p *Process) start(s Spec) (err error) {
 	return nil
 }
 
-// inspect looks at what the process was really given.
+// inspect checks the walls that the process really has.
 func inspect(process windows.Handle, s Spec) error {
 	var token windows.Token
 	if err := windows.OpenProcessToken(process, windows.TOKEN_QUERY, &token); err != nil {
@@ -125,9 +125,9 @@ func inspect(process windows.Handle, s Spec) error {
 	return nil
 }
 
-// create makes the process, suspended. The handles that it inherits can be inherited for
-// that moment only, in which Go starts no other process; those of other makers need no
-// luck either, as the list keeps everything else back.
+// create creates the process, suspended. Its handles are inheritable only during this call, in
+// which Go starts no other process. Inheritable handles of other code are not inherited, because
+// only those on the list are.
 func create(s Spec, token windows.Token, j *job, c *container) (created windows.ProcessInformation, err error) {
 	environment, err := environmentBlock(s.Env)
 	if err != nil {
@@ -169,8 +169,8 @@ func create(s Spec, token windows.Token, j *job, c *container) (created windows.
 	return created, nil
 }
 
-// consoleFlag gives a program a console without a window, which those that it starts
-// share. A console has a process of its own, so that who may be alone only has none.
+// consoleFlag gives a program a console without a window, which its children share. A console
+// has its own process, so a program that must be alone gets none.
 func consoleFlag(l Limits) uint32 {
 	if l.Processes == 1 {
 		return windows.DETACHED_PROCESS
@@ -178,7 +178,7 @@ func consoleFlag(l Limits) uint32 {
 	return windows.CREATE_NO_WINDOW
 }
 
-// abandon gives back what a start that failed has got.
+// abandon releases the resources of a failed start.
 func (p *Process) abandon() error {
 	if p.first != 0 {
 		_ = windows.TerminateProcess(p.first, killed) // it may not be in the job
@@ -193,7 +193,7 @@ func (p *Process) abandon() error {
 	return nil
 }
 
-// Kill ends all of the processes. It may be called at any time.
+// Kill ends all processes. It may be called at any time.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,7 +202,7 @@ func (p *Process) Kill() {
 	}
 }
 
-// Usage is what all of them have used so far.
+// Usage returns what all processes have used so far.
 func (p *Process) Usage() Usage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -217,16 +217,16 @@ func (p *Process) usage() Usage {
 	if err != nil {
 		return Usage{}
 	}
-	// Wine counts the processes of a job, neither their memory nor their time. (What it
-	// gives as another process's time is our own.)
+	// Wine counts the processes of a job, but neither their memory nor their time. (It
+	// returns our own time as that of another process.)
 	if usage.Memory == 0 {
 		usage.Memory = peakMemory(p.first)
 	}
 	return usage
 }
 
-// Wait returns when the first process has ended, and all that it has left behind. It is
-// called once, and gives back what Start took.
+// Wait returns when the first process and all remaining ones have ended. It must be called once,
+// and releases the resources.
 func (p *Process) Wait() (Ending, error) {
 	event, err := windows.WaitForSingleObject(p.first, windows.INFINITE)
 	if err == nil && event != windows.WAIT_OBJECT_0 {
@@ -248,7 +248,7 @@ func (p *Process) Wait() (Ending, error) {
 	return e, err
 }
 
-// waitEmpty waits until the last process is gone, which a kill does not. Their files
+// waitEmpty waits until the last process has ended, because a kill does not wait. Their files
 // cannot be removed before.
 func (p *Process) waitEmpty() {
 	const patience, step = 5 * time.Second, 2 * time.Millisecond
@@ -261,7 +261,7 @@ func (p *Process) waitEmpty() {
 	}
 }
 
-// bury closes the handles, after which the processes' numbers may be others'.
+// bury closes the handles. Afterward, the process ids may be reused.
 func (p *Process) bury() Usage {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,20 +2,20 @@ package jobobject
 
 import "fmt"
 
-// SetupError is a failure of ours before the program's first instruction.
+// SetupError is a failure to set up the walls, before the program's first instruction.
 type SetupError struct {
 	Step string
 	Err  error
 }
 
 func (e *SetupError) Error() string {
-	return fmt.Sprintf("the walls were not put up, at %s: %v", e.Step, e.Err)
+	return fmt.Sprintf("setting up the walls failed at %s: %v", e.Step, e.Err)
 }
 
 func (e *SetupError) Unwrap() error { return e.Err }
 
-// StartError is the system's answer to a program that it will not start. The program may
-// be missing, or be none.
+// StartError is the system's error for a program that cannot be started. It may be missing, or
+// not be a program.
 type StartError struct {
 	Program string
 	Err     error

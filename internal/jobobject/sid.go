@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// CapabilitySID gives the identity that Windows derives from a capability's name. A
-// container that was given the capability may open what names this identity.
+// CapabilitySID returns the identity that Windows derives from a capability's name. A container
+// with the capability may open files that grant access to this identity.
 func CapabilitySID(name string) string {
 	var text []byte
 	for _, unit := range utf16.Encode([]rune(strings.ToUpper(name))) {

@@ -32,9 +32,9 @@ func setDefaultACL(token windows.Token, acl *windows.ACL) error {
 	return windows.SetTokenInformation(token, windows.TokenDefaultDacl, (*byte)(unsafe.Pointer(&information)), uint32(unsafe.Sizeof(information)))
 }
 
-// integrity reads how high a token stands: the last part of its label's name.
+// integrity returns the integrity level of a token: the last part of its label.
 func integrity(token windows.Token) (uint32, error) {
-	// The label is a name with one part; 64 bytes are more than it and its header need.
+	// The label has one part; 64 bytes are enough for it and its header.
 	var buffer [8]uint64
 	var length uint32
 	err := windows.GetTokenInformation(token, windows.TokenIntegrityLevel, (*byte)(unsafe.Pointer(&buffer)), uint32(unsafe.Sizeof(buffer)), &length)
@@ -47,7 +47,7 @@ func integrity(token windows.Token) (uint32, error) {
 
 const tokenIsAppContainer = 29 // of TOKEN_INFORMATION_CLASS
 
-// inContainer reads whether a token is that of an AppContainer.
+// inContainer reports whether a token is that of an AppContainer.
 func inContainer(token windows.Token) (bool, error) {
 	var inside, length uint32
 	err := windows.GetTokenInformation(token, tokenIsAppContainer, (*byte)(unsafe.Pointer(&inside)), uint32(unsafe.Sizeof(inside)), &length)

@@ -15,8 +15,8 @@ const (
 	groupIsLabel = 0x20   // SE_GROUP_INTEGRITY
 )
 
-// restrictedToken makes a token from our own that can do less: no privileges, no
-// administrator, low integrity. It is checked by reading it back.
+// restrictedToken returns a copy of our token with fewer rights: no privileges, no
+// administrator, low integrity. It reads the token back to check it.
 func restrictedToken() (windows.Token, error) {
 	var own windows.Token
 	err := windows.OpenProcessToken(windows.CurrentProcess(),
@@ -44,8 +44,8 @@ func lower(token windows.Token) error {
 	if err := setIntegrity(token, low); err != nil {
 		return &SetupError{"the token's integrity", err}
 	}
-	// What an administrator's process makes belongs to the group that this token has no
-	// more: without another default it could not open what it has made itself.
+	// Files of an administrator's process belong to a group that this token no longer has.
+	// Without another default, the process could not open its own files.
 	user, err := token.GetTokenUser()
 	if err != nil {
 		return &SetupError{"the token's user", err}
@@ -58,7 +58,7 @@ func lower(token windows.Token) error {
 		allow(user.User.Sid, windows.GENERIC_ALL, windows.NO_INHERITANCE),
 		allow(system, windows.GENERIC_ALL, windows.NO_INHERITANCE),
 	}, nil)
-	runtime.KeepAlive(user) // an entry holds names as numbers
+	runtime.KeepAlive(user) // the entries have addresses as numbers
 	runtime.KeepAlive(system)
 	if err != nil {
 		return &SetupError{"a list of rights", err}
@@ -69,9 +69,9 @@ func lower(token windows.Token) error {
 	return nil
 }
 
-var errIntegrity = errors.New("it has not taken a low integrity")
+var errIntegrity = errors.New("the integrity of the token is not low")
 
-// checkIntegrity looks whether a token is as low as it was made.
+// checkIntegrity checks that the integrity of a token is low.
 func checkIntegrity(token windows.Token) error {
 	level, err := integrity(token)
 	if err != nil {
@@ -83,7 +83,7 @@ func checkIntegrity(token windows.Token) error {
 	return nil
 }
 
-// LowIntegrity says whether this system gives tokens a low integrity, or why not.
+// LowIntegrity returns nil if this system supports tokens of low integrity, or the reason.
 func LowIntegrity() error {
 	token, err := restrictedToken()
 	if err != nil {
