@@ -29,7 +29,7 @@ type place struct{ field, item string }
 
 // examples are correct lines for fields with no value or a wrong one.
 var examples = map[string]string{
-	"v": "v: 1",
+	"v":      "v: 1",
 	"":       "preset: default",
 	"preset": "preset: default", "trust": "trust: user", "python": "python: /usr/bin/python3",
 	"preload": "preload: [json, re]", "on_output_limit": "on_output_limit: truncate",

@@ -1,7 +1,6 @@
 package service
 
 import (
-
 	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/internal/token"
 	"github.com/cordon-sandbox/cordon/policy"
