@@ -1,5 +1,5 @@
 // Package wine has tests only: they run cordon.exe, and the tests of internal/jobobject,
-// under Wine. It is no Windows, but it runs the same programs with the same calls, and
-// where it does less than it says, cordon has to notice. scripts/setup makes a Windows of
-// Wine's in .cache/wine, with CPython beside it.
+// under Wine. Wine is not Windows, but it runs the same programs with the same calls, and
+// cordon has to notice where it accepts calls without effect. scripts/setup installs Wine and a
+// CPython for Windows in .cache/wine.
 package wine

@@ -42,8 +42,8 @@ func TestSessionsOnWasm(t *testing.T) {
 	w := start(t)
 	hosttest.NeedsExtra(t, hosttest.PythonWasm)
 	session := filepath.Join(t.TempDir(), "s.snap")
-	load := []string{"run", "--tier", "wasm", "--load", seen(session), "-v", "result", "-c", "result = x + 1"}
-	w.run(t, "", w.cordon, "run", "--tier", "wasm", "--save", seen(session), "-c", "x = 41").check(t, 0, "", "")
+	load := []string{"run", "--tier", "wasm", "--load", winePath(session), "-v", "result", "-c", "result = x + 1"}
+	w.run(t, "", w.cordon, "run", "--tier", "wasm", "--save", winePath(session), "-c", "x = 41").check(t, 0, "", "")
 	w.run(t, "", w.cordon, load...).check(t, 0, "result = 42", "")
 	damage(t, session)
 	w.run(t, "", w.cordon, load...).check(t, 2, "", "s.snap")

@@ -52,7 +52,7 @@ func (w *windows) remove() {
 	}
 }
 
-// start gives what the tests share, or skips the one that asks.
+// start returns what the tests share, or skips the test.
 func start(t *testing.T) *windows {
 	t.Helper()
 	directory := hosttest.NeedsExtra(t, hosttest.Wine)
@@ -68,9 +68,9 @@ func (w *windows) build(directory string) (err error) {
 		return err
 	}
 	work := w.work
-	w.prefix, w.python = filepath.Join(directory, "prefix"), seen(filepath.Join(directory, "python", "python.exe"))
+	w.prefix, w.python = filepath.Join(directory, "prefix"), winePath(filepath.Join(directory, "python", "python.exe"))
 	w.cordon, w.guest, w.jobTest = filepath.Join(work, "cordon.exe"), filepath.Join(work, "guest.exe"), filepath.Join(work, "jobobject.test.exe")
-	w.policy = seen(filepath.Join(work, "policy.yaml"))
+	w.policy = winePath(filepath.Join(work, "policy.yaml"))
 	for _, arguments := range [][]string{
 		{"build", "-trimpath", "-o", w.cordon, "../../cmd/cordon"},
 		{"build", "-trimpath", "-o", w.guest, "./testdata/guest"},
@@ -94,21 +94,21 @@ func (w *windows) build(directory string) (err error) {
 	return os.WriteFile(filepath.Join(work, "policy.yaml"), []byte("walls:\n  prefer: [filesystem, network, rlimit]\n"), 0o600)
 }
 
-// seen is a path as programs under Wine see it.
-func seen(path string) string { return "Z:" + strings.ReplaceAll(path, "/", `\`) }
+// winePath returns a path as programs under Wine see it.
+func winePath(path string) string { return "Z:" + strings.ReplaceAll(path, "/", `\`) }
 
 func (w *windows) environment() []string {
 	return []string{"WINEPREFIX=" + w.prefix, "WINEDEBUG=-all", "DISPLAY=", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "CORDON_SECRET=x"}
 }
 
-// said is how a program ended.
+// said is the exit code and output of a program.
 type said struct {
 	code     int
 	out, err string
 }
 
-// command prepares a program under Wine. What it says goes into files: Wine's server
-// inherits the streams of whoever starts it, and stays for a while.
+// command prepares a program under Wine. Its output goes to files: Wine's server
+// inherits the streams of the program that starts it, and stays for a while.
 func (w *windows) command(ctx context.Context, t *testing.T, program string, args ...string) (c *exec.Cmd, finish func() said) {
 	t.Helper()
 	streams := t.TempDir()
@@ -168,10 +168,10 @@ func (w *windows) script(t *testing.T, args ...string) said {
 func (w *windows) exec(t *testing.T, flags []string, args ...string) said {
 	t.Helper()
 	all := append([]string{"exec", "--policy", w.policy}, flags...)
-	return w.run(t, "", w.cordon, append(append(all, "--", seen(w.guest)), args...)...)
+	return w.run(t, "", w.cordon, append(append(all, "--", winePath(w.guest)), args...)...)
 }
 
-// check compares an end with what it should be.
+// check compares the exit code and output with the expected ones.
 func (s said) check(t *testing.T, code int, out, err string) {
 	t.Helper()
 	if s.code != code || !strings.Contains(s.out, out) || !strings.Contains(s.err, err) {
@@ -200,7 +200,7 @@ func processes(t *testing.T, word string) []int {
 	return found
 }
 
-// eventually waits for something that another process does.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); !is(); <-time.After(20 * time.Millisecond) {

@@ -213,7 +213,7 @@ func (r *Roots) keep(root *os.Root, err error) (*os.Root, error) {
 	r.opened = append(r.opened, root)
 	_, err = root.Lstat("..")
 	if err == nil {
-		return nil, errors.New("os.Root does not refuse ..")
+		return nil, errors.New("os.Root follows .. out of its directory")
 	}
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		r.escapes = inner
