@@ -171,8 +171,8 @@ func TestDamagedSnapshots(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	refuse("nothing", nil, "no snapshot")
-	refuse("something else", []byte(strings.Repeat("text ", 100)), "no snapshot")
+	refuse("nothing", nil, "not a snapshot")
+	refuse("something else", []byte(strings.Repeat("text ", 100)), "not a snapshot")
 	refuse("a header of 4 GiB", append([]byte(snapshotMagic), 0xff, 0xff, 0xff, 0xff), "damaged")
 	refuse("more behind it", append(bytes.Clone(whole), 0), "damaged")
 	for n := len(whole) - 1; n > 0; n -= len(whole) / 23 {
