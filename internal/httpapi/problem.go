@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cordon-sandbox/cordon/internal/admission"
+	"github.com/cordon-sandbox/cordon/internal/jsonform"
 	"github.com/cordon-sandbox/cordon/run"
 )
 
@@ -20,6 +21,8 @@ type Problem struct {
 	Status int       `json:"status"`
 	Detail string    `json:"detail"`
 	Class  run.Class `json:"class"`
+	// Field names the wrong field of the request, if it is one.
+	Field string `json:"field,omitempty"`
 	// Findings are why a hook was refused.
 	Findings []run.Finding `json:"findings,omitempty"`
 }
@@ -71,6 +74,9 @@ func problemOf(err error) Problem {
 		class, detail = run.Closed, "the service ended before the request did: try again, perhaps elsewhere"
 	}
 	p := Problem{Type: "urn:cordon:error:" + string(class), Title: titles[class], Status: statuses[class], Detail: detail, Class: class}
+	if class == run.Invalid {
+		p.Field = jsonform.FieldOf(err)
+	}
 	var refusal *run.Refusal
 	if errors.As(err, &refusal) {
 		p.Status, p.Findings = http.StatusUnprocessableEntity, refusal.Findings

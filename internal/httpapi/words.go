@@ -145,5 +145,6 @@ var words = map[string]string{
 	"Problem.status":   "The HTTP status.",
 	"Problem.detail":   "What is wrong, where, and what would be right.",
 	"Problem.class":    "What kind of problem it is.",
+	"Problem.field":    "The field of the request that is wrong, if it is one.",
 	"Problem.findings": "Why a hook was refused.",
 }

@@ -56,6 +56,10 @@ func ParseObject(data []byte, into any) error {
 		}
 		err = fmt.Errorf("more data after the JSON object (at byte %d)", d.InputOffset())
 	}
+	var wrong *policy.FieldError
+	if errors.As(err, &wrong) {
+		return run.Errorf(run.Invalid, "request: %w", wrong)
+	}
 	return run.Errorf(run.Invalid, "request: %s", explainJSON(data, err))
 }
 
@@ -91,7 +95,7 @@ func readLimits(d *json.Decoder, path string, into *policy.Limits) error {
 	return readMembers(d, path, limitKeys, func(key string) error {
 		limit, as := limitOf(key)
 		if first, twice := read[limit.Key]; twice {
-			return fmt.Errorf("fields %q and %q are the same limit: leave one out", path+first, path+key)
+			return fieldError(path+key, "is the same limit as %s: leave one out", path+first)
 		}
 		read[limit.Key] = key
 		if as == asNumber {
@@ -133,7 +137,7 @@ func readNumber(d *json.Decoder, path string, limit policy.Limit, into *policy.L
 	}
 	amount, err := limit.ParseNumber(string(number))
 	if err != nil {
-		return fmt.Errorf("field %q: %w", path, err)
+		return fieldError(path, "%w", err)
 	}
 	limit.Set(into, amount)
 	return nil
@@ -162,9 +166,9 @@ func readMembers(d *json.Decoder, path string, names []string, read func(name st
 		name, _ := token.(string)
 		switch {
 		case !slices.Contains(names, name):
-			return fmt.Errorf("unknown field %q: the fields %sare %s", path+text.Shorten(name, maxFieldName), within(path), strings.Join(names, ", "))
+			return fieldError(path+text.Line(text.Shorten(name, maxFieldName)), "unknown field: the fields %sare %s", within(path), strings.Join(names, ", "))
 		case seen[name]:
-			return fmt.Errorf("field %q is there twice", path+name)
+			return fieldError(path+name, "is there twice")
 		}
 		seen[name] = true
 		if err := read(name); err != nil {
@@ -187,7 +191,7 @@ func readField(d *json.Decoder, path string, field reflect.Value) error {
 		err := d.Decode(target)
 		var kind *json.UnmarshalTypeError
 		if errors.As(err, &kind) {
-			return fmt.Errorf("field %q: expected %s, got a JSON %s", path, kindWords(field.Type()), kind.Value)
+			return fieldError(path, "expected %s, got a JSON %s", kindWords(field.Type()), kind.Value)
 		}
 		return err
 	}
@@ -208,10 +212,10 @@ func readLimit(d *json.Decoder, path string, limit policy.Limit, into *policy.Li
 	case json.Number:
 		text = v.String()
 		if _, err := strconv.Atoi(text); plain && err != nil {
-			return fmt.Errorf("field %q: expected a whole number, got a JSON number %s", path, text)
+			return fieldError(path, "expected a whole number, got a JSON number %s", text)
 		}
 		if _, err := limit.Parse(text); err != nil {
-			return fmt.Errorf("field %q: %w, or use the key %s for a number", path, err, limit.NumberKey())
+			return fieldError(path, "%w, or use the key %s for a number", err, limit.NumberKey())
 		}
 	case string:
 		if plain {
@@ -226,7 +230,7 @@ func readLimit(d *json.Decoder, path string, limit policy.Limit, into *policy.Li
 	}
 	amount, err := limit.Parse(text)
 	if err != nil {
-		return fmt.Errorf("field %q: %w", path, err)
+		return fieldError(path, "%w", err)
 	}
 	limit.Set(into, amount)
 	return nil
@@ -269,6 +273,19 @@ func within(path string) string {
 	return "of " + strings.TrimSuffix(path, ".") + " "
 }
 
+func fieldError(field, format string, args ...any) error {
+	return &policy.FieldError{Field: field, Err: fmt.Errorf(format, args...)}
+}
+
+// FieldOf names the field of a request that err is about, or nothing.
+func FieldOf(err error) string {
+	var wrong *policy.FieldError
+	if errors.As(err, &wrong) {
+		return wrong.Field
+	}
+	return ""
+}
+
 // wrongKind names what stands where something else should.
 func wrongKind(path, want string, got any) error {
 	var kind string
@@ -293,7 +310,7 @@ func wrongKind(path, want string, got any) error {
 	if path == "" {
 		return fmt.Errorf("expected a JSON object, got a JSON %s", kind)
 	}
-	return fmt.Errorf("field %q: expected %s, got a JSON %s", strings.TrimSuffix(path, "."), want, kind)
+	return fieldError(strings.TrimSuffix(path, "."), "expected %s, got a JSON %s", want, kind)
 }
 
 func kindWords(t reflect.Type) string {

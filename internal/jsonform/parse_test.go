@@ -26,10 +26,10 @@ func TestParseObject(t *testing.T) {
 		name, text, words string
 		into              any
 	}{
-		{"unknown", `{"script": "pass", "scirpt": ""}`, `unknown field "scirpt"`, new(run.HookSpec)},
-		{"twice", `{"script": "a", "script": "b"}`, `field "script" is there twice`, new(run.Check)},
-		{"another case", `{"SCRIPT": "a"}`, `unknown field "SCRIPT"`, new(run.Check)},
-		{"of the wrong kind", `{"args": {}}`, `field "args": expected a list, got a JSON object`, &call},
+		{"unknown", `{"script": "pass", "scirpt": ""}`, `scirpt: unknown field`, new(run.HookSpec)},
+		{"twice", `{"script": "a", "script": "b"}`, `script: is there twice`, new(run.Check)},
+		{"another case", `{"SCRIPT": "a"}`, `SCRIPT: unknown field`, new(run.Check)},
+		{"of the wrong kind", `{"args": {}}`, `args: expected a list, got a JSON object`, &call},
 		{"no object", `[]`, "expected a JSON object", &call},
 		{"two objects", `{} {}`, "more data after the JSON object", &call},
 	} {
@@ -88,33 +88,33 @@ func TestParseRequestRefuses(t *testing.T) {
 		{"array", "[]", "expected a JSON object, got a JSON array"},
 		{"string", `"pass"`, "expected a JSON object, got a JSON string"},
 		{"number", "1", "expected a JSON object, got a JSON number"},
-		{"unknown", `{"scirpt": "x"}`, `unknown field "scirpt": the fields are id, script, `},
-		{"other case", `{"SCRIPT": "x"}`, `unknown field "SCRIPT"`},
-		{"streams", `{"Streams": {}}`, `unknown field "Streams"`},
-		{"dash", `{"-": {}}`, `unknown field "-"`},
-		{"no name", `{"": {}}`, `unknown field ""`},
-		{"twice", `{"script": "a", "script": "b"}`, `field "script" is there twice`},
-		{"escaped twice", `{"script": "a", "scr\u0069pt": "b"}`, `field "script" is there twice`},
-		{"type", `{"script": 5}`, `field "script": expected a string, got a JSON number`},
-		{"list", `{"variables": "x"}`, `field "variables": expected a list of strings, got a JSON string`},
-		{"list item", `{"variables": [1]}`, `field "variables": expected a list of strings, got a JSON number`},
-		{"tier", `{"tier": []}`, `field "tier": expected a string, got a JSON array`},
-		{"limits", `{"limits": "2s"}`, `field "limits": expected an object, got a JSON string`},
-		{"limits list", `{"limits": [1]}`, `field "limits": expected an object, got a JSON array`},
-		{"limit unknown", `{"limits": {"ram": "1GiB"}}`, `unknown field "limits.ram": the fields of limits are wall_time, `},
-		{"limit twice", `{"limits": {"memory": "1GiB", "memory": "2GiB"}}`, `field "limits.memory" is there twice`},
-		{"bare time", `{"limits": {"wall_time": 2}}`, `field "limits.wall_time": "2" has no unit: write 2s, 2ms or 2m, or use the key wall_time_ms for a number`},
-		{"bare size", `{"limits": {"memory": 256}}`, `field "limits.memory": "256" has no unit: write 256B, 256KiB, 256MiB`},
-		{"exponent", `{"limits": {"memory": 1e9}}`, `field "limits.memory": `},
-		{"text as a number", `{"limits": {"memory_bytes": "1GiB"}}`, `field "limits.memory_bytes": expected a number, got a JSON string`},
-		{"number too large", `{"limits": {"wall_time_ms": 1e300}}`, `field "limits.wall_time_ms": "1e300" is not a number in range`},
-		{"less than a byte", `{"limits": {"memory_bytes": 0.5}}`, `field "limits.memory_bytes": "0.5" is not a number in range`},
-		{"both forms", `{"limits": {"memory": "1GiB", "memory_bytes": 1}}`, `fields "limits.memory" and "limits.memory_bytes" are the same limit: leave one out`},
-		{"text number", `{"limits": {"wall_time": "2"}}`, `field "limits.wall_time": "2" has no unit: write 2s`},
-		{"bad unit", `{"limits": {"memory": "1TiB"}}`, `field "limits.memory": "1TiB" has an unknown unit "TiB"`},
-		{"limit kind", `{"limits": {"memory": ["1GiB"]}}`, `field "limits.memory": expected text with a unit, got a JSON array`},
-		{"count text", `{"limits": {"threads": "4"}}`, `field "limits.threads": expected a whole number, got a JSON string`},
-		{"count fraction", `{"limits": {"threads": 1.5}}`, `field "limits.threads": expected a whole number, got a JSON number 1.5`},
+		{"unknown", `{"scirpt": "x"}`, `scirpt: unknown field: the fields are id, script, `},
+		{"other case", `{"SCRIPT": "x"}`, `SCRIPT: unknown field`},
+		{"streams", `{"Streams": {}}`, `Streams: unknown field`},
+		{"dash", `{"-": {}}`, `-: unknown field`},
+		{"no name", `{"": {}}`, `: unknown field`},
+		{"twice", `{"script": "a", "script": "b"}`, `script: is there twice`},
+		{"escaped twice", `{"script": "a", "scr\u0069pt": "b"}`, `script: is there twice`},
+		{"type", `{"script": 5}`, `script: expected a string, got a JSON number`},
+		{"list", `{"variables": "x"}`, `variables: expected a list of strings, got a JSON string`},
+		{"list item", `{"variables": [1]}`, `variables: expected a list of strings, got a JSON number`},
+		{"tier", `{"tier": []}`, `tier: expected a string, got a JSON array`},
+		{"limits", `{"limits": "2s"}`, `limits: expected an object, got a JSON string`},
+		{"limits list", `{"limits": [1]}`, `limits: expected an object, got a JSON array`},
+		{"limit unknown", `{"limits": {"ram": "1GiB"}}`, `limits.ram: unknown field: the fields of limits are wall_time, `},
+		{"limit twice", `{"limits": {"memory": "1GiB", "memory": "2GiB"}}`, `limits.memory: is there twice`},
+		{"bare time", `{"limits": {"wall_time": 2}}`, `limits.wall_time: "2" has no unit: write 2s, 2ms or 2m, or use the key wall_time_ms for a number`},
+		{"bare size", `{"limits": {"memory": 256}}`, `limits.memory: "256" has no unit: write 256B, 256KiB, 256MiB`},
+		{"exponent", `{"limits": {"memory": 1e9}}`, `limits.memory: `},
+		{"text as a number", `{"limits": {"memory_bytes": "1GiB"}}`, `limits.memory_bytes: expected a number, got a JSON string`},
+		{"number too large", `{"limits": {"wall_time_ms": 1e300}}`, `limits.wall_time_ms: "1e300" is not a number in range`},
+		{"less than a byte", `{"limits": {"memory_bytes": 0.5}}`, `limits.memory_bytes: "0.5" is not a number in range`},
+		{"both forms", `{"limits": {"memory": "1GiB", "memory_bytes": 1}}`, `limits.memory_bytes: is the same limit as limits.memory: leave one out`},
+		{"text number", `{"limits": {"wall_time": "2"}}`, `limits.wall_time: "2" has no unit: write 2s`},
+		{"bad unit", `{"limits": {"memory": "1TiB"}}`, `limits.memory: "1TiB" has an unknown unit "TiB"`},
+		{"limit kind", `{"limits": {"memory": ["1GiB"]}}`, `limits.memory: expected text with a unit, got a JSON array`},
+		{"count text", `{"limits": {"threads": "4"}}`, `limits.threads: expected a whole number, got a JSON string`},
+		{"count fraction", `{"limits": {"threads": 1.5}}`, `limits.threads: expected a whole number, got a JSON number 1.5`},
 		{"trailing", `{"script": "x"} {}`, "more data after the JSON object (at byte "},
 		{"trailing rubbish", `{"script": "x"}]`, "more data after the JSON object (at byte 16)"},
 		{"cut", `{"script": "x`, "the JSON ends too early"},
@@ -128,7 +128,7 @@ func TestParseRequestRefuses(t *testing.T) {
 		{"deep", `{"context": ` + brackets + strings.Repeat("]", 100_000) + "}", "nested too deeply at byte "},
 		{"deep, cut", `{"context": ` + brackets, "nested too deeply at byte "},
 		{"deep at the top", brackets, ""},
-		{"long name", `{"` + strings.Repeat("x", 1<<20) + `": 1}`, `unknown field "xxx`},
+		{"long name", `{"` + strings.Repeat("x", 1<<20) + `": 1}`, `xxx…: unknown field`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := ParseRequest([]byte(tt.in))
@@ -208,5 +208,18 @@ func TestParseLimitsAsNumbers(t *testing.T) {
 	want := policy.Limits{WallTime: 1500*time.Millisecond + 500*time.Microsecond, Memory: 9007199254740993, Threads: 2, Fuel: 50}
 	if err != nil || r.Limits != want {
 		t.Errorf("%+v, %v; want %+v", r.Limits, err, want)
+	}
+}
+
+func TestFieldOf(t *testing.T) {
+	_, err := ParseRequest([]byte(`{"limits": {"memory": 64}}`))
+	if got := FieldOf(err); got != "limits.memory" {
+		t.Errorf("%q of %v", got, err)
+	}
+	if got := FieldOf(run.Request{}.Validate()); got != "script" {
+		t.Errorf("%q of an empty request", got)
+	}
+	if got := FieldOf(run.Errorf(run.Busy, "full")); got != "" {
+		t.Errorf("%q of a full queue", got)
 	}
 }

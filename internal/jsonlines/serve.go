@@ -40,6 +40,8 @@ type Failure struct {
 	Status run.Status      `json:"status"`
 	Error  string          `json:"error"`
 	Class  run.Class       `json:"class"`
+	// Field names the wrong field of the request, if it is one.
+	Field string `json:"field,omitempty"`
 	// Findings are those of a hook that the language rules refuse.
 	Findings []run.Finding `json:"findings,omitempty"`
 }
@@ -351,7 +353,7 @@ func marshalLine(v any, brief bool) ([]byte, error) {
 
 // failed is the answer for what gave no Result.
 func failed(id json.RawMessage, err error) Failure {
-	f := Failure{ID: id, Status: run.StatusError, Error: err.Error(), Class: run.ClassOf(err)}
+	f := Failure{ID: id, Status: run.StatusError, Error: err.Error(), Class: run.ClassOf(err), Field: jsonform.FieldOf(err)}
 	var refused *run.Refusal
 	if errors.As(err, &refused) {
 		f.Findings = refused.Findings

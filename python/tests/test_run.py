@@ -266,3 +266,9 @@ def test_results_of_other_versions():
         less = {key: value for key, value in result.raw.items() if key != name}
         with pytest.raises(cordon.CordonError, match=f"do not match: a Result without '{name}'"):
             cordon.Result.of(less)
+
+
+def test_error_names_the_field():
+    with pytest.raises(cordon.InvalidRequest) as caught:
+        cordon.run("pass", limits={"memory": 64})
+    assert caught.value.field == "limits.memory"

@@ -18,6 +18,8 @@ class CordonError(Exception):
 
     #: The class of the error, as on every frontend of cordon: "invalid", "busy", …
     kind = "internal"
+    #: The field of the request that is wrong: "script", "limits.memory"; empty if it is none.
+    field = ""
 
 
 class InvalidRequest(CordonError, ValueError):
@@ -130,4 +132,6 @@ def failure(answer: Dict[str, Any]) -> CordonError:
         from ._result import Finding
 
         return Refused(words, [Finding.of(f) for f in answer["findings"]])
-    return BY_KIND.get(str(answer.get("class")), CordonError)(words)
+    error = BY_KIND.get(str(answer.get("class")), CordonError)(words)
+    error.field = str(answer.get("field", ""))
+    return error

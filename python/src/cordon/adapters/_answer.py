@@ -38,7 +38,7 @@ def describe(result: Result) -> str:
 def error_for_model(problem: CordonError) -> str:
     """Returns the text for an error that the model caused, and raises one that the developer
     caused."""
-    if isinstance(problem, Unreadable) or str(problem).startswith("script: "):  # errors start with the field
+    if isinstance(problem, Unreadable) or problem.field == "script":
         return f"Failed: {problem}"
     raise problem
 
