@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 		{"output that is cut", []string{"-o", "4KiB", "-c", "print('x' * 10000)"}, 0, "xxx", "cut at 4096 bytes"},
 		{"files of its own", []string{"-c", "import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').write('x')\nprint(os.listdir())"}, 0, "['a']", ""},
 		{"language rules", []string{"--restricted", "-c", "import os"}, 1, "", "import"},
-		{"what stands", []string{"--json", "-c", "pass"}, 0, `"app_container":"missing: `, ""},
+		{"what stands", []string{"--json", "-c", "pass"}, 0, `"app_container":{"state":"missing"`, ""},
 		{"nothing of the environment", []string{"-c", "import os; print(sorted(os.environ))"}, 0, "'TEMP'", ""},
 		{"third parties", []string{"--trust", "third-party", "-c", "pass"}, 125, "", "not strong enough"},
 	} {
@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 	w := start(t)
 	// A policy that prefers nothing is refused, because Wine lacks walls.
 	w.run(t, "", w.cordon, "run", "--python", w.python, "-c", "print(1)").check(t, 125, "", "filesystem (app_container: ")
-	w.run(t, "", w.cordon, "exec", "--", winePath(w.guest), "say", "x").check(t, 125, "", "rlimit (this system takes the limits")
+	w.run(t, "", w.cordon, "exec", "--", winePath(w.guest), "say", "x").check(t, 125, "", "rlimit (this system accepts the limits")
 	// Without a Python, the message names the tier that has its own.
 	w.run(t, "", w.cordon, "run", "-c", "print(1)").check(t, 127, "", "--tier wasm")
 	w.run(t, "", w.cordon, "exec", "--policy", w.policy, "--allow-net", "example.org", "--", winePath(w.guest), "say").check(t, 125, "", "no host can be allowed")
