@@ -94,7 +94,7 @@ func openness(a net.Addr) string {
 		if err != nil {
 			return "an unknown set of users (" + err.Error() + ")"
 		}
-		// Whoever set a group mode chose the group; systemd's own default is 0666.
+		// An operator who sets a group mode chose the group. systemd's default is 0666.
 		if info.Mode().Perm()&0o002 != 0 {
 			return "everyone on this machine (the socket's mode is " + info.Mode().Perm().String() + ": set SocketMode=0600)"
 		}

@@ -27,14 +27,14 @@ func (j Job) Tools() map[string]run.Tool {
 	return j.Script.Tools
 }
 
-// Deterministic says whether its guest sees no clock and no chance.
+// Deterministic reports whether its guest has no real clock and no randomness.
 func (j Job) Deterministic() bool { return j.Script.Deterministic || j.Module.Deterministic }
 
 // ErrNotStarted: the sandbox was gone before the guest was handed over.
 var ErrNotStarted = errors.New("the guest was not started")
 
-// UntilStarted attempts something again while the sandbox for it is gone too early.
-// Somebody may kill a few places; whoever kills them all is not outlasted.
+// UntilStarted repeats an attempt whose sandbox died before the guest was handed over. It
+// gives up when this keeps happening: then something kills every sandbox.
 func UntilStarted[T any](ctx context.Context, attempt func() (T, error)) (got T, err error) {
 	const attempts = 100
 	for range attempts {

@@ -8,12 +8,11 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hostpath"
 )
 
-// Below /dev and /proc the host's files say nothing about the guest's:
-// /dev/stdin and /proc/self lead to whoever looks. These paths are judged by
-// their text.
+// Paths below /dev and /proc are judged by their text: the guest has other files
+// there than the host, and /dev/stdin and /proc/self differ for each process.
 
-// devices are in the guest's own /dev, and nothing comes of them. Not here:
-// tty, which is the caller's terminal, and shm, which is nobody's file.
+// devices are harmless files in the guest's own /dev. tty is missing, because it is
+// the caller's terminal, and shm, because it is a directory.
 var devices = strings.Fields("/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/fd /proc/self/fd")
 
 // kernelTexts are what ordinary programs ask the kernel about the machine and

@@ -153,10 +153,9 @@ func (v *view) file(text string) (detail string, hint advice) {
 	return v.explain(text, r, target)
 }
 
-// ok reports whether a path stays inside. A directory above the workspace is
-// there inside, as an empty shell, but whoever names it means the host's. Not
-// so with "/": it is the private root, and more often the separator of tr, cut
-// or sort.
+// ok reports whether a path stays inside. A directory above the workspace exists
+// inside too, but is empty: a command that names it means the host's. "/" is
+// allowed: it is the private root, and often only a separator for tr, cut or sort.
 func (v *view) ok(r resolved, absolute bool) bool {
 	switch r.visibility {
 	case granted, system, device:
@@ -166,15 +165,15 @@ func (v *view) ok(r resolved, absolute bool) bool {
 	case skeleton:
 		return absolute && r.path == "/"
 	}
-	// A link of the host's system that dangles inside: nothing is read through
-	// it, and it was not made by whoever made the workspace.
+	// A link of the host's system that dangles inside. Nothing can be read through
+	// it, and it does not come from the workspace.
 	l, ok := r.left()
 	return ok && l.visibility == system
 }
 
-// okScratch judges a path in the private /tmp. Whoever writes /tmp/x means the
-// guest's. A ".." or a link that leads there from the workspace, which may
-// itself lie below the host's /tmp, means a neighbour of it.
+// okScratch judges a path in the private /tmp. An absolute path there means the
+// guest's /tmp. A ".." or a link from the workspace, which may itself be below the
+// host's /tmp, means a file of the host beside it.
 func (v *view) okScratch(r resolved, absolute bool) bool {
 	if r.path == v.Scratch {
 		return true

@@ -9,8 +9,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// choose gives the one of the offers that the client likes best; the first, if it does
-// not say.
+// choose returns the offer that the client's Accept header prefers, or the first offer if
+// there is no such header.
 func choose(r *http.Request, offers ...string) (string, error) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(accept) == "" {
@@ -28,7 +28,7 @@ func choose(r *http.Request, offers ...string) (string, error) {
 	return chosen, nil
 }
 
-// liking is the q of the most specific range that covers the offer, 0 if none does.
+// liking is the q value of the most specific range that covers the offer, or 0.
 func liking(accept, offer string) (q float64) {
 	kind, _, _ := strings.Cut(offer, "/")
 	specific := 0

@@ -18,8 +18,8 @@ const (
 	eventsType     = "text/event-stream"
 )
 
-// encode leaves <, > and & as they are, which Results have in plenty. No browser takes
-// an answer for a page: its type is JSON, and nosniff.
+// encode does not escape <, > and &, which are frequent in Results. It need not: the
+// answer's type is JSON with nosniff, so that no browser shows it as a page.
 func encode(v any) ([]byte, error) {
 	text, err := plainjson.Marshal(v)
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request, status int, kind str
 	a.send(w, status, kind, body)
 }
 
-// send gives a client an answer, as long as it takes it.
+// send writes an answer, and gives up if the client stops reading.
 func (a *api) send(w http.ResponseWriter, status int, kind string, body []byte) {
 	out := a.head(w, status, kind, int64(len(body)))
 	if _, err := out.Write(body); err != nil {
@@ -46,7 +46,7 @@ func (a *api) send(w http.ResponseWriter, status int, kind string, body []byte) 
 	}
 }
 
-// sendResult is send for what can be large: it is encoded while it is sent.
+// sendResult is send for a Result, which can be large: it encodes while it writes.
 func (a *api) sendResult(w http.ResponseWriter, r *http.Request, result run.Result) {
 	var size counter
 	if err := jsonform.Encode(&size, result); err != nil {
@@ -59,7 +59,7 @@ func (a *api) sendResult(w http.ResponseWriter, r *http.Request, result run.Resu
 	}
 }
 
-// head begins an answer of a size.
+// head writes the header of an answer of this size.
 func (a *api) head(w http.ResponseWriter, status int, kind string, size int64) *paced {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
@@ -68,7 +68,7 @@ func (a *api) head(w http.ResponseWriter, status int, kind string, size int64) *
 	return out
 }
 
-// counter counts what is written.
+// counter counts the bytes written to it.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -76,7 +76,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// constant answers with what never changes.
+// constant returns a handler that always writes the same body.
 func (a *api) constant(kind string, body []byte) handler {
 	return func(w http.ResponseWriter, _ *http.Request) error {
 		if kind != jsonType {

@@ -16,8 +16,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// limited gives a body a size and a deadline. That ends with the body: from then on, the
-// server reads, without one, to notice that the client has gone.
+// limited bounds the size of a body and the time it may take. The deadline ends with the
+// body: after it, the server reads without one, to notice when the client disconnects.
 func (a *api) limited(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
 	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(a.BodyTimeout)); err != nil {
 		a.Logger.Warn("no deadline for a body", "error", err)
@@ -25,8 +25,8 @@ func (a *api) limited(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
 	return http.MaxBytesReader(w, body, a.MaxBody)
 }
 
-// budget bounds the bodies that are in memory together: a thousand clients with the
-// largest that is allowed must not be the end of the service.
+// budget bounds the memory of all bodies together, so that a thousand clients with the
+// largest allowed body do not exhaust it.
 type budget struct {
 	used atomic.Int64
 	most int64
@@ -42,8 +42,8 @@ func (b *budget) take(n int64) error {
 
 func (b *budget) give(n int64) { b.used.Add(-n) }
 
-// readBody gives the whole body, which is JSON. Whoever has it calls done when it is not
-// needed any more, once or more often.
+// readBody returns the whole body, which is JSON. The caller calls done, at least once, when
+// it no longer needs the body.
 func (a *api) readBody(r *http.Request) (body []byte, done func(), err error) {
 	if err := jsonOnly(r.Header); err != nil {
 		return nil, nil, err
@@ -88,12 +88,12 @@ func (a *api) bodyError(err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return withStatus(http.StatusRequestTimeout, run.Invalid, "the body did not arrive within %v", a.BodyTimeout)
 	}
-	// Its own words are Go's; most often nobody is there to read ours.
+	// The error's text is Go's. The client has mostly disconnected by now.
 	return run.Errorf(run.Invalid, "the body ended before its time, or is not what its headers say")
 }
 
-// jsonOnly refuses other types. Those that a web page may send without asking first are
-// among them, and so is what would have to be unpacked, to a size that nobody knows.
+// jsonOnly refuses other content types, among them those that a web page may send without
+// a preflight request, and compressed bodies, whose real size is unknown.
 func jsonOnly(h http.Header) error {
 	if coding := strings.Join(h.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
 		return withStatus(http.StatusUnsupportedMediaType, run.Invalid, "the body has the Content-Encoding %q: send it as it is", coding)

@@ -10,12 +10,13 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// caller says who asks.
+// caller returns the caller of a request.
 func (a *api) caller(r *http.Request) (token.Caller, error) {
 	if a.Tokens == nil {
 		return token.Local, a.fromThisMachine(r)
 	}
-	// The same words for none and a wrong one: nobody learns which tokens there are.
+	// The same message for a missing and a wrong token, so that it does not reveal
+	// which tokens exist.
 	if secret, ok := bearer(r.Header.Values("Authorization")); ok {
 		if who, found := a.Tokens.Find(secret); found {
 			return who, nil
@@ -24,8 +25,8 @@ func (a *api) caller(r *http.Request) (token.Caller, error) {
 	return token.Caller{}, withStatus(http.StatusUnauthorized, run.Forbidden, "a valid token is needed: send the header Authorization: Bearer TOKEN")
 }
 
-// bearer finds the one secret of a request. Of two, somebody on the way may have looked
-// at the other.
+// bearer returns the secret of a request. It refuses two, because a proxy may have checked
+// the other one.
 func bearer(headers []string) (secret string, ok bool) {
 	if len(headers) != 1 {
 		return "", false
@@ -35,19 +36,19 @@ func bearer(headers []string) (secret string, ok bool) {
 	return secret, strings.EqualFold(scheme, "Bearer") && secret != ""
 }
 
-// fromThisMachine keeps websites away from a frontend without tokens: a browser on this
-// machine is on this machine, too.
+// fromThisMachine refuses websites where there are no tokens. They can reach a loopback
+// address through a browser on this machine.
 func (a *api) fromThisMachine(r *http.Request) error {
 	if !local(r) {
-		// DNS rebinding: a name of the attacker's leads here, and the browser takes us for
-		// the attacker's server. Its Host header still has that name.
+		// DNS rebinding: the attacker's name resolves to this machine, so that the browser
+		// treats us as the attacker's server. The Host header still has that name.
 		return run.Errorf(run.Forbidden, "the host %q is not this machine: use localhost or 127.0.0.1, or start cordon with tokens", r.Host)
 	}
 	return nil
 }
 
-// local says that a request names this machine as its host, or came through a file that
-// no browser can open.
+// local reports whether a request names this machine as its host, or came through a Unix
+// socket, which no browser can open.
 func local(r *http.Request) bool {
 	if at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && at.Network() == "unix" {
 		return true
@@ -63,8 +64,7 @@ func local(r *http.Request) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// near is for what needs no token, because it tells nothing, but is no website's
-// business either.
+// near guards endpoints that reveal nothing and need no token, but are not for websites.
 func (a *api) near(next http.Handler) http.Handler {
 	return a.answering(func(w http.ResponseWriter, r *http.Request) error {
 		if a.Tokens == nil {

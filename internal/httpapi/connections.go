@@ -12,14 +12,14 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Connections bounds those that are open at once: each costs a descriptor and memory,
-// before anybody has said who they are.
+// Connections bounds the open connections. Each takes a descriptor and memory before its
+// client is authenticated.
 type Connections struct {
 	Most int
-	// Encrypted says that TLS comes above: then who is refused hears nothing, since words
-	// would need a key first.
+	// Encrypted means that TLS runs above this listener. Refused clients then get no
+	// message, because there is no key yet.
 	Encrypted bool
-	// Refused hears of each that is sent away; nil means nobody does.
+	// Refused is called for each refused connection. It may be nil.
 	Refused func()
 }
 
@@ -32,7 +32,8 @@ func (c Connections) Bound(l net.Listener) net.Listener {
 	return b
 }
 
-// mostLeaving is how many of those that are sent away have time to read why.
+// mostLeaving bounds the refused connections that are kept open until the client has read
+// the reason.
 const mostLeaving = 64
 
 type boundListener struct {
@@ -65,10 +66,10 @@ func (b *boundListener) Accept() (net.Conn, error) {
 	}
 }
 
-// sendAway says why, and hangs up. The words wait for the request, since clients take an
-// answer that comes before it for a fault; and they stay until the client has stopped
-// sending, or it would lose them. Only some have that time, or those would be the
-// connections without a bound.
+// sendAway sends the reason and closes the connection. It waits for the request first,
+// because clients treat an earlier answer as an error, and closes only when the client has
+// stopped sending, because a reset would discard the answer. Only mostLeaving connections
+// get this time: without a bound they would be the flood.
 func (b *boundListener) sendAway(conn net.Conn) {
 	select {
 	case b.leaving <- struct{}{}:
@@ -80,7 +81,7 @@ func (b *boundListener) sendAway(conn net.Conn) {
 	b.left.Go(func() {
 		defer func() { <-b.leaving }()
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(lingering)) // what fails now is closed all the same
+		_ = conn.SetDeadline(time.Now().Add(lingering)) // the connection is closed in any case
 		if _, err := conn.Read(make([]byte, 1)); err != nil {
 			return
 		}
@@ -93,7 +94,7 @@ func (b *boundListener) sendAway(conn net.Conn) {
 	})
 }
 
-// Close waits for those who still leave.
+// Close waits for the connections that are being refused.
 func (b *boundListener) Close() error {
 	err := b.Listener.Close()
 	b.left.Wait()
@@ -110,7 +111,7 @@ func (c *boundConn) Close() error {
 	return c.Conn.Close()
 }
 
-// refusal is an answer to a request that nobody reads.
+// refusal is the answer to a request that is not parsed.
 func refusal() []byte {
 	p := problemOf(run.Errorf(run.Busy, "too many connections are open: close some, or try again in a second"))
 	body, err := encode(p)

@@ -1,9 +1,8 @@
-// Package httpapi is the HTTP frontend: it translates requests for the service, and what
-// comes of them into answers. It decides who asks (tokens), from where (no strange
-// website), how much (bodies) and how long (slow clients); what may be run, and when, is
-// the service's.
+// Package httpapi is the HTTP frontend. It translates between HTTP and the service. It
+// authenticates callers (tokens), refuses other websites, and bounds bodies and slow
+// clients. The service decides what a caller may run.
 //
-// A request goes this way, and each step answers with a problem (RFC 9457) if it has to:
+// Each request takes these steps. A step that fails answers with a problem (RFC 9457):
 //
 //	headers for every answer, a deadline for the body
 //	→ from this machine, if there are no tokens   403
@@ -14,8 +13,8 @@
 //	→ jsonform.ParseObject                            400
 //	→ the service: ceiling, turn, guest            400, 403, 429, 503
 //
-// The turn comes last: who sends slowly holds a connection and nothing else.
+// The turn comes last, so that a slow client holds only a connection.
 //
-// endpoints in endpoints.go is the one list of what there is: routes, the OpenAPI
-// document and the documentation page are made of it.
+// The table in endpoints.go lists all endpoints. Routes, the OpenAPI document and the
+// documentation page are derived from it.
 package httpapi

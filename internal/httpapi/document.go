@@ -31,7 +31,7 @@ func newDocument(version string) *huma.OpenAPI {
 				"token": {Type: "http", Scheme: "bearer", Description: "A token of the operator's. A service on loopback or a Unix socket may have none."},
 			},
 		},
-		// Whoever runs cordon without tokens needs none.
+		// A service without tokens requires none.
 		Security: []map[string][]string{{"token": {}}, {}},
 		Servers:  []*huma.Server{{URL: "http://127.0.0.1:8734", Description: "where cordon serve listens if nobody says otherwise"}},
 	}

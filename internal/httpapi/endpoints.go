@@ -18,7 +18,7 @@ type access int
 
 const (
 	forCallers    access = iota // callers with a token, or on this machine where there are no tokens
-	forNeighbours               // everybody, but no strange website where there are no tokens
+	forNeighbours               // everybody, except other websites where there are no tokens
 	forAnybody                  // everybody
 )
 
@@ -26,7 +26,7 @@ const (
 // for people, the help of cordon serve and the table in docs/http.md are made from it.
 type endpoint struct {
 	method, path string
-	name         string // in clients that are made of the document
+	name         string // in clients generated from the document
 	access       access
 	summary      string
 	words        string
@@ -38,7 +38,7 @@ type endpoint struct {
 	kind   string // of the answer, if it is not JSON
 	keys   bool   // takes an Idempotency-Key
 	events bool   // can be a stream
-	wrong  []int  // the problems that there can be, beside those of all
+	wrong  []int  // statuses of its problems, in addition to those of all endpoints
 }
 
 // Findings is the answer to a check.
@@ -56,7 +56,7 @@ type Health struct {
 	Status string `json:"status"`
 }
 
-// What is wrong with bodies, and what the service may answer.
+// The statuses of problems with bodies, and of those that the service reports.
 var (
 	wrongBodies = []int{http.StatusBadRequest, http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	wrongTurns  = []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusServiceUnavailable}

@@ -23,7 +23,7 @@ func (a *api) openHook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if gone := r.Context().Err(); gone != nil {
-		// The client is gone, learns no id, and could never close the hook.
+		// The client disconnected: it would not learn the id and could not close the hook.
 		return errors.Join(gone, a.Service.CloseHook(who(r.Context()), id))
 	}
 	w.Header().Set("Location", "/v1/hooks/"+id)

@@ -15,7 +15,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Finder knows whose secret it is.
+// Finder finds the caller of a secret.
 type Finder interface {
 	Find(secret string) (token.Caller, bool)
 }
@@ -23,13 +23,13 @@ type Finder interface {
 // Options are the parts of the frontend.
 type Options struct {
 	Service *service.Service
-	// Tokens say who asks. Without them everybody is token.Local, and must come from
-	// this machine.
+	// Tokens authenticate callers. Without them every caller is token.Local, and must
+	// be on this machine.
 	Tokens Finder
 	// Metrics answers /metrics; nil means that there are none.
 	Metrics http.Handler
-	// Refused hears of each request that is turned away before the service sees it, or
-	// that it does not tell its observers of; nil means nobody does.
+	// Refused is called for each refused request that the service's observers do not
+	// see. It may be nil.
 	Refused func(class run.Class)
 	// MaxBody bounds a request's body; 0 means DefaultMaxBody.
 	MaxBody int64
@@ -40,10 +40,10 @@ type Options struct {
 	WriteTimeout time.Duration
 	// Version is shown in the documents.
 	Version string
-	// Logger hears of our own failures; nil means nobody does.
+	// Logger gets failures of cordon itself. Nil discards them.
 	Logger *slog.Logger
-	// Mounts are other frontends by their paths, behind the same guards. They find who asks
-	// by token.CallerOf.
+	// Mounts has other frontends by their paths, behind the same guards. They get the
+	// caller from token.CallerOf.
 	Mounts map[string]http.Handler
 }
 
@@ -66,7 +66,7 @@ type api struct {
 	document, page []byte
 }
 
-// New gives the frontend's handler.
+// New returns the frontend's handler.
 func New(o Options) (http.Handler, error) {
 	_, h, err := build(o)
 	return h, err
@@ -104,9 +104,9 @@ func build(o Options) (*api, http.Handler, error) {
 	return a, a.prepared(mux), nil
 }
 
-// NewServer gives an http.Server with the bounds that a handler cannot set: how long
-// headers may take, how large they may be, and how long a connection may be idle. No
-// website reaches anything that it serves.
+// NewServer returns an http.Server with the bounds that a handler cannot set: how long
+// headers may take, how large they may be, and how long a connection may be idle. It
+// refuses requests from other websites.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	s := &http.Server{
 		Handler: ownSite(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
@@ -117,7 +117,7 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	return s
 }
 
-// prepared gives every answer its headers, and every body its deadline.
+// prepared sets the headers of every answer and the deadline of every body.
 func (a *api) prepared(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -129,7 +129,7 @@ func (a *api) prepared(next http.Handler) http.Handler {
 	})
 }
 
-// guarded lets through who may ask.
+// guarded refuses requests whose caller may not use the endpoint.
 func (a *api) guarded(next http.Handler) http.Handler {
 	return a.answering(func(w http.ResponseWriter, r *http.Request) error {
 		who, err := a.caller(r)
@@ -141,10 +141,10 @@ func (a *api) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// handler answers a request, or says why it cannot.
+// handler answers a request or returns an error.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-// answering makes a problem of an error.
+// answering turns an error into a problem.
 func (a *api) answering(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {

@@ -16,23 +16,23 @@ import (
 const (
 	keyHeader = "Idempotency-Key"
 	maxKey    = 255
-	// keptFor is how long an answer can be had again.
+	// keptFor is how long an answer is kept.
 	keptFor = 10 * time.Minute
 	// mostKept and mostKeptBytes bound all answers together.
 	mostKept      = 10_000
 	mostKeptBytes = 64 << 20
-	// keptCost is what an answer takes beside its text.
+	// keptCost is the memory of an answer in addition to its text.
 	keptCost = 256
 )
 
-// kept is an answer that can be given again.
+// kept is an answer that can be sent again.
 type kept struct {
 	service.Answer
 	runID   string
 	passing bool // not to be kept
 }
 
-// keyed is what came of the request with one key.
+// keyed is the state of the request with one key.
 type keyed struct {
 	key   string
 	print [sha256.Size]byte // of the request
@@ -46,9 +46,8 @@ type keyed struct {
 
 func (k *keyed) size() int64 { return int64(len(k.key)) + jsonform.Size(k.answer.Result) + keptCost }
 
-// keyStore remembers answers by caller and key. Whoever has the most of them loses the
-// oldest when there is no more room: nobody's keys are forgotten for the sake of
-// somebody else's flood.
+// keyStore keeps answers by caller and key. When it is full, the caller with the most bytes
+// loses its oldest answer, so that a flood of one caller does not evict the others'.
 type keyStore struct {
 	mu      sync.Mutex
 	callers map[string]*keysOf
@@ -59,7 +58,7 @@ type keyStore struct {
 	mostBytes int64
 }
 
-// keysOf are those of one caller.
+// keysOf has the keys of one caller.
 type keysOf struct {
 	byKey map[string]*keyed
 	old   list.List // of *keyed that have an answer, the oldest first
@@ -72,8 +71,8 @@ func newKeyStore() *keyStore {
 
 func hasKey(r *http.Request) bool { return len(r.Header.Values(keyHeader)) > 0 }
 
-// byKey does something, unless it was done before for a request with the same key. Two at
-// the same time are done once.
+// byKey calls do, unless it was called for a request with the same key before. Of concurrent
+// requests with one key, the first calls do and the others wait.
 func (a *api) byKey(w http.ResponseWriter, r *http.Request, body []byte, do func() (kept, error)) (answer kept, err error) {
 	if !hasKey(r) {
 		return do()
@@ -104,7 +103,7 @@ func (a *api) byKey(w http.ResponseWriter, r *http.Request, body []byte, do func
 			w.Header().Set(replayedHeader, "true")
 			return again, nil
 		}
-		// The first one came to nothing: whoever is next does it.
+		// The first request gave no answer to keep: the next one runs.
 	}
 }
 
@@ -130,8 +129,8 @@ func validKey(key string) bool {
 	return true
 }
 
-// begin gives what there is under a key; first says that it was nothing, and that the
-// caller must end it.
+// begin returns the state of a key. If first is true, the key is new and the caller must
+// call end.
 func (s *keyStore) begin(caller, key string, print [sha256.Size]byte) (k *keyed, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,11 +150,11 @@ func (s *keyStore) begin(caller, key string, print [sha256.Size]byte) (k *keyed,
 	return k, true
 }
 
-// end tells who waits, and keeps the answer if it is one.
+// end wakes the waiting requests, and keeps the answer if there is one.
 func (s *keyStore) end(caller string, k *keyed, answer kept, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	answer.Answer = service.Answer{Result: answer.Result} // what it holds is the first one's
+	answer.Answer = service.Answer{Result: answer.Result} // only the first request releases the answer's memory
 	k.ok, k.answer, k.expires = ok, answer, time.Now().Add(keptFor)
 	close(k.done)
 	c := s.callers[caller]

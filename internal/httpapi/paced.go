@@ -8,21 +8,20 @@ import (
 )
 
 const (
-	// pieceSize is how much of an answer is written before the client's time begins anew.
+	// pieceSize is how much of an answer is written before the deadline is renewed.
 	pieceSize = 64 << 10
-	// slowest is how many bytes of a large answer a client must take in a second, over all:
-	// progress alone could be a byte at a time.
+	// slowest is the least average rate, in bytes a second, at which a client must read a
+	// large answer. Without it, a client could read a byte at a time.
 	slowest = 64 << 10
 )
 
-// patience is how long a client may take for an answer of a size, if it always goes on.
+// patience is how long a client that keeps reading may take for an answer of this size.
 func patience(least time.Duration, size int64) time.Duration {
 	return least + time.Duration(size)*time.Second/slowest
 }
 
-// paced writes for a client that must go on reading. Each piece has a deadline of its own,
-// and so has the whole; when one is over, the connection is closed, and what waited to be
-// sent is free.
+// paced writes to a client that must keep reading. Each piece and the whole answer have a
+// deadline. When one passes, the connection is closed and the answer's memory is released.
 type paced struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -30,7 +29,7 @@ type paced struct {
 	end     time.Time // of the whole; zero for a stream without an end
 }
 
-// pace gives a writer for an answer of a size, -1 for a stream.
+// pace returns a writer for an answer of this size; -1 means a stream.
 func (a *api) pace(w http.ResponseWriter, size int64) *paced {
 	p := &paced{ResponseWriter: w, control: http.NewResponseController(w), timeout: a.WriteTimeout}
 	if size >= 0 {
@@ -66,7 +65,7 @@ func (p *paced) FlushError() error {
 	return p.control.Flush()
 }
 
-// renew gives the client its time for the next piece.
+// renew sets the deadline of the next piece.
 func (p *paced) renew() error {
 	deadline := time.Now().Add(p.timeout)
 	if !p.end.IsZero() && p.end.Before(deadline) {
@@ -75,9 +74,9 @@ func (p *paced) renew() error {
 	return p.control.SetWriteDeadline(deadline)
 }
 
-// counted is a paced writer for a frontend that writes by itself: what is large counts
-// against the budget of its caller while it is written. What has no room is not written,
-// which ends the connection.
+// counted is a paced writer for a mounted frontend. A large write counts against the budget
+// of its caller while it lasts. If the budget has no room, the write fails, which ends the
+// connection.
 type counted struct {
 	*paced
 	caller  string
@@ -96,7 +95,7 @@ func (c *counted) Write(data []byte) (int, error) {
 	return c.paced.Write(data)
 }
 
-// mounted lets another frontend write to clients that go on reading, and to no others.
+// mounted gives another frontend paced writers.
 func (a *api) mounted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&counted{a.pace(w, -1), who(r.Context()).Name, a.Service.Answers}, r)

@@ -22,7 +22,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-// pagePolicy lets the page have its own style, and nothing from anywhere.
+// pagePolicy allows the page its own style and nothing else.
 var pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-" + digest(pageStyle) + "'"
 
 func digest(text string) string {
@@ -30,7 +30,7 @@ func digest(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// newPage shows the document to people. It needs neither scripts nor a network.
+// newPage renders the document as a page without scripts or external files.
 func newPage(document *huma.OpenAPI) ([]byte, error) {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"type": typeWords, "name": schemaName, "status": http.StatusText,
@@ -93,7 +93,7 @@ func schemaName(s *huma.Schema) string {
 	return ""
 }
 
-// typeWords says what a value is.
+// typeWords describes the type of a value.
 func typeWords(s *huma.Schema) string {
 	kind := s.Type
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Problem is an error as every answer shows it (RFC 9457).
+// Problem is the body of every error answer (RFC 9457).
 type Problem struct {
 	Type   string    `json:"type"`
 	Title  string    `json:"title"`
@@ -27,7 +27,7 @@ type Problem struct {
 	Findings []run.Finding `json:"findings,omitempty"`
 }
 
-// titles of the classes, the same for all problems of one.
+// titles has the title of each class.
 var titles = map[run.Class]string{
 	run.Invalid:       "The request is wrong",
 	run.Forbidden:     "Not allowed",
@@ -48,7 +48,7 @@ var statuses = map[run.Class]int{
 	run.Closed: http.StatusServiceUnavailable, run.Internal: http.StatusInternalServerError,
 }
 
-// statusError is an error whose status says more than its class.
+// statusError is an error with another status than that of its class.
 type statusError struct {
 	error
 	status int
@@ -60,8 +60,8 @@ func withStatus(status int, class run.Class, format string, args ...any) error {
 	return &statusError{run.Errorf(class, format, args...), status}
 }
 
-// problemOf says what is wrong in words that are for the caller. What is not of our
-// making stays in the log: it may name files of this machine.
+// problemOf describes an error to the caller. The text of internal errors is only logged,
+// because it may name files of this machine.
 func problemOf(err error) Problem {
 	class, detail := run.Internal, "the fault is not the request's: the log of the service says more"
 	var ours *run.Error
@@ -88,7 +88,7 @@ func problemOf(err error) Problem {
 	return p
 }
 
-// retryAfter says when it is worth to ask again, in whole seconds.
+// retryAfter is the Retry-After header, in whole seconds.
 func retryAfter(err error) string {
 	wait := time.Second
 	var busy *admission.Busy
@@ -108,9 +108,9 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		header.Set("Retry-After", retryAfter(err))
 	case http.StatusRequestTimeout, http.StatusRequestEntityTooLarge:
-		header.Set("Connection", "close") // the rest of the body is not awaited
+		header.Set("Connection", "close") // do not wait for the rest of the body
 	}
-	// What has an id was a run, of which the observers heard.
+	// A request with an id was a run, and was reported to the observers.
 	if a.Refused != nil && header.Get(runIDHeader) == "" {
 		a.Refused(p.Class)
 	}
@@ -123,11 +123,11 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	a.write(w, r, p.Status, "application/problem+json", p)
 }
 
-// lingering is for who still sends a body that is refused.
+// lingering is how long the rest of a refused body is read.
 const lingering = 2 * time.Second
 
-// linger takes some more of a body after the answer. A connection that is closed while the
-// other side sends is reset, and the answer is lost with it.
+// linger reads more of the body after the answer. Closing a connection while the client
+// sends resets it, and the client loses the answer.
 func (a *api) linger(w http.ResponseWriter, r *http.Request) (after func()) {
 	control := http.NewResponseController(w)
 	if err := control.EnableFullDuplex(); err != nil {
@@ -137,6 +137,6 @@ func (a *api) linger(w http.ResponseWriter, r *http.Request) (after func()) {
 		if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(lingering)) != nil {
 			return
 		}
-		_, _ = io.Copy(io.Discard, r.Body) // to its bound or its deadline
+		_, _ = io.Copy(io.Discard, r.Body) // up to its size limit or its deadline
 	}
 }

@@ -37,14 +37,14 @@ func (a *api) run(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// answer gives the Result of something that is run, or that was run before under the
-// same key. Done lets go of the body, which is not needed while the answer is sent.
+// answer sends the Result of a run, or that of an earlier run with the same key. It calls
+// done, which releases the body, before it sends.
 func (a *api) answer(w http.ResponseWriter, r *http.Request, body []byte, done func(), do func(context.Context) (service.Answer, error)) error {
 	once := func() (kept, error) {
 		id := rand.Text()
 		w.Header().Set(runIDHeader, id)
 		answer, err := do(service.Follow(r.Context(), id, nil))
-		// A run that was cut short is not what the next one with this key wants.
+		// Do not keep a canceled run: the next request with this key runs.
 		return kept{Answer: answer, runID: id, passing: answer.Outcome == run.Canceled}, err
 	}
 	given, err := a.byKey(w, r, body, once)
@@ -58,8 +58,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request, body []byte, done f
 	return nil
 }
 
-// parsed reads the body of an endpoint that answers with JSON alone, and runs nothing
-// twice by itself.
+// parsed reads the body of an endpoint that answers only with JSON and takes no key.
 func (a *api) parsed(r *http.Request, into any) error {
 	if _, err := choose(r, jsonType); err != nil {
 		return err
@@ -98,7 +97,7 @@ func (a *api) info(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// alive answers GET /healthz: whoever can answer is.
+// alive answers GET /healthz. A service that can answer is alive.
 func (a *api) alive(w http.ResponseWriter, r *http.Request) error {
 	a.write(w, r, http.StatusOK, jsonType, Health{"alive"})
 	return nil

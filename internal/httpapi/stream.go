@@ -18,12 +18,12 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Started is the first event of a stream: the request has had its turn.
+// Started is the first event of a stream: the request has its turn.
 type Started struct {
 	RunID string `json:"run_id"`
 }
 
-// Progress is an event that comes every second.
+// Progress is sent every second.
 type Progress struct {
 	Elapsed plainjson.Milliseconds `json:"elapsed_ms"`
 }
@@ -42,8 +42,8 @@ const tick = time.Second
 
 var errNotTaken = errors.New("the client does not take the events of its run")
 
-// stream answers with events while the guest runs. Until the turn has come there is no
-// answer, so that who is sent away hears so by the status.
+// stream answers with events while the guest runs. It sends nothing before the request has
+// its turn, so that a refusal can still set the status.
 func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request, done func()) error {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -53,7 +53,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request, do
 
 	id := rand.Text()
 	w.Header().Set(runIDHeader, id)
-	defer s.end() // also if something panics: nobody may write after us
+	defer s.end() // also after a panic: nothing may write after the handler returns
 	answer, err := a.Service.Run(service.Follow(ctx, id, func() { s.begin(id) }), who(ctx), observe.HTTP, req)
 	defer answer.Sent()
 	done()
@@ -81,8 +81,8 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, req run.Request, do
 	return nil
 }
 
-// stream sends events, one at a time. Nothing is buffered: a guest whose client reads
-// slowly writes slowly, and is ended with the client's patience.
+// stream sends events, one at a time and without a buffer: a slow client slows its guest
+// down, and one that stops reading ends it.
 type stream struct {
 	w       *paced
 	timeout time.Duration
@@ -119,7 +119,7 @@ func (s *stream) begin(id string) {
 	})
 }
 
-// end waits until nobody else sends.
+// end waits until no other goroutine sends.
 func (s *stream) end() {
 	if s.over != nil {
 		close(s.over)
@@ -128,7 +128,7 @@ func (s *stream) end() {
 	}
 }
 
-// send gives the client its time for one event. When that is over, so is the run.
+// send writes one event. The run ends if the client does not read it in time.
 func (s *stream) send(event string, data any) {
 	encoded, err := encode(data)
 	s.mu.Lock()
@@ -143,8 +143,8 @@ func (s *stream) send(event string, data any) {
 	s.sent(err)
 }
 
-// sendResult is send for the last event, which can be large: it is encoded while it is
-// sent, and has a deadline as a whole.
+// sendResult is send for the last event, which can be large: it encodes while it writes,
+// and one deadline covers all of it.
 func (s *stream) sendResult(result run.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +158,7 @@ func (s *stream) sendResult(result run.Result) {
 	s.sent(err)
 }
 
-// sent ends the run of a client that has not taken an event.
+// sent ends the run if the client did not read an event.
 func (s *stream) sent(err error) {
 	if err == nil {
 		err = s.w.FlushError()
@@ -175,8 +175,8 @@ func (s *stream) failure() error {
 	return s.broken
 }
 
-// text sends what a guest writes, in pieces that are text each: a character that is cut
-// by the end of a piece waits for its rest.
+// text sends the guest's output in pieces of whole characters. The beginning of a character
+// at the end of a piece waits for the rest.
 type text struct {
 	*stream
 	event string
@@ -193,14 +193,14 @@ func (t *text) Write(p []byte) (int, error) {
 	return len(p), t.failure()
 }
 
-// flush sends what is left of a character that never came to its end.
+// flush sends the beginning of a character whose rest never came.
 func (t *text) flush() {
 	if len(t.rest) > 0 {
 		t.send(t.event, string(t.rest))
 	}
 }
 
-// partial is how many bytes at the end are the beginning of a character.
+// partial counts the bytes at the end that are the beginning of a character.
 func partial(data []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
 		if last := data[len(data)-n:]; utf8.RuneStart(last[0]) {

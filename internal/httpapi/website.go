@@ -7,10 +7,9 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// ownSite keeps other websites away from all that is behind it, whatever the method: a
-// browser on this machine, or in this network, must not be their way in. What it is asked
-// to GET can open a stream, take a connection, or be a page that another one frames.
-// Whoever is no browser says neither header.
+// ownSite refuses requests that other websites make through a browser on this machine or
+// network, whatever the method: even a GET can open a stream, take a connection, or load a
+// page into a frame. Clients other than browsers send neither header.
 func ownSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if fromWebsite(r) {
@@ -21,7 +20,7 @@ func ownSite(next http.Handler) http.Handler {
 	})
 }
 
-// fromWebsite says that a page of another origin has sent a request, or a link on one.
+// fromWebsite reports whether a page of another origin, or a link on one, made the request.
 func fromWebsite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none": // none: by its user
@@ -39,8 +38,8 @@ func fromWebsite(r *http.Request) bool {
 	return err != nil || at.Host != r.Host
 }
 
-// ThisMachine refuses requests whose Host header is not this machine, for what has no
-// tokens: a name that was made to point here (DNS rebinding) is an attacker's.
+// ThisMachine refuses requests whose Host header does not name this machine. It is for
+// services without tokens, and prevents DNS rebinding.
 func ThisMachine(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !local(r) {
@@ -61,5 +60,5 @@ func forbid(w http.ResponseWriter, words string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(body) // whoever is not there any more was refused, too
+	_, _ = w.Write(body) // a client that disconnected was refused, too
 }

@@ -1,13 +1,14 @@
 // Package jsonlines is the frontend for programs that talk to cordon through pipes, such as
-// the Python package: one JSON object a line in, one a line out, matched by their ids and
-// written in the order in which they are done.
+// the Python package. Each line in and each line out is one JSON object. An answer has the
+// id of its request, and is written as soon as it is ready. Every answer begins with the
+// version of its form, "v": 1.
 //
 //	{"id": "a", "script": "result = 6 * 7"}        →  a run.Result
-//	{"id": "b", "check": {"script": "import os"}}  →  {"id": "b", "status": "success", "findings": […]}
-//	{"id": "c", "hook": {"script": "…"}}           →  {"id": "c", "status": "success", "hook": "1"}
+//	{"id": "b", "check": {"script": "import os"}}  →  {"v": 1, "id": "b", "status": "ok", "findings": […]}
+//	{"id": "c", "hook": {"script": "…"}}           →  {"v": 1, "id": "c", "status": "ok", "hook": "1"}
 //	{"id": "d", "call": {"hook": "1"}}             →  a run.Result
-//	{"id": "e", "close": "1"}                      →  {"id": "e", "status": "success"}
-//	{"cancel": "a"}                                →  no line of its own: line a ends as canceled
+//	{"id": "e", "close": "1"}                      →  {"v": 1, "id": "e", "status": "ok"}
+//	{"cancel": "a"}                                →  no answer; the answer to line a says canceled
 //
 // A line that gives no Result is answered with a [Failure].
 package jsonlines

@@ -5,8 +5,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// Fixed is what cordon was started with. A request can repeat it, and not change it; a
-// zero field leaves the choice to each request.
+// Fixed has the values that cordon was started with. A request may repeat them but not
+// change them. A zero field leaves the choice to each request.
 type Fixed struct {
 	Tier          policy.Tier
 	Trust         policy.Trust
@@ -14,7 +14,7 @@ type Fixed struct {
 	Restricted    bool
 }
 
-// needsProcess refuses what only the tier process has.
+// needsProcess refuses features that only the process tier has.
 func (f Fixed) needsProcess(what string) error {
 	if f.Tier != "" && f.Tier != policy.TierProcess {
 		return run.Errorf(run.Unsupported, "%s needs tier %q, and cordon was started with %q", what, policy.TierProcess, f.Tier)

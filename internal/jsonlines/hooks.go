@@ -11,11 +11,12 @@ const (
 	// maxHooks bounds the open hooks. One more closes the least recently called one: its
 	// next call is answered as unknown, and the caller opens it again.
 	maxHooks = 64
-	// owner is the one caller: whoever holds the other end of the pipe.
+	// owner is the only caller: the program at the other end of the pipe.
 	owner = ""
 )
 
-// newHooks gives hooks small numbers as ids: nobody else could use one.
+// newHooks returns a table whose ids are small numbers. They need not be secret, because
+// there is only one caller.
 func newHooks() *openhooks.Table {
 	var made atomic.Uint64
 	return openhooks.NewTable(openhooks.Options{

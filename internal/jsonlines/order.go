@@ -9,7 +9,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// order is what a line may ask for: a run, as everywhere, or one of the rest.
+// order is the content of a line: the fields of a run, or one of the other orders.
 type order struct {
 	jsonform.Request
 	Check  json.RawMessage `json:"check,omitempty"` // a run.Check
@@ -17,7 +17,7 @@ type order struct {
 	Call   *hookCall       `json:"call,omitempty"`
 	Close  string          `json:"close,omitempty"`  // the id of a hook
 	Cancel string          `json:"cancel,omitempty"` // the id of a line
-	Brief  bool            `json:"brief,omitempty"`  // the answer is for who does not ask what stood around the guest
+	Brief  bool            `json:"brief,omitempty"`  // leave usage, traffic and enforcement out of the answer
 }
 
 // hookCall is one call of an open hook.
@@ -68,14 +68,14 @@ type checked struct {
 	Findings []run.Finding `json:"findings"`
 }
 
-// do does what a line asks for, and gives its answer.
+// do carries out an order and returns its answer.
 func (s *server) do(ctx context.Context, o order) any {
 	answer, err := s.try(ctx, o)
 	if err == nil {
 		return answer
 	}
 	if ctx.Err() != nil {
-		// It was still waiting for its turn.
+		// It was canceled before it got its turn.
 		err = run.Wrap(run.Closed, context.Cause(ctx))
 	}
 	return failed(o.id(), err)

@@ -12,7 +12,7 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// line is a line of input; of one that is too long only the beginning is kept.
+// line is a line of input. Only the beginning of a line that is too long is kept.
 type line struct {
 	text    []byte
 	tooLong bool
@@ -25,8 +25,8 @@ func (l line) order() (order, error) {
 	return parseOrder(l.text)
 }
 
-// id finds the id of a line that is no good request, as well as one can: of one that
-// cannot be read, or not to its end, the id that it begins with.
+// id finds the id of a line that is not a valid request. If the line cannot be parsed, it
+// is the id that the line begins with, if there is one.
 func (l line) id() json.RawMessage {
 	var it struct {
 		ID json.RawMessage `json:"id"`
@@ -44,14 +44,14 @@ func (l line) id() json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// nextLine reads a line, and says whether there is something in it. The error may come
-// with a line, the last one.
+// nextLine reads a line, and reports whether it has any content. The last line may come
+// together with the error.
 func nextLine(r *bufio.Reader) (l line, more bool, err error) {
 	l.text, l.tooLong, err = text.ReadLine(r, run.MaxPayload)
 	return l, len(bytes.TrimSpace(l.text)) > 0 || l.tooLong, err
 }
 
-// endOfInput is what is wrong with an error that ended the input: nothing, most often.
+// endOfInput returns nil for an error that is the normal end of the input.
 func endOfInput(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// maxWaiting bounds the lines that were read and wait for their turn, and
-	// maxWaitingBytes their length, together with what runs. The rest stays in
-	// the pipe.
+	// maxWaiting bounds the lines that were read and wait for their turn.
+	// maxWaitingBytes bounds their size, together with that of running requests. Further
+	// lines stay in the pipe.
 	maxWaiting      = 1024
 	maxWaitingBytes = 2 * run.MaxPayload
-	// maxUnsent bounds the answers that nobody has read yet. While there are more, what has
-	// ended keeps its turn, and nothing new begins.
+	// maxUnsent bounds the answers that the client has not read yet. Above it, finished
+	// requests keep their turns, so that no new one begins.
 	maxUnsent = 64 << 20
-	// soon is how long a line that came alone may keep the next one waiting: a call of a
-	// hook and most runs take less, and then nobody is woken to read.
+	// soon is how long the goroutine that answers a single line delays the next read. Hook
+	// calls and most runs take less, so that no other goroutine has to wake up.
 	soon = time.Millisecond
-	// A line that is there within this time waited for us: there are several callers, and
-	// for the next so many lines none is taken to be alone.
+	// A line that arrives within waited was in the pipe already, so the client sends several
+	// at once. The next crowd lines are then treated as not single.
 	waited = 10 * time.Microsecond
 	crowd  = 64
 )
@@ -80,10 +80,10 @@ type server struct {
 	writing sync.Mutex
 	out     io.Writer
 
-	crowded int           // how many lines are taken to have company; the reader's own
-	queue   chan *job     // what was read and waits for its turn
-	waiting atomic.Int64  // how many do
-	slots   chan struct{} // what has its turn
+	crowded int           // how many more lines are not treated as single; only the reader uses it
+	queue   chan *job     // lines that wait for their turn
+	waiting atomic.Int64  // how many wait
+	slots   chan struct{} // lines that have their turn
 	under   sync.WaitGroup
 
 	mu    sync.Mutex
@@ -92,10 +92,10 @@ type server struct {
 	// unsent is the size of the answers that wait to be written.
 	unsent int64
 	known  map[string]*job
-	over   bool // nothing is started any more
+	over   bool // no further job may start
 }
 
-// job is a line that is to be answered.
+// job is a line that needs an answer.
 type job struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -103,8 +103,8 @@ type job struct {
 	size   int
 }
 
-// serve answers all lines, and returns when each has its answer or ctx is over.
-// Its reader may stay in a Read that does not return; nobody waits for it then.
+// serve returns when every line has its answer, or when ctx ends. It does not wait for the
+// reader, which may be blocked in a Read.
 func (s *server) serve(ctx context.Context, in io.Reader) error {
 	read := make(chan error, 1)
 	go s.read(ctx, bufio.NewReaderSize(in, 64<<10), read)
@@ -129,10 +129,10 @@ func (s *server) serve(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// read reads lines to the end of in. What has its turn at once is answered by whoever
-// has read it: to wake another goroutine for the answer would take longer than many an
-// answer. Another one reads on if lines come faster than answers, or if the answer takes
-// its time.
+// read reads lines to the end of in. The goroutine that reads a line also answers it, if it
+// gets its turn at once, because waking another goroutine takes longer than many runs.
+// Another goroutine continues reading if several lines arrive at once, or if the answer
+// takes long.
 func (s *server) read(ctx context.Context, in *bufio.Reader, ended chan<- error) {
 	for {
 		began := time.Now()
@@ -153,7 +153,7 @@ func (s *server) read(ctx context.Context, in *bufio.Reader, ended chan<- error)
 	}
 }
 
-// finishBeside answers a job, and says whether another goroutine reads on by now.
+// finishBeside answers a job, and reports whether another goroutine has taken over reading.
 func (s *server) finishBeside(j *job, more bool, readOn func()) bool {
 	if !more {
 		s.finish(j)
@@ -169,8 +169,7 @@ func (s *server) finishBeside(j *job, more bool, readOn func()) bool {
 	return !late.Stop()
 }
 
-// take puts a line into the queue, or gives it back as a job that has its turn. A cancel
-// has no turn to wait for.
+// take queues a line, or returns a job that has its turn already. A cancel needs no turn.
 func (s *server) take(ctx context.Context, l line) *job {
 	o, err := l.order()
 	if err != nil {
@@ -182,7 +181,7 @@ func (s *server) take(ctx context.Context, l line) *job {
 		return nil
 	}
 	j := s.enter(ctx, o, len(l.text))
-	// Where nobody waits, there is no need for a queue.
+	// Take a free slot directly if no line waits.
 	if s.waiting.Load() == 0 && ctx.Err() == nil {
 		select {
 		case s.slots <- struct{}{}:
@@ -208,7 +207,7 @@ func (s *server) start(j *job) {
 	}
 }
 
-// begin counts a job, unless it is all over: then nobody would wait for it.
+// begin counts a job. It returns false after the end, when serve no longer waits for jobs.
 func (s *server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,8 +228,8 @@ func (s *server) finish(j *job) {
 	release()
 }
 
-// hold waits until there is room for an answer among those that nobody has read. One that
-// is larger than all the room has it to itself.
+// hold waits until an answer fits into maxUnsent. An answer that is larger than that waits
+// until it is the only one.
 func (s *server) hold(answer any) (release func()) {
 	result, ok := answer.(run.Result)
 	if !ok {
@@ -251,7 +250,7 @@ func (s *server) hold(answer any) (release func()) {
 	}
 }
 
-// turnAway answers what still waits when it is all over.
+// turnAway answers the lines that still wait at the end.
 func (s *server) turnAway() {
 	s.mu.Lock()
 	s.over = true
@@ -269,7 +268,7 @@ func (s *server) turnAway() {
 	}
 }
 
-// enter waits until there is room for a line, and makes it known to cancel.
+// enter waits until a line fits into maxWaitingBytes, and registers it for cancel.
 func (s *server) enter(ctx context.Context, o order, size int) *job {
 	j := &job{order: o, size: size}
 	j.ctx, j.cancel = context.WithCancel(ctx)
@@ -296,8 +295,8 @@ func (s *server) leave(j *job) {
 	}
 }
 
-// cancel ends what has this id. That has an answer of its own, as any other; an id
-// that is not known has had one.
+// cancel cancels the line with this id, which still gets its answer. An unknown id was
+// answered before.
 func (s *server) cancel(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -306,7 +305,7 @@ func (s *server) cancel(id string) {
 	}
 }
 
-// small is what is encoded at once, and written with one call; the rest is in pieces.
+// small is the largest answer that is encoded in memory and written with one call.
 const small = 64 << 10
 
 func (s *server) answer(o order, v any) {
@@ -323,7 +322,7 @@ func (s *server) answer(o order, v any) {
 	_, _ = s.out.Write(text) // a broken pipe ends ctx
 }
 
-// answerLarge encodes a Result while it is written: a copy of it would count, too.
+// answerLarge encodes a Result while writing it, because a copy would need as much memory.
 func (s *server) answerLarge(result run.Result, brief bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -337,7 +336,7 @@ func (s *server) answerLarge(result run.Result, brief bool) {
 	}
 }
 
-// marshalLine asks a Result directly: an encoder would read again what it has written.
+// marshalLine calls a Result's own method: json.Marshal would parse its output again.
 func marshalLine(v any, brief bool) ([]byte, error) {
 	var b bytes.Buffer
 	if res, ok := v.(run.Result); ok && brief {
@@ -351,7 +350,7 @@ func marshalLine(v any, brief bool) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// failed is the answer for what gave no Result.
+// failed is the answer to a line that gave an error instead of a Result.
 func failed(id json.RawMessage, err error) Failure {
 	f := Failure{ID: id, Status: run.StatusError, Error: err.Error(), Class: run.ClassOf(err), Field: jsonform.FieldOf(err)}
 	var refused *run.Refusal

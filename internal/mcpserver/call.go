@@ -16,8 +16,8 @@ import (
 	"github.com/cordon-sandbox/cordon/run"
 )
 
-// patience is how long a call may wait for its turn. Whoever vanished must not run at
-// midnight.
+// patience is how long a call may wait for its turn. Code must not run long after its
+// caller has gone.
 const patience = time.Minute
 
 // call is one call of a tool.

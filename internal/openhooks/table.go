@@ -107,8 +107,8 @@ func (t *Table) Add(owner, script string, h Hook) (id string) {
 	return one.id
 }
 
-// makeRoom closes the owner's least recently called hook if there are too many. The
-// closing waits for the calls under way, and nobody waits for the closing.
+// makeRoom closes the owner's least recently called hook if there are too many. It
+// does not wait: the hook closes in the background, after its running calls.
 func (t *Table) makeRoom(owner string) {
 	var oldest *Open
 	n := 0

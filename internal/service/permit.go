@@ -124,8 +124,8 @@ func (s *Service) narrow(who token.Caller, asked, defaults policy.Limits, applic
 	return asked.Fill(applicable(defaults.Capped(most)), most), nil
 }
 
-// permitWorkspace gives a directory by its real path: whoever asks from elsewhere must not
-// name any directory of this machine.
+// permitWorkspace returns the real path of a directory that the operator opened to callers.
+// A remote caller must not choose any directory of this machine.
 func (s *Service) permitWorkspace(directory string) (string, error) {
 	if directory == "" {
 		return "", nil

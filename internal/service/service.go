@@ -62,7 +62,7 @@ type Service struct {
 
 	life       context.Context // of all that is under way
 	stop       context.CancelCauseFunc
-	closeHooks func() error // once, whoever asks first
+	closeHooks func() error // closes them once
 
 	mu       sync.Mutex
 	under    int // requests under way

@@ -110,7 +110,7 @@ func hostStep(key string) string {
 
 // guestStep spells a str key as the guest would write it: ['name'].
 func guestStep(key string) string {
-	// Line escapes what could redraw the terminal of whoever reads the error.
+	// Line escapes control characters, which could change the reader's terminal.
 	shown := text.Line(strings.ReplaceAll(shorten(key), `\`, `\\`))
 	return "['" + strings.ReplaceAll(shown, "'", `\'`) + "']"
 }

@@ -128,7 +128,8 @@ func free(path string) (space, inodes, kind int64) {
 	return int64(stat.Bfree) * stat.Bsize, int64(stat.Ffree), stat.Type
 }
 
-// suspicious says that the file systems lost more than half of a limit, whoever used it.
+// suspicious reports whether the file systems lost more than half of a limit, to this
+// command or to others.
 func (w *diskWatch) suspicious() bool {
 	space, inodes := w.shrunk()
 	return space+inodes*entrySpace > w.limit/2 || inodes > w.files/2

@@ -64,7 +64,7 @@ print(os.read(fd, 10)); os.waitpid(pid, 0)`)
 	})
 }
 
-// typing plays a user at a terminal who waits for a prompt.
+// typing writes to a terminal as a user does: it waits for the prompt first.
 type typing struct {
 	when, text string
 	to         io.Writer
