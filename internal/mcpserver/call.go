@@ -125,8 +125,8 @@ func (d *frontend) checkPython(ctx context.Context, _ call, a arguments) *mcp.Ca
 	}
 }
 
-// told is the structured answer of sandbox_info, with limits in the units of arguments.
-type told struct {
+// infoAnswer is the structured answer of sandbox_info, with limits in the units of arguments.
+type infoAnswer struct {
 	Limits     map[string]float64                `json:"limits"`
 	Maxima     map[string]float64                `json:"maxima"`
 	Restricted bool                              `json:"restricted"`
@@ -154,7 +154,7 @@ func (d *frontend) sandboxInfo(context.Context, call, arguments) *mcp.CallToolRe
 		walls = map[policy.Wall]policy.WallStatus{}
 	}
 	return &mcp.CallToolResult{
-		StructuredContent: structured(told{
+		StructuredContent: structured(infoAnswer{
 			Limits: amountsOf(i.Limits), Maxima: amountsOf(i.Maxima), Restricted: i.Restricted, Modules: i.Modules,
 			Hosts: i.Hosts, Commands: i.Commands, Tier: i.Enforcement.Tier, Walls: walls, Version: i.Version,
 			Tiers: i.Tiers, Python: i.Python, Packages: i.Packages,
