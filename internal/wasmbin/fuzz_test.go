@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// seeds gives modules to begin with.
-func seeds(f *testing.F) {
+// addSeeds adds the modules of the other tests to the seed corpus.
+func addSeeds(f *testing.F) {
 	for _, p := range programs {
-		a := &assembly{}
-		p.make(a)
+		a := &assembler{}
+		p.build(a)
 		f.Add(a.bytes())
 	}
 	for name := range recursive {
@@ -22,28 +22,28 @@ func seeds(f *testing.F) {
 		f.Add(randomModule(seed, 2, 20))
 	}
 	files, err := filepath.Glob(filepath.Join(specDirectory(f), "v2", "testdata", "*.0.wasm"))
-	must(f, err)
+	requireNoError(f, err)
 	for _, file := range files {
 		binary, err := os.ReadFile(file)
-		must(f, err)
+		requireNoError(f, err)
 		if len(binary) < 2000 {
 			f.Add(binary)
 		}
 	}
 }
 
-// FuzzParse reads anything: it neither panics nor takes more than a few times what it
-// was given.
+// FuzzParse checks that Parse accepts or refuses any input within a second and without a
+// panic, and that Parse accepts what Meter returns.
 func FuzzParse(f *testing.F) {
-	seeds(f)
+	addSeeds(f)
 	f.Fuzz(func(t *testing.T, binary []byte) {
-		begin := time.Now()
+		start := time.Now()
 		m, err := Parse(binary)
 		if (m == nil) == (err == nil) {
-			t.Fatalf("%v, %v", m, err)
+			t.Fatalf("Parse returned module %v and error %v", m, err)
 		}
-		if took := time.Since(begin); took > time.Second {
-			t.Errorf("%v for %d bytes", took, len(binary))
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("parsing %d bytes took %v", len(binary), took)
 		}
 		if err != nil {
 			return
@@ -51,58 +51,58 @@ func FuzzParse(f *testing.F) {
 		for _, how := range []Metering{{}, {Stack: true}, {Grain: Coarse}, {WithoutData: true}} {
 			rewritten, err := m.Meter(how)
 			if err != nil {
-				continue // a name that is ours
+				continue // it uses a reserved name, or is too expensive to compile
 			}
-			// What comes out is a module again, with what the counter needs.
-			again, err := Parse(rewritten)
+			reparsed, err := Parse(rewritten)
 			if err != nil {
 				t.Fatalf("%+v: %v", how, err)
 			}
-			if len(again.Imports) != len(m.Imports)+added || len(again.bodies) < len(m.bodies) {
-				t.Errorf("%+v: %d imports, %d functions", how, len(again.Imports), len(again.bodies))
+			if len(reparsed.Imports) != len(m.Imports)+added || len(reparsed.bodies) < len(m.bodies) {
+				t.Errorf("%+v: metered module has %d imports and %d functions, original has %d and %d",
+					how, len(reparsed.Imports), len(reparsed.bodies), len(m.Imports), len(m.bodies))
 			}
 		}
 	})
 }
 
-// FuzzMeter takes whatever the engine takes: rewritten, it takes it too, and it does
-// the same.
+// FuzzMeter checks that both engines accept each variant of a module that the interpreter
+// accepts, and that all variants behave the same.
 func FuzzMeter(f *testing.F) {
-	seeds(f)
+	addSeeds(f)
 	f.Fuzz(func(t *testing.T, binary []byte) {
 		m, err := Parse(binary)
 		if err != nil || m.checkNames() != nil || m.bomb != nil {
 			return
 		}
-		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
-		defer stop()
-		w := newWorld(t, "interpreter")
-		w.budget, w.room = 1<<16, 1<<14
-		original, err := w.CompileModule(ctx, binary)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		h := newHost(t, "interpreter")
+		h.budget, h.stackWords = 1<<16, 1<<14
+		original, err := h.CompileModule(ctx, binary)
 		if err != nil {
 			return
 		}
-		must(t, original.Close(ctx))
+		requireNoError(t, original.Close(ctx))
 		for _, i := range m.Imports {
 			if i.Module == "" {
 				return
 			}
 		}
-		compiler := newWorld(t, "compiler")
-		for _, way := range ways[1:] {
-			rewritten, err := made(m, binary, way)
-			must(t, err)
-			for _, engine := range []*world{w, compiler} {
+		compiler := newHost(t, "compiler")
+		for _, variant := range variants[1:] {
+			rewritten, err := buildVariant(m, binary, variant)
+			requireNoError(t, err)
+			for _, engine := range []*host{h, compiler} {
 				c, err := engine.CompileModule(ctx, rewritten)
 				if err != nil {
-					t.Fatalf("%s, %s: %v", way, engine.engine, err)
+					t.Fatalf("%s, %s: %v", variant, engine.engine, err)
 				}
-				must(t, c.Close(ctx))
+				requireNoError(t, c.Close(ctx))
 			}
 		}
 		if m.Memory != nil && m.Memory.Min > 16 || m.elements > 10_000 {
-			return // takes long, and shows nothing
+			return // slow, and tests nothing more
 		}
-		w.compare(t, "a module", binary, nil)
+		h.compare(t, "module", binary, nil)
 	})
 }

@@ -14,98 +14,100 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// engines are what metered modules run on.
+// engines are the configurations that metered modules are tested with.
 var engines = map[string]func() wazero.RuntimeConfig{
 	"compiler":    wazero.NewRuntimeConfigCompiler,
 	"interpreter": wazero.NewRuntimeConfigInterpreter,
 }
 
-func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
+// onEveryEngine runs a test as a subtest on each engine.
+func onEveryEngine(t *testing.T, test func(t *testing.T, h *host)) {
 	for _, name := range slices.Sorted(maps.Keys(engines)) {
-		t.Run(name, func(t *testing.T) { test(t, newWorld(t, name)) })
+		t.Run(name, func(t *testing.T) { test(t, newHost(t, name)) })
 	}
 }
 
 var (
-	errFuel     = errors.New("nothing left")
-	errOverflow = errors.New("calls too deep")
+	errFuel     = errors.New("out of fuel")
+	errOverflow = errors.New("call stack exhausted")
 )
 
-// world is an engine with a host in it.
-type world struct {
+// host is an engine with the functions that metered modules and the tests import.
+type host struct {
 	wazero.Runtime
-	ctx     context.Context
-	engine  string
-	granted map[api.Module]int64 // so far
-	budget  int64                // in total
-	portion int64                // at a time
-	asked   int
-	longest int64                // that was owed when it was asked for more
-	room    uint64               // for calls, in words
-	depth   func(stack []uint64) // gets the address of the engine's stack, from "test" "probe"
+	ctx        context.Context
+	engine     string
+	granted    map[api.Module]int64 // fuel that each instance got so far
+	budget     int64                // fuel that each instance may get in total
+	grant      int64                // fuel per refill
+	refills    int                  // calls of refill
+	maxDebt    int64                // the most fuel that was overdrawn at a refill
+	stackWords uint64               // stack for each call, in words
+	onProbe    func(stack []uint64) // called by "test" "probe" with a slice on the engine's stack
 }
 
-func newWorld(t testing.TB, engine string) *world {
-	w := &world{ctx: t.Context(), engine: engine, granted: map[api.Module]int64{}, budget: 1 << 40, portion: 1 << 20, room: 1 << 20}
-	w.Runtime = wazero.NewRuntimeWithConfig(w.ctx, engines[engine]().WithMemoryLimitPages(1024))
+func newHost(t testing.TB, engine string) *host {
+	h := &host{ctx: t.Context(), engine: engine, granted: map[api.Module]int64{}, budget: 1 << 40, grant: 1 << 20, stackWords: 1 << 20}
+	h.Runtime = wazero.NewRuntimeWithConfig(h.ctx, engines[engine]().WithMemoryLimitPages(1024))
 	t.Cleanup(func() {
-		if err := w.Close(context.WithoutCancel(w.ctx)); err != nil {
+		if err := h.Close(context.WithoutCancel(h.ctx)); err != nil {
 			t.Error(err)
 		}
 	})
-	_, err := w.NewHostModuleBuilder(HostModule).
-		NewFunctionBuilder().WithFunc(w.refill).Export(Refill).
+	_, err := h.NewHostModuleBuilder(HostModule).
+		NewFunctionBuilder().WithFunc(h.refill).Export(Refill).
 		NewFunctionBuilder().WithFunc(func() { panic(errOverflow) }).Export(Overflow).
-		Instantiate(w.ctx)
-	must(t, err)
-	_, err = w.NewHostModuleBuilder("test").
+		Instantiate(h.ctx)
+	requireNoError(t, err)
+	_, err = h.NewHostModuleBuilder("test").
 		NewFunctionBuilder().WithFunc(func(n int32) int32 { return n + 1 }).Export("next").
-		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(w.probe), nil, nil).Export("probe").
-		Instantiate(w.ctx)
-	must(t, err)
-	return w
+		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(h.probe), nil, nil).Export("probe").
+		Instantiate(h.ctx)
+	requireNoError(t, err)
+	return h
 }
 
-func (w *world) refill(_ context.Context, guest api.Module, left int64) int64 {
-	w.asked++
-	w.longest = max(w.longest, -left)
+// refill grants more fuel, or ends the guest if its budget is used up.
+func (h *host) refill(_ context.Context, guest api.Module, left int64) int64 {
+	h.refills++
+	h.maxDebt = max(h.maxDebt, -left)
 	if left >= 0 {
-		panic(fmt.Errorf("asked for more with %d left", left))
+		panic(fmt.Errorf("refill called with %d left", left))
 	}
-	if w.granted[guest]-left > w.budget {
+	if h.granted[guest]-left > h.budget {
 		panic(errFuel)
 	}
-	// At least as much as is owed: a long instruction may take many portions.
-	grant := max(w.portion, -left)
-	w.granted[guest] += grant
+	// At least the debt: a bulk instruction may cost more than one grant.
+	grant := max(h.grant, -left)
+	h.granted[guest] += grant
 	return left + grant
 }
 
-func (w *world) probe(_ context.Context, _ api.Module, stack []uint64) {
-	if w.depth != nil {
-		w.depth(stack[:cap(stack)])
+func (h *host) probe(_ context.Context, _ api.Module, stack []uint64) {
+	if h.onProbe != nil {
+		h.onProbe(stack[:cap(stack)])
 	}
 }
 
-// must ends a test.
-func must(t testing.TB, err error) {
+// requireNoError ends the test if there is an error.
+func requireNoError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// ways are all that can be made of a module. The first is as it was.
-var ways = []string{"original", "naive", "exact", "exact and stack", "coarse", "coarse and stack"}
+// variants are the forms in which a module is tested. The first is the unchanged module.
+var variants = []string{"original", "naive", "exact", "exact and stack", "coarse", "coarse and stack"}
 
-// made makes it.
-func made(m *Module, original []byte, way string) ([]byte, error) {
-	switch how := (Metering{Stack: strings.HasSuffix(way, "stack")}); {
-	case way == "original":
+// buildVariant returns a module in one of the variants.
+func buildVariant(m *Module, original []byte, variant string) ([]byte, error) {
+	switch how := (Metering{Stack: strings.HasSuffix(variant, "stack")}); {
+	case variant == "original":
 		return original, nil
-	case way == "naive":
+	case variant == "naive":
 		return naive(m), nil
-	case strings.HasPrefix(way, "coarse"):
+	case strings.HasPrefix(variant, "coarse"):
 		how.Grain = Coarse
 		return m.Meter(how)
 	default:
@@ -113,91 +115,93 @@ func made(m *Module, original []byte, way string) ([]byte, error) {
 	}
 }
 
-// compiled is a module in all ways.
-func (w *world) compiled(t testing.TB, original []byte) (all []wazero.CompiledModule) {
+// compileVariants compiles a module in all variants, in order.
+func (h *host) compileVariants(t testing.TB, original []byte) (compiled []wazero.CompiledModule) {
 	t.Helper()
 	m, err := Parse(original)
-	must(t, err)
-	for _, way := range ways {
-		binary, err := made(m, original, way)
+	requireNoError(t, err)
+	for _, variant := range variants {
+		binary, err := buildVariant(m, original, variant)
 		if err != nil {
-			t.Fatalf("%s: %v", way, err)
+			t.Fatalf("%s: %v", variant, err)
 		}
-		c, err := w.CompileModule(w.ctx, binary)
+		c, err := h.CompileModule(h.ctx, binary)
 		if err != nil {
-			t.Fatalf("%s: %v", way, err)
+			t.Fatalf("%s: %v", variant, err)
 		}
-		all = append(all, c)
+		compiled = append(compiled, c)
 	}
-	return all
+	return compiled
 }
 
-// instance begins one.
-func (w *world) instance(c wazero.CompiledModule) (api.Module, error) {
-	return w.InstantiateModule(w.ctx, c, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+// instantiate creates an instance, and does not call _start.
+func (h *host) instantiate(c wazero.CompiledModule) (api.Module, error) {
+	return h.InstantiateModule(h.ctx, c, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 }
 
-// setRoom has to be done before each call: functions do not give back what they took.
-func (w *world) setRoom(instance api.Module, words uint64) {
+// setStack sets the remaining stack. The host must do so before each call, because functions do
+// not restore it.
+func (h *host) setStack(instance api.Module, words uint64) {
 	if g := instance.ExportedGlobal(StackExport); g != nil {
 		g.(api.MutableGlobal).Set(words)
 	}
 }
 
-// used is how much an instance has counted.
-func (w *world) used(instance api.Module) int64 {
+// fuelUsed returns the fuel that an instance has used.
+func (h *host) fuelUsed(instance api.Module) int64 {
 	if g := instance.ExportedGlobal(CounterExport); g != nil {
-		return w.granted[instance] - int64(g.Get())
+		return h.granted[instance] - int64(g.Get())
 	}
 	return 0
 }
 
-// end is how a call ended.
-type end struct {
+// outcome is the result of a call.
+type outcome struct {
 	results string
-	failure string // empty if it returned
-	used    int64
+	failure string // empty if the call returned
+	fuel    int64  // used by the call
 }
 
-// call calls a function.
-func (w *world) call(instance api.Module, name string, arguments ...uint64) end {
-	before := w.used(instance)
-	w.setRoom(instance, w.room)
+// call calls an exported function with the stack and budget of the host.
+func (h *host) call(instance api.Module, name string, arguments ...uint64) outcome {
+	before := h.fuelUsed(instance)
+	h.setStack(instance, h.stackWords)
 	function := instance.ExportedFunction(name)
-	results, err := function.Call(w.ctx, arguments...)
-	at := 0
+	results, err := function.Call(h.ctx, arguments...)
+	i := 0
 	for _, t := range function.Definition().ResultTypes() {
 		switch {
 		case err != nil:
 		case t == typeFuncRef:
-			results[at] = min(results[at], 1) // an address, of which we know whether it is one
+			results[i] = min(results[i], 1) // an address: only whether it is null can be compared
 		case t == typeV128:
-			at++
+			i++
 		case t == typeI32 || t == typeF32:
-			results[at] = uint64(uint32(results[at])) // the rest is not said to be anything
+			results[i] = uint64(uint32(results[i])) // the upper half is undefined
 		}
-		at++
+		i++
 	}
-	e := end{results: fmt.Sprint(results), used: w.used(instance) - before}
+	o := outcome{results: fmt.Sprint(results), fuel: h.fuelUsed(instance) - before}
 	if err != nil {
-		e.failure = failure(err)
+		o.failure = failureMessage(err)
 	}
-	return e
+	return o
 }
 
-// memory tells what a guest left behind.
-func memory(instance api.Module) string {
+// memoryChecksum returns the size and checksum of an instance's memory, or nothing if it exports
+// no memory.
+func memoryChecksum(instance api.Module) string {
 	if len(instance.ExportedMemoryDefinitions()) == 0 {
 		return ""
 	}
-	all, _ := instance.Memory().Read(0, instance.Memory().Size())
-	return fmt.Sprint(len(all), crc64.Checksum(all, crcTable))
+	data, _ := instance.Memory().Read(0, instance.Memory().Size())
+	return fmt.Sprint(len(data), crc64.Checksum(data, crcTable))
 }
 
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
-// failure is the first line of an error: what follows is a trace.
-func failure(err error) string {
+// failureMessage returns the first line of an error: the others are a stack trace.
+func failureMessage(err error) string {
 	for _, known := range []error{errFuel, errOverflow} {
 		if errors.Is(err, known) {
 			return known.Error()

@@ -5,44 +5,44 @@ import (
 	"testing"
 )
 
-// TestSame runs every program in all ways on all engines: what comes out is the same,
-// and so is what is counted.
-func TestSame(t *testing.T) {
-	counted := map[string]int64{}
-	onEveryEngine(t, func(t *testing.T, w *world) {
+// TestVariantsAgree runs each program in all variants on every engine and compares results,
+// memory and fuel.
+func TestVariantsAgree(t *testing.T) {
+	fuel := map[string]int64{} // by program, call and variant
+	onEveryEngine(t, func(t *testing.T, h *host) {
 		for _, p := range programs {
 			t.Run(p.name, func(t *testing.T) {
-				a := &assembly{}
-				p.make(a)
-				ends := make([][]end, len(ways))
-				for i, c := range w.compiled(t, a.bytes()) {
-					instance, err := w.instance(c)
-					must(t, err)
+				a := &assembler{}
+				p.build(a)
+				outcomes := make([][]outcome, len(variants))
+				for i, c := range h.compileVariants(t, a.bytes()) {
+					instance, err := h.instantiate(c)
+					requireNoError(t, err)
 					for _, call := range p.calls {
-						got := w.call(instance, call.function, call.arguments...)
-						got.results += memory(instance)
-						ends[i] = append(ends[i], got)
+						got := h.call(instance, call.function, call.arguments...)
+						got.results += memoryChecksum(instance)
+						outcomes[i] = append(outcomes[i], got)
 					}
 				}
 				for n, call := range p.calls {
-					original, naive := ends[0][n], ends[1][n]
-					for i, way := range ways {
-						got := ends[i][n]
+					original, naive := outcomes[0][n], outcomes[1][n]
+					for i, variant := range variants {
+						got := outcomes[i][n]
 						if got.results != original.results || got.failure != original.failure {
-							t.Errorf("%s%v, %s: %+v, originally %+v", call.function, call.arguments, way, got, original)
+							t.Errorf("%s%v, %s: got %+v, want %+v as the original", call.function, call.arguments, variant, got, original)
 						}
-						exact := way == "exact" || way == "exact and stack"
-						if exact && got.failure == "" && got.used != naive.used {
-							t.Errorf("%s%v, %s: counted %d, one by one %d", call.function, call.arguments, way, got.used, naive.used)
+						exact := variant == "exact" || variant == "exact and stack"
+						if exact && got.failure == "" && got.fuel != naive.fuel {
+							t.Errorf("%s%v, %s: used %d fuel, want %d as naive", call.function, call.arguments, variant, got.fuel, naive.fuel)
 						}
-						key := fmt.Sprint(p.name, n, way)
-						if before, ok := counted[key]; ok && before != got.used {
-							t.Errorf("%s%v, %s: counted %d, by another engine %d", call.function, call.arguments, way, got.used, before)
+						key := fmt.Sprint(p.name, n, variant)
+						if other, ok := fuel[key]; ok && other != got.fuel {
+							t.Errorf("%s%v, %s: used %d fuel, want %d as on the other engine", call.function, call.arguments, variant, got.fuel, other)
 						}
-						counted[key] = got.used
+						fuel[key] = got.fuel
 					}
-					if naive.failure == "" && call.cost >= 0 && naive.used != call.cost {
-						t.Errorf("%s%v: counted %d, by hand %d", call.function, call.arguments, naive.used, call.cost)
+					if naive.failure == "" && call.cost >= 0 && naive.fuel != call.cost {
+						t.Errorf("%s%v: used %d fuel, want %d as counted by hand", call.function, call.arguments, naive.fuel, call.cost)
 					}
 				}
 			})

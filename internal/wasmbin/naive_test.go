@@ -1,7 +1,8 @@
 package wasmbin
 
-// naive is metering as one would write it down: one instruction, one subtraction, no
-// pieces, no locals, no looks at the counter. What Exact counts is compared with it.
+// naive meters a module in the simplest way: it subtracts the cost of each instruction
+// separately, never keeps the counter in a local, and never checks it. It is the reference for
+// what Exact counts.
 func naive(m *Module) []byte {
 	t := &meter{Module: m}
 	t.counter = uint32(m.globals)
@@ -27,8 +28,8 @@ func (t *meter) naiveCode() []byte {
 		readLocals(r, int(groups))
 		code := b(u(int(groups)+2), r.out, 1, typeI32, 1, typeI32)
 		length, grown := get(body.locals), get(body.locals+1)
-		take := func(what ...any) []byte {
-			return b(gget(int(t.counter)), b(what...), opI64Sub, gset(int(t.counter)))
+		subtract := func(amount ...any) []byte {
+			return b(gget(int(t.counter)), b(amount...), opI64Sub, gset(int(t.counter)))
 		}
 		d := &decoder{Module: t.Module, reader: r, locals: body.locals}
 		for open := 1; open > 0; {
@@ -41,23 +42,23 @@ func (t *meter) naiveCode() []byte {
 				open++
 			case opIf:
 				open++
-				code = append(code, take(i64c(1))...)
+				code = append(code, subtract(i64c(1))...)
 			case opEnd:
 				open--
 			case opElse, opNop:
 			default:
-				code = append(code, take(i64c(1))...)
+				code = append(code, subtract(i64c(1))...)
 			}
-			moved := b(length, opI64ExtendU)
+			amount := b(length, opI64ExtendU)
 			switch {
 			case i.op == opMemoryGrow:
 				raw = b(tee(body.locals), raw, tee(body.locals+1), grown, i32c(-1), opI32Ne,
-					when(take(moved, i64c(1024), opI64Mul)))
+					ifThen(subtract(amount, i64c(1024), opI64Mul)))
 			case i.op == prefixMore && i.more == moreTableGrow:
 				raw = b(tee(body.locals), raw, tee(body.locals+1), grown, i32c(-1), opI32Ne,
-					when(take(moved, i64c(6), opI64ShrU)))
+					ifThen(subtract(amount, i64c(6), opI64ShrU)))
 			case i.op == prefixMore && (i.more >= moreMemoryInit && i.more != moreDataDrop && i.more != moreElemDrop && i.more <= moreTableCopy || i.more == moreTableFill):
-				raw = b(tee(body.locals), take(moved, i64c(6), opI64ShrU), raw)
+				raw = b(tee(body.locals), subtract(amount, i64c(6), opI64ShrU), raw)
 			}
 			code = append(code, raw...)
 		}

@@ -15,59 +15,61 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 )
 
-// built is a program in Go, compiled.
-func built(t testing.TB, name string) []byte {
+// buildProgram compiles a Go program of testdata to WebAssembly.
+func buildProgram(t testing.TB, name string) []byte {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), name)
-	c := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./testdata/"+name)
-	c.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
-	if said, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./testdata/"+name)
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
 	}
 	data, err := os.ReadFile(binary)
-	must(t, err)
+	requireNoError(t, err)
 	return data
 }
 
-// ran is how a program ended.
-type ran struct {
+// programResult is the output and exit code of a program, and the fuel that it used.
+type programResult struct {
 	output string
 	code   uint32
-	used   int64
+	fuel   int64
 }
 
-func (w *world) run(t testing.TB, c wazero.CompiledModule) ran {
+// run runs a program to its exit.
+func (h *host) run(t testing.TB, c wazero.CompiledModule) programResult {
 	t.Helper()
 	var out bytes.Buffer
-	instance, err := w.InstantiateModule(w.ctx, c, wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdout(&out).WithStderr(&out))
-	must(t, err)
-	defer instance.Close(w.ctx)
-	w.setRoom(instance, 1<<22)
-	_, err = instance.ExportedFunction("_start").Call(w.ctx)
+	instance, err := h.InstantiateModule(h.ctx, c, wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdout(&out).WithStderr(&out))
+	requireNoError(t, err)
+	defer instance.Close(h.ctx)
+	h.setStack(instance, 1<<22)
+	_, err = instance.ExportedFunction("_start").Call(h.ctx)
 	exit := &sys.ExitError{}
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return ran{out.String(), exit.ExitCode(), w.used(instance)}
+	return programResult{out.String(), exit.ExitCode(), h.fuelUsed(instance)}
 }
 
-// TestGoProgram does with a real program what TestSame does with small ones. Compiling
-// it takes long: not every engine gets it in every way.
+// TestGoProgram runs a Go program in several variants and compares results and fuel, as
+// TestVariantsAgree does with small modules. Compiling it is slow, so not every engine runs
+// every variant.
 func TestGoProgram(t *testing.T) {
 	t.Parallel()
-	original := built(t, "small")
-	m, err := Parse(original)
-	must(t, err)
-	ended := map[string]ran{}
-	run := func(engine string, ways ...string) {
-		w := newWorld(t, engine)
-		wasi_snapshot_preview1.MustInstantiate(w.ctx, w)
-		for _, way := range ways {
-			binary, err := made(m, original, way)
-			must(t, err)
-			c, err := w.CompileModule(experimental.WithCompilationWorkers(w.ctx, 2), binary)
-			must(t, err)
-			ended[engine+", "+way] = w.run(t, c)
+	binary := buildProgram(t, "small")
+	m, err := Parse(binary)
+	requireNoError(t, err)
+	results := map[string]programResult{} // by engine and variant
+	run := func(engine string, variants ...string) {
+		h := newHost(t, engine)
+		wasi_snapshot_preview1.MustInstantiate(h.ctx, h)
+		for _, variant := range variants {
+			rewritten, err := buildVariant(m, binary, variant)
+			requireNoError(t, err)
+			c, err := h.CompileModule(experimental.WithCompilationWorkers(h.ctx, 2), rewritten)
+			requireNoError(t, err)
+			results[engine+", "+variant] = h.run(t, c)
 		}
 	}
 	run("interpreter", "original", "naive")
@@ -76,14 +78,14 @@ func TestGoProgram(t *testing.T) {
 		run("interpreter", "exact", "coarse and stack")
 		run("compiler", "coarse")
 	}
-	first, naive := ended["interpreter, original"], ended["interpreter, naive"]
-	for way, got := range ended {
-		if got.output != first.output || got.code != first.code || got.code != 2 {
-			t.Errorf("%s: %+v, originally %+v", way, got, first)
+	want, naive := results["interpreter, original"], results["interpreter, naive"]
+	for name, got := range results {
+		if got.output != want.output || got.code != want.code || got.code != 2 {
+			t.Errorf("%s: got %+v, want %+v and exit code 2", name, got, want)
 		}
-		if strings.Contains(way, "exact") && got.used != naive.used {
-			t.Errorf("%s: counted %d, one by one %d", way, got.used, naive.used)
+		if strings.Contains(name, "exact") && got.fuel != naive.fuel {
+			t.Errorf("%s: used %d fuel, want %d as naive", name, got.fuel, naive.fuel)
 		}
 	}
-	t.Logf("%d instructions", naive.used)
+	t.Logf("%d instructions", naive.fuel)
 }

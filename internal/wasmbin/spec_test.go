@@ -14,50 +14,50 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// specDirectory has the modules of the specification's own tests, which the engine
-// brings along.
+// specDirectory returns the directory of the specification's test modules, which are part of
+// wazero's Go module.
 func specDirectory(t testing.TB) string {
 	t.Helper()
-	said, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
-	must(t, err)
-	return filepath.Join(strings.TrimSpace(string(said)), "internal", "integration_test", "spectest")
+	output, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
+	requireNoError(t, err)
+	return filepath.Join(strings.TrimSpace(string(output)), "internal", "integration_test", "spectest")
 }
 
-// specModules gives them, each once.
-func specModules(t testing.TB, each func(name string, binary []byte)) {
+// specModules calls visit once for each distinct test module of the specification.
+func specModules(t testing.TB, visit func(name string, binary []byte)) {
 	t.Helper()
 	directory := specDirectory(t)
 	seen := map[[sha256.Size]byte]bool{}
 	for _, version := range []string{"v1", "v2"} {
 		files, err := filepath.Glob(filepath.Join(directory, version, "testdata", "*.wasm"))
-		must(t, err)
+		requireNoError(t, err)
 		if len(files) < 1000 {
-			t.Fatalf("%d modules of the specification's tests in %s", len(files), directory)
+			t.Fatalf("found only %d test modules of the specification in %s", len(files), directory)
 		}
 		for _, file := range files {
 			binary, err := os.ReadFile(file)
-			must(t, err)
+			requireNoError(t, err)
 			if sum := sha256.Sum256(binary); !seen[sum] {
 				seen[sum] = true
-				each(version+"/"+filepath.Base(file), binary)
+				visit(version+"/"+filepath.Base(file), binary)
 			}
 		}
 	}
 }
 
-// TestSpecification takes every module that the engine accepts: it is accepted here,
-// too, and does the same after it has been rewritten.
+// TestSpecification checks that each module that the engine accepts is accepted by Parse and
+// behaves the same after it is rewritten.
 func TestSpecification(t *testing.T) {
 	t.Parallel()
-	onEveryEngine(t, func(t *testing.T, w *world) {
-		w.budget = 1 << 20
+	onEveryEngine(t, func(t *testing.T, h *host) {
+		h.budget = 1 << 20
 		spectest, err := os.ReadFile(filepath.Join(specDirectory(t), "testdata", "spectest.wasm"))
-		must(t, err)
-		imported, err := w.CompileModule(w.ctx, spectest)
-		must(t, err)
-		// One engine sees them all; the other takes longer.
+		requireNoError(t, err)
+		imported, err := h.CompileModule(h.ctx, spectest)
+		requireNoError(t, err)
+		// The interpreter tests all modules; the compiler is slower and tests fewer.
 		n, accepted, calls, every := 0, 0, 0, 1
-		if w.engine == "compiler" {
+		if h.engine == "compiler" {
 			every = 4
 		}
 		if testing.Short() {
@@ -67,60 +67,62 @@ func TestSpecification(t *testing.T) {
 			if n++; n%every != 0 {
 				return
 			}
-			original, err := w.CompileModule(w.ctx, binary)
+			original, err := h.CompileModule(h.ctx, binary)
 			if err != nil {
 				return
 			}
-			must(t, original.Close(w.ctx))
+			requireNoError(t, original.Close(h.ctx))
 			accepted++
-			calls += w.compare(t, name, binary, imported)
+			calls += h.compare(t, name, binary, imported)
 		})
-		t.Logf("%d of %d modules, %d calls", accepted, n, calls)
+		t.Logf("compared %d of %d modules, %d calls", accepted, n, calls)
 	})
 }
 
-// compare calls everything that a module exports, in all ways.
-func (w *world) compare(t *testing.T, name string, binary []byte, imported wazero.CompiledModule) (calls int) {
+// compare calls each exported function of a module in all variants, compares the results, and
+// returns the number of calls.
+func (h *host) compare(t *testing.T, name string, binary []byte, imported wazero.CompiledModule) (calls int) {
 	t.Helper()
 	m, err := Parse(binary)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return 0
 	}
-	instances, failures := make([]api.Module, len(ways)), map[string]string{}
-	for n, way := range slices.Backward(ways) {
-		rewritten, err := made(m, binary, way)
+	instances := make([]api.Module, len(variants))
+	failures := map[string]string{} // of instantiation, by variant
+	for n, variant := range slices.Backward(variants) {
+		rewritten, err := buildVariant(m, binary, variant)
 		if err != nil {
-			t.Errorf("%s, %s: %v", name, way, err)
+			t.Errorf("%s, %s: %v", name, variant, err)
 			return 0
 		}
-		c, err := w.CompileModule(w.ctx, rewritten)
+		c, err := h.CompileModule(h.ctx, rewritten)
 		if err != nil {
-			t.Errorf("%s, %s: %v", name, way, err)
+			t.Errorf("%s, %s: %v", name, variant, err)
 			return 0
 		}
-		defer c.Close(w.ctx)
-		// Modules share what they import: each way gets its own.
-		var host api.Closer = nothing{}
+		defer c.Close(h.ctx)
+		// Instances share what they import, so each variant gets its own spectest instance.
+		var spectest api.Closer = noopCloser{}
 		if imported != nil {
-			host, err = w.InstantiateModule(w.ctx, imported, wazero.NewModuleConfig().WithName("spectest"))
-			must(t, err)
+			spectest, err = h.InstantiateModule(h.ctx, imported, wazero.NewModuleConfig().WithName("spectest"))
+			requireNoError(t, err)
 		}
-		instances[n], err = w.instance(c)
-		must(t, host.Close(w.ctx))
+		instances[n], err = h.instantiate(c)
+		requireNoError(t, spectest.Close(h.ctx))
 		if err == nil {
-			defer instances[n].Close(w.ctx)
+			defer instances[n].Close(h.ctx)
 			continue
 		}
-		if failures[way] = failure(err); endless(failures[way]) {
+		if failures[variant] = failureMessage(err); stoppedByHost(failures[variant]) {
 			return 0
 		}
 	}
 	if len(failures) > 0 {
-		for _, way := range ways {
-			// The function that failed is named by its place, which is another one.
-			if (failures[way] == "") != (failures["original"] == "") {
-				t.Errorf("%s: instantiated %s: %q, originally %q", name, way, failures[way], failures["original"])
+		for _, variant := range variants {
+			// The messages differ: they name the function by its index.
+			if (failures[variant] == "") != (failures["original"] == "") {
+				t.Errorf("%s: instantiating %s: failure %q, want %q as the original", name, variant, failures[variant], failures["original"])
 			}
 		}
 		return 0
@@ -130,23 +132,24 @@ func (w *world) compare(t *testing.T, name string, binary []byte, imported wazer
 			continue
 		}
 		for _, value := range []uint64{0, 1, 5} {
-			if !w.compareCall(t, name, instances, e, value) {
+			if !h.compareCall(t, name, instances, e, value) {
 				return calls
 			}
 			calls++
 		}
 	}
 	for i, instance := range instances {
-		if memory(instance) != memory(instances[0]) {
-			t.Errorf("%s, %s: something else is in the memory", name, ways[i])
+		if memoryChecksum(instance) != memoryChecksum(instances[0]) {
+			t.Errorf("%s, %s: memory differs from the original", name, variants[i])
 		}
 	}
 	return calls
 }
 
-// compareCall makes the same call everywhere. It gives up where the original would not
-// end: what follows may depend on it.
-func (w *world) compareCall(t *testing.T, name string, instances []api.Module, e Export, value uint64) bool {
+// compareCall makes the same call in all instances and compares the outcomes. It returns false
+// if the host stopped a metered variant: the original would not end, and later calls may depend
+// on this one.
+func (h *host) compareCall(t *testing.T, name string, instances []api.Module, e Export, value uint64) bool {
 	t.Helper()
 	var arguments []uint64
 	for _, p := range instances[0].ExportedFunction(e.Name).Definition().ParamTypes() {
@@ -155,35 +158,34 @@ func (w *world) compareCall(t *testing.T, name string, instances []api.Module, e
 			arguments = append(arguments, value)
 		}
 	}
-	ends := map[string]end{}
-	for _, way := range slices.Backward(ways) {
-		got := w.call(instances[slices.Index(ways, way)], e.Name, arguments...)
-		if endless(got.failure) {
+	outcomes := map[string]outcome{}
+	for _, variant := range slices.Backward(variants) {
+		got := h.call(instances[slices.Index(variants, variant)], e.Name, arguments...)
+		if stoppedByHost(got.failure) {
 			return false
 		}
-		ends[way] = got
+		outcomes[variant] = got
 	}
-	for way, got := range ends {
-		want := ends["original"]
-		if want.used = 0; strings.HasPrefix(way, "exact") && got.failure == "" {
-			want.used = ends["naive"].used
+	for variant, got := range outcomes {
+		want := outcomes["original"]
+		if want.fuel = 0; strings.HasPrefix(variant, "exact") && got.failure == "" {
+			want.fuel = outcomes["naive"].fuel
 		} else {
-			got.used = 0
+			got.fuel = 0
 		}
 		if got != want {
-			t.Errorf("%s: %q%v, %s: %+v, want %+v", name, e.Name, arguments, way, got, want)
+			t.Errorf("%s: %q%v, %s: got %+v, want %+v", name, e.Name, arguments, variant, got, want)
 		}
 	}
 	return true
 }
 
-// endless says that a guest was stopped. Those that can be are run first: the others
-// would not stop.
-func endless(failure string) bool {
+// stoppedByHost reports whether the host stopped a guest. The variants that the host can stop
+// run first, because the others would not end.
+func stoppedByHost(failure string) bool {
 	return failure == errFuel.Error() || failure == errOverflow.Error()
 }
 
-// nothing can be closed.
-type nothing struct{}
+type noopCloser struct{}
 
-func (nothing) Close(context.Context) error { return nil }
+func (noopCloser) Close(context.Context) error { return nil }
