@@ -11,10 +11,11 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// An agent's request goes to cordond.exe, which cordon.exe starts, and to CPython.
-func TestAgents(t *testing.T) {
+// TestMCP checks that `cordon.exe mcp` starts cordond.exe, which runs an agent's script with
+// CPython.
+func TestMCP(t *testing.T) {
 	hosttest.OnlyLong(t, "the service is compiled for Windows first")
-	w := start(t)
+	w := setUp(t)
 	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(filepath.Dir(w.cordon), "cordond.exe"), "../../cmd/cordond")
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -35,12 +36,12 @@ func TestAgents(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	said := c.Stdout.(*os.File).Name()
-	eventually(t, "an answer", func() bool {
-		text, err := os.ReadFile(said)
-		return err == nil && strings.Contains(string(text), "win32 42")
+	stdout := c.Stdout.(*os.File).Name()
+	waitFor(t, "the output of the script", func() bool {
+		output, err := os.ReadFile(stdout)
+		return err == nil && strings.Contains(string(output), "win32 42")
 	})
-	input.Close() // which is how an agent leaves
+	input.Close() // agents disconnect by closing stdin
 	_ = c.Wait()
 	finish().check(t, 0, "win32 42", "")
 }

@@ -17,32 +17,32 @@ import (
 	"github.com/cordon-sandbox/cordon/internal/hosttest"
 )
 
-// windows is what the tests share: a Windows of Wine's, and programs for it.
-type windows struct {
-	work           string // a directory for all of it
+// wineFixture is shared by all tests: a Wine prefix, and programs built for Windows.
+type wineFixture struct {
+	work           string // the directory of the built programs
 	prefix, python string
 	cordon, guest  string
 	jobTest        string
-	policy         string // by which cordon runs without the walls that Wine lacks
+	policy         string // lets cordon run without the walls that Wine lacks
 }
 
-var built = struct {
+var shared = struct {
 	sync.Once
-	windows
+	wineFixture
 	err error
 }{}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built.work != "" {
-		built.remove()
+	if shared.work != "" {
+		shared.cleanUp()
 	}
 	os.Exit(code)
 }
 
-// remove ends what a failed test left running, and removes the directories; a cordon that was
-// killed has left its guest's.
-func (w *windows) remove() {
+// cleanUp kills processes that a failed test left, and removes the directories, including those
+// of guests whose cordon.exe was killed.
+func (w *wineFixture) cleanUp() {
 	server := exec.Command("wineserver", "--kill")
 	server.Env = w.environment()
 	_ = server.Run()
@@ -52,18 +52,19 @@ func (w *windows) remove() {
 	}
 }
 
-// start returns what the tests share, or skips the test.
-func start(t *testing.T) *windows {
+// setUp returns the shared fixture, which the first call builds. It skips the test without Wine.
+func setUp(t *testing.T) *wineFixture {
 	t.Helper()
 	directory := hosttest.NeedsExtra(t, hosttest.Wine)
-	built.Do(func() { built.err = built.build(directory) })
-	if built.err != nil {
-		t.Fatal(built.err)
+	shared.Do(func() { shared.err = shared.build(directory) })
+	if shared.err != nil {
+		t.Fatal(shared.err)
 	}
-	return &built.windows
+	return &shared.wineFixture
 }
 
-func (w *windows) build(directory string) (err error) {
+// build compiles the programs and writes the policy.
+func (w *wineFixture) build(directory string) (err error) {
 	if w.work, err = os.MkdirTemp("", "cordon-wine-"); err != nil {
 		return err
 	}
@@ -97,35 +98,36 @@ func (w *windows) build(directory string) (err error) {
 // winePath returns a path as programs under Wine see it.
 func winePath(path string) string { return "Z:" + strings.ReplaceAll(path, "/", `\`) }
 
-func (w *windows) environment() []string {
+func (w *wineFixture) environment() []string {
 	return []string{"WINEPREFIX=" + w.prefix, "WINEDEBUG=-all", "DISPLAY=", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "CORDON_SECRET=x"}
 }
 
-// said is the exit code and output of a program.
-type said struct {
-	code     int
-	out, err string
+// result is the exit code and output of a program.
+type result struct {
+	code           int
+	stdout, stderr string
 }
 
-// command prepares a program under Wine. Its output goes to files: Wine's server
-// inherits the streams of the program that starts it, and stays for a while.
-func (w *windows) command(ctx context.Context, t *testing.T, program string, args ...string) (c *exec.Cmd, finish func() said) {
+// command prepares a program under Wine; finish returns its result after it has ended. Its output
+// goes to files: Wine's server inherits the streams of the program that starts it, and keeps
+// them open for a while.
+func (w *wineFixture) command(ctx context.Context, t *testing.T, program string, args ...string) (c *exec.Cmd, finish func() result) {
 	t.Helper()
 	streams := t.TempDir()
 	c = exec.CommandContext(ctx, "wine", append([]string{program}, args...)...)
 	c.Env, c.Dir = w.environment(), filepath.Dir(w.cordon)
 	stdout, stderr := create(t, filepath.Join(streams, "out")), create(t, filepath.Join(streams, "err"))
 	c.Stdout, c.Stderr = stdout, stderr
-	return c, func() said {
-		s := said{code: c.ProcessState.ExitCode()}
-		for name, into := range map[string]*string{stdout.Name(): &s.out, stderr.Name(): &s.err} {
+	return c, func() result {
+		r := result{code: c.ProcessState.ExitCode()}
+		for name, destination := range map[string]*string{stdout.Name(): &r.stdout, stderr.Name(): &r.stderr} {
 			text, err := os.ReadFile(name)
 			if err != nil {
 				t.Error(err)
 			}
-			*into = strings.ReplaceAll(string(text), "\r\n", "\n")
+			*destination = strings.ReplaceAll(string(text), "\r\n", "\n")
 		}
-		return s
+		return r
 	}
 }
 
@@ -139,48 +141,49 @@ func create(t *testing.T, name string) *os.File {
 	return file
 }
 
-// run runs a program to its end, beside cordon or in a directory.
-func (w *windows) run(t *testing.T, input, program string, args ...string) said {
+// run runs a program in the directory of cordon.exe and waits for it.
+func (w *wineFixture) run(t *testing.T, input, program string, args ...string) result {
 	t.Helper()
 	return w.runIn(t, filepath.Dir(w.cordon), input, program, args...)
 }
 
-func (w *windows) runIn(t *testing.T, directory, input, program string, args ...string) said {
+// runIn runs a program in a directory and waits for it.
+func (w *wineFixture) runIn(t *testing.T, directory, input, program string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	c, finish := w.command(ctx, t, program, args...)
 	c.Dir, c.Stdin = directory, strings.NewReader(input)
-	var failed *exec.ExitError
-	if err := c.Run(); err != nil && !errors.As(err, &failed) {
+	var exit *exec.ExitError
+	if err := c.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
 	return finish()
 }
 
-// script runs a script by CPython for Windows, and exec the guest; neither has the walls
-// that Wine lacks.
-func (w *windows) script(t *testing.T, args ...string) said {
+// runScript runs a script with CPython for Windows, without the walls that Wine lacks.
+func (w *wineFixture) runScript(t *testing.T, args ...string) result {
 	t.Helper()
 	return w.run(t, "", w.cordon, append([]string{"run", "--policy", w.policy, "--python", w.python}, args...)...)
 }
 
-func (w *windows) exec(t *testing.T, flags []string, args ...string) said {
+// runGuest runs the guest program, without the walls that Wine lacks.
+func (w *wineFixture) runGuest(t *testing.T, flags []string, args ...string) result {
 	t.Helper()
-	all := append([]string{"exec", "--policy", w.policy}, flags...)
-	return w.run(t, "", w.cordon, append(append(all, "--", winePath(w.guest)), args...)...)
+	command := append([]string{"exec", "--policy", w.policy}, flags...)
+	return w.run(t, "", w.cordon, append(append(command, "--", winePath(w.guest)), args...)...)
 }
 
-// check compares the exit code and output with the expected ones.
-func (s said) check(t *testing.T, code int, out, err string) {
+// check compares the exit code, and checks that stdout and stderr contain the given text.
+func (r result) check(t *testing.T, code int, stdout, stderr string) {
 	t.Helper()
-	if s.code != code || !strings.Contains(s.out, out) || !strings.Contains(s.err, err) {
-		t.Errorf("code %d, not %d; said %.300q, not %q; %.600q, not %q", s.code, code, s.out, out, s.err, err)
+	if r.code != code || !strings.Contains(r.stdout, stdout) || !strings.Contains(r.stderr, stderr) {
+		t.Errorf("got exit code %d, want %d; stdout %.300q, want %q; stderr %.600q, want %q", r.code, code, r.stdout, stdout, r.stderr, stderr)
 	}
 }
 
-// processes lists those of the host whose command line has a word.
-func processes(t *testing.T, word string) []int {
+// findProcesses returns the processes of the host whose command line contains a string.
+func findProcesses(t *testing.T, text string) []int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -193,19 +196,19 @@ func processes(t *testing.T, word string) []int {
 			continue
 		}
 		line, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline"))
-		if err == nil && bytes.Contains(line, []byte(word)) {
+		if err == nil && bytes.Contains(line, []byte(text)) {
 			found = append(found, pid)
 		}
 	}
 	return found
 }
 
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, is func() bool) {
+// waitFor waits until a condition holds.
+func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); !is(); <-time.After(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !condition(); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("it never came: %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
